@@ -1,0 +1,42 @@
+# gallette. `make help` lists what can be done; every target creates .venv first if it is missing.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help conformance test check lint types format unit bench clean
+
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@
+
+conformance: $(READY)  ## bundled tests on numpipe, then multi-pass diffs; prints the path of the report
+	$(BIN)/gallette conformance
+
+test: $(READY)  ## lint, types and all tests, in parallel
+	@$(MAKE) --no-print-directory lint types unit
+
+lint: $(READY)  ## style: ruff check and ruff format --check
+	$(BIN)/ruff check --quiet .
+	$(BIN)/ruff format --check --quiet .
+
+types: $(READY)  ## mypy --strict over the whole tree
+	$(BIN)/mypy
+
+unit: $(READY)  ## pytest, one worker per core
+	$(BIN)/python -m pytest -q -n auto
+
+format: $(READY)  ## rewrite the tree in the house format
+	$(BIN)/ruff check --fix --quiet .
+	$(BIN)/ruff format --quiet .
+
+bench: $(READY)  ## time scenes against native drivers, side by side
+	$(BIN)/gallette bench --against softpipe,llvmpipe
+
+clean:  ## remove .venv, caches and reports
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache build *.egg-info reports

@@ -1,0 +1,65 @@
+"""The one small hierarchy of errors a user of gallette can meet.
+
+Everything the stack refuses on purpose derives from `GalletteError`, so the command line can print
+it as a single message; any other exception is a bug and keeps its traceback. It lives at the bottom
+of the import order because every layer raises it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["CompileError", "GalletteError", "InputError", "Span", "ValidationError", "caret_message"]
+
+
+class GalletteError(Exception):
+    """Base of every deliberate error: the text is meant for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A range of source text: 1-based line and column, `end_column` exclusive, on one line."""
+
+    line: int
+    column: int
+    end_column: int = 0
+    file: str = "<source>"
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+def caret_message(kind: str, text: str, span: Span, source_line: str, hint: str = "") -> str:
+    """Format `file:line:col: kind: text`, the source line, and a caret range below it."""
+    width = max(1, (span.end_column or span.column + 1) - span.column)
+    shown = source_line.rstrip("\r\n")
+    pad = "".join("\t" if c == "\t" else " " for c in shown[: span.column - 1])
+    marks = "^" + "~" * (min(width, max(1, len(shown) - span.column + 1)) - 1)
+    lines = [f"{span}: {kind}: {text}", f"  {shown}", f"  {pad}{marks}"]
+    if hint:
+        lines.append(f"  {hint}")
+    return "\n".join(lines)
+
+
+class InputError(GalletteError):
+    """A malformed input file (shader_test, NIR text, image, trace): says where and what."""
+
+    def __init__(self, message: str, span: Span | None = None, source_line: str | None = None):
+        self.span = span
+        if span is not None and source_line is not None:
+            message = caret_message("error", message, span, source_line)
+        elif span is not None:
+            message = f"{span}: error: {message}"
+        super().__init__(message)
+
+
+class CompileError(GalletteError):
+    """A shader that does not compile or link; `str()` is the whole info log."""
+
+    def __init__(self, log: str):
+        self.log = log
+        super().__init__(log)
+
+
+class ValidationError(GalletteError):
+    """An IR invariant does not hold; the text shows the shader and marks the instruction."""

@@ -1,0 +1,1 @@
+"""NIR: the SSA shader IR everything above and below meets in."""

@@ -1,0 +1,1 @@
+"""Passes: one small named transformation per file, registered by decorator."""

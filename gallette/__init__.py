@@ -1,0 +1,1 @@
+"""The face of gallette: command line, public API, reports, lessons."""

@@ -1,0 +1,1 @@
+"""The contract between state tracker and drivers: state, formats, caps, screens, contexts."""

@@ -1,0 +1,1 @@
+"""OpenGL on top of `pipe`: one table of GL functions, many readers."""
