@@ -1,0 +1,108 @@
+"""How numpipe's three rooms meet: shader execution, rasterization, textures.
+
+Lanes are vertices or fragments; a *value* is a float32 / int32 / uint32 / bool array of one component
+for all lanes of a chunk, or a scalar (shape `()`) when it is the same for every lane. Values are
+"raw": a flat integer varying travels as the same 32 bits in a float32 array and is viewed back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["FragmentLanes", "ShaderResources", "TextureUnit", "Value", "VertexLanes"]
+
+Value = npt.NDArray[Any]
+
+
+class TextureUnit(Protocol):
+    """A sampler view joined with a sampler, as shaders call it (the texture room builds them)."""
+
+    needs_lod: bool
+    """Implicit level of detail changes the result (mipmaps, or min and mag filters differ)."""
+
+    def sample(
+        self,
+        op: str,
+        coords: Sequence[Value],
+        lanes: int,
+        *,
+        lod: Value | None = None,
+        bias: Value | None = None,
+        ddx: Sequence[Value] | None = None,
+        ddy: Sequence[Value] | None = None,
+        quads: bool = False,
+        compare: Value | None = None,
+        offset: Sequence[Value] | None = None,
+        sample_index: Value | None = None,
+        min_lod: Value | None = None,
+        gather_component: int = 0,
+    ) -> list[Value]:
+        """Four components (`tex txb txl txd txf txf_ms tg4`), or those of `txs lod query_levels`.
+
+        `coords` are scalar values per coordinate, the array layer last, unnormalised for txf. With
+        `quads`, lanes come in 2x2 groups (0,0) (1,0) (0,1) (1,1), from which implicit derivatives
+        are taken; without, implicit level of detail is 0 plus bias.
+        """
+        ...
+
+
+@dataclass(slots=True)
+class ShaderResources:
+    """What one stage can reach during one draw."""
+
+    constants: list[npt.NDArray[np.uint8] | None] = field(default_factory=list)  # bytes by block
+    textures: list[TextureUnit | None] = field(default_factory=list)  # by texture index
+    images: list[Any] = field(default_factory=list)
+    buffers: list[npt.NDArray[np.uint8] | None] = field(default_factory=list)  # SSBO bytes
+    clip_planes: Sequence[tuple[float, float, float, float]] = ()
+
+
+class VertexLanes(Protocol):
+    """The inputs of the vertex shader for one chunk of lanes (the draw room builds them)."""
+
+    count: int
+
+    def attribute(self, index: int, component: int) -> Value:
+        """Vertex element `index`: converted to float32, or 32-bit integers for integer formats."""
+        ...
+
+    def system(self, name: str) -> Value:
+        """`vertex_id`, `instance_id`, `base_vertex`, `base_instance`, `draw_id`, ..."""
+        ...
+
+
+class FragmentLanes(Protocol):
+    """The inputs of the fragment shader for one chunk of lanes (the raster room builds them).
+
+    Each call computes the value for all lanes of the chunk, so the shader asks only for what it
+    uses, once.
+    """
+
+    count: int
+    quads: bool  # lanes come in 2x2 groups, helpers included
+    helper: npt.NDArray[np.bool_] | None  # lanes that exist only for derivatives
+
+    def smooth(
+        self, slot: int, component: int, *, where: str = "pixel", perspective: bool = True
+    ) -> Value:
+        """A varying interpolated at the `pixel` centre, `centroid` or `sample`."""
+        ...
+
+    def smooth_at(
+        self, slot: int, component: int, dx: Value, dy: Value, *, perspective: bool = True
+    ) -> Value:
+        """A varying interpolated at an offset from the pixel centre (or at a sample's offset)."""
+        ...
+
+    def flat(self, slot: int, component: int) -> Value:
+        """A varying of the provoking vertex, raw bits as float32."""
+        ...
+
+    def system(self, name: str, component: int = 0) -> Value:
+        """`frag_coord`, `front_face` (bool), `point_coord`, `sample_id`, `primitive_id`, ..."""
+        ...

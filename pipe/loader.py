@@ -1,0 +1,62 @@
+"""Finding drivers: reads the entry-point group `gallette.drivers`, so anyone can ship one.
+
+>>> from pipe.loader import create_screen
+>>> create_screen("noop").name
+'noop'
+"""
+
+from __future__ import annotations
+
+import difflib
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, cast
+
+from compiler.errors import GalletteError
+
+from .interface import Screen
+
+__all__ = ["DriverError", "create_screen", "driver_names"]
+
+GROUP = "gallette.drivers"
+
+
+class DriverError(GalletteError):
+    """No such driver, or one that does not load."""
+
+
+@cache
+def _drivers() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=GROUP)}
+
+
+def driver_names() -> list[str]:
+    """The names of all installed drivers, sorted."""
+    return sorted(_drivers())
+
+
+def create_screen(name: str, **options: Any) -> Screen:
+    """Make a screen of the driver called `name`; options are the driver's own.
+
+    A name such as `trace:numpipe` hands `inner="numpipe"` to the driver `trace`.
+    """
+    base, _, inner = name.partition(":")
+    point = _drivers().get(base)
+    if point is None:
+        close = difflib.get_close_matches(base, _drivers(), n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise DriverError(
+            f"unknown driver {base!r}{hint} (installed: {', '.join(driver_names()) or 'none'})"
+        )
+    if inner:
+        options["inner"] = inner
+    module, _, attribute = point.value.partition(":")
+    try:
+        factory = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise DriverError(f"driver {base!r} does not load: {error}") from error
+    try:
+        return cast(Screen, factory(**options))
+    except TypeError as error:
+        raise DriverError(f"driver {base!r} refuses its options: {error}") from error

@@ -1,0 +1,387 @@
+"""Every piece of state the tracker hands to a driver, as frozen, hashable dataclasses.
+
+Being hashable they are their own cache keys: a driver derives whatever it needs from one of these
+once and finds it again, and a variant key is a handful of their fields. Defaults are GL's defaults.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from .enums import (
+    BlendFactor,
+    BlendFunc,
+    CompareFunc,
+    CullFace,
+    Filter,
+    LogicOp,
+    MipFilter,
+    PolygonMode,
+    Primitive,
+    StencilOp,
+    Swizzle,
+    Target,
+    Wrap,
+)
+from .formats import Format
+
+if TYPE_CHECKING:
+    from .resource import Resource
+
+__all__ = [
+    "BlendState",
+    "BlitInfo",
+    "Box",
+    "ComputeInfo",
+    "DepthStencilAlphaState",
+    "DrawInfo",
+    "FramebufferState",
+    "ImageView",
+    "IndirectInfo",
+    "RasterizerState",
+    "RenderTargetBlend",
+    "SamplerState",
+    "SamplerView",
+    "ScissorState",
+    "ShaderBuffer",
+    "StencilState",
+    "StreamOutput",
+    "StreamOutputInfo",
+    "StreamOutputTarget",
+    "Surface",
+    "VertexBuffer",
+    "VertexElement",
+    "ViewportState",
+]
+
+_IDENTITY_SWIZZLE = (Swizzle.X, Swizzle.Y, Swizzle.Z, Swizzle.W)
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A region of one mipmap level (layers and cube faces count as z); buffers use x and width."""
+
+    x: int = 0
+    y: int = 0
+    z: int = 0
+    width: int = 1
+    height: int = 1
+    depth: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RenderTargetBlend:
+    """Blending of one colour buffer; `colormask` has bit 0 for red to bit 3 for alpha."""
+
+    blend_enable: bool = False
+    rgb_func: BlendFunc = BlendFunc.ADD
+    rgb_src_factor: BlendFactor = BlendFactor.ONE
+    rgb_dst_factor: BlendFactor = BlendFactor.ZERO
+    alpha_func: BlendFunc = BlendFunc.ADD
+    alpha_src_factor: BlendFactor = BlendFactor.ONE
+    alpha_dst_factor: BlendFactor = BlendFactor.ZERO
+    colormask: int = 0xF
+
+
+@dataclass(frozen=True, slots=True)
+class BlendState:
+    """Blending of all colour buffers: `rt[0]` serves every buffer unless `independent`."""
+
+    rt: tuple[RenderTargetBlend, ...] = (RenderTargetBlend(),)
+    independent: bool = False
+    logicop_enable: bool = False
+    logicop: LogicOp = LogicOp.COPY
+    dither: bool = False
+    alpha_to_coverage: bool = False
+    alpha_to_one: bool = False
+
+    def target(self, index: int) -> RenderTargetBlend:
+        """The blend state in force for colour buffer `index`."""
+        return self.rt[index] if self.independent else self.rt[0]
+
+
+@dataclass(frozen=True, slots=True)
+class RasterizerState:
+    """Everything between the vertex shader and the fragment shader that is not a viewport."""
+
+    flatshade: bool = False  # gl_Color and gl_SecondaryColor take the provoking vertex's value
+    flatshade_first: bool = False  # the provoking vertex is the first, not the last
+    light_twoside: bool = False
+    clamp_vertex_color: bool = False
+    clamp_fragment_color: bool = False
+    front_ccw: bool = True  # counted with y up, as stored: row 0 of memory is y = 0
+    cull_face: CullFace = CullFace.NONE
+    fill_front: PolygonMode = PolygonMode.FILL
+    fill_back: PolygonMode = PolygonMode.FILL
+    offset_point: bool = False
+    offset_line: bool = False
+    offset_tri: bool = False
+    offset_units: float = 0.0
+    offset_scale: float = 0.0
+    offset_clamp: float = 0.0
+    scissor: bool = False
+    poly_smooth: bool = False
+    poly_stipple_enable: bool = False
+    point_smooth: bool = False
+    sprite_coord_enable: int = 0  # bit i: TEXi is replaced by the point coordinate; see also PNTC
+    sprite_coord_upper_left: bool = True
+    point_quad_rasterization: bool = False  # point sprites: squares of exact size
+    point_size_per_vertex: bool = False
+    point_size: float = 1.0
+    multisample: bool = False
+    line_smooth: bool = False
+    line_stipple_enable: bool = False
+    line_stipple_factor: int = 1
+    line_stipple_pattern: int = 0xFFFF
+    line_last_pixel: bool = False
+    line_width: float = 1.0
+    half_pixel_center: bool = True
+    bottom_edge_rule: bool = True  # a sample on a bottom edge is inside (GL); else top (D3D)
+    depth_clip_near: bool = True
+    depth_clip_far: bool = True
+    depth_clamp: bool = False
+    clip_halfz: bool = False  # clip z runs 0..w rather than -w..w
+    clip_plane_enable: int = 0  # bit i: user clip plane / gl_ClipDistance[i] is in force
+    rasterizer_discard: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class StencilState:
+    """Stencil test of one face; the reference value is set apart (`set_stencil_ref`)."""
+
+    enabled: bool = False
+    func: CompareFunc = CompareFunc.ALWAYS
+    fail_op: StencilOp = StencilOp.KEEP
+    zfail_op: StencilOp = StencilOp.KEEP
+    zpass_op: StencilOp = StencilOp.KEEP
+    valuemask: int = 0xFF
+    writemask: int = 0xFF
+
+
+@dataclass(frozen=True, slots=True)
+class DepthStencilAlphaState:
+    """Depth, stencil (front, back) and alpha tests; `stencil[1]` counts only when enabled."""
+
+    depth_enabled: bool = False
+    depth_writemask: bool = True
+    depth_func: CompareFunc = CompareFunc.LESS
+    depth_bounds_test: bool = False
+    depth_bounds_min: float = 0.0
+    depth_bounds_max: float = 1.0
+    stencil: tuple[StencilState, StencilState] = (StencilState(), StencilState())
+    alpha_enabled: bool = False
+    alpha_func: CompareFunc = CompareFunc.ALWAYS
+    alpha_ref_value: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class SamplerState:
+    """How a texture is filtered and wrapped."""
+
+    wrap_s: Wrap = Wrap.REPEAT
+    wrap_t: Wrap = Wrap.REPEAT
+    wrap_r: Wrap = Wrap.REPEAT
+    min_img_filter: Filter = Filter.NEAREST
+    mag_img_filter: Filter = Filter.LINEAR
+    min_mip_filter: MipFilter = MipFilter.LINEAR
+    compare_enabled: bool = False
+    compare_func: CompareFunc = CompareFunc.LEQUAL
+    unnormalized_coords: bool = False
+    max_anisotropy: float = 1.0
+    seamless_cube_map: bool = False
+    lod_bias: float = 0.0
+    min_lod: float = -1000.0
+    max_lod: float = 1000.0
+    border_color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class SamplerView:
+    """A texture as shaders see it: a format, a range of levels and layers, a swizzle."""
+
+    resource: Resource
+    format: Format
+    target: Target
+    first_level: int = 0
+    last_level: int = 0
+    first_layer: int = 0
+    last_layer: int = 0
+    swizzle: tuple[Swizzle, Swizzle, Swizzle, Swizzle] = _IDENTITY_SWIZZLE
+    buffer_offset: int = 0  # buffer textures only
+    buffer_size: int = 0
+    sample_stencil: bool = False  # of a depth-stencil format, the stencil (as uint)
+
+
+@dataclass(frozen=True, slots=True)
+class ImageView:
+    """One level of a texture (or a buffer range) for image load, store and atomics."""
+
+    resource: Resource
+    format: Format
+    level: int = 0
+    first_layer: int = 0
+    last_layer: int = 0
+    readable: bool = True
+    writable: bool = True
+    buffer_offset: int = 0
+    buffer_size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Surface:
+    """One level and a range of layers of a texture as a render target."""
+
+    resource: Resource
+    format: Format
+    level: int = 0
+    first_layer: int = 0
+    last_layer: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FramebufferState:
+    """Where fragments go; `cbufs` may have holes (None)."""
+
+    width: int = 0
+    height: int = 0
+    layers: int = 1
+    samples: int = 0  # 0 or 1: not multisampled; with no attachments, the default sample count
+    cbufs: tuple[Surface | None, ...] = ()
+    zsbuf: Surface | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ViewportState:
+    """window = ndc * scale + translate, per axis."""
+
+    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    translate: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class ScissorState:
+    """A rectangle of pixels, maximum exclusive."""
+
+    minx: int = 0
+    miny: int = 0
+    maxx: int = 0
+    maxy: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class VertexElement:
+    """One attribute: where in which vertex buffer, in which format, how often it advances."""
+
+    src_offset: int
+    buffer_index: int
+    src_format: Format
+    instance_divisor: int = 0
+    dual_slot: bool = False  # a 64-bit attribute of three or four components
+
+
+@dataclass(frozen=True, slots=True)
+class VertexBuffer:
+    """A buffer range vertex elements read from; stride 0 repeats one value."""
+
+    buffer: Resource
+    offset: int = 0
+    stride: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ShaderBuffer:
+    """A range of a buffer bound for shader storage (or as an atomic counter buffer)."""
+
+    buffer: Resource
+    offset: int = 0
+    size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StreamOutput:
+    """One captured varying: `components` values of an output slot to a buffer offset."""
+
+    slot: int  # VaryingSlot
+    start_component: int
+    num_components: int
+    buffer: int
+    dst_offset: int  # bytes
+    stream: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StreamOutputInfo:
+    """What the last vertex stage captures: the outputs and each buffer's stride in bytes."""
+
+    outputs: tuple[StreamOutput, ...] = ()
+    strides: tuple[int, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class StreamOutputTarget:
+    """A buffer range being captured into; `written` bytes so far is the driver's to update."""
+
+    buffer: Resource
+    offset: int
+    size: int
+    written: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class IndirectInfo:
+    """Draw parameters that live in a buffer."""
+
+    buffer: Resource
+    offset: int = 0
+    stride: int = 0
+    draw_count: int = 1
+    count_buffer: Resource | None = None
+    count_offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DrawInfo:
+    """One draw call. `index_size` 0 means not indexed; `start` counts vertices or indices."""
+
+    mode: Primitive
+    start: int = 0
+    count: int = 0
+    instance_count: int = 1
+    start_instance: int = 0
+    index_size: int = 0
+    index_buffer: Resource | None = None
+    index_offset: int = 0  # bytes from the buffer's beginning to index 0
+    index_bias: int = 0
+    primitive_restart: bool = False
+    restart_index: int = 0
+    vertices_per_patch: int = 3
+    draw_id: int = 0
+    indirect: IndirectInfo | None = None
+    count_from_stream_output: StreamOutputTarget | None = field(default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class ComputeInfo:
+    """A compute launch."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    indirect: IndirectInfo | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BlitInfo:
+    """A copy that may scale, flip (negative width or height in a box), convert and resolve."""
+
+    dst: Resource
+    dst_level: int
+    dst_box: Box
+    dst_format: Format
+    src: Resource
+    src_level: int
+    src_box: Box
+    src_format: Format
+    mask: str = "rgba"  # any of r, g, b, a, z, s
+    filter: Filter = Filter.NEAREST
+    scissor: ScissorState | None = None
