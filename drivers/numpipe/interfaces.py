@@ -1,6 +1,6 @@
 """How numpipe's three rooms meet: shader execution, rasterization, textures.
 
-Lanes are vertices or fragments; a *value* is a float32 / int32 / uint32 / bool array of one component
+Lanes are vertices or fragments; a *value* is a float32, int32, uint32 or bool array: one component
 for all lanes of a chunk, or a scalar (shape `()`) when it is the same for every lane. Values are
 "raw": a flat integer varying travels as the same 32 bits in a float32 array and is viewed back.
 """
