@@ -1,1 +1,35 @@
-"""OpenGL on top of `pipe`: one table of GL functions, many readers."""
+"""OpenGL on top of `pipe`, and the machine's own OpenGL behind the same interface.
+
+`create_context` makes either; the function table (`functions.py`) defines what both can do.
+"""
+
+from __future__ import annotations
+
+from compiler.errors import GalletteError
+from state_tracker.enums import GL
+from state_tracker.interface import GLInterface
+
+__all__ = ["GL", "GLInterface", "create_context"]
+
+
+def create_context(
+    driver: str = "numpipe",
+    *,
+    profile: str = "core",
+    version: tuple[int, int] = (3, 3),
+    debug: bool = False,
+    size: tuple[int, int] | None = None,
+    samples: int = 0,
+) -> GLInterface:
+    """A current GL context of a pipe driver, or of the native GL ("native", "native:softpipe").
+
+    `size` asks for a default framebuffer (RGBA8, depth 24, stencil 8) of that many pixels.
+    """
+    base, _, inner = driver.partition(":")
+    if base == "native":
+        from state_tracker.native import NativeContext
+
+        return NativeContext(
+            inner, profile=profile, version=version, debug=debug, size=size, samples=samples
+        )
+    raise GalletteError(f"no OpenGL for driver {driver!r} yet; use native")

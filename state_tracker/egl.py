@@ -1,0 +1,251 @@
+"""Just enough EGL, through ctypes, to make an OpenGL context without a window.
+
+Mesa reads `GALLIUM_DRIVER` once per EGL *display*, when it is initialised. Two displays can be told
+apart by platform, so two different Mesa drivers can live in one process: the first on the
+surfaceless platform, the second on the device platform. A third needs one of them to be idle.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+from dataclasses import dataclass, field
+from typing import Any
+
+from compiler.errors import GalletteError
+
+__all__ = ["Display", "EglContext", "egl", "open_display"]
+
+SURFACELESS_MESA, PLATFORM_DEVICE = 0x31DD, 0x313F
+OPENGL_API, OPENGL_ES_API = 0x30A2, 0x30A0
+SURFACE_TYPE, PBUFFER_BIT, RENDERABLE_TYPE, NONE = 0x3033, 0x0001, 0x3040, 0x3038
+RED, GREEN, BLUE, ALPHA, DEPTH, STENCIL, SAMPLES = (
+    0x3024,
+    0x3023,
+    0x3022,
+    0x3021,
+    0x3025,
+    0x3026,
+    0x3031,
+)
+MAJOR, MINOR, PROFILE_MASK, DEBUG = 0x3098, 0x30FB, 0x30FD, 0x31B0
+WIDTH, HEIGHT = 0x3057, 0x3056
+OPENGL_BIT, OPENGL_ES2_BIT = 0x0008, 0x0004
+
+
+@functools.cache
+def egl() -> Any:
+    """libEGL with the types of the functions used here; a clear error where there is none."""
+    try:
+        library = ctypes.CDLL("libEGL.so.1")
+    except OSError as error:
+        raise GalletteError(
+            f"no native OpenGL: libEGL.so.1 cannot be loaded ({error}); "
+            "on Debian: apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri"
+        ) from None
+    pointer, integer = ctypes.c_void_p, ctypes.c_int
+    ints = ctypes.POINTER(ctypes.c_int)
+    prototypes: dict[str, tuple[Any, list[Any]]] = {
+        "eglGetProcAddress": (pointer, [ctypes.c_char_p]),
+        "eglInitialize": (integer, [pointer, ints, ints]),
+        "eglTerminate": (integer, [pointer]),
+        "eglBindAPI": (integer, [integer]),
+        "eglChooseConfig": (integer, [pointer, ints, ctypes.POINTER(pointer), integer, ints]),
+        "eglCreateContext": (pointer, [pointer, pointer, pointer, ints]),
+        "eglDestroyContext": (integer, [pointer, pointer]),
+        "eglCreatePbufferSurface": (pointer, [pointer, pointer, ints]),
+        "eglDestroySurface": (integer, [pointer, pointer]),
+        "eglMakeCurrent": (integer, [pointer, pointer, pointer, pointer]),
+        "eglGetCurrentContext": (pointer, []),
+        "eglGetError": (integer, []),
+        "eglQueryString": (ctypes.c_char_p, [pointer, integer]),
+    }
+    for name, (restype, argtypes) in prototypes.items():
+        entry = getattr(library, name)
+        entry.restype, entry.argtypes = restype, argtypes
+    return library
+
+
+def _extension(name: str, restype: Any, *argtypes: Any) -> Any:
+    address = egl().eglGetProcAddress(name.encode())
+    if not address:
+        raise GalletteError(f"this libEGL has no {name}")
+    return ctypes.CFUNCTYPE(restype, *argtypes)(address)
+
+
+def _attributes(pairs: dict[int, int]) -> Any:
+    flat = [v for pair in pairs.items() for v in pair] + [NONE]
+    return (ctypes.c_int * len(flat))(*flat)
+
+
+def _device() -> int | None:
+    """The software device where there is one, otherwise the first."""
+    pointer = ctypes.c_void_p
+    count = ctypes.c_int()
+    devices = (pointer * 16)()
+    query = _extension("eglQueryDevicesEXT", ctypes.c_uint, ctypes.c_int, pointer, pointer)
+    query(16, devices, ctypes.addressof(count))
+    text = _extension("eglQueryDeviceStringEXT", ctypes.c_char_p, pointer, ctypes.c_int)
+    found: list[int] = [d for d in devices[: count.value] if d]
+    for device in found:
+        if b"EGL_MESA_device_software" in (text(device, 0x3055) or b""):
+            return device
+    return found[0] if found else None
+
+
+@dataclass
+class Display:
+    """One EGL display and the Mesa driver it was initialised with."""
+
+    handle: int
+    driver: str  # "" is whatever the machine would choose
+    users: int = 0
+
+
+@dataclass
+class _Displays:
+    by_platform: dict[int, Display] = field(default_factory=dict)
+
+
+_DISPLAYS = _Displays()
+
+
+def _initialise(platform: int, driver: str) -> Display:
+    native = _device() if platform == PLATFORM_DEVICE else None
+    get = _extension(
+        "eglGetPlatformDisplayEXT",
+        ctypes.c_void_p,
+        ctypes.c_uint,
+        ctypes.c_void_p,
+        ctypes.c_void_p,
+    )
+    handle = get(platform, native, None)
+    saved = {k: os.environ.get(k) for k in ("GALLIUM_DRIVER", "LIBGL_ALWAYS_SOFTWARE")}
+    if driver:
+        os.environ.update(GALLIUM_DRIVER=driver, LIBGL_ALWAYS_SOFTWARE="1")
+    try:
+        major, minor = ctypes.c_int(), ctypes.c_int()
+        ok = handle and egl().eglInitialize(handle, ctypes.byref(major), ctypes.byref(minor))
+    finally:
+        for key, value in saved.items():
+            if value is None:
+                os.environ.pop(key, None)
+            else:
+                os.environ[key] = value
+    if not ok:
+        raise GalletteError("no native OpenGL: EGL has no display without a window system here")
+    return Display(handle, driver)
+
+
+def open_display(driver: str = "") -> Display:
+    """A display for that Mesa driver ("softpipe", "llvmpipe"), shared by all its contexts."""
+    displays = _DISPLAYS.by_platform
+    for display in displays.values():
+        if display.driver == driver:
+            display.users += 1
+            return display
+    for platform in (SURFACELESS_MESA, PLATFORM_DEVICE):
+        current = displays.get(platform)
+        if current is not None and current.users:
+            continue
+        if current is not None:
+            egl().eglTerminate(current.handle)
+            del displays[platform]
+        displays[platform] = _initialise(platform, driver)
+        displays[platform].users = 1
+        return displays[platform]
+    names = " and ".join(d.driver or "the default driver" for d in displays.values())
+    raise GalletteError(f"at most two native drivers per process; {names} are in use")
+
+
+class EglContext:
+    """A GL context on a display, with an off-screen default framebuffer if a size is given."""
+
+    def __init__(
+        self,
+        driver: str,
+        profile: str,
+        version: tuple[int, int],
+        debug: bool = False,
+        size: tuple[int, int] | None = None,
+        samples: int = 0,
+    ):
+        self.display = open_display(driver)
+        self.surface: int | None = None
+        self.handle: int | None = None
+        self.api = OPENGL_ES_API if profile == "es" else OPENGL_API
+        try:
+            self._create(profile, version, debug, size, samples)
+        except GalletteError:
+            self.display.users -= 1
+            raise
+
+    def _create(
+        self,
+        profile: str,
+        version: tuple[int, int],
+        debug: bool,
+        size: tuple[int, int] | None,
+        samples: int,
+    ) -> None:
+        lib, display = egl(), self.display.handle
+        lib.eglBindAPI(self.api)
+        wanted = {
+            SURFACE_TYPE: PBUFFER_BIT,
+            RED: 8,
+            GREEN: 8,
+            BLUE: 8,
+            ALPHA: 8,
+            DEPTH: 24,
+            STENCIL: 8,
+        }
+        wanted[RENDERABLE_TYPE] = OPENGL_ES2_BIT if profile == "es" else OPENGL_BIT
+        if samples:
+            wanted[SAMPLES] = samples
+        config, count = ctypes.c_void_p(), ctypes.c_int()
+        lib.eglChooseConfig(
+            display, _attributes(wanted), ctypes.byref(config), 1, ctypes.byref(count)
+        )
+        if not count.value:
+            raise GalletteError("no native OpenGL: EGL offers no RGBA8 + depth + stencil config")
+        attributes = {MAJOR: version[0], MINOR: version[1]}
+        if profile != "es" and version >= (3, 2):
+            attributes[PROFILE_MASK] = 1 if profile == "core" else 2
+        if debug:
+            attributes[DEBUG] = 1
+        self.handle = lib.eglCreateContext(display, config, None, _attributes(attributes))
+        if not self.handle:
+            name = f"OpenGL{' ES' if profile == 'es' else ''} {version[0]}.{version[1]} {profile}"
+            raise GalletteError(f"the native driver makes no {name} context")
+        if size is not None:
+            box = _attributes({WIDTH: size[0], HEIGHT: size[1]})
+            self.surface = lib.eglCreatePbufferSurface(display, config, box)
+            if not self.surface:
+                raise GalletteError(f"EGL makes no off-screen surface of {size[0]}x{size[1]}")
+
+    def make_current(self) -> None:
+        egl().eglBindAPI(self.api)
+        done = egl().eglMakeCurrent(self.display.handle, self.surface, self.surface, self.handle)
+        if not done:
+            raise GalletteError(f"eglMakeCurrent failed with 0x{egl().eglGetError():04X}")
+
+    @property
+    def is_current(self) -> bool:
+        egl().eglBindAPI(self.api)
+        return bool(egl().eglGetCurrentContext() == self.handle)
+
+    def destroy(self) -> None:
+        if self.handle is None:
+            return
+        lib, display = egl(), self.display.handle
+        if self.is_current:
+            lib.eglMakeCurrent(display, None, None, None)
+        lib.eglDestroyContext(display, self.handle)
+        if self.surface:
+            lib.eglDestroySurface(display, self.surface)
+        self.handle = self.surface = None
+        self.display.users -= 1
+
+    def get_proc_address(self, name: str) -> int:
+        return egl().eglGetProcAddress(name.encode()) or 0

@@ -1,0 +1,324 @@
+"""The table of OpenGL functions, read from `data/gl_functions.txt`.
+
+Everything that needs to know what a GL function looks like asks here: the Python methods of both
+contexts (`methods.py`), the C function pointers handed to other programs (`abi.py`), the calls into
+a native GL (`native.py`), tracing, and "does this version have that entry point". Each fact stands
+once, in the text file; a signature is parsed the first time somebody asks for it, so importing this
+module costs a few milliseconds.
+
+    >>> str(FUNCTIONS["GenBuffers"])
+    'glGenBuffers(sizei n, uint* buffers[n])'
+    >>> FUNCTIONS.method("tex_image2d").name
+    'TexImage2D'
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from pathlib import Path
+from typing import Any
+
+__all__ = ["CTYPES", "FUNCTIONS", "Function", "Kind", "Param", "method_name"]
+
+DATA = Path(__file__).parent / "data"
+
+# GL's C types. Pointers of every kind travel as plain addresses.
+CTYPES: dict[str, Any] = {
+    "bitfield": ctypes.c_uint32,
+    "boolean": ctypes.c_uint8,
+    "byte": ctypes.c_int8,
+    "char": ctypes.c_char,
+    "clampd": ctypes.c_double,
+    "clampf": ctypes.c_float,
+    "debugproc": ctypes.c_void_p,
+    "double": ctypes.c_double,
+    "enum": ctypes.c_uint32,
+    "fixed": ctypes.c_int32,
+    "float": ctypes.c_float,
+    "half": ctypes.c_uint16,
+    "int": ctypes.c_int32,
+    "int64": ctypes.c_int64,
+    "intptr": ctypes.c_ssize_t,
+    "short": ctypes.c_int16,
+    "sizei": ctypes.c_int32,
+    "sizeiptr": ctypes.c_ssize_t,
+    "sync": ctypes.c_void_p,
+    "ubyte": ctypes.c_uint8,
+    "uint": ctypes.c_uint32,
+    "uint64": ctypes.c_uint64,
+    "ushort": ctypes.c_uint16,
+}
+
+_VENDORS = ("ARB", "EXT", "KHR", "OES", "NV", "AMD", "ATI", "MESA", "INTEL")
+_SUFFIX = re.compile(rf"^(.*?)({'|'.join(_VENDORS)})$")
+
+
+class Kind(Enum):
+    """What a parameter is to the caller of the Python method."""
+
+    VALUE = auto()  # a number
+    STRING = auto()  # const char*: text in
+    STRINGS = auto()  # const char**: several texts in
+    POINTER = auto()  # other memory the function reads
+    CAPACITY = auto()  # room of an output array or string; implied when outputs are left out
+    WRITTEN = auto()  # how much of it was filled; never part of the Python result
+    OUT_SCALAR = auto()
+    OUT_ARRAY = auto()
+    OUT_STRING = auto()
+    OUT_RAW = auto()  # memory the function fills itself, such as pixels
+
+    @property
+    def is_output(self) -> bool:
+        return self in _OUTPUTS
+
+
+_OUTPUTS = {Kind.OUT_SCALAR, Kind.OUT_ARRAY, Kind.OUT_STRING, Kind.OUT_RAW, Kind.WRITTEN}
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """One parameter: `type` without the GL prefix, `const` and stars."""
+
+    type: str
+    name: str
+    kind: Kind
+    stars: int = 0
+    length: str = ""  # for output arrays: a parameter's name, a number, or "*"
+
+    @property
+    def ctype(self) -> Any:
+        return ctypes.c_void_p if self.stars else CTYPES[self.type]
+
+    @property
+    def item_ctype(self) -> Any:
+        """What the pointer points to."""
+        if self.stars > 1 or self.type == "void":
+            return ctypes.c_void_p if self.stars > 1 else ctypes.c_uint8
+        return CTYPES[self.type]
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One entry point: its C name without `gl`, Python name, signature and where it exists."""
+
+    name: str
+    method: str
+    result: str  # "void", "void*", "const ubyte*" or a key of CTYPES
+    params: tuple[Param, ...]
+    since: tuple[int, int] | None  # desktop GL version, None when only an extension or ES has it
+    compat_only: bool
+    es: tuple[int, int] | None
+    extension: str | None
+
+    @property
+    def c_name(self) -> str:
+        return "gl" + self.name
+
+    @property
+    def restype(self) -> Any:
+        """The ctypes result type: pointers as addresses, None for void."""
+        if self.result == "void":
+            return None
+        return ctypes.c_void_p if self.result.endswith("*") else CTYPES[self.result]
+
+    @property
+    def argtypes(self) -> tuple[Any, ...]:
+        return tuple(p.ctype for p in self.params)
+
+    @property
+    def outputs(self) -> tuple[Param, ...]:
+        """What the Python method returns when the caller leaves the outputs out."""
+        return tuple(p for p in self.params if p.kind.is_output and p.kind is not Kind.WRITTEN)
+
+    @property
+    def is_raw(self) -> bool:
+        return any(p.kind is Kind.OUT_RAW for p in self.params)
+
+    @property
+    def required(self) -> int:
+        """How many leading parameters the Python caller must give."""
+        count = len(self.params)
+        while count and (
+            self.params[count - 1].kind.is_output or self.params[count - 1].kind is Kind.CAPACITY
+        ):
+            count -= 1
+        return count
+
+    def with_count(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Python may leave out the count of texts: `shader_source(shader, text)`."""
+        index = next((i for i, p in enumerate(self.params) if p.kind is Kind.STRINGS), 0)
+        if not index or len(args) < index or not isinstance(args[index - 1], str | list | tuple):
+            return args
+        texts = args[index - 1]
+        texts = [texts] if isinstance(texts, str) else list(texts)
+        args = (*args[: index - 1], len(texts), texts, *args[index:])
+        if self.params[-1].name == "length" and len(args) == len(self.params) - 1:
+            args = (*args, None)
+        return args
+
+    def available(
+        self, profile: str, version: tuple[int, int], extensions: frozenset[str] = frozenset()
+    ) -> bool:
+        """Is this entry point part of a context of that profile, version and extension list?"""
+        if self.extension is not None:
+            return self.extension in extensions
+        if profile == "es":
+            return self.es is not None and self.es <= version
+        if self.since is None or self.since > version:
+            return False
+        return profile == "compat" or not self.compat_only
+
+    def __str__(self) -> str:
+        text = f"{self.c_name}({', '.join(map(_spell, self.params))})"
+        return text if self.result == "void" else f"{text} -> {self.result}"
+
+
+def _spell(param: Param) -> str:
+    const = param.stars and not param.kind.is_output
+    length = param.length
+    if param.kind is Kind.OUT_RAW:
+        length = "raw"
+    array = f"[{length}]" if length else ""
+    return f"{'const ' if const else ''}{param.type}{'*' * param.stars} {param.name}{array}"
+
+
+def method_name(name: str) -> str:
+    """`TexImage2D` -> `tex_image2d`, `BindBufferARB` -> `bind_buffer_arb`."""
+    suffix = ""
+    match = _SUFFIX.match(name)
+    if match and match[1]:
+        name, suffix = match[1], "_" + match[2].lower()
+    name = re.sub(r"([a-z])([A-Z])", r"\1_\2", name)
+    name = re.sub(r"([A-Z])([A-Z][a-z])", r"\1_\2", name)
+    return name.lower() + suffix
+
+
+_PARAM = re.compile(r"(const )?(\w+)(\**) (\w+)(?:\[([^\]]+)\])?$")
+_LINE = re.compile(r"(\w+)\((.*)\)(?: -> (.*?))?(?: @es([\d.]+))?$")
+
+
+def _parse_params(text: str) -> tuple[Param, ...]:
+    params: list[Param] = []
+    for part in text.split(", ") if text else []:
+        match = _PARAM.match(part)
+        if match is None:
+            raise ValueError(f"bad parameter {part!r}")
+        const, base, stars, name, length = match.groups()
+        kind = Kind.VALUE
+        if stars and const:
+            kind = Kind.POINTER
+            if base == "char":
+                kind = Kind.STRINGS if len(stars) == 2 else Kind.STRING
+        elif stars:
+            kind = Kind.OUT_ARRAY if length else Kind.OUT_SCALAR
+            if length == "raw":
+                kind = Kind.OUT_RAW
+            elif base == "char":
+                kind = Kind.OUT_STRING
+        params.append(Param(base, name, kind, len(stars), "" if length == "raw" else length or ""))
+    _mark_capacity(params)
+    return tuple(params)
+
+
+def _mark_capacity(params: list[Param]) -> None:
+    """Find `sizei room, sizei* length` (or a lone bufSize) in front of the outputs."""
+    if any(p.kind is Kind.OUT_RAW for p in params):
+        return
+    for i in range(len(params) - 2):
+        room, length = params[i], params[i + 1]
+        if (
+            room.kind is Kind.VALUE
+            and room.type in ("sizei", "int")
+            and length.kind is Kind.OUT_SCALAR
+            and length.name in ("length", "count", "stringlen")
+        ):
+            params[i] = Param(room.type, room.name, Kind.CAPACITY)
+            params[i + 1] = Param(length.type, length.name, Kind.WRITTEN, 1)
+            return
+
+
+def _version(text: str) -> tuple[int, int]:
+    major, minor = text.split(".")
+    return int(major), int(minor)
+
+
+@functools.cache
+def _parse(section: str, line: str) -> Function:
+    match = _LINE.match(line)
+    if match is None:
+        raise ValueError(f"bad line in the function table: {line!r}")
+    name, params, result, es = match.groups()
+    since, compat, extension = None, False, None
+    if section.startswith("GL_"):
+        extension = section
+    elif not section.startswith("es "):
+        version, _, profile = section.partition(" ")
+        since, compat = _version(version), profile == "compat"
+    return Function(
+        name,
+        method_name(name),
+        result or "void",
+        _parse_params(params),
+        since,
+        compat,
+        _version(es) if es else None,
+        extension,
+    )
+
+
+class FunctionTable(Mapping[str, Function]):
+    """All functions by C name (without `gl`), in table order."""
+
+    def __init__(self, text: str):
+        self._lines: dict[str, tuple[str, str]] = {}
+        section = ""
+        for line in text.splitlines():
+            if not line or line[0] == "#":
+                continue
+            if line[0] == "[":
+                section = line[1:-1]
+            else:
+                self._lines[line[: line.index("(")]] = (section, line)
+        self._methods: dict[str, str] | None = None
+
+    def __getitem__(self, name: str) -> Function:
+        return _parse(*self._lines[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def method(self, method: str) -> Function:
+        """The function behind a Python method name; KeyError if there is none."""
+        if self._methods is None:
+            self._methods = {method_name(name): name for name in self._lines}
+        return self[self._methods[method]]
+
+    def has_method(self, method: str) -> bool:
+        try:
+            self.method(method)
+        except KeyError:
+            return False
+        return True
+
+    def alias(self, function: Function) -> Function | None:
+        """The core function an extension's entry point is another name of, if the types agree.
+
+        `glBindBufferARB` is `glBindBuffer`; `glCreateShaderObjectARB` has no twin.
+        """
+        match = _SUFFIX.match(function.name)
+        if function.extension is None or match is None or match[1] not in self._lines:
+            return None
+        core = self[match[1]]
+        same = function.argtypes == core.argtypes and function.restype == core.restype
+        return core if same else None
+
+
+FUNCTIONS = FunctionTable((DATA / "gl_functions.txt").read_text(encoding="ascii"))

@@ -1,0 +1,47 @@
+"""What every GL context looks like to its user, ours and the native one alike.
+
+The GL functions themselves are not written here: they come out of the function table by name
+(`gl.gen_buffers(2)`), so for a type checker they are `Any`. The rest of the interface is small.
+"""
+
+from __future__ import annotations
+
+import types
+from typing import Any, Self
+
+__all__ = ["GLInterface"]
+
+
+class GLInterface:
+    """Base of `Context` and `NativeContext`; also the context object moderngl accepts."""
+
+    profile: str
+    requested_version: tuple[int, int]
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name)
+
+    def make_current(self) -> None:
+        """Make this the context that C callers of the GL functions mean."""
+        raise AttributeError("make_current")
+
+    def release(self) -> None:
+        """Destroy the context. Ours raises if shaders or resources outlive it."""
+        raise AttributeError("release")
+
+    def load_opengl_function(self, name: str) -> int:
+        """The address of a C function of that name, 0 if this GL has none."""
+        raise AttributeError("load_opengl_function")
+
+    def __enter__(self) -> Self:
+        """For `with` and for moderngl, which enters the context around its own set-up."""
+        self.make_current()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: types.TracebackType | None,
+    ) -> None:
+        return None

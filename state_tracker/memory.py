@@ -1,0 +1,147 @@
+"""Reading and writing the memory a GL caller points at.
+
+A pointer argument is an integer address when the call comes through C, and `None`, an address,
+`bytes`, a NumPy array (anything with the buffer protocol) or a list when it comes from Python.
+These few functions are the only place that tells them apart.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from compiler.errors import GalletteError
+
+__all__ = ["Pointer", "address_of", "read_array", "read_bytes", "read_string", "write_bytes"]
+
+# int and None are addresses; the rest is Python memory.
+Pointer = Any
+
+_DTYPES: dict[str, str] = {
+    "boolean": "u1",
+    "byte": "i1",
+    "char": "u1",
+    "clampd": "f8",
+    "clampf": "f4",
+    "double": "f8",
+    "enum": "u4",
+    "fixed": "i4",
+    "float": "f4",
+    "half": "f2",
+    "int": "i4",
+    "int64": "i8",
+    "intptr": "i8",
+    "short": "i2",
+    "sizei": "i4",
+    "sizeiptr": "i8",
+    "ubyte": "u1",
+    "uint": "u4",
+    "uint64": "u8",
+    "ushort": "u2",
+    "void": "u1",
+}
+
+
+def dtype_of(gl_type: str) -> np.dtype[Any]:
+    """The NumPy type of a GL type's name: `float` -> float32."""
+    return np.dtype(_DTYPES[gl_type])
+
+
+def _flat(pointer: Any) -> npt.NDArray[np.uint8]:
+    """Python memory as a flat array of bytes."""
+    view = memoryview(pointer)
+    if not view.c_contiguous:
+        return np.ascontiguousarray(pointer).reshape(-1).view(np.uint8)
+    if view.nbytes == 0:
+        return np.empty(0, np.uint8)
+    return np.frombuffer(view, np.uint8)
+
+
+def address_of(pointer: Pointer, gl_type: str = "void") -> tuple[int | None, Any]:
+    """An address for C, and the object that must stay alive while C may look at it."""
+    if pointer is None or type(pointer) is int:
+        return pointer, None
+    if isinstance(pointer, list | tuple):
+        pointer = np.array(pointer, dtype_of(gl_type))
+    if isinstance(pointer, bytes):
+        return ctypes.cast(ctypes.c_char_p(pointer), ctypes.c_void_p).value, pointer
+    if isinstance(pointer, np.integer):
+        return int(pointer), None
+    flat = _flat(pointer)
+    return flat.ctypes.data, (flat, pointer)
+
+
+def read_bytes(pointer: Pointer, size: int) -> npt.NDArray[np.uint8]:
+    """`size` bytes at `pointer`, without copying; Python memory that is too short is refused."""
+    if type(pointer) is int:
+        if size == 0:
+            return np.empty(0, np.uint8)
+        memory = memoryview((ctypes.c_uint8 * size).from_address(pointer)).cast("B")
+        return np.frombuffer(memory, np.uint8)
+    flat = _flat(pointer)
+    if flat.size < size:
+        raise GalletteError(f"GL reads {size} bytes, but only {flat.size} were passed")
+    return flat[:size]
+
+
+def read_array(pointer: Pointer, gl_type: str, count: int) -> npt.NDArray[Any]:
+    """`count` values of a GL type, as a copy nobody else can change."""
+    dtype = dtype_of(gl_type)
+    if isinstance(pointer, list | tuple):
+        array = np.array(pointer, dtype).reshape(-1)
+        if array.size < count:
+            raise GalletteError(f"GL reads {count} values, but only {array.size} were passed")
+        return array[:count]
+    return read_bytes(pointer, count * dtype.itemsize).view(dtype).copy()
+
+
+def write_bytes(pointer: Pointer, data: Any) -> None:
+    """Store bytes (or an array's bytes) at `pointer`."""
+    source = _flat(data)
+    if source.size == 0:
+        return
+    if type(pointer) is int:
+        ctypes.memmove(pointer, source.ctypes.data, source.size)
+        return
+    view = memoryview(pointer)
+    if view.readonly:
+        raise GalletteError("GL writes to this argument, but it is read-only")
+    if not view.c_contiguous:
+        raise GalletteError("GL writes to this argument, but it is not contiguous")
+    if view.nbytes < source.size:
+        raise GalletteError(f"GL writes {source.size} bytes, but only {view.nbytes} were passed")
+    np.frombuffer(view, np.uint8)[: source.size] = source
+
+
+def read_string(pointer: Pointer, length: int | None = None) -> str:
+    """Text given as `str`, bytes, a NUL-terminated address, or `length` bytes at an address."""
+    if isinstance(pointer, str):
+        return pointer
+    if pointer is None:
+        return ""
+    if type(pointer) is int:
+        raw = ctypes.string_at(pointer) if length is None else ctypes.string_at(pointer, length)
+    else:
+        raw = bytes(pointer)
+        raw = raw[:length] if length is not None else raw.split(b"\0", 1)[0]
+    return raw.decode("utf-8", "replace")
+
+
+def read_strings(pointer: Pointer, count: int, lengths: Pointer = None) -> list[str]:
+    """`const char* const*`: a list of `str`, or an address of addresses with optional lengths."""
+    if isinstance(pointer, str | bytes):
+        return [read_string(pointer)]
+    if isinstance(pointer, Sequence):
+        return [read_string(item) for item in pointer[:count]]
+    addresses = [int(a) for a in read_array(pointer, "intptr", count)]
+    sizes = [-1] * count
+    if lengths is not None:
+        sizes = [int(n) for n in read_array(lengths, "int", count)]
+    return [
+        read_string(address or None, None if size < 0 else size)
+        for address, size in zip(addresses, sizes, strict=True)
+    ]
