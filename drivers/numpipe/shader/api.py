@@ -1,0 +1,132 @@
+"""What the draw room may rely on: compiled programs, their facts, and how to run them.
+
+A `Program` is one shader variant as generated NumPy code. The way of one draw:
+
+1. `facts = program.facts` says, before anything runs, which inputs will be asked for, which
+   outputs will come, and whether 2x2 quads are needed (`program.needs_quads(resources)`).
+2. `bound = program.bind(resources)` fixes the constants and textures of the draw (microseconds).
+3. `bound.vertex(lanes)` or `bound.fragment(lanes)` runs one chunk of at most
+   `facts.chunk_lanes` lanes (more is legal, only slower). Chunks are independent: they may run in
+   any order and in several threads at once.
+
+Values that come back are *read-only*: they may alias the inputs, a constant or each other, and
+have shape `(lanes.count,)`, or `()` when every lane has the same value. Raw 32-bit integers travel
+as `int32`/`uint32` arrays; a consumer that wants other bits uses `.view`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from compiler.errors import GalletteError
+from drivers.numpipe.interfaces import FragmentLanes, ShaderResources, Value, VertexLanes
+
+__all__ = [
+    "BoundProgram",
+    "FragmentOutputs",
+    "InputUse",
+    "Outputs",
+    "Program",
+    "ProgramFacts",
+    "ShaderBudgetError",
+    "as_lanes",
+]
+
+Outputs = dict[int, list[Value | None]]
+"""By slot (VaryingSlot or FragResult): four components, None where the shader writes nothing."""
+
+
+class ShaderBudgetError(GalletteError):
+    """A shader ran past its execution budget; the context that ran it is to be reset."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputUse:
+    """One component a shader reads: a vertex element's or a varying's.
+
+    `slot` is the vertex element index (vertex) or the VaryingSlot (fragment). `mode` is `attribute`
+    for vertex inputs, and `flat`, `smooth` or `noperspective` for fragment inputs; `where` is
+    `pixel`, `centroid`, `sample` or `at` (an offset known only when the shader runs).
+    """
+
+    slot: int
+    component: int
+    mode: str
+    where: str = "pixel"
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramFacts:
+    """What can be known about a program without running it."""
+
+    stage: str  # "vertex" or "fragment"
+    inputs: frozenset[InputUse]
+    outputs: dict[int, int]  # slot -> mask of components written
+    system_values: frozenset[str]  # `frag_coord`, `vertex_id`, ... as `lanes.system` is asked
+    textures: frozenset[int]  # texture indices that may be sampled
+    implicit_lod: frozenset[int]  # those of them sampled with an implicit level of detail
+    uses_derivatives: bool  # explicit dFdx and friends: quads are needed whatever is bound
+    uses_discard: bool  # fragments may be killed: depth must not be written early
+    writes_depth: bool
+    writes_stencil: bool
+    writes_sample_mask: bool
+    has_side_effects: bool  # stores to buffers or images: shading order and count are observable
+    early_fragment_tests: bool  # `layout(early_fragment_tests) in`
+    uses_sample_shading: bool  # reads gl_SampleID or `sample` inputs: one run per sample
+    chunk_lanes: int  # the chunk size that fits the cache
+
+    @property
+    def is_empty(self) -> bool:
+        """Running it would change nothing: no outputs, no discard, no side effects."""
+        return not (self.outputs or self.uses_discard or self.has_side_effects)
+
+
+@dataclass(slots=True)
+class FragmentOutputs:
+    """What one chunk of fragments produced.
+
+    `outputs` has FragResult slots (COLOR and DATA0.. with up to four components; DEPTH, STENCIL and
+    SAMPLE_MASK with one). `alive` is None when no lane was discarded, else a bool array; helper
+    lanes are not cleared in it. `dual` has the second colours of dual-source blending.
+    """
+
+    outputs: Outputs
+    alive: npt.NDArray[np.bool_] | None
+    dual: Outputs
+
+
+class BoundProgram(Protocol):
+    """A program joined with the resources of one draw."""
+
+    def vertex(self, lanes: VertexLanes) -> Outputs:
+        """Run one chunk of vertices; returns outputs by VaryingSlot."""
+        ...
+
+    def fragment(self, lanes: FragmentLanes) -> FragmentOutputs:
+        """Run one chunk of fragments; `lanes.quads` must hold if `needs_quads` said so."""
+        ...
+
+
+class Program(Protocol):
+    """One shader variant as executable code."""
+
+    facts: ProgramFacts
+    code: str  # the generated Python source, for `explain`
+    nir: str  # the NIR it was generated from, printed on request
+
+    def needs_quads(self, resources: ShaderResources) -> bool:
+        """Must fragments come as whole 2x2 quads (helpers included) with these textures bound?"""
+        ...
+
+    def bind(self, resources: ShaderResources) -> BoundProgram:
+        """Fix the resources of a draw. They must not change while the result is in use."""
+        ...
+
+
+def as_lanes(value: Value, count: int) -> npt.NDArray[Any]:
+    """A value as an array of `count` lanes, whatever its shape (a scalar is broadcast)."""
+    return value if value.ndim else np.broadcast_to(value, count)
