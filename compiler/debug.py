@@ -1,0 +1,80 @@
+"""`GALLETTE_DEBUG`: one table of debug flags, read by every layer and by `gallette --help`.
+
+`GALLETTE_DEBUG=nir:validate,numpipe:variants` switches flags on; `numpipe:inexact_used_once=always`
+gives one a value. An unknown flag is an error that names the closest one, because a misspelt debug
+flag that silently does nothing costs an afternoon.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from dataclasses import dataclass
+from functools import lru_cache
+
+from compiler.errors import InputError
+
+__all__ = ["FLAGS", "DebugFlag", "flag_value", "flags", "is_set"]
+
+
+@dataclass(frozen=True, slots=True)
+class DebugFlag:
+    """One flag: `area:name`, whether it takes a value (and which), and what it does."""
+
+    name: str
+    doc: str
+    values: tuple[str, ...] = ()
+
+
+FLAGS: dict[str, DebugFlag] = {
+    flag.name: flag
+    for flag in (
+        DebugFlag("nir:print", "print the shader after every pass that made progress"),
+        DebugFlag("nir:validate", "validate the shader after every pass"),
+        DebugFlag("nir:metadata", "recompute preserved metadata after every pass and compare"),
+        DebugFlag("glsl:dump", "print the NIR of every compiled GLSL shader"),
+        DebugFlag("gl:calls", "print every OpenGL call"),
+        DebugFlag("gl:errors", "print a line for every OpenGL error set, with its reason"),
+        DebugFlag("numpipe:variants", "print a line for every new shader variant and its reason"),
+        DebugFlag("numpipe:code", "print the generated NumPy code of every variant"),
+        DebugFlag(
+            "numpipe:inexact_used_once",
+            "when inexact rules may look at use counts (see `gallette lesson is_used_once`)",
+            ("always", "never", "not_position"),
+        ),
+        DebugFlag("numpipe:position_invariant", "treat every vertex position as invariant"),
+    )
+}
+
+
+@lru_cache(maxsize=8)
+def _parse(text: str) -> dict[str, str]:
+    found = {}
+    for item in filter(None, (part.strip() for part in text.split(","))):
+        name, _, value = item.partition("=")
+        flag = FLAGS.get(name)
+        if flag is None:
+            close = difflib.get_close_matches(name, FLAGS, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else f" (known: {', '.join(FLAGS)})"
+            raise InputError(f"GALLETTE_DEBUG: unknown flag {name!r}{hint}")
+        if flag.values and value not in flag.values:
+            raise InputError(f"GALLETTE_DEBUG: {name} takes one of {', '.join(flag.values)}")
+        found[name] = value or "1"
+    return found
+
+
+def flags() -> dict[str, str]:
+    """The flags that are set now, with their values ("1" for plain ones)."""
+    return _parse(os.environ.get("GALLETTE_DEBUG", ""))
+
+
+def is_set(name: str) -> bool:
+    """Is this flag on?"""
+    assert name in FLAGS, name
+    return name in flags()
+
+
+def flag_value(name: str, default: str) -> str:
+    """The value a flag was given, or the default."""
+    assert name in FLAGS, name
+    return flags().get(name, default)
