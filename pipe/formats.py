@@ -74,7 +74,8 @@ class Format:
     @cached_property
     def is_pure_integer(self) -> bool:
         """True for UINT and SINT colour formats: never filtered, blended or converted."""
-        return self.is_color and any(c.type in ("UINT", "SINT") for c in self.channels)
+        integer = any(c.type in ("UINT", "SINT") and c.name != "X" for c in self.channels)
+        return self.is_color and integer
 
     @cached_property
     def is_signed_integer(self) -> bool:

@@ -55,7 +55,6 @@ from .state import (
 
 if TYPE_CHECKING:
     from compiler.nir.ir import Shader
-
     from compiler.nir.slots import Stage
 
 __all__ = ["Context", "Fence", "Handle", "Screen", "VariantEvent"]

@@ -1,0 +1,39 @@
+"""Pixel codecs: from bytes to colours and back, for every format of the table, vectorised.
+
+Two levels, both derived from `pipe.formats`:
+
+* **texels**: `texels(format, data)` looks at bytes as one raw item per pixel: an unsigned word when
+  the pixel has 1, 2, 4 or 8 bytes, else a short row of words. Indexing and gathering raw texels is
+  cheap; `unpack_planes` turns whatever was gathered into four component arrays, `pack_planes` back.
+* **bytes**: `unpack(format, data)` and `pack(format, rgba)` for whole images, `[..., 4]`.
+
+Colours are float32, or int32 / uint32 for pure integer formats (`format.rgba_dtype`). Depth and
+stencil are separate, because they share words: each `pack_` keeps the bits of the other.
+"""
+
+from __future__ import annotations
+
+from .blocks import block_decoder, decode_blocks
+from .depth import pack_depth, pack_stencil, unpack_depth, unpack_stencil
+from .image import clear_texel, pack, texel_bytes, texel_layout, texels, unpack
+from .plain import pack_planes, unpack_planes
+from .srgb import linear_to_srgb8, srgb8_to_linear
+
+__all__ = [
+    "block_decoder",
+    "clear_texel",
+    "decode_blocks",
+    "linear_to_srgb8",
+    "pack",
+    "pack_depth",
+    "pack_planes",
+    "pack_stencil",
+    "srgb8_to_linear",
+    "texel_bytes",
+    "texel_layout",
+    "texels",
+    "unpack",
+    "unpack_depth",
+    "unpack_planes",
+    "unpack_stencil",
+]

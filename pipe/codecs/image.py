@@ -1,0 +1,77 @@
+"""Whole images: bytes to `[..., 4]` colours and back, compressed formats included."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..formats import Format
+from .blocks import decode_blocks
+from .depth import pack_depth, pack_stencil
+from .plain import pack_planes, texel_layout, unpack_planes
+
+__all__ = ["clear_texel", "pack", "texel_bytes", "texel_layout", "texels", "unpack"]
+
+Array = npt.NDArray[Any]
+Bytes = npt.NDArray[np.uint8]
+
+
+def texels(format: Format, data: Bytes) -> Array:
+    """Bytes `[..., row bytes]` as raw texels `[..., n]` (or `[..., n, words]`), a view if it can.
+
+    Of a compressed format the items are whole blocks.
+    """
+    word, count = texel_layout(format)
+    if data.strides[-1] != 1:
+        data = np.ascontiguousarray(data)
+    view = data.view(word)
+    return view if count == 1 else view.reshape(*data.shape[:-1], -1, count)
+
+
+def texel_bytes(format: Format, raw: Array) -> Bytes:
+    """Raw texels as bytes: the inverse of `texels`."""
+    flat = np.ascontiguousarray(raw)
+    if texel_layout(format)[1] != 1:
+        flat = flat.reshape(*raw.shape[:-2], -1)
+    return flat.view(np.uint8)
+
+
+def unpack(format: Format, data: Bytes) -> Array:
+    """Colours `[..., n, 4]` of bytes `[..., row bytes]`.
+
+    Of a compressed format, `[..., rows of blocks, row bytes]` yields `[..., height, width, 4]` with
+    both rounded up to whole blocks.
+    """
+    if format.is_compressed:
+        return decode_blocks(format, data)
+    raw = texels(format, data)
+    planes = unpack_planes(format, raw)
+    shape = raw.shape if texel_layout(format)[1] == 1 else raw.shape[:-1]
+    out = np.empty((*shape, 4), format.rgba_dtype)
+    for i, plane in enumerate(planes):
+        out[..., i] = plane
+    return out
+
+
+def pack(format: Format, rgba: Array) -> Bytes:
+    """Bytes `[..., row bytes]` of colours `[..., n, 4]`; not for compressed formats."""
+    return texel_bytes(format, pack_planes(format, [rgba[..., i] for i in range(4)]))
+
+
+def clear_texel(
+    format: Format, color: Sequence[float | int] = (), depth: float = 0.0, stencil: int = 0
+) -> Array:
+    """One raw texel of a clear value: a colour, or depth and stencil."""
+    word, _ = texel_layout(format)
+    if not format.is_depth_stencil:
+        planes = [np.asarray([c]).astype(format.rgba_dtype) for c in color]
+        return np.asarray(pack_planes(format, planes)[0])
+    raw: Array = np.zeros(1, word)
+    if format.has_depth:
+        raw = pack_depth(format, raw, np.asarray([depth], np.float32))
+    if format.has_stencil:
+        raw = pack_stencil(format, raw, np.asarray([stencil]))
+    return np.asarray(raw[0])

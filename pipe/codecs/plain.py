@@ -1,0 +1,208 @@
+"""Colour codecs of uncompressed formats, one component array ("plane") at a time.
+
+A decoder is built once per format from its channels and cached: it picks each channel out of the
+raw texels (a strided view for array formats, a shift and a mask for packed ones) and converts it by
+its type. Normalised values round to nearest even on the way in; NaN becomes 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..formats import Channel, Format
+from .smallfloat import SPECIAL_CODECS
+from .srgb import linear_to_srgb8, srgb8_to_linear
+
+__all__ = ["pack_planes", "texel_layout", "unpack_planes"]
+
+Array = npt.NDArray[Any]
+
+_WORDS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+_SOURCE = {"R": 0, "G": 1, "B": 2, "A": 3, "L": 0, "I": 0}
+
+
+@cache
+def texel_layout(format: Format) -> tuple[np.dtype[Any], int]:
+    """The raw texel's word type and how many words: 1 means texels are scalars."""
+    size = format.block_bytes
+    if size in _WORDS:
+        return np.dtype(_WORDS[size]), 1
+    if format.is_array:
+        word = format.channels[0].bits // 8
+        return np.dtype(_WORDS[word]), size // word
+    return np.dtype(np.uint64), size // 8
+
+
+def _split(format: Format, texels: Array) -> list[Array]:
+    """The raw bits of every channel, as views or fresh unsigned arrays."""
+    word, count = texel_layout(format)
+    if format.is_array:
+        channels = len(format.channels)
+        if channels == count == 1:
+            return [texels]
+        if count == 1:
+            flat = np.ascontiguousarray(texels)
+            shape = (*flat.shape, channels)
+            split = flat.reshape(-1).view(_WORDS[format.channels[0].bits // 8]).reshape(shape)
+        else:
+            split = texels
+        return [split[..., i] for i in range(channels)]
+    return [(texels >> word.type(c.shift)) & word.type((1 << c.bits) - 1) for c in format.channels]
+
+
+def _signed(bits: Array, width: int) -> npt.NDArray[np.int32]:
+    """Sign-extend the low `width` bits."""
+    if bits.dtype.itemsize * 8 == width:
+        return bits.view(f"i{width // 8}").astype(np.int32)
+    room = 32 - width
+    return (bits.astype(np.uint32) << np.uint32(room)).view(np.int32) >> np.int32(room)
+
+
+def _decode(channel: Channel, srgb: bool, integer: bool, bits: Array) -> Array:
+    """One channel's value from its raw bits."""
+    width, kind = channel.bits, channel.type
+    if srgb:
+        return srgb8_to_linear(bits)
+    if kind == "FLOAT":
+        value: Array = bits.view(f"f{width // 8}")
+        if width == 32:
+            return value
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            return value.astype(np.float32)
+    if kind == "UNORM":
+        if width > 16:
+            return (bits * (1.0 / ((1 << width) - 1))).astype(np.float32)
+        return np.divide(bits, np.float32((1 << width) - 1), dtype=np.float32)
+    if kind == "SNORM":
+        top = (1 << (width - 1)) - 1
+        if width > 16:
+            exact: Array = np.maximum(_signed(bits, width) * (1.0 / top), -1.0)
+            return exact.astype(np.float32)
+        short = np.divide(_signed(bits, width), np.float32(top), dtype=np.float32)
+        return np.maximum(short, np.float32(-1.0))
+    if kind == "FIXED":
+        return (_signed(bits, width) * (1.0 / 65536.0)).astype(np.float32)
+    if kind in ("UINT", "USCALED"):
+        return bits.astype(np.uint32 if integer else np.float32)
+    return _signed(bits, width).astype(np.int32 if integer else np.float32, copy=False)
+
+
+@cache
+def _unpacker(format: Format) -> Callable[[Array], list[Array]]:
+    """The function from raw texels to [r, g, b, a]."""
+    special = SPECIAL_CODECS.get(format.codec)
+    if special is not None:
+        return special[0]
+    assert format.codec == "plain", f"{format.name} is decoded by blocks"
+    integer = format.is_pure_integer
+    dtype = format.rgba_dtype
+    constants: dict[str | int, Array] = {"0": np.zeros((), dtype), "1": np.ones((), dtype)}
+
+    def decoded(index: int, bits: list[Array]) -> Array:
+        channel = format.channels[index]
+        srgb = format.is_srgb and channel.name != "A"
+        return _decode(channel, srgb, integer, bits[index])
+
+    def unpack(texels: Array) -> list[Array]:
+        bits = _split(format, texels)
+        planes = dict(constants)
+        for source in format.swizzle:
+            if source not in planes:
+                assert isinstance(source, int)
+                planes[source] = decoded(source, bits)
+        return [planes[source] for source in format.swizzle]
+
+    return unpack
+
+
+def unpack_planes(format: Format, texels: Array) -> list[Array]:
+    """Red, green, blue and alpha of raw texels; components the format lacks are 0-d constants.
+
+    Depth reads as red, in float; stencil as red too, but use `unpack_stencil` for its integers.
+    """
+    return _unpacker(format)(texels)
+
+
+def _encode(channel: Channel, srgb: bool, value: Array) -> Array:
+    """The raw bits of one channel, as an unsigned array at least as wide."""
+    width, kind = channel.bits, channel.type
+    out = np.uint8 if width <= 8 else np.uint16 if width <= 16 else np.uint32
+    if srgb:
+        return linear_to_srgb8(value)
+    if kind == "FLOAT":
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            narrow: Array = np.ascontiguousarray(value, f"f{width // 8}")
+            return narrow.view(f"u{width // 8}")
+    if kind in ("UINT", "SINT"):
+        return _encode_integer(width, kind == "SINT", value)
+    value = np.asarray(value)
+    value = np.where(np.isnan(value), value.dtype.type(0), value)
+    if kind == "UNORM":
+        top = (1 << width) - 1
+        wide = np.dtype(np.float64 if width > 16 else np.float32)
+        unit: Array = np.clip(value, 0.0, 1.0).astype(wide)
+        codes: Array = np.rint(unit * wide.type(top))
+        return codes.astype(out)
+    if kind == "USCALED":
+        return np.clip(value.astype(np.float64), 0, (1 << width) - 1).astype(out)
+    limit = (1 << (width - 1)) - 1
+    exact = value.astype(np.float64)
+    if kind == "SNORM":
+        signed = np.rint(np.clip(exact, -1.0, 1.0) * limit)
+    elif kind == "FIXED":
+        signed = np.clip(np.rint(np.clip(exact, -65536.0, 65536.0) * 65536.0), -limit - 1, limit)
+    else:
+        signed = np.clip(np.trunc(exact), -limit - 1, limit)
+    return signed.astype(np.int32).view(np.uint32) & np.uint32((1 << width) - 1)
+
+
+def _encode_integer(width: int, signed: bool, value: Array) -> Array:
+    """Clamp an integer to a channel's range and keep its bits."""
+    low, high = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if signed else (0, (1 << width) - 1)
+    wide = np.clip(np.asarray(value).astype(np.int64), low, high)
+    return wide.view(np.uint64) & np.uint64((1 << width) - 1)
+
+
+@cache
+def _packer(format: Format) -> Callable[[Sequence[Array]], Array]:
+    """The function from [r, g, b, a] to raw texels."""
+    special = SPECIAL_CODECS.get(format.codec)
+    if special is not None:
+        return special[1]
+    assert format.codec == "plain", f"{format.name} cannot be packed texel by texel"
+    word, count = texel_layout(format)
+    sources = [_SOURCE.get(c.name) for c in format.channels]
+
+    def encoded(planes: Sequence[Array]) -> list[Array | None]:
+        return [
+            None if source is None else _encode(c, format.is_srgb and c.name != "A", planes[source])
+            for c, source in zip(format.channels, sources, strict=True)
+        ]
+
+    def pack_array(planes: Sequence[Array]) -> Array:
+        shape = np.broadcast_shapes(*(p.shape for p in planes))
+        unit = _WORDS[format.channels[0].bits // 8]
+        out = np.zeros((*shape, len(format.channels)), unit)
+        for i, bits in enumerate(encoded(planes)):
+            if bits is not None:
+                out[..., i] = bits
+        return out.view(word)[..., 0] if count == 1 else out
+
+    def pack_word(planes: Sequence[Array]) -> Array:
+        total: Array = np.zeros(np.broadcast_shapes(*(p.shape for p in planes)), word)
+        for channel, bits in zip(format.channels, encoded(planes), strict=True):
+            if bits is not None:
+                total |= bits.astype(word) << word.type(channel.shift)
+        return total
+
+    return pack_array if format.is_array else pack_word
+
+
+def pack_planes(format: Format, planes: Sequence[Array]) -> Array:
+    """Raw texels of red, green, blue and alpha arrays (which may broadcast); padding is 0."""
+    return _packer(format)([np.asarray(p) for p in planes])

@@ -1,0 +1,141 @@
+"""S3TC (BC1-3) and RGTC (BC4, BC5) decoding, all blocks at once.
+
+Colour blocks hold two RGB565 end points and sixteen 2-bit selectors; alpha and RGTC blocks two
+8-bit end points and sixteen 3-bit selectors. Intermediate colours are the weighted means rounded
+down, as Mesa computes them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .blocks import block_codec
+
+Array = npt.NDArray[Any]
+Bytes = npt.NDArray[np.uint8]
+
+_TEXELS = np.arange(16)
+
+
+def _expand565(color: Array) -> Array:
+    """RGB565 end points [n] to 8-bit channels [n, 3]."""
+    r, g, b = color >> 11, (color >> 5) & 63, color & 31
+    return np.stack([(r << 3) | (r >> 2), (g << 2) | (g >> 4), (b << 3) | (b >> 2)], axis=-1)
+
+
+def _colors(block: Bytes, punch_through: bool, always_four: bool) -> Bytes:
+    """Texels [n, 4, 4, 4] of 8-byte colour blocks [n, 8]."""
+    words = np.ascontiguousarray(block).view("<u2").astype(np.int32)
+    c0, c1 = _expand565(words[:, 0]), _expand565(words[:, 1])
+    palette = np.full((len(block), 4, 4), 255, np.int32)
+    palette[:, 0, :3] = c0
+    palette[:, 1, :3] = c1
+    palette[:, 2, :3] = (2 * c0 + c1) // 3
+    palette[:, 3, :3] = (c0 + 2 * c1) // 3
+    if not always_four:
+        three = words[:, 0] <= words[:, 1]
+        palette[three, 2, :3] = ((c0 + c1) // 2)[three]
+        palette[three, 3, :3] = 0
+        if punch_through:
+            palette[three, 3, 3] = 0
+    bits = np.ascontiguousarray(block[:, 4:8]).view("<u4")
+    selector = (bits >> (2 * _TEXELS).astype(np.uint32)) & np.uint32(3)
+    texels = np.take_along_axis(palette, selector.astype(np.intp)[:, :, None], axis=1)
+    return texels.reshape(-1, 4, 4, 4).astype(np.uint8)
+
+
+def _ramp(block: Bytes, signed: bool) -> Array:
+    """Values [n, 16] of 8-byte single-channel blocks: exact quotients, not yet rounded."""
+    ends = np.ascontiguousarray(block[:, :2])
+    pair = (ends.view(np.int8) if signed else ends).astype(np.int32)
+    if signed:
+        pair = np.maximum(pair, -127)
+    e0, e1 = pair[:, :1], pair[:, 1:]
+    eight = e0 > e1
+    k = np.arange(1, 7)
+    sevenths = ((7 - k) * e0 + k * e1) / 7.0
+    k = np.arange(1, 5)
+    fifths = ((5 - k) * e0 + k * e1) / 5.0
+    low, high = (-127, 127) if signed else (0, 255)
+    palette = np.empty((len(block), 8))
+    palette[:, :2] = pair
+    palette[:, 2:] = sevenths
+    six = np.concatenate([fifths, np.full((len(block), 1), low), np.full((len(block), 1), high)], 1)
+    palette[:, 2:] = np.where(eight, sevenths, six)
+    wide = np.zeros((len(block), 8), np.uint8)
+    wide[:, :6] = block[:, 2:8]
+    bits = wide.view("<u8")
+    selector = (bits >> (3 * _TEXELS).astype(np.uint64)) & np.uint64(7)
+    return np.take_along_axis(palette, selector.astype(np.intp), axis=1)
+
+
+def _alpha(block: Bytes) -> Bytes:
+    """8-bit alpha [n, 4, 4] of an interpolated alpha block, quotients rounded down."""
+    return np.floor(_ramp(block, False)).astype(np.uint8).reshape(-1, 4, 4)
+
+
+@block_codec("bc1")
+def decode_bc1(block: Bytes) -> Bytes:
+    """DXT1 without alpha: the fourth colour of a three-colour block is opaque black."""
+    return _colors(block, punch_through=False, always_four=False)
+
+
+@block_codec("bc1a")
+def decode_bc1a(block: Bytes) -> Bytes:
+    """DXT1 with one bit of alpha."""
+    return _colors(block, punch_through=True, always_four=False)
+
+
+@block_codec("bc2")
+def decode_bc2(block: Bytes) -> Bytes:
+    """DXT3: four bits of alpha per texel."""
+    texels = _colors(block[:, 8:], punch_through=False, always_four=True)
+    low, high = block[:, :8] & 15, block[:, :8] >> 4
+    alpha = np.stack([low, high], axis=-1).reshape(-1, 4, 4)
+    texels[..., 3] = alpha * np.uint8(17)
+    return texels
+
+
+@block_codec("bc3")
+def decode_bc3(block: Bytes) -> Bytes:
+    """DXT5: interpolated alpha."""
+    texels = _colors(block[:, 8:], punch_through=False, always_four=True)
+    texels[..., 3] = _alpha(block[:, :8])
+    return texels
+
+
+def _rgtc(block: Bytes, channels: int, signed: bool) -> npt.NDArray[np.float32]:
+    texels = np.zeros((len(block), 4, 4, 4), np.float32)
+    texels[..., 3] = 1.0
+    scale = np.float32(127.0 if signed else 255.0)
+    for i in range(channels):
+        ramp = _ramp(block[:, 8 * i : 8 * i + 8], signed)
+        texels[..., i] = (np.trunc(ramp).astype(np.float32) / scale).reshape(-1, 4, 4)
+    return texels
+
+
+@block_codec("bc4")
+def decode_bc4(block: Bytes) -> npt.NDArray[np.float32]:
+    """RGTC1: one unsigned channel."""
+    return _rgtc(block, 1, False)
+
+
+@block_codec("bc4s")
+def decode_bc4s(block: Bytes) -> npt.NDArray[np.float32]:
+    """RGTC1, signed."""
+    return _rgtc(block, 1, True)
+
+
+@block_codec("bc5")
+def decode_bc5(block: Bytes) -> npt.NDArray[np.float32]:
+    """RGTC2: two unsigned channels."""
+    return _rgtc(block, 2, False)
+
+
+@block_codec("bc5s")
+def decode_bc5s(block: Bytes) -> npt.NDArray[np.float32]:
+    """RGTC2, signed."""
+    return _rgtc(block, 2, True)
