@@ -1,0 +1,88 @@
+"""What is bound to a context, and what has been derived from it.
+
+`Bound` is a plain record. State objects are wrapped in a `Cso`, whose `derived` dictionary keeps
+what somebody worked out from the (immutable) state once: it lives exactly as long as the state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from pipe.resource import Resource
+from pipe.state import (
+    BlendState,
+    DepthStencilAlphaState,
+    FramebufferState,
+    ImageView,
+    RasterizerState,
+    SamplerState,
+    SamplerView,
+    ScissorState,
+    ShaderBuffer,
+    StreamOutputTarget,
+    VertexBuffer,
+    VertexElement,
+    ViewportState,
+)
+
+__all__ = ["Bound", "ConstantBuffer", "Cso", "StageBindings"]
+
+State = TypeVar("State")
+
+
+class Cso(Generic[State]):
+    """A constant state object: the state, and a cache of what follows from it."""
+
+    __slots__ = ("derived", "state")
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.derived: dict[Any, Any] = {}
+
+
+@dataclass(slots=True)
+class ConstantBuffer:
+    """One constant block: bytes copied at the call, or a range of a buffer (one reference held)."""
+
+    data: npt.NDArray[np.uint8]
+    buffer: Resource | None = None
+
+
+@dataclass(slots=True)
+class StageBindings:
+    """What one shader stage can reach."""
+
+    constants: list[ConstantBuffer | None] = field(default_factory=list)
+    samplers: list[Cso[SamplerState] | None] = field(default_factory=list)
+    views: list[SamplerView | None] = field(default_factory=list)
+    images: list[ImageView | None] = field(default_factory=list)
+    buffers: list[ShaderBuffer | None] = field(default_factory=list)
+    resources: Any = None
+    """The `ShaderResources` built from the above; None when something changed."""
+
+
+@dataclass(slots=True)
+class Bound:
+    """Everything a draw depends on, apart from the draw itself."""
+
+    blend: Cso[BlendState]
+    rasterizer: Cso[RasterizerState]
+    depth_stencil_alpha: Cso[DepthStencilAlphaState]
+    elements: Cso[tuple[VertexElement, ...]]
+    shaders: dict[Any, Any] = field(default_factory=dict)
+    stages: dict[Any, StageBindings] = field(default_factory=dict)
+    framebuffer: FramebufferState = field(default_factory=FramebufferState)
+    viewport: ViewportState = field(default_factory=ViewportState)
+    scissor: ScissorState = field(default_factory=ScissorState)
+    blend_color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+    stencil_ref: tuple[int, int] = (0, 0)
+    sample_mask: int = 0xFFFFFFFF
+    min_samples: int = 1
+    clip_planes: tuple[tuple[float, float, float, float], ...] = ()
+    polygon_stipple: tuple[int, ...] = (0xFFFFFFFF,) * 32
+    vertex_buffers: tuple[VertexBuffer | None, ...] = ()
+    stream_targets: tuple[StreamOutputTarget | None, ...] = ()

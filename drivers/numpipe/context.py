@@ -1,0 +1,425 @@
+"""The command stream: binds state, and hands each piece of work to the room that does it.
+
+Work is executed when it is called, so queries, transfers and fences have nothing to wait for. The
+context holds a reference to every resource that is bound, and none after `destroy`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from compiler.errors import GalletteError
+from compiler.nir.shader import Stage
+from pipe.enums import ClearFlags, MapFlags, QueryType
+from pipe.formats import Format
+from pipe.interface import Color, Context, Fence, Handle, VariantEvent
+from pipe.resource import LeakError, Resource, Transfer
+from pipe.state import (
+    BlendState,
+    BlitInfo,
+    Box,
+    ComputeInfo,
+    DepthStencilAlphaState,
+    DrawInfo,
+    FramebufferState,
+    ImageView,
+    RasterizerState,
+    SamplerState,
+    SamplerView,
+    ScissorState,
+    ShaderBuffer,
+    StreamOutputInfo,
+    StreamOutputTarget,
+    Surface,
+    VertexBuffer,
+    VertexElement,
+    ViewportState,
+)
+
+from . import clear as clears
+from .bound import Bound, ConstantBuffer, Cso, StageBindings
+from .queries import Counters, Query, RenderCondition
+from .resource import NumpipeResource, transfer_map, transfer_unmap
+
+if TYPE_CHECKING:
+    from compiler.nir.ir import Shader
+
+    from .screen import NumpipeScreen
+
+__all__ = ["NumpipeContext"]
+
+Slot = TypeVar("Slot")
+
+
+class _Signalled(Fence):
+    """The fence of work that is already done."""
+
+    def wait(self, timeout_ns: int) -> bool:
+        return True
+
+
+def _store(slots: list[Slot | None], start: int, values: Sequence[Slot | None]) -> None:
+    """Put values at `start`, growing the list as needed."""
+    missing = start + len(values) - len(slots)
+    if missing > 0:
+        slots.extend([None] * missing)
+    slots[start : start + len(values)] = values
+
+
+def _hold(new: Resource | None, old: Resource | None) -> None:
+    """Take a reference to what becomes bound, give back the one to what was."""
+    if new is not old:
+        if new is not None:
+            new.ref()
+        if old is not None:
+            old.unref()
+
+
+class NumpipeContext(Context):
+    """A numpipe command stream."""
+
+    def __init__(self, screen: NumpipeScreen) -> None:
+        self.screen: NumpipeScreen = screen
+        self.variant_log: list[VariantEvent] = []
+        self.counters = Counters()
+        self.active_occlusion = 0
+        self.shaders: set[Any] = set()
+        self._condition: RenderCondition | None = None
+        self._defaults = (
+            Cso(BlendState()),
+            Cso(RasterizerState()),
+            Cso(DepthStencilAlphaState()),
+            Cso[tuple[VertexElement, ...]](()),
+        )
+        self.bound = Bound(*self._defaults)
+        self.bound.stages = {stage: StageBindings() for stage in Stage}
+
+    # -- state objects -------------------------------------------------------------------------
+
+    def create_blend_state(self, state: BlendState) -> Handle:
+        return Cso(state)
+
+    def bind_blend_state(self, handle: Handle) -> None:
+        self.bound.blend = handle or self._defaults[0]
+
+    def delete_blend_state(self, handle: Handle) -> None:
+        """Nothing is held outside the object."""
+
+    def create_rasterizer_state(self, state: RasterizerState) -> Handle:
+        return Cso(state)
+
+    def bind_rasterizer_state(self, handle: Handle) -> None:
+        self.bound.rasterizer = handle or self._defaults[1]
+
+    def delete_rasterizer_state(self, handle: Handle) -> None:
+        """Nothing is held outside the object."""
+
+    def create_depth_stencil_alpha_state(self, state: DepthStencilAlphaState) -> Handle:
+        return Cso(state)
+
+    def bind_depth_stencil_alpha_state(self, handle: Handle) -> None:
+        self.bound.depth_stencil_alpha = handle or self._defaults[2]
+
+    def delete_depth_stencil_alpha_state(self, handle: Handle) -> None:
+        """Nothing is held outside the object."""
+
+    def create_sampler_state(self, state: SamplerState) -> Handle:
+        return Cso(state)
+
+    def bind_sampler_states(self, stage: Stage, start: int, handles: Sequence[Handle]) -> None:
+        bindings = self.bound.stages[stage]
+        _store(bindings.samplers, start, handles)
+        bindings.resources = None
+
+    def delete_sampler_state(self, handle: Handle) -> None:
+        """Nothing is held outside the object."""
+
+    def create_vertex_elements_state(self, elements: tuple[VertexElement, ...]) -> Handle:
+        return Cso(tuple(elements))
+
+    def bind_vertex_elements_state(self, handle: Handle) -> None:
+        self.bound.elements = handle or self._defaults[3]
+
+    def delete_vertex_elements_state(self, handle: Handle) -> None:
+        """Nothing is held outside the object."""
+
+    def create_shader_state(
+        self, stage: Stage, shader: Shader, stream_output: StreamOutputInfo | None = None
+    ) -> Handle:
+        from .draw.programs import create_shader
+
+        handle = create_shader(self, stage, shader, stream_output)
+        self.shaders.add(handle)
+        return handle
+
+    def bind_shader_state(self, stage: Stage, handle: Handle) -> None:
+        self.bound.shaders[stage] = handle
+
+    def delete_shader_state(self, handle: Handle) -> None:
+        self.shaders.discard(handle)
+        for stage, bound in self.bound.shaders.items():
+            if bound is handle:
+                self.bound.shaders[stage] = None
+        handle.destroy()
+
+    # -- parameters ----------------------------------------------------------------------------
+
+    def set_framebuffer_state(self, state: FramebufferState) -> None:
+        old = self.bound.framebuffer
+        if state is old:
+            return
+        for surface in (*state.cbufs, state.zsbuf):
+            if surface is not None:
+                surface.resource.ref()
+        self._drop_framebuffer()
+        self.bound.framebuffer = state
+
+    def _drop_framebuffer(self) -> None:
+        old = self.bound.framebuffer
+        for surface in (*old.cbufs, old.zsbuf):
+            if surface is not None:
+                surface.resource.unref()
+
+    def set_viewport_states(self, start: int, states: Sequence[ViewportState]) -> None:
+        if start == 0 and states:
+            self.bound.viewport = states[0]
+
+    def set_scissor_states(self, start: int, states: Sequence[ScissorState]) -> None:
+        if start == 0 and states:
+            self.bound.scissor = states[0]
+
+    def set_blend_color(self, color: tuple[float, float, float, float]) -> None:
+        self.bound.blend_color = color
+
+    def set_stencil_ref(self, front: int, back: int) -> None:
+        self.bound.stencil_ref = front & 0xFF, back & 0xFF
+
+    def set_sample_mask(self, mask: int) -> None:
+        self.bound.sample_mask = mask
+
+    def set_min_samples(self, samples: int) -> None:
+        self.bound.min_samples = samples
+
+    def set_clip_planes(self, planes: Sequence[tuple[float, float, float, float]]) -> None:
+        self.bound.clip_planes = tuple(planes)
+        for bindings in self.bound.stages.values():
+            bindings.resources = None
+
+    def set_polygon_stipple(self, pattern: tuple[int, ...]) -> None:
+        self.bound.polygon_stipple = pattern
+
+    def set_constant_buffer(
+        self,
+        stage: Stage,
+        index: int,
+        data: bytes | bytearray | memoryview | npt.NDArray[np.uint8] | None = None,
+        buffer: Resource | None = None,
+        offset: int = 0,
+        size: int = 0,
+    ) -> None:
+        new: ConstantBuffer | None = None
+        if buffer is not None:
+            assert isinstance(buffer, NumpipeResource)
+            new = ConstantBuffer(buffer.bytes_at(offset, size), buffer)
+        elif data is not None:
+            new = ConstantBuffer(np.frombuffer(bytes(data), np.uint8))
+        bindings = self.bound.stages[stage]
+        old = bindings.constants[index] if index < len(bindings.constants) else None
+        _hold(new.buffer if new else None, old.buffer if old else None)
+        _store(bindings.constants, index, [new])
+        bindings.resources = None
+
+    def _rebind(self, slots: list[Any], start: int, values: Sequence[Any], name: str) -> None:
+        """Store views or ranges; references follow the resource each names."""
+        old = slots[start : start + len(values)]
+        for value in values:
+            if value is not None:
+                getattr(value, name).ref()
+        for value in old:
+            if value is not None:
+                getattr(value, name).unref()
+        _store(slots, start, values)
+
+    def set_sampler_views(
+        self, stage: Stage, start: int, views: Sequence[SamplerView | None]
+    ) -> None:
+        bindings = self.bound.stages[stage]
+        self._rebind(bindings.views, start, views, "resource")
+        bindings.resources = None
+
+    def set_shader_images(
+        self, stage: Stage, start: int, images: Sequence[ImageView | None]
+    ) -> None:
+        bindings = self.bound.stages[stage]
+        self._rebind(bindings.images, start, images, "resource")
+        bindings.resources = None
+
+    def set_shader_buffers(
+        self, stage: Stage, start: int, buffers: Sequence[ShaderBuffer | None]
+    ) -> None:
+        bindings = self.bound.stages[stage]
+        self._rebind(bindings.buffers, start, buffers, "buffer")
+        bindings.resources = None
+
+    def set_vertex_buffers(self, buffers: Sequence[VertexBuffer | None]) -> None:
+        for new in buffers:
+            if new is not None:
+                new.buffer.ref()
+        for old in self.bound.vertex_buffers:
+            if old is not None:
+                old.buffer.unref()
+        self.bound.vertex_buffers = tuple(buffers)
+
+    def set_stream_output_targets(
+        self, targets: Sequence[StreamOutputTarget | None], append: bool = False
+    ) -> None:
+        for new in targets:
+            if new is not None:
+                new.buffer.ref()
+                if not append:
+                    new.written = 0
+        for old in self.bound.stream_targets:
+            if old is not None:
+                old.buffer.unref()
+        self.bound.stream_targets = tuple(targets)
+
+    # -- work ----------------------------------------------------------------------------------
+
+    @property
+    def skipped(self) -> bool:
+        """The render condition says that nothing is to be drawn."""
+        return self._condition is not None and not self._condition.passes()
+
+    def draw_vbo(self, info: DrawInfo) -> None:
+        from .draw.pipeline import draw
+
+        if not self.skipped:
+            draw(self, info)
+
+    def launch_grid(self, info: ComputeInfo) -> None:
+        raise GalletteError("numpipe has no compute stage")
+
+    def clear(
+        self,
+        flags: ClearFlags,
+        color: Color,
+        depth: float,
+        stencil: int,
+        scissor: ScissorState | None = None,
+    ) -> None:
+        if not self.skipped:
+            clears.clear(self.bound.framebuffer, flags, color, depth, stencil, scissor)
+
+    def clear_render_target(self, surface: Surface, color: Color, rect: ScissorState) -> None:
+        clears.clear_color(surface, color, rect)
+
+    def clear_depth_stencil(
+        self,
+        surface: Surface,
+        flags: ClearFlags,
+        depth: float,
+        stencil: int,
+        rect: ScissorState,
+        stencil_writemask: int = 0xFF,
+    ) -> None:
+        clears.clear_depth_stencil(surface, flags, depth, stencil, rect, stencil_writemask)
+
+    def blit(self, info: BlitInfo) -> None:
+        from .texture.blit import blit
+
+        if not self.skipped:
+            blit(info)
+
+    def resource_copy_region(
+        self,
+        dst: Resource,
+        dst_level: int,
+        dst_x: int,
+        dst_y: int,
+        dst_z: int,
+        src: Resource,
+        src_level: int,
+        src_box: Box,
+    ) -> None:
+        from .texture.copy import copy_region
+
+        copy_region(dst, dst_level, dst_x, dst_y, dst_z, src, src_level, src_box)
+
+    def generate_mipmap(
+        self,
+        resource: Resource,
+        format: Format,
+        base_level: int,
+        last_level: int,
+        first_layer: int,
+        last_layer: int,
+    ) -> None:
+        from .texture.mipmap import generate_mipmap
+
+        generate_mipmap(resource, format, base_level, last_level, first_layer, last_layer)
+
+    # -- transfers -----------------------------------------------------------------------------
+
+    def transfer_map(self, resource: Resource, level: int, flags: MapFlags, box: Box) -> Transfer:
+        assert isinstance(resource, NumpipeResource)
+        return transfer_map(resource, level, flags, box)
+
+    def transfer_unmap(self, transfer: Transfer) -> None:
+        transfer_unmap(transfer)
+
+    # -- queries and synchronisation -------------------------------------------------------------
+
+    def create_query(self, type: QueryType, index: int = 0) -> Handle:
+        return Query(type, index)
+
+    def begin_query(self, query: Handle) -> None:
+        query.active = True
+        self.active_occlusion += query.counts_samples
+        query.begin, query.end = self.counters.snapshot(), None
+
+    def end_query(self, query: Handle) -> None:
+        if query.active:
+            self.active_occlusion -= query.counts_samples
+        query.active = False
+        query.end = self.counters.snapshot()
+
+    def get_query_result(self, query: Handle, wait: bool) -> int | dict[str, int] | None:
+        result: int | dict[str, int] = query.result()
+        return result
+
+    def destroy_query(self, query: Handle) -> None:
+        if query.active:
+            self.end_query(query)
+
+    def render_condition(self, query: Handle | None, inverted: bool, wait: bool) -> None:
+        self._condition = None if query is None else RenderCondition(query, inverted)
+
+    def flush(self) -> Fence:
+        return _Signalled()
+
+    def memory_barrier(self) -> None:
+        """Work is done in order already."""
+
+    def explain(self, handle: Handle) -> dict[str, Any]:
+        explained: dict[str, Any] = handle.explain()
+        return explained
+
+    def destroy(self) -> None:
+        self._drop_framebuffer()
+        self.bound.framebuffer = FramebufferState()
+        self.set_vertex_buffers(())
+        self.set_stream_output_targets(())
+        for stage, bindings in self.bound.stages.items():
+            for index in range(len(bindings.constants)):
+                self.set_constant_buffer(stage, index)
+            self.set_sampler_views(stage, 0, [None] * len(bindings.views))
+            self.set_shader_images(stage, 0, [None] * len(bindings.images))
+            self.set_shader_buffers(stage, 0, [None] * len(bindings.buffers))
+        self.bound.shaders.clear()
+        if self.shaders:
+            names = ", ".join(sorted(str(shader.name) for shader in self.shaders))
+            raise LeakError(f"a context was destroyed with live shaders: {names}")

@@ -1,0 +1,106 @@
+"""Queries: differences between the context's running counters, and conditional rendering.
+
+Work is executed in order and at once, so a query is two snapshots of `Counters`.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, fields
+
+from pipe.enums import QueryType
+
+__all__ = ["Counters", "Query", "RenderCondition"]
+
+
+@dataclass(slots=True)
+class Counters:
+    """What has happened in a context so far."""
+
+    samples_passed: int = 0
+    primitives_generated: int = 0
+    primitives_emitted: int = 0
+    primitives_unwritten: int = 0
+    ia_vertices: int = 0
+    ia_primitives: int = 0
+    vs_invocations: int = 0
+    clipper_in: int = 0
+    clipper_out: int = 0
+    fs_invocations: int = 0
+    nanoseconds: int = 0
+
+    def snapshot(self) -> Counters:
+        """A copy, stamped with the time."""
+        copy = Counters(*(getattr(self, f.name) for f in fields(self)))
+        copy.nanoseconds = time.perf_counter_ns()
+        return copy
+
+
+_STATISTICS = {
+    "ia_vertices": "ia_vertices",
+    "ia_primitives": "ia_primitives",
+    "vs_invocations": "vs_invocations",
+    "c_invocations": "clipper_in",
+    "c_primitives": "clipper_out",
+    "ps_invocations": "fs_invocations",
+}
+
+
+@dataclass(slots=True)
+class Query:
+    """A query object. `begin` may be None: a timestamp has only an end."""
+
+    type: QueryType
+    index: int = 0
+    begin: Counters | None = None
+    end: Counters | None = None
+    active: bool = field(default=False)
+
+    @property
+    def counts_samples(self) -> bool:
+        return self.type in _OCCLUSION
+
+    def result(self) -> int | dict[str, int]:
+        """The finished query's answer; 0 if it never ran."""
+        end = self.end
+        if end is None:
+            return dict.fromkeys(_STATISTICS, 0) if self.type in _STATS else 0
+        begin = self.begin or Counters()
+        if self.type in _STATS:
+            return {
+                name: getattr(end, counter) - getattr(begin, counter)
+                for name, counter in _STATISTICS.items()
+            }
+        if self.type is QueryType.OCCLUSION_COUNTER:
+            return end.samples_passed - begin.samples_passed
+        if self.type in _OCCLUSION:
+            return int(end.samples_passed > begin.samples_passed)
+        if self.type is QueryType.PRIMITIVES_GENERATED:
+            return end.primitives_generated - begin.primitives_generated
+        if self.type is QueryType.PRIMITIVES_EMITTED:
+            return end.primitives_emitted - begin.primitives_emitted
+        if self.type is QueryType.SO_OVERFLOW_PREDICATE:
+            return int(end.primitives_unwritten > begin.primitives_unwritten)
+        if self.type is QueryType.TIMESTAMP:
+            return end.nanoseconds
+        return end.nanoseconds - begin.nanoseconds
+
+
+_OCCLUSION = (
+    QueryType.OCCLUSION_COUNTER,
+    QueryType.OCCLUSION_PREDICATE,
+    QueryType.OCCLUSION_PREDICATE_CONSERVATIVE,
+)
+_STATS = (QueryType.PIPELINE_STATISTICS,)
+
+
+@dataclass(frozen=True, slots=True)
+class RenderCondition:
+    """Draw only if the query's result is non-zero, or zero when inverted."""
+
+    query: Query
+    inverted: bool
+
+    def passes(self) -> bool:
+        result = self.query.result()
+        return bool(result) != self.inverted

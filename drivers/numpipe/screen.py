@@ -1,0 +1,91 @@
+"""The device: what numpipe can do, and the resources its contexts share."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pipe.caps import Caps
+from pipe.enums import Bind, Target
+from pipe.formats import Format
+from pipe.interface import Context, Screen
+from pipe.resource import Resource, ResourceDesc, ResourceLedger
+
+from .resource import create_resource
+
+__all__ = ["NumpipeScreen", "ScreenOptions", "create_screen"]
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenOptions:
+    """What can be chosen when a numpipe screen is made.
+
+    `inexact_used_once` and `position_invariant` are remedies for multi-pass rendering: which
+    inexact rewrites may look at use counts, and whether every position is computed invariantly.
+    """
+
+    inexact_used_once: str = "not_position"  # "always", "never" or "not_position"
+    position_invariant: bool = False
+    max_invocation_steps: int = 1 << 20
+
+
+class NumpipeScreen(Screen):
+    """A numpipe device."""
+
+    name = "numpipe"
+
+    def __init__(self, options: ScreenOptions | None = None) -> None:
+        self.options = options or ScreenOptions()
+        self.caps = Caps(max_stream_output_buffers=4)
+        self.resources = ResourceLedger()
+
+    def describe(self) -> str:
+        return f"numpipe (NumPy {np.__version__})"
+
+    def is_format_supported(self, format: Format, target: Target, samples: int, bind: Bind) -> bool:
+        if samples > max(1, self.caps.max_samples):
+            return False
+        if bind & Bind.DEPTH_STENCIL and not _renders_depth(format):
+            return False
+        if bind & Bind.RENDER_TARGET and not _renders_color(format):
+            return False
+        if bind & Bind.VERTEX_BUFFER and format.is_compressed:
+            return False
+        return not (format.is_compressed and target in _UNCOMPRESSED_TARGETS)
+
+    def context_create(self) -> Context:
+        from .context import NumpipeContext
+
+        return NumpipeContext(self)
+
+    def resource_create(self, desc: ResourceDesc) -> Resource:
+        return create_resource(desc, self.resources)
+
+    def get_timestamp(self) -> int:
+        return time.perf_counter_ns()
+
+    def destroy(self) -> None:
+        """Nothing to let go of: resources belong to those who hold references."""
+
+
+_UNCOMPRESSED_TARGETS = (Target.BUFFER, Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY)
+
+
+def _renders_depth(format: Format) -> bool:
+    return format.is_depth_stencil
+
+
+def _renders_color(format: Format) -> bool:
+    """Anything whose codec can write single pixels, but no scaled or fixed-point integers."""
+    if not format.is_color or format.is_compressed or format.codec == "shared_exponent":
+        return False
+    kinds = {channel.type for channel in format.channels}
+    return not kinds & {"USCALED", "SSCALED", "FIXED"} and format.channels[0].bits <= 32
+
+
+def create_screen(**options: Any) -> NumpipeScreen:
+    """The entry point `numpipe` of the group `gallette.drivers`."""
+    return NumpipeScreen(ScreenOptions(**options))
