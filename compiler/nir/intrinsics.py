@@ -1,0 +1,513 @@
+"""The intrinsic table: every operation that is neither arithmetic nor a texture lookup.
+
+One row says what the sources are, whether there is a result, which compile-time indices exist
+and what may be assumed: `can_eliminate` (no side effect), `can_reorder` (no dependence on
+anything but the sources), `convergent` (must not be moved into divergent control flow). The
+printer, parser, validator, builder and the reference page all read this table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+# What each index is: its kind (how text spells it) and its default.
+INDICES: dict[str, tuple[str, Any]] = {
+    "base": ("int", 0),
+    "component": ("int", 0),
+    "write_mask": ("mask", 0),
+    "location": ("slot", -1),
+    "num_slots": ("int", 1),
+    "dual_source": ("int", 0),
+    "invariant": ("bool", False),
+    "align_mul": ("int", 4),
+    "align_offset": ("int", 0),
+    "range_base": ("int", 0),
+    "range": ("int", 0),
+    "block": ("int", 0),
+    "interp": ("name", "smooth"),
+    "access": ("int", 0),
+    "dim": ("name", "2D"),
+    "is_array": ("bool", False),
+    "format": ("name", "none"),
+    "dest_type": ("name", "float32"),
+    "src_type": ("name", "float32"),
+    "atomic_op": ("name", "iadd"),
+    "ucp_id": ("int", 0),
+    "param": ("int", 0),
+    "stream": ("int", 0),
+    "num_components": ("int", 1),
+    "bit_size": ("int", 32),
+    "num_array_elems": ("int", 0),
+    "execution_scope": ("name", "none"),
+    "memory_scope": ("name", "none"),
+    "modes": ("modes", 0),
+    "reduction_op": ("name", "iadd"),
+    "cluster_size": ("int", 0),
+    "swizzle_mask": ("int", 0),
+}
+
+ATOMIC_OPS = (
+    "iadd",
+    "imin",
+    "umin",
+    "imax",
+    "umax",
+    "iand",
+    "ior",
+    "ixor",
+    "xchg",
+    "fadd",
+    "fmin",
+    "fmax",
+    "inc_wrap",
+    "dec_wrap",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class IntrinsicInfo:
+    """One row: `srcs` are (name, components) with 0 components for "as many as needed"."""
+
+    name: str
+    srcs: tuple[tuple[str, int], ...]
+    dest: int | None
+    indices: tuple[str, ...]
+    flags: frozenset[str]
+    doc: str
+    dest_bits: int
+    defaults: dict[str, Any]
+
+    @property
+    def has_dest(self) -> bool:
+        return self.dest is not None
+
+    @property
+    def can_eliminate(self) -> bool:
+        return "can_eliminate" in self.flags
+
+    @property
+    def can_reorder(self) -> bool:
+        return "can_reorder" in self.flags
+
+    @property
+    def convergent(self) -> bool:
+        return "convergent" in self.flags
+
+    def src_index(self, name: str) -> int:
+        for i, (n, _) in enumerate(self.srcs):
+            if n == name:
+                return i
+        raise KeyError(name)
+
+
+INTRINSICS: dict[str, IntrinsicInfo] = {}
+_PURE = "can_eliminate can_reorder"
+
+
+def _row(
+    name: str,
+    srcs: str,
+    dest: int | None,
+    indices: str = "",
+    flags: str = "",
+    doc: str = "",
+    dest_bits: int = 0,
+) -> None:
+    """Add a row; `srcs` is like "value:0 offset:1", dest 0 means as many as needed."""
+    parsed = tuple((s.split(":")[0], int(s.split(":")[1])) for s in srcs.split())
+    names = tuple(indices.split())
+    defaults = {n: INDICES[n][1] for n in names}
+    INTRINSICS[name] = IntrinsicInfo(
+        name, parsed, dest, names, frozenset(flags.split()), doc, dest_bits, defaults
+    )
+
+
+# Variables through derefs.
+_row("load_deref", "deref:1", 0, "access", "can_eliminate", "Read the variable a deref names.")
+_row(
+    "store_deref",
+    "deref:1 value:0",
+    None,
+    "write_mask access",
+    "",
+    "Write the masked components of a variable.",
+)
+_row("copy_deref", "dst:1 src:1", None, "access", "", "Copy a whole variable or part of one.")
+_row(
+    "deref_atomic",
+    "deref:1 data:1",
+    1,
+    "atomic_op access",
+    "",
+    "Atomic read-modify-write; returns the old value.",
+)
+_row(
+    "deref_atomic_swap",
+    "deref:1 compare:1 data:1",
+    1,
+    "atomic_op access",
+    "",
+    "Atomic compare and exchange; returns the old value.",
+)
+_row(
+    "deref_buffer_array_length",
+    "deref:1",
+    1,
+    "",
+    "can_eliminate",
+    "Number of elements of the unsized array at the end of a storage block.",
+    32,
+)
+_row("load_param", "", 0, "param", _PURE, "A parameter of the current function.")
+for _kind in ("pixel", "centroid", "sample"):
+    _row(
+        f"interp_deref_at_{_kind}",
+        "deref:1",
+        0,
+        "",
+        "can_eliminate",
+        f"Interpolate a fragment input at the {_kind} position.",
+    )
+_row(
+    "interp_deref_at_offset",
+    "deref:1 offset:2",
+    0,
+    "",
+    "can_eliminate",
+    "Interpolate a fragment input at an offset from the pixel centre.",
+)
+_row(
+    "interp_deref_at_sample_index",
+    "deref:1 sample:1",
+    0,
+    "",
+    "can_eliminate",
+    "Interpolate a fragment input at a given sample.",
+)
+
+# Lowered inputs and outputs.
+_IO = "base component location num_slots dest_type"
+_OUT = "base component write_mask location num_slots dual_source stream invariant src_type"
+_row(
+    "load_input", "offset:1", 0, _IO, _PURE, "A shader input; `offset` is in slots from `location`."
+)
+_row(
+    "load_per_vertex_input",
+    "vertex:1 offset:1",
+    0,
+    _IO,
+    _PURE,
+    "An input of one vertex of the primitive or patch.",
+)
+_row(
+    "load_interpolated_input",
+    "barycentric:2 offset:1",
+    0,
+    _IO,
+    _PURE,
+    "A fragment input, interpolated at the given barycentric coordinates.",
+)
+_row("load_output", "offset:1", 0, _IO, "can_eliminate", "Read back an output.")
+_row(
+    "load_per_vertex_output",
+    "vertex:1 offset:1",
+    0,
+    _IO,
+    "can_eliminate",
+    "Read back an output of one vertex of a patch.",
+)
+_row(
+    "store_output", "value:0 offset:1", None, _OUT, "", "Write the masked components of an output."
+)
+_row(
+    "store_per_vertex_output",
+    "value:0 vertex:1 offset:1",
+    None,
+    _OUT,
+    "",
+    "Write an output of one vertex of a patch.",
+)
+for _kind in ("pixel", "centroid", "sample"):
+    _row(
+        f"load_barycentric_{_kind}",
+        "",
+        2,
+        "interp",
+        _PURE,
+        f"Barycentric coordinates at the {_kind} position.",
+        32,
+    )
+_row(
+    "load_barycentric_at_offset",
+    "offset:2",
+    2,
+    "interp",
+    _PURE,
+    "Barycentric coordinates at an offset from the pixel centre.",
+    32,
+)
+_row(
+    "load_barycentric_at_sample",
+    "sample:1",
+    2,
+    "interp",
+    _PURE,
+    "Barycentric coordinates at a given sample.",
+    32,
+)
+
+# Buffers. Offsets are in bytes.
+_MEM = "align_mul align_offset range_base range access"
+_row(
+    "load_ubo",
+    "block:1 offset:1",
+    0,
+    _MEM,
+    _PURE,
+    "Read a uniform buffer; block 0 is the default block.",
+)
+_row("load_ssbo", "block:1 offset:1", 0, _MEM, "can_eliminate", "Read a storage buffer.")
+_row(
+    "store_ssbo",
+    "value:0 block:1 offset:1",
+    None,
+    f"write_mask {_MEM}",
+    "",
+    "Write the masked components into a storage buffer.",
+)
+_row("ssbo_atomic", "block:1 offset:1 data:1", 1, "atomic_op access", "", "Atomic on a buffer.")
+_row(
+    "ssbo_atomic_swap",
+    "block:1 offset:1 compare:1 data:1",
+    1,
+    "atomic_op access",
+    "",
+    "Compare and exchange in a storage buffer.",
+)
+_row("get_ssbo_size", "block:1", 1, "access", _PURE, "Size of a storage buffer in bytes.", 32)
+_row("load_shared", "offset:1", 0, _MEM, "can_eliminate", "Read workgroup memory.")
+_row("store_shared", "value:0 offset:1", None, f"write_mask {_MEM}", "", "Write workgroup memory.")
+_row("shared_atomic", "offset:1 data:1", 1, "atomic_op", "", "Atomic on workgroup memory.")
+_row(
+    "shared_atomic_swap",
+    "offset:1 compare:1 data:1",
+    1,
+    "atomic_op",
+    "",
+    "Compare and exchange in workgroup memory.",
+)
+_row("load_scratch", "offset:1", 0, _MEM, "can_eliminate", "Read the invocation's own memory.")
+_row("store_scratch", "value:0 offset:1", None, f"write_mask {_MEM}", "", "Write scratch memory.")
+_row("load_push_constant", "offset:1", 0, "base range", _PURE, "Read push constants.")
+_row("load_global", "address:1", 0, _MEM, "can_eliminate", "Read memory at a 64-bit address.")
+_row("store_global", "value:0 address:1", None, f"write_mask {_MEM}", "", "Write at an address.")
+_row("load_uniform", "offset:1", 0, "base range dest_type", _PURE, "Read a uniform slot.")
+_row(
+    "atomic_counter",
+    "offset:1 data:1",
+    1,
+    "base atomic_op range_base",
+    "",
+    "Atomic counter operation on buffer `base`; returns the old value.",
+    32,
+)
+_row("atomic_counter_read", "offset:1", 1, "base", "can_eliminate", "Value of a counter.", 32)
+_row(
+    "atomic_counter_swap",
+    "offset:1 compare:1 data:1",
+    1,
+    "base",
+    "",
+    "Compare and exchange on an atomic counter.",
+    32,
+)
+
+# Images; `index` is the unit.
+_IMG = "dim is_array format access"
+_row(
+    "image_load",
+    "index:1 coord:4 sample:1",
+    0,
+    f"{_IMG} dest_type",
+    "can_eliminate",
+    "Read one texel of an image.",
+)
+_row(
+    "image_store",
+    "index:1 coord:4 sample:1 value:0",
+    None,
+    f"{_IMG} src_type",
+    "",
+    "Write one texel of an image.",
+)
+_row(
+    "image_atomic",
+    "index:1 coord:4 sample:1 data:1",
+    1,
+    f"{_IMG} atomic_op",
+    "",
+    "Atomic on one texel.",
+)
+_row(
+    "image_atomic_swap",
+    "index:1 coord:4 sample:1 compare:1 data:1",
+    1,
+    f"{_IMG} atomic_op",
+    "",
+    "Compare and exchange on one texel.",
+)
+_row("image_size", "index:1 lod:1", 0, _IMG, _PURE, "Size of an image.", 32)
+_row("image_samples", "index:1", 1, _IMG, _PURE, "Sample count of an image.", 32)
+for _name in ("load", "store", "atomic", "atomic_swap", "size", "samples"):
+    _info = INTRINSICS[f"image_{_name}"]
+    _row(
+        f"image_deref_{_name}",
+        " ".join(f"{'deref' if n == 'index' else n}:{c}" for n, c in _info.srcs),
+        _info.dest,
+        " ".join(_info.indices),
+        " ".join(sorted(_info.flags)),
+        _info.doc[:-1] + " named by a deref.",
+        _info.dest_bits,
+    )
+
+# System values: no sources, the result as wide as stated.
+_SYSTEM_VALUES: dict[str, tuple[int, int, str]] = {
+    "vertex_id": (1, 32, "Index of the vertex, including the base vertex."),
+    "vertex_id_zero_base": (1, 32, "Index of the vertex without the base vertex."),
+    "instance_id": (1, 32, "Instance number, counted from zero."),
+    "base_vertex": (1, 32, "The draw call's base vertex (0 for non-indexed draws)."),
+    "first_vertex": (1, 32, "First vertex, or base vertex of an indexed draw."),
+    "base_instance": (1, 32, "The draw call's base instance."),
+    "draw_id": (1, 32, "Number of the draw within a multi-draw."),
+    "invocation_id": (1, 32, "Geometry or tessellation control invocation."),
+    "primitive_id": (1, 32, "Number of the primitive."),
+    "patch_vertices_in": (1, 32, "Vertices of the input patch."),
+    "tess_coord": (3, 32, "Position within the abstract patch."),
+    "tess_level_outer": (4, 32, "Outer tessellation levels."),
+    "tess_level_inner": (2, 32, "Inner tessellation levels."),
+    "frag_coord": (4, 32, "Window position of the fragment; w is 1/w of the vertex position."),
+    "point_coord": (2, 32, "Position within a point sprite."),
+    "front_face": (1, 1, "Does the fragment belong to a front-facing primitive?"),
+    "sample_id": (1, 32, "Number of the sample being shaded; asks for per-sample shading."),
+    "sample_pos": (2, 32, "Position of the sample within its pixel."),
+    "sample_mask_in": (1, 32, "Coverage of the fragment."),
+    "num_samples": (1, 32, "Samples of the framebuffer."),
+    "helper_invocation": (1, 1, "Is this lane here only for derivatives (at the start)?"),
+    "is_helper_invocation": (1, 1, "Is this lane a helper now, demotion included?"),
+    "layer_id": (1, 32, "Layer of a layered framebuffer."),
+    "viewport_index": (1, 32, "Index of the viewport."),
+    "local_invocation_id": (3, 32, "Position within the workgroup."),
+    "local_invocation_index": (1, 32, "Flattened position within the workgroup."),
+    "global_invocation_id": (3, 32, "Position within the whole grid."),
+    "workgroup_id": (3, 32, "Number of the workgroup."),
+    "num_workgroups": (3, 32, "Workgroups of the grid."),
+    "workgroup_size": (3, 32, "Size of a workgroup."),
+    "subgroup_size": (1, 32, "Lanes of a subgroup."),
+    "subgroup_invocation": (1, 32, "Lane within the subgroup."),
+    "num_subgroups": (1, 32, "Subgroups of the workgroup."),
+    "subgroup_id": (1, 32, "Number of the subgroup."),
+    "subgroup_eq_mask": (4, 32, "Mask with this lane's bit."),
+    "subgroup_ge_mask": (4, 32, "Mask of this and all later lanes."),
+    "subgroup_gt_mask": (4, 32, "Mask of all later lanes."),
+    "subgroup_le_mask": (4, 32, "Mask of this and all earlier lanes."),
+    "subgroup_lt_mask": (4, 32, "Mask of all earlier lanes."),
+    "alpha_ref": (1, 32, "Reference value of the alpha test."),
+    "fog_color": (4, 32, "Fog colour."),
+    "fog_params": (4, 32, "Fog: density, start, end, 1/(end - start)."),
+}
+for _name, (_n, _bits, _doc) in _SYSTEM_VALUES.items():
+    _row(f"load_{_name}" if not _name.startswith("is_") else _name, "", _n, "", _PURE, _doc, _bits)
+INTRINSICS["is_helper_invocation"] = IntrinsicInfo(
+    "is_helper_invocation",
+    (),
+    1,
+    (),
+    frozenset({"can_eliminate"}),
+    _SYSTEM_VALUES["is_helper_invocation"][2],
+    1,
+    {},
+)
+_row("load_user_clip_plane", "", 4, "ucp_id", _PURE, "Plane equation of a user clip plane.", 32)
+
+# Fragment control, geometry, barriers, subgroups.
+_row("discard", "", None, "", "", "End the invocation; nothing is written.")
+_row("discard_if", "condition:1", None, "", "", "End the invocation if the condition holds.")
+_row("demote", "", None, "", "", "Become a helper: go on, but write nothing.")
+_row("demote_if", "condition:1", None, "", "", "Become a helper if the condition holds.")
+_row("emit_vertex", "", None, "stream", "", "Emit the current outputs as a vertex.")
+_row("end_primitive", "", None, "stream", "", "Finish the current primitive.")
+_row(
+    "barrier",
+    "",
+    None,
+    "execution_scope memory_scope modes",
+    "convergent",
+    "Wait for other invocations and/or order memory accesses.",
+)
+_row("shader_clock", "", 2, "memory_scope", "can_eliminate", "A time stamp.", 32)
+for _name in ("any", "all", "feq", "ieq"):
+    _row(
+        f"vote_{_name}",
+        "value:0",
+        1,
+        "",
+        "can_eliminate convergent",
+        f"`{_name}` of the value over the subgroup.",
+        1,
+    )
+_row("ballot", "value:1", 4, "", "can_eliminate convergent", "Mask of lanes where it is true.", 32)
+_row("elect", "", 1, "", "can_eliminate convergent", "True in exactly one active lane.", 1)
+_row(
+    "read_first_invocation",
+    "value:0",
+    0,
+    "",
+    "can_eliminate convergent",
+    "The value of the first active lane.",
+)
+_row(
+    "read_invocation",
+    "value:0 lane:1",
+    0,
+    "",
+    "can_eliminate convergent",
+    "The value of a given lane.",
+)
+_row(
+    "reduce",
+    "value:0",
+    0,
+    "reduction_op cluster_size",
+    "can_eliminate convergent",
+    "Reduction over the subgroup.",
+)
+
+# Registers: the form after SSA.
+_row(
+    "decl_reg",
+    "",
+    1,
+    "num_components bit_size num_array_elems",
+    "can_eliminate",
+    "Declare a register; the result names it.",
+    32,
+)
+_row("load_reg", "reg:1", 0, "base", "can_eliminate", "Read a register.")
+_row("store_reg", "value:0 reg:1", None, "base write_mask", "", "Write a register.")
+_row(
+    "load_reg_indirect",
+    "reg:1 offset:1",
+    0,
+    "base",
+    "can_eliminate",
+    "Read an element of a register array.",
+)
+_row(
+    "store_reg_indirect",
+    "value:0 reg:1 offset:1",
+    None,
+    "base write_mask",
+    "",
+    "Write an element of a register array.",
+)

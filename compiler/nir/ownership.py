@@ -1,0 +1,51 @@
+"""Who owns shaders: counters that make reference handling visible and testable.
+
+Passing a shader to a driver's `create_*_state` gives away one reference; `Shader.mutable()` clones
+only when somebody else holds one too. Every step is counted here, so a test, a lesson or a leak
+report can say how many clones a frame cost and which shaders are still alive.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
+
+if TYPE_CHECKING:
+    from compiler.nir.ir import Shader
+
+
+@dataclass(slots=True)
+class OwnershipCounters:
+    """Totals since the last `reset`; `live` shaders are those with a positive reference count."""
+
+    created: int = 0
+    cloned: int = 0
+    cloned_instrs: int = 0
+    refs: int = 0
+    unrefs: int = 0
+    destroyed: int = 0
+
+    def reset(self) -> None:
+        self.created = self.cloned = self.cloned_instrs = 0
+        self.refs = self.unrefs = self.destroyed = 0
+
+    def snapshot(self) -> dict[str, int]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+COUNTERS = OwnershipCounters()
+_LIVE: WeakValueDictionary[int, Shader] = WeakValueDictionary()
+
+
+def track(shader: Shader) -> None:
+    _LIVE[id(shader)] = shader
+
+
+def forget(shader: Shader) -> None:
+    _LIVE.pop(id(shader), None)
+
+
+def live_shaders() -> list[Shader]:
+    """Every shader object whose reference count has not reached zero and that still exists."""
+    return [s for s in _LIVE.values() if s.refcount > 0]
