@@ -1,0 +1,31 @@
+"""What a `[test]` section can say, one module per topic, gathered in one table.
+
+Importing the topics fills `COMMANDS`; the order does not matter.
+"""
+
+from piglit_subset.commands import (
+    buffers,
+    draw,
+    framebuffers,
+    legacy,
+    link,
+    probes,
+    state,
+    textures,
+    uniforms,
+)
+from piglit_subset.commands.registry import COMMANDS, lookup
+
+__all__ = [
+    "COMMANDS",
+    "buffers",
+    "draw",
+    "framebuffers",
+    "legacy",
+    "link",
+    "lookup",
+    "probes",
+    "state",
+    "textures",
+    "uniforms",
+]

@@ -1,0 +1,203 @@
+"""Drawing: rectangles, arrays from `[vertex data]`, compute dispatches."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from piglit_subset import vertices
+from piglit_subset.commands.registry import command
+from piglit_subset.programs import POSITION, TEXCOORD
+from piglit_subset.session import Session, enum
+from piglit_subset.text import Line, Words
+from state_tracker.enums import GL
+
+__all__: list[str] = []
+
+Box = tuple[float, float, float, float]
+
+
+def _corners(box: Box) -> list[tuple[float, float]]:
+    x, y, w, h = box
+    return [(x, y), (x + w, y), (x, y + h), (x + w, y + h)]
+
+
+def _draw_rectangle(
+    session: Session, box: Box, texture: Box | None = None, patch: bool = False, instances: int = 1
+) -> None:
+    """Two triangles as a strip (or one patch of four vertices) over a rectangle."""
+    gl = session.gl
+    data = np.zeros((4, 8), np.float32)
+    data[:, 0:2] = _corners(box)
+    data[:, 3] = 1
+    data[:, 7] = 1
+    if texture is not None:
+        data[:, 4:6] = _corners(texture)
+    if not session.rectangle_buffer:
+        session.rectangle_buffer = gl.gen_buffers(1)[0]
+        if not session.is_es or session.needs.version >= (3, 0):
+            session.rectangle_array = gl.gen_vertex_arrays(1)[0]
+    if session.rectangle_array:
+        gl.bind_vertex_array(session.rectangle_array)
+    gl.bind_buffer(GL.ARRAY_BUFFER, session.rectangle_buffer)
+    gl.buffer_data(GL.ARRAY_BUFFER, data.nbytes, data, GL.STREAM_DRAW)
+    if session.is_compat:
+        # The fixed-function arrays feed gl_Vertex, and alias attribute 0 for everyone else.
+        gl.vertex_pointer(4, GL.FLOAT, 32, 0)
+        gl.enable_client_state(GL.VERTEX_ARRAY)
+        if texture is not None:
+            gl.client_active_texture(GL.TEXTURE0)
+            gl.tex_coord_pointer(4, GL.FLOAT, 32, 16)
+            gl.enable_client_state(GL.TEXTURE_COORD_ARRAY)
+    else:
+        gl.vertex_attrib_pointer(POSITION, 4, GL.FLOAT, 0, 32, 0)
+        gl.enable_vertex_attrib_array(POSITION)
+        if texture is not None:
+            gl.vertex_attrib_pointer(TEXCOORD, 4, GL.FLOAT, 0, 32, 16)
+            gl.enable_vertex_attrib_array(TEXCOORD)
+    mode = GL.TRIANGLE_STRIP
+    if patch:
+        gl.patch_parameteri(GL.PATCH_VERTICES, 4)
+        mode = GL.PATCHES
+    if instances > 1:
+        gl.draw_arrays_instanced(mode, 0, 4, instances)
+    else:
+        gl.draw_arrays(mode, 0, 4)
+    if session.is_compat:
+        gl.disable_client_state(GL.VERTEX_ARRAY)
+        if texture is not None:
+            gl.disable_client_state(GL.TEXTURE_COORD_ARRAY)
+    else:
+        gl.disable_vertex_attrib_array(POSITION)
+        if texture is not None:
+            gl.disable_vertex_attrib_array(TEXCOORD)
+    if session.rectangle_array:
+        gl.bind_vertex_array(session.vertex_array)
+
+
+def _ortho(session: Session, box: Box) -> Box:
+    x, y, w, h = box
+    return (
+        -1 + 2 * x / session.width,
+        -1 + 2 * y / session.height,
+        2 * w / session.width,
+        2 * h / session.height,
+    )
+
+
+def _box(words: Words) -> Box:
+    x, y, w, h = words.numbers(4, "a coordinate")
+    return x, y, w, h
+
+
+@command(
+    "draw rect",
+    "draw rect ortho",
+    "draw rect patch",
+    "draw rect ortho patch",
+    "draw instanced rect",
+    "draw instanced rect ortho",
+    "draw instanced rect ortho patch",
+)
+def draw_rectangle(session: Session, line: Line, words: Words) -> None:
+    """draw [instanced] rect [ortho] [patch] [INSTANCES] X Y W H"""
+    head = words.texts[: words.at]
+    instances = words.integer("an instance count") if "instanced" in head else 1
+    box = _box(words)
+    words.end()
+    session.need_program(line)
+    if "ortho" in head:
+        box = _ortho(session, box)
+    _draw_rectangle(session, box, None, "patch" in head, instances)
+
+
+@command("draw rect tex", "draw rect ortho tex")
+def draw_textured(session: Session, line: Line, words: Words) -> None:
+    """draw rect [ortho] tex X Y W H S T SW TH: with texture coordinates"""
+    head = words.texts[: words.at]
+    box, texture = _box(words), _box(words)
+    words.end()
+    session.need_program(line)
+    _draw_rectangle(session, _ortho(session, box) if "ortho" in head else box, texture)
+
+
+@command("draw arrays", "draw arrays instanced", "xfb draw arrays")
+def draw_arrays(session: Session, line: Line, words: Words) -> None:
+    """[xfb] draw arrays [instanced] GL_MODE FIRST COUNT [INSTANCES]"""
+    head = words.texts[: words.at]
+    mode = enum(line, words.word("a primitive mode"))
+    first, count = words.integers(2, "a vertex number")
+    instances = words.integer("an instance count") if "instanced" in head else 1
+    words.end()
+    session.need_program(line)
+    if first < 0 or count <= 0:
+        raise line.error("the first vertex must be at least 0 and the count at least 1")
+    gl = session.gl
+    if session.test.vertex_data:
+        vertices.bind(session)
+        if first + count > session.vertex_count:
+            have = session.vertex_count
+            raise line.error(f"draws vertex {first + count - 1}, [vertex data] has {have}")
+    if "xfb" in head:
+        _begin_feedback(session, mode)
+    if instances > 1:
+        gl.draw_arrays_instanced(mode, first, count, instances)
+    else:
+        gl.draw_arrays(mode, first, count)
+    if "xfb" in head:
+        gl.end_transform_feedback()
+        gl.end_query(GL.PRIMITIVES_GENERATED)
+        gl.end_query(GL.TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN)
+
+
+@command("draw elements")
+def draw_elements(session: Session, line: Line, words: Words) -> None:
+    """draw elements GL_MODE I0 I1 I2 ...: indexed, the indices on the line (not in piglit)"""
+    mode = enum(line, words.word("a primitive mode"))
+    indices = np.array(words.integers(len(words), "an index"), np.uint32)
+    words.end()
+    session.need_program(line)
+    if not len(indices):
+        raise line.error("no indices to draw")
+    vertices.bind(session)
+    if indices.max() >= session.vertex_count:
+        raise line.error(f"index {indices.max()}, [vertex data] has {session.vertex_count} rows")
+    gl = session.gl
+    (buffer,) = gl.gen_buffers(1)
+    gl.bind_buffer(GL.ELEMENT_ARRAY_BUFFER, buffer)
+    gl.buffer_data(GL.ELEMENT_ARRAY_BUFFER, indices.nbytes, indices, GL.STREAM_DRAW)
+    gl.draw_elements(mode, len(indices), GL.UNSIGNED_INT, 0)
+
+
+def _begin_feedback(session: Session, mode: int) -> None:
+    gl = session.gl
+    primitive = {
+        GL.POINTS: GL.POINTS,
+        GL.LINES: GL.LINES,
+        GL.LINE_STRIP: GL.LINES,
+        GL.LINE_LOOP: GL.LINES,
+    }.get(mode, GL.TRIANGLES)
+    for name in ("PRIMITIVES_GENERATED", "TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN"):
+        if name not in session.queries:
+            session.queries[name] = gl.gen_queries(1)[0]
+        gl.begin_query(int(getattr(GL, name)), session.queries[name])
+    gl.begin_transform_feedback(primitive)
+
+
+@command("compute")
+def compute(session: Session, line: Line, words: Words) -> None:
+    """compute X Y Z: dispatch that many work groups"""
+    groups = words.integers(3, "a group count")
+    words.end()
+    session.need_program(line)
+    session.gl.dispatch_compute(*groups)
+    session.gl.memory_barrier(GL.ALL_BARRIER_BITS)
+
+
+@command("compute group size")
+def compute_sized(session: Session, line: Line, words: Words) -> None:
+    """compute group size X Y Z SX SY SZ: groups of a size given here"""
+    numbers = words.integers(6, "a size")
+    words.end()
+    session.need_program(line)
+    session.gl.dispatch_compute_group_size_arb(*numbers)
+    session.gl.memory_barrier(GL.ALL_BARRIER_BITS)

@@ -1,0 +1,119 @@
+"""Questions about the program: did it link, and what do its interfaces look like."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from piglit_subset.commands.registry import command, unsupported
+from piglit_subset.session import Session, enum
+from piglit_subset.text import Line, Words
+from state_tracker.enums import GL
+
+__all__: list[str] = []
+
+
+@command("link success")
+def link_success(session: Session, line: Line, words: Words) -> None:
+    """link success: the program must link"""
+    words.end()
+    if not session.link_ok:
+        session.wrong(line, f"linking failed:\n{session.link_log.strip()}")
+
+
+@command("link error")
+def link_error(session: Session, line: Line, words: Words) -> None:
+    """link error: the program must not link"""
+    words.end()
+    if session.link_ok:
+        session.wrong(line, "linking succeeded")
+
+
+@command("verify program_query")
+def verify_program(session: Session, line: Line, words: Words) -> None:
+    """verify program_query GL_NAME VALUE: glGetProgramiv"""
+    name = enum(line, words.word("a query"))
+    expected = words.integer("a value")
+    words.end()
+    session.need_program(line)
+    seen = int(session.gl.get_programiv(session.program, name)[0])
+    if seen != expected:
+        session.wrong(line, f"observed {seen}")
+
+
+@command("verify program_interface_query")
+def verify_interface(session: Session, line: Line, words: Words) -> None:
+    """verify program_interface_query GL_INTERFACE NAME GL_PROPERTY VALUE"""
+    interface = enum(line, words.word("an interface"))
+    name = words.word("a resource")
+    prop = enum(line, words.word("a property"))
+    text = words.word("a value")
+    words.end()
+    session.need_program(line)
+    expected = int(text, 0) if text.lstrip("-")[:1].isdigit() else enum(line, text)
+    gl = session.gl
+    index = int(gl.get_program_resource_index(session.program, interface, name))
+    if index == 0xFFFFFFFF:
+        session.wrong(line, f"no resource {name!r}")
+        return
+    props, out = np.array([prop], np.uint32), np.zeros(1, np.int32)
+    gl.get_program_resourceiv(session.program, interface, index, 1, props, 1, None, out)
+    if int(out[0]) != expected:
+        session.wrong(line, f"observed {int(out[0])}")
+
+
+@command("verify query_object")
+def verify_query(session: Session, line: Line, words: Words) -> None:
+    """verify query_object GL_TARGET VALUE: the result of the last query of that kind"""
+    name = words.word("a query target").removeprefix("GL_")
+    expected = words.integer("a value")
+    words.end()
+    if name not in session.queries:
+        raise line.error(f"no query of {name} was made")
+    seen = int(session.gl.get_query_objectuiv(session.queries[name], GL.QUERY_RESULT)[0])
+    if seen != expected:
+        session.wrong(line, f"observed {seen}")
+
+
+@command("active uniform")
+def active_uniform(session: Session, line: Line, words: Words) -> None:
+    """active uniform NAME GL_PROPERTY VALUE: glGetActiveUniformsiv"""
+    name = words.word("a uniform")
+    prop = enum(line, words.word("a property"))
+    text = words.word("a value")
+    words.end()
+    session.need_program(line)
+    expected = int(text, 0) if text.lstrip("-")[:1].isdigit() else enum(line, text)
+    gl = session.gl
+    count = int(gl.get_programiv(session.program, GL.ACTIVE_UNIFORMS)[0])
+    for index in range(count):
+        if str(gl.get_active_uniform_name(session.program, index)) != name:
+            continue
+        indices = np.array([index], np.uint32)
+        seen = int(gl.get_active_uniformsiv(session.program, 1, indices, prop)[0])
+        if seen != expected:
+            session.wrong(line, f"observed {seen}")
+        return
+    session.wrong(line, f"{name!r} is no active uniform")
+
+
+@command("active shader program")
+def active_shader_program(session: Session, line: Line, words: Words) -> None:
+    """active shader program GL_STAGE: whose uniforms `uniform` sets in a pipeline"""
+    stage = words.word("a stage").removeprefix("GL_")
+    words.end()
+    program = session.stage_programs.get(stage, 0)
+    session.gl.active_shader_program(session.pipeline, program)
+    session.queries["active stage program"] = program
+
+
+@command("verify error", "verify gl error")
+def verify_error(session: Session, line: Line, words: Words) -> None:
+    """verify error GL_INVALID_OPERATION: the pending GL error"""
+    expected = enum(line, words.word("an error"))
+    words.end()
+    seen = session.gl.get_error()
+    if seen != expected:
+        session.wrong(line, f"observed {GL.name_of(seen, group='error')}")
+
+
+unsupported("program binaries are not implemented", "program binary")

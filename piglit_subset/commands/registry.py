@@ -1,0 +1,53 @@
+"""The command table: `@command("draw rect ortho")` registers what runs on a line's first words.
+
+A handler gets the session, the line, and a cursor behind its own words. Lookup takes the longest
+registered head, so `probe rect rgba` wins over `probe`. A head nobody registered is *unsupported*,
+which skips the test; a registered head with bad arguments is *malformed*, which fails it. The
+first line of a handler's docstring is its usage line, printed by `gallette piglit commands`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from piglit_subset.requirements import Skip
+from piglit_subset.session import Session
+from piglit_subset.text import Line, Words
+
+__all__ = ["COMMANDS", "Handler", "command", "lookup", "unsupported"]
+
+Handler = Callable[[Session, Line, Words], None]
+COMMANDS: dict[tuple[str, ...], Handler] = {}
+_LONGEST = 5
+
+
+def command(*heads: str) -> Callable[[Handler], Handler]:
+    """Register a handler under one or several heads."""
+
+    def register(handler: Handler) -> Handler:
+        for head in heads:
+            COMMANDS[tuple(head.split())] = handler
+        return handler
+
+    return register
+
+
+def unsupported(reason: str, *heads: str) -> None:
+    """Register heads this runner knows and cannot do, with the reason to print."""
+
+    def refuse(session: Session, line: Line, words: Words) -> None:
+        raise Skip(f"unsupported command (line {line.number}): {line.text.strip()}: {reason}")
+
+    for head in heads:
+        COMMANDS[tuple(head.split())] = refuse
+
+
+def lookup(line: Line) -> tuple[Handler, Words]:
+    """The handler for a line and the cursor behind its head; `Skip` if there is none."""
+    words = line.words()
+    for length in range(min(_LONGEST, len(words.texts)), 0, -1):
+        handler = COMMANDS.get(tuple(words.texts[:length]))
+        if handler is not None:
+            words.skip(length)
+            return handler, words
+    raise Skip(f"unsupported command (line {line.number}): {line.text.strip()}")

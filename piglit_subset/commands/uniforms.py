@@ -1,0 +1,320 @@
+"""Setting uniforms of every type, in the default block and in uniform blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from piglit_subset.commands.registry import command, unsupported
+from piglit_subset.session import Session, enum
+from piglit_subset.text import Line, Words
+from state_tracker.enums import GL
+
+__all__: list[str] = []
+
+
+@dataclass(frozen=True, slots=True)
+class UniformType:
+    """A GLSL type as the uniform calls see it."""
+
+    dtype: Any
+    setter: str
+    components: int
+    columns: int = 1  # above 1: a matrix, `components` counts one column
+
+
+def _table() -> dict[str, UniformType]:
+    table: dict[str, UniformType] = {}
+    kinds = (
+        ("float", "vec", np.float32, "fv", ""),
+        ("int", "ivec", np.int32, "iv", ""),
+        ("bool", "bvec", np.int32, "iv", ""),
+        ("uint", "uvec", np.uint32, "uiv", ""),
+        ("double", "dvec", np.float64, "dv", ""),
+        ("int64_t", "i64vec", np.int64, "i64v", "_arb"),
+        ("uint64_t", "u64vec", np.uint64, "ui64v", "_arb"),
+    )
+    for scalar, vector, dtype, letters, suffix in kinds:
+        for n in range(1, 5):
+            name = scalar if n == 1 else f"{vector}{n}"
+            table[name] = UniformType(dtype, f"uniform{n}{letters}{suffix}", n)
+    for prefix, dtype, letter in (("mat", np.float32, "fv"), ("dmat", np.float64, "dv")):
+        for c in range(2, 5):
+            for r in range(2, 5):
+                shape = f"{c}" if c == r else f"{c}x{r}"
+                kind = UniformType(dtype, f"uniform_matrix{shape}{letter}", r, c)
+                table[f"{prefix}{c}x{r}"] = kind
+                if c == r:
+                    table[f"{prefix}{c}"] = kind
+    return table
+
+
+TYPES = _table()
+
+
+def _values(words: Words, kind: UniformType) -> npt.NDArray[Any]:
+    """All numbers left on the line; a whole multiple of the type's size (arrays take several)."""
+    size = kind.components * kind.columns
+    values: list[float | int] = []
+    while not words.done:
+        if kind.dtype is np.float32:
+            values.append(words.number())
+        elif kind.dtype is np.float64:
+            values.append(words.double())
+        else:
+            values.append(words.integer())
+    if not values or len(values) % size:
+        raise words.error(f"expected {size} numbers (or a multiple), got {len(values)}", back=0)
+    with np.errstate(all="ignore"):
+        if np.issubdtype(kind.dtype, np.integer):
+            # Wrap as C does: -1 is a way to write 0xffffffff.
+            bits = np.dtype(kind.dtype).itemsize * 8
+            wrapped = [int(v) & (2**bits - 1) for v in values]
+            unsigned = np.array(wrapped, np.uint32 if bits == 32 else np.uint64)
+            return unsigned.view(kind.dtype)
+        return np.array(values, kind.dtype)
+
+
+@command("uniform")
+def uniform(session: Session, line: Line, words: Words) -> None:
+    """uniform TYPE NAME VALUES...: NAME may be a location number or a uniform block's member"""
+    type_name = words.word("a GLSL type")
+    kind = TYPES.get(type_name)
+    if kind is None:
+        raise words.error(f"unknown uniform type {type_name!r}")
+    name = words.word("a uniform's name")
+    values = _values(words, kind)
+    session.need_program(line)
+    if session.program or session.pipeline:
+        target = _find(session, line, name)
+        if isinstance(target, BlockMember):
+            _write_member(session, target, kind, values)
+        elif target is not None:
+            count = len(values) // (kind.components * kind.columns)
+            extra = (0,) if kind.columns > 1 else ()
+            getattr(session.gl, kind.setter)(target, count, *extra, values)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockMember:
+    """Where a block's member lives."""
+
+    buffer: int
+    offset: int
+    array_stride: int
+    matrix_stride: int
+    row_major: bool
+
+
+def _program(session: Session) -> int:
+    if session.program:
+        return session.program
+    active = session.queries.get("active stage program", 0)
+    return active or next(iter(session.stage_programs.values()), 0)
+
+
+def _find(session: Session, line: Line, name: str) -> int | BlockMember | None:
+    key = f"{name}@{session.block.array_index}@{session.block.binding}@{session.block.offset}"
+    if key not in session.uniform_cache:
+        session.uniform_cache[key] = _look_up(session, line, name)
+    found: int | BlockMember | None = session.uniform_cache[key]
+    return found
+
+
+def _look_up(session: Session, line: Line, name: str) -> int | BlockMember | None:
+    gl, program = session.gl, _program(session)
+    if name.isdigit():
+        return int(name)
+    if session.block.binding >= 0:
+        return _explicit_member(session)
+    location = int(gl.get_uniform_location(program, name))
+    if location >= 0:
+        return location
+    has_blocks = session.needs.version >= (3, 1) or not session.is_es
+    member = _block_member(session, program, name) if has_blocks else None
+    if member is None:
+        session.wrong(line, f"{name!r} is no active uniform of the program")
+    return member
+
+
+def _block_member(session: Session, program: int, name: str) -> BlockMember | None:
+    """Find `name`, also as an element of an array that GL lists as `base[0]`."""
+    gl = session.gl
+    index, element = None, 0
+    base, _, digits = name[:-1].rpartition("[")
+    if name.endswith("]") and digits.isdigit():
+        # An element's index may be that of the whole array: ask for [0] and step by the stride.
+        index, element = _uniform_index(gl, program, f"{base}[0]"), int(digits)
+    if index is None:
+        index, element = _uniform_index(gl, program, name), 0
+    if index is None:
+        return None
+    indices = np.array([index], np.uint32)
+
+    def ask(property_name: str) -> int:
+        value = gl.get_active_uniformsiv(program, 1, indices, int(getattr(GL, property_name)))
+        return int(value[0])
+
+    block = ask("UNIFORM_BLOCK_INDEX")
+    if block < 0:
+        return None
+    stride = ask("UNIFORM_ARRAY_STRIDE")
+    offset = ask("UNIFORM_OFFSET") + element * stride
+    return BlockMember(
+        block_buffer(session, program, block + session.block.array_index),
+        offset,
+        stride,
+        ask("UNIFORM_MATRIX_STRIDE"),
+        bool(ask("UNIFORM_IS_ROW_MAJOR")),
+    )
+
+
+def _uniform_index(gl: Any, program: int, name: str) -> int | None:
+    index = int(gl.get_uniform_indices(program, 1, [name])[0])
+    return None if index == 0xFFFFFFFF else index
+
+
+def _explicit_member(session: Session) -> BlockMember:
+    """`block binding`, `block offset` and friends describe a member that has no name."""
+    block = session.block
+    buffer = session.buffers.get(("ubo binding", block.binding))
+    if buffer is None:
+        program = _program(session)
+        count = int(session.gl.get_programiv(program, GL.ACTIVE_UNIFORM_BLOCKS)[0])
+        for index in range(count):
+            block_buffer(session, program, index)
+        buffer = session.buffers.get(("ubo binding", block.binding), 0)
+    return BlockMember(
+        buffer,
+        max(block.offset, 0),
+        max(block.array_stride, 0),
+        max(block.matrix_stride, 16),
+        block.row_major == 1,
+    )
+
+
+def block_buffer(session: Session, program: int, index: int) -> int:
+    """The buffer behind a uniform block, made on first use."""
+    prepare_blocks(session, program)
+    return session.buffers.get(("ubo", index), 0)
+
+
+def prepare_blocks(session: Session, program: int) -> None:
+    """Give every active uniform block a zeroed buffer at a binding of its own."""
+    gl = session.gl
+    if ("ubo done", program) in session.buffers:
+        return
+    session.buffers["ubo done", program] = 0
+    count = int(gl.get_programiv(program, GL.ACTIVE_UNIFORM_BLOCKS)[0])
+    bindings = [
+        int(gl.get_active_uniform_blockiv(program, i, GL.UNIFORM_BLOCK_BINDING)[0])
+        for i in range(count)
+    ]
+    free = (n for n in range(1000) if n not in set(bindings) - {0})
+    for index, explicit in enumerate(bindings):
+        size = int(gl.get_active_uniform_blockiv(program, index, GL.UNIFORM_BLOCK_DATA_SIZE)[0])
+        binding = explicit or next(free)
+        (buffer,) = gl.gen_buffers(1)
+        gl.bind_buffer(GL.UNIFORM_BUFFER, buffer)
+        gl.buffer_data(GL.UNIFORM_BUFFER, size, np.zeros(size, np.uint8), GL.STATIC_DRAW)
+        gl.uniform_block_binding(program, index, binding)
+        gl.bind_buffer_base(GL.UNIFORM_BUFFER, binding, buffer)
+        session.buffers["ubo", index] = buffer
+        session.buffers["ubo binding", binding] = buffer
+
+
+def _write_member(
+    session: Session, member: BlockMember, kind: UniformType, values: npt.NDArray[Any]
+) -> None:
+    gl = session.gl
+    gl.bind_buffer(GL.UNIFORM_BUFFER, member.buffer)
+    per_element = kind.components * kind.columns
+    for element, start in enumerate(range(0, len(values), per_element)):
+        data = values[start : start + per_element]
+        base = member.offset + element * member.array_stride
+        if kind.columns == 1:
+            gl.buffer_sub_data(GL.UNIFORM_BUFFER, base, data.nbytes, data)
+            continue
+        matrix = data.reshape(kind.columns, kind.components)
+        if member.row_major:
+            matrix = matrix.T
+        for number, vector in enumerate(matrix):
+            packed = np.ascontiguousarray(vector)
+            offset = base + number * member.matrix_stride
+            gl.buffer_sub_data(GL.UNIFORM_BUFFER, offset, packed.nbytes, packed)
+
+
+@command("ubo array index")
+def ubo_array_index(session: Session, line: Line, words: Words) -> None:
+    """ubo array index N: later block members mean block N of the instance array"""
+    session.block.array_index = words.integer("an index")
+    words.end()
+
+
+@command("block array index")
+def block_array_index(session: Session, line: Line, words: Words) -> None:
+    """block array index N: as `ubo array index`, for blocks named by binding"""
+    session.block.array_index = words.integer("an index")
+    words.end()
+
+
+@command("block binding")
+def block_binding(session: Session, line: Line, words: Words) -> None:
+    """block binding N: later members are in the block bound there"""
+    session.block.binding = words.integer("a binding")
+    words.end()
+
+
+@command("block offset")
+def block_offset(session: Session, line: Line, words: Words) -> None:
+    """block offset N: byte offset of the next member"""
+    session.block.offset = words.integer("an offset")
+    words.end()
+
+
+@command("block row major")
+def block_row_major(session: Session, line: Line, words: Words) -> None:
+    """block row major 0|1"""
+    session.block.row_major = words.integer("0 or 1")
+    words.end()
+
+
+@command("block matrix stride")
+def block_matrix_stride(session: Session, line: Line, words: Words) -> None:
+    """block matrix stride N"""
+    session.block.matrix_stride = words.integer("a stride")
+    words.end()
+
+
+@command("block array stride")
+def block_array_stride(session: Session, line: Line, words: Words) -> None:
+    """block array stride N"""
+    session.block.array_stride = words.integer("a stride")
+    words.end()
+
+
+@command("subuniform")
+def subroutine_uniform(session: Session, line: Line, words: Words) -> None:
+    """subuniform GL_STAGE UNIFORM FUNCTION: choose a subroutine"""
+    stage = enum(line, words.word("a stage"))
+    name, function = words.word("a uniform"), words.word("a function")
+    words.end()
+    gl = session.gl
+    location = int(gl.get_subroutine_uniform_location(session.program, stage, name))
+    index = int(gl.get_subroutine_index(session.program, stage, function))
+    if location < 0 or index == 0xFFFFFFFF:
+        session.wrong(line, "no such subroutine uniform or function")
+        return
+    count = gl.get_program_stageiv(session.program, stage, GL.ACTIVE_SUBROUTINE_UNIFORM_LOCATIONS)[
+        0
+    ]
+    chosen = session.uniform_cache.setdefault(f"subroutines {stage}", np.zeros(count, np.uint32))
+    chosen[location] = index
+    gl.uniform_subroutinesuiv(stage, count, chosen)
+
+
+unsupported("bindless handles are not implemented", "uniform handle", "vertex attrib handle")
+unsupported("bindless textures are not implemented", "resident texture", "resident image texture")

@@ -1,0 +1,165 @@
+"""Running one shader_test on one context and saying how it went.
+
+The verdicts are piglit's: *pass*, *warn*, *fail*, *skip* (the test cannot say anything here, and
+`reason` tells why) and, given by whoever watches this process, *crash* and *timeout*.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from compiler.errors import GalletteError
+from piglit_subset import commands, vertices
+from piglit_subset.commands.uniforms import prepare_blocks
+from piglit_subset.programs import build
+from piglit_subset.requirements import ContextNeeds, Skip, check, context_needs
+from piglit_subset.session import Failure, Session
+from piglit_subset.shader_test import ShaderTest, parse_file
+from state_tracker.enums import GL
+
+__all__ = ["Outcome", "Unavailable", "run_file", "run_test"]
+
+
+class Unavailable(Exception):
+    """The driver cannot make the context the test asks for."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How one test went."""
+
+    result: str
+    reason: str = ""
+    messages: list[str] = field(default_factory=list)
+    images: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+    start: float = 0.0
+    end: float = 0.0
+    driver: str = ""
+
+
+def run_file(path: Path, driver: str) -> Outcome:
+    """Parse and run a file on a fresh context of `driver`."""
+    start = time.time()
+    try:
+        outcome = run_test(parse_file(path), driver)
+    except GalletteError as error:
+        outcome = Outcome("fail", str(error), [str(error)])
+    outcome.start, outcome.end = start, time.time()
+    return outcome
+
+
+def run_test(test: ShaderTest, driver: str) -> Outcome:
+    try:
+        needs = context_needs(test)
+        _check_lines(test)
+    except Skip as skip:
+        return Outcome("skip", str(skip))
+    except GalletteError as error:
+        return Outcome("fail", str(error), [str(error)])
+    try:
+        gl = make_context(driver, needs)
+    except Unavailable as error:
+        return Outcome("skip", str(error))
+    session = Session(gl, test, needs)
+    leak = ""
+    try:
+        with np.errstate(all="ignore"):
+            result, reason = _run(session)
+    finally:
+        try:
+            gl.release()
+        except GalletteError as error:
+            leak = str(error)
+    if leak and result in ("pass", "warn"):
+        result, reason = "fail", f"leak: {leak}"
+    return Outcome(result, reason, session.messages, session.images)
+
+
+def make_context(driver: str, needs: ContextNeeds) -> Any:
+    """A current context as the test wants it, or `Unavailable`."""
+    from state_tracker import create_context
+
+    try:
+        gl = create_context(driver=driver, profile=needs.profile, version=needs.version)
+    except GalletteError as error:
+        name = {"es": "OpenGL ES", "core": "OpenGL core", "compat": "OpenGL"}[needs.profile]
+        version = f"{needs.version[0]}.{needs.version[1]}"
+        raise Unavailable(f"requires {name} {version}: {error}") from None
+    gl.make_current()
+    return gl
+
+
+def _check_lines(test: ShaderTest) -> None:
+    """Refuse what cannot run before anything is drawn: unknown commands, a bad vertex table."""
+    for line in test.commands:
+        commands.lookup(line)
+    if test.vertex_data:
+        vertices.parse_vertex_data(test.vertex_data)
+
+
+def _run(session: Session) -> tuple[str, str]:
+    try:
+        check(session.gl, session.test, session.needs)
+        _prepare(session)
+        build(session)
+        if session.link_ok and session.program:
+            _after_link(session)
+        _commands(session)
+    except Skip as skip:
+        return "skip", str(skip)
+    except (Failure, GalletteError) as error:
+        session.messages.append(str(error))
+        return "fail", str(error)
+    except Exception as error:
+        # A bug of the implementation under test (or ours): fail this test, keep the traceback.
+        session.messages.append(traceback.format_exc())
+        return "fail", f"{type(error).__name__}: {error}"
+    if session.result == "pass":
+        return "pass", ""
+    return session.result, next((m for m in session.messages if not m.startswith("note")), "")
+
+
+def _prepare(session: Session) -> None:
+    gl = session.gl
+    session.open_window()
+    if session.is_core or (session.is_es and session.needs.version >= (3, 0)):
+        session.vertex_array = gl.gen_vertex_arrays(1)[0]
+        gl.bind_vertex_array(session.vertex_array)
+    if session.is_compat:
+        gl.viewport(0, 0, session.width, session.height)
+    while gl.get_error():
+        pass
+
+
+def _after_link(session: Session) -> None:
+    if session.is_es and session.needs.version < (3, 0):
+        return
+    prepare_blocks(session, session.program)
+    while session.gl.get_error():
+        pass
+
+
+def _commands(session: Session) -> None:
+    if session.link_ok is False and not any(
+        line.text.split()[:1] == ["link"] for line in session.test.commands
+    ):
+        raise Failure(f"linking failed:\n{session.link_log.strip()}")
+    for line in session.test.commands:
+        handler, words = commands.lookup(line)
+        try:
+            handler(session, line, words)
+        except GalletteError as error:
+            if "is not available in this context" in str(error):
+                raise Skip(f"line {line.number}: {line.text.strip()}: {error}") from None
+            raise
+    code = session.gl.get_error()
+    if code and session.result == "pass":
+        session.result = "fail"
+        session.messages.append(f"unexpected GL error {GL.name_of(code, group='error')}")

@@ -1,0 +1,175 @@
+"""Compiling and linking what the shader sections hold."""
+
+from __future__ import annotations
+
+from piglit_subset.requirements import Skip
+from piglit_subset.session import Failure, Session
+from piglit_subset.shader_test import ShaderSource
+from state_tracker.enums import GL
+
+__all__ = ["build"]
+
+POSITION, TEXCOORD = 0, 1
+ATTRIBUTES = {"piglit_vertex": POSITION, "piglit_texcoord": TEXCOORD}
+SEPARABLE_BITS = {
+    "VERTEX_SHADER": 0x1,
+    "FRAGMENT_SHADER": 0x2,
+    "GEOMETRY_SHADER": 0x4,
+    "TESS_CONTROL_SHADER": 0x8,
+    "TESS_EVALUATION_SHADER": 0x10,
+    "COMPUTE_SHADER": 0x20,
+}
+
+
+def build(session: Session) -> None:
+    """Compile every shader, then link; compile errors end the test, link errors may be wanted."""
+    assembly = [s for s in session.test.shaders if s.form == "assembly"]
+    sources = _choose(session)
+    for source in session.test.shaders:
+        if source.form == "include":
+            _include(session, source)
+    for source in assembly:
+        _assemble(session, source)
+    if not sources:
+        session.link_ok = True if assembly else None
+        return
+    if session.needs.sso:
+        _link_separately(session, sources)
+        return
+    gl = session.gl
+    session.program = gl.create_program()
+    if session.needs.separable:
+        gl.program_parameteri(session.program, GL.PROGRAM_SEPARABLE, 1)
+    _link(session, session.program, sources)
+    if session.link_ok:
+        gl.use_program(session.program)
+
+
+def _choose(session: Session) -> list[ShaderSource]:
+    """GLSL sections; a SPIR-V section counts only if no GLSL stands beside it."""
+    shaders = session.test.shaders
+    glsl = [s for s in shaders if s.form in ("glsl", "passthrough")]
+    covered = {s.stage for s in glsl}
+    if any(s.form == "spirv" and s.stage not in covered for s in shaders):
+        raise Skip("SPIR-V shaders are not assembled by this runner")
+    return glsl
+
+
+def passthrough_source(session: Session) -> str:
+    """A vertex shader that only hands the position on, in the dialect the test speaks."""
+    needs = session.needs
+    body = "void main()\n{\n\tgl_Position = piglit_vertex;\n}\n"
+    if needs.glsl_es and needs.glsl >= (3, 0):
+        return f"#version {needs.glsl[0]}{needs.glsl[1]:02d} es\nin vec4 piglit_vertex;\n{body}"
+    if session.is_es:
+        return f"#version 100\nattribute vec4 piglit_vertex;\n{body}"
+    if session.is_core or needs.glsl >= (1, 40):
+        number = max(needs.glsl[0] * 100 + needs.glsl[1], 140)
+        return f"#version {number}\nin vec4 piglit_vertex;\n{body}"
+    return "#version 110\nvoid main()\n{\n\tgl_Position = gl_Vertex;\n}\n"
+
+
+def _compile(session: Session, source: ShaderSource) -> int:
+    gl = session.gl
+    shader: int = gl.create_shader(int(getattr(GL, source.stage)))
+    if not shader:
+        gl.get_error()
+        raise Skip(f"no {source.stage.lower().replace('_', ' ')} in this context")
+    text = passthrough_source(session) if source.form == "passthrough" else source.text
+    if not text.lstrip().startswith("#version") and "#version" not in text:
+        text = _default_version(session) + text
+    gl.shader_source(shader, text)
+    paths = [line.text.strip().rstrip("/") for line in session.test.include_paths]
+    if paths:
+        gl.compile_shader_include_arb(shader, len(paths), paths, None)
+    else:
+        gl.compile_shader(shader)
+    if not gl.get_shaderiv(shader, GL.COMPILE_STATUS)[0]:
+        log = str(gl.get_shader_info_log(shader)).strip()
+        where = f"{session.test.name}:{source.line}"
+        raise Failure(f"{where}: {source.stage.lower()} does not compile:\n{log}")
+    return shader
+
+
+def _default_version(session: Session) -> str:
+    """Sources without #version get the required one."""
+    needs = session.needs
+    if needs.glsl == (1, 10) or needs.glsl == (0, 0):
+        return ""
+    number = needs.glsl[0] * 100 + needs.glsl[1]
+    es = " es" if needs.glsl_es and number >= 300 else ""
+    return f"#version {number}{es}\n"
+
+
+def _link(session: Session, program: int, sources: list[ShaderSource]) -> None:
+    gl = session.gl
+    for source in sources:
+        shader = _compile(session, source)
+        gl.attach_shader(program, shader)
+        gl.delete_shader(shader)
+    stages = {s.stage for s in sources}
+    if "VERTEX_SHADER" in stages:
+        for name, location in ATTRIBUTES.items():
+            gl.bind_attrib_location(program, location, name)
+    _geometry_layout(session, program, stages)
+    gl.link_program(program)
+    linked = bool(gl.get_programiv(program, GL.LINK_STATUS)[0])
+    session.link_ok = linked if session.link_ok is None else session.link_ok and linked
+    if not linked:
+        session.link_log += str(gl.get_program_info_log(program))
+
+
+def _geometry_layout(session: Session, program: int, stages: set[str]) -> None:
+    """`[geometry layout]` lines: input type, output type, vertices out (pre-1.50 style)."""
+    names = {
+        "input type": "GEOMETRY_INPUT_TYPE",
+        "output type": "GEOMETRY_OUTPUT_TYPE",
+        "vertices out": "GEOMETRY_VERTICES_OUT",
+    }
+    for line in session.test.geometry_layout:
+        words = line.words()
+        key = f"{words.word('a key')} {words.word('type or out')}"
+        if key not in names:
+            raise line.error(f"unknown geometry layout {key!r}")
+        text = words.word("a value")
+        name = text.removeprefix("GL_")
+        value = int(text) if text.isdigit() else int(getattr(GL, name))
+        session.gl.program_parameteri(program, int(getattr(GL, names[key])), value)
+
+
+def _link_separately(session: Session, sources: list[ShaderSource]) -> None:
+    """`SSO ENABLED`: one separable program per stage, joined in a pipeline object."""
+    gl = session.gl
+    by_stage: dict[str, list[ShaderSource]] = {}
+    for source in sources:
+        by_stage.setdefault(source.stage, []).append(source)
+    session.pipeline = gl.gen_program_pipelines(1)[0]
+    for stage, group in by_stage.items():
+        program = gl.create_program()
+        gl.program_parameteri(program, GL.PROGRAM_SEPARABLE, 1)
+        session.stage_programs[stage] = program
+        _link(session, program, group)
+        if session.link_ok:
+            gl.use_program_stages(session.pipeline, SEPARABLE_BITS[stage], program)
+    if session.link_ok:
+        gl.bind_program_pipeline(session.pipeline)
+
+
+def _include(session: Session, source: ShaderSource) -> None:
+    """A named string: the section's first line is its path."""
+    path, _, text = source.text.partition("\n")
+    session.gl.named_string_arb(GL.SHADER_INCLUDE_ARB, -1, path.strip(), -1, text)
+
+
+def _assemble(session: Session, source: ShaderSource) -> None:
+    """An ARB_vertex_program or ARB_fragment_program in assembly text."""
+    gl = session.gl
+    target = int(getattr(GL, source.stage))
+    (name,) = gl.gen_programs_arb(1)
+    gl.bind_program_arb(target, name)
+    text = source.text.strip().encode()
+    gl.program_string_arb(target, GL.PROGRAM_FORMAT_ASCII_ARB, len(text), text)
+    if gl.get_error():
+        message = gl.get_string(GL.PROGRAM_ERROR_STRING_ARB)
+        raise Failure(f"{session.test.name}:{source.line}: program error: {message}")
+    gl.enable(target)

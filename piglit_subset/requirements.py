@@ -1,0 +1,172 @@
+"""The `[require]` section: which context a test needs, and whether this implementation will do.
+
+Two steps, because a context must exist before most questions can be asked: `ContextNeeds` says
+profile, version and window size from the text alone; `check` then looks at the live context.
+Unmet requirements are no failure: they skip the test, with the requirement as the reason.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from piglit_subset.shader_test import ShaderTest
+from piglit_subset.text import Words
+from state_tracker.enums import GL
+
+__all__ = ["ContextNeeds", "Skip", "check", "context_needs"]
+
+_COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+_EXTENSION = re.compile(r"!?(GL_)?[A-Z0-9]{2,6}_\w+$")
+_VERSION = re.compile(r"(\d+)\.(\d+)")
+
+
+class Skip(Exception):
+    """The test cannot say anything about this implementation; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextNeeds:
+    """What to ask of the context's creation."""
+
+    profile: str = "compat"
+    version: tuple[int, int] = (2, 1)
+    glsl: tuple[int, int] = (1, 10)
+    glsl_es: bool = False
+    size: tuple[int, int] = (250, 250)
+    separable: bool = False
+    sso: bool = False
+
+
+def _version(words: Words) -> tuple[int, int]:
+    """Major and minor; the minor part in hundredths for GLSL (`1.3` and `1.30` are the same)."""
+    text = words.word("a version")
+    match = _VERSION.fullmatch(text)
+    if not match:
+        raise words.error(f"expected a version such as 3.30, not {text!r}")
+    return int(match[1]), int(match[2])
+
+
+def _glsl_version(words: Words) -> tuple[int, int]:
+    major, minor = _version(words)
+    return major, minor * 10 if minor < 10 and len(words.texts[words.at - 1]) == 3 else minor
+
+
+def _comparison(words: Words) -> str:
+    return words.choice("a comparison", *_COMPARE)
+
+
+def _gl_for_glsl(glsl: tuple[int, int], es: bool) -> tuple[int, int]:
+    """The first GL version that brings this GLSL version with it."""
+    number = glsl[0] * 100 + glsl[1]
+    if es:
+        return {100: (2, 0), 300: (3, 0), 310: (3, 1), 320: (3, 2)}.get(number, (2, 0))
+    special = {110: (2, 0), 120: (2, 1), 130: (3, 0), 140: (3, 1), 150: (3, 2)}
+    return special.get(number, (number // 100, number // 10 % 10))
+
+
+def context_needs(test: ShaderTest) -> ContextNeeds:
+    """Read the section for what must be known before a context exists; malformed lines raise."""
+    gl, glsl, size = (0, 0), (0, 0), (250, 250)
+    api, es_language, separable, sso = "", False, False, False
+    for line in test.require:
+        words = line.words()
+        first = words.word("a requirement")
+        if first == "GL" and not words.done:
+            kind = words.optional("ES", "COMPAT", "CORE")
+            compare, version = _comparison(words), _version(words)
+            api = {"ES": "es", "COMPAT": "compat", "CORE": "core"}.get(kind, api)
+            gl = max(gl, version) if compare in (">=", ">", "==") else gl
+        elif first == "GLSL":
+            es_language = words.optional("ES") == "ES"
+            compare, version = _comparison(words), _glsl_version(words)
+            glsl = max(glsl, version) if compare in (">=", ">", "==") else glsl
+            api = "es" if es_language else api
+        elif first == "SIZE":
+            size = (words.integer("a width"), words.integer("a height"))
+        elif first == "SSO":
+            sso = words.word("ENABLED") == "ENABLED"
+        elif first == "SEPARABLE":
+            words.choice("PROGRAM", "PROGRAM")
+            separable = words.word("ENABLED") == "ENABLED"
+    version = max(gl, _gl_for_glsl(glsl, es_language) if glsl != (0, 0) else (0, 0))
+    if api == "es":
+        version = max(version, (2, 0))
+    elif not api:
+        # A GL 3.1 context is a core context for a suite that wants to run everywhere.
+        api = "core" if version >= (3, 1) else "compat"
+    version = max(version, (2, 0))
+    return ContextNeeds(api, version, glsl, es_language, size, separable, sso)
+
+
+def check(gl: Any, test: ShaderTest, needs: ContextNeeds) -> None:
+    """Raise `Skip` for the first requirement the live context does not meet."""
+    extensions = _extensions(gl)
+    for line in test.require:
+        words = line.words()
+        first = words.word("a requirement")
+        text = " ".join(words.texts)
+        if first == "GL" and len(words) >= 2:
+            words.optional("ES", "COMPAT", "CORE")
+            met = _COMPARE[_comparison(words)](gl_version(gl), _version(words))
+        elif first == "GLSL":
+            words.optional("ES")
+            compare, wanted = _comparison(words), _glsl_version(words)
+            met = _COMPARE[compare](glsl_version(gl), wanted)
+        elif first in ("SIZE", "rlimit", "depthbuffer", "SSO", "SEPARABLE"):
+            continue
+        elif first == "SPIRV":
+            met = words.word("YES, NO or ONLY") != "ONLY"
+        elif first == "INT" or first.startswith("GL_MAX_"):
+            name = words.word("an enum") if first == "INT" else first
+            compare, number = _comparison(words), words.integer()
+            met = _COMPARE[compare](_integer(gl, name), number)
+        elif _EXTENSION.match(first):
+            absent = first.startswith("!")
+            name = first.lstrip("!")
+            name = name if name.startswith("GL_") else f"GL_{name}"
+            met = (name in extensions) != absent
+        else:
+            raise line.error(f"unknown requirement {first!r}")
+        words_left = first not in ("SPIRV",) and not words.done
+        if words_left:
+            words.end()
+        if not met:
+            raise Skip(f"requires {text}")
+
+
+def _integer(gl: Any, name: str) -> int:
+    value = getattr(GL, name.removeprefix("GL_"), None)
+    if value is None:
+        raise Skip(f"requires {name}, which is unknown here")
+    answer = int(gl.get_integerv(value)[0])
+    if gl.get_error():
+        raise Skip(f"requires {name}, which this context does not have")
+    return answer
+
+
+def _extensions(gl: Any) -> frozenset[str]:
+    if gl_version(gl) >= (3, 0):
+        count = gl.get_integerv(GL.NUM_EXTENSIONS)[0]
+        return frozenset(gl.get_stringi(GL.EXTENSIONS, i) for i in range(count))
+    return frozenset(str(gl.get_string(GL.EXTENSIONS)).split())
+
+
+def gl_version(gl: Any) -> tuple[int, int]:
+    match = _VERSION.search(str(gl.get_string(GL.VERSION)))
+    return (int(match[1]), int(match[2])) if match else (0, 0)
+
+
+def glsl_version(gl: Any) -> tuple[int, int]:
+    match = _VERSION.search(str(gl.get_string(GL.SHADING_LANGUAGE_VERSION)))
+    return (int(match[1]), int(match[2])) if match else (0, 0)

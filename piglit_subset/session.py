@@ -1,0 +1,182 @@
+"""The state a running shader_test carries from command to command.
+
+A session owns a fresh context's objects: the window's stand-in framebuffer, the program, the
+vertices, the buffers behind blocks. Commands (in `piglit_subset.commands`) read and change it, and
+report wrong pixels with `wrong`, which does not stop the test: piglit's habit, because the second
+mismatch often explains the first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from piglit_subset.requirements import ContextNeeds
+from piglit_subset.shader_test import ShaderTest
+from piglit_subset.text import Line
+from piglit_subset.tolerance import Mismatch, Tolerance
+from state_tracker.enums import GL
+
+__all__ = ["Failure", "Session", "enum"]
+
+Image = npt.NDArray[Any]
+
+
+class Failure(Exception):
+    """The test failed and cannot go on."""
+
+
+def enum(line: Line, name: str) -> int:
+    """The value of an enum written as in C, `GL_LESS` (the prefix may be missing)."""
+    value = getattr(GL, name.removeprefix("GL_"), None)
+    if value is None:
+        at = max(line.text.find(name), 0)
+        raise line.error(f"unknown GL enum {name!r}", at, at + len(name))
+    return int(value)
+
+
+@dataclass(slots=True)
+class BlockState:
+    """What the `block ...` and `ubo array index` commands said about the next uniforms."""
+
+    array_index: int = 0
+    binding: int = -1
+    offset: int = -1
+    row_major: int = -1
+    matrix_stride: int = -1
+    array_stride: int = -1
+
+
+@dataclass(slots=True)
+class Session:
+    """Everything between `[test]` and the verdict."""
+
+    gl: Any
+    test: ShaderTest
+    needs: ContextNeeds
+    width: int = 250
+    height: int = 250
+    program: int = 0
+    link_log: str = ""
+    link_ok: bool | None = None
+    pipeline: int = 0
+    stage_programs: dict[str, int] = field(default_factory=dict)
+    tolerance: Tolerance = field(default_factory=Tolerance)
+    result: str = "pass"
+    messages: list[str] = field(default_factory=list)
+    images: dict[str, Image] = field(default_factory=dict)
+    window: int = 0
+    read_framebuffer: int = 0
+    draw_framebuffer: int = 0
+    vertex_array: int = 0
+    vertex_count: int = 0
+    rectangle_array: int = 0
+    rectangle_buffer: int = 0
+    textures: dict[int, int] = field(default_factory=dict)
+    buffers: dict[tuple[str, int], int] = field(default_factory=dict)
+    uniform_cache: dict[str, Any] = field(default_factory=dict)
+    block: BlockState = field(default_factory=BlockState)
+    clear_bits: int = 0
+    queries: dict[str, int] = field(default_factory=dict)
+    display_list: int = 0
+    feedback_ready: bool = False
+
+    @property
+    def is_core(self) -> bool:
+        return self.needs.profile == "core"
+
+    @property
+    def is_es(self) -> bool:
+        return self.needs.profile == "es"
+
+    @property
+    def is_compat(self) -> bool:
+        return self.needs.profile == "compat"
+
+    def say(self, line: Line, message: str) -> None:
+        self.messages.append(f"{line.file}:{line.number}: {message}")
+
+    def wrong(self, line: Line, message: str, result: str = "fail") -> None:
+        """Record a mismatch; the test goes on."""
+        if self.result != "fail":
+            self.result = result
+        if len(self.messages) < 40:
+            self.say(line, f"{line.text.strip()}: {message}")
+
+    def judge(self, line: Line, mismatch: Mismatch | None, result: str = "fail") -> None:
+        if mismatch is None:
+            return
+        if not self.images:
+            self.images["observed"] = self.screenshot()
+        self.wrong(line, str(mismatch), result)
+
+    def open_window(self) -> None:
+        """Make the RGBA8 + depth24 stencil8 framebuffer that stands in for a window."""
+        gl = self.gl
+        self.width, self.height = self.needs.size
+        self.window = gl.gen_framebuffers(1)[0]
+        color, depth = gl.gen_renderbuffers(2)
+        gl.bind_renderbuffer(GL.RENDERBUFFER, color)
+        gl.renderbuffer_storage(GL.RENDERBUFFER, GL.RGBA8, self.width, self.height)
+        gl.bind_renderbuffer(GL.RENDERBUFFER, depth)
+        gl.renderbuffer_storage(GL.RENDERBUFFER, GL.DEPTH24_STENCIL8, self.width, self.height)
+        self.bind_framebuffers(self.window, self.window)
+        for attachment, buffer in (
+            (GL.COLOR_ATTACHMENT0, color),
+            (GL.DEPTH_ATTACHMENT, depth),
+            (GL.STENCIL_ATTACHMENT, depth),
+        ):
+            gl.framebuffer_renderbuffer(GL.FRAMEBUFFER, attachment, GL.RENDERBUFFER, buffer)
+        status = gl.check_framebuffer_status(GL.FRAMEBUFFER)
+        if status != GL.FRAMEBUFFER_COMPLETE:
+            raise Failure(f"cannot make the test window's framebuffer: status 0x{status:04x}")
+        gl.viewport(0, 0, self.width, self.height)
+
+    def bind_framebuffers(self, draw: int, read: int) -> None:
+        if draw == read:
+            self.gl.bind_framebuffer(GL.FRAMEBUFFER, draw)
+        else:
+            self.gl.bind_framebuffer(GL.DRAW_FRAMEBUFFER, draw)
+            self.gl.bind_framebuffer(GL.READ_FRAMEBUFFER, read)
+        self.draw_framebuffer, self.read_framebuffer = draw, read
+
+    def read_pixels(self, x: int, y: int, width: int, height: int, kind: str = "float") -> Image:
+        """Read RGBA pixels of the read framebuffer as float, int or uint, rows bottom up."""
+        if self.is_es and kind == "float":
+            out = np.zeros((height, width, 4), np.uint8)
+            self.gl.read_pixels(x, y, width, height, GL.RGBA, GL.UNSIGNED_BYTE, out)
+            return out.astype(np.float32) / np.float32(255)
+        kinds: dict[str, tuple[int, int, Any]] = {
+            "float": (GL.RGBA, GL.FLOAT, np.float32),
+            "int": (GL.RGBA_INTEGER, GL.INT, np.int32),
+            "uint": (GL.RGBA_INTEGER, GL.UNSIGNED_INT, np.uint32),
+        }
+        form, data_type, dtype = kinds[kind]
+        image: Image = np.zeros((height, width, 4), dtype)
+        self.gl.read_pixels(x, y, width, height, form, data_type, image)
+        return image
+
+    def read_depth(self, x: int, y: int) -> float:
+        out = np.zeros(1, np.float32)
+        self.gl.read_pixels(x, y, 1, 1, GL.DEPTH_COMPONENT, GL.FLOAT, out)
+        return float(out[0])
+
+    def screenshot(self) -> Image:
+        """The read framebuffer as 8-bit RGBA, top row first, for the report."""
+        with np.errstate(all="ignore"):
+            pixels = np.nan_to_num(self.read_pixels(0, 0, self.width, self.height))
+            out: Image = (np.clip(pixels, 0, 1) * 255 + 0.5).astype(np.uint8)
+        return out[::-1]
+
+    def need_program(self, line: Line) -> None:
+        """Stop unless a linked program is in use, as every drawing command must."""
+        if self.link_ok is False:
+            log = self.link_log.strip() or "(empty info log)"
+            raise Failure(f"{line.file}:{line.number}: the program did not link:\n{log}")
+
+    def set_size(self, width: int, height: int) -> None:
+        self.width, self.height = width, height
+        self.gl.viewport(0, 0, width, height)

@@ -1,0 +1,121 @@
+"""Reading `.shader_test` files: sections of shaders, requirements, vertex data and commands.
+
+A file is a row of sections. `[require]` says what the implementation must offer, shader sections
+carry GLSL (or assembly programs, or SPIR-V), `[vertex data]` is a table of vertices and `[test]` a
+list of commands to run in order. Parsing keeps the line numbers, so an error found while running a
+command still points into the file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from compiler.errors import InputError
+from piglit_subset.text import Line
+
+__all__ = ["ShaderSource", "ShaderTest", "parse_file", "parse_text"]
+
+# Section head -> (stage as GL names it, form of the text).
+_STAGES = {
+    "vertex": "VERTEX_SHADER",
+    "tessellation control": "TESS_CONTROL_SHADER",
+    "tessellation evaluation": "TESS_EVALUATION_SHADER",
+    "geometry": "GEOMETRY_SHADER",
+    "fragment": "FRAGMENT_SHADER",
+    "compute": "COMPUTE_SHADER",
+}
+SHADER_SECTIONS: dict[str, tuple[str, str]] = {
+    **{f"{name} shader": (stage, "glsl") for name, stage in _STAGES.items()},
+    **{f"{name} shader spirv": (stage, "spirv") for name, stage in _STAGES.items()},
+    **{f"{name} shader specializations": (stage, "spec") for name, stage in _STAGES.items()},
+    "vertex shader passthrough": ("VERTEX_SHADER", "passthrough"),
+    "vertex program": ("VERTEX_PROGRAM_ARB", "assembly"),
+    "fragment program": ("FRAGMENT_PROGRAM_ARB", "assembly"),
+    "shader include": ("INCLUDE", "include"),
+}
+_LINE_SECTIONS = {"require", "test", "vertex data", "geometry layout", "shader include paths"}
+
+
+@dataclass(frozen=True, slots=True)
+class ShaderSource:
+    """One shader of the file; `line` is the number of its first source line."""
+
+    stage: str
+    form: str
+    text: str
+    line: int
+
+
+@dataclass(slots=True)
+class ShaderTest:
+    """A parsed file. The line lists hold only lines with something on them, comments removed."""
+
+    name: str
+    require: list[Line] = field(default_factory=list)
+    shaders: list[ShaderSource] = field(default_factory=list)
+    vertex_data: list[Line] = field(default_factory=list)
+    commands: list[Line] = field(default_factory=list)
+    geometry_layout: list[Line] = field(default_factory=list)
+    include_paths: list[Line] = field(default_factory=list)
+
+    def stages(self) -> list[str]:
+        return [s.stage for s in self.shaders]
+
+
+def parse_file(path: Path) -> ShaderTest:
+    try:
+        # Old tests carry Latin-1 names in their comments: any byte must be readable.
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise InputError(f"{path}: cannot read: {error.strerror or error}") from None
+    return parse_text(text, str(path))
+
+
+def parse_text(text: str, name: str = "<shader_test>") -> ShaderTest:
+    test = ShaderTest(name)
+    targets = {
+        "require": test.require,
+        "test": test.commands,
+        "vertex data": test.vertex_data,
+        "geometry layout": test.geometry_layout,
+        "shader include paths": test.include_paths,
+    }
+    section = ""
+    body: list[str] = []
+    body_line = 0
+
+    def close() -> None:
+        if section in SHADER_SECTIONS:
+            stage, form = SHADER_SECTIONS[section]
+            source = "\n".join(body) + "\n"
+            test.shaders.append(ShaderSource(stage, form, source, body_line))
+
+    for number, raw in enumerate(text.splitlines(), 1):
+        if raw.startswith("["):
+            close()
+            section = _section_name(Line(number, raw, name))
+            body, body_line = [], number + 1
+        elif section in SHADER_SECTIONS:
+            body.append(raw)
+        elif section in _LINE_SECTIONS:
+            line = Line(number, raw.split("#", 1)[0].rstrip(), name)
+            if line.text.strip():
+                targets[section].append(line)
+        # Anything before the first section is prose about the test.
+    close()
+    if not section:
+        raise InputError(f"{name}: no [section] in the file")
+    return test
+
+
+def _section_name(line: Line) -> str:
+    head, bracket, rest = line.text[1:].partition("]")
+    if not bracket:
+        raise line.error("a section head needs a closing ']'")
+    if rest.strip() and not rest.lstrip().startswith("#"):
+        raise line.error("unexpected text after the section head", len(head) + 2)
+    section = " ".join(head.split())
+    if section not in SHADER_SECTIONS and section not in _LINE_SECTIONS:
+        raise line.error(f"unknown section [{section}]")
+    return section

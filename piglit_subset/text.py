@@ -1,0 +1,149 @@
+"""Words with positions: the shared lexer of a shader_test's line-oriented sections.
+
+`[require]`, `[vertex data]` and `[test]` are lines of words. Parentheses and commas only group
+numbers for the reader (`(0, 0, 4, 4)`), so the lexer drops them. Every word knows its column, so
+whoever finds fault with it can point at it.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from dataclasses import dataclass
+
+from compiler.errors import InputError, Span
+
+__all__ = ["Line", "Words"]
+
+_WORD = re.compile(r"[^\s(),]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of the file: its number, its text without comment, and the file's name."""
+
+    number: int
+    text: str
+    file: str
+
+    def words(self) -> Words:
+        return Words(self)
+
+    def error(self, message: str, start: int = 0, end: int | None = None) -> InputError:
+        """An error that underlines text[start:end] (the whole line by default)."""
+        stripped = len(self.text) - len(self.text.lstrip())
+        start = max(start, stripped) if end is None else start
+        stop = len(self.text.rstrip()) if end is None else end
+        span = Span(self.number, start + 1, max(start + 2, stop + 1), self.file)
+        return InputError(message, span, self.text)
+
+
+class Words:
+    """A cursor over the words of a line; every `take_*` raises `InputError` with a caret."""
+
+    def __init__(self, line: Line):
+        self.line = line
+        matches = list(_WORD.finditer(line.text))
+        self.texts = [m.group() for m in matches]
+        self._starts = [m.start() for m in matches]
+        self.at = 0
+
+    def __len__(self) -> int:
+        return len(self.texts) - self.at
+
+    @property
+    def done(self) -> bool:
+        return self.at >= len(self.texts)
+
+    def peek(self) -> str:
+        return "" if self.done else self.texts[self.at]
+
+    def skip(self, count: int) -> None:
+        self.at += count
+
+    def error(self, message: str, back: int = 1) -> InputError:
+        """An error at the word taken `back` words ago (0: the next word, or the line's end)."""
+        index = self.at - back
+        if 0 <= index < len(self.texts):
+            start = self._starts[index]
+            return self.line.error(message, start, start + len(self.texts[index]))
+        end = len(self.line.text.rstrip())
+        return self.line.error(message, end, end + 1)
+
+    def word(self, what: str) -> str:
+        if self.done:
+            raise self.error(f"expected {what}", back=0)
+        self.at += 1
+        return self.texts[self.at - 1]
+
+    def optional(self, *choices: str) -> str:
+        """Take the next word if it is one of `choices`, else answer ''."""
+        return self.word("a word") if self.peek() in choices else ""
+
+    def choice(self, what: str, *choices: str) -> str:
+        word = self.word(what)
+        if word not in choices:
+            raise self.error(f"expected {what} ({', '.join(choices)}), not {word!r}")
+        return word
+
+    def integer(self, what: str = "an integer") -> int:
+        word = self.word(what)
+        try:
+            return parse_integer(word)
+        except ValueError:
+            raise self.error(f"expected {what}, not {word!r}") from None
+
+    def number(self, what: str = "a number") -> float:
+        word = self.word(what)
+        try:
+            return parse_float(word)
+        except ValueError:
+            raise self.error(f"expected {what}, not {word!r}") from None
+
+    def double(self, what: str = "a number") -> float:
+        word = self.word(what)
+        try:
+            return parse_double(word)
+        except ValueError:
+            raise self.error(f"expected {what}, not {word!r}") from None
+
+    def numbers(self, count: int, what: str = "a number") -> list[float]:
+        return [self.number(what) for _ in range(count)]
+
+    def integers(self, count: int, what: str = "an integer") -> list[int]:
+        return [self.integer(what) for _ in range(count)]
+
+    def end(self) -> None:
+        if not self.done:
+            self.at += 1
+            raise self.error(f"unexpected {self.texts[self.at - 1]!r} after the command")
+
+
+def parse_integer(text: str) -> int:
+    """C notation: decimal, 0x hexadecimal, or octal after a leading 0; a final u is fine."""
+    text = text[:-1] if text[-1:] in "uU" and text[-2:-1].isalnum() else text
+    digits = text.lstrip("+-")
+    if len(digits) > 1 and digits[0] == "0" and digits.isdigit():
+        value = int(digits, 8)
+        return -value if text.startswith("-") else value
+    if "_" in text:
+        raise ValueError(text)
+    return int(text, 0)
+
+
+def parse_float(text: str) -> float:
+    """A decimal number, inf, nan, or (0x...) the bits of a 32-bit float."""
+    if text[:2] in ("0x", "0X"):
+        value: float = struct.unpack("<f", struct.pack("<I", int(text, 16) & 0xFFFFFFFF))[0]
+        return value
+    if "_" in text:
+        raise ValueError(text)
+    return float(text)
+
+
+def parse_double(text: str) -> float:
+    """A decimal number, inf, nan, or (0x...) the bits of a 64-bit float."""
+    if text[:2] in ("0x", "0X"):
+        value: float = struct.unpack("<d", struct.pack("<Q", int(text, 16) & (2**64 - 1)))[0]
+        return value
+    return parse_float(text)
