@@ -55,7 +55,7 @@ from .state import (
 
 if TYPE_CHECKING:
     from compiler.nir.ir import Shader
-    from compiler.nir.slots import Stage
+    from compiler.nir.shader import Stage
 
 __all__ = ["Context", "Fence", "Handle", "Screen", "VariantEvent"]
 

@@ -1,5 +1,8 @@
 """Finding drivers: reads the entry-point group `gallette.drivers`, so anyone can ship one.
 
+Run from a source tree that was never installed, the group's own entries are read from the tree's
+`pyproject.toml`, which declares them.
+
 >>> from pipe.loader import create_screen
 >>> create_screen("noop").name
 'noop'
@@ -8,16 +11,18 @@
 from __future__ import annotations
 
 import difflib
+import tomllib
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 from typing import Any, cast
 
 from compiler.errors import GalletteError
 
 from .interface import Screen
 
-__all__ = ["DriverError", "create_screen", "driver_names"]
+__all__ = ["DriverError", "create_screen", "driver_names", "forget_drivers"]
 
 GROUP = "gallette.drivers"
 
@@ -28,12 +33,27 @@ class DriverError(GalletteError):
 
 @cache
 def _drivers() -> dict[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group=GROUP)}
+    found = _declared_by_the_source_tree()
+    found.update({point.name: point for point in entry_points(group=GROUP)})
+    return found
+
+
+def _declared_by_the_source_tree() -> dict[str, EntryPoint]:
+    project = Path(__file__).parent.parent / "pyproject.toml"
+    if not project.is_file():
+        return {}
+    points = tomllib.loads(project.read_text())["project"].get("entry-points", {})
+    return {name: EntryPoint(name, value, GROUP) for name, value in points.get(GROUP, {}).items()}
 
 
 def driver_names() -> list[str]:
     """The names of all installed drivers, sorted."""
     return sorted(_drivers())
+
+
+def forget_drivers() -> None:
+    """Look for installed drivers afresh at the next call (a package came or went)."""
+    _drivers.cache_clear()
 
 
 def create_screen(name: str, **options: Any) -> Screen:

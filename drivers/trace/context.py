@@ -1,0 +1,43 @@
+"""The traced command stream: every method of the interface, derived from the interface."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pipe.derive import with_derived_methods
+from pipe.interface import Context, VariantEvent
+
+from .recording import recording
+from .writer import TraceWriter
+
+if TYPE_CHECKING:
+    from .screen import TraceScreenBase
+
+__all__ = ["TraceContext"]
+
+
+class TraceContextBase(Context):
+    """A context that records every call and makes it on the context inside it."""
+
+    buffer_subdata = recording(Context, "buffer_subdata")
+    buffer_read = recording(Context, "buffer_read")
+
+    def __init__(self, screen: TraceScreenBase, inner: Context, writer: TraceWriter) -> None:
+        self.screen = screen
+        self.inner = inner
+        self.writer = writer
+        self.label = writer.name_new("context", self)
+
+    @property
+    def variant_log(self) -> list[VariantEvent]:  # type: ignore[override]
+        """The inner driver's log."""
+        return self.inner.variant_log
+
+    def __getattr__(self, name: str) -> Any:
+        """What a driver offers beyond the interface is its own business."""
+        return getattr(self.inner, name)
+
+
+TraceContext = with_derived_methods(
+    "TraceContext", TraceContextBase, lambda name: recording(Context, name)
+)

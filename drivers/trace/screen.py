@@ -1,0 +1,89 @@
+"""The traced device: forwards to the device it wraps and records."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pipe.derive import with_derived_methods
+from pipe.interface import Context, Screen
+from pipe.loader import create_screen as create_inner
+from pipe.resource import Resource, ResourceDesc
+
+from .context import TraceContext
+from .recording import recording
+from .writer import TraceWriter
+
+__all__ = ["TraceScreen", "create_screen"]
+
+DEFAULT_PATH = "gallette-trace.jsonl"
+
+
+class TraceScreenBase(Screen):
+    """A device that records what is asked of the one inside it."""
+
+    def __init__(self, inner: Screen, writer: TraceWriter) -> None:
+        self.inner = inner
+        self.writer = writer
+        self.label = writer.name_new("screen", self)
+        self.name = f"trace:{inner.name}"
+        self.caps = inner.caps
+        self.resources = inner.resources
+
+    def context_create(self) -> Context:
+        inner = self.inner.context_create()
+        context: Context = TraceContext(self, inner, self.writer)
+        self.writer.record(self.label, "context_create", args={}, result=self.writer.plain(context))
+        return context
+
+    def resource_create(self, desc: ResourceDesc) -> Resource:
+        resource: Resource = _record_creation(self, desc)
+        self._record_death(resource)
+        return resource
+
+    def _record_death(self, resource: Resource) -> None:
+        """Let the end of a resource's life show in the trace, although nobody calls for it."""
+        end = resource._destroy
+
+        def destroy(dying: Resource) -> None:
+            self.writer.record(
+                self.label, "resource_destroy", args={"resource": self.writer.plain(dying)}
+            )
+            self.writer.forget(dying)
+            end(dying)
+
+        resource._destroy = destroy
+
+    def destroy(self) -> None:
+        self.writer.record(self.label, "destroy", args={})
+        self.inner.destroy()
+        self.writer.close()
+
+    def __getattr__(self, name: str) -> Any:
+        """What a driver offers beyond the interface is its own business."""
+        return getattr(self.inner, name)
+
+
+_record_creation = recording(Screen, "resource_create")
+
+TraceScreen = with_derived_methods(
+    "TraceScreen", TraceScreenBase, lambda name: recording(Screen, name)
+)
+
+
+def create_screen(
+    inner: str = "numpipe",
+    path: str | Path | None = None,
+    sink: Callable[[dict[str, Any]], None] | None = None,
+    **options: Any,
+) -> Screen:
+    """Trace the driver named `inner` (which gets the other options).
+
+    Records go to `sink` if given, else to `path`, else to the file `GALLETTE_TRACE` names.
+    """
+    target = sink or path or os.environ.get("GALLETTE_TRACE") or DEFAULT_PATH
+    device = create_inner(inner, **options)
+    screen: Screen = TraceScreen(device, TraceWriter(target))
+    return screen
