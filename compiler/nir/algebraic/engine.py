@@ -1,0 +1,343 @@
+"""The matcher and rewriter: finds a rule's search tree in SSA code and builds its replacement.
+
+Rules are grouped by the opcode at their root. What can match at all is decided by the opcodes that
+produce the sources: for each combination met, the short list of candidate rules is computed once
+and remembered (`RuleSet.candidates`), so an instruction no rule speaks about costs one dictionary
+look-up. Candidates are then matched in table order; the first that matches is applied.
+
+Matching is swizzle-aware: at each step down, the swizzle with which the pattern's parent reads a
+source is composed with that source's own, so a variable stands for certain components of a value.
+
+The worklist runs to a fixed point: a rewrite puts the new instructions, the users of the result,
+and the remaining user of a value that lost a use back on the list. Instructions left without use
+are removed at once, because `is_used_once` counts them.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias
+
+from compiler.nir.algebraic.pattern import Const, Expr, Pattern, Rule, Var
+from compiler.nir.algebraic.values import raw_bits
+from compiler.nir.fold import evaluate
+from compiler.nir.instrs import IDENTITY, Alu, Instr, LoadConst, Undef
+from compiler.nir.opcodes import OPCODES, Opcode
+from compiler.nir.shader import FunctionImpl
+from compiler.nir.values import Def, Src
+
+__all__ = ["RuleSet", "rewrite_impl"]
+
+Swizzle: TypeAlias = tuple[int, ...]
+Binding: TypeAlias = "tuple[Def, Swizzle]"
+
+# Removing dead operands looks no further than pure values.
+_PURE = (Alu, LoadConst, Undef)
+# No sensible table comes near this many rewrites per instruction; a cycle of rules must not hang.
+_BUDGET = 64
+
+
+class RuleSet:
+    """Rules that are switched on together, indexed for matching."""
+
+    def __init__(self, rules: Iterable[Rule]):
+        self.rules = tuple(rules)
+        self.by_op: dict[str, list[Rule]] = {}
+        for rule in self.rules:
+            self.by_op.setdefault(rule.search.name, []).append(rule)
+        self._candidates: dict[tuple[str, ...], tuple[Rule, ...]] = {}
+
+    def candidates(self, alu: Alu) -> tuple[Rule, ...]:
+        """The rules that may match, judged by opcode and the kinds of the sources."""
+        name = alu.op.name
+        rules = self.by_op.get(name)
+        if rules is None:
+            return ()
+        key = (name, *[_kind(src.value.instr) for src in alu.srcs])
+        found = self._candidates.get(key)
+        if found is None:
+            found = tuple(r for r in rules if _possible(r.search, key[1:]))
+            self._candidates[key] = found
+        return found
+
+
+def _kind(instr: Instr) -> str:
+    if isinstance(instr, Alu):
+        return instr.op.name
+    return "#" if isinstance(instr, LoadConst) else ""
+
+
+def _fits(node: Pattern, kind: str) -> bool:
+    if isinstance(node, Expr):
+        return node.name == kind
+    if isinstance(node, Const) or node.is_const:
+        return kind == "#"
+    return True
+
+
+def _possible(search: Expr, kinds: tuple[str, ...]) -> bool:
+    srcs = search.srcs
+    if all(_fits(n, k) for n, k in zip(srcs, kinds, strict=True)):
+        return True
+    if not search.flip:
+        return False
+    swapped = (kinds[1], kinds[0], *kinds[2:])
+    return all(_fits(n, k) for n, k in zip(srcs, swapped, strict=True))
+
+
+class _Match:
+    """One attempt: what the variables are bound to, and whether something exact was matched."""
+
+    __slots__ = ("bindings", "exact", "flips")
+
+    def __init__(self, num_vars: int):
+        self.bindings: list[Binding | None] = [None] * num_vars
+        self.exact = False
+        self.flips = 0
+
+    def expr(self, node: Expr, alu: Alu, swizzle: Swizzle) -> bool:
+        """Does the tree of `alu`, read at components `swizzle`, look like `node`?"""
+        dest = alu.dest
+        assert dest is not None
+        if node.bit_size and dest.bit_size != node.bit_size:
+            return False
+        for predicate in node.predicates:
+            if not predicate(dest, swizzle):
+                return False
+        op = alu.op
+        if op.output_size and swizzle != IDENTITY[op.output_size]:
+            return False
+        if alu.exact:
+            self.exact = True
+        srcs = alu.srcs
+        flipped = self.flips & node.flip
+        sizes = op.input_sizes
+        for i, sub in enumerate(node.srcs):
+            at = 1 - i if flipped and i < 2 else i
+            src = srcs[at]
+            size = sizes[at]
+            own = src.swizzle
+            picked = own[:size] if size else tuple([own[c] for c in swizzle])
+            if not self.node(sub, src.value, picked, op, at):
+                return False
+        return True
+
+    def node(self, node: Pattern, value: Def, swizzle: Swizzle, op: Opcode, at: int) -> bool:
+        if isinstance(node, Var):
+            bound = self.bindings[node.index]
+            if bound is not None:
+                return bound[0] is value and bound[1] == swizzle
+            if node.is_const and not isinstance(value.instr, LoadConst):
+                return False
+            if node.bit_size and value.bit_size != node.bit_size:
+                return False
+            for predicate in node.predicates:
+                if not predicate(value, swizzle):
+                    return False
+            self.bindings[node.index] = (value, swizzle)
+            return True
+        instr = value.instr
+        if isinstance(node, Expr):
+            return (
+                isinstance(instr, Alu) and instr.op is node.op and self.expr(node, instr, swizzle)
+            )
+        if not isinstance(instr, LoadConst):
+            return False
+        wanted = raw_bits(node.value, node.base, value.bit_size)
+        values = instr.values
+        return all(values[c] == wanted for c in swizzle)
+
+
+def _match(rule: Rule, alu: Alu) -> _Match | None:
+    swizzle = IDENTITY[alu.result.num_components]
+    for flips in range(1 << rule.flips):
+        match = _Match(rule.num_vars)
+        match.flips = flips
+        if match.expr(rule.search, alu, swizzle):
+            return None if rule.inexact and match.exact else match
+    return None
+
+
+class _Builder:
+    """Builds one replacement in front of the instruction it replaces."""
+
+    __slots__ = ("alu", "match", "new")
+
+    def __init__(self, alu: Alu, match: _Match):
+        self.alu = alu
+        self.match = match
+        self.new: list[Alu] = []
+
+    def value(self, node: Pattern, num_components: int) -> Binding:
+        """(value, swizzle) of a part of the replacement, `num_components` wide."""
+        if isinstance(node, Var):
+            bound = self.match.bindings[node.index]
+            assert bound is not None
+            value, swizzle = bound
+            if node.swizzle:
+                swizzle = tuple([swizzle[c] for c in node.swizzle])
+            if len(swizzle) < num_components:  # one component stands for all
+                swizzle = (swizzle * num_components)[:num_components]
+            return value, swizzle[:num_components]
+        size = self.size(node.size)
+        if isinstance(node, Const):
+            const = LoadConst((raw_bits(node.value, node.base, size),), size)
+            const.insert_before(self.alu)
+            assert const.dest is not None
+            return const.dest, (0,) * num_components
+        op = node.op
+        width = op.output_size or num_components
+        srcs = [
+            self.value(sub, n or num_components)
+            for sub, n in zip(node.srcs, op.input_sizes, strict=True)
+        ]
+        made: Instr
+        if all(isinstance(value.instr, LoadConst) for value, _ in srcs):
+            made = LoadConst(_folded(op, srcs, width, size), size)
+        else:
+            made = Alu(op, srcs, width, size, self.match.exact)
+            self.new.append(made)
+        made.insert_before(self.alu)
+        read = IDENTITY[num_components] if width >= num_components else (0,) * num_components
+        return made.result, read
+
+    def size(self, size: Any) -> int:
+        """What a size class of the rule is in this match."""
+        if isinstance(size, int):
+            return size
+        if size == "root":
+            return self.alu.result.bit_size
+        bound = self.match.bindings[size[1]]
+        assert bound is not None
+        value: Def = bound[0]
+        return value.bit_size
+
+
+def _folded(op: Opcode, srcs: list[Binding], width: int, bit_size: int) -> tuple[int, ...]:
+    """Constants are folded on the way: rules that move them about would not come to rest."""
+    sources = []
+    for value, swizzle in srcs:
+        const = value.instr
+        assert isinstance(const, LoadConst)
+        sources.append(tuple([const.values[c] for c in swizzle]))
+    return evaluate(op, sources, [value.bit_size for value, _ in srcs], bit_size)
+
+
+class _Worklist:
+    """Instructions still to be looked at, each at most once at a time."""
+
+    def __init__(self, instrs: Iterable[Alu]):
+        self.queue = deque(instrs)
+        self.waiting = set(self.queue)
+
+    def __iter__(self) -> Iterator[Alu]:
+        while self.queue:
+            instr = self.queue.popleft()
+            self.waiting.discard(instr)
+            if instr.block is not None:
+                yield instr
+
+    def add(self, instr: Instr) -> None:
+        if instr not in self.waiting and isinstance(instr, Alu):
+            self.waiting.add(instr)
+            self.queue.append(instr)
+
+    def add_parents(self, uses: Iterable[Src]) -> None:
+        for src in uses:
+            if isinstance(src.parent, Alu):
+                self.add(src.parent)
+
+
+def _substitute(alu: Alu, value: Def, swizzle: Swizzle, new: list[Alu]) -> None:
+    """Let users of `alu` read `value` at `swizzle`."""
+    dest = alu.result
+    if len(swizzle) == value.num_components and swizzle == IDENTITY[value.num_components]:
+        dest.rewrite_uses(value)
+        return
+    mov: Alu | None = None
+    for src in list(dest.uses):
+        if src.swizzle:  # a source of an Alu: compose
+            src.swizzle = tuple([swizzle[c] for c in src.swizzle])
+            src.rewrite(value)
+            continue
+        if mov is None:
+            mov = Alu(OPCODES["mov"], [(value, swizzle)], len(swizzle), value.bit_size, alu.exact)
+            mov.insert_before(alu)
+            new.append(mov)
+        src.rewrite(mov.result)
+
+
+def _remove_dead(start: Alu, work: _Worklist) -> None:
+    """Remove `start`, then its operands as far as nothing else reads them."""
+    dead: list[Instr] = [start]
+    while dead:
+        instr = dead.pop()
+        if instr.block is None:
+            continue
+        sources: list[Src] = instr.srcs
+        instr.remove()
+        for src in sources:
+            value = src.value
+            if value.uses:
+                if len(value.uses) == 1:  # `is_used_once` may hold now
+                    work.add_parents(value.uses)
+                work.add(value.instr)
+            elif isinstance(value.instr, _PURE):
+                dead.append(value.instr)
+
+
+def rewrite_impl(impl: FunctionImpl, rules: RuleSet, protected: set[Def] | None = None) -> int:
+    """Apply `rules` until none matches; returns the number of rewrites.
+
+    Inside `protected` values, inexact rules that depend on use counts do not fire.
+    """
+    by_op = rules.by_op
+    instrs: list[Alu] = []
+    for block in impl.blocks():
+        at = block.first
+        while at is not None:
+            if isinstance(at, Alu) and at.op.name in by_op:
+                instrs.append(at)
+            at = at.next
+    budget = _BUDGET * (len(instrs) + 16)
+    work = _Worklist(instrs)
+    count = 0
+    for alu in work:
+        for rule in rules.candidates(alu):
+            if (
+                protected
+                and rule.inexact
+                and rule.depends_on_use_counts
+                and alu.result in protected
+            ):
+                continue
+            match = _match(rule, alu)
+            if match is None:
+                continue
+            _apply(rule, alu, match, work, protected)
+            count += 1
+            break
+        if count >= budget:
+            break
+    return count
+
+
+def _apply(
+    rule: Rule,
+    alu: Alu,
+    match: _Match,
+    work: _Worklist,
+    protected: set[Def] | None,
+) -> None:
+    builder = _Builder(alu, match)
+    value, swizzle = builder.value(rule.replace, alu.result.num_components)
+    users = list(alu.result.uses)
+    _substitute(alu, value, swizzle, builder.new)
+    for instr in builder.new:
+        work.add(instr)
+    if protected and alu.result in protected:
+        protected.update(instr.result for instr in builder.new)
+    work.add_parents(users)
+    work.add(value.instr)
+    _remove_dead(alu, work)

@@ -1,0 +1,269 @@
+"""The rule language: tuples in, pattern trees out.
+
+A rule is `(search, replace, *conditions)`:
+
+* an operation is a tuple `("op", source, ...)`. `"~op"` marks it inexact: the rule then never
+  touches an instruction marked exact. `"op@32"` demands a bit size. `"op(is_used_once)"` puts a
+  predicate on the inner result; several are separated by commas.
+* a variable is a string: `"a"` matches anything, `"#a"` a constant, `"a@32"` a bit size,
+  `"a(is_not_const)"` what satisfies a predicate. The second time a name occurs in the search it
+  must be the same value with the same swizzle. In the replacement `"a.x"` picks a component.
+* a number or a boolean is a constant; `0.0` and `-0.0` are different, as bits are compared. In the
+  search each component must match.
+* a condition is `"options.name"` or `"!options.name"`, a switch of `AlgebraicOptions`.
+
+Bit sizes of the replacement follow from the opcodes' types; see `_SizeClasses`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from compiler.nir.algebraic.predicates import PREDICATES, USE_COUNT_PREDICATES, Predicate
+from compiler.nir.algebraic.values import Number
+from compiler.nir.opcodes import OPCODES, Opcode
+
+__all__ = ["Const", "Expr", "Pattern", "Rule", "RuleError", "Var", "compile_rule"]
+
+_OP = re.compile(r"(~?)(\w+?)(?:@(\d+))?(?:\(([\w,]+)\))?$")
+_VAR = re.compile(r"(#?)([a-z]\w*?)(?:@(\d+))?(?:\(([\w,]+)\))?(?:\.([xyzw]+))?$")
+
+
+class RuleError(Exception):
+    """A rule in the table is malformed: a bug in the table, shown with the rule."""
+
+
+@dataclass(slots=True, eq=False)
+class Var:
+    """A variable: slot `index` of the match state."""
+
+    name: str
+    index: int
+    is_const: bool
+    bit_size: int
+    predicates: tuple[Predicate, ...]
+    predicate_names: tuple[str, ...]
+    swizzle: tuple[int, ...]
+    size: Any = 0
+
+
+@dataclass(slots=True, eq=False)
+class Const:
+    """A literal; `base` is the base type of the place it stands in."""
+
+    value: Number
+    base: str
+    size: Any = 0
+
+
+@dataclass(slots=True, eq=False)
+class Expr:
+    """An operation. `flip` is its bit in the mask of swapped sources, or 0."""
+
+    op: Opcode
+    name: str
+    inexact: bool
+    bit_size: int
+    predicates: tuple[Predicate, ...]
+    predicate_names: tuple[str, ...]
+    srcs: tuple[Pattern, ...]
+    flip: int = 0
+    size: Any = 0
+
+
+Pattern: TypeAlias = "Var | Const | Expr"
+
+
+@dataclass(slots=True, eq=False)
+class Rule:
+    """A compiled rule; `text` is the tuple it came from."""
+
+    text: tuple[Any, ...]
+    search: Expr
+    replace: Pattern
+    conditions: tuple[str, ...]
+    num_vars: int
+    flips: int
+    inexact: bool
+    depends_on_use_counts: bool
+    number: int = 0
+    var_names: tuple[str, ...] = field(default=())
+
+    def __str__(self) -> str:
+        return rule_text(self.text)
+
+
+def rule_text(text: tuple[Any, ...]) -> str:
+    """The tuple as one would write it in the table, strings in double quotes."""
+    parts: list[str] = []
+    for item in text:
+        if isinstance(item, tuple):
+            parts.append(rule_text(item))
+        elif isinstance(item, str):
+            parts.append(f'"{item}"')
+        else:
+            parts.append(repr(item))
+    return f"({', '.join(parts)})"
+
+
+class _Compiler:
+    """Turns the two tuples of one rule into trees."""
+
+    def __init__(self, text: tuple[Any, ...]):
+        self.text = text
+        self.names: dict[str, int] = {}
+        self.flips = 0
+
+    def error(self, message: str) -> RuleError:
+        return RuleError(f"{message} in {rule_text(self.text)}")
+
+    def predicates(self, text: str | None) -> tuple[tuple[Predicate, ...], tuple[str, ...]]:
+        names = tuple(text.split(",")) if text else ()
+        for name in names:
+            if name not in PREDICATES:
+                raise self.error(f"unknown predicate {name!r}")
+        return tuple(PREDICATES[n] for n in names), names
+
+    def expr(self, item: tuple[Any, ...], searching: bool) -> Expr:
+        match = _OP.match(item[0])
+        if match is None:
+            raise self.error(f"malformed operation {item[0]!r}")
+        mark, name, size, conditions = match.groups()
+        op = OPCODES.get(name)
+        if op is None:
+            raise self.error(f"unknown opcode {name!r}")
+        if len(item) - 1 != op.num_inputs:
+            raise self.error(f"{name} takes {op.num_inputs} sources")
+        predicates, names = self.predicates(conditions)
+        flip = 0
+        if searching and op.commutative and item[1] != item[2]:
+            flip = 1 << self.flips
+            self.flips += 1
+        srcs = tuple(
+            self.pattern(sub, searching, op.input_types[i].base) for i, sub in enumerate(item[1:])
+        )
+        return Expr(op, name, mark == "~", int(size or 0), predicates, names, srcs, flip)
+
+    def pattern(self, item: Any, searching: bool, base: str) -> Pattern:
+        if isinstance(item, tuple):
+            return self.expr(item, searching)
+        if isinstance(item, str):
+            return self.var(item, searching)
+        if isinstance(item, (bool, int, float)):
+            # Operations on bits (`bcsel`, `iand`) are typed uint but take floats as well.
+            return Const(item, "float" if isinstance(item, float) else base)
+        raise self.error(f"what is {item!r}?")
+
+    def var(self, item: str, searching: bool) -> Var:
+        match = _VAR.match(item)
+        if match is None:
+            raise self.error(f"malformed variable {item!r}")
+        constant, name, size, conditions, swizzle = match.groups()
+        if name not in self.names:
+            if not searching:
+                raise self.error(f"variable {name!r} is not bound by the search")
+            self.names[name] = len(self.names)
+        if swizzle and searching:
+            raise self.error("a swizzle is for replacements")
+        predicates, names = self.predicates(conditions)
+        picked = tuple("xyzw".index(c) for c in swizzle or "")
+        return Var(
+            name, self.names[name], bool(constant), int(size or 0), predicates, names, picked
+        )
+
+
+class _SizeClasses:
+    """Which bit sizes of a replacement are the same, by union-find over its nodes.
+
+    A class resolves to a number (the opcode's type is sized), to `("var", index)`, or to
+    `"root"`, the size of the replaced result. Every node's `size` is set to that answer.
+    """
+
+    def __init__(self) -> None:
+        self.parent: list[int] = []
+        self.answer: dict[int, Any] = {}
+
+    def new(self, answer: Any = None) -> int:
+        self.parent.append(len(self.parent))
+        if answer:
+            self.answer[len(self.parent) - 1] = answer
+        return len(self.parent) - 1
+
+    def find(self, i: int) -> int:
+        while self.parent[i] != i:
+            i = self.parent[i]
+        return i
+
+    def join(self, i: int, j: int) -> None:
+        i, j = self.find(i), self.find(j)
+        if i == j:
+            return
+        a, b = self.answer.get(i), self.answer.get(j)
+        self.parent[i] = j
+        best = a if isinstance(a, int) or b is None else b
+        if best is not None:
+            self.answer[j] = best
+
+    def assign(self, root: Pattern) -> list[tuple[Pattern, int]]:
+        nodes: list[tuple[Pattern, int]] = []
+        self._visit(root, self.new("root"), nodes)
+        return nodes
+
+    def _visit(self, node: Pattern, place: int, nodes: list[tuple[Pattern, int]]) -> None:
+        nodes.append((node, place))
+        if isinstance(node, Var):
+            self.join(self.new(("var", node.index)), place)
+        elif isinstance(node, Expr):
+            if node.bit_size:
+                self.join(self.new(node.bit_size), place)
+            free = self.new()
+            out = node.op.output_type.bits
+            self.join(self.new(out) if out else free, place)
+            for sub, kind in zip(node.srcs, node.op.input_types, strict=True):
+                self._visit(sub, self.new(kind.bits) if kind.bits else free, nodes)
+
+
+def compile_rule(text: tuple[Any, ...], number: int = 0) -> Rule:
+    """Check a rule's tuple and turn it into pattern trees."""
+    compiler = _Compiler(text)
+    if len(text) < 2 or not isinstance(text[0], tuple):
+        raise compiler.error("a rule is (search, replace, *conditions)")
+    search = compiler.expr(text[0], True)
+    replace = compiler.pattern(text[1], False, search.op.output_type.base)
+    for condition in text[2:]:
+        if not re.match(r"!?options\.\w+$", condition):
+            raise compiler.error(f"malformed condition {condition!r}")
+    classes = _SizeClasses()
+    for node, place in classes.assign(replace):
+        node.size = classes.answer.get(classes.find(place))
+        if node.size is None:
+            raise compiler.error("the bit size of a part of the replacement is open")
+    inexact, counted = _survey(search)
+    return Rule(
+        text,
+        search,
+        replace,
+        tuple(text[2:]),
+        len(compiler.names),
+        compiler.flips,
+        inexact,
+        counted,
+        number,
+        tuple(compiler.names),
+    )
+
+
+def _survey(node: Pattern) -> tuple[bool, bool]:
+    """(is any part inexact, does any predicate count uses) of a search pattern."""
+    if isinstance(node, Const):
+        return False, False
+    counted = any(n in USE_COUNT_PREDICATES for n in node.predicate_names)
+    if isinstance(node, Var):
+        return False, counted
+    inexact = node.inexact
+    for sub in node.srcs:
+        a, b = _survey(sub)
+        inexact, counted = inexact or a, counted or b
+    return inexact, counted

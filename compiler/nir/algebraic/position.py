@@ -1,0 +1,91 @@
+"""Which values contribute to `gl_Position`?
+
+With `inexact_used_once="not_position"` inexact rules that count uses stay away from these values:
+what decides where a vertex lands must not depend on who else looks at a part of the computation.
+
+The answer is a backward walk over data: from what is stored to the position output through sources,
+from phis to the conditions that choose between their sources, and from loads of temporaries to all
+stores to the same variable. It errs on the large side, which only costs a few rewrites.
+"""
+
+from __future__ import annotations
+
+from compiler.nir.cf import Block, If, Loop, blocks_in
+from compiler.nir.instrs import Deref, Instr, Intrinsic, Phi
+from compiler.nir.shader import TEMPORARIES, FunctionImpl, Mode, Variable
+from compiler.nir.slots import VaryingSlot
+from compiler.nir.values import Def
+
+__all__ = ["position_values"]
+
+_STORES = ("store_deref", "copy_deref")
+
+
+def position_values(impl: FunctionImpl) -> set[Def]:
+    """Every value of `impl` that the position output is computed from."""
+    stores: dict[Variable | None, list[Intrinsic]] = {}
+    marked: set[Def] = set()
+    work: list[Def] = []
+    for block in impl.blocks():
+        for instr in block.instrs():
+            if not isinstance(instr, Intrinsic):
+                continue
+            if instr.name in _STORES:
+                deref = instr.deref
+                var = deref.root_var if deref is not None else None
+                stores.setdefault(var, []).append(instr)
+                if var is not None and _is_position(var):
+                    work.append(instr.srcs[1].value)
+            elif instr.name == "store_output" and instr["location"] == VaryingSlot.POS:
+                work.append(instr.srcs[0].value)
+    seen_vars: set[Variable] = set()
+    while work:
+        value = work.pop()
+        if value in marked:
+            continue
+        marked.add(value)
+        instr = value.instr
+        work.extend(src.value for src in instr.srcs)
+        if isinstance(instr, Phi):
+            work.extend(_deciders(instr))
+        elif isinstance(instr, Deref):
+            var = instr.root_var
+            if var is not None and var not in seen_vars and var.mode & TEMPORARIES:
+                seen_vars.add(var)
+                for store in stores.get(var, ()):
+                    work.append(store.srcs[1].value)
+                    work.extend(_conditions_around(store))
+    return marked
+
+
+def _is_position(var: Variable) -> bool:
+    return bool(var.mode & Mode.SHADER_OUT) and var.location == VaryingSlot.POS
+
+
+def _deciders(phi: Phi) -> list[Def]:
+    """Conditions that choose which source of a phi arrives."""
+    block = phi.block
+    assert block is not None
+    owner = block.owner
+    before = owner[owner.index(block) - 1] if owner[0] is not block else block.parent
+    if isinstance(before, If):
+        return [before.condition.value]
+    if isinstance(before, Loop):
+        return [
+            node.parent.condition.value
+            for node in blocks_in(before.body)
+            if node.jump is not None and isinstance(node.parent, If)
+        ]
+    return []
+
+
+def _conditions_around(instr: Instr) -> list[Def]:
+    """Conditions of the ifs an instruction stands in."""
+    found: list[Def] = []
+    block = instr.block
+    at: object = block
+    while isinstance(at, (Block, If, Loop)):
+        if isinstance(at, If):
+            found.append(at.condition.value)
+        at = at.parent
+    return found

@@ -1,0 +1,277 @@
+"""Named conditions a rule may put on a variable or on an inner instruction.
+
+A predicate sees the value that is matched and the components of it that are read. It must be quick
+and must not depend on anything a pass could change behind the rule's back except use counts.
+Use counts are the dangerous ones: see `USE_COUNT_PREDICATES`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+from compiler.nir.algebraic.values import as_float, as_int
+from compiler.nir.cf import If
+from compiler.nir.instrs import Alu, Instr, LoadConst
+from compiler.nir.values import Def
+
+__all__ = ["PREDICATES", "USE_COUNT_PREDICATES", "Predicate"]
+
+Swizzle: TypeAlias = tuple[int, ...]
+Predicate: TypeAlias = Callable[[Def, Swizzle], bool]
+PREDICATES: dict[str, Predicate] = {}
+
+# Whether these hold depends on code elsewhere: an inexact rule that asks for one makes the result
+# of an expression depend on who else uses a part of it.
+USE_COUNT_PREDICATES = frozenset({"is_used_once", "is_used_more_than_once", "is_used_by_if"})
+
+_DEPTH = 4  # how far the range predicates look through operands
+
+
+def _predicate(function: Predicate) -> Predicate:
+    PREDICATES[function.__name__] = function
+    return function
+
+
+def _ints(value: Def, swizzle: Swizzle) -> Iterator[int]:
+    """Signed constant components, or nothing if the value is no constant."""
+    instr = value.instr
+    if isinstance(instr, LoadConst):
+        for c in swizzle:
+            yield as_int(instr.values[c], value.bit_size)
+
+
+def _floats(value: Def, swizzle: Swizzle) -> Iterator[float]:
+    instr = value.instr
+    if isinstance(instr, LoadConst) and value.bit_size >= 16:
+        for c in swizzle:
+            yield as_float(instr.values[c], value.bit_size)
+
+
+def _all(results: Iterator[bool]) -> bool:
+    """True if there is at least one result and all hold."""
+    found = False
+    for result in results:
+        if not result:
+            return False
+        found = True
+    return found
+
+
+@_predicate
+def is_used_once(value: Def, swizzle: Swizzle) -> bool:
+    """Exactly one source reads the value."""
+    return len(value.uses) == 1
+
+
+@_predicate
+def is_used_more_than_once(value: Def, swizzle: Swizzle) -> bool:
+    """At least two sources read the value."""
+    return len(value.uses) > 1
+
+
+@_predicate
+def is_used_by_if(value: Def, swizzle: Swizzle) -> bool:
+    """Some `if` branches on the value."""
+    return any(isinstance(src.parent, If) for src in value.uses)
+
+
+@_predicate
+def is_not_used_by_if(value: Def, swizzle: Swizzle) -> bool:
+    """No `if` branches on the value."""
+    return not is_used_by_if(value, swizzle)
+
+
+@_predicate
+def is_not_const(value: Def, swizzle: Swizzle) -> bool:
+    """The value is no constant."""
+    return not isinstance(value.instr, LoadConst)
+
+
+@_predicate
+def is_not_fneg(value: Def, swizzle: Swizzle) -> bool:
+    """The value is not the result of a float negation."""
+    instr = value.instr
+    return not (isinstance(instr, Alu) and instr.op.name == "fneg")
+
+
+@_predicate
+def is_not_fmul(value: Def, swizzle: Swizzle) -> bool:
+    """The value is not a product (nor the negation of one)."""
+    instr = value.instr
+    for _ in range(_DEPTH):
+        if not isinstance(instr, Alu):
+            return True
+        if instr.op.name == "fmul":
+            return False
+        if instr.op.name not in ("fneg", "mov"):
+            return True
+        instr = instr.srcs[0].value.instr
+    return True
+
+
+@_predicate
+def is_pos_power_of_two(value: Def, swizzle: Swizzle) -> bool:
+    """A constant integer 1, 2, 4, ... (signed reading: the sign bit alone does not count)."""
+    return _all(v > 0 and v & (v - 1) == 0 for v in _ints(value, swizzle))
+
+
+@_predicate
+def is_neg_power_of_two(value: Def, swizzle: Swizzle) -> bool:
+    """A constant integer -1, -2, -4, ..., except the smallest one."""
+    smallest = -(1 << (value.bit_size - 1))
+    return _all(v < 0 and v != smallest and -v & (-v - 1) == 0 for v in _ints(value, swizzle))
+
+
+@_predicate
+def is_unsigned_power_of_two(value: Def, swizzle: Swizzle) -> bool:
+    """A constant with exactly one bit set."""
+    mask = (1 << value.bit_size) - 1
+    return _all((v & mask).bit_count() == 1 for v in _ints(value, swizzle))
+
+
+@_predicate
+def is_not_const_zero(value: Def, swizzle: Swizzle) -> bool:
+    """No constant component is zero (a value that is no constant passes)."""
+    return all(v != 0 for v in _ints(value, swizzle))
+
+
+@_predicate
+def is_nonzero_const(value: Def, swizzle: Swizzle) -> bool:
+    """A constant without a zero component."""
+    return _all(v != 0 for v in _ints(value, swizzle))
+
+
+@_predicate
+def is_fp_power_of_two(value: Def, swizzle: Swizzle) -> bool:
+    """A finite constant ±2^n whose reciprocal is normal too: scaling by it never rounds."""
+    limit = {16: 14, 32: 126, 64: 1022}.get(value.bit_size, 0)
+    return _all(
+        math.isfinite(v) and abs(math.frexp(v)[0]) == 0.5 and abs(math.frexp(v)[1] - 1) <= limit
+        for v in _floats(value, swizzle)
+    )
+
+
+@_predicate
+def is_finite_nonzero(value: Def, swizzle: Swizzle) -> bool:
+    """A finite float constant other than zero."""
+    return _all(math.isfinite(v) and v != 0.0 for v in _floats(value, swizzle))
+
+
+@_predicate
+def is_finite_const(value: Def, swizzle: Swizzle) -> bool:
+    """A finite float constant."""
+    return _all(math.isfinite(v) for v in _floats(value, swizzle))
+
+
+@_predicate
+def is_nan_const(value: Def, swizzle: Swizzle) -> bool:
+    """A constant NaN."""
+    return _all(math.isnan(v) for v in _floats(value, swizzle))
+
+
+@_predicate
+def is_not_nan_const(value: Def, swizzle: Swizzle) -> bool:
+    """A float constant that is no NaN."""
+    return _all(not math.isnan(v) for v in _floats(value, swizzle))
+
+
+@_predicate
+def is_ge_zero_const(value: Def, swizzle: Swizzle) -> bool:
+    """A float constant that is zero (either sign) or greater."""
+    return _all(v >= 0.0 for v in _floats(value, swizzle))
+
+
+@_predicate
+def is_gt_zero_const(value: Def, swizzle: Swizzle) -> bool:
+    """A float constant greater than zero."""
+    return _all(v > 0.0 for v in _floats(value, swizzle))
+
+
+@_predicate
+def is_lt_zero_const(value: Def, swizzle: Swizzle) -> bool:
+    """A float constant less than zero."""
+    return _all(v < 0.0 for v in _floats(value, swizzle))
+
+
+@_predicate
+def is_gt_0_and_lt_1(value: Def, swizzle: Swizzle) -> bool:
+    """A float constant strictly between 0 and 1."""
+    return _all(0.0 < v < 1.0 for v in _floats(value, swizzle))
+
+
+@_predicate
+def is_ge_one_const(value: Def, swizzle: Swizzle) -> bool:
+    """A float constant of at least 1."""
+    return _all(v >= 1.0 for v in _floats(value, swizzle))
+
+
+@_predicate
+def is_shift_amount(value: Def, swizzle: Swizzle) -> bool:
+    """A constant in [0, 7]: a shift that is in range at every bit size."""
+    return _all(0 <= v < 8 for v in _ints(value, swizzle))
+
+
+@_predicate
+def is_zero_to_one(value: Def, swizzle: Swizzle) -> bool:
+    """Known to lie in [+0, 1] and to be no NaN."""
+    instr = value.instr
+    if isinstance(instr, LoadConst):
+        return _all(0.0 <= v <= 1.0 and math.copysign(1.0, v) > 0 for v in _floats(value, swizzle))
+    return isinstance(instr, Alu) and instr.op.name in _ZERO_TO_ONE
+
+
+@_predicate
+def is_integral(value: Def, swizzle: Swizzle) -> bool:
+    """A float known to have no fraction (infinities and NaN pass)."""
+    return _is_integral(value, swizzle, _DEPTH)
+
+
+def _is_integral(value: Def, swizzle: Swizzle, depth: int) -> bool:
+    instr: Instr = value.instr
+    if isinstance(instr, LoadConst):
+        return _all(not math.isfinite(v) or v == math.floor(v) for v in _floats(value, swizzle))
+    if not isinstance(instr, Alu) or depth == 0:
+        return False
+    if instr.op.name in _INTEGRAL:
+        return True
+    if instr.op.name in _KEEPS_INTEGRAL:
+        return all(
+            _is_integral(s.value, tuple(s.swizzle[c] for c in swizzle), depth - 1)
+            for s in instr.srcs
+        )
+    return False
+
+
+@_predicate
+def is_not_negative(value: Def, swizzle: Swizzle) -> bool:
+    """A float known to be a NaN, or to have no sign bit and thus be at least +0."""
+    instr = value.instr
+    if isinstance(instr, LoadConst):
+        return _all(math.copysign(1.0, v) > 0 for v in _floats(value, swizzle))
+    if not isinstance(instr, Alu):
+        return False
+    name = instr.op.name
+    if name == "fmul":  # a square
+        a, b = instr.srcs
+        return a.value is b.value and a.swizzle == b.swizzle
+    return name in _NOT_NEGATIVE
+
+
+@_predicate
+def is_a_number(value: Def, swizzle: Swizzle) -> bool:
+    """A float known to be no NaN."""
+    instr = value.instr
+    if isinstance(instr, LoadConst):
+        return is_not_nan_const(value, swizzle)
+    return isinstance(instr, Alu) and (
+        instr.op.name in _ZERO_TO_ONE or instr.op.name in _FROM_INTEGER
+    )
+
+
+_FROM_INTEGER = frozenset(f"{p}2f{n}" for p in ("b", "i", "u") for n in ("", "16", "32", "64"))
+_ZERO_TO_ONE = frozenset({"fsat", "b2f", "b2f16", "b2f32", "b2f64"})
+_INTEGRAL = _FROM_INTEGER | {"ftrunc", "ffloor", "fceil", "fround_even", "fsign"}
+_KEEPS_INTEGRAL = frozenset({"fadd", "fmul", "fneg", "fabs", "fmin", "fmax", "fsat", "mov"})
+_NOT_NEGATIVE = _ZERO_TO_ONE | {"fabs", "fexp2", "u2f", "u2f16", "u2f32", "u2f64"}

@@ -1,0 +1,71 @@
+"""All rules, compiled once when first asked for, and rule sets per choice of options."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+
+from compiler.nir.algebraic.engine import RuleSet
+from compiler.nir.algebraic.options import AlgebraicOptions, RuleText
+from compiler.nir.algebraic.pattern import Rule, RuleError, compile_rule, rule_text
+
+__all__ = ["PHASES", "all_rules", "compiled_rules", "rule_set", "rule_texts"]
+
+PHASES = ("main", "late")
+
+
+def rule_texts(phase: str) -> list[RuleText]:
+    """The table of a phase as it was written."""
+    from compiler.nir.algebraic import (
+        rules_convert,
+        rules_float,
+        rules_int,
+        rules_late,
+        rules_logic,
+        rules_lower,
+    )
+
+    if phase == "late":
+        return list(rules_late.RULES)
+    return [
+        *rules_lower.RULES,
+        *rules_float.RULES,
+        *rules_int.RULES,
+        *rules_logic.RULES,
+        *rules_convert.RULES,
+    ]
+
+
+@cache
+def compiled_rules(phase: str) -> tuple[Rule, ...]:
+    """The compiled table of `main` or `late`."""
+    names = AlgebraicOptions.names()
+    rules = []
+    for number, text in enumerate(rule_texts(phase)):
+        rule = compile_rule(text, number)
+        for condition in rule.conditions:
+            if condition.removeprefix("!").removeprefix("options.") not in names:
+                raise RuleError(f"unknown option in {rule_text(text)}")
+        rules.append(rule)
+    return tuple(rules)
+
+
+def all_rules() -> list[Rule]:
+    """Both phases, for checks and for the reference page."""
+    return [rule for phase in PHASES for rule in compiled_rules(phase)]
+
+
+def _wanted(rule: Rule, options: AlgebraicOptions) -> bool:
+    for condition in rule.conditions:
+        negated = condition.startswith("!")
+        name = condition.removeprefix("!").removeprefix("options.")
+        if bool(getattr(options, name)) == negated:
+            return False
+    return not (
+        options.inexact_used_once == "never" and rule.inexact and rule.depends_on_use_counts
+    )
+
+
+@lru_cache(maxsize=64)
+def rule_set(options: AlgebraicOptions, phase: str) -> RuleSet:
+    """The rules that `options` switch on, indexed for matching."""
+    return RuleSet(rule for rule in compiled_rules(phase) if _wanted(rule, options))

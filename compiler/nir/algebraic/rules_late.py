@@ -1,0 +1,53 @@
+"""Late rules: run once the shader has settled, because they undo what is canonical before.
+
+Fusing a multiply and an add skips the rounding of the product, so it is inexact. `is_used_once`
+keeps the product from being computed twice when somebody else needs it too; with the consequence
+that code which only *observes* the product decides how the sum is rounded.
+"""
+
+from __future__ import annotations
+
+from compiler.nir.algebraic.options import RuleText
+
+a, b, c, d = "a", "b", "c", "d"
+
+FUSE: list[RuleText] = [
+    (("~fadd", ("fmul(is_used_once)", a, b), c), ("ffma", a, b, c), "options.fuse_ffma"),
+    (
+        ("~fadd", ("fneg(is_used_once)", ("fmul(is_used_once)", a, b)), c),
+        ("ffma", ("fneg", a), b, c),
+        "options.fuse_ffma",
+    ),
+    (("~fsub", ("fmul(is_used_once)", a, b), c), ("ffma", a, b, ("fneg", c)), "options.fuse_ffma"),
+    (("~fsub", c, ("fmul(is_used_once)", a, b)), ("ffma", ("fneg", a), b, c), "options.fuse_ffma"),
+    (
+        ("~fadd", ("fabs(is_used_once)", ("fmul(is_used_once)", a, b)), c),
+        ("ffma", ("fabs", a), ("fabs", b), c),
+        "options.fuse_ffma",
+    ),
+    (("~fmul", a, ("fadd(is_used_once)", b, 1.0)), ("ffma", a, b, a), "options.fuse_ffma"),
+    (
+        ("~fmul", a, ("fadd(is_used_once)", b, -1.0)),
+        ("ffma", a, b, ("fneg", a)),
+        "options.fuse_ffma",
+    ),
+    (
+        ("~flrp", a, b, c),
+        ("ffma", c, b, ("ffma", ("fneg", c), a, a)),
+        "options.fuse_ffma",
+        "options.lower_flrp",
+    ),
+]
+
+UNCANONICAL: list[RuleText] = [
+    (("fadd", a, ("fneg", b)), ("fsub", a, b), "options.fuse_fsub"),
+    (("iadd", a, ("ineg", b)), ("isub", a, b), "options.fuse_fsub"),
+    (("fneg", ("fneg", a)), a),
+    (("fmul", "a(is_not_const)", 2.0), ("fadd", a, a)),
+    (("fmul", "a(is_not_const)", -1.0), ("fneg", a)),
+    (("fmul", a, 1.0), a),
+    (("fadd", a, -0.0), a),
+    (("ffma", a, b, -0.0), ("fmul", a, b)),
+]
+
+RULES: list[RuleText] = [*FUSE, *UNCANONICAL]
