@@ -255,6 +255,33 @@ def walk(body: Body) -> Iterator[Node]:
             stack.append(iter(node.body))
 
 
+def events(body: Body) -> Iterator[tuple[str, Node]]:
+    """A flat reading of nested code: ("block", b), ("if", n), ("else", n), ("loop", n), ("end", n).
+
+    What a printer or code generator wants: indent after if, else and loop, outdent at else and end.
+    """
+    stack: list[tuple[Iterator[Node], If | Loop | None, bool]] = [(iter(body), None, False)]
+    while stack:
+        nodes, owner, in_then = stack[-1]
+        node = next(nodes, None)
+        if node is None:
+            stack.pop()
+            if in_then:
+                assert isinstance(owner, If)
+                yield "else", owner
+                stack.append((iter(owner.else_body), owner, False))
+            elif owner is not None:
+                yield "end", owner
+        elif isinstance(node, Block):
+            yield "block", node
+        elif isinstance(node, If):
+            yield "if", node
+            stack.append((iter(node.then_body), node, True))
+        else:
+            yield "loop", node
+            stack.append((iter(node.body), node, False))
+
+
 def blocks_in(body: Body) -> Iterator[Block]:
     for node in walk(body):
         if isinstance(node, Block):

@@ -110,6 +110,8 @@ class Variable:
     `location` is a slot (`VertAttrib`, `VaryingSlot`, `FragResult`, `SystemValue`) for inputs,
     outputs and system values; `offset` a byte offset for uniforms of the default block; `binding`
     a buffer binding or texture unit; `index` the dual-source index of a fragment output.
+    `constant_initializer` is nested tuples shaped like the type (array elements, members, matrix
+    columns), raw bits for each component at the bottom: a scalar is `(bits,)`.
     """
 
     name: str
@@ -129,8 +131,7 @@ class Variable:
     invariant: bool = False
     precise: bool = False
     explicit_location: bool = False
-    initializer: Any = None
-    constant_initializer: tuple[int, ...] | None = None
+    constant_initializer: Any = None
     interface: Type | None = None
     interface_name: str = ""
     from_instance: bool = False

@@ -1,0 +1,193 @@
+"""Passes and the one runner that runs them.
+
+A pass is a function `(shader, *, options) -> bool` (did it change anything?) registered by
+`@nir_pass`; its keyword-only parameters are its options, its docstring says why it exists. Pass `x`
+lives in `compiler.nir.passes.x` and is imported when first asked for. The runner validates, times,
+counts instructions, and records the text before and after on request: the record is what
+`gallette explain` and the lessons draw.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, TypeVar
+
+from compiler import debug
+from compiler.errors import InputError
+from compiler.nir.shader import Metadata, Shader
+
+PassFunction = TypeVar("PassFunction", bound=Callable[..., bool])
+PassSpec: TypeAlias = "str | tuple[str, dict[str, Any]]"
+
+
+@dataclass(frozen=True, slots=True)
+class PassInfo:
+    """A registered pass: what it keeps valid, and whether results stay bit for bit the same."""
+
+    name: str
+    function: Callable[..., bool]
+    preserves: Metadata
+    exact: bool
+    options: dict[str, Any]
+    doc: str
+
+
+PASSES: dict[str, PassInfo] = {}
+
+
+def nir_pass(
+    name: str, *, preserves: Metadata = Metadata.NONE, exact: bool = True
+) -> Callable[[PassFunction], PassFunction]:
+    """Register a pass. `preserves` is the metadata that still holds after it made progress.
+
+    Structural edits drop metadata by themselves, so a pass that only sometimes edits control flow
+    can declare `Metadata.CONTROL_FLOW`. `exact=False` says that rounding may change.
+    """
+
+    def register(function: PassFunction) -> PassFunction:
+        def run(shader: Shader, **options: Any) -> bool:
+            progress = function(shader, **options)
+            if progress:
+                for impl in shader.impls():
+                    impl.valid &= preserves
+            return progress
+
+        run.__name__ = name
+        run.__doc__ = function.__doc__
+        run.__wrapped__ = function  # type: ignore[attr-defined]
+        parameters = inspect.signature(function).parameters.values()
+        options = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+        doc = inspect.getdoc(function) or ""
+        PASSES[name] = PassInfo(name, run, preserves, exact, options, doc)
+        return run  # type: ignore[return-value]
+
+    return register
+
+
+def get_pass(name: str) -> PassInfo:
+    """Look a pass up, importing its module if need be."""
+    info = PASSES.get(name)
+    if info is None:
+        for module in (f"compiler.nir.passes.{name}", "compiler.nir.algebraic.passes"):
+            try:
+                importlib.import_module(module)
+            except ModuleNotFoundError as error:
+                if error.name != module:
+                    raise
+            info = PASSES.get(name)
+            if info is not None:
+                return info
+        close = ", ".join(sorted(n for n in all_passes() if n[:4] == name[:4]))
+        raise InputError(f"unknown pass {name!r}" + (f"; did you mean {close}?" if close else ""))
+    return info
+
+
+def all_passes() -> dict[str, PassInfo]:
+    """Every pass there is, by name (imports them all)."""
+    import compiler.nir.passes as package
+
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{package.__name__}.{module.name}")
+    try:
+        importlib.import_module("compiler.nir.algebraic.passes")
+    except ModuleNotFoundError as error:
+        if error.name != "compiler.nir.algebraic.passes":
+            raise
+    return dict(sorted(PASSES.items()))
+
+
+@dataclass(slots=True)
+class PassRecord:
+    """What one run of a pass did."""
+
+    name: str
+    options: dict[str, Any]
+    progress: bool
+    seconds: float
+    instrs_before: int
+    instrs_after: int
+    before: str = ""
+    after: str = ""
+    pressure: int = 0
+
+    @property
+    def delta(self) -> int:
+        return self.instrs_after - self.instrs_before
+
+
+@dataclass(slots=True)
+class PassLog:
+    """Collects records; with `texts` also the shader before and after each pass with progress."""
+
+    texts: bool = False
+    records: list[PassRecord] = field(default_factory=list)
+
+    @property
+    def seconds(self) -> float:
+        return sum(r.seconds for r in self.records)
+
+    def made_progress(self) -> list[PassRecord]:
+        return [r for r in self.records if r.progress]
+
+
+def run_pass(
+    shader: Shader, name: str, options: dict[str, Any] | None = None, log: PassLog | None = None
+) -> bool:
+    """Run one pass with everything the debug flags and the log ask for."""
+    info = get_pass(name)
+    active = debug.flags()
+    if log is None and not active:
+        return info.function(shader, **(options or {}))
+    return _run_recorded(shader, info, options or {}, log, active)
+
+
+def _run_recorded(
+    shader: Shader,
+    info: PassInfo,
+    options: dict[str, Any],
+    log: PassLog | None,
+    active: dict[str, str],
+) -> bool:
+    from compiler.nir.printer import print_shader
+
+    texts = log is not None and log.texts
+    before = print_shader(shader) if texts else ""
+    count = shader.count_instrs() if log is not None else 0
+    start = time.perf_counter()
+    progress = info.function(shader, **options)
+    seconds = time.perf_counter() - start
+    if log is not None:
+        record = PassRecord(info.name, options, progress, seconds, count, shader.count_instrs())
+        if texts:
+            record.before = before
+            record.after = print_shader(shader) if progress else before
+        log.records.append(record)
+    if progress and "nir:print" in active:
+        print(f"// after {info.name}\n{print_shader(shader, annotate=True)}", file=sys.stderr)
+    if "nir:validate" in active:
+        from compiler.nir.validate import validate
+
+        validate(shader, info.name)
+    if "nir:metadata" in active:
+        from compiler.nir.metadata import check
+
+        for impl in shader.impls():
+            check(impl, info.name)
+    return progress
+
+
+def run_passes(
+    shader: Shader, passes: Iterable[PassSpec] | Sequence[PassSpec], log: PassLog | None = None
+) -> bool:
+    """Run passes in order; each is a name or `(name, options)`. True if any made progress."""
+    progress = False
+    for spec in passes:
+        name, options = (spec, None) if isinstance(spec, str) else spec
+        progress |= run_pass(shader, name, options, log)
+    return progress
