@@ -3,11 +3,13 @@
 `storage[level]` is a uint8 array `[plane][row of blocks][bytes of the row]`, so a buffer is
 `[1][1][width]`. A plane is a layer, a cube face or a slice; a multisampled texture keeps one plane
 per sample, `layer * samples + s`. Bytes are laid out exactly as the format table says, without
-padding, so that mapping a region is a slice.
+padding, so that mapping a region is a slice. All levels of a resource share one allocation, at
+offsets that are whole texels, so that whoever gathers texels can index every level at once.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,7 @@ __all__ = [
     "box_window",
     "copy_region",
     "level_bytes",
+    "level_offsets",
 ]
 
 Storage = npt.NDArray[np.uint8]
@@ -34,7 +37,7 @@ Storage = npt.NDArray[np.uint8]
 MAX_RESOURCE_BYTES = 1 << 32
 """The largest resource: far above every cap, far below what would drown the machine in zeroes."""
 
-_TAIL = 16  # spare zero bytes after a level, so that aligned word views can cover its last bytes
+_TAIL = 32  # spare zero bytes at the end, so that word and texel views can cover the last bytes
 
 
 class ResourceError(GalletteError):
@@ -67,23 +70,31 @@ def allocate(desc: ResourceDesc) -> list[Storage]:
     """Zeroed storage for every level; a `ResourceError` for what makes no sense or has no room."""
     _check(desc)
     shapes = [level_bytes(desc, level) for level in range(desc.last_level + 1)]
-    total = sum(planes * rows * row for planes, rows, row in shapes)
+    offsets = level_offsets(desc)
+    total = offsets[-1]
     if total > MAX_RESOURCE_BYTES:
         raise ResourceError(
             f"out of memory: a {desc.target.value} resource of {total / 2**30:.1f} GiB "
             f"({desc.format.name}, {desc.width}x{desc.height}x{desc.depth}x{desc.array_size})"
         )
     try:
-        return [_zeroed(shape) for shape in shapes]
+        backing = np.zeros(total + _TAIL, np.uint8)
     except MemoryError as error:
         raise ResourceError(f"out of memory: {total} bytes for {desc.format.name}") from error
+    return [
+        backing[at : at + math.prod(shape)].reshape(shape)
+        for at, shape in zip(offsets, shapes, strict=False)
+    ]
 
 
-def _zeroed(shape: tuple[int, int, int]) -> Storage:
-    """Zeroed bytes of that shape, followed by spare ones (see `_TAIL`)."""
-    size = shape[0] * shape[1] * shape[2]
-    spare = _TAIL + -size % _TAIL
-    return np.zeros(size + spare, np.uint8)[:size].reshape(shape)
+def level_offsets(desc: ResourceDesc) -> list[int]:
+    """Where each level starts in the allocation, in bytes; the last entry is the total size."""
+    align = math.lcm(16, desc.format.block_bytes)
+    offsets = [0]
+    for level in range(desc.last_level + 1):
+        size = math.prod(level_bytes(desc, level))
+        offsets.append(offsets[-1] + -(-size // align) * align)
+    return offsets
 
 
 def box_window(desc: ResourceDesc, level: int, box: Box) -> tuple[slice, slice, slice]:

@@ -85,10 +85,25 @@ class NumpipeResource(Resource):
         key = (-1, np.dtype(np.uint32))
         found = self._views.get(key)
         if found is None:
-            data = self.storage[0][0, 0]
-            base = data.base
-            assert base is not None
-            found = base.reshape(-1)[: -(-data.size // 4) * 4].view(np.uint32)
+            size = self.storage[0].shape[-1]
+            found = self._views[key] = self.backing()[: -(-size // 4) * 4].view(np.uint32)
+        return found
+
+    def backing(self) -> Storage:
+        """The one allocation behind all levels (see `pipe.hostmem.level_offsets`)."""
+        base = self.storage[0].base
+        assert isinstance(base, np.ndarray)
+        return base
+
+    def texels(self, word: np.dtype[Any], count: int) -> npt.NDArray[Any]:
+        """All levels as one run of raw texels of `count` words, for gathering by flat index."""
+        key = (-count - 1, word)
+        found = self._views.get(key)
+        if found is None:
+            data = self.backing()
+            found = data[: data.size // (word.itemsize * count) * word.itemsize * count].view(word)
+            if count > 1:
+                found = found.reshape(-1, count)
             self._views[key] = found
         return found
 
