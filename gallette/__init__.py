@@ -1,1 +1,49 @@
-"""The face of gallette: command line, public API, reports, lessons."""
+"""The face of gallette: command line, public API, reports, lessons.
+
+    import gallette, moderngl
+    ctx = moderngl.create_context(standalone=True, context=gallette.moderngl_context())
+
+`moderngl_context` makes a GL context, ours or the machine's, as the object moderngl asks for;
+`create_context` is the same with the GL functions as Python methods.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from state_tracker import GLInterface
+
+__all__ = ["__version__", "create_context", "default_driver", "moderngl_context"]
+
+__version__ = "0.1.0"
+
+
+def default_driver() -> str:
+    """The driver to use when none is named: `GALLETTE_DRIVER`, else numpipe."""
+    import os
+
+    return os.environ.get("GALLETTE_DRIVER") or "numpipe"
+
+
+def create_context(
+    driver: str | None = None,
+    *,
+    profile: str = "core",
+    version: tuple[int, int] = (3, 3),
+    size: tuple[int, int] | None = None,
+) -> GLInterface:
+    """A current GL context of a driver ("numpipe", "native", "native:softpipe", ...)."""
+    from state_tracker import create_context as create
+
+    return create(driver or default_driver(), profile=profile, version=version, size=size)
+
+
+def moderngl_context(
+    driver: str | None = None,
+    *,
+    profile: str = "core",
+    version: tuple[int, int] = (3, 3),
+) -> GLInterface:
+    """What `moderngl.create_context(standalone=True, context=...)` takes."""
+    return create_context(driver, profile=profile, version=version)

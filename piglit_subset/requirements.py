@@ -49,17 +49,18 @@ class ContextNeeds:
 
 
 def _version(words: Words) -> tuple[int, int]:
-    """Major and minor; the minor part in hundredths for GLSL (`1.3` and `1.30` are the same)."""
+    """Major and minor; `3.3` and `3.30` are the same."""
     text = words.word("a version")
     match = _VERSION.fullmatch(text)
     if not match:
         raise words.error(f"expected a version such as 3.30, not {text!r}")
-    return int(match[1]), int(match[2])
+    return int(match[1]), int(match[2]) // 10 if len(match[2]) == 2 else int(match[2])
 
 
 def _glsl_version(words: Words) -> tuple[int, int]:
+    """Major, and the minor part in hundredths, as GLSL spells it."""
     major, minor = _version(words)
-    return major, minor * 10 if minor < 10 and len(words.texts[words.at - 1]) == 3 else minor
+    return major, minor * 10
 
 
 def _comparison(words: Words) -> str:
@@ -106,6 +107,8 @@ def context_needs(test: ShaderTest) -> ContextNeeds:
         # A GL 3.1 context is a core context for a suite that wants to run everywhere.
         api = "core" if version >= (3, 1) else "compat"
     version = max(version, (2, 0))
+    if api == "compat" and version == (3, 1):
+        version = (3, 2)  # 3.1 has no profiles: only 3.2 can be asked for compatibility
     return ContextNeeds(api, version, glsl, es_language, size, separable, sso)
 
 
@@ -127,7 +130,7 @@ def check(gl: Any, test: ShaderTest, needs: ContextNeeds) -> None:
             continue
         elif first == "SPIRV":
             met = words.word("YES, NO or ONLY") != "ONLY"
-        elif first == "INT" or first.startswith("GL_MAX_"):
+        elif first == "INT" or (first.startswith("GL_") and words.peek() in _COMPARE):
             name = words.word("an enum") if first == "INT" else first
             compare, number = _comparison(words), words.integer()
             met = _COMPARE[compare](_integer(gl, name), number)

@@ -25,17 +25,21 @@ __all__ = ["Failure", "Session", "enum"]
 Image = npt.NDArray[Any]
 
 
+# The headers stop at six clip planes; shaders with clip distances have eight.
+_ALIASES = {f"GL_CLIP_PLANE{i}": f"GL_CLIP_DISTANCE{i}" for i in range(8)}
+
+
 class Failure(Exception):
     """The test failed and cannot go on."""
 
 
 def enum(line: Line, name: str) -> int:
     """The value of an enum written as in C, `GL_LESS` (the prefix may be missing)."""
-    value = getattr(GL, name.removeprefix("GL_"), None)
-    if value is None:
+    try:
+        return int(GL.value_of(_ALIASES.get(name, name)))
+    except KeyError:
         at = max(line.text.find(name), 0)
-        raise line.error(f"unknown GL enum {name!r}", at, at + len(name))
-    return int(value)
+        raise line.error(f"unknown GL enum {name!r}", at, at + len(name)) from None
 
 
 @dataclass(slots=True)

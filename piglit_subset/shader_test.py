@@ -84,6 +84,7 @@ def parse_text(text: str, name: str = "<shader_test>") -> ShaderTest:
     section = ""
     body: list[str] = []
     body_line = 0
+    prose = False  # inside a /* comment */ of a section of lines
 
     def close() -> None:
         if section in SHADER_SECTIONS:
@@ -95,13 +96,16 @@ def parse_text(text: str, name: str = "<shader_test>") -> ShaderTest:
         if raw.startswith("["):
             close()
             section = _section_name(Line(number, raw, name))
-            body, body_line = [], number + 1
+            body, body_line, prose = [], number + 1, False
         elif section in SHADER_SECTIONS:
             body.append(raw)
         elif section in _LINE_SECTIONS:
             line = Line(number, raw.split("#", 1)[0].rstrip(), name)
-            if line.text.strip():
+            stripped = line.text.strip()
+            prose = prose or stripped.startswith("/*")
+            if stripped and not prose and not stripped.startswith("//"):
                 targets[section].append(line)
+            prose = prose and "*/" not in stripped
         # Anything before the first section is prose about the test.
     close()
     if not section:

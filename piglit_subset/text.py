@@ -1,8 +1,8 @@
 """Words with positions: the shared lexer of a shader_test's line-oriented sections.
 
-`[require]`, `[vertex data]` and `[test]` are lines of words. Parentheses and commas only group
-numbers for the reader (`(0, 0, 4, 4)`), so the lexer drops them. Every word knows its column, so
-whoever finds fault with it can point at it.
+`[require]`, `[vertex data]` and `[test]` are lines of words. Parentheses, commas and
+semicolons only group numbers for the reader (`(0, 0, 4, 4)`), so the lexer drops them. Every word
+knows its column, so whoever finds fault with it can point at it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from compiler.errors import InputError, Span
 
 __all__ = ["Line", "Words"]
 
-_WORD = re.compile(r"[^\s(),]+")
+_WORD = re.compile(r"[^\s(),;]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,8 @@ def _column(words: Words) -> Column:
         count = int(shape)
         if not 1 <= count <= 4:
             raise words.error("an attribute has 1 to 4 components")
-        return Column(name, data_type, count, column, "int" if integral else "float")
+        fetch = "double" if data_type == "double" else "int" if integral else "float"
+        return Column(name, data_type, count, column, fetch)
     if not _GLSL.match(shape):
         raise words.error(f"unknown GLSL type {shape!r}")
     if "mat" in shape:
@@ -142,6 +143,8 @@ def _location(session: Session, column: Column) -> int:
     program = session.stage_programs.get("VERTEX_SHADER", session.program)
     if not program:
         return 0 if column.name in ("vertex", "piglit_vertex") else -1
+    if column.name.isdigit():
+        return int(column.name) + column.matrix_column
     location = int(session.gl.get_attrib_location(program, column.name))
     if location < 0:
         session.messages.append(f"note: {column.name} is no active attribute")

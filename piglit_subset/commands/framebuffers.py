@@ -41,18 +41,19 @@ def _finish(session: Session, target: int, count: int, which: str) -> None:
         raise Failure(f"the framebuffer is not complete: {GL.name_of(status)}")
 
 
-def _texture_size(session: Session, target: int) -> tuple[int, int]:
+def _texture_size(session: Session, target: int, level: int) -> tuple[int, int]:
     gl = session.gl
     side = GL.TEXTURE_CUBE_MAP_POSITIVE_X if target == GL.TEXTURE_CUBE_MAP else target
-    width = int(gl.get_tex_level_parameteriv(side, 0, GL.TEXTURE_WIDTH)[0])
-    height = int(gl.get_tex_level_parameteriv(side, 0, GL.TEXTURE_HEIGHT)[0])
+    width = int(gl.get_tex_level_parameteriv(side, level, GL.TEXTURE_WIDTH)[0])
+    height = int(gl.get_tex_level_parameteriv(side, level, GL.TEXTURE_HEIGHT)[0])
     return width, max(height, 1)
 
 
-def _resize(session: Session, target: int, unit: int, which: str) -> None:
+def _resize(session: Session, target: int, unit: int, level: int = 0) -> None:
+    """Draw and probe in the size of what was attached."""
     session.gl.active_texture(GL.TEXTURE0 + unit)
-    if target not in (GL.TEXTURE_2D_MULTISAMPLE,):
-        session.set_size(*_texture_size(session, target))
+    if not session.is_es or session.needs.version >= (3, 1):
+        session.set_size(*_texture_size(session, target, level))
 
 
 @command("fb tex 2d", "fb draw tex 2d", "fb read tex 2d")
@@ -70,7 +71,7 @@ def fb_tex_2d(session: Session, line: Line, words: Words) -> None:
             target, GL.COLOR_ATTACHMENT0 + i, GL.TEXTURE_2D, session.textures[unit], 0
         )
     _finish(session, target, len(units), which)
-    _resize(session, GL.TEXTURE_2D, units[0], which)
+    _resize(session, GL.TEXTURE_2D, units[0])
 
 
 @command("fb tex slice", "fb draw tex slice", "fb read tex slice")
@@ -98,7 +99,7 @@ def fb_tex_slice(session: Session, line: Line, words: Words) -> None:
     else:
         gl.framebuffer_texture_layer(*attach, name, level, layer)
     _finish(session, target, 1, which)
-    _resize(session, texture_target, unit, which)
+    _resize(session, texture_target, unit, level)
 
 
 @command("fb tex layered", "fb draw tex layered", "fb read tex layered")
@@ -113,7 +114,7 @@ def fb_tex_layered(session: Session, line: Line, words: Words) -> None:
     session.gl.framebuffer_texture(target, GL.COLOR_ATTACHMENT0, session.textures[unit], 0)
     _finish(session, target, 1, which)
     kind = session.uniform_cache[f"texture target {unit}"]
-    _resize(session, kind, unit, which)
+    _resize(session, kind, unit)
 
 
 @command("fb ms", "fb draw ms", "fb read ms")

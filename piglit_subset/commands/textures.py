@@ -66,6 +66,11 @@ def _quadrants(width: int, height: int) -> Texels:
     return out
 
 
+def _layers(count: int) -> Texels:
+    """One colour per layer."""
+    return np.stack([_RED, _GREEN, _BLUE, _WHITE])[np.arange(count) % 4]
+
+
 def _upload2d(session: Session, target: int, level: int, form: int, texels: Texels) -> None:
     gl = session.gl
     height, width = texels.shape[:2]
@@ -90,6 +95,8 @@ def texture_rgbw(session: Session, line: Line, words: Words) -> None:
     form = _format(line, words, GL.RGBA)
     words.end()
     _new(session, unit, GL.TEXTURE_2D)
+    for wrap in (GL.TEXTURE_WRAP_S, GL.TEXTURE_WRAP_T):
+        session.gl.tex_parameteri(GL.TEXTURE_2D, wrap, GL.CLAMP_TO_EDGE)
     name = GL.name_of(form)
     if re.search(r"\dU?I$", name):
         integers = (_quadrants(width, height)).astype(np.int32)
@@ -113,24 +120,25 @@ def texture_rgbw_1d(session: Session, line: Line, words: Words) -> None:
 
 @command("texture rgbw 3D")
 def texture_rgbw_3d(session: Session, line: Line, words: Words) -> None:
-    """texture rgbw 3D UNIT: 2 x 2 x 1... texels red, green, blue, white in the first two slices"""
+    """texture rgbw 3D UNIT: 2 x 2 x 2; red, green, blue, white, then their mixtures"""
     unit = words.integer("a texture unit")
     words.end()
     _new(session, unit, GL.TEXTURE_3D)
     texels = np.empty((2, 2, 2, 4), np.float32)
     texels[0] = [[_RED, _GREEN], [_BLUE, _WHITE]]
-    texels[1] = [[_WHITE, _BLUE], [_GREEN, _RED]]
+    texels[1] = [[_RED + _GREEN, _RED + _BLUE], [_GREEN + _BLUE, _WHITE]]
+    texels[..., 3] = 1
     session.gl.tex_image3d(GL.TEXTURE_3D, 0, GL.RGBA, 2, 2, 2, 0, GL.RGBA, GL.FLOAT, texels)
 
 
 @command("texture rgbw 2DArray")
 def texture_rgbw_2d_array(session: Session, line: Line, words: Words) -> None:
-    """texture rgbw 2DArray UNIT (W, H, LAYERS)"""
+    """texture rgbw 2DArray UNIT (W, H, LAYERS): layers red, green, blue, white in turn"""
     unit = words.integer("a texture unit")
     width, height, layers = words.integers(3, "a size")
     words.end()
     _new(session, unit, GL.TEXTURE_2D_ARRAY)
-    texels = np.repeat(_quadrants(width, height)[None], layers, axis=0)
+    texels = np.broadcast_to(_layers(layers)[:, None, None], (layers, height, width, 4)).copy()
     session.gl.tex_image3d(
         GL.TEXTURE_2D_ARRAY, 0, GL.RGBA, width, height, layers, 0, GL.RGBA, GL.FLOAT, texels
     )
@@ -138,13 +146,12 @@ def texture_rgbw_2d_array(session: Session, line: Line, words: Words) -> None:
 
 @command("texture rgbw 1DArray")
 def texture_rgbw_1d_array(session: Session, line: Line, words: Words) -> None:
-    """texture rgbw 1DArray UNIT (W, LAYERS)"""
+    """texture rgbw 1DArray UNIT (W, LAYERS): layers red, green, blue, white in turn"""
     unit = words.integer("a texture unit")
     width, layers = words.integers(2, "a size")
     words.end()
     _new(session, unit, GL.TEXTURE_1D_ARRAY)
-    row = np.repeat(np.stack([_RED, _GREEN, _BLUE, _WHITE]), -(-width // 4), axis=0)[:width]
-    texels = np.ascontiguousarray(np.repeat(row[None], layers, axis=0))
+    texels = np.broadcast_to(_layers(layers)[:, None], (layers, width, 4)).copy()
     session.gl.tex_image2d(
         GL.TEXTURE_1D_ARRAY, 0, GL.RGBA, width, layers, 0, GL.RGBA, GL.FLOAT, texels
     )
@@ -182,9 +189,9 @@ def texture_miptree(session: Session, line: Line, words: Words) -> None:
 
 @command("texture integer")
 def texture_integer(session: Session, line: Line, words: Words) -> None:
-    """texture integer UNIT (W, H) (BASE, STEP) GL_FORMAT: texel (x, y) holds BASE + STEP*(y*W+x)"""
+    """texture integer UNIT (W, H) (STEP, BASE) GL_FORMAT: texel (x, y) holds BASE + STEP*y + x"""
     unit = words.integer("a texture unit")
-    width, height, base, step = words.integers(4, "an integer")
+    width, height, step, base = words.integers(4, "an integer")
     form = enum(line, words.word("an internal format"))
     words.end()
     _new(session, unit, GL.TEXTURE_2D)
@@ -203,10 +210,9 @@ def texture_junk(session: Session, line: Line, words: Words) -> None:
     words.end()
     _new(session, unit, GL.TEXTURE_2D_ARRAY)
     count = width * height * layers
-    texels = ((np.arange(count * 4) * 7919) % 256 / 255).astype(np.float32)
-    session.gl.tex_image3d(
-        GL.TEXTURE_2D_ARRAY, 0, GL.RGBA, width, height, layers, 0, GL.RGBA, GL.FLOAT, texels
-    )
+    texels = (np.arange(count * 4) * 7919 % 256).astype(np.uint8)
+    size, bytes_ = (width, height, layers), GL.UNSIGNED_BYTE
+    session.gl.tex_image3d(GL.TEXTURE_2D_ARRAY, 0, GL.RGBA8, *size, 0, GL.RGBA, bytes_, texels)
 
 
 @command("texture storage")

@@ -311,9 +311,12 @@ def subroutine_uniform(session: Session, line: Line, words: Words) -> None:
     count = gl.get_program_stageiv(session.program, stage, GL.ACTIVE_SUBROUTINE_UNIFORM_LOCATIONS)[
         0
     ]
-    chosen = session.uniform_cache.setdefault(f"subroutines {stage}", np.zeros(count, np.uint32))
+    unset = 0xFFFFFFFF
+    empty = np.full(count, unset, np.uint32)
+    chosen = session.uniform_cache.setdefault(f"subroutines {stage}", empty)
     chosen[location] = index
-    gl.uniform_subroutinesuiv(stage, count, chosen)
+    if not (chosen == unset).any():  # GL takes all of a stage's choices at once
+        gl.uniform_subroutinesuiv(stage, count, chosen)
 
 
 unsupported("bindless handles are not implemented", "uniform handle", "vertex attrib handle")

@@ -1,0 +1,172 @@
+"""The `gallette` command.
+
+This module knows the commands only by name: the one that is asked for is imported when it runs,
+so `gallette --help` answers at once. Exit status: 0 all well, 1 the job found failures, 2 the
+request made no sense (one message, no traceback), 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from compiler.errors import GalletteError
+
+__all__ = ["COMMANDS", "main"]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command: the module that has `add_arguments` and `run`, and a line of help."""
+
+    module: str
+    help: str
+    epilog: str
+
+
+COMMANDS: dict[str, Command] = {
+    "piglit": Command(
+        "gallette.commands.piglit",
+        "run shader_tests, compare runs",
+        "gallette piglit run --driver numpipe -j 4 -o reports/numpipe\n"
+        "gallette piglit run my.shader_test --driver native\n"
+        "gallette piglit summary reports/native reports/numpipe --html reports/html",
+    ),
+    "diff": Command(
+        "gallette.commands.diff",
+        "render multi-pass scenes on two implementations and compare every pass",
+        "gallette diff --list\n"
+        "gallette diff shadow_map deferred --against native --html reports/diff\n"
+        "gallette diff depth_prepass --option inexact_used_once=never",
+    ),
+    "conformance": Command(
+        "gallette.commands.conformance",
+        "the bundled tests, then every scene's diff, and one report",
+        "gallette conformance\ngallette conformance --driver native -o reports/native",
+    ),
+    "explain": Command(
+        "gallette.commands.explain",
+        "a shader's way: NIR after each pass, variants, generated code",
+        "gallette explain lit.frag\ngallette explain test.shader_test --html explain.html",
+    ),
+    "bench": Command(
+        "gallette.commands.bench",
+        "time scenes side by side with other drivers",
+        "gallette bench --against softpipe,llvmpipe\n"
+        "gallette bench mandelbrot --repeat 5 --json bench.json",
+    ),
+    "lesson": Command(
+        "gallette.commands.lesson",
+        "runnable pages about real driver problems",
+        "gallette lesson\ngallette lesson is_used_once --html lesson.html",
+    ),
+    "drivers": Command(
+        "gallette.commands.drivers",
+        "list drivers and what they can do",
+        "gallette drivers\ngallette drivers numpipe",
+    ),
+    "glslc": Command(
+        "compiler.glsl.tool",
+        "compile GLSL and report",
+        "gallette glslc shader.frag\ngallette glslc shader.vert --json",
+    ),
+    "nir-opt": Command(
+        "compiler.nir.opt_tool",
+        "run passes on NIR text",
+        "gallette nir-opt shader.nir -p constant_folding,dce",
+    ),
+}
+# These bring their own argument parser: they are tools of their packages first.
+_PASS_THROUGH = ("glslc", "nir-opt")
+
+
+class _Parser(argparse.ArgumentParser):
+    """An argument parser whose mistakes are one message and exit status 2."""
+
+    def error(self, message: str) -> NoReturn:
+        raise GalletteError(f"{self.prog}: {message} (try {self.prog} --help)")
+
+
+def _examples(text: str) -> str:
+    return "examples:\n" + "\n".join(f"  {line}" for line in text.splitlines())
+
+
+def _top_parser() -> argparse.ArgumentParser:
+    width = max(map(len, COMMANDS))
+    listing = "\n".join(f"  {name:<{width}}  {c.help}" for name, c in COMMANDS.items())
+    parser = _Parser(
+        prog="gallette",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="gallette COMMAND [ARGUMENT...]",
+        description="Gallium, bite-sized: an OpenGL driver stack in Python on NumPy.\n\n"
+        f"commands:\n{listing}",
+        epilog=_examples(
+            "gallette conformance\n"
+            "gallette piglit run --driver numpipe\n"
+            "gallette diff shadow_map --against native --html reports/diff\n"
+            "gallette explain shader.frag"
+        )
+        + "\n\nenvironment: GALLETTE_DRIVER names the default driver,\n"
+        "GALLETTE_DEBUG turns on logs. "
+        "Every command has its own --help.",
+    )
+    parser.add_argument("--version", action="store_true", help="print the version and stop")
+    parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
+    return parser
+
+
+def _run(arguments: Sequence[str]) -> int:
+    top = _top_parser()
+    if not arguments or arguments[0].startswith("-"):
+        options = top.parse_args(list(arguments))
+        if options.version:
+            from gallette import __version__
+
+            print(f"gallette {__version__}")
+        else:
+            top.print_help()
+        return 0
+    name, rest = arguments[0], list(arguments[1:])
+    if name not in COMMANDS:
+        raise GalletteError(_unknown_command(name))
+    command = COMMANDS[name]
+    module = importlib.import_module(command.module)
+    if name in _PASS_THROUGH:
+        return int(module.main(rest) or 0)
+    parser = _Parser(
+        prog=f"gallette {name}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=command.help,
+        epilog=_examples(command.epilog),
+    )
+    module.add_arguments(parser)
+    return int(module.run(parser.parse_args(rest)))
+
+
+def _unknown_command(name: str) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, COMMANDS, 1)
+    hint = f"did you mean {close[0]!r}?" if close else f"commands: {', '.join(COMMANDS)}"
+    return f"gallette: unknown command {name!r}; {hint}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit status."""
+    try:
+        return _run(sys.argv[1:] if arguments is None else arguments)
+    except GalletteError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has had enough; keep the interpreter from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0

@@ -1,0 +1,1 @@
+"""Drawing results, for the terminal and as self-contained HTML. Nothing is computed here."""

@@ -1,0 +1,52 @@
+"""Tables of test results for the terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+
+from gallette.terminal import COLORS
+from piglit_subset.results import ORDER, Run
+from piglit_subset.summary import Summary, pass_rate
+
+__all__ = ["print_summary", "print_totals"]
+
+
+def _colored(result: str, text: str | None = None) -> str:
+    return f"[{COLORS.get(result, 'white')}]{text or result}[/]"
+
+
+def print_totals(out: Console, run: Run) -> None:
+    """One line per result, and the rate."""
+    totals = run.totals()
+    table = Table(title=f"{run.name}: {len(run.tests)} tests in {run.end - run.start:.1f} s")
+    table.add_column("result")
+    table.add_column("tests", justify="right")
+    for result in ORDER:
+        if totals[result]:
+            table.add_row(_colored(result), str(totals[result]))
+    table.add_row("pass rate", f"{pass_rate(totals):.1%}", style="bold")
+    out.print(table)
+
+
+def print_summary(out: Console, summary: Summary, everything: bool) -> None:
+    shown = summary.tests if everything else [t for t in summary.tests if t.problem or t.differs]
+    if shown:
+        table = Table(title="tests" if everything else "problems and differences")
+        table.add_column("test", overflow="fold")
+        for run in summary.runs:
+            table.add_column(run.name)
+        for test in shown:
+            cells = [_colored(r) for r in test.results]
+            table.add_row(test.name.replace("@", "/"), *cells)
+        out.print(table)
+    table = Table(title="totals")
+    table.add_column("result")
+    for run in summary.runs:
+        table.add_column(run.name, justify="right")
+    totals = summary.totals()
+    for result in ORDER:
+        if any(t[result] for t in totals):
+            table.add_row(_colored(result), *(str(t[result]) for t in totals))
+    table.add_row("pass rate", *(f"{pass_rate(t):.1%}" for t in totals), style="bold")
+    out.print(table)

@@ -1,0 +1,204 @@
+"""Running many tests on worker processes, with timeouts and without fear of crashes.
+
+Each of the `jobs` threads owns one worker process. A worker that dies gives "crash" for the test it
+was running, one that takes too long is killed and gives "timeout"; the thread starts another.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import selectors
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Report", "run_all"]
+
+# A worker is retired after this many tests, so that a slow leak in a native driver stays small.
+_TESTS_PER_WORKER = 400
+
+
+@dataclass(slots=True)
+class Report:
+    """What came back about one test."""
+
+    name: str
+    path: Path
+    result: str
+    reason: str = ""
+    out: str = ""
+    err: str = ""
+    start: float = 0.0
+    end: float = 0.0
+    images: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def seconds(self) -> float:
+        return self.end - self.start
+
+
+class _Worker:
+    """One worker process and its stderr, kept in a file to quote from after a crash."""
+
+    def __init__(self, environment: dict[str, str]):
+        self.log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the worker
+        self.tests = 0
+        self._pending = b""
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "piglit_subset.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            env=environment,
+        )
+        assert self.process.stdout is not None
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self.process.stdout, selectors.EVENT_READ)
+
+    def ask(self, request: dict[str, str], timeout: float) -> dict[str, Any] | str:
+        """The worker's answer, or "crash" or "timeout"."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.tests += 1
+        self._mark = os.fstat(self.log.fileno()).st_size
+        try:
+            self.process.stdin.write(json.dumps(request).encode() + b"\n")
+            self.process.stdin.flush()
+        except OSError:
+            return "crash"
+        deadline = time.monotonic() + timeout
+        while b"\n" not in self._pending:
+            left = deadline - time.monotonic()
+            if left <= 0 or not self._selector.select(left):
+                return "timeout"
+            chunk = os.read(self.process.stdout.fileno(), 1 << 16)
+            if not chunk:
+                return "crash"
+            self._pending += chunk
+        reply, self._pending = self._pending.split(b"\n", 1)
+        parsed: dict[str, Any] = json.loads(reply)
+        return parsed
+
+    def stderr_of_last(self) -> str:
+        self.log.seek(self._mark)
+        return self.log.read(20_000).decode(errors="replace").strip()
+
+    def close(self, kill: bool = False) -> None:
+        with contextlib.suppress(OSError):
+            if self.process.stdin is not None:
+                self.process.stdin.close()
+        if kill:
+            self.process.kill()
+        try:
+            self.process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        if self.process.stdout is not None:
+            self.process.stdout.close()
+        self._selector.close()
+        self.log.close()
+
+
+def _run_one(worker: _Worker, name: str, path: Path, driver: str, timeout: float) -> Report:
+    start = time.time()
+    reply = worker.ask({"path": str(path), "driver": driver}, timeout)
+    err = worker.stderr_of_last()
+    if isinstance(reply, str):
+        worker.close(kill=reply == "timeout")
+        code = worker.process.returncode
+        reason = f"no answer within {timeout:g} s" if reply == "timeout" else f"exit status {code}"
+        return Report(name, path, reply, reason, "", err, start, time.time())
+    return Report(
+        name,
+        path,
+        reply["result"],
+        reply["reason"],
+        reply["out"],
+        err,
+        reply["start"],
+        reply["end"],
+        reply["images"],
+    )
+
+
+def run_all(
+    tests: list[tuple[str, Path]],
+    driver: str,
+    *,
+    jobs: int,
+    timeout: float,
+    stop: threading.Event | None = None,
+    environment: dict[str, str] | None = None,
+) -> Iterator[Report]:
+    """Run every (name, path) and yield the reports as they come in, in no particular order."""
+    todo: queue.SimpleQueue[tuple[str, Path]] = queue.SimpleQueue()
+    for test in tests:
+        todo.put(test)
+    done: queue.SimpleQueue[Report | BaseException | None] = queue.SimpleQueue()
+    halt = stop or threading.Event()
+    env = environment or worker_environment(driver, jobs)
+
+    def serve() -> None:
+        worker: _Worker | None = None
+        try:
+            while not halt.is_set():
+                try:
+                    name, path = todo.get_nowait()
+                except queue.Empty:
+                    break
+                if worker is None or worker.tests >= _TESTS_PER_WORKER:
+                    if worker is not None:
+                        worker.close()
+                    worker = _Worker(env)
+                report = _run_one(worker, name, path, driver, timeout)
+                if report.result in ("crash", "timeout"):
+                    worker = None
+                done.put(report)
+        except BaseException as error:
+            done.put(error)
+        finally:
+            if worker is not None:
+                worker.close(kill=halt.is_set())
+            done.put(None)
+
+    threads = [threading.Thread(target=serve, daemon=True) for _ in range(max(1, jobs))]
+    for thread in threads:
+        thread.start()
+    running = len(threads)
+    try:
+        while running:
+            item = done.get()
+            if item is None:
+                running -= 1
+            elif isinstance(item, BaseException):
+                raise item
+            else:
+                yield item
+    finally:
+        halt.set()
+        for thread in threads:
+            thread.join(timeout=10)
+
+
+def worker_environment(driver: str, jobs: int) -> dict[str, str]:
+    """The environment of a worker: a package on the path, and no thread pools within pools."""
+    env = dict(os.environ)
+    root = str(Path(__file__).resolve().parent.parent)
+    env["PYTHONPATH"] = os.pathsep.join(filter(None, [root, env.get("PYTHONPATH", "")]))
+    if driver.startswith("native"):
+        env.setdefault("EGL_PLATFORM", "surfaceless")
+        env.setdefault("LIBGL_ALWAYS_SOFTWARE", "1")
+    if jobs > 1:
+        env.setdefault("LP_NUM_THREADS", "0")
+        env.setdefault("OMP_NUM_THREADS", "1")
+        env.setdefault("OPENBLAS_NUM_THREADS", "1")
+    return env

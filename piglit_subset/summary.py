@@ -1,0 +1,84 @@
+"""Comparing runs: totals, rates, and the tests whose results differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from piglit_subset.results import ORDER, Run
+
+__all__ = ["Change", "Summary", "pass_rate", "summarise"]
+
+BAD = ("fail", "crash", "timeout", "incomplete", "warn")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One test with its result in every run ("notrun" where it is missing)."""
+
+    name: str
+    results: tuple[str, ...]
+
+    @property
+    def problem(self) -> bool:
+        return any(r in BAD for r in self.results)
+
+    @property
+    def differs(self) -> bool:
+        return len(set(self.results)) > 1
+
+    @property
+    def kind(self) -> str:
+        """fix or regression, comparing the last run with the first."""
+        first, last = self.results[0], self.results[-1]
+        if first == last or "notrun" in (first, last):
+            return "same" if first == last else "changed"
+        if "skip" in (first, last):
+            return "changed"
+        return "fix" if ORDER.index(last) < ORDER.index(first) else "regression"
+
+
+@dataclass(slots=True)
+class Summary:
+    """Several runs side by side."""
+
+    runs: list[Run]
+    tests: list[Change]
+    folders: list[tuple[str, list[tuple[int, int]]]]  # group, per run (passed, that ran)
+
+    @property
+    def problems(self) -> list[Change]:
+        return [t for t in self.tests if t.problem]
+
+    @property
+    def changes(self) -> list[Change]:
+        return [t for t in self.tests if t.differs]
+
+    def totals(self) -> list[Counter[str]]:
+        return [run.totals() for run in self.runs]
+
+
+def pass_rate(totals: Counter[str]) -> float:
+    """Passed, of those that could say something."""
+    ran = sum(n for r, n in totals.items() if r not in ("skip", "notrun"))
+    return (totals["pass"] + totals["warn"]) / ran if ran else 0.0
+
+
+def summarise(runs: list[Run]) -> Summary:
+    names = sorted({name for run in runs for name in run.tests})
+
+    def result(run: Run, name: str) -> str:
+        return run.tests[name].result if name in run.tests else "notrun"
+
+    tests = [Change(name, tuple(result(run, name) for run in runs)) for name in names]
+    groups: dict[str, list[Change]] = {}
+    for test in tests:
+        parts = test.name.split("@")
+        groups.setdefault("/".join(parts[:-1][:2]) or "(top)", []).append(test)
+    folders = [(g, [_rate(tests, i) for i in range(len(runs))]) for g, tests in groups.items()]
+    return Summary(runs, tests, folders)
+
+
+def _rate(tests: list[Change], run: int) -> tuple[int, int]:
+    ran = [t.results[run] for t in tests if t.results[run] not in ("skip", "notrun")]
+    return sum(r in ("pass", "warn") for r in ran), len(ran)
