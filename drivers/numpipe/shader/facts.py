@@ -1,0 +1,74 @@
+"""Facts of a program: read off the pruned lane program, so dead inputs do not count."""
+
+from __future__ import annotations
+
+from compiler.nir.slots import FragResult
+
+from .analyse import IMPLICIT_LOD, walk
+from .api import InputUse, ProgramFacts
+from .lane_ir import LaneProgram, LoopOp, Op
+
+__all__ = ["gather_facts"]
+
+CHUNK_LANES = 16384
+"""64 KiB per float32 value: a dozen live values fit the L2 cache."""
+
+_WHERE = {"at_offset": "at", "at_sample": "at"}
+
+
+def gather_facts(program: LaneProgram) -> ProgramFacts:
+    """Everything the draw room may ask before it runs the program."""
+    inputs: set[InputUse] = set()
+    outputs: dict[int, int] = {}
+    system: set[str] = set()
+    textures: set[int] = set()
+    implicit: set[int] = set()
+    derivatives = discard = False
+    for item, _ in walk(program.root):
+        if isinstance(item, LoopOp) or not isinstance(item, Op):
+            continue
+        if item.what == "input":
+            slot, component, mode, where = item.data
+            inputs.add(InputUse(slot, component, mode, _WHERE.get(where, where)))
+        elif item.what == "input_indirect":
+            (slot, component, mode, where), count = item.data
+            for i in range(count):
+                inputs.add(InputUse(slot + i, component, mode, _WHERE.get(where, where)))
+        elif item.what == "output":
+            slot, component, _dual = item.data
+            outputs[slot] = outputs.get(slot, 0) | 1 << component
+        elif item.what == "output_indirect":
+            (slot, component, _dual), count = item.data
+            for i in range(count):
+                outputs[slot + i] = outputs.get(slot + i, 0) | 1 << component
+        elif item.what == "system":
+            system.add(item.data[0])
+        elif item.what == "tex":
+            instr, layout = item.data
+            dynamic = any(kind == "texture_offset" for kind, _ in layout)
+            units = range(32) if dynamic else (instr.texture_index,)
+            textures.update(units)
+            if instr.op in IMPLICIT_LOD:
+                implicit.update(units)
+        elif item.what == "alu":
+            derivatives |= item.data.is_derivative and item.dsts[0].varying
+        elif item.what == "discard":
+            discard = True
+    fragment = program.stage == "fragment"
+    return ProgramFacts(
+        stage=program.stage,
+        inputs=frozenset(inputs),
+        outputs=outputs,
+        system_values=frozenset(system),
+        textures=frozenset(textures),
+        implicit_lod=frozenset(implicit) if fragment else frozenset(),
+        uses_derivatives=derivatives,
+        uses_discard=discard,
+        writes_depth=fragment and FragResult.DEPTH in outputs,
+        writes_stencil=fragment and FragResult.STENCIL in outputs,
+        writes_sample_mask=fragment and FragResult.SAMPLE_MASK in outputs,
+        has_side_effects=False,
+        early_fragment_tests=program.early_fragment_tests,
+        uses_sample_shading="sample_id" in system or any(u.where == "sample" for u in inputs),
+        chunk_lanes=CHUNK_LANES,
+    )

@@ -1,0 +1,208 @@
+"""The lane program: NIR taken apart into scalar operations inside nested regions.
+
+Between NIR and Python source stands this small form. Every value is one component (`LaneValue`):
+swizzles, vectors and moves have dissolved into plain references. Control flow is a tree of
+`Region`s holding operations, `IfOp`s and `LoopOp`s; what NIR's phis say is attached to those
+(`joins` of an if, `carried` and `exits` of a loop). Analyses (`analyse`) and the emitter (`emit`)
+only ever see this form.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from compiler.nir.ir import Variable
+
+__all__ = [
+    "BreakOp",
+    "ContinueOp",
+    "IfOp",
+    "Item",
+    "LaneArray",
+    "LaneProgram",
+    "LaneValue",
+    "LoopOp",
+    "Op",
+    "Region",
+]
+
+Item: TypeAlias = "Op | IfOp | LoopOp | BreakOp | ContinueOp"
+
+
+class LaneValue:
+    """One component of one SSA value.
+
+    `kind` is a dtype letter and a size in bytes (`f4 i4 u4 b1 f8 ...`), empty until decided for
+    values whose producer does not care. `const` holds the raw bits of a constant.
+    """
+
+    __slots__ = (
+        "bits",
+        "const",
+        "end",
+        "id",
+        "kind",
+        "link",
+        "op",
+        "region",
+        "start",
+        "used",
+        "varying",
+        "votes",
+    )
+
+    def __init__(self, id: int, bits: int, region: Region, kind: str = ""):
+        self.id = id
+        self.bits = bits
+        self.region = region
+        self.kind = kind
+        self.const: int | None = None
+        self.op: Item | None = None
+        self.varying = False
+        self.used = False
+        self.start = self.end = 0
+        self.link: LaneValue | None = None  # union-find over values that should share a kind
+        self.votes: dict[str, int] | None = None
+
+    def __repr__(self) -> str:
+        return f"<v{self.id} {self.kind}>"
+
+
+class Region:
+    """A run of items executed by the same lanes; `owner` is the if or loop it belongs to."""
+
+    __slots__ = ("depth", "items", "livein", "loop", "owner", "parent", "quads", "which")
+
+    def __init__(self, parent: Region | None, owner: IfOp | LoopOp | None, which: str):
+        self.parent = parent
+        self.owner = owner
+        self.which = which  # root, then, else or loop
+        self.items: list[Item] = []
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        self.loop: LoopOp | None = parent.loop if parent is not None else None
+        if isinstance(owner, LoopOp):
+            self.loop = owner
+        self.livein: list[LaneValue] = []  # varying values of outer regions read inside
+        self.quads = False  # holds something that needs whole 2x2 quads
+
+    @property
+    def ends_in_jump(self) -> bool:
+        return bool(self.items) and isinstance(self.items[-1], (BreakOp, ContinueOp))
+
+
+class Op:
+    """A scalar operation: `what` says which kind, `data` holds what that kind needs."""
+
+    __slots__ = ("data", "dsts", "pos", "srcs", "what")
+
+    def __init__(self, what: str, data: Any, dsts: list[LaneValue], srcs: list[LaneValue]):
+        self.what = what
+        self.data = data
+        self.dsts = dsts
+        self.srcs = srcs
+        self.pos = 0
+
+
+class IfOp:
+    """Runs one of two regions; `joins` are (result, value of then, value of else)."""
+
+    __slots__ = ("cond", "divergent", "else_", "joins", "merge_pos", "negated", "pos", "then")
+
+    def __init__(self, cond: LaneValue, parent: Region):
+        self.cond = cond
+        self.negated = False
+        self.then = Region(parent, self, "then")
+        self.else_ = Region(parent, self, "else")
+        self.joins: list[tuple[LaneValue, LaneValue, LaneValue]] = []
+        self.divergent = False
+        self.pos = self.merge_pos = 0
+
+
+class LoopOp:
+    """Repeats its body; lanes leave by `BreakOp`.
+
+    `carried` are the values a new iteration starts with, `initial` what the first one gets. `exits`
+    are results seen after the loop; each break and continue supplies its own sources.
+    """
+
+    __slots__ = (
+        "body",
+        "breaks",
+        "carried",
+        "continues",
+        "divergent",
+        "divergent_continue",
+        "end_pos",
+        "exits",
+        "initial",
+        "pos",
+    )
+
+    def __init__(self, parent: Region):
+        self.body = Region(parent, self, "loop")
+        self.carried: list[LaneValue] = []
+        self.initial: list[LaneValue] = []
+        self.exits: list[LaneValue] = []
+        self.breaks: list[BreakOp] = []
+        self.continues: list[ContinueOp] = []
+        self.divergent = False
+        self.divergent_continue = False
+        self.pos = self.end_pos = 0
+
+
+class BreakOp:
+    """The lanes of its region leave the loop; `values` are what `loop.exits` become for them."""
+
+    __slots__ = ("loop", "pos", "region", "values")
+
+    def __init__(self, loop: LoopOp, region: Region):
+        self.loop = loop
+        self.region = region
+        self.values: list[LaneValue] = []
+        self.pos = 0
+
+
+class ContinueOp:
+    """The lanes of its region start the next iteration; `values` are the new `loop.carried`.
+
+    Every body that can reach its end has one there, so going round is never implicit.
+    """
+
+    __slots__ = ("loop", "pos", "region", "values")
+
+    def __init__(self, loop: LoopOp, region: Region):
+        self.loop = loop
+        self.region = region
+        self.values: list[LaneValue] = []
+        self.pos = 0
+
+
+class LaneArray:
+    """Per-lane memory that could not become values: an indexed local, or an output.
+
+    `rows` scalars per lane. It is `varying` unless every store is uniform, in uniform flow.
+    """
+
+    __slots__ = ("bits", "kind", "name", "rows", "varying", "votes")
+
+    def __init__(self, name: str, rows: int, bits: int):
+        self.name = name
+        self.rows = rows
+        self.bits = bits
+        self.varying = False
+        self.kind = ""
+        self.votes: dict[str, int] = {}
+
+
+@dataclass(slots=True)
+class LaneProgram:
+    """A whole shader in this form, with what translation found out on its way."""
+
+    stage: str
+    root: Region
+    values: list[LaneValue] = field(default_factory=list)
+    arrays: dict[Variable, LaneArray] = field(default_factory=dict)
+    output_arrays: dict[tuple[int, int, int], LaneArray] = field(default_factory=dict)
+    uses_discard: bool = False
+    early_fragment_tests: bool = False

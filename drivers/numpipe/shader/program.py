@@ -1,0 +1,160 @@
+"""Programs: generated source compiled, joined with resources, and run chunk by chunk.
+
+`compile_program` is the one way in. Source text is what identifies code: two shaders that generate
+the same text share one code object.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from compiler.nir.ir import Shader
+from drivers.numpipe.interfaces import FragmentLanes, ShaderResources, VertexLanes
+
+from . import runtime
+from .analyse import analyse
+from .api import FragmentOutputs, Outputs, ProgramFacts
+from .emit import Emitter
+from .emit_base import KINDS, dtype_of
+from .facts import gather_facts
+from .translate import translate
+
+__all__ = ["DEFAULT_BUDGET", "BoundShader", "CompiledShader", "compile_program"]
+
+DEFAULT_BUDGET = 1 << 18
+"""Loop iterations one chunk may spend, over all loops together."""
+
+_RUNTIME: dict[str, Any] = {name: getattr(runtime, name) for name in runtime.__all__}
+_NUMPY: dict[str, Any] = {
+    "copyto": np.copyto,
+    "count_nonzero": np.count_nonzero,
+    "empty": np.empty,
+    "greater": np.greater,
+    "logical_and": np.logical_and,
+    "logical_not": np.logical_not,
+    "ones": np.ones,
+    "putmask": np.putmask,
+    "zeros": np.zeros,
+}
+_KINDS = {kind: dtype_of(kind) for kind in KINDS}
+
+
+@functools.lru_cache(maxsize=1024)
+def _code_object(source: str, name: str) -> Any:
+    return compile(source, f"<{name}>", "exec")
+
+
+def compile_program(
+    shader: Shader, *, flat_colors: bool = False, budget: int = DEFAULT_BUDGET
+) -> CompiledShader:
+    """Generate and compile code for an optimised shader (which is only read)."""
+    lane_program = translate(shader, flat_colors=flat_colors)
+    analyse(lane_program)
+    emitter = Emitter(lane_program)
+    source = emitter.run()
+    namespace = {**_RUNTIME, **_NUMPY, **_KINDS, **emitter.globals}
+    namespace["overrun"] = functools.partial(runtime.overrun, budget)
+    exec(_code_object(source, f"numpipe {shader.stage.value} {shader.name}"), namespace)
+    views = [(block, kind, least) for (block, kind), least in emitter.views.items()]
+    return CompiledShader(
+        gather_facts(lane_program), source, namespace["run"], views, shader.name, budget
+    )
+
+
+class CompiledShader:
+    """The `Program` of the API."""
+
+    __slots__ = ("budget", "code", "facts", "name", "run", "views")
+
+    def __init__(
+        self,
+        facts: ProgramFacts,
+        code: str,
+        run: Callable[..., Any],
+        views: list[tuple[int, str, int]],
+        name: str,
+        budget: int,
+    ):
+        self.facts = facts
+        self.code = code
+        self.run = run
+        self.views = views
+        self.name = name
+        self.budget = budget
+
+    def needs_quads(self, resources: ShaderResources) -> bool:
+        """Must fragments come as whole 2x2 quads with these textures bound?"""
+        if self.facts.uses_derivatives:
+            return True
+        for index in self.facts.implicit_lod:
+            unit = resources.textures[index] if index < len(resources.textures) else None
+            if unit is not None and unit.needs_lod:
+                return True
+        return False
+
+    def bind(self, resources: ShaderResources) -> BoundShader:
+        """Fix the resources of a draw."""
+        views = []
+        for block, kind, least in self.views:
+            if block < 0:
+                views.append([_view(b, kind, 0) for b in resources.constants])
+            else:
+                inside = block < len(resources.constants)
+                views.append(_view(resources.constants[block] if inside else None, kind, least))
+        return BoundShader(self, tuple(views), resources)
+
+
+def _view(block: npt.NDArray[np.uint8] | None, kind: str, least: int) -> Any:
+    """A block as elements of one dtype, extended by zeros to what is read by constant offsets."""
+    dtype = dtype_of(kind)
+    size = int(kind[1:])
+    if block is None:
+        return np.zeros(least, dtype)
+    usable = block.size // size
+    view = block[: usable * size].view(dtype)
+    if usable < least:
+        longer = np.zeros(least, dtype)
+        longer[:usable] = view
+        return longer
+    return view
+
+
+class BoundShader:
+    """The `BoundProgram` of the API."""
+
+    __slots__ = ("budget", "planes", "run", "textures", "views")
+
+    def __init__(self, program: CompiledShader, views: tuple[Any, ...], resources: ShaderResources):
+        self.run = program.run
+        self.budget = program.budget
+        self.views = views
+        self.textures = resources.textures
+        self.planes = resources.clip_planes
+
+    def vertex(self, lanes: VertexLanes) -> Outputs:
+        """Run one chunk of vertices."""
+        with np.errstate(all="ignore"):
+            outputs: Outputs = self.run(
+                lanes, lanes.count, self.views, self.textures, self.planes, self.budget, None, False
+            )[0]
+        return outputs
+
+    def fragment(self, lanes: FragmentLanes) -> FragmentOutputs:
+        """Run one chunk of fragments."""
+        with np.errstate(all="ignore"):
+            outputs, alive, dual = self.run(
+                lanes,
+                lanes.count,
+                self.views,
+                self.textures,
+                self.planes,
+                self.budget,
+                lanes.helper,
+                lanes.quads,
+            )
+        return FragmentOutputs(outputs, alive, dual)

@@ -1,0 +1,344 @@
+"""What generated code calls: everything that is more than one NumPy operation.
+
+Index arrays select lanes; `None` in place of one means "all of them, in order". Row arrays hold
+per-lane memory: `rows x lanes`, addressed by the lane's number in the whole chunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from .api import ShaderBudgetError
+
+__all__ = [
+    "derivative",
+    "fetched",
+    "fill",
+    "full",
+    "helpers",
+    "kill",
+    "lanes_of",
+    "pick_block",
+    "plane",
+    "row_load",
+    "row_store",
+    "sample",
+    "scalar_row_load",
+    "scalar_row_store",
+    "slot_select",
+    "sub",
+    "ubo_any",
+    "ubo_lanes",
+    "ubo_scalar",
+    "uniform",
+]
+
+Array: TypeAlias = npt.NDArray[Any]
+Index: TypeAlias = "npt.NDArray[np.intp] | None"
+Step: TypeAlias = tuple[int, int]  # rows per element, number of elements
+
+
+def overrun(limit: int) -> None:
+    """A loop has used up the execution budget."""
+    raise ShaderBudgetError(
+        f"a shader ran for more than {limit} loop iterations without finishing; "
+        "the context is to be reset"
+    )
+
+
+def lanes_of(mask: Array, quads: bool) -> Array:
+    """The lanes where `mask` holds; with `quads`, all lanes of every quad where any does."""
+    if not quads:
+        return np.flatnonzero(mask)
+    rows = np.flatnonzero(mask.reshape(-1, 4).any(axis=1))
+    return (rows[:, None] * 4 + np.arange(4)).reshape(-1)
+
+
+def sub(ids: Index, index: Index) -> Index:
+    """Lane numbers of a selection from lanes that are themselves a selection."""
+    if ids is None:
+        return index
+    return ids if index is None else ids[index]
+
+
+def full(value: Array, count: int) -> Array:
+    """A value as contiguous lanes of its own, whatever the supplier handed over."""
+    if value.ndim == 0:
+        return np.full(count, value)
+    return value if value.flags.c_contiguous else value.copy()
+
+
+def fetched(value: Array, count: int, lanes: Index, dtype: Any) -> Array:
+    """An input as the selected lanes, contiguous, its bits seen as `dtype`."""
+    if value.dtype != dtype:
+        value = value.view(dtype)
+    if value.ndim == 0:
+        return np.full(count if lanes is None else lanes.size, value)
+    if lanes is not None:
+        return value.take(lanes)
+    return value if value.flags.c_contiguous else value.copy()
+
+
+def uniform(value: Any, dtype: Any) -> Any:
+    """A value that all lanes share, as a scalar."""
+    scalar = np.asarray(value).reshape(-1)[0]
+    return scalar if scalar.dtype == dtype else scalar.view(dtype)
+
+
+def fill(count: int, value: Any, dtype: Any) -> Array:
+    """Lanes that all hold one value."""
+    lanes = np.empty(count, dtype)
+    lanes.fill(value)
+    return lanes
+
+
+def helpers(helper: Array | None, alive: Array | None, count: int) -> Array:
+    """Lanes that write nothing: helpers from the start, and those demoted since."""
+    mask = np.zeros(count, np.bool_) if helper is None else helper
+    return mask if alive is None else np.logical_or(mask, np.logical_not(alive))
+
+
+def plane(planes: Sequence[Sequence[float]], index: int, component: int) -> Any:
+    """One coefficient of a user clip plane; zero where none is set."""
+    return np.float32(planes[index][component] if index < len(planes) else 0.0)
+
+
+def kill(alive: Array | None, cond: Any, count: int, lanes: Index, live: Array | None) -> Array:
+    """Take the lanes where `cond` holds out of `alive`."""
+    if alive is None:
+        alive = np.ones(count, np.bool_)
+    if live is not None:
+        cond = np.logical_and(cond, live)
+    if lanes is None:
+        left: Array = np.greater(alive, cond)
+        return left
+    dead = lanes[cond.nonzero()[0]] if cond.ndim else lanes[: lanes.size if cond else 0]
+    alive[dead] = False
+    return alive
+
+
+# -- uniform buffers ---------------------------------------------------------------------------
+
+
+def ubo_scalar(view: Array, offset: Any, extra: int) -> Any:
+    """One element at a byte offset known only now; zero outside."""
+    at = (int(offset) + extra) // view.itemsize
+    return view[at] if 0 <= at < view.size else view.dtype.type(0)
+
+
+def ubo_lanes(view: Array, offset: Array, extra: int) -> Array:
+    """One element per lane at byte offsets; zero outside."""
+    at = (offset.astype(np.int64) + extra) // view.itemsize
+    if view.size == 0:
+        return np.zeros(at.shape, view.dtype)
+    inside = (at >= 0) & (at < view.size)
+    values: Array = view.take(at, mode="clip")
+    if not inside.all():
+        values[~inside] = 0
+    return values
+
+
+def pick_block(blocks: Sequence[Array], index: Any) -> Array:
+    """The block a dynamic (uniform) index names; an empty one outside."""
+    at = int(index)
+    return blocks[at] if 0 <= at < len(blocks) else blocks[0][:0]
+
+
+def ubo_any(
+    blocks: Sequence[Array], index: Array, offset: Any, extra: int, count: int, dtype: Any
+) -> Array:
+    """Blocks and offsets that both differ between lanes."""
+    result = np.zeros(count, dtype)
+    offset = np.broadcast_to(offset, count)
+    for at in np.unique(index):
+        if 0 <= at < len(blocks):
+            lanes = (index == at).nonzero()[0]
+            result[lanes] = ubo_lanes(blocks[int(at)], offset[lanes], extra)
+    return result
+
+
+# -- row arrays --------------------------------------------------------------------------------
+
+
+def row_of(base: int, steps: Sequence[Step], indices: Sequence[Any], rows: int) -> Any:
+    """The row a chain of indices names; `rows` (one past the end) when any is out of range."""
+    row: Any = np.int64(base)
+    bad: Any = base >= rows or base < 0
+    for (stride, length), index in zip(steps, indices, strict=True):
+        wide = index.astype(np.int64)
+        row = row + wide * stride
+        bad = bad | (wide < 0) | (wide >= length)
+    return np.where(bad, rows, row)
+
+
+def row_load(
+    array: Array, base: int, steps: Sequence[Step], indices: Sequence[Any], lanes: Index, count: int
+) -> Array:
+    """Per-lane load; outside the array reads zero."""
+    rows = len(array)
+    row = row_of(base, steps, indices, rows)
+    if row.ndim == 0:
+        at = int(row)
+        if at >= rows:
+            return np.zeros(count, array.dtype)
+        one: Array = array[at]
+        return one.copy() if lanes is None else one.take(lanes)
+    at = np.minimum(row, rows - 1)
+    values: Array = array[at, np.arange(count) if lanes is None else lanes]
+    outside = row >= rows
+    if outside.any():
+        values[outside] = 0
+    return values
+
+
+def row_store(
+    array: Array,
+    base: int,
+    steps: Sequence[Step],
+    indices: Sequence[Any],
+    value: Any,
+    lanes: Index,
+    live: Array | None,
+) -> None:
+    """Per-lane store by the live lanes; outside the array goes nowhere."""
+    rows = len(array)
+    row = row_of(base, steps, indices, rows)
+    if row.ndim == 0:
+        if int(row) >= rows:
+            return
+        if lanes is None and live is None:
+            array[int(row)] = value
+            return
+        chosen = _live_lanes(lanes, live)
+        array[int(row), sub(lanes, chosen)] = value if value.ndim == 0 else value[chosen]
+        return
+    ok = row < rows
+    if live is not None:
+        ok = ok & live
+    chosen = ok.nonzero()[0]
+    where = chosen if lanes is None else lanes[chosen]
+    array[row[chosen], where] = value if value.ndim == 0 else value[chosen]
+
+
+def _live_lanes(lanes: Index, live: Array | None) -> Any:
+    if live is not None:
+        return live.nonzero()[0]
+    return slice(None) if lanes is not None else None
+
+
+def scalar_row_load(array: Array, base: int, steps: Sequence[Step], indices: Sequence[Any]) -> Any:
+    """Load from an array all lanes share: one row number, or one per lane."""
+    rows = len(array)
+    row = row_of(base, steps, indices, rows)
+    if row.ndim == 0:
+        return array[int(row)] if row < rows else array.dtype.type(0)
+    values = array.take(row, mode="clip")
+    outside = row >= rows
+    if outside.any():
+        values[outside] = 0
+    return values
+
+
+def scalar_row_store(
+    array: Array, base: int, steps: Sequence[Step], indices: Sequence[Any], value: Any
+) -> None:
+    """Store into an array all lanes share."""
+    row = row_of(base, steps, indices, len(array))
+    if row < len(array):
+        array[int(row)] = value
+
+
+def slot_select(slots: Sequence[Any], offset: Any, count: int) -> Array:
+    """Per-lane choice between consecutive input slots; zero outside."""
+    first = full(slots[0], count)
+    if offset.ndim == 0:
+        at = int(offset)
+        return full(slots[at], count) if 0 <= at < len(slots) else np.zeros_like(first)
+    table = np.stack([full(s, count) for s in slots])
+    return scalar_free_take(table, offset, count)
+
+
+def scalar_free_take(table: Array, offset: Array, count: int) -> Array:
+    inside = (offset >= 0) & (offset < len(table))
+    values: Array = table[np.where(inside, offset, 0), np.arange(count)]
+    values[~inside] = 0
+    return values
+
+
+def derivative(x: Array, step: int, coarse: bool) -> Array:
+    """Difference between neighbours of each quad: `step` 1 along x, 2 along y."""
+    q = x.reshape(-1, 4)
+    result = np.empty_like(q)
+    if coarse:
+        np.subtract(q[:, step, None], q[:, :1], result)
+    elif step == 1:
+        d = q[:, 1::2] - q[:, ::2]
+        result[:, ::2] = d
+        result[:, 1::2] = d
+    else:
+        d = q[:, 2:] - q[:, :2]
+        result[:, :2] = d
+        result[:, 2:] = d
+    return result.reshape(-1)
+
+
+# -- textures ----------------------------------------------------------------------------------
+
+_UNBOUND = (0, 0, 0, 1)
+_LANE_KEYS = ("lod", "bias", "compare", "sample_index", "min_lod")
+
+
+def sample(
+    textures: Sequence[Any],
+    index: Any,
+    op: str,
+    coords: Sequence[Any],
+    count: int,
+    dtype: Any,
+    **more: Any,
+) -> Sequence[Array]:
+    """Run one texture operation for all lanes; `index` may differ between lanes."""
+    at = np.asarray(index)
+    if at.ndim:
+        return _sample_each(textures, at, op, coords, count, dtype, more)
+    unit = textures[int(at)] if 0 <= int(at) < len(textures) else None
+    if unit is None:
+        return [np.full(count, v, dtype) for v in _UNBOUND]
+    wide = [full(c, count) for c in coords]
+    values: Sequence[Array] = unit.sample(op, wide, count, **more)
+    return values
+
+
+def _sample_each(
+    textures: Sequence[Any],
+    index: Array,
+    op: str,
+    coords: Sequence[Any],
+    count: int,
+    dtype: Any,
+    more: dict[str, Any],
+) -> Sequence[Array]:
+    """One call per texture that any lane names; derivatives come from whole quads."""
+    results = [np.full(count, v, dtype) for v in _UNBOUND]
+    wide = [full(c, count) for c in coords]
+    quads = bool(more.get("quads"))
+    for at in np.unique(index):
+        mine = index == at
+        lanes = lanes_of(mine, quads)
+        part: dict[str, Any] = {}
+        for key, value in more.items():
+            if isinstance(value, list):
+                part[key] = [v if v.ndim == 0 else v[lanes] for v in value]
+            elif key in _LANE_KEYS and np.ndim(value):
+                part[key] = value[lanes]
+            else:
+                part[key] = value
+        values = sample(textures, at, op, [c[lanes] for c in wide], lanes.size, dtype, **part)
+        chosen = mine[lanes]
+        for result, value in zip(results, values, strict=False):
+            result[lanes[chosen]] = full(value, lanes.size)[chosen]
+    return results

@@ -1,0 +1,92 @@
+"""Lane scopes and registers: which lanes run, and which Python names hold their values.
+
+A *scope* is a set of lanes: the whole chunk, the lanes that took one side of a divergent if, or
+those still inside a divergent loop. A *register* is a Python name bound to an array of one scope's
+lanes; once its value is dead, the array is written again by the next operation of the same dtype.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from .lane_ir import LaneValue, LoopOp, Region
+
+__all__ = ["Register", "RegisterFile", "Scope"]
+
+
+@dataclass(slots=True, eq=False)
+class Register:
+    """A name bound to an array; `owned` ones may be overwritten when their value is dead."""
+
+    name: str
+    kind: str
+    owned: bool
+    region: Region  # where the name is first bound: it may be unbound outside
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """A set of lanes in the generated code."""
+
+    region: Region
+    parent: Scope | None
+    count: str  # name of the number of lanes
+    live: str = ""  # name of the mask of lanes that really run; empty when all do
+    index: str = ""  # name of the lane numbers within the parent scope
+    lanes: str = "None"  # name of the lane numbers within the whole chunk
+    loop: LoopOp | None = None
+    places: dict[int, Register] = field(default_factory=dict)  # by value id
+    free: list[Register] = field(default_factory=list)
+    busy: list[tuple[int, Register]] = field(default_factory=list)  # (last read, register)
+
+    def find(self, value: LaneValue) -> Register:
+        return self.places[value.id]
+
+
+class RegisterFile:
+    """Hands out registers; knows nothing of Python text."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def fresh(self, scope: Scope, region: Region, kind: str, owned: bool = True) -> Register:
+        self.count += 1
+        return Register(f"v{self.count}", kind, owned, region)
+
+    def expire(self, scope: Scope, pos: int, region: Region) -> None:
+        """Give back registers whose values are read for the last time at or before `pos`."""
+        if not scope.busy:
+            return
+        keep = []
+        for end, register in scope.busy:
+            if end > pos:
+                keep.append((end, register))
+            elif register.owned and _encloses(register.region, region):
+                scope.free.append(register)
+        scope.busy = keep
+
+    def reuse(self, scope: Scope, kind: str) -> Register | None:
+        """A register of a dead value, its array ready to be written."""
+        for i in range(len(scope.free) - 1, -1, -1):
+            if scope.free[i].kind == kind:
+                return scope.free.pop(i)
+        return None
+
+    def place(self, scope: Scope, value: LaneValue, register: Register) -> None:
+        scope.places[value.id] = register
+        scope.busy.append((value.end, register))
+
+    def leave(self, scope: Scope, region: Region) -> None:
+        """A conditional region ends: names first bound in it are not to be relied on."""
+        scope.free = [r for r in scope.free if _encloses(r.region, region.parent)]
+
+
+def _encloses(outer: Region, inner: Region | None) -> bool:
+    return any(region is outer for region in _ancestors(inner))
+
+
+def _ancestors(region: Region | None) -> Iterator[Region]:
+    while region is not None:
+        yield region
+        region = region.parent
