@@ -34,7 +34,7 @@ __all__ = [
 class NumpipeResource(Resource):
     """A resource whose `storage` is a list of byte arrays, one per level."""
 
-    __slots__ = ("_views", "derived", "writes")
+    __slots__ = ("_views", "derived", "units", "writes")
 
     storage: list[Storage]
 
@@ -44,6 +44,7 @@ class NumpipeResource(Resource):
         super().__init__(desc, destroy, storage)
         self.writes = 0
         self.derived: dict[Any, tuple[int, Any]] = {}  # see `derive`
+        self.units: dict[Any, Any] = {}  # the texture room's units that read this resource
         self._views: dict[tuple[int, np.dtype[Any]], npt.NDArray[Any]] = {}
 
     def touch(self) -> None:
@@ -116,6 +117,7 @@ def create_resource(desc: ResourceDesc, ledger: ResourceLedger) -> NumpipeResour
         ledger.remove(resource)
         resource.storage = []
         resource.derived.clear()
+        resource.units.clear()
         resource._views.clear()
 
     resource = NumpipeResource(desc, destroy, allocate(desc))

@@ -1,0 +1,27 @@
+"""numpipe's textures: sampling (`unit`), and the ways pixels move without shaders.
+
+`texture_unit(view, sampler)` joins a sampler view with a sampler state into what shaders call;
+units are cached on the resource they read, so they live exactly as long as it does.
+"""
+
+from __future__ import annotations
+
+from pipe.state import SamplerState, SamplerView
+
+from ..resource import NumpipeResource
+from .unit import Unit
+
+__all__ = ["Unit", "texture_unit"]
+
+_DEFAULT_SAMPLER = SamplerState()
+
+
+def texture_unit(view: SamplerView, sampler: SamplerState | None = None) -> Unit:
+    """The unit that samples `view` through `sampler` (fetches need no sampler)."""
+    resource = view.resource
+    assert isinstance(resource, NumpipeResource)
+    key = (view, sampler)
+    unit = resource.units.get(key)
+    if unit is None:
+        unit = resource.units[key] = Unit(view, sampler or _DEFAULT_SAMPLER)
+    return unit

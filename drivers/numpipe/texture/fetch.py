@@ -1,0 +1,89 @@
+"""Reading texels by integer coordinates, and a texture's size: no filtering, nothing wraps.
+
+Anything outside the texture, a level that does not exist included, reads as zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pipe.enums import Target
+
+from .image import Image, Planes
+
+__all__ = ["fetch", "size_of"]
+
+Array = npt.NDArray[Any]
+I32 = np.int32
+
+_ROWS = (Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY, Target.BUFFER)
+
+
+def _position(
+    image: Image, coords: Sequence[Array], offset: Sequence[Array | int]
+) -> tuple[Array, Array | int, Array | int]:
+    """x, y and layer-or-slice of integer coordinates."""
+    at: list[Any] = [np.asarray(c).astype(I32, copy=False) for c in coords]
+    flat = image.target in _ROWS
+    for i in range(min(len(at), 1 if flat else 3 if image.target is Target.TEXTURE_3D else 2)):
+        if not isinstance(offset[i], int) or offset[i] != 0:
+            at[i] = at[i] + offset[i]
+    if flat:
+        return at[0], 0, at[1] if image.target.is_array else 0
+    return at[0], at[1] if len(at) > 1 else 0, at[2] if len(at) > 2 else 0
+
+
+def fetch(
+    image: Image,
+    coords: Sequence[Array],
+    lod: Array | None,
+    offset: Sequence[Array | int],
+    sample: Array | None = None,
+) -> Planes:
+    """The texels at integer coordinates of a level (and sample)."""
+    x, y, z = _position(image, coords, offset)
+    lanes = x.shape[0]
+    level: Any = 0 if lod is None else np.asarray(lod).astype(I32, copy=False)
+    known: Any = True
+    if lod is not None:
+        known = (level >= 0) & (level < image.levels)
+        level = np.minimum(np.maximum(level, 0), image.levels - 1)
+    width, height, depth = image.width[level], image.height[level], image.depth[level]
+    inside = known & (x >= 0) & (x < width)
+    inside &= (y >= 0) & (np.asarray(y) < height) & (np.asarray(z) >= 0) & (np.asarray(z) < depth)
+    index = image.base[level] + z * image.layer_stride[level] + y * width + x
+    if sample is not None:
+        plane = width * height
+        inside &= (sample >= 0) & (sample * plane < image.layer_stride[level])
+        index = index + sample * plane
+    inside = np.broadcast_to(inside, (lanes,))
+    if not inside.any():
+        return image.zeros(lanes)
+    index = np.where(inside, index, image.base[level])
+    texels = image.texels()
+    raw = texels.take(index, axis=0) if texels.ndim > 1 else texels.take(index)
+    planes = image.decode(raw)
+    if inside.all():
+        return planes
+    return [np.where(inside, p, p.dtype.type(0)) for p in planes]
+
+
+def size_of(image: Image, lod: Array | None) -> list[Array]:
+    """Extents of a level, as many as the target has; zero for a level that does not exist."""
+    level = np.asarray(0 if lod is None else lod).astype(I32, copy=False)
+    known = (level >= 0) & (level < image.levels)
+    safe = np.minimum(np.maximum(level, 0), image.levels - 1)
+    extents = [image.width[safe]]
+    target = image.target
+    if target not in _ROWS:
+        extents.append(image.height[safe])
+    if target is Target.TEXTURE_3D:
+        extents.append(image.depth[safe])
+    elif target.is_array:
+        per_layer = 6 if target.is_cube else 1
+        extents.append(image.depth[safe] // per_layer)
+    return [np.where(known, e, I32(0)).astype(I32) for e in extents]

@@ -1,0 +1,282 @@
+"""Filtering inside one level in floating point: any format, any wrap mode, comparison, seams.
+
+`level` is a number when all lanes agree, else an array by lane; `z` is the layer, face or slice
+index where the target has one. Results are four component arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pipe.enums import CompareFunc, Target, Wrap
+from pipe.state import SamplerState, SamplerView
+
+from .cube import across_the_seam
+from .image import Image, Planes
+from .wrap import Axis, Taps, clamp, linear_taps, nearest_tap
+
+__all__ = ["FloatFilter", "Place", "axes_of"]
+
+Array = npt.NDArray[Any]
+F32 = np.float32
+Level = int | Array
+
+_COMPARE = {
+    CompareFunc.LESS: np.less,
+    CompareFunc.EQUAL: np.equal,
+    CompareFunc.LEQUAL: np.less_equal,
+    CompareFunc.GREATER: np.greater,
+    CompareFunc.NOTEQUAL: np.not_equal,
+    CompareFunc.GEQUAL: np.greater_equal,
+}
+_DIMENSIONS = {Target.TEXTURE_1D: 1, Target.TEXTURE_1D_ARRAY: 1, Target.TEXTURE_3D: 3}
+
+
+@dataclass(slots=True)
+class Place:
+    """Where lanes sample: filtered coordinates, layer or face, level, offsets, reference value."""
+
+    coords: list[Array]
+    z: Array | int
+    level: Level
+    offset: Sequence[Array | int]
+    compare: Array | None = None
+
+    def subset(self, lanes: Array) -> Place:
+        """Only some of the lanes, by index."""
+
+        def pick(value: Any) -> Any:
+            return value[lanes] if isinstance(value, np.ndarray) and value.ndim else value
+
+        return Place(
+            [pick(c) for c in self.coords],
+            pick(self.z),
+            pick(self.level),
+            [pick(o) for o in self.offset],
+            pick(self.compare),
+        )
+
+
+def axes_of(image: Image, sampler: SamplerState) -> list[Axis]:
+    """The filtered axes of a target and how each is wrapped."""
+    scaled = sampler.unnormalized_coords or image.target is Target.TEXTURE_RECT
+    modes = [sampler.wrap_s, sampler.wrap_t, sampler.wrap_r]
+    if image.target.is_cube:
+        modes = [Wrap.CLAMP_TO_EDGE] * 2
+    count = _DIMENSIONS.get(image.target, 2)
+    return [Axis(modes[i], image.pot[i], scaled) for i in range(count)]
+
+
+def _lerp(a: Array, b: Array, weight: Array) -> Array:
+    if a.ndim == 0 and b.ndim == 0 and a == b:
+        return a
+    mixed: Array = a + weight * (b - a)
+    return mixed
+
+
+class FloatFilter:
+    """Samples one view through one sampler."""
+
+    def __init__(self, view: SamplerView, image: Image, sampler: SamplerState) -> None:
+        self.image = image
+        self.axes = axes_of(image, sampler)
+        self.compare = sampler.compare_func if sampler.compare_enabled else None
+        self.seamless = image.target.is_cube and sampler.seamless_cube_map
+        format = view.format
+        self.clamp_reference = format.has_depth and not format.is_float
+        self.border = self._border(sampler)
+
+    def _border(self, sampler: SamplerState) -> Planes:
+        """The border colour as components of the view, like a decoded texel."""
+        image, format = self.image, self.image.format
+        dtype = np.dtype(np.uint32) if image.stencil else format.rgba_dtype
+        color = np.asarray(sampler.border_color)
+        if format.is_normalized and not image.is_integer:
+            signed = any(c.type == "SNORM" for c in format.channels)
+            color = np.clip(color, -1.0 if signed else 0.0, 1.0)
+        if format.is_depth_stencil:
+            planes = [color[0], 0, 0, 1]
+        else:
+            planes = [
+                float(s) if isinstance(s, str) else color[3 if s == format.swizzle[3] else c]
+                for c, s in enumerate(format.swizzle)
+            ]
+            luminance = len({c.name for c in format.channels} & set("LI"))
+            if luminance:
+                planes[:3] = [color[0]] * 3
+        return image.select([np.asarray(p).astype(dtype) for p in planes])
+
+    # -- gathering -----------------------------------------------------------------------------
+
+    def _extent(self, axis: int, level: Level) -> Any:
+        image = self.image
+        table = (image.width, image.height, image.depth)[axis]
+        return int(table[level]) if isinstance(level, int) else table[level]
+
+    def _gather(self, level: Level, x: Array, y: Array | int, z: Array | int) -> Planes:
+        """Decoded texels at indices inside the level."""
+        image = self.image
+        width, stride, base = image.width[level], image.layer_stride[level], image.base[level]
+        index = x + (y * width + z * stride + base)
+        texels = image.texels()
+        raw = texels.take(index, axis=0) if texels.ndim > 1 else texels.take(index)
+        return image.decode(raw)
+
+    def _texel(self, place: Place, indices: Sequence[Array], out: Sequence[Array | None]) -> Planes:
+        """One tap: decoded (and compared) texels, border colour where any axis is outside."""
+        y: Array | int = indices[1] if len(indices) > 1 else 0
+        z: Array | int = indices[2] if len(indices) > 2 else place.z
+        planes = self._gather(place.level, indices[0], y, z)
+        outside: Array | None = None
+        for mask in out:
+            if mask is not None:
+                outside = mask if outside is None else outside | mask
+        if outside is not None and outside.any():
+            planes = [np.where(outside, b, p) for p, b in zip(planes, self.border, strict=True)]
+        return self._compared(place, planes)
+
+    def _compared(self, place: Place, planes: Planes) -> Planes:
+        """The result of the depth comparison, as 0 or 1, in place of the texel."""
+        if self.compare is None or place.compare is None:
+            return planes
+        depth = planes[0]
+        reference = place.compare
+        if self.clamp_reference:
+            reference = np.minimum(np.maximum(reference, F32(0.0)), F32(1.0))
+        if self.compare in _COMPARE:
+            passed = _COMPARE[self.compare](reference, depth).astype(F32)
+        else:
+            passed = np.full(depth.shape, float(self.compare is CompareFunc.ALWAYS), F32)
+        one = np.ones((), F32)
+        return [passed, passed, passed, one]
+
+    # -- filters -------------------------------------------------------------------------------
+
+    def nearest(self, place: Place) -> Planes:
+        """The texel the coordinates are in."""
+        indices, out = [], []
+        for i, axis in enumerate(self.axes):
+            extent = self._extent(i, place.level)
+            tap, outside = nearest_tap(axis, place.coords[i], extent, place.offset[i])
+            indices.append(tap)
+            out.append(outside)
+        return self._texel(place, indices, out)
+
+    def taps(self, place: Place) -> list[Taps]:
+        """The two texels and the weight along each filtered axis."""
+        return [
+            linear_taps(axis, place.coords[i], self._extent(i, place.level), place.offset[i])
+            for i, axis in enumerate(self.axes)
+        ]
+
+    def linear(self, place: Place) -> Planes:
+        """The weighted mean of 2, 4 or 8 texels."""
+        if self.image.is_integer:
+            return self.nearest(place)
+        if self.seamless:
+            corners, wx, wy = self._seamless_corners(place)
+            return self._mix2(corners, wx, wy)
+        taps = self.taps(place)
+        if len(taps) == 1:
+            (x,) = taps
+            low = self._texel(place, [x.i0], [x.out0])
+            high = self._texel(place, [x.i1], [x.out1])
+            return [_lerp(a, b, x.weight) for a, b in zip(low, high, strict=True)]
+        if len(taps) == 2:
+            return self._mix2(self._corners(place, taps), taps[0].weight, taps[1].weight)
+        x, y, r = taps
+        slices = []
+        for z, out in ((r.i0, r.out0), (r.i1, r.out1)):
+            corners = self._corners(place, [x, y], z, out)
+            slices.append(self._mix2(corners, x.weight, y.weight))
+        return [_lerp(a, b, r.weight) for a, b in zip(*slices, strict=True)]
+
+    def _corners(
+        self,
+        place: Place,
+        taps: list[Taps],
+        z: Array | None = None,
+        z_out: Array | None = None,
+    ) -> list[Planes]:
+        """The four texels around a point: (0,0) (1,0) (0,1) (1,1)."""
+        x, y = taps
+        extra = [] if z is None else [z]
+        return [
+            self._texel(place, [i, j, *extra], [i_out, j_out, z_out])
+            for j, j_out in ((y.i0, y.out0), (y.i1, y.out1))
+            for i, i_out in ((x.i0, x.out0), (x.i1, x.out1))
+        ]
+
+    @staticmethod
+    def _mix2(corners: list[Planes], wx: Array, wy: Array) -> Planes:
+        mixed = []
+        for a, b, c, d in zip(*corners, strict=True):
+            mixed.append(_lerp(_lerp(a, b, wx), _lerp(c, d, wx), wy))
+        return mixed
+
+    @staticmethod
+    def planes(planes: Planes) -> Planes:
+        """Float components, swizzled: what the filters yield already."""
+        return planes
+
+    @staticmethod
+    def mix(a: Planes, b: Planes, fraction: Array) -> Planes:
+        """Between two mipmap levels."""
+        return [_lerp(x, y, fraction) for x, y in zip(a, b, strict=True)]
+
+    def _seamless_corners(self, place: Place) -> tuple[list[Planes], Array, Array]:
+        """Four texels around a point of a cube face, taken from neighbouring faces at its edges."""
+        n = self._extent(0, place.level)
+        nf = np.asarray(n, F32)
+        u = np.minimum(np.maximum(place.coords[0], F32(0.0)), F32(1.0)) * nf - F32(0.5)
+        v = np.minimum(np.maximum(place.coords[1], F32(0.0)), F32(1.0)) * nf - F32(0.5)
+        i0, j0 = np.floor(u).astype(np.int32), np.floor(v).astype(np.int32)
+        wx, wy = u - i0, v - j0
+        z = np.broadcast_to(np.asarray(place.z, np.int32), i0.shape)
+        corners, lone = [], []
+        for dj in (0, 1):
+            for di in (0, 1):
+                i, j = i0 + di, j0 + dj
+                out_i, out_j = (i < 0) | (i >= n), (j < 0) | (j >= n)
+                lone.append(out_i & out_j)
+                corners.append(self._seam_texel(place, z, i, j, n, out_i ^ out_j))
+        if any(mask.any() for mask in lone):
+            self._average_cube_corners(corners, lone)
+        return corners, wx, wy
+
+    def _seam_texel(
+        self, place: Place, z: Array, i: Array, j: Array, n: Any, over: Array
+    ) -> Planes:
+        if over.any():
+            lanes = np.nonzero(over)[0]
+            size = n[lanes] if isinstance(n, np.ndarray) else n
+            cube, face = z[lanes] // 6 * 6, z[lanes] % 6
+            face, new_i, new_j = across_the_seam(face, i[lanes], j[lanes], size)
+            z, i, j = z.copy(), i.copy(), j.copy()
+            z[lanes], i[lanes], j[lanes] = cube + face, new_i, new_j
+        return self._compared(place, self._gather(place.level, clamp(i, n), clamp(j, n), z))
+
+    @staticmethod
+    def _average_cube_corners(corners: list[Planes], lone: list[Array]) -> None:
+        """Where three faces meet there is no fourth texel: it becomes the others' mean."""
+        originals = [list(planes) for planes in corners]
+        for k, mask in enumerate(lone):
+            if not mask.any():
+                continue
+            others = [originals[m] for m in range(4) if m != k]
+            for c in range(4):
+                mean = (others[0][c] + others[1][c] + others[2][c]) / F32(3.0)
+                corners[k][c] = np.where(mask, mean, corners[k][c])
+
+    def gather(self, place: Place, component: int) -> Planes:
+        """One component of the four texels a linear filter would use, counter-clockwise."""
+        if self.seamless:
+            corners, _, _ = self._seamless_corners(place)
+        else:
+            corners = self._corners(place, self.taps(place))
+        return [corners[k][component] for k in (2, 3, 1, 0)]

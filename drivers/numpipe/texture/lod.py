@@ -1,0 +1,58 @@
+"""Level of detail: how many texels a pixel covers, as a base-2 logarithm.
+
+The numbers follow llvmpipe's: the squared length of the longer of the two derivative vectors, in
+texels, and half of its logarithm, approximated by exponent plus mantissa (exact at powers of two).
+Implicit derivatives belong to a 2x2 quad: its first lane minus the neighbours to the right and
+below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["fast_log2", "lod_of_derivatives", "quad_derivatives"]
+
+Array = npt.NDArray[Any]
+F32 = np.float32
+
+
+def fast_log2(x: Array) -> Array:
+    """Exponent plus mantissa minus one of positive floats; about -127 for zero."""
+    bits = np.ascontiguousarray(x, F32).view(np.int32)
+    exponent = (bits >> np.int32(23)) - np.int32(127)
+    mantissa = ((bits & np.int32(0x7FFFFF)) | np.int32(0x3F800000)).view(F32)
+    log: Array = exponent.astype(F32) + (mantissa - F32(1.0))
+    return log
+
+
+def quad_derivatives(coords: Sequence[Array]) -> tuple[list[Array], list[Array]]:
+    """Per quad, each coordinate's difference to the right and downwards neighbour."""
+    ddx, ddy = [], []
+    for c in coords:
+        if c.ndim == 0:
+            zero = np.zeros((), F32)
+            ddx.append(zero)
+            ddy.append(zero)
+            continue
+        quad = c.reshape(-1, 4)
+        first = quad[:, 0]
+        ddx.append(quad[:, 1] - first)
+        ddy.append(quad[:, 2] - first)
+    return ddx, ddy
+
+
+def lod_of_derivatives(ddx: Sequence[Array], ddy: Sequence[Array], size: Sequence[int]) -> Array:
+    """The level of detail of derivatives in coordinates whose whole range is `size` texels."""
+    squares = []
+    for derivatives in (ddx, ddy):
+        total: Any = F32(0.0)
+        for d, n in zip(derivatives, size, strict=True):
+            scaled = d * F32(n)
+            total = total + scaled * scaled
+        squares.append(total)
+    rho = np.maximum(squares[0], squares[1])
+    return fast_log2(rho) * F32(0.5)

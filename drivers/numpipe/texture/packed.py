@@ -1,0 +1,200 @@
+"""Bilinear filtering of 8-bit texels four channels at a time, in integer arithmetic.
+
+A texel is a 32-bit word; its even and odd bytes are kept as two words with 16 bits per channel, so
+that one multiplication weights two channels. Weights have 8 bits, and every interpolation rounds
+to nearest, which is what llvmpipe computes for unsigned normalised bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pipe.enums import Target, Wrap
+from pipe.state import SamplerState
+
+from .floats import Level, Place, axes_of
+from .image import Image, Planes
+from .wrap import Axis
+
+__all__ = ["PackedFilter", "can_filter_packed"]
+
+Array = npt.NDArray[Any]
+Words = list[Array]
+F32 = np.float32
+I32 = np.int32
+U32 = np.uint32
+
+_EVEN = U32(0x00FF00FF)
+_ROUND = U32(0x00800080)
+_EIGHT = U32(8)
+_FULL = U32(256)
+_TOP = F32(255.0)
+
+
+def can_filter_packed(image: Image, sampler: SamplerState) -> bool:
+    """Is this a view of plain bytes, wrapped in one of the two simple ways?"""
+    if image.bytes8 is None or sampler.compare_enabled or image.target is Target.BUFFER:
+        return False
+    if image.target.is_cube and sampler.seamless_cube_map:
+        return False
+    return all(axis.mode in (Wrap.REPEAT, Wrap.CLAMP_TO_EDGE) for axis in axes_of(image, sampler))
+
+
+def lerp(a: Array, b: Array, weight: Array, rest: Array) -> Array:
+    """Two channels of a word each, weighted `rest : weight` (of 256), rounded."""
+    mixed = a * rest
+    mixed += b * weight
+    mixed += _ROUND
+    mixed >>= _EIGHT
+    mixed &= _EVEN
+    return mixed
+
+
+class PackedFilter:
+    """Samples one view of 8-bit texels through one sampler; results are even and odd words."""
+
+    def __init__(self, image: Image, sampler: SamplerState) -> None:
+        self.image = image
+        self.axes = axes_of(image, sampler)
+        assert image.bytes8 is not None
+        used = {b for b in image.bytes8 if not isinstance(b, str)}
+        self.even = bool(used & {0, 2})
+        self.odd = bool(used & {1, 3})
+
+    def _split(self, word: Array) -> Words:
+        """Even and odd bytes of gathered texels (as far as the view reads them)."""
+        if word.dtype != U32:
+            word = word.astype(U32)
+        parts = []
+        if self.even:
+            parts.append(word & _EVEN)
+        if self.odd:
+            parts.append((word >> _EIGHT) & _EVEN)
+        return parts
+
+    def _take(self, level: Level, x: Array, y: Array | int, z: Array | int) -> Array:
+        image = self.image
+        index = x + (y * image.width[level] + z * image.layer_stride[level] + image.base[level])
+        found: Array = image.texels().take(index)
+        return found
+
+    def _extent(self, axis: int, level: Level) -> Any:
+        image = self.image
+        table = (image.width, image.height, image.depth)[axis]
+        return int(table[level]) if isinstance(level, int) else table[level]
+
+    def nearest(self, place: Place) -> Words:
+        """The texel the coordinates are in."""
+        at = [
+            _nearest_fixed(axis, place.coords[i], self._extent(i, place.level), place.offset[i])
+            for i, axis in enumerate(self.axes)
+        ]
+        y: Array | int = at[1] if len(at) > 1 else 0
+        z: Array | int = at[2] if len(at) > 2 else place.z
+        return self._split(self._take(place.level, at[0], y, z))
+
+    def linear(self, place: Place) -> Words:
+        """The weighted mean of 2, 4 or 8 texels."""
+        level = place.level
+        taps = [
+            _linear_fixed(axis, place.coords[i], self._extent(i, level), place.offset[i])
+            for i, axis in enumerate(self.axes)
+        ]
+        x0, x1, wx = taps[0]
+        rx = _FULL - wx
+
+        def row(y: Array | int, z: Array | int) -> Words:
+            low = self._split(self._take(level, x0, y, z))
+            high = self._split(self._take(level, x1, y, z))
+            return [lerp(a, b, wx, rx) for a, b in zip(low, high, strict=True)]
+
+        if len(taps) == 1:
+            return row(0, place.z)
+        y0, y1, wy = taps[1]
+        ry = _FULL - wy
+
+        def layer(z: Array | int) -> Words:
+            pairs = zip(row(y0, z), row(y1, z), strict=True)
+            return [lerp(a, b, wy, ry) for a, b in pairs]
+
+        if len(taps) == 2:
+            return layer(place.z)
+        z0, z1, wz = taps[2]
+        pairs = zip(layer(z0), layer(z1), strict=True)
+        return [lerp(a, b, wz, _FULL - wz) for a, b in pairs]
+
+    @staticmethod
+    def mix(a: Words, b: Words, fraction: Array) -> Words:
+        """Between two mipmap levels."""
+        weight = (fraction * F32(256.0)).astype(U32)
+        rest = _FULL - weight
+        return [lerp(x, y, weight, rest) for x, y in zip(a, b, strict=True)]
+
+    def planes(self, words: Sequence[Array]) -> Planes:
+        """Float components, swizzled."""
+        parts = {}
+        if self.even:
+            parts[0] = words[0]
+        if self.odd:
+            parts[1] = words[-1]
+        made: dict[str | int, Array] = {"0": np.zeros((), F32), "1": np.ones((), F32)}
+        assert self.image.bytes8 is not None
+        for source in self.image.bytes8:
+            if source not in made:
+                assert isinstance(source, int)
+                word = parts[source & 1]
+                code = word & U32(255) if source < 2 else word >> U32(16)
+                made[source] = np.divide(code.view(I32), _TOP, dtype=F32)
+        return [made[source] for source in self.image.bytes8]
+
+
+def _bounded(i: Array, n: Any) -> Array:
+    limited: Array = np.minimum(np.maximum(i, I32(0)), n - 1)
+    return limited
+
+
+def _offset_coordinate(s: Array, offset: Array | int, nf: Array, scaled: bool) -> Array:
+    if isinstance(offset, int) and offset == 0:
+        return s
+    return s + offset if scaled else s + offset / nf
+
+
+def _nearest_fixed(axis: Axis, s: Array, n: Any, offset: Array | int) -> Array:
+    nf = np.asarray(n, F32)
+    s = _offset_coordinate(s, offset, nf, axis.scaled)
+    if axis.mode is Wrap.REPEAT and not axis.pot:
+        s = s - np.floor(s)
+        return _bounded((s * nf).astype(I32), n)
+    u = np.floor(s if axis.scaled else s * nf)
+    if axis.mode is Wrap.CLAMP_TO_EDGE:
+        u = np.minimum(np.maximum(u, F32(0.0)), nf - F32(1.0))
+    i: Array = u.astype(I32)
+    return i & (n - 1) if axis.mode is Wrap.REPEAT else i
+
+
+def _linear_fixed(axis: Axis, s: Array, n: Any, offset: Array | int) -> tuple[Array, Array, Array]:
+    """Both texels and the second one's weight of 256."""
+    nf = np.asarray(n, F32)
+    s = _offset_coordinate(s, offset, nf, axis.scaled)
+    repeat = axis.mode is Wrap.REPEAT
+    if repeat and not axis.pot:
+        s = s - np.floor(s)
+    u = s * F32(256.0) if axis.scaled else s * (nf * F32(256.0))
+    if not repeat:
+        u = np.minimum(np.maximum(u, F32(0.0)), nf * F32(256.0))
+    fixed = np.rint(u).astype(I32)
+    fixed -= I32(128)
+    i0 = fixed >> I32(8)
+    weight = (fixed & I32(255)).view(U32)
+    i1 = i0 + I32(1)
+    if not repeat:
+        return _bounded(i0, n), _bounded(i1, n), weight
+    if axis.pot:
+        return i0 & (n - 1), i1 & (n - 1), weight
+    i0 = np.where(i0 < 0, n - 1, np.minimum(i0, n - 1))
+    i1 = i0 + I32(1)
+    return i0, np.where(i1 >= n, I32(0), i1), weight

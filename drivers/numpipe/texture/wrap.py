@@ -1,0 +1,151 @@
+"""Texture coordinates to texel indices along one axis, for every wrap mode.
+
+`s` is the coordinate (normalised unless `scaled`), `n` the extent: an int, or an array with each
+lane's own. Indices come back inside 0..n-1; modes that can reach the border also say which lanes
+did. Coordinates that are not finite land somewhere inside.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pipe.enums import Wrap
+
+__all__ = ["Axis", "Taps", "clamp", "linear_taps", "nearest_tap"]
+
+Array = npt.NDArray[Any]
+F32 = np.float32
+HALF = F32(0.5)
+ONE = F32(1.0)
+ZERO = F32(0.0)
+
+_MIRRORED_ONCE = (Wrap.MIRROR_CLAMP, Wrap.MIRROR_CLAMP_TO_EDGE, Wrap.MIRROR_CLAMP_TO_BORDER)
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """How one axis is wrapped: the mode, whether extents are powers of two, units of `s`."""
+
+    mode: Wrap
+    pot: bool
+    scaled: bool = False
+
+
+@dataclass(slots=True)
+class Taps:
+    """The two texels along an axis and the second one's weight; `out` marks border texels."""
+
+    i0: Array
+    i1: Array
+    weight: Array
+    out0: Array | None = None
+    out1: Array | None = None
+
+
+def clamp(i: Array, n: Any) -> Array:
+    """`i` limited to 0..n-1."""
+    limited: Array = np.minimum(np.maximum(i, 0), n - 1)
+    return limited
+
+
+def _fraction(s: Array) -> Array:
+    """s - floor(s), below 1 even after rounding."""
+    f = s - np.floor(s)
+    return np.minimum(f, F32(0.99999994))
+
+
+def _mirrored(s: Array) -> Array:
+    """The zigzag of period 2 that is s on 0..1."""
+    folded: Array = np.abs(s - F32(2.0) * np.rint(s * HALF))
+    return folded
+
+
+def _scaled(axis: Axis, s: Array, n: Array, offset: Array | int) -> Array:
+    """The coordinate in texels."""
+    u: Array = s if axis.scaled else s * n
+    return np.asarray(u + offset) if _is_set(offset) else u
+
+
+def _is_set(offset: Array | int) -> bool:
+    return not isinstance(offset, int) or offset != 0
+
+
+def _integer(u: Array) -> Array:
+    """Floor to int32; anything that does not fit becomes something that does."""
+    bounded = np.minimum(np.maximum(np.floor(u), F32(-1073741824.0)), F32(1073741824.0))
+    whole: Array = bounded.astype(np.int32)
+    return whole
+
+
+def _period(axis: Axis, s: Array, nf: Array, offset: Array | int) -> Array:
+    """The coordinate as a fraction of the period, for the modes that repeat."""
+    if axis.scaled:
+        s = s / nf
+    return s + offset / nf if _is_set(offset) else s
+
+
+def nearest_tap(
+    axis: Axis, s: Array, n: Any, offset: Array | int = 0
+) -> tuple[Array, Array | None]:
+    """The nearest texel, and which lanes are on the border (None where the mode has none)."""
+    nf = np.asarray(n, F32)
+    mode = axis.mode
+    if mode is Wrap.REPEAT:
+        if axis.pot:
+            return _integer(_scaled(axis, s, nf, offset)) & (n - 1), None
+        i = (_fraction(_period(axis, s, nf, offset)) * nf).astype(np.int32)
+        return clamp(i, n), None
+    if mode is Wrap.MIRROR_REPEAT:
+        i = (_mirrored(_period(axis, s, nf, offset)) * nf).astype(np.int32)
+        return clamp(i, n), None
+    u = _scaled(axis, s, nf, offset)
+    if mode in _MIRRORED_ONCE:
+        u = np.abs(u)
+    i = _integer(u)
+    inside = clamp(i, n)
+    if mode in (Wrap.CLAMP_TO_BORDER, Wrap.MIRROR_CLAMP_TO_BORDER):
+        return inside, i != inside
+    return inside, None
+
+
+def linear_taps(axis: Axis, s: Array, n: Any, offset: Array | int = 0) -> Taps:
+    """The two texels whose centres surround the coordinate."""
+    nf = np.asarray(n, F32)
+    mode = axis.mode
+    if mode is Wrap.REPEAT:
+        return _repeat_taps(axis, s, n, nf, offset)
+    if mode is Wrap.MIRROR_REPEAT:
+        i0, weight = _split(_mirrored(_period(axis, s, nf, offset)) * nf - HALF)
+        return Taps(clamp(i0, n), clamp(i0 + 1, n), weight)
+    u = _scaled(axis, s, nf, offset)
+    if mode in _MIRRORED_ONCE:
+        u = np.abs(u)
+    if mode in (Wrap.CLAMP_TO_EDGE, Wrap.MIRROR_CLAMP_TO_EDGE):
+        i0, weight = _split(np.minimum(np.maximum(u, HALF), nf - HALF) - HALF)
+        return Taps(clamp(i0, n), clamp(i0 + 1, n), weight)
+    if mode in (Wrap.CLAMP, Wrap.MIRROR_CLAMP):
+        u = np.minimum(np.maximum(u, ZERO), nf)
+    i0, weight = _split(np.minimum(np.maximum(u, F32(-1.0)), nf + ONE) - HALF)
+    i1 = i0 + 1
+    inside0, inside1 = clamp(i0, n), clamp(i1, n)
+    return Taps(inside0, inside1, weight, i0 != inside0, i1 != inside1)
+
+
+def _repeat_taps(axis: Axis, s: Array, n: Any, nf: Array, offset: Array | int) -> Taps:
+    if axis.pot:
+        i0, weight = _split(_scaled(axis, s, nf, offset) - HALF)
+        return Taps(i0 & (n - 1), (i0 + 1) & (n - 1), weight)
+    i0, weight = _split(_fraction(_period(axis, s, nf, offset)) * nf - HALF)
+    i0 = np.where(i0 < 0, n - 1, np.minimum(i0, n - 1))
+    i1 = i0 + 1
+    return Taps(i0, np.where(i1 >= n, 0, i1), weight)
+
+
+def _split(u: Array) -> tuple[Array, Array]:
+    """Floor as int32, and the fraction."""
+    whole = np.floor(u)
+    return _integer(whole), u - whole
