@@ -54,7 +54,7 @@ def clamp(i: Array, n: Any) -> Array:
 
 def _fraction(s: Array) -> Array:
     """s - floor(s), below 1 even after rounding."""
-    f = s - np.floor(s)
+    f: Array = s - np.floor(s)
     return np.minimum(f, F32(0.99999994))
 
 
