@@ -76,7 +76,7 @@ class Interpreter:
         self.values: dict[Def, Array] = {}
         self.pointers: dict[Def, Pointer] = {}
         self.active = np.ones(env.lanes, dtype=np.bool_)
-        self.helper = env.system_value("helper_invocation", 1, 1)[0].copy()
+        self.helper: Array = env.system_value("helper_invocation", 1, 1)[0].copy()
         self.came_from = np.full(env.lanes, -1, dtype=np.int64)
         self.block_numbers: dict[Block, int] = {}
         self.params: list[Any] = []

@@ -8,8 +8,8 @@ look-up. Candidates are then matched in table order; the first that matches is a
 Matching is swizzle-aware: at each step down, the swizzle with which the pattern's parent reads a
 source is composed with that source's own, so a variable stands for certain components of a value.
 
-The worklist runs to a fixed point: a rewrite puts the new instructions, the users of the result,
-and the remaining user of a value that lost a use back on the list. Instructions left without use
+The worklist runs to a fixed point: a rewrite puts the new instructions, the users of the result
+(as far up as any rule looks down), and the remaining user of a value that lost a use back on the list. Instructions left without use
 are removed at once, because `is_used_once` counts them.
 """
 
@@ -46,6 +46,7 @@ class RuleSet:
         self.by_op: dict[str, list[Rule]] = {}
         for rule in self.rules:
             self.by_op.setdefault(rule.search.name, []).append(rule)
+        self.depth = max((_depth(rule.search) for rule in self.rules), default=1)
         self._candidates: dict[tuple[str, ...], tuple[Rule, ...]] = {}
 
     def candidates(self, alu: Alu) -> tuple[Rule, ...]:
@@ -60,6 +61,11 @@ class RuleSet:
             found = tuple(r for r in rules if _possible(r.search, key[1:]))
             self._candidates[key] = found
         return found
+
+
+def _depth(node: Pattern) -> int:
+    """Levels of operations in a search tree."""
+    return 1 + max(map(_depth, node.srcs), default=0) if isinstance(node, Expr) else 0
 
 
 def _kind(instr: Instr) -> str:
@@ -95,6 +101,17 @@ class _Match:
         self.bindings: list[Binding | None] = [None] * num_vars
         self.exact = False
         self.flips = 0
+
+    def size(self, size: Any, alu: Alu) -> int:
+        """What a size class of the rule is in this match."""
+        if isinstance(size, int):
+            return size
+        if size == "root":
+            return alu.result.bit_size
+        bound = self.bindings[size[1]]
+        assert bound is not None
+        value: Def = bound[0]
+        return value.bit_size
 
     def expr(self, node: Expr, alu: Alu, swizzle: Swizzle) -> bool:
         """Does the tree of `alu`, read at components `swizzle`, look like `node`?"""
@@ -155,7 +172,12 @@ def _match(rule: Rule, alu: Alu) -> _Match | None:
         match = _Match(rule.num_vars)
         match.flips = flips
         if match.expr(rule.search, alu, swizzle):
-            return None if rule.inexact and match.exact else match
+            if rule.inexact and match.exact:
+                return None
+            for a, b in rule.size_guards:
+                if match.size(a, alu) != match.size(b, alu):
+                    return None
+            return match
     return None
 
 
@@ -180,7 +202,7 @@ class _Builder:
             if len(swizzle) < num_components:  # one component stands for all
                 swizzle = (swizzle * num_components)[:num_components]
             return value, swizzle[:num_components]
-        size = self.size(node.size)
+        size = self.match.size(node.size, self.alu)
         if isinstance(node, Const):
             const = LoadConst((raw_bits(node.value, node.base, size),), size)
             const.insert_before(self.alu)
@@ -202,17 +224,6 @@ class _Builder:
         read = IDENTITY[num_components] if width >= num_components else (0,) * num_components
         return made.result, read
 
-    def size(self, size: Any) -> int:
-        """What a size class of the rule is in this match."""
-        if isinstance(size, int):
-            return size
-        if size == "root":
-            return self.alu.result.bit_size
-        bound = self.match.bindings[size[1]]
-        assert bound is not None
-        value: Def = bound[0]
-        return value.bit_size
-
 
 def _folded(op: Opcode, srcs: list[Binding], width: int, bit_size: int) -> tuple[int, ...]:
     """Constants are folded on the way: rules that move them about would not come to rest."""
@@ -227,7 +238,9 @@ def _folded(op: Opcode, srcs: list[Binding], width: int, bit_size: int) -> tuple
 class _Worklist:
     """Instructions still to be looked at, each at most once at a time."""
 
-    def __init__(self, instrs: Iterable[Alu]):
+    def __init__(self, instrs: Iterable[Alu], rules: RuleSet):
+        self.by_op = rules.by_op
+        self.reach = rules.depth - 1
         self.queue = deque(instrs)
         self.waiting = set(self.queue)
 
@@ -239,14 +252,22 @@ class _Worklist:
                 yield instr
 
     def add(self, instr: Instr) -> None:
-        if instr not in self.waiting and isinstance(instr, Alu):
+        if instr not in self.waiting and isinstance(instr, Alu) and instr.op.name in self.by_op:
             self.waiting.add(instr)
             self.queue.append(instr)
 
-    def add_parents(self, uses: Iterable[Src]) -> None:
-        for src in uses:
-            if isinstance(src.parent, Alu):
-                self.add(src.parent)
+    def add_users(self, uses: Iterable[Src]) -> None:
+        """Users, their users and so on, as far up as a search tree reaches down."""
+        level = [src.parent for src in uses]
+        for _ in range(self.reach):
+            users: list[Alu] = []
+            for parent in level:
+                if isinstance(parent, Alu):
+                    self.add(parent)
+                    users.append(parent)
+            if not users:
+                return
+            level = [src.parent for alu in users for src in alu.result.uses]
 
 
 def _substitute(alu: Alu, value: Def, swizzle: Swizzle, new: list[Alu]) -> None:
@@ -281,7 +302,7 @@ def _remove_dead(start: Alu, work: _Worklist) -> None:
             value = src.value
             if value.uses:
                 if len(value.uses) == 1:  # `is_used_once` may hold now
-                    work.add_parents(value.uses)
+                    work.add_users(value.uses)
                 work.add(value.instr)
             elif isinstance(value.instr, _PURE):
                 dead.append(value.instr)
@@ -301,7 +322,7 @@ def rewrite_impl(impl: FunctionImpl, rules: RuleSet, protected: set[Def] | None 
                 instrs.append(at)
             at = at.next
     budget = _BUDGET * (len(instrs) + 16)
-    work = _Worklist(instrs)
+    work = _Worklist(instrs, rules)
     count = 0
     for alu in work:
         for rule in rules.candidates(alu):
@@ -338,6 +359,6 @@ def _apply(
         work.add(instr)
     if protected and alu.result in protected:
         protected.update(instr.result for instr in builder.new)
-    work.add_parents(users)
+    work.add_users(users)
     work.add(value.instr)
     _remove_dead(alu, work)

@@ -12,7 +12,8 @@ A rule is `(search, replace, *conditions)`:
   search each component must match.
 * a condition is `"options.name"` or `"!options.name"`, a switch of `AlgebraicOptions`.
 
-Bit sizes of the replacement follow from the opcodes' types; see `_SizeClasses`.
+Bit sizes of the replacement follow from the opcodes' types; see `_SizeClasses`. Where it needs
+two sizes to be equal that the search leaves free, the rule gets a guard.
 """
 
 from __future__ import annotations
@@ -90,6 +91,7 @@ class Rule:
     depends_on_use_counts: bool
     number: int = 0
     var_names: tuple[str, ...] = field(default=())
+    size_guards: tuple[tuple[Any, Any], ...] = ()
 
     def __str__(self) -> str:
         return rule_text(self.text)
@@ -184,12 +186,15 @@ class _SizeClasses:
     def __init__(self) -> None:
         self.parent: list[int] = []
         self.answer: dict[int, Any] = {}
+        self.tokens: list[tuple[Any, int]] = []
 
     def new(self, answer: Any = None) -> int:
-        self.parent.append(len(self.parent))
+        place = len(self.parent)
+        self.parent.append(place)
         if answer:
-            self.answer[len(self.parent) - 1] = answer
-        return len(self.parent) - 1
+            self.answer[place] = answer
+            self.tokens.append((answer, place))
+        return place
 
     def find(self, i: int) -> int:
         while self.parent[i] != i:
@@ -235,7 +240,8 @@ def compile_rule(text: tuple[Any, ...], number: int = 0) -> Rule:
     for condition in text[2:]:
         if not re.match(r"!?options\.\w+$", condition):
             raise compiler.error(f"malformed condition {condition!r}")
-    classes = _SizeClasses()
+    known, classes = _SizeClasses(), _SizeClasses()
+    known.assign(search)
     for node, place in classes.assign(replace):
         node.size = classes.answer.get(classes.find(place))
         if node.size is None:
@@ -252,7 +258,25 @@ def compile_rule(text: tuple[Any, ...], number: int = 0) -> Rule:
         counted,
         number,
         tuple(compiler.names),
+        _guards(known, classes),
     )
+
+
+def _guards(search: _SizeClasses, replace: _SizeClasses) -> tuple[tuple[Any, Any], ...]:
+    """Sizes (of a variable, of the root, or a number) that must be equal for the replacement."""
+    known: dict[Any, Any] = {}
+    for token, place in search.tokens:
+        root = search.find(place)
+        known.setdefault(token, token if isinstance(token, int) else search.answer.get(root))
+    wanted: dict[int, Any] = {}
+    guards = []
+    for token, place in replace.tokens:
+        root = replace.find(place)
+        mine = known.get(token, token)
+        other = wanted.setdefault(root, mine)
+        if other != mine:
+            guards.append((other, mine))
+    return tuple(guards)
 
 
 def _survey(node: Pattern) -> tuple[bool, bool]:

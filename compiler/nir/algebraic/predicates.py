@@ -215,10 +215,10 @@ def is_shift_amount(value: Def, swizzle: Swizzle) -> bool:
 
 @_predicate
 def is_zero_to_one(value: Def, swizzle: Swizzle) -> bool:
-    """Known to lie in [+0, 1] and to be no NaN."""
+    """Known to lie in 0..1 (a zero may have either sign) and to be no NaN."""
     instr = value.instr
     if isinstance(instr, LoadConst):
-        return _all(0.0 <= v <= 1.0 and math.copysign(1.0, v) > 0 for v in _floats(value, swizzle))
+        return _all(0.0 <= v <= 1.0 for v in _floats(value, swizzle))
     return isinstance(instr, Alu) and instr.op.name in _ZERO_TO_ONE
 
 
@@ -270,8 +270,8 @@ def is_a_number(value: Def, swizzle: Swizzle) -> bool:
     )
 
 
-_FROM_INTEGER = frozenset(f"{p}2f{n}" for p in ("b", "i", "u") for n in ("", "16", "32", "64"))
-_ZERO_TO_ONE = frozenset({"fsat", "b2f", "b2f16", "b2f32", "b2f64"})
+_FROM_INTEGER = frozenset(f"{p}2f{n}" for p in "biu" for n in (16, 32, 64))
+_ZERO_TO_ONE = frozenset({"fsat", "b2f16", "b2f32", "b2f64"})
 _INTEGRAL = _FROM_INTEGER | {"ftrunc", "ffloor", "fceil", "fround_even", "fsign"}
 _KEEPS_INTEGRAL = frozenset({"fadd", "fmul", "fneg", "fabs", "fmin", "fmax", "fsat", "mov"})
-_NOT_NEGATIVE = _ZERO_TO_ONE | {"fabs", "fexp2", "u2f", "u2f16", "u2f32", "u2f64"}
+_NOT_NEGATIVE = frozenset({"fabs", "fexp2"} | {f"{p}2f{n}" for p in "bu" for n in (16, 32, 64)})

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache, lru_cache
 
 from compiler.nir.algebraic.engine import RuleSet
 from compiler.nir.algebraic.options import AlgebraicOptions, RuleText
-from compiler.nir.algebraic.pattern import Rule, RuleError, compile_rule, rule_text
+from compiler.nir.algebraic.pattern import Expr, Pattern, Rule, RuleError, compile_rule, rule_text
 
 __all__ = ["PHASES", "all_rules", "compiled_rules", "rule_set", "rule_texts"]
 
@@ -54,7 +55,7 @@ def all_rules() -> list[Rule]:
     return [rule for phase in PHASES for rule in compiled_rules(phase)]
 
 
-def _wanted(rule: Rule, options: AlgebraicOptions) -> bool:
+def _switched_on(rule: Rule, options: AlgebraicOptions) -> bool:
     for condition in rule.conditions:
         negated = condition.startswith("!")
         name = condition.removeprefix("!").removeprefix("options.")
@@ -65,7 +66,29 @@ def _wanted(rule: Rule, options: AlgebraicOptions) -> bool:
     )
 
 
+def _is_lowering(rule: Rule) -> bool:
+    return any(condition.startswith("options.lower_") for condition in rule.conditions)
+
+
+def _operations(node: Pattern) -> Iterator[str]:
+    if isinstance(node, Expr):
+        yield node.name
+        for sub in node.srcs:
+            yield from _operations(sub)
+
+
 @lru_cache(maxsize=64)
 def rule_set(options: AlgebraicOptions, phase: str) -> RuleSet:
-    """The rules that `options` switch on, indexed for matching."""
-    return RuleSet(rule for rule in compiled_rules(phase) if _wanted(rule, options))
+    """The rules that `options` switch on, indexed for matching.
+
+    A rule that would bring back an operation the driver has lowered stays off.
+    """
+    rules = [rule for rule in compiled_rules(phase) if _switched_on(rule, options)]
+    lowered = {r.search.name for r in rules if _is_lowering(r)}
+    if phase == "late":
+        lowered |= {r.search.name for r in rule_set(options, "main").rules if _is_lowering(r)}
+    return RuleSet(
+        rule
+        for rule in rules
+        if _is_lowering(rule) or lowered.isdisjoint(_operations(rule.replace))
+    )

@@ -137,7 +137,6 @@ RANGES: list[RuleText] = [
     (("~fadd", a, ("fneg", ("ffloor(is_used_once)", a))), ("ffract", a)),
     (("~fadd", a, ("fneg", ("ffract(is_used_once)", a))), ("ffloor", a)),
     (("~ffloor", ("ffract", a)), 0.0),
-    (("fabs", ("fsat", a)), ("fsat", a)),
 ]
 
 TRANSCENDENTAL: list[RuleText] = [

@@ -1,0 +1,88 @@
+"""Every rewrite rule holds: both sides are built as shaders, run, and compared."""
+
+from __future__ import annotations
+
+import pytest
+from rule_checker import WAIVERS, CannotBuildError, cases, check_rule, waiver_key
+
+from compiler.nir.algebraic.engine import rewrite_impl
+from compiler.nir.algebraic.options import AlgebraicOptions
+from compiler.nir.algebraic.pattern import Rule, compile_rule
+from compiler.nir.algebraic.rules import all_rules, rule_set, rule_texts
+
+RULES = all_rules()
+# A driver that lacks one has the other.
+UNDO_EACH_OTHER = {"lower_fsqrt", "lower_ffloor", "fuse_ffma", "fuse_flrp"}
+
+
+@pytest.mark.parametrize("first", range(0, len(RULES), 40))
+def test_both_sides_of_every_rule_compute_the_same(first: int) -> None:
+    failures = []
+    for rule in RULES[first : first + 40]:
+        problems = check_rule(rule, WAIVERS.get(waiver_key(rule)))
+        if problems:
+            failures.append(f"{rule}\n    {problems[0]}")
+    assert not failures, "\n".join(failures)
+
+
+def test_there_are_at_least_250_different_rules() -> None:
+    def shape(rule: Rule) -> str:
+        """A rule without what only differs between bit sizes."""
+        text = str(rule)
+        for bits in ("16", "32", "64"):
+            text = text.replace(f"2f{bits}", "2f").replace(f"2i{bits}", "2i")
+            text = text.replace(f"@{bits}", "@")
+        return text
+
+    assert len({shape(rule) for rule in RULES}) >= 250
+
+
+def test_no_rule_is_written_twice() -> None:
+    for phase in ("main", "late"):
+        texts = [repr(t) for t in rule_texts(phase)]
+        assert sorted({t for t in texts if texts.count(t) > 1}) == []
+
+
+def test_every_waiver_belongs_to_a_rule() -> None:
+    assert set(WAIVERS) <= {waiver_key(rule) for rule in RULES}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        (("fadd", "a", 0.0), "a"),
+        (("fmul", "a", ("frcp", "b")), ("fdiv", "a", "b")),
+        (("flt", "a", "b"), ("inot", ("fge", "a", "b"))),
+        (("iabs", "a"), ("imax", "a", ("inot", "a"))),
+        (("~fsub", "a", "b"), ("fadd", "a", "b")),
+        (("ishr", "a", 31), ("ushr", "a", 31)),
+        (("fdot2", "a", "b"), ("fmul", "a.x", "b.x")),
+        (("bcsel", "a", "b", "c"), "b"),
+    ],
+)
+def test_the_check_finds_wrong_rules(text: tuple[object, ...]) -> None:
+    assert check_rule(compile_rule(text))
+
+
+EVERYTHING = AlgebraicOptions(
+    **{name: True for name in AlgebraicOptions.names() if name not in UNDO_EACH_OTHER}
+)
+
+
+@pytest.mark.parametrize("phase", ["main", "late"])
+@pytest.mark.parametrize("options", [AlgebraicOptions(), EVERYTHING], ids=["default", "everything"])
+def test_rules_together_come_to_rest_on_every_search_tree(
+    phase: str, options: AlgebraicOptions
+) -> None:
+    together = rule_set(options, phase)
+    restless = []
+    for rule in RULES:
+        try:
+            case = cases(rule)[0]
+            impl = case.build().entry
+        except CannotBuildError:
+            continue
+        count = rewrite_impl(impl, together)
+        if count > 60 or rewrite_impl(impl, together):
+            restless.append(f"{rule}: {count} rewrites")
+    assert not restless, "\n".join(restless)
