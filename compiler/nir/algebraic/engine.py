@@ -9,8 +9,8 @@ Matching is swizzle-aware: at each step down, the swizzle with which the pattern
 source is composed with that source's own, so a variable stands for certain components of a value.
 
 The worklist runs to a fixed point: a rewrite puts the new instructions, the users of the result
-(as far up as any rule looks down), and the remaining user of a value that lost a use back on the list. Instructions left without use
-are removed at once, because `is_used_once` counts them.
+(as far up as any rule looks down), and the remaining user of a value that lost a use back on the
+list. Instructions left without use are removed at once, because `is_used_once` counts them.
 """
 
 from __future__ import annotations
