@@ -45,7 +45,11 @@ def compute(impl: FunctionImpl, wanted: Metadata) -> None:
 
 
 def compute_cfg(impl: FunctionImpl) -> None:
-    """Predecessors, successors and source-order indices of all blocks."""
+    """Predecessors, successors and source-order indices of all blocks.
+
+    A block that cannot be reached (behind a loop without break, say) leads nowhere, so phis have
+    no sources from it.
+    """
     blocks = list(impl.blocks())
     for i, block in enumerate(blocks):
         block.index = i
@@ -82,7 +86,16 @@ def compute_cfg(impl: FunctionImpl) -> None:
             elif isinstance(follower, Loop):
                 assert isinstance(after, Block)
                 stack.append((follower.body, follower.first, follower.first, after))
+    reached = {blocks[0]}
+    work = [blocks[0]]
+    while work:
+        for successor in work.pop().successors:
+            if successor not in reached:
+                reached.add(successor)
+                work.append(successor)
     for block in blocks:
+        if block not in reached:
+            block.successors = []
         for successor in block.successors:
             successor.predecessors.append(block)
     impl.valid |= Metadata.CFG | Metadata.BLOCK_INDEX

@@ -1,0 +1,28 @@
+"""Phis that have no choice dissolve."""
+
+from __future__ import annotations
+
+from compiler.nir.helpers import is_phi_of_same
+from compiler.nir.instrs import Phi
+from compiler.nir.pass_runner import nir_pass
+from compiler.nir.shader import Metadata, Shader
+
+
+@nir_pass("remove_phis", preserves=Metadata.CONTROL_FLOW)
+def remove_phis(shader: Shader) -> bool:
+    """A phi whose sources are all one value (or the phi itself) is that value."""
+    progress = False
+    for impl in shader.impls():
+        work = [p for block in impl.blocks() for p in block.phis()]
+        while work:
+            phi = work.pop()
+            if phi.block is None:
+                continue
+            same = is_phi_of_same(phi)
+            if same is None:
+                continue
+            users = [s.parent for s in phi.result.uses if isinstance(s.parent, Phi)]
+            phi.replace_by(same)
+            work.extend(u for u in users if u is not phi)
+            progress = True
+    return progress
