@@ -1,0 +1,171 @@
+"""`gallette diff`: scenes on two implementations, compared pass by pass."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from compiler.errors import GalletteError
+from gallette import default_driver
+from gallette.compare import SceneDiff, compare
+from gallette.render import render_scenes
+from gallette.terminal import console, progress_bar
+
+__all__ = ["DiffReport", "add_arguments", "print_diffs", "run", "run_diffs"]
+
+
+@dataclass(slots=True)
+class DiffReport:
+    """Everything a report wants to show."""
+
+    ours: str
+    theirs: str
+    ours_renderer: str
+    theirs_renderer: str
+    tolerance: float
+    note: str
+    scenes: list[SceneDiff]
+    options: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        return all(s.ok for s in self.scenes)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("scenes", nargs="*", metavar="SCENE", help="scenes (default: all)")
+    parser.add_argument("--list", action="store_true", help="list the scenes")
+    parser.add_argument("--driver", default=None, help="our side (default: GALLETTE_DRIVER)")
+    parser.add_argument("--against", default="native", metavar="DRIVER", help="the other side")
+    parser.add_argument("--tolerance", type=float, default=1.0, metavar="N", help="steps of 1/255")
+    parser.add_argument("--html", type=Path, default=None, metavar="DIR", help="write a report")
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an option of our driver, such as inexact_used_once=always",
+    )
+    parser.add_argument("--record", action="store_true", help="store references from native GL")
+
+
+def run(options: argparse.Namespace) -> int:
+    from gallette.scenes import SCENES
+
+    out = console()
+    if options.list:
+        for s in SCENES.values():
+            mark = "multi-pass" if s.multipass else ""
+            out.print(f"[bold]{s.name:<16}[/] {mark:<11} {s.doc}")
+        return 0
+    scenes = check_scenes(options.scenes)
+    if options.record:
+        from gallette.references import FOLDER, record
+
+        rendering = record(scenes)
+        size = sum(p.stat().st_size for p in FOLDER.iterdir()) / 1e6
+        out.print(f"recorded {len(scenes)} scenes from {rendering.renderer} ({size:.2f} MB)")
+        return 0
+    report = run_diffs(
+        scenes,
+        options.driver or default_driver(),
+        options.against,
+        options.tolerance,
+        parse_options(options.option),
+    )
+    print_diffs(out, report)
+    if options.html is not None:
+        from gallette.reports.html import write_diff
+
+        out.print(f"report: {write_diff(report, options.html)}")
+    return 0 if report.ok else 1
+
+
+def check_scenes(names: Sequence[str]) -> list[str]:
+    """The scenes asked for, all of them by default."""
+    from difflib import get_close_matches
+
+    from gallette.scenes import SCENES
+
+    for name in names:
+        if name not in SCENES:
+            close = get_close_matches(name, SCENES, 1)
+            hint = f"did you mean {close[0]!r}?" if close else f"scenes: {', '.join(SCENES)}"
+            raise GalletteError(f"gallette diff: unknown scene {name!r}; {hint}")
+    return list(names) or list(SCENES)
+
+
+def parse_options(texts: Sequence[str]) -> dict[str, str]:
+    result = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name and equals):
+            raise GalletteError(f"gallette diff: --option wants NAME=VALUE, not {text!r}")
+        result[name] = value
+    return result
+
+
+def run_diffs(
+    scenes: list[str], driver: str, against: str, tolerance: float, options: dict[str, str]
+) -> DiffReport:
+    """Render both sides with progress, compare."""
+    from gallette.references import native_or_recorded
+
+    out = console()
+    with progress_bar(out) as bar:
+        sides = [bar.add_task(f"scenes on {d}", total=None, note="") for d in (against, driver)]
+
+        def step(side: int) -> None:
+            bar.update(sides[side], advance=1)
+
+        theirs, note = native_or_recorded(against, scenes, lambda name: step(0))
+        total = sum(map(len, theirs.passes.values()))
+        bar.update(sides[0], total=total, completed=total)
+        bar.update(sides[1], total=total)
+        ours = render_scenes(driver, scenes, lambda name: step(1), options)
+    return DiffReport(
+        driver,
+        theirs.driver,
+        ours.renderer,
+        theirs.renderer,
+        tolerance,
+        note,
+        compare(ours, theirs, scenes, tolerance),
+        options,
+    )
+
+
+_VERDICTS = {"identical": "green", "close": "green", "different": "red"}
+
+
+def print_diffs(out: Console, report: DiffReport) -> None:
+    if report.note:
+        out.print(f"[yellow]{escape(report.note)}[/]")
+    table = Table(title=f"{report.ours} against {report.theirs_renderer or report.theirs}")
+    for name, justify in (("scene", "left"), ("pass", "left"), ("verdict", "left")):
+        table.add_column(name, justify=justify)  # type: ignore[arg-type]
+    table.add_column("coverage mismatch", justify="right")
+    table.add_column("max difference", justify="right")
+    table.add_column(f"over {report.tolerance:g}/255", justify="right")
+    for scene in report.scenes:
+        if scene.error:
+            table.add_row(scene.name, escape(scene.error.strip()), "[red]error[/]", "", "", "")
+        for i, p in enumerate(scene.passes):
+            table.add_row(
+                scene.name if i == 0 else "",
+                p.name,
+                f"[{_VERDICTS[p.verdict]}]{p.verdict}[/]",
+                str(p.coverage_mismatch),
+                f"{p.max_difference:.3g}",
+                f"{p.over_tolerance:.3%}",
+                end_section=i == len(scene.passes) - 1,
+            )
+    out.print(table)
+    good = sum(s.ok for s in report.scenes)
+    out.print(f"{good} of {len(report.scenes)} scenes agree")

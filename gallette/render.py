@@ -1,0 +1,198 @@
+"""Rendering scenes in a process of their own: `python -m gallette.render` is the child.
+
+A native driver can crash, and Mesa loads one driver per process, so each side of a comparison has
+its own process. The child writes the pictures to an .npz file and reports progress on stdout, one
+JSON object per line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from compiler.errors import GalletteError
+from gallette.scenes.common import Pass
+
+__all__ = ["Rendering", "child_environment", "load_passes", "render_scenes", "save_passes"]
+
+
+@dataclass(slots=True)
+class Rendering:
+    """What one driver made of the scenes: passes per scene, errors per scene, its name."""
+
+    driver: str
+    renderer: str = ""
+    passes: dict[str, list[Pass]] = field(default_factory=dict)
+    errors: dict[str, str] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+
+def child_environment(driver: str, options: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment of a rendering process; driver options travel as debug flags."""
+    env = dict(os.environ)
+    root = str(Path(__file__).resolve().parent.parent)
+    env["PYTHONPATH"] = os.pathsep.join(filter(None, [root, env.get("PYTHONPATH", "")]))
+    if driver.startswith("native"):
+        env.setdefault("EGL_PLATFORM", "surfaceless")
+        env.setdefault("LIBGL_ALWAYS_SOFTWARE", "1")
+    if options:
+        flags = [f"{driver.split(':')[-1]}:{k}={v}" for k, v in options.items()]
+        env["GALLETTE_DEBUG"] = ",".join(filter(None, [env.get("GALLETTE_DEBUG", ""), *flags]))
+    return env
+
+
+def render_scenes(
+    driver: str,
+    scenes: Sequence[str],
+    on_pass: Callable[[str], None] | None = None,
+    options: Mapping[str, str] | None = None,
+) -> Rendering:
+    """Render scenes on a driver in a child process."""
+    result = Rendering(driver)
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "passes.npz"
+        with tempfile.TemporaryFile() as log:
+            child = subprocess.Popen(
+                [sys.executable, "-m", "gallette.render", driver, str(out), *scenes],
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env=child_environment(driver, options),
+                text=True,
+            )
+            assert child.stdout is not None
+            try:
+                for line in child.stdout:
+                    if line.startswith("{"):
+                        _progress(result, json.loads(line), on_pass)
+                child.wait()
+            finally:
+                if child.poll() is None:
+                    child.kill()
+                    child.wait()
+            log.seek(0)
+            errors = log.read().decode(errors="replace").strip()
+        if child.returncode == 2:
+            raise GalletteError(errors or f"driver {driver} does not start")
+        if out.exists():
+            result.passes = load_passes(out)
+    for name in scenes:
+        if name not in result.passes and name not in result.errors:
+            tail = "\n".join(errors.splitlines()[-6:])
+            result.errors[name] = f"the process ended with status {child.returncode}\n{tail}"
+    return result
+
+
+def _progress(
+    result: Rendering, message: dict[str, Any], on_pass: Callable[[str], None] | None
+) -> None:
+    if "renderer" in message:
+        result.renderer = message["renderer"]
+    elif "error" in message:
+        result.errors[message["scene"]] = message["error"]
+    elif "seconds" in message:
+        result.seconds[message["scene"]] = message["seconds"]
+    elif on_pass is not None:
+        on_pass(message["pass"])
+
+
+def save_passes(path: Path, passes: Mapping[str, Sequence[Pass]], *, small: bool = False) -> None:
+    """Write passes to an .npz file; `small` keeps floats in 16 bits and grey in one channel."""
+    arrays: dict[str, Any] = {}
+    index: list[dict[str, Any]] = []
+    for scene, list_of_passes in passes.items():
+        for p in list_of_passes:
+            key, color = f"p{len(index)}", p.color
+            grey = color.dtype == np.float32 and bool(
+                (color[..., :1] == color[..., 1:3]).all() and (color[..., 3] == 1).all()
+            )
+            index.append({"scene": scene, "name": p.name, "note": p.note, "grey": grey})
+            if grey:
+                color = color[..., 0]
+            if small and color.dtype == np.float32:
+                # 16 bits as steps of 1/32767: uniform precision, unlike half floats.
+                scale = float(max(1.0, np.abs(color).max()))
+                index[-1]["scale"] = scale
+                color = np.round(color / scale * 32767).astype(np.int16)
+            arrays[key], arrays[f"{key}c"] = color, np.packbits(p.coverage)
+            index[-1]["shape"] = list(p.coverage.shape)
+    arrays["index"] = np.frombuffer(json.dumps(index).encode(), np.uint8)
+    write = np.savez_compressed if small else np.savez
+    write(path, **arrays)
+
+
+def load_passes(path: Path) -> dict[str, list[Pass]]:
+    """Read what `save_passes` wrote."""
+    passes: dict[str, list[Pass]] = {}
+    with np.load(path) as arrays:
+        for i, entry in enumerate(json.loads(bytes(arrays["index"]))):
+            color = arrays[f"p{i}"]
+            if "scale" in entry:
+                color = (color.astype(np.float32) * (entry["scale"] / 32767)).astype(np.float32)
+            if entry["grey"]:
+                color = np.repeat(color[..., None], 4, axis=-1)
+                color[..., 3] = 1
+            height, width = entry["shape"]
+            bits = np.unpackbits(arrays[f"p{i}c"], count=height * width)
+            coverage = bits.reshape(height, width).astype(bool)
+            kept = Pass(entry["name"], color, coverage, entry["note"])
+            passes.setdefault(entry["scene"], []).append(kept)
+    return passes
+
+
+def _child(driver: str, out: Path, names: Sequence[str]) -> int:
+    def say(**message: Any) -> None:
+        print(json.dumps(message), flush=True)
+
+    try:
+        import moderngl
+    except ImportError:
+        print("rendering scenes needs moderngl: pip install 'gallette[reference]'", file=sys.stderr)
+        return 2
+    import gallette
+    from gallette.scenes import SCENES
+
+    done: dict[str, list[Pass]] = {}
+    for name in names:
+        start = time.perf_counter()
+        try:
+            window = gallette.moderngl_context(driver)
+        except GalletteError as error:
+            print(error, file=sys.stderr)
+            return 2
+        try:
+            ctx = moderngl.create_context(standalone=True, context=window)
+            say(renderer=str(ctx.info["GL_RENDERER"]))
+            passes = []
+            for p in SCENES[name].render(ctx, SCENES[name].size):
+                passes.append(p)
+                say(**{"scene": name, "pass": p.name})
+            done[name] = passes
+            say(scene=name, seconds=time.perf_counter() - start)
+        except Exception as error:
+            # One scene that fails is a result, not the end of the run.
+            say(scene=name, error=f"{type(error).__name__}: {error}")
+        finally:
+            _release(window)
+    save_passes(out, done)
+    return 0
+
+
+def _release(window: Any) -> None:
+    try:
+        window.release()
+    except GalletteError as error:
+        print(error, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    raise SystemExit(_child(sys.argv[1], Path(sys.argv[2]), sys.argv[3:]))

@@ -1,0 +1,38 @@
+"""The scenes: moderngl scripts that yield a picture per pass, one file each.
+
+Importing this package registers them all; `SCENES` has them by name.
+"""
+
+from gallette.scenes import (
+    blur,
+    deferred,
+    depth_prepass,
+    gradient,
+    instances,
+    life,
+    lines_points,
+    lit_mesh,
+    mandelbrot,
+    shadow_map,
+    textured_quads,
+    transparency,
+)
+from gallette.scenes.common import SCENES, Pass, Scene
+
+__all__ = [
+    "SCENES",
+    "Pass",
+    "Scene",
+    "blur",
+    "deferred",
+    "depth_prepass",
+    "gradient",
+    "instances",
+    "life",
+    "lines_points",
+    "lit_mesh",
+    "mandelbrot",
+    "shadow_map",
+    "textured_quads",
+    "transparency",
+]

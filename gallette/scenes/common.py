@@ -1,0 +1,181 @@
+"""What scenes are made of: passes, the registry, meshes and matrices.
+
+A scene is an ordinary moderngl script in a function `render(ctx, size)`. It draws, and after each
+interesting step yields a `Pass`: the picture, and which pixels were touched. It knows nothing of
+gallette: the same function runs on any GL that moderngl can drive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = [
+    "SCENES",
+    "Array",
+    "Pass",
+    "Scene",
+    "capture",
+    "capture_depth",
+    "gl_matrix",
+    "look_at",
+    "perspective",
+    "plane",
+    "quad",
+    "scene",
+    "sphere",
+    "torus",
+    "upload",
+]
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One picture of a scene: colour (rows bottom up, RGBA, 8-bit or float) and coverage."""
+
+    name: str
+    color: Array
+    coverage: Array
+    note: str = ""
+
+
+Render = Callable[[Any, tuple[int, int]], Iterator[Pass]]
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A registered scene."""
+
+    name: str
+    doc: str
+    render: Render
+    size: tuple[int, int] = (256, 192)
+    lesson: str = ""
+    tags: tuple[str, ...] = field(default=())
+
+    @property
+    def multipass(self) -> bool:
+        return "multipass" in self.tags
+
+
+SCENES: dict[str, Scene] = {}
+
+
+def scene(
+    name: str, *, size: tuple[int, int] = (256, 192), lesson: str = "", tags: tuple[str, ...] = ()
+) -> Callable[[Render], Render]:
+    """Register a render function; the first paragraph of its docstring describes the scene."""
+
+    def register(render: Render) -> Render:
+        doc = " ".join((render.__doc__ or "").strip().split("\n\n")[0].split())
+        SCENES[name] = Scene(name, doc, render, size, lesson, tags)
+        return render
+
+    return register
+
+
+def capture(name: str, framebuffer: Any, *, attachment: int = 0, note: str = "") -> Pass:
+    """Read a colour attachment. Covered is what has an alpha above zero: clear with alpha 0."""
+    width, height = framebuffer.size
+    is_float = framebuffer.color_attachments[attachment].dtype != "f1"
+    dtype = "f4" if is_float else "f1"
+    data = framebuffer.read(components=4, attachment=attachment, dtype=dtype)
+    kind: Any = np.float32 if is_float else np.uint8
+    color: Array = np.frombuffer(data, kind).reshape(height, width, 4).copy()
+    return Pass(name, color, color[..., 3] > 0, note)
+
+
+def capture_depth(name: str, depth_texture: Any, note: str = "") -> Pass:
+    """Read a depth texture as a grey picture. Covered is what is nearer than the far plane."""
+    width, height = depth_texture.size
+    depth = np.frombuffer(depth_texture.read(alignment=4), np.float32).reshape(height, width)
+    color = np.repeat(depth[..., None], 4, axis=2)
+    color[..., 3] = 1
+    return Pass(name, color, depth < 1, note)
+
+
+def upload(ctx: Any, program: Any, layout: str, data: Array, names: str, mode: Any = None) -> Any:
+    """A vertex array of interleaved float data; attributes the program dropped are skipped."""
+    buffer = ctx.buffer(np.ascontiguousarray(data, np.float32).tobytes())
+    parts, kept, formats = names.split(), [], []
+    for part, form in zip(parts, layout.split(), strict=True):
+        present = part in program
+        kept += [part] if present else []
+        formats.append(form if present else f"{int(form[:-1]) * 4}x")
+    return ctx.vertex_array(program, [(buffer, " ".join(formats), *kept)], mode=mode)
+
+
+def quad() -> Array:
+    """A full-screen strip: position xy."""
+    return np.array([[-1, -1], [1, -1], [-1, 1], [1, 1]], np.float32)
+
+
+def _triangles(grid: Array, columns: int, rows: int) -> Array:
+    """Triangle list out of a (rows+1) x (columns+1) grid of vertices."""
+    r, c = np.meshgrid(np.arange(rows), np.arange(columns), indexing="ij")
+    a = r * (columns + 1) + c
+    b, d = a + 1, a + columns + 1
+    e = d + 1
+    indices = np.stack([a, b, d, d, b, e], axis=-1).reshape(-1)
+    flat: Array = grid.reshape(-1, grid.shape[-1])[indices]
+    return flat
+
+
+def sphere(columns: int = 32, rows: int = 16, radius: float = 1.0) -> Array:
+    """A triangle list: position xyz, normal xyz, uv."""
+    v, u = np.meshgrid(np.linspace(0, 1, rows + 1), np.linspace(0, 1, columns + 1), indexing="ij")
+    phi, theta = u * 2 * np.pi, v * np.pi
+    n = np.stack([np.sin(theta) * np.cos(phi), -np.cos(theta), -np.sin(theta) * np.sin(phi)], -1)
+    grid = np.concatenate([n * radius, n, u[..., None], v[..., None]], axis=-1)
+    return _triangles(grid, columns, rows).astype(np.float32)
+
+
+def torus(columns: int = 32, rows: int = 16, outer: float = 0.75, inner: float = 0.3) -> Array:
+    """A triangle list: position xyz, normal xyz, uv."""
+    v, u = np.meshgrid(np.linspace(0, 1, rows + 1), np.linspace(0, 1, columns + 1), indexing="ij")
+    a, b = u * 2 * np.pi, v * 2 * np.pi
+    n = np.stack([np.cos(a) * np.cos(b), np.sin(b), -np.sin(a) * np.cos(b)], -1)
+    ring = np.stack([np.cos(a), np.zeros_like(a), -np.sin(a)], -1) * outer
+    grid = np.concatenate([ring + n * inner, n, u[..., None], v[..., None]], axis=-1)
+    return _triangles(grid, columns, rows).astype(np.float32)
+
+
+def plane(half: float = 2.0, y: float = -1.0) -> Array:
+    """A square on the ground: position xyz, normal xyz, uv."""
+    p = [(-half, half), (half, half), (-half, -half), (-half, -half), (half, half), (half, -half)]
+    rows = [(x, y, z, 0, 1, 0, x / half * 0.5 + 0.5, z / half * 0.5 + 0.5) for x, z in p]
+    return np.array(rows, np.float32)
+
+
+def perspective(degrees: float, aspect: float, near: float, far: float) -> Array:
+    """A projection matrix (to be multiplied with column vectors)."""
+    f = 1 / np.tan(np.radians(degrees) / 2)
+    m = np.zeros((4, 4))
+    m[0, 0], m[1, 1] = f / aspect, f
+    m[2, 2], m[2, 3] = -(far + near) / (far - near), -2 * far * near / (far - near)
+    m[3, 2] = -1
+    return m
+
+
+def look_at(eye: tuple[float, ...], target: tuple[float, ...] = (0, 0, 0)) -> Array:
+    """A view matrix, y up."""
+    e, t = np.array(eye, float), np.array(target, float)
+    f = (t - e) / np.linalg.norm(t - e)
+    s = np.cross(f, (0.0, 1.0, 0.0))
+    s /= np.linalg.norm(s)
+    u = np.cross(s, f)
+    m = np.eye(4)
+    m[0, :3], m[1, :3], m[2, :3] = s, u, -f
+    m[:3, 3] = -m[:3, :3] @ e
+    return m
+
+
+def gl_matrix(m: Array) -> bytes:
+    """Column-major float32 bytes, as uniforms take them."""
+    return np.ascontiguousarray(m.T, np.float32).tobytes()

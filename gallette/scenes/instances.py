@@ -1,0 +1,47 @@
+"""Many small things in one call: instancing with a per-instance buffer and gl_InstanceID."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gallette.scenes.common import Pass, capture, scene
+
+VERTEX = """
+#version 330
+in vec2 corner;
+in vec4 place;
+flat out vec3 tint;
+void main() {
+    float s = sin(place.z), c = cos(place.z);
+    gl_Position = vec4(place.xy + mat2(c, s, -s, c) * corner * place.w, 0.0, 1.0);
+    tint = vec3(float(gl_InstanceID % 7) / 6.0, place.xy * 0.5 + 0.5);
+}
+"""
+FRAGMENT = """
+#version 330
+flat in vec3 tint;
+out vec4 color;
+void main() {
+    color = vec4(tint, 1.0);
+}
+"""
+
+
+@scene("instances")
+def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
+    """Four hundred turned triangles in one instanced draw, flat shaded."""
+    program = ctx.program(VERTEX, FRAGMENT)
+    corners = ctx.buffer(np.array([0.9, 0, -0.5, 0.6, -0.5, -0.7], np.float32).tobytes())
+    n = np.arange(400)
+    x, y = n % 25 / 12.5 - 0.96, n // 25 / 8 - 0.94
+    places = np.stack([x, y, n * 0.37, 0.03 + 0.03 * (n % 5) / 4], axis=1)
+    per_instance = ctx.buffer(places.astype(np.float32).tobytes())
+    array = ctx.vertex_array(program, [(corners, "2f", "corner"), (per_instance, "4f/i", "place")])
+    target = ctx.framebuffer([ctx.texture(size, 4)])
+    target.use()
+    target.clear()
+    array.render(ctx.TRIANGLES, vertices=3, instances=400)
+    yield capture("color", target)
