@@ -3,7 +3,7 @@
 The numbers follow llvmpipe's: the squared length of the longer of the two derivative vectors, in
 texels, and half of its logarithm, approximated by exponent plus mantissa (exact at powers of two).
 Implicit derivatives belong to a 2x2 quad: its first lane minus the neighbours to the right and
-below.
+below. Cube maps are different: there every lane has its own.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["fast_log2", "lod_of_derivatives", "quad_derivatives"]
+__all__ = ["fast_log2", "lane_derivatives", "lod_of_derivatives", "quad_derivatives"]
 
 Array = npt.NDArray[Any]
 F32 = np.float32
@@ -42,6 +42,17 @@ def quad_derivatives(coords: Sequence[Array]) -> tuple[list[Array], list[Array]]
         first = quad[:, 0]
         ddx.append(quad[:, 1] - first)
         ddy.append(quad[:, 2] - first)
+    return ddx, ddy
+
+
+def lane_derivatives(coords: Sequence[Array]) -> tuple[list[Array], list[Array]]:
+    """Per lane, each coordinate's difference along its own row and column of the quad."""
+    ddx, ddy = [], []
+    for c in coords:
+        quad = c.reshape(-1, 2, 2)
+        across, down = quad[:, :, 1] - quad[:, :, 0], quad[:, 1] - quad[:, 0]
+        ddx.append(np.repeat(across.reshape(-1), 2))
+        ddy.append(np.repeat(down, 2, axis=0).reshape(-1))
     return ddx, ddy
 
 

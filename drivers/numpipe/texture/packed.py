@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pipe.enums import Target, Wrap
+from pipe.enums import Filter, Target, Wrap
 from pipe.state import SamplerState
 
 from .floats import Level, Place, axes_of
@@ -39,7 +39,8 @@ def can_filter_packed(image: Image, sampler: SamplerState) -> bool:
     """Is this a view of plain bytes, wrapped in one of the two simple ways?"""
     if image.bytes8 is None or sampler.compare_enabled or image.target is Target.BUFFER:
         return False
-    if image.target.is_cube and sampler.seamless_cube_map:
+    linear = Filter.LINEAR in (sampler.min_img_filter, sampler.mag_img_filter)
+    if image.target.is_cube and sampler.seamless_cube_map and linear:
         return False
     return all(axis.mode in (Wrap.REPEAT, Wrap.CLAMP_TO_EDGE) for axis in axes_of(image, sampler))
 

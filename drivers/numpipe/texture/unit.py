@@ -20,7 +20,7 @@ from .cube import face_derivatives, project
 from .fetch import fetch, size_of
 from .floats import FloatFilter, Level, Place
 from .image import Image, Planes, image_of_view
-from .lod import lod_of_derivatives, quad_derivatives
+from .lod import lane_derivatives, lod_of_derivatives, quad_derivatives
 from .packed import PackedFilter, can_filter_packed
 
 __all__ = ["Unit"]
@@ -125,11 +125,7 @@ class Unit:
         return [int(t[0]) for t in (image.width, image.height, image.depth)][: self.axes]
 
     def _base_lod(
-        self,
-        coords: list[Array],
-        direction: list[Array] | None,
-        ddx: Sequence[Array],
-        ddy: Sequence[Array],
+        self, direction: list[Array] | None, ddx: Sequence[Array], ddy: Sequence[Array]
     ) -> Array:
         """The level of detail of coordinate derivatives."""
         if direction is not None:
@@ -137,12 +133,13 @@ class Unit:
         return lod_of_derivatives(ddx[: self.axes], ddy[: self.axes], self._sizes())
 
     def _implicit_lod(self, coords: list[Array], direction: list[Array] | None) -> Array:
-        """One value per quad."""
-        source = coords[: self.axes] if direction is None else direction
-        ddx, ddy = quad_derivatives(source)
-        if direction is not None:
-            direction = [d if d.ndim == 0 else d.reshape(-1, 4)[:, 0] for d in direction]
-        return np.atleast_1d(self._base_lod(coords, direction, ddx, ddy))
+        """One value per quad; of cube maps one per lane, since each lane is on its own face."""
+        if direction is None:
+            ddx, ddy = quad_derivatives(coords[: self.axes])
+        else:
+            spread = [np.broadcast_to(d, coords[0].shape) for d in direction]
+            ddx, ddy = lane_derivatives(spread)
+        return np.atleast_1d(self._base_lod(direction, ddx, ddy))
 
     def _lod(
         self,
@@ -161,7 +158,7 @@ class Unit:
         if op == "txl" and lod is not None:
             value = np.asarray(lod, F32)
         elif op == "txd" and ddx is not None and ddy is not None:
-            value = np.asarray(self._base_lod(coords, direction, ddx, ddy))
+            value = np.asarray(self._base_lod(direction, ddx, ddy))
         elif quads:
             value = self._implicit_lod(coords, direction)
         else:
@@ -196,11 +193,8 @@ class Unit:
         """Choose magnification or minification per lane and run the filters."""
         sampler = self.sampler
         lanes = place.coords[0].shape[0]
-        per_lane = lod is not None and lod.ndim == 1 and lod.shape[0] == lanes and lanes != 1
-        use_packed = self.packed is not None and (self.same_filters or not per_lane)
         kit: FloatFilter | PackedFilter = self.floats
-        if use_packed:
-            assert self.packed is not None
+        if self.packed is not None and (self.same_filters or op == "tex"):
             kit = self.packed
         finish = kit.planes
         if lod is None or self.same_filters:

@@ -137,7 +137,8 @@ def linear_taps(axis: Axis, s: Array, n: Any, offset: Array | int = 0) -> Taps:
 
 def _repeat_taps(axis: Axis, s: Array, n: Any, nf: Array, offset: Array | int) -> Taps:
     if axis.pot:
-        i0, weight = _split(_scaled(axis, s, nf, offset) - HALF)
+        u = (s if axis.scaled else s * nf) - HALF
+        i0, weight = _split(u + offset if _is_set(offset) else u)
         return Taps(i0 & (n - 1), (i0 + 1) & (n - 1), weight)
     i0, weight = _split(_fraction(_period(axis, s, nf, offset)) * nf - HALF)
     i0 = np.where(i0 < 0, n - 1, np.minimum(i0, n - 1))

@@ -328,6 +328,7 @@ def sample(scene: Scene, where: Array, op: str, **how: Any) -> Array:
     )
     unit = texture_unit(view, scene.sampler)
     coords = [to_quads(where[..., c]) for c in range(count)]
-    how = {k: v(coords) if callable(v) else v for k, v in how.items()}
+    every = [to_quads(where[..., c]) for c in range(4)]
+    how = {k: v(every) if callable(v) else v for k, v in how.items()}
     found = unit.sample(op, coords, SIZE * SIZE, quads=True, **how)
     return np.stack([from_quads(np.broadcast_to(p, (SIZE * SIZE,))) for p in found], axis=-1)
