@@ -165,7 +165,7 @@ def _child(driver: str, out: Path, names: Sequence[str]) -> int:
     for name in names:
         start = time.perf_counter()
         try:
-            window = gallette.moderngl_context(driver)
+            window: Any = gallette.moderngl_context(driver)
         except GalletteError as error:
             print(error, file=sys.stderr)
             return 2

@@ -24,9 +24,12 @@ COLORS = {
 
 def console() -> Console:
     """A console on stdout. Paths and names are printed as they are, never wrapped in a log."""
+    import sys
+
     from rich.console import Console
 
-    return Console(soft_wrap=True, highlight=False)
+    # A pipe or a log has no width of its own: leave the tables room.
+    return Console(soft_wrap=True, highlight=False, width=None if sys.stdout.isatty() else 120)
 
 
 def progress_bar(out: Console) -> Progress:

@@ -36,7 +36,8 @@ uniform mat4 matrix;
 out vec3 local;
 out vec3 n;
 void main() {
-    float bump = 1.0 + 0.07 * sin(11.0 * position.x) * sin(9.0 * position.y);
+    vec3 square = position * position;
+    float bump = 1.0 + 0.4 * position.x * square.y - 0.6 * square.z * square.x;
     vec3 scaled = position * scale * bump;
     vec3 world = scaled + offset;
     local = scaled;

@@ -13,10 +13,11 @@ VERTEX = """
 #version 330
 in vec2 corner;
 in vec4 place;
+in vec2 turn;
 flat out vec3 tint;
 void main() {
-    float s = sin(place.z), c = cos(place.z);
-    gl_Position = vec4(place.xy + mat2(c, s, -s, c) * corner * place.w, 0.0, 1.0);
+    vec2 turned = mat2(turn, -turn.y, turn.x) * corner;
+    gl_Position = vec4(place.xy + turned * place.z, 0.0, 1.0);
     tint = vec3(float(gl_InstanceID % 7) / 6.0, place.xy * 0.5 + 0.5);
 }
 """
@@ -37,9 +38,12 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     corners = ctx.buffer(np.array([0.9, 0, -0.5, 0.6, -0.5, -0.7], np.float32).tobytes())
     n = np.arange(400)
     x, y = n % 25 / 12.5 - 0.96, n // 25 / 8 - 0.94
-    places = np.stack([x, y, n * 0.37, 0.03 + 0.03 * (n % 5) / 4], axis=1)
+    sizes, none = 0.03 + 0.03 * (n % 5) / 4, 0 * x
+    places = np.stack([x, y, sizes, none, np.cos(n * 0.37), np.sin(n * 0.37)], axis=1)
     per_instance = ctx.buffer(places.astype(np.float32).tobytes())
-    array = ctx.vertex_array(program, [(corners, "2f", "corner"), (per_instance, "4f/i", "place")])
+    array = ctx.vertex_array(
+        program, [(corners, "2f", "corner"), (per_instance, "4f 2f/i", "place", "turn")]
+    )
     target = ctx.framebuffer([ctx.texture(size, 4)])
     target.use()
     target.clear()

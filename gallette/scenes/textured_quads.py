@@ -1,4 +1,8 @@
-"""Filters and wraps: a floor seen at a shallow angle, so that every mipmap level shows."""
+"""Texture filters: a floor at a shallow angle, and tiles whose level of detail is exact.
+
+How an implementation finds the level of detail between exact cases is its own business, within
+limits; so the mipmap passes use sizes and levels about which no two can disagree.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +11,40 @@ from typing import Any
 
 import numpy as np
 
-from gallette.scenes.common import Pass, capture, gl_matrix, look_at, perspective, scene, upload
+from gallette.scenes.common import (
+    Array,
+    Pass,
+    capture,
+    gl_matrix,
+    look_at,
+    perspective,
+    scene,
+    upload,
+)
 
 VERTEX = """
 #version 330
 in vec3 position;
 in vec2 coordinate;
+in float level;
 uniform mat4 matrix;
 out vec2 uv;
+flat out float lod;
 void main() {
     gl_Position = matrix * vec4(position, 1.0);
     uv = coordinate;
+    lod = level;
 }
 """
 FRAGMENT = """
 #version 330
 uniform sampler2D image;
+uniform bool explicit_lod;
 in vec2 uv;
+flat in float lod;
 out vec4 color;
 void main() {
-    color = vec4(texture(image, uv).rgb, 1.0);
+    color = vec4(explicit_lod ? textureLod(image, uv, lod).rgb : texture(image, uv).rgb, 1.0);
 }
 """
 
@@ -34,37 +52,48 @@ void main() {
 def _image(size: int) -> bytes:
     y, x = np.mgrid[0:size, 0:size]
     checks = ((x // 8 + y // 8) % 2) * 160 + 60
-    pixels = np.stack([checks, (x * 255) // (size - 1), (y * 255) // (size - 1), checks * 0 + 255])
+    wave = (127.5 + 127.5 * np.cos(2 * np.pi * x / size)).astype(int)
+    pixels = np.stack([checks, wave, (y * 255) // (size - 1), checks * 0 + 255])
     return pixels.transpose(1, 2, 0).astype(np.uint8).tobytes()
+
+
+def _tiles(size: tuple[int, int]) -> Array:
+    """Twelve tiles of 48 x 48 pixels: tile k shows 2^(k % 4) texels per pixel, level k / 3."""
+    rows = []
+    for k in range(12):
+        x, y = k % 4 * 60 + 8, k // 4 * 60 + 8
+        extent = 48 / 64 * 2 ** (k % 4)
+        for cx, cy in ((0, 0), (1, 0), (0, 1), (0, 1), (1, 0), (1, 1)):
+            px, py = (x + 48 * cx) / size[0] * 2 - 1, (y + 48 * cy) / size[1] * 2 - 1
+            rows.append((px, py, 0, cx * extent, cy * extent, k / 3))
+    return np.array(rows, np.float32)
 
 
 @scene("textured_quads", tags=("multipass",))
 def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
-    """One floor under four texture filters, from nearest to trilinear, with mipmaps."""
+    """A floor without mipmaps, nearest and linear; tiles on exact levels, and between levels."""
     program = ctx.program(VERTEX, FRAGMENT)
-    matrix = perspective(50, size[0] / size[1], 0.1, 50) @ look_at((0, 0.8, 0), (0, 0.3, -2))
-    program["matrix"].write(gl_matrix(matrix))
-    corners = [(-3, 0, -0.5, 0, 0), (3, 0, -0.5, 4, 0), (-9, 0, -14, 0, 9), (9, 0, -14, 4, 9)]
-    floor = upload(
-        ctx,
-        program,
-        "3f 2f",
-        np.array(corners, np.float32),
-        "position coordinate",
-        ctx.TRIANGLE_STRIP,
-    )
+    view = perspective(50, size[0] / size[1], 0.1, 50) @ look_at((0, 0.8, 0), (0, 0.3, -2))
+    ground = [(-9, 0, -0.5, 0, 0, 0), (9, 0, -0.5, 9, 0, 0), (-9, 0, -14, 0, 7, 0)]
+    ground += [(9, 0, -14, 9, 7, 0)]
+    names, layout = "position coordinate level", "3f 2f 1f"
+    corners = np.array(ground, np.float32)
+    floor = upload(ctx, program, layout, corners, names, ctx.TRIANGLE_STRIP)
+    tiles = upload(ctx, program, layout, _tiles(size), names, ctx.TRIANGLES)
     image = ctx.texture((64, 64), 4, _image(64))
     image.build_mipmaps()
     image.use(0)
     target = ctx.framebuffer([ctx.texture(size, 4)])
     target.use()
-    for name, filters in (
-        ("nearest", (ctx.NEAREST, ctx.NEAREST)),
-        ("linear", (ctx.LINEAR, ctx.LINEAR)),
-        ("nearest mipmap", (ctx.NEAREST_MIPMAP_NEAREST, ctx.NEAREST)),
-        ("trilinear", (ctx.LINEAR_MIPMAP_LINEAR, ctx.LINEAR)),
+    for name, mesh, matrix, filters, lod in (
+        ("nearest", floor, view, (ctx.NEAREST, ctx.NEAREST), False),
+        ("linear", floor, view, (ctx.LINEAR, ctx.LINEAR), False),
+        ("mipmap levels", tiles, np.eye(4), (ctx.NEAREST_MIPMAP_NEAREST, ctx.NEAREST), False),
+        ("between levels", tiles, np.eye(4), (ctx.LINEAR_MIPMAP_LINEAR, ctx.LINEAR), True),
     ):
         image.filter = filters
+        program["matrix"].write(gl_matrix(matrix))
+        program["explicit_lod"].value = lod
         target.clear()
-        floor.render()
+        mesh.render()
         yield capture(name, target)

@@ -47,9 +47,9 @@ def _fans(count: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
 
 @scene("transparency", tags=("multipass",))
 def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
-    """Sixteen transparent triangles in one draw, then the same added on top."""
+    """Six transparent triangles in one draw, then two of them added on top."""
     program = ctx.program(VERTEX, FRAGMENT)
-    data = _fans(16)
+    data = _fans(6)
     array = ctx.vertex_array(program, [(ctx.buffer(data.tobytes()), "2f 4f", "position", "tint")])
     target = ctx.framebuffer([ctx.texture(size, 4)])
     target.use()
@@ -59,5 +59,5 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     array.render(ctx.TRIANGLES)
     yield capture("source over", target)
     ctx.blend_func = ctx.SRC_ALPHA, ctx.ONE
-    array.render(ctx.TRIANGLES, vertices=12)
+    array.render(ctx.TRIANGLES, vertices=6)
     yield capture("added", target)

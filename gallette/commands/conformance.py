@@ -1,0 +1,49 @@
+"""`gallette conformance`: the bundled tests, then every scene's diff, and one report to open."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from pathlib import Path
+
+from gallette import default_driver
+from gallette.commands.diff import check_scenes, print_diffs, run_diffs
+from gallette.commands.piglit import check_driver, run_suite
+from gallette.reports.html import write_conformance
+from gallette.terminal import console
+from piglit_subset.results import write_run
+from piglit_subset.suite import find_tests
+from piglit_subset.summary import summarise
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--driver", default=None, help="the driver (default: GALLETTE_DRIVER)")
+    parser.add_argument(
+        "--against", default="native", metavar="DRIVER", help="reference for scenes"
+    )
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1, metavar="N")
+    parser.add_argument("--timeout", type=float, default=120.0, metavar="SECONDS")
+    parser.add_argument(
+        "-o", "--output", type=Path, default=Path("reports/conformance"), metavar="DIR"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    start = time.monotonic()
+    out = console()
+    driver = options.driver or default_driver()
+    check_driver(driver)
+    suite = run_suite(find_tests([]), driver, max(1, options.jobs), options.timeout)
+    write_run(suite, options.output)
+    report = run_diffs(check_scenes([]), driver, options.against, 1.0, {})
+    print_diffs(out, report)
+    totals = suite.totals()
+    ok = report.ok and not any(totals[r] for r in ("fail", "crash", "timeout"))
+    seconds = time.monotonic() - start
+    page = write_conformance(summarise([suite]), report, ok, seconds, options.output)
+    verdict = "[green]all well[/]" if ok else "[red]failures[/]"
+    out.print(f"{verdict} in {seconds:.1f} s; report: {page.resolve()}")
+    return 0 if ok else 1

@@ -1,0 +1,96 @@
+"""Self-contained HTML: every style, script and picture inside one file."""
+
+from __future__ import annotations
+
+import base64
+import datetime
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from compiler.errors import InputError
+from gallette import __version__
+from piglit_subset.summary import Summary, pass_rate
+
+if TYPE_CHECKING:
+    from gallette.commands.diff import DiffReport
+
+__all__ = ["png_uri", "render_page", "write_conformance", "write_diff", "write_summary"]
+
+TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
+
+
+def png_uri(image: Any) -> str:
+    """An image (8-bit RGB) as a data URI."""
+    from PIL import Image
+
+    out = io.BytesIO()
+    Image.fromarray(image).save(out, "PNG", optimize=True)
+    return "data:image/png;base64," + base64.b64encode(out.getvalue()).decode()
+
+
+def render_page(template: str, path: Path, **values: Any) -> Path:
+    """Fill a template and write it; `path` is the file, its folder is made."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=jinja2.select_autoescape(["html.jinja", "jinja"]),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["png"] = png_uri
+    made = datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")
+    text = environment.get_template(template).render(
+        version=__version__, made=made, subtitle=values.pop("subtitle", ""), **values
+    )
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot write: {error.strerror or error}") from None
+    return path
+
+
+def page_path(target: Path) -> Path:
+    """`--html` takes a folder (then index.html in it) or a file name."""
+    return target if target.suffix in (".html", ".htm") else target / "index.html"
+
+
+def write_summary(summary: Summary, target: Path) -> Path:
+    names = " · ".join(run.name for run in summary.runs)
+    return render_page(
+        "summary.html.jinja",
+        page_path(target),
+        title=f"shader_tests: {names}",
+        subtitle=f"{len(summary.tests)} tests",
+        summary=summary,
+        rate=pass_rate,
+    )
+
+
+def write_diff(report: DiffReport, target: Path) -> Path:
+    return render_page(
+        "diff.html.jinja",
+        page_path(target),
+        title=f"{report.ours} against {report.theirs}",
+        subtitle="multi-pass scenes, compared pass by pass",
+        report=report,
+    )
+
+
+def write_conformance(
+    summary: Summary, report: DiffReport, ok: bool, seconds: float, target: Path
+) -> Path:
+    return render_page(
+        "conformance.html.jinja",
+        page_path(target),
+        title=f"Conformance of {report.ours}",
+        subtitle="bundled shader_tests, then multi-pass scenes against a reference",
+        summary=summary,
+        report=report,
+        ok=ok,
+        seconds=seconds,
+        rate=pass_rate,
+    )
