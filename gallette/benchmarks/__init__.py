@@ -1,0 +1,11 @@
+"""Benchmark scenes: moderngl clients that can be drawn again and again.
+
+Each module function registered with `@benchmark` prepares everything and returns a `draw()` that
+draws one frame. What is timed is `draw()` plus reading the picture back, because a driver that
+postpones work would otherwise look fast.
+"""
+
+from gallette.benchmarks import scenes
+from gallette.benchmarks.registry import BENCHMARKS, Benchmark
+
+__all__ = ["BENCHMARKS", "Benchmark", "scenes"]
