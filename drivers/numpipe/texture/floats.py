@@ -87,13 +87,13 @@ class FloatFilter:
         self.axes = axes_of(image, sampler)
         self.compare = sampler.compare_func if sampler.compare_enabled else None
         self.seamless = image.target.is_cube and sampler.seamless_cube_map
-        format = view.format
+        self.format = format = view.format
         self.clamp_reference = format.has_depth and not format.is_float
         self.border = self._border(sampler)
 
     def _border(self, sampler: SamplerState) -> Planes:
         """The border colour as components of the view, like a decoded texel."""
-        image, format = self.image, self.image.format
+        image, format = self.image, self.format
         dtype = np.dtype(np.uint32) if image.stencil else format.rgba_dtype
         color = np.asarray(sampler.border_color)
         if format.is_normalized and not image.is_integer:

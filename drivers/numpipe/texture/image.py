@@ -22,20 +22,21 @@ from pipe.codecs import (
     block_decoder,
     pack,
     texel_layout,
+    texels,
     unpack,
     unpack_depth,
     unpack_planes,
     unpack_stencil,
 )
 from pipe.enums import Swizzle, Target
-from pipe.formats import FORMATS, Format
+from pipe.formats import FORMATS, Channel, Format
 from pipe.hostmem import level_offsets
 from pipe.resource import ResourceDesc, level_extent
 from pipe.state import SamplerView
 
 from ..resource import NumpipeResource
 
-__all__ = ["Image", "Planes", "image_of_view"]
+__all__ = ["Image", "Planes", "fits_bytes", "image_of_view"]
 
 Array = npt.NDArray[Any]
 Planes = list[Array]
@@ -102,13 +103,13 @@ def _swizzle(view: SamplerView) -> tuple[str | int, str | int, str | int, str | 
     return r, g, b, a
 
 
-def image_of_view(view: SamplerView) -> Image:
-    """Build the tables of a view."""
+def image_of_view(view: SamplerView, *, as_bytes: bool = False) -> Image:
+    """Build the tables of a view; `as_bytes` prefers a copy in bytes for packed filtering."""
     resource = view.resource
     assert isinstance(resource, NumpipeResource)
     if view.target is Target.BUFFER:
         return _buffer_image(view, resource)
-    format, texels, offsets = _texels(view, resource)
+    format, run, offsets = _texels(view, resource, as_bytes)
     rows = [
         _level_row(resource, view, level) for level in range(view.first_level, view.last_level + 1)
     ]
@@ -122,7 +123,7 @@ def image_of_view(view: SamplerView) -> Image:
     return Image(
         target=view.target,
         format=format,
-        texels=texels,
+        texels=run,
         base=base.astype(np.int32),
         width=width,
         height=height,
@@ -165,35 +166,43 @@ def _bytes8(
 
 
 def _texels(
-    view: SamplerView, resource: NumpipeResource
+    view: SamplerView, resource: NumpipeResource, as_bytes: bool
 ) -> tuple[Format, Callable[[], Array], list[int]]:
     """The format, the run of texels, and each level's offset in it (in that format's bytes)."""
     format = view.format
-    plain = _plain_format(format)
+    plain = _plain_format(format, as_bytes)
     if plain is format:
         word, count = texel_layout(format)
         return format, lambda: resource.texels(word, count), level_offsets(resource.desc)
-    converted = [
+    sizes = [
         _converted_bytes(resource.desc, plain, level) for level in range(len(resource.storage))
     ]
     offsets = [0]
-    for size in converted:
+    for size in sizes:
         offsets.append(offsets[-1] + size)
     word, count = texel_layout(plain)
 
     def make() -> Array:
-        parts = [_convert(resource, format, plain, level) for level in range(len(converted))]
+        parts = [_convert(resource, format, plain, level) for level in range(len(sizes))]
         run = np.concatenate(parts).view(word)
         return run if count == 1 else run.reshape(-1, count)
 
-    def texels() -> Array:
-        run: Array = resource.derive(("texels", format), make)
+    def converted() -> Array:
+        run: Array = resource.derive(("texels", format, plain), make)
         return run
 
-    return plain, texels, offsets
+    return plain, converted, offsets
 
 
-def _plain_format(format: Format) -> Format:
+def fits_bytes(format: Format) -> bool:
+    """Unsigned normalised colours of at most 8 bits, not on the sRGB curve."""
+    if format.is_compressed:
+        return not format.is_srgb and _plain_format(format, False) is RGBA8
+    small = all(c.type == "UNORM" and c.bits <= 8 for c in format.channels)
+    return small and format.is_color and not format.is_srgb
+
+
+def _plain_format(format: Format, as_bytes: bool) -> Format:
     """The format texels are gathered in: the view's own unless that would be slow or impossible."""
     if format.codec in ("bc4s", "bc5s", "bc6h", "bc6hs", "eac_r11", "eac_r11s") or (
         format.is_compressed and format.is_float
@@ -201,10 +210,8 @@ def _plain_format(format: Format) -> Format:
         return FORMATS["R32G32B32A32_FLOAT"]
     if format.is_compressed:
         return FORMATS["R8G8B8A8_SRGB"] if format.is_srgb else RGBA8
-    unorm = all(c.type == "UNORM" and c.bits <= 8 for c in format.channels)
-    if unorm and format.is_color and (not format.is_array or texel_layout(format)[1] != 1):
-        return FORMATS["R8G8B8A8_SRGB"] if format.is_srgb else RGBA8
-    return format
+    words = format.is_array and texel_layout(format)[1] == 1
+    return RGBA8 if as_bytes and fits_bytes(format) and not words else format
 
 
 def _converted_bytes(desc: ResourceDesc, plain: Format, level: int) -> int:
@@ -221,10 +228,31 @@ def _convert(
     if format.is_compressed and plain.block_bytes == 4:
         codes = _decoded_codes(format, data)[:, :height, :width]
         return np.ascontiguousarray(codes).reshape(-1)
-    rgba = unpack(format, data)
     if format.is_compressed:
-        rgba = rgba[:, :height, :width]
-    return pack(plain, rgba).reshape(-1)
+        return pack(plain, unpack(format, data)[:, :height, :width]).reshape(-1)
+    codes = np.full((data.shape[0], height, width, 4), 255, np.uint8)
+    raw = texels(format, data)
+    for i, source in enumerate(format.swizzle):
+        if isinstance(source, int):
+            codes[..., i] = _byte(format.channels[source], raw)
+        elif source == "0":
+            codes[..., i] = 0
+    return codes.reshape(-1)
+
+
+def _byte(channel: Channel, raw: Array) -> Array:
+    """A channel of up to 8 bits as a byte: its bits, repeated until the byte is full."""
+    if raw.ndim == 4:
+        byte: Array = raw[..., channel.shift // 8]
+        return byte
+    bits = channel.bits
+    code: Array = (raw >> raw.dtype.type(channel.shift)).astype(np.uint32) & np.uint32(
+        (1 << bits) - 1
+    )
+    repeated: Array = np.zeros_like(code)
+    for shift in range(8 - bits, -bits, -bits):
+        repeated |= code << np.uint32(shift) if shift >= 0 else code >> np.uint32(-shift)
+    return repeated
 
 
 def _decoded_codes(format: Format, data: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
@@ -249,7 +277,7 @@ def _buffer_image(view: SamplerView, resource: NumpipeResource) -> Image:
     size = max(0, min(size, resource.desc.width - start)) // format.block_bytes
     one = np.ones(1, np.int32)
 
-    def texels() -> Array:
+    def window() -> Array:
         data = resource.storage[0][0, 0, start : start + size * format.block_bytes]
         if start % word.itemsize:
             data = data.copy()
@@ -259,7 +287,7 @@ def _buffer_image(view: SamplerView, resource: NumpipeResource) -> Image:
     return Image(
         target=view.target,
         format=format,
-        texels=texels,
+        texels=window,
         base=np.zeros(1, np.int32),
         width=np.array([size], np.int32),
         height=one,

@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pipe.enums import Filter, Target, Wrap
-from pipe.state import SamplerState
+from pipe.state import SamplerState, SamplerView
 
 from .floats import Level, Place, axes_of
-from .image import Image, Planes
+from .image import Image, Planes, fits_bytes
 from .wrap import Axis
 
 __all__ = ["PackedFilter", "can_filter_packed"]
@@ -35,9 +35,9 @@ _FULL = U32(256)
 _TOP = F32(255.0)
 
 
-def can_filter_packed(image: Image, sampler: SamplerState) -> bool:
-    """Is this a view of plain bytes, wrapped in one of the two simple ways?"""
-    if image.bytes8 is None or sampler.compare_enabled or image.target is Target.BUFFER:
+def can_filter_packed(view: SamplerView, image: Image, sampler: SamplerState) -> bool:
+    """Is this a view of colours that bytes can hold, wrapped in one of the two simple ways?"""
+    if not fits_bytes(view.format) or sampler.compare_enabled or image.target is Target.BUFFER:
         return False
     linear = Filter.LINEAR in (sampler.min_img_filter, sampler.mag_img_filter)
     if image.target.is_cube and sampler.seamless_cube_map and linear:

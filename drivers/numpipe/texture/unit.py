@@ -42,8 +42,8 @@ class Unit:
         self.mip = sampler.min_mip_filter if mipmapped else MipFilter.NONE
         self.needs_lod = mipmapped or not self.same_filters
         self.floats = FloatFilter(view, self.image, sampler)
-        packed = can_filter_packed(self.image, sampler)
-        self.packed = PackedFilter(self.image, sampler) if packed else None
+        packed = can_filter_packed(view, self.image, sampler)
+        self.packed = PackedFilter(image_of_view(view, as_bytes=True), sampler) if packed else None
         self.axes = len(self.floats.axes)
 
     # -- the interface -------------------------------------------------------------------------
