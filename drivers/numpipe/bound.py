@@ -63,6 +63,12 @@ class StageBindings:
     buffers: list[ShaderBuffer | None] = field(default_factory=list)
     resources: Any = None
     """The `ShaderResources` built from the above; None when something changed."""
+    joined: Any = None
+    """A program joined with them (`draw.programs`); None when something changed."""
+
+    def changed(self) -> None:
+        """Forget what was built from the bindings."""
+        self.resources = self.joined = None
 
 
 @dataclass(slots=True)

@@ -42,6 +42,7 @@ from pipe.state import (
 
 from . import clear as clears
 from .bound import Bound, ConstantBuffer, Cso, StageBindings
+from .output.order import Scratch
 from .queries import Counters, Query, RenderCondition
 from .resource import NumpipeResource, transfer_map, transfer_unmap
 
@@ -88,6 +89,8 @@ class NumpipeContext(Context):
         self.counters = Counters()
         self.active_occlusion = 0
         self.shaders: set[Any] = set()
+        self.scratch = Scratch()
+        self.selections: dict[Any, Any] = {}
         self._condition: RenderCondition | None = None
         self._defaults = (
             Cso(BlendState()),
@@ -133,7 +136,7 @@ class NumpipeContext(Context):
     def bind_sampler_states(self, stage: Stage, start: int, handles: Sequence[Handle]) -> None:
         bindings = self.bound.stages[stage]
         _store(bindings.samplers, start, handles)
-        bindings.resources = None
+        bindings.changed()
 
     def delete_sampler_state(self, handle: Handle) -> None:
         """Nothing is held outside the object."""
@@ -161,6 +164,7 @@ class NumpipeContext(Context):
 
     def delete_shader_state(self, handle: Handle) -> None:
         self.shaders.discard(handle)
+        self.selections.clear()
         for stage, bound in self.bound.shaders.items():
             if bound is handle:
                 self.bound.shaders[stage] = None
@@ -207,7 +211,7 @@ class NumpipeContext(Context):
     def set_clip_planes(self, planes: Sequence[tuple[float, float, float, float]]) -> None:
         self.bound.clip_planes = tuple(planes)
         for bindings in self.bound.stages.values():
-            bindings.resources = None
+            bindings.changed()
 
     def set_polygon_stipple(self, pattern: tuple[int, ...]) -> None:
         self.bound.polygon_stipple = pattern
@@ -231,7 +235,7 @@ class NumpipeContext(Context):
         old = bindings.constants[index] if index < len(bindings.constants) else None
         _hold(new.buffer if new else None, old.buffer if old else None)
         _store(bindings.constants, index, [new])
-        bindings.resources = None
+        bindings.changed()
 
     def _rebind(self, slots: list[Any], start: int, values: Sequence[Any], name: str) -> None:
         """Store views or ranges; references follow the resource each names."""
@@ -249,21 +253,21 @@ class NumpipeContext(Context):
     ) -> None:
         bindings = self.bound.stages[stage]
         self._rebind(bindings.views, start, views, "resource")
-        bindings.resources = None
+        bindings.changed()
 
     def set_shader_images(
         self, stage: Stage, start: int, images: Sequence[ImageView | None]
     ) -> None:
         bindings = self.bound.stages[stage]
         self._rebind(bindings.images, start, images, "resource")
-        bindings.resources = None
+        bindings.changed()
 
     def set_shader_buffers(
         self, stage: Stage, start: int, buffers: Sequence[ShaderBuffer | None]
     ) -> None:
         bindings = self.bound.stages[stage]
         self._rebind(bindings.buffers, start, buffers, "buffer")
-        bindings.resources = None
+        bindings.changed()
 
     def set_vertex_buffers(self, buffers: Sequence[VertexBuffer | None]) -> None:
         for new in buffers:

@@ -4,32 +4,56 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from compiler import debug
 from pipe.caps import Caps
 from pipe.enums import Bind, Target
 from pipe.formats import Format
 from pipe.interface import Context, Screen
+from pipe.loader import DriverError
 from pipe.resource import Resource, ResourceDesc, ResourceLedger
 
 from .resource import create_resource
+from .variants.lowering import ShaderOptions
 
 __all__ = ["NumpipeScreen", "ScreenOptions", "create_screen"]
 
 
 @dataclass(frozen=True, slots=True)
 class ScreenOptions:
-    """What can be chosen when a numpipe screen is made.
+    """What can be chosen when a numpipe screen is made; GALLETTE_DEBUG changes the defaults.
 
     `inexact_used_once` and `position_invariant` are remedies for multi-pass rendering: which
     inexact rewrites may look at use counts, and whether every position is computed invariantly.
     """
 
-    inexact_used_once: str = "not_position"  # "always", "never" or "not_position"
-    position_invariant: bool = False
-    max_invocation_steps: int = 1 << 20
+    inexact_used_once: str = ""  # "always", "never" or "not_position" (the default)
+    position_invariant: bool | None = None
+    fuse_ffma: bool | None = None
+    budget: int = ShaderOptions().budget  # loop iterations a chunk of lanes may spend
+    record_passes: bool = False
+
+    def shader_options(self) -> ShaderOptions:
+        """The options as the variant builder takes them."""
+        default = debug.flag_value("numpipe:inexact_used_once", "not_position")
+        used_once = self.inexact_used_once or default
+        if used_once not in ("always", "never", "not_position"):
+            raise DriverError(
+                f"numpipe: inexact_used_once is always, never or not_position, not {used_once!r}"
+            )
+        invariant = self.position_invariant
+        if invariant is None:
+            invariant = debug.is_set("numpipe:position_invariant")
+        return ShaderOptions(
+            inexact_used_once=cast(Any, used_once),
+            position_invariant=invariant,
+            fuse_ffma=self.fuse_ffma,
+            budget=self.budget,
+            record_passes=self.record_passes,
+        )
 
 
 class NumpipeScreen(Screen):

@@ -1,0 +1,1 @@
+"""From draw calls to primitives: fetch, vertex shading, assembly, clipping, capture."""

@@ -1,0 +1,206 @@
+"""Primitive assembly: which vertices of the stream make each point, line and triangle.
+
+The stream is cut into runs by primitive restart. For every mode a run of L vertices holds a known
+number of primitives, and primitive k of a run has its corners at fixed distances from the run's
+start; so all primitives of all runs come from one `repeat` and a few additions.
+
+The provoking vertex (whose flat values count) is corner 0 or the last corner, and triangles keep
+their winding. Quads and polygons are split the way Mesa's draw module splits them, with a mask of
+the edges that are real (bit i: from corner i to i + 1), which polygon mode LINE draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pipe.enums import Primitive
+
+from .vertices import Ints
+
+__all__ = ["Assembled", "Runs", "assemble", "cut_runs"]
+
+ALL_EDGES = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Pieces of the vertex stream between restarts."""
+
+    start: Ints
+    length: Ints
+
+    @classmethod
+    def whole(cls, count: int) -> Runs:
+        return cls(np.zeros(1, np.int64), np.full(1, count))
+
+
+@dataclass(slots=True)
+class Assembled:
+    """Primitives of one kind: `corners[n, k]` positions in the stream; k = 1, 2 or 3."""
+
+    corners: Ints
+    provoking_first: bool
+    edges: npt.NDArray[np.uint8] | None = None  # None: every edge is real
+
+    @property
+    def size(self) -> int:
+        return int(self.corners.shape[1])
+
+    @property
+    def provoking(self) -> Ints:
+        return self.corners[:, 0 if self.provoking_first else -1]
+
+
+def cut_runs(indices: npt.NDArray[np.uint32], restart: int) -> tuple[Ints, Runs]:
+    """Positions that are not restarts, and the runs they form."""
+    stops = np.flatnonzero(indices == restart)
+    if not len(stops):
+        return np.arange(len(indices)), Runs.whole(len(indices))
+    starts = np.concatenate(([0], stops + 1))
+    lengths = np.concatenate((stops, [len(indices)])) - starts
+    kept = np.flatnonzero(indices != restart)
+    return kept, Runs(starts - np.arange(len(starts)), lengths)
+
+
+_Corners = tuple[Ints | int, ...]
+_Rule = Callable[[Ints, Ints, bool], _Corners]
+
+
+@dataclass(frozen=True, slots=True)
+class _Mode:
+    """How one mode is assembled: primitives in a run of L, and their corners.
+
+    `corners(k, last, first)` gives offsets from the run's start of primitive k; `last` is L - 1,
+    `first` says whether corner 0 is the provoking one. `per` primitives share one k.
+    """
+
+    count: Callable[[Ints], Ints]
+    corners: tuple[_Rule, ...]
+    edges: tuple[tuple[int, int], ...] = ()  # per rule: mask if first-provoking, if last
+
+
+def _strip(step: int) -> _Rule:
+    def rule(k: Ints, last: Ints, first: bool) -> _Corners:
+        odd = (k & 1) * step
+        at = k * step
+        if first:
+            return at, at + step + odd, at + 2 * step - odd
+        return at + odd, at + step - odd, at + 2 * step
+
+    return rule
+
+
+def _fan(k: Ints, last: Ints, first: bool) -> _Corners:
+    return (k + 1, k + 2, 0) if first else (0, k + 1, k + 2)
+
+
+def _polygon(k: Ints, last: Ints, first: bool) -> _Corners:
+    return (0, k + 1, k + 2) if first else (k + 1, k + 2, 0)
+
+
+def _quad(corners: Callable[[Ints], tuple[Ints, ...]], half: int) -> _Rule:
+    """One half of a quad: split so that both halves contain the provoking corner."""
+
+    def rule(k: Ints, last: Ints, first: bool) -> _Corners:
+        a, b, c, d = corners(k)
+        if first:
+            return (a, b, c) if half == 0 else (a, c, d)
+        return (a, b, d) if half == 0 else (b, c, d)
+
+    return rule
+
+
+def _list_quad(k: Ints) -> tuple[Ints, ...]:
+    return 4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3
+
+
+def _strip_quad(half: int) -> _Rule:
+    def rule(k: Ints, last: Ints, first: bool) -> _Corners:
+        a, b, c, d = 2 * k, 2 * k + 1, 2 * k + 3, 2 * k + 2
+        if not first:
+            a, b, c, d = d, a, b, c
+        if first:
+            return (a, b, c) if half == 0 else (a, c, d)
+        return (a, b, d) if half == 0 else (b, c, d)
+
+    return rule
+
+
+def _line_loop(k: Ints, last: Ints, first: bool) -> _Corners:
+    return k, np.where(k == last, 0, k + 1)
+
+
+_MODES: dict[Primitive, _Mode] = {
+    Primitive.POINTS: _Mode(lambda n: n, (lambda k, last, first: (k,),)),
+    Primitive.LINES: _Mode(lambda n: n // 2, (lambda k, last, first: (2 * k, 2 * k + 1),)),
+    Primitive.LINE_STRIP: _Mode(lambda n: n - 1, (lambda k, last, first: (k, k + 1),)),
+    Primitive.LINE_LOOP: _Mode(lambda n: np.where(n > 1, n, 0), (_line_loop,)),
+    Primitive.TRIANGLES: _Mode(
+        lambda n: n // 3, (lambda k, last, first: (3 * k, 3 * k + 1, 3 * k + 2),)
+    ),
+    Primitive.TRIANGLE_STRIP: _Mode(lambda n: n - 2, (_strip(1),)),
+    Primitive.TRIANGLE_FAN: _Mode(lambda n: n - 2, (_fan,)),
+    Primitive.QUADS: _Mode(
+        lambda n: n // 4, (_quad(_list_quad, 0), _quad(_list_quad, 1)), ((3, 5), (6, 3))
+    ),
+    Primitive.QUAD_STRIP: _Mode(
+        lambda n: (n - 2) // 2, (_strip_quad(0), _strip_quad(1)), ((3, 5), (6, 3))
+    ),
+    Primitive.POLYGON: _Mode(lambda n: n - 2, (_polygon,)),
+    Primitive.LINES_ADJACENCY: _Mode(
+        lambda n: n // 4, (lambda k, last, first: (4 * k + 1, 4 * k + 2),)
+    ),
+    Primitive.LINE_STRIP_ADJACENCY: _Mode(
+        lambda n: n - 3, (lambda k, last, first: (k + 1, k + 2),)
+    ),
+    Primitive.TRIANGLES_ADJACENCY: _Mode(
+        lambda n: n // 6, (lambda k, last, first: (6 * k, 6 * k + 2, 6 * k + 4),)
+    ),
+    Primitive.TRIANGLE_STRIP_ADJACENCY: _Mode(lambda n: (n - 4) // 2, (_strip(2),)),
+}
+
+
+def assemble(mode: Primitive, runs: Runs, provoking_first: bool) -> Assembled:
+    """All primitives of a stream, in drawing order."""
+    rules = _MODES[mode]
+    length = runs.length
+    counts = np.maximum(rules.count(length), 0)
+    total = int(counts.sum())
+    base: Ints | int
+    last: Ints
+    if len(counts) == 1:
+        k = np.arange(total)
+        base = int(runs.start[0])
+        last = length - 1
+    else:
+        k = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
+        base = np.repeat(runs.start, counts)
+        last = np.repeat(length - 1, counts)
+    per = len(rules.corners)
+    size = len(rules.corners[0](k[:0], last[:0], provoking_first))
+    corners = np.empty((total * per, size), np.int64)
+    for number, rule in enumerate(rules.corners):
+        for column, offset in enumerate(rule(k, last, provoking_first)):
+            corners[number::per, column] = offset
+            corners[number::per, column] += base
+    edges = None
+    if rules.edges:
+        masks = [pair[0 if provoking_first else 1] for pair in rules.edges]
+        edges = np.tile(np.array(masks, np.uint8), total)
+    elif mode is Primitive.POLYGON:
+        edges = _polygon_edges(k, last, provoking_first)
+    return Assembled(corners, provoking_first, edges)
+
+
+def _polygon_edges(k: Ints, last: Ints, first: bool) -> npt.NDArray[np.uint8]:
+    """The outline of a polygon split into a fan: inner edges are not real."""
+    begins, ends = k == 0, k + 2 == last
+    if first:  # corners 0, k + 1, k + 2
+        mask = begins * 1 + 2 + ends * 4
+    else:  # corners k + 1, k + 2, 0
+        mask = 1 + ends * 2 + begins * 4
+    return np.asarray(mask, np.uint8)

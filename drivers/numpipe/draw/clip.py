@@ -1,0 +1,235 @@
+"""Clipping of whole batches: Sutherland-Hodgman for polygons, two parameters for lines.
+
+Planes are numbered right, left, top, bottom, near, far, then clip distances; polygons meet them in
+that order. Only primitives with a vertex outside some plane come here, and every step is done for
+all of them at once: polygons are rows of a padded array of vertex numbers, and one plane turns each
+row into another, of at most one vertex more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pipe.state import RasterizerState
+
+from .vertices import Floats, Ints, VertexSet
+
+__all__ = ["ClipPlanes", "clip_codes", "clip_lines", "clip_polygons"]
+
+Bools = npt.NDArray[np.bool_]
+Array = npt.NDArray[Any]
+Codes = npt.NDArray[np.uint32]
+
+_XY = ((-1.0, 0.0, 0.0, 1.0), (1.0, 0.0, 0.0, 1.0), (0.0, -1.0, 0.0, 1.0), (0.0, 1.0, 0.0, 1.0))
+_NEAR = (0.0, 0.0, 1.0, 1.0)
+_NEAR_HALF = (0.0, 0.0, 1.0, 0.0)
+_FAR = (0.0, 0.0, -1.0, 1.0)
+
+
+@dataclass(slots=True)
+class ClipPlanes:
+    """The planes in force: number -> signed distance of every vertex, made when first asked."""
+
+    halfz: bool
+    near: bool
+    far: bool
+    distances: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """Clip distance planes: plane number -> (varying slot, component)."""
+
+    @classmethod
+    def of(cls, state: RasterizerState, distances: dict[int, tuple[int, int]]) -> ClipPlanes:
+        clamp = state.depth_clamp
+        near = state.depth_clip_near and not clamp
+        return cls(state.clip_halfz, near, state.depth_clip_far and not clamp, distances)
+
+    def numbers(self) -> list[int]:
+        planes = [0, 1, 2, 3]
+        if self.near:
+            planes.append(4)
+        if self.far:
+            planes.append(5)
+        return planes + sorted(self.distances)
+
+    def distance(self, vertices: VertexSet, plane: int, which: Ints | slice) -> Array:
+        """Signed distance of some vertices to one plane, negative outside."""
+        if plane >= 6:
+            value = vertices.component(*self.distances[plane])
+            return value[which] if value.ndim else np.broadcast_to(value, _shape(which, vertices))
+        x, y, z, w = vertices.clip[:, which]
+        with np.errstate(invalid="ignore", over="ignore"):
+            if plane == 4:
+                return np.asarray(z if self.halfz else z + w)
+            return np.asarray((w - x, w + x, w - y, w + y, z, w - z)[plane])
+
+
+def _shape(which: Ints | slice, vertices: VertexSet) -> tuple[int, ...]:
+    return (vertices.count,) if isinstance(which, slice) else which.shape
+
+
+def clip_codes(vertices: VertexSet, planes: ClipPlanes) -> Codes | None:
+    """A bit per plane a vertex is outside of (NaN counts as outside); None if none is."""
+    clip = vertices.clip
+    codes: Codes | None = None
+    everything = slice(None)
+    for plane in planes.numbers():
+        distance = planes.distance(vertices, plane, everything)
+        with np.errstate(invalid="ignore"):
+            if distance.size and distance.min() >= 0:
+                continue
+            outside = ~(distance >= 0)
+        if codes is None:
+            codes = np.zeros(clip.shape[1], np.uint32)
+        codes |= outside.astype(np.uint32) << np.uint32(plane)
+    return codes
+
+
+@dataclass(slots=True)
+class ClipContext:
+    """What clipping needs to make a vertex."""
+
+    vertices: VertexSet
+    planes: ClipPlanes
+    flat: frozenset[int]
+    linear: frozenset[int]
+
+
+def clip_polygons(
+    context: ClipContext, corners: Ints, provoking: Ints, codes: Codes
+) -> tuple[Ints, Ints]:
+    """Clip polygons `corners[n, 3]`; returns triangle corners and the row each came from.
+
+    Triangles of one polygon are a fan around its first vertex, in order. Flat varyings are read
+    through the `provoking` vertices by whoever draws the result.
+    """
+    rows = np.arange(len(corners))
+    polygons = corners
+    counts = np.full(len(corners), corners.shape[1])
+    for plane in context.planes.numbers():
+        crossing = (codes & np.uint32(1 << plane)) != 0
+        if crossing.any():
+            polygons, counts = _clip_plane(context, plane, polygons, counts, crossing, provoking)
+            keep = counts >= 3
+            if not keep.all():
+                polygons, counts, rows = polygons[keep], counts[keep], rows[keep]
+                codes, provoking = codes[keep], provoking[keep]
+    return _fan(polygons, counts, rows)
+
+
+def _clip_plane(
+    context: ClipContext,
+    plane: int,
+    polygons: Ints,
+    counts: Ints,
+    crossing: Bools,
+    provoking: Ints,
+) -> tuple[Ints, Ints]:
+    """Cut the `crossing` rows by one plane."""
+    where = np.flatnonzero(crossing)
+    inlist, n = polygons[where], counts[where]
+    width = inlist.shape[1]
+    slots = np.arange(width)
+    used = slots < n[:, None]
+    following = np.where(slots + 1 == n[:, None], 0, np.minimum(slots + 1, width - 1))
+    ahead = np.take_along_axis(inlist, following, axis=1)
+    here = context.planes.distance(context.vertices, plane, inlist)
+    there = np.take_along_axis(here, following, axis=1)
+    bad = (used & ~np.isfinite(here)).any(axis=1)
+    with np.errstate(invalid="ignore"):
+        inside = (here >= 0) & used
+        crossed = used & ((here >= 0) != (there >= 0))
+    row, slot = np.nonzero(crossed)
+    first_new = _cut(context, here, there, inlist, ahead, provoking[where], row, slot)
+    # Each slot emits itself if inside, then the cut of the edge it starts.
+    emitted = inside.astype(np.intp) + crossed
+    ends = np.cumsum(emitted, axis=1)
+    totals = ends[:, -1]
+    out = np.zeros((len(where), max(width, int(totals.max(initial=0)))), np.int64)
+    starts = ends - emitted
+    r, s = np.nonzero(inside)
+    out[r, starts[r, s]] = inlist[r, s]
+    out[row, ends[row, slot] - 1] = first_new + np.arange(len(row))
+    totals[bad] = 0
+    if out.shape[1] > width:
+        polygons = np.pad(polygons, ((0, 0), (0, out.shape[1] - width)))
+    else:
+        polygons = polygons.copy()
+    polygons[where] = out
+    counts = counts.copy()
+    counts[where] = totals
+    return polygons, counts
+
+
+def _cut(
+    context: ClipContext,
+    here: Floats,
+    there: Floats,
+    inlist: Ints,
+    ahead: Ints,
+    provoking: Ints,
+    row: Ints,
+    slot: Ints,
+) -> int:
+    """Make the vertices where edges cross the plane, measured from the outside end."""
+    a, b = here[row, slot], there[row, slot]
+    leaving = b < 0
+    out_distance = np.where(leaving, b, a)
+    in_distance = np.where(leaving, a, b)
+    start, end = inlist[row, slot], ahead[row, slot]
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        t = (out_distance / (out_distance - in_distance)).astype(np.float32, copy=False)
+    outside = np.where(leaving, end, start)
+    inner = np.where(leaving, start, end)
+    return context.vertices.append(t, outside, inner, provoking[row], context.flat, context.linear)
+
+
+def _fan(polygons: Ints, counts: Ints, rows: Ints) -> tuple[Ints, Ints]:
+    """Triangles (first, i - 1, i) of every polygon, polygon by polygon."""
+    triangles = np.maximum(counts - 2, 0)
+    owner = np.repeat(np.arange(len(polygons)), triangles)
+    within = np.arange(len(owner)) - np.repeat(np.cumsum(triangles) - triangles, triangles)
+    if not len(owner):
+        return np.zeros((0, 3), np.int64), np.zeros(0, np.int64)
+    corners = np.stack(
+        (polygons[owner, 0], polygons[owner, within + 1], polygons[owner, within + 2]), axis=1
+    )
+    return corners, rows[owner]
+
+
+def clip_lines(
+    context: ClipContext, ends: Ints, provoking: Ints, codes: Codes
+) -> tuple[Ints, Bools]:
+    """Clip lines `ends[n, 2]`; returns new ends and which lines are left."""
+    vertices = context.vertices
+    t0 = np.zeros(len(ends), np.float32)
+    t1 = np.zeros(len(ends), np.float32)
+    alive = np.ones(len(ends), np.bool_)
+    for plane in context.planes.numbers():
+        touched = (codes & np.uint32(1 << plane)) != 0
+        if not touched.any():
+            continue
+        d0 = context.planes.distance(vertices, plane, ends[:, 0])
+        d1 = context.planes.distance(vertices, plane, ends[:, 1])
+        alive &= ~touched | (np.isfinite(d0) & np.isfinite(d1))
+        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+            t1 = np.where(touched & (d1 < 0), np.maximum(t1, d1 / (d1 - d0)), t1)
+            t0 = np.where(touched & (d0 < 0), np.maximum(t0, d0 / (d0 - d1)), t0)
+            alive &= ~(t0 + t1 >= 1)
+    new = ends.copy()
+    for side, t in ((0, t0), (1, t1)):
+        cut = np.flatnonzero(alive & (codes != 0) & (t > 0))
+        if len(cut):
+            parameter = t[cut].astype(np.float32, copy=False)
+            first = vertices.append(
+                parameter,
+                ends[cut, side],
+                ends[cut, 1 - side],
+                provoking[cut],
+                context.flat,
+                context.linear,
+            )
+            new[cut, side] = first + np.arange(len(cut))
+    return new, alive

@@ -1,0 +1,222 @@
+"""The programs of a draw: variants chosen by bound state, joined with bound resources.
+
+Selecting is cached twice: the variants by the identities of the state objects they depend on (in
+`NumpipeContext.selections`), and a program's joining with its resources until a binding changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from compiler.errors import GalletteError
+from compiler.nir.shader import Stage
+from drivers.numpipe.bound import Bound, StageBindings
+from drivers.numpipe.interfaces import ShaderResources
+from drivers.numpipe.resource import NumpipeResource
+from drivers.numpipe.shader.api import BoundProgram, ProgramFacts
+from drivers.numpipe.shader.program import CompiledShader
+from drivers.numpipe.texture import texture_unit
+from drivers.numpipe.variants.keys import fragment_key, vertex_key
+from drivers.numpipe.variants.shader import ShaderObject
+from pipe.enums import PolygonMode, Primitive
+from pipe.state import DrawInfo, RasterizerState, StreamOutputInfo
+
+if TYPE_CHECKING:
+    from compiler.nir.ir import Shader
+    from drivers.numpipe.context import NumpipeContext
+
+__all__ = ["DrawPrograms", "Selection", "create_shader", "select_programs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The variants that serve one combination of state."""
+
+    vertex: CompiledShader
+    fragment: CompiledShader | None
+    flat_slots: frozenset[int]
+    linear_slots: frozenset[int]
+
+
+@dataclass(slots=True)
+class DrawPrograms:
+    """What runs in a draw."""
+
+    vertex: BoundProgram
+    vertex_facts: ProgramFacts
+    fragment: BoundProgram | None
+    fragment_facts: ProgramFacts | None
+    quads: bool
+    flat_slots: frozenset[int]
+    linear_slots: frozenset[int]
+    stream_output: StreamOutputInfo | None
+
+
+def create_shader(
+    context: NumpipeContext, stage: Stage, shader: Shader, stream_output: StreamOutputInfo | None
+) -> ShaderObject:
+    """A shader object; takes over one reference to `shader` whatever happens."""
+    if stage not in (Stage.VERTEX, Stage.FRAGMENT):
+        shader.unref()
+        raise GalletteError(f"numpipe has no {stage.value} stage")
+    return ShaderObject(
+        shader, context.screen.options.shader_options(), context.variant_log, stream_output
+    )
+
+
+def select_programs(context: NumpipeContext, info: DrawInfo) -> DrawPrograms | None:
+    """Variants for the bound state, ready to run; None when no vertex shader is bound."""
+    bound = context.bound
+    vertex: ShaderObject | None = bound.shaders.get(Stage.VERTEX)
+    if vertex is None:
+        return None
+    fragment: ShaderObject | None = bound.shaders.get(Stage.FRAGMENT)
+    rasterizer = bound.rasterizer.state
+    if rasterizer.rasterizer_discard:
+        fragment = None
+    primitive = _rasterized(info.mode, rasterizer)
+    colormask = _written_channels(bound)
+    samplers = bound.stages[Stage.FRAGMENT].samplers
+    key = (
+        vertex,
+        fragment,
+        bound.rasterizer,
+        bound.depth_stencil_alpha,
+        primitive == Primitive.POINTS,
+        colormask != 0,
+        tuple(samplers) if fragment is not None and fragment.reads.samplers else (),
+    )
+    selection = context.selections.get(key)
+    if selection is None:
+        if len(context.selections) > 4096:
+            context.selections.clear()
+        selection = context.selections[key] = _select(bound, vertex, fragment, primitive, colormask)
+    vs = _joined(bound, Stage.VERTEX, selection.vertex)
+    fs: _Joined | None = None
+    if selection.fragment is not None:
+        fs = _joined(bound, Stage.FRAGMENT, selection.fragment)
+    return DrawPrograms(
+        vertex=vs.program,
+        vertex_facts=selection.vertex.facts,
+        fragment=fs.program if fs else None,
+        fragment_facts=selection.fragment.facts if selection.fragment else None,
+        quads=fs.quads if fs else False,
+        flat_slots=selection.flat_slots,
+        linear_slots=selection.linear_slots,
+        stream_output=vertex.stream_output,
+    )
+
+
+def _rasterized(mode: Primitive, rasterizer: RasterizerState) -> Primitive:
+    """What reaches the rasterizer: polygons may be drawn as points."""
+    polygons = mode not in _POINTS_AND_LINES
+    if polygons and rasterizer.fill_front is PolygonMode.POINT:
+        return Primitive.POINTS
+    return mode
+
+
+_POINTS_AND_LINES = frozenset(
+    {
+        Primitive.POINTS,
+        Primitive.LINES,
+        Primitive.LINE_STRIP,
+        Primitive.LINE_LOOP,
+        Primitive.LINES_ADJACENCY,
+        Primitive.LINE_STRIP_ADJACENCY,
+    }
+)
+
+
+def _written_channels(bound: Bound) -> int:
+    """Colour channels any bound colour buffer lets through."""
+    blend = bound.blend.state
+    written = 0
+    for index, surface in enumerate(bound.framebuffer.cbufs):
+        if surface is not None:
+            written |= blend.target(index).colormask
+    return written
+
+
+def _select(
+    bound: Bound,
+    vertex: ShaderObject,
+    fragment: ShaderObject | None,
+    primitive: Primitive,
+    colormask: int,
+) -> Selection:
+    rasterizer = bound.rasterizer.state
+    program: CompiledShader | None = None
+    if fragment is not None:
+        samplers = [
+            None if cso is None else cso.state for cso in bound.stages[Stage.FRAGMENT].samplers
+        ]
+        program = fragment.variant_for(
+            fragment_key(
+                fragment,
+                rasterizer,
+                bound.depth_stencil_alpha.state,
+                bound.framebuffer,
+                primitive,
+                samplers,
+                colormask,
+            )
+        ).program
+    inputs = program.facts.inputs if program is not None else frozenset()
+    # With stream output every varying has a reader, whatever the fragment stage does.
+    unread = not inputs and vertex.stream_output is None
+    chosen = vertex.variant_for(vertex_key(vertex, rasterizer, primitive, depth_only=unread))
+    return Selection(
+        vertex=chosen.program,
+        fragment=program,
+        flat_slots=frozenset(use.slot for use in inputs if use.mode == "flat"),
+        linear_slots=frozenset(use.slot for use in inputs if use.mode == "noperspective"),
+    )
+
+
+# -- resources -----------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Joined:
+    """A program joined with the resources that were bound when it was."""
+
+    compiled: CompiledShader
+    program: BoundProgram
+    quads: bool
+
+
+def _joined(bound: Bound, stage: Stage, compiled: CompiledShader) -> _Joined:
+    bindings = bound.stages[stage]
+    joined: _Joined | None = bindings.joined
+    if joined is None or joined.compiled is not compiled:
+        resources = bindings.resources
+        if resources is None:
+            resources = bindings.resources = _resources(bound, bindings)
+        quads = stage is Stage.FRAGMENT and compiled.needs_quads(resources)
+        joined = bindings.joined = _Joined(compiled, compiled.bind(resources), quads)
+    return joined
+
+
+def _resources(bound: Bound, bindings: StageBindings) -> ShaderResources:
+    textures: list[Any] = []
+    for index, view in enumerate(bindings.views):
+        cso = bindings.samplers[index] if index < len(bindings.samplers) else None
+        textures.append(
+            None if view is None else texture_unit(view, None if cso is None else cso.state)
+        )
+    buffers: list[Any] = []
+    for buffer in bindings.buffers:
+        if buffer is None:
+            buffers.append(None)
+            continue
+        resource = buffer.buffer
+        assert isinstance(resource, NumpipeResource)
+        buffers.append(resource.bytes_at(buffer.offset, buffer.size))
+    return ShaderResources(
+        constants=[None if block is None else block.data for block in bindings.constants],
+        textures=textures,
+        images=list(bindings.images),
+        buffers=buffers,
+        clip_planes=bound.clip_planes,
+    )

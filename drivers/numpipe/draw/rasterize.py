@@ -1,0 +1,272 @@
+"""From assembled primitives to fragments: clip, cull, choose how to fill, rasterize."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from compiler.nir.slots import VaryingSlot
+from drivers.numpipe.output.engine import FragmentEngine
+from drivers.numpipe.queries import Counters
+from drivers.numpipe.raster.lines import rasterize_lines
+from drivers.numpipe.raster.points import rasterize_points
+from drivers.numpipe.raster.setup import Rect
+from drivers.numpipe.raster.triangles import (
+    DepthOffset,
+    Faced,
+    face_triangles,
+    offset_depth,
+    rasterize_triangles,
+)
+from pipe.enums import PolygonMode
+from pipe.state import RasterizerState
+
+from .assembly import ALL_EDGES
+from .clip import ClipContext, ClipPlanes, clip_codes, clip_lines, clip_polygons
+from .vertices import Floats, Ints, VertexSet
+
+__all__ = ["Batch", "rasterize"]
+
+Bools = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.uint32]
+
+LARGEST_BATCH = 1 << 16
+"""Primitives taken through setup at a time."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """Primitives of one size, ready for clipping: vertex numbers, in drawing order."""
+
+    corners: Ints  # [n, k]
+    provoking: Ints
+    identity: npt.NDArray[np.int32]  # gl_PrimitiveID
+    edges: npt.NDArray[np.uint8] | None = None
+
+    def take(self, which: Ints | slice) -> Batch:
+        return Batch(
+            self.corners[which],
+            self.provoking[which],
+            self.identity[which],
+            None if self.edges is None else self.edges[which],
+        )
+
+
+@dataclass(slots=True)
+class RasterContext:
+    """What every batch of a draw shares."""
+
+    state: RasterizerState
+    target: Rect
+    engine: FragmentEngine
+    counters: Counters
+    planes: ClipPlanes
+    flat: frozenset[int]
+    linear: frozenset[int]
+    offset: DepthOffset
+    cull_distances: int = 0
+
+
+def rasterize(context: RasterContext, vertices: VertexSet, batch: Batch) -> None:
+    """Draw one batch of points, lines or triangles."""
+    context.counters.clipper_in += len(batch.corners)
+    if context.cull_distances:
+        batch = _cull_by_distance(context, vertices, batch)
+    batch = _clipped(context, vertices, batch)
+    context.counters.clipper_out += len(batch.corners)
+    if context.target.empty or not len(batch.corners):
+        return
+    for start in range(0, len(batch.corners), LARGEST_BATCH):
+        part = batch.take(slice(start, start + LARGEST_BATCH))
+        size = part.corners.shape[1]
+        if size == 3:
+            _triangles(context, vertices, part)
+        elif size == 2:
+            _lines(context, vertices, part, None)
+        else:
+            _points(context, vertices, part, None)
+
+
+def _cull_by_distance(context: RasterContext, vertices: VertexSet, batch: Batch) -> Batch:
+    """Drop primitives all of whose vertices have the same negative cull distance."""
+    keep = np.ones(len(batch.corners), np.bool_)
+    for number in range(context.cull_distances):
+        slot = VaryingSlot.CULL_DIST0 + number // 4
+        value = vertices.component(slot, number % 4)
+        at = np.broadcast_to(value, vertices.count)[batch.corners]
+        with np.errstate(invalid="ignore"):
+            keep &= ~(at < 0).all(axis=1)
+    return batch if keep.all() else batch.take(np.flatnonzero(keep))
+
+
+def _clipped(context: RasterContext, vertices: VertexSet, batch: Batch) -> Batch:
+    """The batch inside the clip volume, order kept."""
+    codes = clip_codes(vertices, context.planes)
+    if codes is None:
+        return batch
+    at = codes[batch.corners]
+    size = at.shape[1]
+    every, some = at[:, 0], at[:, 0]
+    for i in range(1, size):
+        every = every & at[:, i]
+        some = some | at[:, i]
+    keep = every == 0
+    if not keep.all():
+        rows = np.flatnonzero(keep)
+        batch, some = batch.take(rows), some[rows]
+    needing = np.flatnonzero(some)
+    if not len(needing):
+        return batch
+    cut = batch.take(needing)
+    clip = ClipContext(vertices, context.planes, context.flat, context.linear)
+    if size == 2:
+        ends, alive = clip_lines(clip, cut.corners, cut.provoking, some[needing])
+        batch.corners = batch.corners.copy()
+        batch.corners[needing] = ends
+        if not alive.all():
+            kept = np.ones(len(batch.corners), np.bool_)
+            kept[needing[~alive]] = False
+            batch = batch.take(np.flatnonzero(kept))
+        return batch
+    corners, rows = clip_polygons(clip, cut.corners, cut.provoking, some[needing])
+    return _merged(context, batch, some != 0, needing, corners, rows)
+
+
+def _merged(
+    context: RasterContext,
+    batch: Batch,
+    crossing: Bools,
+    needing: Ints,
+    corners: Ints,
+    rows: Ints,
+) -> Batch:
+    """Untouched triangles and the pieces of cut ones, back in drawing order."""
+    whole = np.flatnonzero(~crossing)
+    owner = needing[rows]
+    order = np.argsort(np.concatenate((whole, owner)), kind="stable")
+    source = np.concatenate((whole, owner))[order]
+    if context.state.flatshade_first:
+        pieces = corners
+    else:
+        pieces = corners[:, [1, 2, 0]]
+    all_corners = np.concatenate((batch.corners[whole], pieces))[order]
+    edges = batch.edges
+    if edges is not None:
+        edges = edges[source]
+    return Batch(all_corners, batch.provoking[source], batch.identity[source], edges)
+
+
+def _triangles(context: RasterContext, vertices: VertexSet, batch: Batch) -> None:
+    state = context.state
+    faced = face_triangles(vertices, batch.corners, batch.provoking, state)
+    if not faced.count:
+        return
+    for mode, some in _by_mode(faced, state):
+        identity = batch.identity[some.rows]
+        depth = None
+        wanted = {
+            PolygonMode.FILL: state.offset_tri,
+            PolygonMode.LINE: state.offset_line,
+            PolygonMode.POINT: state.offset_point,
+        }[mode]
+        if wanted:
+            depth = offset_depth(vertices, some.corners, state, context.offset)
+        if mode is PolygonMode.FILL:
+            context.engine.draw(
+                *rasterize_triangles(vertices, some, identity, state, context.target, depth)
+            )
+        else:
+            _outlines(context, vertices, batch, some, mode, depth)
+
+
+def _by_mode(faced: Faced, state: RasterizerState) -> Iterator[tuple[PolygonMode, Faced]]:
+    """Triangles by how they are filled; front faces and back faces may differ."""
+    if state.fill_front is state.fill_back:
+        yield state.fill_front, faced
+        return
+    for mode, which in ((state.fill_front, faced.front), (state.fill_back, ~faced.front)):
+        if which.any():
+            yield mode, faced.take(np.flatnonzero(which))
+
+
+def _outlines(
+    context: RasterContext,
+    vertices: VertexSet,
+    batch: Batch,
+    faced: Faced,
+    mode: PolygonMode,
+    depth: Floats | None,
+) -> None:
+    """Triangles as lines along their real edges, or as points at those edges' beginnings."""
+    original = batch.corners[faced.rows]
+    mask = (
+        np.full(faced.count, ALL_EDGES, np.uint8)
+        if batch.edges is None
+        else batch.edges[faced.rows]
+    )
+    real = (mask[:, None] >> np.arange(3, dtype=np.uint8)) & 1
+    row, edge = np.nonzero(real)
+    ends = np.stack((original[row, edge], original[row, (edge + 1) % 3]), axis=1)
+    heights: Floats | None = None
+    if depth is not None:
+        z = depth.copy()
+        if faced.reversed is not None:
+            a, b = (1, 2) if context.state.flatshade_first else (0, 1)
+            z[a] = np.where(faced.reversed, depth[b], depth[a])
+            z[b] = np.where(faced.reversed, depth[a], depth[b])
+        heights = np.stack((z[edge, row], z[(edge + 1) % 3, row]))
+    outline = Batch(
+        ends if mode is PolygonMode.LINE else ends[:, :1],
+        faced.provoking[row],
+        batch.identity[faced.rows][row],
+    )
+    if mode is PolygonMode.LINE:
+        _lines(context, vertices, outline, heights, faced.front[row])
+    else:
+        heights = None if heights is None else heights[:1]
+        _points(context, vertices, outline, heights, faced.front[row])
+
+
+def _lines(
+    context: RasterContext,
+    vertices: VertexSet,
+    batch: Batch,
+    depth: Floats | None,
+    front: Bools | None = None,
+) -> None:
+    context.engine.draw(
+        *rasterize_lines(
+            vertices,
+            batch.corners,
+            batch.provoking,
+            batch.identity,
+            context.state,
+            context.target,
+            depth,
+            front,
+        )
+    )
+
+
+def _points(
+    context: RasterContext,
+    vertices: VertexSet,
+    batch: Batch,
+    depth: Floats | None,
+    front: Bools | None = None,
+) -> None:
+    context.engine.draw(
+        *rasterize_points(
+            vertices,
+            batch.corners[:, 0],
+            batch.provoking,
+            batch.identity,
+            context.state,
+            context.target,
+            depth,
+            front,
+        )
+    )

@@ -1,0 +1,130 @@
+"""Vertices after the vertex shader: clip positions, window positions, varyings.
+
+Component-major float32 arrays, one column per vertex. Clipping appends columns; primitives are
+arrays of column numbers, so nothing here knows about primitives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from compiler.nir.slots import VaryingSlot
+from pipe.state import ViewportState
+
+__all__ = ["Floats", "Ints", "VertexSet"]
+
+Floats = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int64]
+Components = list[npt.NDArray[Any] | None]
+
+_ZERO = np.zeros((), np.float32)
+_DEFAULTS = (_ZERO, _ZERO, _ZERO, np.ones((), np.float32))
+
+
+class VertexSet:
+    """Shaded vertices. `varyings[slot]` has four components: arrays, scalars or None."""
+
+    __slots__ = ("clip", "count", "varyings", "viewport", "window")
+
+    def __init__(
+        self,
+        count: int,
+        clip: Floats,
+        varyings: Mapping[int, Components],
+        viewport: ViewportState,
+    ) -> None:
+        self.count = count
+        self.clip = clip
+        self.varyings = dict(varyings)
+        self.viewport = viewport
+        self.window = project(clip, viewport)
+
+    @classmethod
+    def from_outputs(
+        cls, count: int, outputs: Mapping[int, Components], viewport: ViewportState
+    ) -> VertexSet:
+        """From what the vertex shader wrote; an unwritten position is (0, 0, 0, 1)."""
+        clip = np.empty((4, count), np.float32)
+        position = outputs.get(VaryingSlot.POS, [None] * 4)
+        for i in range(4):
+            value = position[i]
+            clip[i] = _DEFAULTS[i] if value is None else value
+        return cls(count, clip, outputs, viewport)
+
+    def component(self, slot: int, component: int) -> npt.NDArray[Any]:
+        """One component of a varying (default 0, 0, 0, 1 if nothing wrote it); maybe a scalar."""
+        components = self.varyings.get(slot)
+        value = None if components is None else components[component]
+        return _DEFAULTS[component] if value is None else value
+
+    def append(
+        self,
+        t: Floats,
+        outside: Ints,
+        inside: Ints,
+        constant: Ints | None,
+        flat: frozenset[int],
+        linear: frozenset[int],
+    ) -> int:
+        """Add the vertices `outside + t (inside - outside)`; returns the first new number.
+
+        `flat` slots are copied from the vertices `constant`; `linear` slots (noperspective) are
+        interpolated in window space.
+        """
+        first = self.count
+        clip = _lerp(t, self.clip[:, outside], self.clip[:, inside])
+        window = project(clip, self.viewport)
+        screen_t = t
+        if linear:
+            screen_t = _window_parameter(window, self.window[:, outside], self.window[:, inside], t)
+        for slot, components in self.varyings.items():
+            for i, value in enumerate(components):
+                if value is None or not value.ndim:
+                    continue
+                if slot in flat and constant is not None:
+                    new = value[constant]
+                else:
+                    raw = value.view(np.float32)
+                    at = screen_t if slot in linear else t
+                    new = _lerp(at, raw[outside], raw[inside]).view(value.dtype)
+                components[i] = np.concatenate((value, new))
+        self.clip = np.concatenate((self.clip, clip), axis=1)
+        self.window = np.concatenate((self.window, window), axis=1)
+        self.count += len(t)
+        return first
+
+
+def _lerp(t: Floats, outside: Floats, inside: Floats) -> Floats:
+    with np.errstate(invalid="ignore", over="ignore"):
+        return outside + t * (inside - outside)
+
+
+def _window_parameter(new: Floats, outside: Floats, inside: Floats, t: Floats) -> Floats:
+    """Where the new vertices lie between the old ones on the screen, along the longer axis."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        span = inside[:2] - outside[:2]
+        axis = (np.abs(span[1]) > np.abs(span[0])).astype(np.intp)
+        lanes = np.arange(t.size)
+        along = (new[axis, lanes] - outside[axis, lanes]) / span[axis, lanes]
+    return np.where(np.isfinite(along), along, t).astype(np.float32, copy=False)
+
+
+def project(clip: Floats, viewport: ViewportState) -> Floats:
+    """Window x, y, z and 1/w of clip positions, rounded step by step in float32."""
+    window = np.empty_like(clip)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        inverse = np.divide(np.float32(1.0), clip[3], out=window[3])
+        for i in range(3):
+            out = np.multiply(clip[i], inverse, out=window[i])
+            out *= np.float32(viewport.scale[i])
+            out += np.float32(viewport.translate[i])
+    return window
+
+
+def as_sequence(components: Sequence[npt.NDArray[Any] | None]) -> Components:
+    """A fresh list, so that appending never changes the shader's own."""
+    return list(components)

@@ -1,0 +1,1 @@
+"""From fragments to memory: order, depth and stencil, shading, blending."""

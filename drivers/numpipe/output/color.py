@@ -1,0 +1,273 @@
+"""One colour buffer as fragments see it: convert, blend, mask, store.
+
+A `ColorTarget` is made once per draw. `prepare` turns the shader's output of all lanes into what
+the buffer wants (texels, or clamped source colours when blending); `write` then puts some lanes
+into memory, reading the destination only if blending, logic operations or a partial mask need it.
+Repeated pixels in one `write` are fine unless `ordered` says that each must be written apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from drivers.numpipe.clear import surface_texels
+from pipe.codecs import pack_planes, texel_layout, unpack_planes
+from pipe.enums import LogicOp
+from pipe.formats import Format
+from pipe.state import BlendState, RenderTargetBlend, Surface
+
+from .blend import BYTES, FLOATS, blend, logic_op, needs_destination
+
+__all__ = ["ColorTarget", "Prepared"]
+
+Array = npt.NDArray[Any]
+Outputs = Sequence[Array | None]
+
+_DEFAULTS = tuple(np.asarray(v, np.float32) for v in (0.0, 0.0, 0.0, 1.0))
+
+
+class Prepared:
+    """A draw's output for one buffer: whole texels, or planes still to be blended."""
+
+    __slots__ = ("planes", "second", "texels")
+
+    def __init__(
+        self,
+        texels: Array | None = None,
+        planes: list[Array] | None = None,
+        second: list[Array] | None = None,
+    ) -> None:
+        self.texels = texels
+        self.planes = planes or []
+        self.second = second or []
+
+
+def _pick(value: Array, which: Any) -> Array:
+    return value[which] if value.ndim else value
+
+
+def _channel_bits(format: Format, colormask: int) -> int | None:
+    """The bits of a texel that a write mask lets through; None when it lets everything through."""
+    enabled = 0
+    letters = {"R": 1, "G": 2, "B": 4, "A": 8, "L": 1, "I": 1}
+    everything = True
+    for channel in format.channels:
+        mask = letters.get(channel.name, 0)
+        if mask & colormask:
+            enabled |= ((1 << channel.bits) - 1) << channel.shift
+        elif mask:
+            everything = False
+    return None if everything else enabled
+
+
+def _is_bytes(format: Format) -> bool:
+    """8-bit normalised channels, stored as they are: blended in 8 bits."""
+    return (
+        format.is_array
+        and not format.is_srgb
+        and all(c.bits == 8 and c.type == "UNORM" for c in format.channels)
+    )
+
+
+class ColorTarget:
+    """A colour surface, flattened, with the blend state in force for it."""
+
+    __slots__ = (
+        "_byte_planes",
+        "_clamp",
+        "_constant",
+        "_format",
+        "_mask",
+        "_resource",
+        "_shifts",
+        "_state",
+        "_texels",
+        "blends",
+        "logicop",
+        "ordered",
+        "stride",
+    )
+
+    def __init__(
+        self,
+        surface: Surface,
+        state: BlendState,
+        index: int,
+        constant: Sequence[float],
+        layer: int = 0,
+    ) -> None:
+        texels = surface_texels(surface)[layer]
+        self._texels = texels.reshape(-1, *texels.shape[2:])
+        self.stride = texels.shape[1]
+        self._format = surface.format
+        self._resource = surface.resource
+        target: RenderTargetBlend = state.target(index)
+        self._state = target
+        integer = surface.format.is_pure_integer
+        normalized = surface.format.is_normalized
+        self.logicop: LogicOp | None = None
+        if state.logicop_enable and not surface.format.is_float and not surface.format.is_srgb:
+            self.logicop = None if state.logicop is LogicOp.COPY else state.logicop
+            self.blends = False
+        else:
+            self.blends = target.blend_enable and not integer and not state.logicop_enable
+        self.ordered = (self.blends and needs_destination(target)) or self.logicop is not None
+        self._mask = self._make_mask(target.colormask)
+        self._byte_planes = self.blends and _is_bytes(surface.format)
+        low = -1.0 if any(c.type == "SNORM" for c in surface.format.channels) else 0.0
+        self._clamp = low if normalized else None
+        self._constant = self._make_constant(constant)
+        self._shifts = _byte_shifts(surface.format)
+
+    def _make_mask(self, colormask: int) -> Array | None:
+        bits = _channel_bits(self._format, colormask)
+        if bits is None:
+            return None
+        word, count = texel_layout(self._format)
+        size = word.itemsize * 8
+        words = [(bits >> (i * size)) & ((1 << size) - 1) for i in range(count)]
+        return np.array(words if count > 1 else words[0], word)
+
+    def _make_constant(self, constant: Sequence[float]) -> list[Array]:
+        planes = [np.asarray(c, np.float32) for c in constant]
+        if self._byte_planes:
+            return [_to_bytes(p) for p in planes]
+        return [self._clamped(p) for p in planes]
+
+    @property
+    def disabled(self) -> bool:
+        """The write mask lets nothing through."""
+        return self._mask is not None and not self._mask.any()
+
+    def _clamped(self, plane: Array) -> Array:
+        if self._clamp is None:
+            return plane
+        low = np.float32(self._clamp)
+        return np.fmin(np.fmax(plane, low), np.float32(1.0))
+
+    def prepare(self, outputs: Outputs, second: Outputs | None, count: int) -> Prepared:
+        """Convert what the shader wrote for `count` lanes."""
+        planes = [
+            _DEFAULTS[i] if i >= len(outputs) or outputs[i] is None else np.asarray(outputs[i])
+            for i in range(4)
+        ]
+        if not self.blends:
+            return Prepared(texels=self._packed(planes, count))
+        other = [
+            _DEFAULTS[i] if v is None else np.asarray(v)
+            for i, v in enumerate(second or (None,) * 4)
+        ]
+        if self._byte_planes:
+            return Prepared(
+                planes=[_to_bytes(p) for p in planes], second=[_to_bytes(p) for p in other]
+            )
+        return Prepared(
+            planes=[self._clamped(p) for p in planes], second=[self._clamped(p) for p in other]
+        )
+
+    def _packed(self, planes: list[Array], count: int) -> Array:
+        if self._format.is_pure_integer:
+            wanted = self._format.rgba_dtype
+            planes = [p.view(wanted) if p.dtype.itemsize == 4 else p.astype(wanted) for p in planes]
+        if self._shifts is not None:
+            texels = _pack_bytes(planes, self._shifts)
+        else:
+            texels = pack_planes(self._format, planes)
+            texels = texels if self._texels.ndim == 1 or texels.ndim == 2 else texels.reshape(1, -1)
+        if texels.ndim < self._texels.ndim or not texels.ndim or len(texels) != count:
+            texels = np.broadcast_to(texels, (count, *self._texels.shape[1:]))
+        return texels
+
+    def address(self, pixel: npt.NDArray[np.int64], width: int) -> npt.NDArray[np.int64]:
+        """Where the framebuffer's pixels (numbered with rows of `width`) are in this surface."""
+        if width == self.stride:
+            return pixel
+        y, x = np.divmod(pixel, width)
+        address: npt.NDArray[np.int64] = y * self.stride + x
+        return address
+
+    def write(self, pixel: npt.NDArray[np.int64], prepared: Prepared, which: Any = None) -> None:
+        """Write lanes (those numbered `which`, or all) to their pixels."""
+        if prepared.texels is not None:
+            source = prepared.texels if which is None else prepared.texels[which]
+        else:
+            source = self._blended(pixel, prepared, which)
+        if self.logicop is not None:
+            source = logic_op(self.logicop, source, self._texels[pixel])
+        if self._mask is not None:
+            source = (source & self._mask) | (self._texels[pixel] & ~self._mask)
+        self._texels[pixel] = source
+
+    def _blended(self, pixel: npt.NDArray[np.int64], prepared: Prepared, which: Any) -> Array:
+        planes, second = prepared.planes, prepared.second
+        if which is not None:
+            planes = [_pick(p, which) for p in planes]
+            second = [_pick(p, which) for p in second]
+        current = self._texels[pixel]
+        if self._byte_planes:
+            return self._blend_bytes(current, planes, second)
+        destination = unpack_planes(self._format, current)
+        result = blend(self._state, planes, destination, self._constant, second, FLOATS)
+        texels = pack_planes(self._format, result)
+        return np.broadcast_to(texels, current.shape)
+
+    def _blend_bytes(self, current: Array, planes: list[Array], second: list[Array]) -> Array:
+        channels = self._format.channels
+        raw = current.view(np.uint8).reshape(len(current), len(channels))
+        swizzle = self._format.swizzle
+        destination = [
+            raw[:, s].astype(np.uint16) if isinstance(s, int) else np.uint16(255 * (s == "1"))
+            for s in swizzle
+        ]
+        result = blend(
+            self._state,
+            planes,
+            [np.asarray(d) for d in destination],
+            self._constant,
+            second,
+            BYTES,
+        )
+        out = np.empty_like(raw)
+        source = {"R": 0, "G": 1, "B": 2, "A": 3, "L": 0, "I": 0}
+        for i, channel in enumerate(channels):
+            out[:, i] = result[source[channel.name]] if channel.name in source else 255
+        return out.view(current.dtype).reshape(current.shape)
+
+    def touch(self) -> None:
+        """Tell the resource that its contents changed."""
+        self._resource.touch()  # type: ignore[attr-defined]
+
+
+def _to_bytes(plane: Array) -> Array:
+    """Clamp to 0..1 and round to 8 bits, held in uint16."""
+    clamped = np.fmin(np.fmax(plane, np.float32(0.0)), np.float32(1.0))
+    return np.rint(clamped * np.float32(255.0)).astype(np.uint16)
+
+
+def _byte_shifts(format: Format) -> tuple[int, ...] | None:
+    """Where R, G, B, A go in a 32-bit texel of four 8-bit normalised channels, or None."""
+    if format.block_bytes != 4 or not _is_bytes(format):
+        return None
+    positions = {c.name: c.shift for c in format.channels}
+    if set(positions) != {"R", "G", "B", "A"}:
+        return None
+    return tuple(positions[name] for name in "RGBA")
+
+
+def _pack_bytes(planes: list[Array], shifts: tuple[int, ...]) -> Array:
+    """Texels of four 8-bit channels: clamp, scale, round, shift together."""
+    word: Array | None = None
+    for plane, shift in zip(planes, shifts, strict=True):
+        clamped = np.fmax(plane, np.float32(0.0))
+        clamped = np.fmin(clamped, np.float32(1.0), out=clamped if clamped.ndim else None)
+        clamped = clamped * np.float32(255.0)
+        bits = np.rint(clamped).astype(np.uint32)
+        if shift:
+            bits = bits << np.uint32(shift)
+        word = bits if word is None else word | bits
+    assert word is not None
+    return np.asarray(word)

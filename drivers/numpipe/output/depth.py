@@ -1,0 +1,265 @@
+"""The depth and stencil buffer as fragments see it.
+
+Depth is compared as codes: unsigned integers whose order is the order of depths. A 32-bit float
+depth is its own bit pattern (depths are never negative). A `DepthTarget` holds flat views of the
+words that hold depth and stencil; test and update work on arrays of pixel numbers without repeats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from drivers.numpipe.clear import surface_texels
+from pipe.enums import CompareFunc, StencilOp
+from pipe.formats import Channel
+from pipe.state import DepthStencilAlphaState, StencilState, Surface
+
+__all__ = ["DepthTarget", "compare"]
+
+Array = npt.NDArray[Any]
+Codes = npt.NDArray[np.uint32]
+Bools = npt.NDArray[np.bool_]
+
+_COMPARE: dict[CompareFunc, Callable[[Array, Array], Array]] = {
+    CompareFunc.LESS: np.less,
+    CompareFunc.EQUAL: np.equal,
+    CompareFunc.LEQUAL: np.less_equal,
+    CompareFunc.GREATER: np.greater,
+    CompareFunc.NOTEQUAL: np.not_equal,
+    CompareFunc.GEQUAL: np.greater_equal,
+}
+
+
+def compare(func: CompareFunc, a: Array, b: Array) -> Array:
+    """`a func b`, lane by lane."""
+    if func is CompareFunc.ALWAYS:
+        return np.ones(np.broadcast_shapes(a.shape, b.shape), np.bool_)
+    if func is CompareFunc.NEVER:
+        return np.zeros(np.broadcast_shapes(a.shape, b.shape), np.bool_)
+    return _COMPARE[func](a, b)
+
+
+class DepthTarget:
+    """A depth-stencil surface, flattened."""
+
+    __slots__ = ("_depth", "_resource", "_stencil", "depth_words", "stencil_words", "stride")
+
+    def __init__(self, surface: Surface, layer: int = 0) -> None:
+        texels = surface_texels(surface)[layer]
+        flat = texels.reshape(-1, *texels.shape[2:])
+        self.stride = texels.shape[1]
+        self._depth: Channel | None = None
+        self._stencil: Channel | None = None
+        for channel in surface.format.channels:
+            if channel.name == "Z":
+                self._depth = channel
+            elif channel.name == "S":
+                self._stencil = channel
+        self._resource = surface.resource
+        if surface.format.block_bytes == 8:  # Z32F, then S8X24
+            words = flat.view(np.uint32).reshape(-1, 2)
+            self.depth_words, self.stencil_words = words[:, 0], words[:, 1]
+            if self._stencil is not None:
+                self._stencil = Channel("S", 8, 0, "UINT")
+        else:
+            self.depth_words = self.stencil_words = flat
+
+    @property
+    def has_depth(self) -> bool:
+        return self._depth is not None
+
+    @property
+    def has_stencil(self) -> bool:
+        return self._stencil is not None
+
+    @property
+    def is_float(self) -> bool:
+        return self._depth is not None and self._depth.type == "FLOAT"
+
+    @property
+    def depth_bits(self) -> int:
+        return self._depth.bits if self._depth is not None else 0
+
+    def codes(self, z: npt.NDArray[np.float32]) -> Codes:
+        """Depth values as codes, clamped to 0..1."""
+        assert self._depth is not None
+        clamped = np.fmin(np.fmax(z, np.float32(0.0)), np.float32(1.0))
+        if self.is_float:
+            clamped += np.float32(0.0)  # a negative zero would be the largest code
+            return clamped.view(np.uint32)
+        bits = self._depth.bits
+        if bits == 32:
+            return np.rint(clamped.astype(np.float64) * 4294967295.0).astype(np.uint32)
+        clamped *= np.float32((1 << bits) - 1)
+        return np.rint(clamped, out=clamped).astype(np.uint32)
+
+    # -- depth -----------------------------------------------------------------------------------
+
+    @property
+    def _fills_word(self) -> bool:
+        assert self._depth is not None
+        return bool(self._depth.bits == self.depth_words.dtype.itemsize * 8)
+
+    def load(self, pixel: Array) -> Codes:
+        """The codes stored at some pixels."""
+        assert self._depth is not None
+        words: Codes = self.depth_words[pixel]
+        if self._fills_word:
+            return words
+        if self._depth.shift:
+            words = words >> np.uint32(self._depth.shift)
+        words &= np.uint32((1 << self._depth.bits) - 1)
+        return words
+
+    def store(self, pixel: Array, codes: Codes) -> None:
+        """Replace the depths of some pixels (of repeated ones the last counts), keep stencil."""
+        assert self._depth is not None
+        if self._fills_word:
+            self.depth_words[pixel] = codes
+            return
+        shift = np.uint32(self._depth.shift)
+        mask = np.uint32(((1 << self._depth.bits) - 1) << self._depth.shift)
+        words = self.depth_words[pixel] & ~mask
+        words |= codes << shift
+        self.depth_words[pixel] = words
+
+    def store_extreme(self, pixel: Array, codes: Codes, least: bool) -> None:
+        """Put the least (or greatest) of the codes of each pixel there, if beyond what is."""
+        assert self._depth is not None
+        update = np.minimum if least else np.maximum
+        if self._fills_word:
+            update.at(self.depth_words, pixel, codes.astype(self.depth_words.dtype, copy=False))
+            return
+        # The other bits of a word are the same for all fragments of a pixel: whole words compare.
+        shift = np.uint32(self._depth.shift)
+        mask = np.uint32(((1 << self._depth.bits) - 1) << self._depth.shift)
+        words = self.depth_words[pixel] & ~mask
+        words |= codes << shift
+        update.at(self.depth_words, pixel, words)
+
+    # -- stencil ---------------------------------------------------------------------------------
+
+    def _load_stencil(self, pixel: Array) -> Array:
+        assert self._stencil is not None
+        words: Array = self.stencil_words[pixel]
+        if words.dtype.itemsize == 1:
+            return words
+        words = words >> np.uint32(self._stencil.shift)
+        return words.astype(np.uint8)
+
+    def _store_stencil(self, pixel: Array, values: Array) -> None:
+        assert self._stencil is not None
+        if self.stencil_words.dtype.itemsize == 1:
+            self.stencil_words[pixel] = values
+            return
+        shift = np.uint32(self._stencil.shift)
+        words = self.stencil_words[pixel] & ~np.uint32(0xFF << self._stencil.shift)
+        self.stencil_words[pixel] = words | (values.astype(np.uint32) << shift)
+
+    def test(
+        self,
+        pixel: Array,
+        codes: Codes | None,
+        state: DepthStencilAlphaState,
+        references: tuple[int, int],
+        front: Bools | None,
+    ) -> Bools | None:
+        """Stencil and depth tests with their updates, on distinct pixels; None: all pass.
+
+        `front` says which lanes face front (None: all do); `references` are the stencil ones.
+        """
+        faces = self._faces(state, front, len(pixel))
+        stencil: Array | None = None
+        passed: Bools | None = None
+        if faces:
+            stencil = self._load_stencil(pixel)
+            passed = np.ones(len(pixel), np.bool_)
+            for index, face, lanes in faces:
+                mask = np.uint8(face.valuemask & 0xFF)
+                reference = np.asarray(references[index] & int(mask), np.uint8)
+                passed[lanes] = compare(face.func, reference, stencil[lanes] & mask)
+        in_depth: Bools | None = None
+        if state.depth_enabled and codes is not None and self.has_depth:
+            in_depth = self._depth_test(pixel, codes, state)
+        if faces:
+            assert stencil is not None and passed is not None
+            self._update_stencil(pixel, stencil, faces, references, passed, in_depth)
+        result = in_depth
+        if passed is not None:
+            result = passed if in_depth is None else passed & in_depth
+        if state.depth_enabled and state.depth_writemask and codes is not None and self.has_depth:
+            if result is None:
+                self.store(pixel, codes)
+            else:
+                self.store(pixel[result], codes[result])
+        return result
+
+    def _faces(
+        self, state: DepthStencilAlphaState, front: Bools | None, count: int
+    ) -> list[tuple[int, StencilState, Any]]:
+        """The stencil states in force, each with the lanes it rules."""
+        if not (state.stencil[0].enabled and self.has_stencil):
+            return []
+        if not state.stencil[1].enabled or front is None or front.all():
+            return [(0, state.stencil[0], slice(None))]
+        return [
+            (0, state.stencil[0], np.flatnonzero(front)),
+            (1, state.stencil[1], np.flatnonzero(~front)),
+        ]
+
+    def _depth_test(self, pixel: Array, codes: Codes, state: DepthStencilAlphaState) -> Bools:
+        if state.depth_func is CompareFunc.ALWAYS:
+            return np.ones(len(pixel), np.bool_)
+        return compare(state.depth_func, codes, self.load(pixel))
+
+    def _update_stencil(
+        self,
+        pixel: Array,
+        stencil: Array,
+        faces: list[tuple[int, StencilState, Any]],
+        references: tuple[int, int],
+        passed: Bools,
+        in_depth: Bools | None,
+    ) -> None:
+        new = stencil.copy()
+        for index, face, lanes in faces:
+            old = stencil[lanes]
+            ok = passed[lanes]
+            deep = np.ones_like(ok) if in_depth is None else in_depth[lanes]
+            value = old
+            for op, where in (
+                (face.fail_op, ~ok),
+                (face.zfail_op, ok & ~deep),
+                (face.zpass_op, ok & deep),
+            ):
+                if op is not StencilOp.KEEP:
+                    value = np.where(where, _operate(op, old, references[index]), value)
+            mask = np.uint8(face.writemask & 0xFF)
+            new[lanes] = (old & ~mask) | (value & mask)
+        self._store_stencil(pixel, new)
+
+    def touch(self) -> None:
+        """Tell the resource that its contents changed."""
+        self._resource.touch()  # type: ignore[attr-defined]
+
+
+def _operate(op: StencilOp, old: Array, reference: int) -> Array:
+    """The new stencil values an operation makes of old ones (uint8)."""
+    one = np.uint8(1)
+    if op is StencilOp.ZERO:
+        return np.zeros_like(old)
+    if op is StencilOp.REPLACE:
+        return np.full_like(old, reference & 0xFF)
+    if op is StencilOp.INCR:
+        return np.where(old == 255, old, old + one)
+    if op is StencilOp.DECR:
+        return np.where(old == 0, old, old - one)
+    if op is StencilOp.INCR_WRAP:
+        return old + one
+    if op is StencilOp.DECR_WRAP:
+        return old - one
+    return ~old

@@ -1,0 +1,313 @@
+"""The fragment engine of one draw: from spans to memory.
+
+It decides, once per draw, in which order things may happen:
+
+* *visible*: nobody can tell in which order fragments were drawn (no blending, no stencil, no
+  sample counting). Depth is resolved first and only the fragment that stays is shaded.
+* *tests first*: the shader cannot change the outcome of the tests (or asked for early tests), so
+  fragments are tested in order, then the survivors are shaded.
+* *shade first*: the shader discards or computes depth. Fragments that certainly fail are dropped,
+  the others are shaded, then tested in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from compiler.nir.slots import FragResult
+from drivers.numpipe.queries import Counters
+from drivers.numpipe.raster.fragments import Fragments, expand_pixels, expand_quads, pieces
+from drivers.numpipe.raster.interpolate import PlaneSource
+from drivers.numpipe.raster.lanes import ChunkLanes, PrimitiveInfo
+from drivers.numpipe.raster.spans import Spans
+from drivers.numpipe.shader.api import BoundProgram, FragmentOutputs, ProgramFacts
+from pipe.enums import CompareFunc
+from pipe.state import DepthStencilAlphaState
+
+from .color import ColorTarget
+from .depth import DepthTarget, compare
+from .order import OPAQUE_FUNCS, Scratch, layers, visible
+
+__all__ = ["FragmentEngine", "FragmentState"]
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.uint32]
+
+PIECE = 1 << 17
+"""Fragments resolved at a time: enough to make NumPy's overhead small, few enough for the cache."""
+
+_MONOTONE = (CompareFunc.LESS, CompareFunc.LEQUAL, CompareFunc.GREATER, CompareFunc.GEQUAL)
+_EXACT = (*_MONOTONE, CompareFunc.EQUAL)
+
+
+@dataclass(slots=True)
+class FragmentState:
+    """Everything the engine needs to know about a draw."""
+
+    width: int  # of the framebuffer: the stride of pixel numbers
+    height: int
+    colors: Sequence[ColorTarget | None]
+    depth: DepthTarget | None
+    tests: DepthStencilAlphaState
+    references: tuple[int, int]
+    program: BoundProgram | None
+    facts: ProgramFacts | None
+    quads: bool
+    counting: bool  # samples that pass must be counted exactly
+    depth_clamp: tuple[float, float] | None = None
+    sample_mask: int = 0xFFFFFFFF
+
+
+class FragmentEngine:
+    """Runs fragments of one draw; `draw` may be called for several batches, in order."""
+
+    def __init__(self, state: FragmentState, scratch: Scratch, counters: Counters) -> None:
+        self.state = state
+        self.counters = counters
+        self._who = scratch.at_least(state.width * state.height)
+        tests, facts = state.tests, state.facts
+        self._colors = [(i, c) for i, c in enumerate(state.colors) if c and not c.disabled]
+        self._stencils = (
+            tests.stencil[0].enabled and state.depth is not None and state.depth.has_stencil
+        )
+        self._tests_depth = (
+            tests.depth_enabled and state.depth is not None and state.depth.has_depth
+        )
+        self._shades = facts is not None and (
+            bool(self._colors)
+            or facts.has_side_effects
+            or facts.uses_discard
+            or facts.writes_depth
+            or facts.writes_stencil
+            or facts.writes_sample_mask
+        )
+        self._tests_first = not self._shades or _cannot_change_tests(facts)
+        self._visible = (
+            self._tests_first
+            and not self._stencils
+            and not state.counting
+            and not (facts is not None and (facts.has_side_effects or facts.uses_discard))
+            and not any(color.ordered for _, color in self._colors)
+            and (not self._tests_depth or tests.depth_func in OPAQUE_FUNCS)
+        )
+        self.idle = not (self._shades or self._stencils or self._tests_depth or state.counting)
+
+    # -- the way of a batch ----------------------------------------------------------------------
+
+    def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
+        """Run the fragments of some primitives."""
+        if self.idle or self.state.sample_mask & 1 == 0:
+            return
+        expand = expand_quads if self.state.quads and self._shades else expand_pixels
+        for piece in pieces(spans, PIECE):
+            self._piece(expand(piece, self.state.width), source, info)
+
+    def _piece(self, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo) -> None:
+        tested, where = _real_lanes(lanes)
+        codes = None
+        computes_depth = self.state.facts is not None and self.state.facts.writes_depth
+        if self._tests_depth and not (self._shades and computes_depth):
+            codes = self._codes(source, tested)
+        if self._visible:
+            depth = self.state.depth if self._tests_depth else None
+            passing: Bools | None = visible(tested.pixel, codes, depth, self.state.tests, self._who)
+        elif self._tests_first:
+            passing = self._test(tested, codes, info)
+            self.counters.samples_passed += (
+                tested.count if passing is None else int(np.count_nonzero(passing))
+            )
+        else:
+            passing = self._surely_failing(tested, codes)
+        if not self._shades:
+            return
+        if passing is not None:
+            if where is not None:
+                everywhere = np.zeros(lanes.count, np.bool_)
+                everywhere[where] = passing
+                passing = everywhere
+            lanes = lanes.keep(passing)
+        if lanes.count:
+            self._shade(lanes, source, info)
+
+    def _codes(self, source: PlaneSource, lanes: Fragments) -> Codes:
+        """Interpolated depths as the depth buffer's codes."""
+        assert self.state.depth is not None
+        lane_z = ChunkLanes(source, _NOBODY, lanes).depth()
+        return self._depth_codes(lane_z, lanes.count)
+
+    def _depth_codes(self, z: npt.NDArray[Any], count: int) -> Codes:
+        assert self.state.depth is not None
+        if self.state.depth_clamp is not None:
+            near, far = self.state.depth_clamp
+            z = np.fmin(np.fmax(z, np.float32(near)), np.float32(far))
+        codes = self.state.depth.codes(np.asarray(z, np.float32))
+        return codes if codes.ndim else np.full(count, codes)
+
+    def _surely_failing(self, lanes: Fragments, codes: Codes | None) -> Bools | None:
+        """A test nobody is bound by: false where the depth test cannot succeed any more."""
+        tests = self.state.tests
+        if codes is None or self._stencils or tests.depth_func not in _EXACT:
+            return None
+        assert self.state.depth is not None
+        passing: Bools = compare(tests.depth_func, codes, self.state.depth.load(lanes.pixel))
+        return passing
+
+    def _test(self, lanes: Fragments, codes: Codes | None, info: PrimitiveInfo) -> Bools | None:
+        """The binding tests, in order; None: all pass."""
+        if not (self._stencils or self._tests_depth):
+            return None
+        depth = self.state.depth
+        assert depth is not None
+        tests, references = self.state.tests, self.state.references
+        front: Bools | None = None
+        if self._stencils and tests.stencil[1].enabled:
+            front = info.front[lanes.primitive]
+        passing: Bools | None = None
+        for layer in layers(lanes.pixel, self._who):
+            if layer is None:
+                return depth.test(lanes.pixel, codes, tests, references, front)
+            if passing is None:
+                passing = np.ones(lanes.count, np.bool_)
+            result = depth.test(
+                lanes.pixel[layer],
+                None if codes is None else codes[layer],
+                tests,
+                references,
+                None if front is None else front[layer],
+            )
+            if result is not None:
+                passing[layer] = result
+        return passing
+
+    # -- shading -------------------------------------------------------------------------------
+
+    def _chunks(self, lanes: Fragments) -> Iterator[Fragments]:
+        facts = self.state.facts
+        assert facts is not None
+        size = max(4, facts.chunk_lanes & ~3)
+        if lanes.count <= size + size // 4:
+            yield lanes
+            return
+        for start in range(0, lanes.count, size):
+            yield lanes.take(slice(start, start + size))
+
+    def _shade(self, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo) -> None:
+        program = self.state.program
+        assert program is not None
+        for chunk in self._chunks(lanes):
+            inputs = ChunkLanes(source, info, chunk)
+            result = program.fragment(inputs)
+            self.counters.fs_invocations += chunk.count
+            if self._tests_first:
+                which = _lanes_left(chunk.covered, result.alive)
+            else:
+                which = self._late_tests(chunk, inputs, result, source, info)
+            if which is None or len(which):
+                self._write(chunk, result, which)
+
+    def _late_tests(
+        self,
+        chunk: Fragments,
+        inputs: ChunkLanes,
+        result: FragmentOutputs,
+        source: PlaneSource,
+        info: PrimitiveInfo,
+    ) -> Ints | None:
+        """Tests after shading: the lanes that are left (None: all of them)."""
+        kept: Bools | None = None
+        sample_mask = result.outputs.get(FragResult.SAMPLE_MASK)
+        if sample_mask is not None and sample_mask[0] is not None:
+            kept = np.broadcast_to((sample_mask[0].view(np.int32) & 1) != 0, chunk.count)
+        which = _lanes_left(chunk.covered, result.alive, kept)
+        real = chunk if which is None else _plain(chunk, which)
+        codes = self._late_codes(chunk, result, inputs, which) if self._tests_depth else None
+        if real.count:
+            passing = self._test(real, codes, info)
+            if passing is not None and not passing.all():
+                kept_lanes = np.flatnonzero(passing)
+                which = kept_lanes if which is None else which[kept_lanes]
+        self.counters.samples_passed += chunk.count if which is None else len(which)
+        return which
+
+    def _late_codes(
+        self,
+        chunk: Fragments,
+        result: FragmentOutputs,
+        inputs: ChunkLanes,
+        which: Ints | None,
+    ) -> Codes:
+        written = result.outputs.get(FragResult.DEPTH)
+        z = inputs.depth() if written is None or written[0] is None else written[0]
+        codes = self._depth_codes(z, chunk.count)
+        return codes if which is None else codes[which]
+
+    # -- colours -------------------------------------------------------------------------------
+
+    def _write(self, chunk: Fragments, result: FragmentOutputs, which: Ints | None) -> None:
+        pixel = chunk.pixel if which is None else chunk.pixel[which]
+        outputs = result.outputs
+        for index, color in self._colors:
+            values = outputs.get(FragResult.DATA0 + index, outputs.get(FragResult.COLOR))
+            if values is None:
+                continue
+            second = None
+            if result.dual:
+                second = result.dual.get(
+                    FragResult.DATA0 + index, result.dual.get(FragResult.COLOR)
+                )
+            prepared = color.prepare(values, second, chunk.count)
+            at = color.address(pixel, self.state.width)
+            if not color.ordered:
+                color.write(at, prepared, which)
+                continue
+            for layer in layers(pixel, self._who):
+                if layer is None:
+                    color.write(at, prepared, which)
+                else:
+                    color.write(at[layer], prepared, layer if which is None else which[layer])
+
+    def finish(self) -> None:
+        """The draw is over: whoever caches contents must know that they changed."""
+        for _, color in self._colors:
+            color.touch()
+        if self.state.depth is not None and (self._tests_depth or self._stencils):
+            self.state.depth.touch()
+
+
+def _cannot_change_tests(facts: ProgramFacts | None) -> bool:
+    """The shader has no say in which fragments pass (or gave it up)."""
+    if facts is None or facts.early_fragment_tests:
+        return True
+    return not (
+        facts.uses_discard or facts.writes_depth or facts.writes_stencil or facts.writes_sample_mask
+    )
+
+
+def _lanes_left(*masks: Bools | None) -> Ints | None:
+    """The lanes every mask allows; None: all of them."""
+    left: Bools | None = None
+    for mask in masks:
+        if mask is not None:
+            left = mask if left is None else left & mask
+    return None if left is None or left.all() else np.flatnonzero(left)
+
+
+def _real_lanes(lanes: Fragments) -> tuple[Fragments, Ints | None]:
+    """The lanes that are fragments, and their numbers if helpers were left out."""
+    if lanes.covered is None:
+        return lanes, None
+    where = np.flatnonzero(lanes.covered)
+    return _plain(lanes, where), where
+
+
+def _plain(lanes: Fragments, which: Ints) -> Fragments:
+    return Fragments(lanes.pixel[which], lanes.x[which], lanes.y[which], lanes.primitive[which])
+
+
+_NOBODY = PrimitiveInfo(np.zeros(0, np.bool_), np.zeros(0, np.int32))

@@ -1,0 +1,128 @@
+"""Order and visibility: which fragments of a batch meet at a pixel, and who is in front.
+
+Fragments arrive in drawing order. Where that order can be observed (blending, stencil), `layers`
+deals them out so that every layer has at most one fragment per pixel and each pixel's fragments
+come in order. Where it cannot, `visible` finds the one fragment per pixel whose colour stays.
+
+Both use a scratch array with one entry per pixel that is never cleared: writing one's number to
+one's pixel and reading it back tells who else is there (of several, the last writer stays).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pipe.enums import CompareFunc
+from pipe.state import DepthStencilAlphaState
+
+from .depth import DepthTarget, compare
+
+__all__ = ["OPAQUE_FUNCS", "Scratch", "layers", "visible"]
+
+Array = npt.NDArray[Any]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+
+OPAQUE_FUNCS = frozenset(CompareFunc) - {CompareFunc.NOTEQUAL}
+"""Depth functions for which the surviving fragment is known without going through them in order."""
+
+_PEELS = 6  # layers found one by one before sorting pays
+
+
+class Scratch:
+    """The scratch array: grown as needed, never cleared."""
+
+    __slots__ = ("_who",)
+
+    def __init__(self) -> None:
+        self._who: Ints = np.zeros(0, np.int64)
+
+    def at_least(self, pixels: int) -> Ints:
+        if len(self._who) < pixels:
+            self._who = np.zeros(pixels, np.int64)
+        return self._who
+
+
+def layers(pixel: Ints, who: Ints) -> Iterator[Ints | None]:
+    """Fragment numbers layer by layer; a single None if all pixels are distinct."""
+    remaining = np.arange(len(pixel))
+    who[pixel] = remaining
+    if bool((who[pixel] == remaining).all()):
+        yield None
+        return
+    at = pixel
+    for _ in range(_PEELS):
+        who[at[::-1]] = remaining[::-1]  # the first of each pixel stays
+        first = who[at] == remaining
+        yield remaining[first]
+        remaining = remaining[~first]
+        if not len(remaining):
+            return
+        at = pixel[remaining]
+    yield from _sorted_layers(remaining, at)
+
+
+def _sorted_layers(remaining: Ints, at: Ints) -> Iterator[Ints]:
+    """The same by sorting: a fragment's layer is its rank among those of its pixel."""
+    order = np.argsort((at & 0xFFFF).astype(np.uint16), kind="stable")
+    high = at >> 16
+    if int(high.max()) != int(high.min()):
+        order = order[np.argsort(high[order].astype(np.uint16), kind="stable")]
+    at = at[order]
+    begins = np.flatnonzero(np.concatenate(([True], at[1:] != at[:-1])))
+    sizes = np.diff(np.concatenate((begins, [len(at)])))
+    rank = np.arange(len(at)) - np.repeat(begins, sizes)
+    by_rank = np.argsort(rank, kind="stable")
+    bounds = np.cumsum(np.bincount(rank))
+    for start, stop in zip(np.concatenate(([0], bounds[:-1])), bounds, strict=True):
+        yield remaining[order[by_rank[start:stop]]]
+
+
+def visible(
+    pixel: Ints,
+    codes: npt.NDArray[np.uint32] | None,
+    depth: DepthTarget | None,
+    state: DepthStencilAlphaState,
+    who: Ints,
+) -> Bools:
+    """Fragments whose colour survives, with the depth buffer updated as if all had been drawn."""
+    order = np.arange(len(pixel))
+    if depth is None or codes is None or not state.depth_enabled:
+        who[pixel] = order
+        return np.asarray(who[pixel] == order)
+    func = state.depth_func
+    writes = state.depth_writemask
+    if func is CompareFunc.ALWAYS:
+        who[pixel] = order
+        last = np.asarray(who[pixel] == order)
+        if writes:
+            depth.store(pixel[last], codes[last])
+        return last
+    passing = np.asarray(compare(func, codes, depth.load(pixel)))
+    everyone = bool(passing.all())
+    chosen = order if everyone else np.flatnonzero(passing)
+    if not everyone:
+        pixel, codes = pixel[chosen], codes[chosen]
+    who[pixel] = chosen
+    last = np.asarray(who[pixel] == chosen)
+    if bool(last.all()):
+        if writes:
+            depth.store(pixel, codes)
+        return passing
+    if not writes or func is CompareFunc.EQUAL:
+        passing[chosen[~last]] = False
+        return passing
+    depth.store_extreme(pixel, codes, func in (CompareFunc.LESS, CompareFunc.LEQUAL))
+    best = np.flatnonzero(codes == depth.load(pixel))
+    chosen, pixel = chosen[best], pixel[best]
+    if func in (CompareFunc.LESS, CompareFunc.GREATER):
+        who[pixel[::-1]] = chosen[::-1]
+    else:
+        who[pixel] = chosen
+    passing[:] = False
+    passing[chosen[who[pixel] == chosen]] = True
+    return passing

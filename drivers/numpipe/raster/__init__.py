@@ -1,0 +1,1 @@
+"""From primitives to fragments: setup, coverage, interpolation."""

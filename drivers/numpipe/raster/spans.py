@@ -1,0 +1,132 @@
+"""Coverage of whole batches: primitives to rows, rows to fragments.
+
+Per primitive and row, every edge gives a bound on x by one exact division; what is left between the
+bounds is a *span*. Expanding spans into fragments is `repeat` and a running count. The work is
+proportional to rows plus fragments, never to bounding boxes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from drivers.numpipe.draw.vertices import Ints
+
+from .setup import Edges
+
+__all__ = ["Spans", "concatenate_spans", "expand", "rows_of", "spans_of"]
+
+Index = npt.NDArray[np.int32]
+
+
+@dataclass(slots=True)
+class Spans:
+    """Runs of covered pixels: `primitive`, row `y`, first column `x`, `length` (never 0)."""
+
+    primitive: Index
+    y: Index
+    x: Index
+    length: Index
+
+    @property
+    def count(self) -> int:
+        return len(self.y)
+
+    @property
+    def fragments(self) -> int:
+        return int(self.length.sum(dtype=np.int64))
+
+    def take(self, which: Any) -> Spans:
+        return Spans(self.primitive[which], self.y[which], self.x[which], self.length[which])
+
+
+def rows_of(edges: Edges) -> tuple[Index, Index]:
+    """Every (primitive, row) pair of the primitives' row ranges."""
+    heights = np.maximum(edges.y1 - edges.y0, 0)
+    heights[edges.x1 <= edges.x0] = 0
+    total = int(heights.sum())
+    primitive = np.repeat(np.arange(edges.count, dtype=np.int32), heights)
+    first = (edges.y0 - (np.cumsum(heights) - heights)).astype(np.int32)
+    y = np.arange(total, dtype=np.int32)
+    y += first[primitive]
+    return primitive, y
+
+
+def spans_of(edges: Edges) -> Spans:
+    """The covered runs of all primitives, in primitive order, rows ascending."""
+    primitive, y = rows_of(edges)
+    row = y.astype(np.float64)
+    low = edges.x0.astype(np.float64)[primitive]
+    high = edges.x1.astype(np.float64)[primitive]
+    for a, b, c in zip(edges.a, edges.b, edges.c, strict=True):
+        slope = a[primitive]
+        value = b[primitive]
+        value *= row
+        value += c[primitive]
+        _bound(slope, value, low, high)
+    length = high
+    length -= low
+    covered = length > 0
+    if covered.all():
+        return Spans(primitive, y, low.astype(np.int32), length.astype(np.int32))
+    return Spans(
+        primitive[covered],
+        y[covered],
+        low[covered].astype(np.int32),
+        length[covered].astype(np.int32),
+    )
+
+
+def _bound(
+    slope: npt.NDArray[np.float64],
+    value: npt.NDArray[np.float64],
+    low: npt.NDArray[np.float64],
+    high: npt.NDArray[np.float64],
+) -> None:
+    """Narrow `low <= x < high` to `slope x + value > 0`; all numbers are whole, so exactly.
+
+    For a rising edge the first x is floor(-value / slope) + 1, for a falling one the last is
+    ceil(value / -slope) - 1. The quotient of two whole numbers below 2**53 rounds to a whole number
+    only if it is one, so floor and ceil of the rounded quotient are exact.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        crossing = value / slope
+    np.negative(crossing, out=crossing)
+    rising = slope > 0
+    falling = slope < 0
+    first = np.floor(crossing)
+    first += 1.0
+    np.maximum(low, first, out=low, where=rising)
+    np.minimum(high, np.ceil(crossing, out=crossing), out=high, where=falling)
+    level = ~(rising | falling)
+    if level.any():
+        high[level & (value <= 0)] = -1.0
+
+
+def expand(spans: Spans) -> tuple[Index, Index, Index]:
+    """Fragments of spans: the span's number, x and y of each."""
+    length = spans.length
+    total = int(length.sum(dtype=np.int64))
+    number = np.repeat(np.arange(spans.count, dtype=np.int32), length)
+    ends = np.cumsum(length, dtype=np.int64)
+    x = np.arange(total, dtype=np.int32)
+    x += (spans.x - (ends - length).astype(np.int32))[number]
+    return number, x, spans.y[number]
+
+
+def concatenate_spans(parts: list[Spans]) -> Spans:
+    """Spans one after the other (primitive numbers as they are)."""
+    return Spans(
+        np.concatenate([p.primitive for p in parts]),
+        np.concatenate([p.y for p in parts]),
+        np.concatenate([p.x for p in parts]),
+        np.concatenate([p.length for p in parts]),
+    )
+
+
+def total_rows(edges: Edges) -> Ints:
+    """Rows each primitive may touch: an upper bound of its spans."""
+    return np.asarray(np.maximum(edges.y1 - edges.y0, 0))

@@ -1,0 +1,139 @@
+"""Triangles: facing, culling, depth offset, and the batch that is rasterized."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from drivers.numpipe.draw.vertices import Floats, Ints, VertexSet
+from pipe.enums import CullFace
+from pipe.state import RasterizerState
+
+from .interpolate import PlaneSource
+from .lanes import PrimitiveInfo
+from .setup import Rect, polygon_edges, snap, triangle_area
+from .spans import Spans, spans_of
+
+__all__ = ["DepthOffset", "Faced", "face_triangles", "offset_depth", "rasterize_triangles"]
+
+Bools = npt.NDArray[np.bool_]
+Doubles = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class DepthOffset:
+    """What a unit of depth offset is worth: a fixed step, or (float depth) a step by exponent."""
+
+    unit: float  # 0 for float depth buffers
+    is_float: bool = False
+
+
+@dataclass(slots=True)
+class Faced:
+    """Triangles that are left after culling, all of them clockwise (y up)."""
+
+    corners: Ints  # [3, n]
+    x: Doubles  # snapped, [3, n]
+    y: Doubles
+    provoking: Ints
+    front: Bools
+    rows: Ints  # which of the triangles given each one was
+    reversed: Bools | None  # corner order changed
+
+    def take(self, which: Any) -> Faced:
+        return Faced(
+            self.corners[:, which],
+            self.x[:, which],
+            self.y[:, which],
+            self.provoking[which],
+            self.front[which],
+            self.rows[which],
+            None if self.reversed is None else self.reversed[which],
+        )
+
+    @property
+    def count(self) -> int:
+        return len(self.provoking)
+
+
+def face_triangles(
+    vertices: VertexSet, corners: Ints, provoking: Ints, state: RasterizerState
+) -> Faced:
+    """Snap, drop what has no area or faces the wrong way, turn the rest clockwise.
+
+    A counter-clockwise triangle swaps two corners, never moving the provoking one.
+    """
+    columns = np.ascontiguousarray(corners.T)
+    snapped = snap(vertices.window[:2], state.half_pixel_center)
+    x, y = snapped[0, columns], snapped[1, columns]
+    with np.errstate(invalid="ignore", over="ignore"):
+        area = triangle_area(x, y)
+        clockwise = area > 0
+        front = clockwise != state.front_ccw
+        keep = np.isfinite(area) & (area != 0)
+    if state.cull_face & CullFace.FRONT:
+        keep &= ~front
+    if state.cull_face & CullFace.BACK:
+        keep &= front
+    rows = np.arange(len(corners))
+    if not keep.all():
+        rows = np.flatnonzero(keep)
+        columns, x, y = columns[:, rows], x[:, rows], y[:, rows]
+        provoking, front, clockwise = provoking[rows], front[rows], clockwise[rows]
+    reversed_ = None
+    if not clockwise.all():
+        a, b = (1, 2) if state.flatshade_first else (0, 1)
+        reversed_ = ~clockwise
+        for array in (columns, x, y):
+            array[a], array[b] = (
+                np.where(reversed_, array[b], array[a]),
+                np.where(reversed_, array[a], array[b]),
+            )
+    return Faced(columns, x, y, provoking, front, rows, reversed_)
+
+
+def offset_depth(
+    vertices: VertexSet, corners: Ints, state: RasterizerState, offset: DepthOffset
+) -> Floats:
+    """Window z at the corners, moved by the polygon offset."""
+    window = vertices.window[:, corners]
+    x, y, z = window[0], window[1], window[2]
+    with np.errstate(all="ignore"):
+        dx01, dy01 = x[0] - x[1], y[0] - y[1]
+        dx20, dy20 = x[2] - x[0], y[2] - y[0]
+        inverse = np.float32(1.0) / (dx01 * dy20 - dx20 * dy01)
+        dz01, dz20 = z[0] - z[1], z[2] - z[0]
+        slope_x = np.abs((dz01 * dy20 - dz20 * dy01) * inverse)
+        slope_y = np.abs((dz20 * dx01 - dz01 * dx20) * inverse)
+        slope = np.fmax(slope_x, slope_y)
+        units = np.float32(state.offset_units)
+        if offset.is_float:
+            largest = np.abs(z).max(axis=0)
+            exponent = np.frexp(largest)[1] - 1
+            unit = np.where(largest > 0, np.ldexp(np.float32(1.0), exponent - 23), 0)
+            bias = unit.astype(np.float32) * units
+        else:
+            bias = np.full(slope.shape, np.float32(offset.unit) * units, np.float32)
+        moved: Floats = bias + slope * np.float32(state.offset_scale)
+        if state.offset_clamp > 0:
+            moved = np.minimum(moved, np.float32(state.offset_clamp))
+        elif state.offset_clamp < 0:
+            moved = np.maximum(moved, np.float32(state.offset_clamp))
+        return np.asarray(moved + z)
+
+
+def rasterize_triangles(
+    vertices: VertexSet,
+    faced: Faced,
+    identity: npt.NDArray[np.int32],
+    state: RasterizerState,
+    target: Rect,
+    depth: Floats | None,
+) -> tuple[Spans, PlaneSource, PrimitiveInfo]:
+    """The spans of filled triangles, and where their fragments get their values."""
+    edges = polygon_edges(faced.x, faced.y, state.bottom_edge_rule, target)
+    source = PlaneSource(vertices, faced.corners, faced.provoking, state.half_pixel_center, depth)
+    return spans_of(edges), source, PrimitiveInfo(faced.front, identity)
