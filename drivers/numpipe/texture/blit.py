@@ -59,7 +59,8 @@ class _Span:
 
     def texel(self, extent: int) -> npt.NDArray[np.intp]:
         """The nearest source texels."""
-        return np.clip(np.floor(self.where), 0, extent - 1).astype(np.intp)
+        whole: Array = np.clip(np.floor(self.where), 0, extent - 1)
+        return whole.astype(np.intp)
 
 
 def _span(dst: tuple[int, int], src: tuple[int, int], low: int, high: int) -> _Span:

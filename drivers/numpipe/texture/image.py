@@ -246,9 +246,8 @@ def _byte(channel: Channel, raw: Array) -> Array:
         byte: Array = raw[..., channel.shift // 8]
         return byte
     bits = channel.bits
-    code: Array = (raw >> raw.dtype.type(channel.shift)).astype(np.uint32) & np.uint32(
-        (1 << bits) - 1
-    )
+    code: Array = (raw >> raw.dtype.type(channel.shift)).astype(np.uint32)
+    code &= np.uint32((1 << bits) - 1)
     repeated: Array = np.zeros_like(code)
     for shift in range(8 - bits, -bits, -bits):
         repeated |= code << np.uint32(shift) if shift >= 0 else code >> np.uint32(-shift)
