@@ -53,9 +53,22 @@ def mov(x: Array) -> Array:
     return x.copy()
 
 
+def fmin(a: Array, b: Array) -> Array:
+    """The smaller, a NaN loses, a zero is +0.
+
+    NumPy picks either zero of (+0, -0), depending on where in the array they are; adding +0 makes
+    the result the same everywhere.
+    """
+    return np.add(np.fmin(a, b), a.dtype.type(0))
+
+
+def fmax(a: Array, b: Array) -> Array:
+    """The larger, a NaN loses, a zero is +0 (see `fmin`)."""
+    return np.add(np.fmax(a, b), a.dtype.type(0))
+
+
 def fsat(x: Array) -> Array:
-    one = x.dtype.type(1)
-    return np.fmin(np.fmax(x, x.dtype.type(0)), one)
+    return np.fmin(fmax(x, x.dtype.type(0)), x.dtype.type(1))
 
 
 def fsign(x: Array) -> Array:
@@ -82,11 +95,15 @@ def frem(x: Array, y: Array) -> Array:
     return np.subtract(x, np.multiply(y, np.trunc(np.divide(x, y))))
 
 
+fexp2 = contiguous(np.exp2)
+flog2 = contiguous(np.log2)
+fsin = contiguous(np.sin)
+fcos = contiguous(np.cos)
+
+
 def fpow(x: Array, y: Array) -> Array:
-    x, y = np.broadcast_arrays(x, y)
-    return np.power(
-        x if x.flags.c_contiguous else x.copy(), y if y.flags.c_contiguous else y.copy()
-    )
+    """exp2(y * log2(x)): GLSL's own definition, three times as fast as `np.power`."""
+    return fexp2(np.multiply(flog2(x), y))
 
 
 def ffma(a: Array, b: Array, c: Array) -> Array:

@@ -127,7 +127,8 @@ class OpEmitter(BaseEmitter):
             name = opcode.semantics.__name__
             self.globals[name] = opcode.semantics
             if reused:
-                self.line(f"{name}({args}, {register.name})")
+                out = "out=" if name in ("minimum", "maximum") else ""
+                self.line(f"{name}({args}, {out}{register.name})")
             else:
                 self.line(f"{register.name} = {name}({args})")
         else:
@@ -467,9 +468,25 @@ def _select(e: OpEmitter, op: Op, kinds: list[str]) -> None:
 def _saturate(e: OpEmitter, op: Op, kinds: list[str]) -> None:
     kind = op.dsts[0].kind
     zero, one = e.constant(kind, 0, True), e.constant(kind, _ONE[kind], True)
-    e.need("fmax", "fmin")
+    e.need("fmax", "fmin", "add")
     src = e.read(op.srcs[0], kind)
-    e.chain(op, op.dsts[0], f"fmax({src}, {zero}{{o}})", f"fmin({{r}}, {one}{{o}})", keep=False)
+    e.chain(
+        op,
+        op.dsts[0],
+        f"fmax({src}, {zero}{{o}})",
+        f"add({{r}}, {zero}{{o}})",
+        f"fmin({{r}}, {one}{{o}})",
+        keep=False,
+    )
+
+
+def _extremum(e: OpEmitter, op: Op, kinds: list[str]) -> None:
+    """Adding +0 makes (+0, -0) give +0 wherever it stands; see `compiler.nir.semantics.fmin`."""
+    kind, name = op.dsts[0].kind, op.data.name
+    e.need(name, "add")
+    a, b = (e.read(s, kind) for s in op.srcs)
+    zero = e.constant(kind, 0, True)
+    e.chain(op, op.dsts[0], f"{name}({a}, {b}{{o}})", f"add({{r}}, {zero}{{o}})", keep=False)
 
 
 def _reciprocal(e: OpEmitter, op: Op, kinds: list[str]) -> None:
@@ -530,6 +547,8 @@ def _direct(e: OpEmitter, op: Op, kinds: list[str]) -> None:
 _SPECIAL: dict[str, _Special] = {
     "bcsel": _select,
     "fsat": _saturate,
+    "fmin": _extremum,
+    "fmax": _extremum,
     "frcp": _reciprocal,
     "frsq": _reciprocal_root,
     "ffract": _fraction,
