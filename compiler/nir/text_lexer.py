@@ -1,0 +1,179 @@
+"""Tokens of IR text, and errors that point at them.
+
+The lexer knows nothing of the grammar: words, values (`%3`), numbers, strings, punctuation.
+Comments run from `//` to the end of the line. Every token remembers where it starts, so that each
+error shows line, column and a caret.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from compiler.errors import InputError, Span
+
+_TOKEN = re.compile(
+    r"""
+      (?P<skip>[ \t\r\n]+|//[^\n]*)
+    | (?P<value>%\w+)
+    | (?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')
+    | (?P<number>[-+]?(?:0[xX][0-9a-fA-F]+(?![\w.])|(?:\d+\.\d*|\d+)(?:[eE][-+]?\d+)?(?![\w])))
+    | (?P<signed>[-+](?:inf|nan)\b)
+    | (?P<word>[A-Za-z0-9_$][\w$]*)
+    | (?P<arrow><-)
+    | (?P<punct>[{}()\[\]<>=:;,.&@!*|\#])
+    """,
+    re.VERBOSE,
+)
+_MAX_LITERAL_DEPTH = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """`kind` is value, string, number, signed (inf, nan), word, arrow, punct or end."""
+
+    kind: str
+    text: str
+    start: int
+
+
+class Tokens:
+    """The token stream, with one-token look-ahead and the errors of the parser."""
+
+    def __init__(self, text: str, file: str):
+        self.source = text
+        self.file = file
+        self.lines = [0, *[m.end() for m in re.finditer("\n", text)]]
+        self.tokens: list[Token] = []
+        self.scanned = 0
+        self.position = 0
+        self.current = self._scan(0)
+
+    def _scan(self, number: int) -> Token:
+        """Token `number`; the text is read only as far as it is asked for."""
+        tokens = self.tokens
+        if number < len(tokens):
+            return tokens[number]
+        text, at = self.source, self.scanned
+        match = _TOKEN.match
+        goal = number + 256
+        while at < len(text) and len(tokens) < goal:
+            found = match(text, at)
+            if found is None:
+                what = "an unterminated string" if text[at] in "\"'" else repr(text[at])
+                self.fail(f"unexpected {what}", Token("punct", text[at], at))
+            kind = found.lastgroup
+            assert kind is not None
+            if kind != "skip":
+                tokens.append(Token(kind, found.group(), at))
+            at = found.end()
+        self.scanned = at
+        while number >= len(tokens):
+            tokens.append(Token("end", "", len(text)))
+        return tokens[number]
+
+    # Errors.
+
+    def span(self, token: Token) -> tuple[Span, str]:
+        line = bisect_right(self.lines, token.start)
+        begin = self.lines[line - 1]
+        end = self.source.find("\n", begin)
+        shown = self.source[begin : end if end >= 0 else len(self.source)]
+        column = token.start - begin + 1
+        width = max(1, len(token.text))
+        return Span(line, column, column + width, self.file), shown
+
+    def fail(self, message: str, token: Token | None = None) -> NoReturn:
+        """Refuse the text at `token` (by default the current one)."""
+        raise InputError(message, *self.span(token or self.current))
+
+    # Reading.
+
+    def advance(self) -> Token:
+        token = self.current
+        if token.kind != "end":
+            self.position += 1
+            position = self.position
+            tokens = self.tokens
+            self.current = tokens[position] if position < len(tokens) else self._scan(position)
+        return token
+
+    def peek(self, ahead: int = 1) -> Token:
+        return self._scan(self.position + ahead)
+
+    def at(self, text: str) -> bool:
+        return self.current.text == text and self.current.kind != "string"
+
+    def accept(self, text: str) -> bool:
+        """Consume the token if it is `text`."""
+        if self.current.text == text and self.current.kind != "string":
+            self.advance()
+            return True
+        return False
+
+    def expect(self, text: str) -> Token:
+        if not self.at(text):
+            self.fail(f"expected {text!r}, found {self.shown()}")
+        return self.advance()
+
+    def shown(self) -> str:
+        return repr(self.current.text) if self.current.kind != "end" else "the end of the text"
+
+    def word(self, what: str) -> str:
+        if self.current.kind != "word":
+            self.fail(f"expected {what}, found {self.shown()}")
+        return self.advance().text
+
+    def name(self, what: str) -> str:
+        """A bare word or a quoted string."""
+        if self.current.kind == "string":
+            return self.string()
+        return self.word(what)
+
+    def string(self) -> str:
+        if self.current.kind != "string":
+            self.fail(f"expected a quoted string, found {self.shown()}")
+        try:
+            text = self.current.text
+            value: str = json.loads(text) if text[0] == '"' else ast.literal_eval(text)
+        except (ValueError, SyntaxError):
+            self.fail("malformed escape in a string")
+        self.advance()
+        return value
+
+    def integer(self, what: str) -> int:
+        token = self.current
+        try:
+            value = int(token.text, 0)
+        except ValueError:
+            self.fail(f"expected {what}, found {self.shown()}")
+        self.advance()
+        return value
+
+    def literal(self) -> Any:
+        """A Python literal: a number, string, boolean or None, or a tuple, list or set."""
+        start = self.current
+        depth = 0
+        while True:
+            token = self.current
+            if token.kind == "end":
+                self.fail("unfinished value", start)
+            if token.text in ("(", "[", "{") and token.kind == "punct":
+                depth += 1
+                if depth > _MAX_LITERAL_DEPTH:
+                    self.fail("value nested too deeply", start)
+            elif token.text in (")", "]", "}") and token.kind == "punct":
+                depth -= 1
+            self.advance()
+            if depth <= 0:
+                break
+        end = self.tokens[self.position - 1]
+        text = self.source[start.start : end.start + len(end.text)]
+        try:
+            return ast.literal_eval(text)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            self.fail(f"expected a value, found {text[:40]!r}", start)

@@ -1,0 +1,221 @@
+"""Opcode semantics: the same bits wherever a value lies, and the values the names promise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from compiler.nir.fold import evaluate
+from compiler.nir.opcodes import OPCODES, Opcode, numpy_dtype
+
+COUNT = 1031  # odd, so that vector loops have a tail
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, np.inf, -np.inf, np.nan, 1e-40, 3e38, -7.25, 255.0]
+
+
+def lanes(base: str, bits: int, seed: int) -> np.ndarray[Any, Any]:
+    rng = np.random.default_rng(seed)
+    dtype = numpy_dtype(base, bits)
+    if bits == 1:
+        return rng.integers(0, 2, COUNT).astype(np.bool_)
+    if base == "float":
+        x = rng.uniform(-8.0, 8.0, COUNT)
+        x[: COUNT // 3] *= 10.0 ** rng.uniform(-6, 4, COUNT // 3)
+        x[rng.integers(0, COUNT, COUNT // 4)] = rng.choice(SPECIAL, COUNT // 4)
+        with np.errstate(all="ignore"):
+            return x.astype(dtype)
+    info = np.iinfo(dtype)
+    x = rng.integers(info.min, info.max, COUNT, dtype=dtype, endpoint=True)
+    x[rng.integers(0, COUNT, COUNT // 4)] = rng.integers(0, 40, COUNT // 4)
+    return x
+
+
+def bit_sizes(op: Opcode) -> list[int]:
+    unsized = [t for t in op.input_types if not t.bits]
+    if not unsized:
+        return [32]
+    if op.name.startswith(("frexp", "ldexp", "fquantize")):
+        return [32, 64]
+    return [32, 64] if unsized[0].base == "float" else [8, 16, 32, 64]
+
+
+PER_COMPONENT = [
+    (op, bits)
+    for op in OPCODES.values()
+    if op.per_component and not op.is_derivative
+    for bits in bit_sizes(op)
+]
+
+
+@pytest.mark.parametrize(("op", "bits"), PER_COMPONENT, ids=lambda v: getattr(v, "name", v))
+def test_the_same_value_gives_the_same_bits_at_any_place_and_stride(op: Opcode, bits: int) -> None:
+    args = [lanes(t.base, t.bits or bits, i) for i, t in enumerate(op.input_types)]
+
+    def run(parts: list[Any]) -> np.ndarray[Any, Any]:
+        with np.errstate(all="ignore"):
+            return np.ascontiguousarray(op.semantics(*parts))
+
+    whole = run(args)
+    assert whole.dtype == op.output_type.dtype(bits)
+
+    def same(got: np.ndarray[Any, Any], at: slice | np.ndarray[Any, Any]) -> None:
+        want = whole[at]
+        if whole.dtype.kind == "f":
+            nan = np.isnan(want)
+            assert np.array_equal(nan, np.isnan(got))
+            want, got = np.where(nan, 0, want), np.where(nan, 0, got)
+        assert want.tobytes() == got.astype(want.dtype).tobytes()
+
+    spread = [np.repeat(a, 3)[1::3] for a in args]
+    same(run(spread), slice(None))
+    same(run([a[::-1] for a in args]), slice(None, None, -1))
+    for start in range(0, 60, 5):
+        same(run([a[start : start + 5] for a in args]), slice(start, start + 5))
+    for i in range(0, COUNT, 29):
+        same(run([a[i : i + 1] for a in args]), slice(i, i + 1))
+    if len(args) > 1:
+        # A uniform operand: one element, broadcast.
+        fixed = [args[0], *[a[7:8] for a in args[1:]]]
+        full = [args[0], *[np.full(COUNT, a[7]) for a in args[1:]]]
+        assert run(fixed).tobytes() == run(full).tobytes() or np.isnan(run(full)).any()
+
+
+def fold(name: str, *values: Any, bits: int = 32) -> Any:
+    """Evaluate on Python numbers; the result likewise."""
+    op = OPCODES[name]
+    raw, sizes = [], []
+    for v, t in zip(values, op.input_types, strict=True):
+        dtype = t.dtype(bits)
+        parts = np.atleast_1d(np.array(v, dtype=dtype))
+        unsigned = numpy_dtype("uint", t.bits or bits)
+        raw.append(tuple(int(x) for x in parts.view(unsigned)))
+        sizes.append(t.bits or bits)
+    out_bits = op.output_type.bits or bits
+    out = evaluate(op, raw, sizes, out_bits)
+    array = np.array(out, dtype=numpy_dtype("uint", out_bits)).view(op.output_type.dtype(out_bits))
+    return array[0].item() if len(array) == 1 else array.tolist()
+
+
+INT_MIN, INT_MAX = -(2**31), 2**31 - 1
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "want"),
+    [
+        ("fmin", (NAN, 2.0), 2.0),
+        ("fmax", (2.0, NAN), 2.0),
+        ("fsat", (NAN,), 0.0),
+        ("fsat", (7.0,), 1.0),
+        ("fsign", (NAN,), 0.0),
+        ("fsign", (-3.0,), -1.0),
+        ("fround_even", (2.5,), 2.0),
+        ("fmod", (-1.0, 4.0), 3.0),
+        ("frem", (-1.0, 4.0), -1.0),
+        ("flrp", (2.0, 6.0, 0.25), 3.0),
+        ("ldexp", (0.75, 3), 6.0),
+        ("frexp_exp", (6.0,), 3),
+        ("frexp_sig", (6.0,), 0.75),
+        ("idiv", (-7, 2), -3),
+        ("idiv", (7, 0), 0),
+        ("idiv", (INT_MIN, -1), INT_MIN),
+        ("udiv", (7, 0), 0),
+        ("imod", (-7, 4), 1),
+        ("irem", (-7, 4), -3),
+        ("umod", (7, 0), 0),
+        ("iadd", (INT_MAX, 1), INT_MIN),
+        ("imul", (0x10000, 0x10000), 0),
+        ("iabs", (INT_MIN,), INT_MIN),
+        ("ishl", (1, 33), 2),
+        ("ishr", (-8, 1), -4),
+        ("ushr", (0x80000000, 31), 1),
+        ("urol", (0x80000001, 1), 3),
+        ("uror", (1, 1), 0x80000000),
+        ("imul_high", (INT_MIN, INT_MIN), 0x40000000),
+        ("umul_high", (0xFFFFFFFF, 0xFFFFFFFF), 0xFFFFFFFE),
+        ("uadd_carry", (0xFFFFFFFF, 1), 1),
+        ("usub_borrow", (0, 1), 1),
+        ("iadd_sat", (INT_MAX, 5), INT_MAX),
+        ("isub_sat", (INT_MIN, 5), INT_MIN),
+        ("uadd_sat", (0xFFFFFFFF, 5), 0xFFFFFFFF),
+        ("usub_sat", (3, 5), 0),
+        ("ihadd", (INT_MAX, INT_MAX), INT_MAX),
+        ("urhadd", (1, 2), 2),
+        ("imul24", (-3, 5), -15),
+        ("umul24", (0x1000003, 5), 15),
+        ("bit_count", (0xF0F0,), 8),
+        ("ufind_msb", (0,), -1),
+        ("ufind_msb", (0x80000000,), 31),
+        ("ifind_msb", (-1,), -1),
+        ("ifind_msb", (-256,), 7),
+        ("find_lsb", (0,), -1),
+        ("find_lsb", (0x50,), 4),
+        ("bitfield_reverse", (1,), 0x80000000),
+        ("ubitfield_extract", (0xABCD, 4, 8), 0xBC),
+        ("ubitfield_extract", (0xABCD, 4, 0), 0),
+        ("ubitfield_extract", (0xABCDEF01, 0, 32), 0xABCDEF01),
+        ("ibitfield_extract", (0x80, 4, 4), -8),
+        ("bitfield_insert", (0xFFFF, 0, 4, 8), 0xF00F),
+        ("bitfield_insert", (1, 0xABCDEF01, 0, 32), 0xABCDEF01),
+        ("bfm", (4, 8), 0xF00),
+        ("f2i32", (NAN,), 0),
+        ("f2i32", (3e9,), INT_MAX),
+        ("f2i32", (-3e9,), INT_MIN),
+        ("f2i32", (-2.9,), -2),
+        ("f2u32", (-5.0,), 0),
+        ("f2u32", (5e9,), 0xFFFFFFFF),
+        ("f2u32", (4294967040.0,), 4294967040),
+        ("f2i8", (-128.5,), -128),
+        ("b2f32", (True,), 1.0),
+        ("pack_half_2x16", ([1.0, -2.0],), 0xC0003C00),
+        ("unpack_half_2x16", (0xC0003C00,), [1.0, -2.0]),
+        ("pack_unorm_4x8", ([0.0, 1.0, 0.5, 2.0],), 0xFF80FF00),
+        ("pack_snorm_4x8", ([0.0, 1.0, -1.0, -2.0],), 0x81817F00),
+        ("unpack_snorm_2x16", (0x80007FFF,), [1.0, -1.0]),
+        ("unpack_unorm_2x16", (0xFFFF0000,), [0.0, 1.0]),
+        ("pack_64_2x32", ([1, 2],), 0x0000000200000001),
+        ("unpack_64_2x32", (0x0000000200000001,), [1, 2]),
+        ("unpack_64_2x32_split_y", (0x0000000200000001,), 2),
+        ("pack_32_4x8", ([1, 2, 3, 4],), 0x04030201),
+        ("fdot3", ([1, 2, 3], [4, 5, 6]), 32.0),
+        ("fdph", ([1, 2, 3], [4, 5, 6, 7]), 39.0),
+        ("ball_iequal3", ([1, 2, 3], [1, 2, 3]), True),
+        ("bany_fnequal2", ([1, NAN], [1, NAN]), True),
+        ("fpow", (2.0, 10.0), 1024.0),
+        ("fquantize2f16", (1.0 / 3.0,), 0.333251953125),
+    ],
+)
+def test_an_opcode_computes_what_its_name_says(name: str, args: tuple[Any, ...], want: Any) -> None:
+    got = fold(name, *args)
+    if isinstance(want, list):
+        assert got == pytest.approx(want, abs=1e-6)
+    else:
+        assert got == want
+
+
+def test_ffma_rounds_once() -> None:
+    a = np.float32(1.0 + 2.0**-23)
+    product = fold("fmul", a, a)
+    assert fold("fadd", product, -product) == 0.0
+    assert fold("ffma", a, a, -product) == pytest.approx(2.0**-46)
+
+
+def test_f2f16_rtz_never_rounds_away_from_zero() -> None:
+    assert fold("f2f16_rtz", 65519.0) == 65504.0
+    assert fold("f2f16", 65519.0) == 65504.0
+    assert fold("f2f16_rtz", -1.0009) == -1.0
+    assert fold("f2f16", -1.0009) == pytest.approx(-1.0009765625)
+
+
+def test_64_bit_integers_multiply_high() -> None:
+    top = 2**64 - 1
+    assert fold("umul_high", top, top, bits=64) == top - 1
+    assert fold("imul_high", -(2**63), -(2**63), bits=64) == 2**62
+
+
+def test_every_row_is_documented_and_its_signature_reads_back() -> None:
+    for op in OPCODES.values():
+        assert op.doc, op.name
+        assert op.signature.count("->") == 1
+        assert op.num_inputs == len(op.input_sizes)

@@ -1,0 +1,200 @@
+"""The text form: what the printer writes is read back, what is malformed is refused precisely."""
+
+from __future__ import annotations
+
+import pytest
+
+from compiler.errors import InputError, ValidationError
+from compiler.nir import types as t
+from compiler.nir.builder import Builder
+from compiler.nir.parser import parse
+from compiler.nir.printer import print_shader
+from compiler.nir.serialize import deserialize, serialize
+from compiler.nir.shader import Access, Mode, Shader, Stage
+from compiler.nir.slots import FragResult, VaryingSlot
+
+HEAD = 'shader fragment "t"\nimpl main {\n'
+
+
+def everything() -> Shader:
+    """A shader with at least one of each thing the text can express."""
+    b = Builder.shader_main(Stage.FRAGMENT, 'odd "name"\n')
+    s = b.shader
+    s.info.num_ubos = 2
+    s.info.depth_layout = "any"
+    s.info.inputs_read = {3, 1}
+    s.info.workgroup_size = (8, 4, 1)
+    light = t.struct("Light", [t.Field("color", t.VEC3), t.Field("power", t.FLOAT)])
+    laid_out = t.interface(
+        "Block",
+        [
+            t.Field("m", t.mat(t.Base.FLOAT, 4, 3, 16, True), offset=0, row_major=True),
+            t.Field("a", t.array(t.VEC4, 3, 16), offset=64),
+            t.Field("tail", t.array(t.UINT, 0, 4), offset=112),
+        ],
+        "std430",
+    )
+    s.add_variable("in color", t.VEC4, Mode.SHADER_IN, location=VaryingSlot.VAR0)
+    s.add_variable("out", t.VEC4, Mode.SHADER_OUT, location=FragResult.DATA0, invariant=True)
+    s.add_variable("block", laid_out, Mode.SSBO, interface=laid_out, access=Access.COHERENT)
+    lights = s.add_variable("lights", t.array(light, 4), Mode.UNIFORM, offset=64)
+    shadow = s.add_variable(
+        "map", t.sampler(t.Dim.D2, shadow=True, is_array=True), Mode.UNIFORM, binding=3
+    )
+    local = b.impl.add_local("x", t.array(t.array(t.FLOAT, 2), 3))
+    b.impl.add_local("x", t.FLOAT).constant_initializer = 0x3F800000
+    x = b.load_var(s.variables[0])
+    i = b.imm_int(1)
+    b.store_deref(b.deref_array(b.deref_array_imm(b.deref_var(local), 2), i), b.channel(x, 3))
+    power = b.load_deref(b.deref_struct(b.deref_array(b.deref_var(lights), i), 1))
+    map_deref = b.deref_var(shadow).result
+    texel = b.tex(
+        "tex",
+        [
+            ("coord", b.swizzle(x, "xyz")),
+            ("comparator", power),
+            ("texture_deref", map_deref),
+            ("sampler_deref", map_deref),
+        ],
+        t.Dim.D2,
+        is_array=True,
+        is_shadow=True,
+        num_components=1,
+    )
+    b.exact = True
+    sum_ = b.fadd(x, texel)
+    b.exact = False
+    before = b.block
+    b.push_loop()
+    head = b.block
+    counter = b.phi([(before, i)])
+    done = b.ige(counter, b.imm_int(4))
+    b.push_if(done)
+    b.jump("break")
+    b.push_else()
+    b.pop_if()
+    step = b.iadd(counter, i)
+    counter.instr.add_phi_src(b.block, step)  # type: ignore[attr-defined]
+    assert head.first is counter.instr
+    b.pop_loop()
+    b.store_var(s.variables[1], sum_, 0b1011)
+    b.intrinsic("discard_if", [b.imm_bool(True)])
+    wide = b.const([2**63, 5], 64)
+    b.vec([b.channel(wide, 0), b.channel(wide, 1)])
+    b.alu("vec8", *[power] * 8)
+    return s
+
+
+def test_everything_the_printer_writes_is_read_back() -> None:
+    shader = everything()
+    text = print_shader(shader)
+    assert print_shader(parse(text)) == text
+
+
+def test_serialised_shaders_come_back_equal() -> None:
+    shader = everything()
+    copy = deserialize(serialize(shader))
+    assert print_shader(copy) == print_shader(shader)
+    assert copy.refcount == 1
+
+
+@pytest.mark.parametrize("cut", [0, 3, 9, 10, 40, -1])
+def test_damaged_bytes_are_refused(cut: int) -> None:
+    data = serialize(everything())
+    with pytest.raises(InputError):
+        deserialize(data[:cut])
+
+
+def test_flipped_bits_are_refused() -> None:
+    data = bytearray(serialize(everything()))
+    for at in range(0, len(data), 7):
+        data[at] ^= 0x10
+        with pytest.raises(InputError):
+            deserialize(bytes(data))
+        data[at] ^= 0x10
+
+
+def test_people_may_leave_out_what_is_obvious() -> None:
+    shader = parse(
+        HEAD
+        + """
+        32x2 %a = load_const (1.0, -2)   // mixed, as one likes
+        32x2 %b = fmul %a, %a.yx
+        1 %c = load_const (true)
+        if %c { 32 %d = mov %a.x }
+    }"""
+    )
+    assert shader.entry_function.name == "main"
+    assert print_shader(parse(print_shader(shader))) == print_shader(shader)
+    assert "load_const (0x3f800000, 0xfffffffe)" in print_shader(shader)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("shader frag", "<nir>:1:8: error: unknown stage 'frag'\n  shader frag\n         ^~~~"),
+        ("", "<nir>:1:1: error: expected 'shader', found the end of the text"),
+        ("shader vertex", "<nir>:1:14: error: the shader has no entry point"),
+        (HEAD + "32 %1 = fadd %2, %3\n}", "<nir>:3:14: error: %2 is not defined"),
+        (HEAD + "32 %1 = fadd\n}", "<nir>:4:1: error: expected a value such as %1, found '}'"),
+        (HEAD + "32 %1 = fsum %2\n}", "<nir>:3:9: error: unknown instruction 'fsum'"),
+        (HEAD + "fneg %1\n}", "<nir>:3:1: error: fneg needs a result such as 32 %1 ="),
+        (HEAD + "break\n}", "<nir>:3:1: error: break outside of a loop"),
+        (HEAD + "return\n32 %1 = undef\n}", "<nir>:4:1: error: nothing may follow a jump"),
+        (HEAD + "loop {\n}", "<nir>:4:2: error: unexpected end of the text"),
+        (HEAD + "32x6 %1 = undef\n}", "<nir>:3:1: error: no value has 6 components of 32 bits"),
+        (HEAD + "32 %1 = undef\n32 %1 = undef\n}", "<nir>:4:4: error: %1 is defined twice"),
+        (HEAD + "32 %1 = undef\n32 %2 = mov %1.y\n}", "<nir>:4:16: error: no swizzle for 1 of 1"),
+        (HEAD + "32x2 %1 = load_const (1)\n}", "<nir>:3:11: error: 2 components, but 1 numbers"),
+        (HEAD + "8 %1 = load_const (300)\n}", "<nir>:3:20: error: expected a constant of 8 bits"),
+        (HEAD + "@flux ()\n}", "<nir>:3:2: error: unknown intrinsic 'flux'"),
+        (HEAD + "@discard_if ()\n}", "<nir>:3:2: error: discard_if takes 1 sources, not 0"),
+        (HEAD + "@discard () (base=1)\n}", "<nir>:3:14: error: discard has no index 'base'"),
+        (HEAD + "32 %1 = phi q: %1\n}", "<nir>:3:13: error: there is no block 'q'"),
+        (HEAD + "block a:\nblock b:\n}", "<nir>:4:7: error: two blocks must have an if or a loop"),
+        (HEAD + "32 %1 = deref_var &v (shader_in vec4)\n}", "there is no variable 'v'"),
+        (HEAD + "call f ()\n}", "<nir>:3:6: error: function 'f' is not declared"),
+        (HEAD + "32 %1 = tex 7D float32 ()\n}", "unknown texture dimension '7D'"),
+        ("shader vertex\nvar shader_in vec5x a\n", "<nir>:2:15: error: unknown type 'vec5x'"),
+        ("shader vertex\nvar sideways vec4 a\n", "<nir>:2:5: error: unknown mode 'sideways'"),
+        ("shader vertex\nvar shader_in $T a\n", "<nir>:2:15: error: type $T is not declared"),
+        ("shader vertex\nvar shader_in vec4 a (colour=1)\n", "there is no attribute 'colour'"),
+        ("shader vertex\nvar shader_in vec4 a (location=VERT.UP)\n", "there is no slot 'UP'"),
+        ("shader vertex\ninfo { num_ubos = () }", "<nir>:2:19: error: num_ubos is a int"),
+        ('shader vertex "a', "<nir>:1:15: error: unexpected an unterminated string"),
+        ("shader vertex ~", "<nir>:1:15: error: unexpected '~'"),
+    ],
+)
+def test_malformed_text_is_refused_with_its_place(text: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        parse(text)
+    assert message in str(caught.value)
+    assert "^" in str(caught.value)
+
+
+@pytest.mark.parametrize("opening", ["loop {\n", "if %c {\n", "if %c {\n} else {\n"])
+def test_a_million_deep_nesting_is_an_error_and_no_crash(opening: str) -> None:
+    with pytest.raises(InputError, match="nesting deeper than 1000"):
+        parse(HEAD + "1 %c = load_const (true)\n" + opening * 1_000_000)
+
+
+def test_nesting_up_to_the_limit_is_read_and_printed() -> None:
+    text = HEAD + "1 %c = load_const (true)\n" + "if %c {\n" * 1000 + "}\n" * 1000 + "}\n"
+    shader = parse(text)
+    assert print_shader(parse(print_shader(shader))) == print_shader(shader)
+
+
+def test_values_nested_too_deeply_are_refused() -> None:
+    with pytest.raises(InputError, match="value nested too deeply"):
+        parse("shader vertex\nvar shader_in vec4 a (constant_initializer=" + "(" * 100000)
+
+
+def test_a_phi_that_feeds_itself_outside_of_a_loop_is_refused() -> None:
+    with pytest.raises(ValidationError):
+        parse(HEAD + "block a:\n32 %1 = phi a: %1\n}")
+
+
+def test_use_before_definition_is_refused() -> None:
+    body = "1 %c = load_const (true)\nif %c { 32 %x = undef }\n32 %y = mov %x\n}"
+    with pytest.raises(ValidationError):
+        parse(HEAD + body)
