@@ -1,0 +1,86 @@
+"""`gallette drivers`: what is installed, and what each driver can do."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from compiler.errors import GalletteError
+from gallette.terminal import console
+
+__all__ = ["add_arguments", "run"]
+
+_NATIVE_FACTS = ("VENDOR", "RENDERER", "VERSION", "SHADING_LANGUAGE_VERSION")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("driver", nargs="?", help="show all caps of this driver")
+
+
+def run(options: argparse.Namespace) -> int:
+    from rich.table import Table
+
+    out = console()
+    if options.driver:
+        return _show(options.driver)
+    from pipe.loader import create_screen, driver_names
+
+    table = Table(title="drivers")
+    for column in ("name", "what it is", "GLSL"):
+        table.add_column(column)
+    for name in driver_names():
+        try:
+            screen = create_screen(name)
+        except GalletteError as error:
+            table.add_row(name, f"[red]{error}[/]", "")
+            continue
+        table.add_row(name, screen.describe(), str(screen.caps.glsl_version))
+        screen.destroy()
+    facts = _native_facts("native")
+    if isinstance(facts, str):
+        table.add_row("native", f"[yellow]{facts.splitlines()[0]}[/]", "")
+    else:
+        table.add_row("native", facts["RENDERER"], facts["SHADING_LANGUAGE_VERSION"])
+    out.print(table)
+    out.print("native:NAME picks a Mesa driver, trace:NAME records what a driver is asked to do")
+    return 0
+
+
+def _native_facts(driver: str) -> dict[str, str] | str:
+    """What the native GL says about itself, or why there is none."""
+    from state_tracker import GL, create_context
+
+    try:
+        gl: Any = create_context(driver)
+    except GalletteError as error:
+        return str(error)
+    try:
+        return {name: str(gl.get_string(getattr(GL, name))) for name in _NATIVE_FACTS}
+    finally:
+        gl.release()
+
+
+def _show(name: str) -> int:
+    from rich.table import Table
+
+    out = console()
+    if name.split(":")[0] == "native":
+        facts = _native_facts(name)
+        if isinstance(facts, str):
+            raise GalletteError(facts)
+        for key, value in facts.items():
+            out.print(f"{key.lower().replace('_', ' '):<26}{value}", markup=False)
+        return 0
+    from pipe.caps import describe_caps
+    from pipe.loader import create_screen
+
+    screen = create_screen(name)
+    table = Table(title=screen.describe())
+    table.add_column("cap")
+    table.add_column("value", justify="right")
+    table.add_column("meaning")
+    for row in describe_caps(screen.caps):
+        table.add_row(*row)
+    out.print(table)
+    screen.destroy()
+    return 0
