@@ -280,6 +280,7 @@ class LoopEmitter(OpEmitter):
             target = home.find(carried)
             source = self.movable(loop, value, item, target, taken)
             if source is target:
+                taken.add(target.name)
                 continue
             left.append(target.name)
             if source is None:

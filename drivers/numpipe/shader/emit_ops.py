@@ -149,7 +149,7 @@ class OpEmitter(BaseEmitter):
         args = [self.read(s, k, lanes=False) for s, k in zip(op.srcs, kinds, strict=True)]
         operator = _OPERATORS.get(opcode.name)
         if opcode.is_derivative:
-            self.scalar(dst, self.constant(dst.kind, 0, False))
+            self.scalar(dst, f"{args[0]} - {args[0]}")
         elif operator is not None:
             self.scalar(dst, f"{args[0]} {operator} {args[1]}")
         elif opcode.name == "bcsel":

@@ -210,7 +210,7 @@ class _Translator:
             other = self.whole(phi.src_for(node.else_last))
             results = []
             for a, b in zip(values[phi], other, strict=True):
-                if a is b and _is_outside(a, op):
+                if _same_everywhere(a, b, op):
                     results.append(a)
                     continue
                 joined = self.new(a.bits, "b1" if a.bits == 1 else "", outer)
@@ -546,6 +546,13 @@ def _inside(block: Block, body: Body) -> bool:
             return True
         at = at.parent
     return False
+
+
+def _same_everywhere(a: LaneValue, b: LaneValue, op: IfOp) -> bool:
+    """Do both sides of an if arrive with one value that exists outside it?"""
+    if a.const is not None:
+        return a.const == b.const
+    return a is b and _is_outside(a, op)
 
 
 def _is_outside(value: LaneValue, op: IfOp) -> bool:
