@@ -172,7 +172,7 @@ def _nearest_fixed(axis: Axis, s: Array, n: Any, offset: Array | int) -> Array:
         return _bounded((s * nf).astype(I32), n)
     u = np.floor(s if axis.scaled else s * nf)
     if axis.mode is Wrap.CLAMP_TO_EDGE:
-        u = np.minimum(np.maximum(u, F32(0.0)), nf - F32(1.0))
+        u = np.fmin(np.fmax(u, F32(0.0)), nf - F32(1.0))
     i: Array = u.astype(I32)
     return i & (n - 1) if axis.mode is Wrap.REPEAT else i
 

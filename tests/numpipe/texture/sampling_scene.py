@@ -257,9 +257,7 @@ class Native:
         gl.tex_parameterf(target, GL.TEXTURE_MIN_LOD, s.min_lod)
         gl.tex_parameterf(target, GL.TEXTURE_MAX_LOD, s.max_lod)
         gl.tex_parameterf(target, GL.TEXTURE_LOD_BIAS, s.lod_bias)
-        gl.tex_parameterfv(
-            target, GL.TEXTURE_BORDER_COLOR, np.array(s.border_color, np.float32)
-        )
+        gl.tex_parameterfv(target, GL.TEXTURE_BORDER_COLOR, np.array(s.border_color, np.float32))
         if s.compare_enabled:
             gl.tex_parameteri(target, GL.TEXTURE_COMPARE_MODE, GL.COMPARE_REF_TO_TEXTURE)
             gl.tex_parameteri(target, GL.TEXTURE_COMPARE_FUNC, GL.NEVER + int(s.compare_func))
