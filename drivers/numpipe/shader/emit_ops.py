@@ -485,8 +485,19 @@ def _extremum(e: OpEmitter, op: Op, kinds: list[str]) -> None:
     kind, name = op.dsts[0].kind, op.data.name
     e.need(name, "add")
     a, b = (e.read(s, kind) for s in op.srcs)
-    zero = e.constant(kind, 0, True)
-    e.chain(op, op.dsts[0], f"{name}({a}, {b}{{o}})", f"add({{r}}, {zero}{{o}})", keep=False)
+    first = f"{name}({a}, {b}{{o}})"
+    if any(_never_zero(s, name) for s in op.srcs):
+        e.chain(op, op.dsts[0], first, keep=False)
+    else:
+        zero = e.constant(kind, 0, True)
+        e.chain(op, op.dsts[0], first, f"add({{r}}, {zero}{{o}})", keep=False)
+
+
+def _never_zero(value: LaneValue, name: str) -> bool:
+    """A constant that keeps the result off zero: positive for fmax, negative for fmin."""
+    if value.const is None or value.const in (0, 1 << value.bits - 1):
+        return False
+    return bool(value.const >> value.bits - 1) == (name == "fmin")
 
 
 def _reciprocal(e: OpEmitter, op: Op, kinds: list[str]) -> None:

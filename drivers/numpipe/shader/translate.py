@@ -63,7 +63,7 @@ def kind_of(base: str, bits: int) -> str:
 def translate(shader: Shader, *, flat_colors: bool = False) -> LaneProgram:
     """Take one optimised, single-function shader apart.
 
-    `flat_colors` is flat shading: colour varyings without a qualifier of their own become flat.
+    `flat_colors` is flat shading: colour varyings take the provoking vertex's value.
     """
     return _Translator(shader, flat_colors).run()
 
@@ -373,9 +373,8 @@ class _Translator:
         assert isinstance(bary, Intrinsic)
         where = bary.name.removeprefix("load_barycentric_")
         mode = bary["interp"]
-        if mode == "none":
-            is_color = instr["location"] in _COLORS
-            mode = "flat" if self.flat_colors and is_color else "smooth"
+        if self.flat_colors and instr["location"] in _COLORS:
+            mode = "flat"
         extra: list[LaneValue] = []
         if where in ("at_offset", "at_sample"):
             extra = self.whole(bary.srcs[0])

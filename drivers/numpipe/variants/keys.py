@@ -33,7 +33,6 @@ class VertexKey:
 
     clip_planes: int = _nir(0, "mask of enabled user clip planes to turn into clip distances")
     clamp_color: bool = _nir(False, "clamp colour outputs to 0..1")
-    point_size: float | None = _nir(None, "write this constant point size")
     depth_only: bool = _nir(False, "position and clip distances only: nobody reads the varyings")
 
 
@@ -44,7 +43,7 @@ class FragmentKey:
     two_sided_color: bool = _nir(False, "choose front or back colour by facing")
     alpha_func: CompareFunc = _nir(ALWAYS, "alpha test: discard unless it passes")  # noqa: RUF009
     clamp_color: bool = _nir(False, "clamp colour outputs to 0..1")
-    sprite_coords: int = _nir(0, "mask of TEXi (bit 8: PNTC) replaced by the point coordinate")
+    sprite_coords: int = _nir(0, "mask of TEXi inputs replaced by the point coordinate")
     saturate_s: int = _nir(0, "mask of samplers whose s coordinate is clamped to 0..1 (GL_CLAMP)")
     saturate_t: int = _nir(0, "mask of samplers whose t coordinate is clamped to 0..1")
     saturate_r: int = _nir(0, "mask of samplers whose r coordinate is clamped to 0..1")

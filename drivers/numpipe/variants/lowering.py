@@ -78,8 +78,6 @@ def _vertex_passes(key: VertexKey) -> list[PassSpec]:
         passes.append(("lower_user_clip_planes", {"mask": key.clip_planes}))
     if key.clamp_color:
         passes.append("lower_clamp_color_outputs")
-    if key.point_size is not None:
-        passes.append(("lower_point_size", {"size": key.point_size}))
     if key.depth_only:
         passes.append("lower_depth_only")
     return passes

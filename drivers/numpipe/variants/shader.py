@@ -62,7 +62,7 @@ class ShaderReads:
     writes_color0: bool  # the colour the alpha test looks at
     writes_clip_distance: bool
     has_varyings: bool  # outputs a depth-only pass can do without
-    sprite_mask: int  # bit i: reads TEXi, bit 8: reads PNTC
+    sprite_mask: int  # bit i: reads TEXi
     samplers: tuple[int, ...]
 
     @classmethod
@@ -83,7 +83,6 @@ class ShaderReads:
         if fragment:
             for i in range(8):
                 sprites |= (VaryingSlot.TEX0 + i in inputs) << i
-            sprites |= (VaryingSlot.PNTC in inputs) << 8
             colors = {s for s in outputs if s >= FragResult.DATA0 or s == FragResult.COLOR}
         else:
             colors = outputs.intersection(_COLOR_OUTPUTS)

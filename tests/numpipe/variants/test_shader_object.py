@@ -1,0 +1,275 @@
+"""Shader objects: which variants exist, why, and who owns the NIR behind them."""
+
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+import pytest
+
+from compiler.nir.builder import Builder
+from compiler.nir.ir import Def, Shader, Stage
+from compiler.nir.ownership import COUNTERS, live_shaders
+from compiler.nir.slots import FragResult, VaryingSlot, VertAttrib
+from drivers.numpipe.interfaces import ShaderResources
+from drivers.numpipe.variants.keys import (
+    FragmentKey,
+    VertexKey,
+    describe_key,
+    differing_fields,
+    fragment_key,
+    needs_nir,
+    vertex_key,
+)
+from drivers.numpipe.variants.lowering import ShaderOptions
+from drivers.numpipe.variants.shader import ShaderObject
+from pipe.enums import CompareFunc, Primitive, Wrap
+from pipe.interface import VariantEvent
+from pipe.state import (
+    DepthStencilAlphaState,
+    FramebufferState,
+    RasterizerState,
+    SamplerState,
+)
+
+
+class Lanes:
+    """Every input is a ramp; the first half of the lanes faces front."""
+
+    quads = False
+    helper = None
+
+    def __init__(self, count: int = 8):
+        self.count = count
+
+    def attribute(self, index: int, component: int) -> np.ndarray:
+        return np.linspace(-1, 1, self.count, dtype=np.float32) * (index + component + 1)
+
+    def smooth(self, slot: int, component: int, **_: object) -> np.ndarray:
+        return self.attribute(slot, component)
+
+    def smooth_at(self, slot: int, component: int, *_: object, **__: object) -> np.ndarray:
+        return self.attribute(slot, component)
+
+    def flat(self, slot: int, component: int) -> np.ndarray:
+        return np.full(self.count, slot, np.float32)
+
+    def system(self, name: str, component: int = 0) -> np.ndarray:
+        if name == "front_face":
+            return np.arange(self.count) < self.count // 2
+        if name == "alpha_ref":
+            return np.float32(0.5)
+        return np.arange(self.count, dtype=np.float32)
+
+
+def color_fragment(slot: int = VaryingSlot.COL0) -> Shader:
+    """gl_FragColor = colour input."""
+    b = Builder.shader_main(Stage.FRAGMENT, "color")
+    zero = b.imm_int(0)
+    bary = b.intrinsic("load_barycentric_pixel", [], interp="smooth")
+    value = b.intrinsic("load_interpolated_input", [bary, zero], num_components=4, location=slot)
+    store(b, value, FragResult.COLOR)
+    return b.shader
+
+
+def position_vertex() -> Shader:
+    """Position and a varying that reads an intermediate of the position."""
+    b = Builder.shader_main(Stage.VERTEX, "position")
+    zero = b.imm_int(0)
+    value = b.intrinsic(
+        "load_input", [zero], num_components=4, base=0, location=VertAttrib.GENERIC0
+    )
+    product = b.fmul(value, b.imm_float(0.3))
+    store(b, b.fadd(product, b.imm_float(0.1)), VaryingSlot.POS)
+    store(b, product, VaryingSlot.VAR0)
+    return b.shader
+
+
+def store(b: Builder, value: Def, location: int) -> None:
+    b.intrinsic("store_output", [value, b.imm_int(0)], location=location, write_mask=15)
+
+
+def make(shader: Shader, **options: object) -> tuple[ShaderObject, list[VariantEvent]]:
+    log: list[VariantEvent] = []
+    return ShaderObject(shader, ShaderOptions(**options), log), log  # type: ignore[arg-type]
+
+
+def test_null_key_variant_shares_the_shader() -> None:
+    before = COUNTERS.cloned
+    made, log = make(color_fragment())
+    assert made.null.shader is made.shader
+    assert COUNTERS.cloned == before
+    assert [event.reason for event in log] == ["first variant"]
+    made.destroy()
+
+
+def test_second_request_for_a_key_is_a_hit() -> None:
+    made, _ = make(color_fragment())
+    key = FragmentKey(two_sided_color=True)
+    first = made.variant_for(key)
+    assert made.variant_for(key) is first
+    assert (made.hits, made.misses) == (1, 1)
+    made.destroy()
+
+
+def test_key_that_asks_for_nir_gets_a_clone_and_a_reason() -> None:
+    made, log = make(color_fragment())
+    variant = made.variant_for(FragmentKey(alpha_func=CompareFunc.GREATER))
+    assert variant.lowered and variant.shader is not made.shader
+    assert log[-1].reason == "differs in alpha_func"
+    assert log[-1].key == "alpha_func=greater"
+    made.destroy()
+
+
+def test_backend_only_key_shares_the_shader() -> None:
+    made, _ = make(color_fragment())
+    variant = made.variant_for(FragmentKey(flat_colors=True))
+    assert not variant.lowered and variant.shader is made.shader
+    assert {use.mode for use in variant.program.facts.inputs} == {"flat"}
+    made.destroy()
+
+
+def test_nearest_variant_explains_the_new_one() -> None:
+    made, log = make(color_fragment())
+    made.variant_for(FragmentKey(clamp_color=True))
+    made.variant_for(FragmentKey(clamp_color=True, two_sided_color=True))
+    assert log[-1].reason == "differs in two_sided_color"
+    made.destroy()
+
+
+def test_destroying_gives_every_reference_back() -> None:
+    gc.collect()
+    alive = len(live_shaders())
+    made, _ = make(color_fragment())
+    made.variant_for(FragmentKey(two_sided_color=True))
+    made.variant_for(FragmentKey(flat_colors=True))
+    made.destroy()
+    assert len(live_shaders()) == alive
+
+
+def test_a_reference_kept_by_the_tracker_keeps_an_untouched_shader() -> None:
+    shader = color_fragment()
+    count = shader.count_instrs()
+    shader.ref()
+    made, _ = make(shader)
+    made.variant_for(FragmentKey(depth_only=True))
+    assert shader.count_instrs() == count
+    made.destroy()
+    assert shader.refcount == 1
+    shader.unref()
+
+
+def test_a_shader_without_code_path_is_given_back() -> None:
+    b = Builder.shader_main(Stage.FRAGMENT, "clock")
+    clock = b.intrinsic("shader_clock")
+    store(b, b.concat(clock, clock), FragResult.COLOR)
+    shader = b.shader
+    with pytest.raises(Exception, match="shader_clock"):
+        make(shader)
+    assert shader.refcount == 0
+
+
+def test_two_sided_color_chooses_by_facing() -> None:
+    made, _ = make(color_fragment())
+    variant = made.variant_for(FragmentKey(two_sided_color=True))
+    out = variant.program.bind(ShaderResources()).fragment(Lanes()).outputs
+    red = out[FragResult.COLOR][0]
+    front, back = Lanes().attribute(VaryingSlot.COL0, 0), Lanes().attribute(VaryingSlot.BFC0, 0)
+    assert red is not None
+    assert np.array_equal(red, np.where(np.arange(8) < 4, front, back))
+    made.destroy()
+
+
+def test_alpha_test_kills_lanes() -> None:
+    made, _ = make(color_fragment())
+    variant = made.variant_for(FragmentKey(alpha_func=CompareFunc.GEQUAL))
+    result = variant.program.bind(ShaderResources()).fragment(Lanes())
+    alpha = Lanes().attribute(VaryingSlot.COL0, 3)
+    assert variant.program.facts.uses_discard
+    assert result.alive is not None
+    assert np.array_equal(result.alive, alpha >= 0.5)
+    made.destroy()
+
+
+def test_user_clip_planes_become_distances() -> None:
+    made, _ = make(position_vertex())
+    variant = made.variant_for(VertexKey(clip_planes=0b101))
+    planes = ((1.0, 0.0, 0.0, 0.5), (0.0,) * 4, (0.0, 2.0, 0.0, 0.0))
+    out = variant.program.bind(ShaderResources(clip_planes=planes)).vertex(Lanes())
+    x, y, _, w = out[VaryingSlot.POS]
+    distances = out[VaryingSlot.CLIP_DIST0]
+    assert x is not None and y is not None and w is not None
+    np.testing.assert_allclose(distances[0], x + 0.5 * w, rtol=1e-6)
+    np.testing.assert_allclose(distances[2], 2 * y, rtol=1e-6)
+    made.destroy()
+
+
+def test_depth_only_vertex_variant_writes_position_alone() -> None:
+    made, _ = make(position_vertex())
+    variant = made.variant_for(VertexKey(depth_only=True))
+    assert set(variant.program.facts.outputs) == {VaryingSlot.POS}
+    made.destroy()
+
+
+def positions(made: ShaderObject, key: VertexKey) -> list[bytes]:
+    program = made.variant_for(key).program
+    out = program.bind(ShaderResources()).vertex(Lanes(4096))[VaryingSlot.POS]
+    return [np.asarray(v).tobytes() for v in out]
+
+
+@pytest.mark.parametrize(
+    ("options", "equal"),
+    [
+        ({}, True),
+        ({"inexact_used_once": "always"}, False),
+        ({"inexact_used_once": "never", "fuse_ffma": True}, True),
+        ({"inexact_used_once": "not_position", "fuse_ffma": True}, True),
+        ({"inexact_used_once": "always", "position_invariant": True}, True),
+    ],
+)
+def test_depth_only_variant_and_full_one_agree_unless_use_counts_decide(
+    options: dict[str, object], equal: bool
+) -> None:
+    made, _ = make(position_vertex(), **options)
+    full, depth = (positions(made, VertexKey(depth_only=d)) for d in (False, True))
+    assert (full == depth) is equal
+    made.destroy()
+
+
+def test_keys_follow_only_the_state_the_shader_can_see() -> None:
+    made, _ = make(color_fragment(VaryingSlot.VAR0))
+    state = RasterizerState(light_twoside=True, flatshade=True, sprite_coord_enable=0xFF)
+    key = fragment_key(
+        made,
+        state,
+        DepthStencilAlphaState(),
+        FramebufferState(),
+        Primitive.POINTS,
+        [SamplerState(wrap_s=Wrap.CLAMP)],
+        colormask=15,
+    )
+    assert key == FragmentKey(depth_only=True)  # there is no colour buffer
+    made.destroy()
+    vertex, _ = make(position_vertex())
+    key_of_vertex = vertex_key(vertex, RasterizerState(clip_plane_enable=3), Primitive.LINES)
+    assert key_of_vertex == VertexKey(clip_planes=3)
+    vertex.destroy()
+
+
+def test_key_descriptions() -> None:
+    assert describe_key(FragmentKey()) == "null key"
+    assert not needs_nir(FragmentKey(flat_colors=True))
+    assert needs_nir(FragmentKey(saturate_s=1))
+    assert differing_fields(VertexKey(), VertexKey(clip_planes=1)) == ["clip_planes"]
+
+
+def test_explain_shows_passes_nir_and_code() -> None:
+    made, _ = make(color_fragment(), record_passes=True)
+    made.variant_for(FragmentKey(two_sided_color=True))
+    story = made.explain()
+    assert story["name"] == "color" and len(story["variants"]) == 2
+    second = story["variants"][1]
+    assert any(record.name == "lower_two_sided_color" for record in second["passes"])
+    assert "load_front_face" in second["nir"]
+    assert "putmask" in second["code"]
+    made.destroy()
