@@ -14,7 +14,8 @@ import inspect
 import pkgutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
@@ -115,6 +116,7 @@ class PassRecord:
     before: str = ""
     after: str = ""
     pressure: int = 0
+    stage: str = ""
 
     @property
     def delta(self) -> int:
@@ -136,12 +138,32 @@ class PassLog:
         return [r for r in self.records if r.progress]
 
 
+_recorders: list[PassLog] = []
+
+
+@contextmanager
+def recording(texts: bool = True) -> Iterator[PassLog]:
+    """Record every pass that runs inside the block and was not given a log of its own.
+
+    For watching a whole compilation from outside: `gallette explain` wraps front end, linker and
+    driver in one of these.
+    """
+    log = PassLog(texts=texts)
+    _recorders.append(log)
+    try:
+        yield log
+    finally:
+        _recorders.remove(log)
+
+
 def run_pass(
     shader: Shader, name: str, options: dict[str, Any] | None = None, log: PassLog | None = None
 ) -> bool:
     """Run one pass with everything the debug flags and the log ask for."""
     info = get_pass(name)
     active = debug.flags()
+    if log is None and _recorders:
+        log = _recorders[-1]
     if log is None and not active:
         return info.function(shader, **(options or {}))
     return _run_recorded(shader, info, options or {}, log, active)
@@ -164,6 +186,7 @@ def _run_recorded(
     seconds = time.perf_counter() - start
     if log is not None:
         record = PassRecord(info.name, options, progress, seconds, count, shader.count_instrs())
+        record.stage = shader.stage.value
         if texts:
             record.before = before
             record.after = print_shader(shader) if progress else before
