@@ -20,7 +20,7 @@ from typing import Any
 from compiler.errors import InputError
 from piglit_subset.pool import Report
 
-__all__ = ["ORDER", "Run", "TestEntry", "read_run", "write_run"]
+__all__ = ["ORDER", "Run", "Entry", "read_run", "write_run"]
 
 # From best to worst; "skip" says nothing, so it comes after all verdicts.
 ORDER = ("pass", "warn", "fail", "timeout", "crash", "incomplete", "skip", "notrun")
@@ -28,7 +28,7 @@ SEPARATOR = "@"
 
 
 @dataclass(slots=True)
-class TestEntry:
+class Entry:
     """One test of a run."""
 
     result: str
@@ -46,7 +46,7 @@ class Run:
     """A whole run: its name (the driver by default), its tests by name, what it ran on."""
 
     name: str
-    tests: dict[str, TestEntry] = field(default_factory=dict)
+    tests: dict[str, Entry] = field(default_factory=dict)
     info: dict[str, str] = field(default_factory=dict)
     start: float = 0.0
     end: float = 0.0
@@ -68,7 +68,7 @@ def _time(start: float, end: float) -> dict[str, Any]:
     return {"start": start, "end": end, "__type__": "TimeAttribute"}
 
 
-def _entry(test: TestEntry, pid: int) -> dict[str, Any]:
+def _entry(test: Entry, pid: int) -> dict[str, Any]:
     return {
         "result": test.result,
         "out": test.out,
@@ -89,9 +89,9 @@ def _entry(test: TestEntry, pid: int) -> dict[str, Any]:
     }
 
 
-def entry_of(report: Report, driver: str) -> TestEntry:
+def entry_of(report: Report, driver: str) -> Entry:
     command = f"gallette piglit run --driver {driver} {report.path}"
-    return TestEntry(
+    return Entry(
         report.result,
         report.reason,
         report.out,
@@ -152,7 +152,7 @@ def read_run(path: Path) -> Run:
     run.info = {str(k): str(v) for k, v in system.items()}
     for name, test in document["tests"].items():
         extra, times = test.get("gallette") or {}, test.get("time") or {}
-        run.tests[name] = TestEntry(
+        run.tests[name] = Entry(
             str(test.get("result", "incomplete")),
             str(extra.get("reason", "")),
             str(test.get("out") or ""),
