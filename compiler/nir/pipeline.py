@@ -18,6 +18,9 @@ FRONT_END: tuple[PassSpec, ...] = (
     "split_struct_vars",
     "lower_array_deref_of_vec",
     "lower_vars_to_ssa",
+    "opt_copy_prop_vars",
+    "opt_dead_write_vars",
+    "remove_dead_variables",
 )
 """From derefs and calls to one function in SSA form."""
 

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from compiler.nir.builder import Builder
-from compiler.nir.cf import Block, If, impl_of, next_block, prev_block, walk
+from compiler.nir.cf import (
+    Block,
+    If,
+    blocks_in,
+    impl_of,
+    merge_blocks,
+    next_block,
+    prev_block,
+    walk,
+)
+from compiler.nir.helpers import move_nodes
 from compiler.nir.instrs import Alu, LoadConst, Phi
 from compiler.nir.pass_runner import nir_pass
 from compiler.nir.shader import FunctionImpl, Metadata, Shader
@@ -12,11 +22,11 @@ from compiler.nir.values import Src
 
 @nir_pass("opt_if", preserves=Metadata.CONTROL_FLOW)
 def opt_if(shader: Shader) -> bool:
-    """Three simplifications of `if`.
+    """Four simplifications of `if`.
 
-    `if (!c) A else B` becomes `if (c) B else A` when only B holds code. Inside the branches
-    the condition is known: its uses there become true and false. A phi that chooses between true
-    and false is the condition (or its complement).
+    `if (!c) A else B` becomes `if (c) B else A`. Inside the branches the condition is known: its
+    uses there become true and false. A phi that chooses between true and false is the condition
+    (or its complement). Two ifs on the same condition with nothing between them become one.
     """
     progress = False
     for impl in shader.impls():
@@ -26,7 +36,64 @@ def opt_if(shader: Shader) -> bool:
                 progress |= _known_condition(impl, node)
                 progress |= _bool_phis(impl, node)
                 progress |= _negated(node)
+        while _merge_neighbours(impl):
+            progress = True
     return progress
+
+
+def _merge_neighbours(impl: FunctionImpl) -> bool:
+    """Join `if (c) A else B; if (c) C else D` into `if (c) A C else B D`."""
+    for block in list(impl.blocks()):
+        at = block.owner.index(block)
+        if at == 0 or at + 1 >= len(block.owner):
+            continue
+        first, second = block.owner[at - 1], block.owner[at + 1]
+        if (
+            isinstance(first, If)
+            and isinstance(second, If)
+            and first.condition.value is second.condition.value
+            and block.last is block.last_phi
+            and first.then_last.jump is None
+            and first.else_last.jump is None
+        ):
+            _merge(first, block, second)
+            impl.invalidate()
+            return True
+    return False
+
+
+def _merge(first: If, between: Block, second: If) -> None:
+    """Pour the second if's branches behind the first's; phis between are known in each branch."""
+    ends = [(first.then_body, second.then_body, True), (first.else_body, second.else_body, False)]
+    old_lasts = (first.then_last, first.else_last)
+    for target, source, side in ends:
+        last = old_lasts[0] if side else old_lasts[1]
+        for phi in between.phis():
+            value = phi.src_for(last).value
+            for src in list(phi.result.uses):
+                home = _home(src)
+                if home is not None and home in set(blocks_in(source)):
+                    src.rewrite(value)
+        source_last = source[-1]
+        assert isinstance(source_last, Block)
+        nodes = list(source)
+        single = len(nodes) == 1
+        move_nodes(nodes, target, first)
+        if single:
+            for phi in next_block(second).phis():
+                for phi_src in phi.phi_srcs:
+                    if phi_src.pred is source_last:
+                        phi_src.pred = last
+        new_last = target[-1]
+        assert isinstance(new_last, Block)
+        for phi in between.phis():
+            phi.src_for(last).pred = new_last
+    second.condition.drop()
+    owner = second.owner
+    after = next_block(second)
+    owner.remove(second)
+    # Phis of both blocks now stand together behind the merged if.
+    merge_blocks(between, after)
 
 
 def _negated(node: If) -> bool:
