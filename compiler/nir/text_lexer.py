@@ -25,7 +25,7 @@ _TOKEN = re.compile(
     | (?P<signed>[-+](?:inf|nan)\b)
     | (?P<word>[A-Za-z0-9_$][\w$]*)
     | (?P<arrow><-)
-    | (?P<punct>[{}()\[\]<>=:;,.&@!*|\#])
+    | (?P<punct>[{}()\[\]<>=:;,.&@!*|+\#])
     """,
     re.VERBOSE,
 )
