@@ -140,25 +140,34 @@ def _encode(channel: Channel, srgb: bool, value: Array) -> Array:
             return narrow.view(f"u{width // 8}")
     if kind in ("UINT", "SINT"):
         return _encode_integer(width, kind == "SINT", value)
-    value = np.asarray(value)
-    value = np.where(np.isnan(value), value.dtype.type(0), value)
+    top = (1 << width) - 1
     if kind == "UNORM":
-        top = (1 << width) - 1
         wide = np.dtype(np.float64 if width > 16 else np.float32)
-        unit: Array = np.clip(value, 0.0, 1.0).astype(wide)
+        unit: Array = _between(np.asarray(value), 0.0, 1.0).astype(wide, copy=False)
         codes: Array = np.rint(unit * wide.type(top))
         return codes.astype(out)
+    exact = np.asarray(value).astype(np.float64)
     if kind == "USCALED":
-        return np.clip(value.astype(np.float64), 0, (1 << width) - 1).astype(out)
-    limit = (1 << (width - 1)) - 1
-    exact = value.astype(np.float64)
+        scaled = _between(exact, 0.0, float(top))
+        return np.asarray(scaled, out)
+    limit = float((1 << (width - 1)) - 1)
     if kind == "SNORM":
-        signed = np.rint(np.clip(exact, -1.0, 1.0) * limit)
+        signed: Array = np.rint(_between(exact, -1.0, 1.0) * limit)
     elif kind == "FIXED":
-        signed = np.clip(np.rint(np.clip(exact, -65536.0, 65536.0) * 65536.0), -limit - 1, limit)
+        signed = np.rint(_between(exact, -32768.0, 32768.0) * 65536.0)
+        signed = np.minimum(signed, limit)
     else:
-        signed = np.clip(np.trunc(exact), -limit - 1, limit)
+        signed = np.trunc(_between(exact, -limit - 1.0, limit))
     return signed.astype(np.int32).view(np.uint32) & np.uint32((1 << width) - 1)
+
+
+def _between(value: Array, low: float, high: float) -> Array:
+    """Limit a value; NaN becomes 0."""
+    if low < 0.0:
+        value = np.where(np.isnan(value), value.dtype.type(0), value)
+    kind = value.dtype.type
+    limited: Array = np.fmin(np.fmax(value, kind(low)), kind(high))
+    return limited
 
 
 def _encode_integer(width: int, signed: bool, value: Array) -> Array:

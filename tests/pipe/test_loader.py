@@ -1,0 +1,85 @@
+"""Finding drivers: the project's own, a third party's, and what is not there."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pipe.loader import DriverError, create_screen, driver_names, forget_drivers
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder on the path in which distributions can be laid down."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    forget_drivers()
+    yield tmp_path
+    sys.modules.pop("somebodys_driver", None)
+    monkeypatch.undo()
+    forget_drivers()
+
+
+def install(folder: Path, name: str, value: str) -> None:
+    """Lay down the metadata of a distribution that declares one driver."""
+    info = folder / f"{name}_dist-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}-dist\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(f"[gallette.drivers]\n{name} = {value}\n")
+
+
+DRIVER = """
+from drivers.noop import NoopScreen
+
+class TheirScreen(NoopScreen):
+    name = "theirs"
+    def describe(self):
+        return "somebody's driver"
+
+def make(**options):
+    assert not options
+    return TheirScreen()
+"""
+
+
+def test_the_projects_drivers_are_found_without_installing_it() -> None:
+    assert {"noop", "trace", "numpipe"} <= set(driver_names())
+
+
+def test_a_third_party_ships_a_driver_as_a_package(package: Path) -> None:
+    (package / "somebodys_driver.py").write_text(DRIVER)
+    install(package, "theirs", "somebodys_driver:make")
+    assert "theirs" in driver_names()
+    assert create_screen("theirs").describe() == "somebody's driver"
+    records: list[object] = []
+    traced = create_screen("trace:theirs", sink=records.append)
+    assert traced.describe() == "somebody's driver"
+    assert traced.name == "trace:theirs"
+
+
+def test_an_unknown_driver_is_one_clear_message() -> None:
+    with pytest.raises(DriverError) as caught:
+        create_screen("numpip")
+    text = str(caught.value)
+    assert text.startswith("unknown driver 'numpip'; did you mean 'numpipe'? (installed: ")
+    assert "noop" in text
+
+
+def test_a_driver_that_does_not_import_says_why(package: Path) -> None:
+    install(package, "broken", "no_such_module_anywhere:make")
+    with pytest.raises(DriverError, match="'broken' does not load: No module named"):
+        create_screen("broken")
+
+
+def test_a_driver_without_its_factory_says_so(package: Path) -> None:
+    (package / "somebodys_driver.py").write_text(DRIVER)
+    install(package, "lost", "somebodys_driver:absent")
+    with pytest.raises(DriverError, match=r"'lost' does not load: .*absent"):
+        create_screen("lost")
+
+
+def test_unknown_options_are_refused() -> None:
+    with pytest.raises(DriverError, match="'noop' refuses its options"):
+        create_screen("noop", colour="green")

@@ -1,0 +1,125 @@
+"""The tables of pipe: formats, caps, state, and the pages derived from them."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+from pathlib import Path
+
+import pytest
+
+import pipe.state
+from pipe.caps import Caps, describe_caps
+from pipe.enums import Target
+from pipe.formats import FORMATS, format_named
+from pipe.reference import pages
+from pipe.resource import Resource, ResourceDesc, ResourceLedger, level_extent
+from pipe.state import BlendState, RenderTargetBlend
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("name", pages())
+def test_reference_pages_are_up_to_date(name: str) -> None:
+    text = (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8")
+    assert text == pages()[name], "run: python -m pipe.reference docs/reference"
+
+
+def test_channels_fill_their_block_exactly() -> None:
+    for format in FORMATS.values():
+        if not format.is_compressed:
+            assert sum(c.bits for c in format.channels) == format.block_bytes * 8, format
+            shift = 0
+            for channel in format.channels:
+                assert channel.shift == shift
+                shift += channel.bits
+
+
+def test_formats_are_interned_and_survive_pickling() -> None:
+    format = format_named("R8G8B8A8_UNORM")
+    assert pickle.loads(pickle.dumps(format)) is format
+    with pytest.raises(KeyError):
+        format_named("R7_UNORM")
+
+
+def test_format_properties() -> None:
+    depth = FORMATS["Z24_UNORM_S8_UINT"]
+    assert (depth.has_depth, depth.has_stencil, depth.is_color) == (True, True, False)
+    assert FORMATS["R9G9B9E5_FLOAT"].is_pure_integer is False
+    assert FORMATS["R8_SINT"].is_signed_integer
+    assert FORMATS["R16G16_SNORM"].is_normalized
+    assert FORMATS["DXT1_RGB"].is_compressed
+    assert FORMATS["DXT1_RGB"].row_bytes(5) == 16
+    assert FORMATS["DXT1_RGB"].rows(5) == 2
+    assert FORMATS["R8G8B8X8_UNORM"].component_count == 3
+    assert repr(depth) == "Z24_UNORM_S8_UINT"
+
+
+def test_every_state_is_hashable_and_equal_by_value() -> None:
+    count = 0
+    for name in pipe.state.__all__:
+        kind = getattr(pipe.state, name)
+        if not (dataclasses.is_dataclass(kind) and kind.__dataclass_params__.frozen):
+            continue
+        needed = [
+            f
+            for f in dataclasses.fields(kind)
+            if f.default is dataclasses.MISSING and f.default_factory is dataclasses.MISSING
+        ]
+        values = {f.name: 0 for f in needed}
+        first, second = kind(**values), kind(**values)
+        assert first == second
+        assert hash(first) == hash(second)
+        assert {first: 1}[second] == 1
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(first, dataclasses.fields(kind)[0].name, 1)
+        count += 1
+    assert count >= 18
+
+
+def test_different_state_is_different() -> None:
+    masked = BlendState(rt=(RenderTargetBlend(colormask=7),))
+    assert masked != BlendState()
+    assert masked.target(3).colormask == 7
+    both = BlendState(rt=(RenderTargetBlend(), RenderTargetBlend(colormask=1)), independent=True)
+    assert both.target(1).colormask == 1
+
+
+def test_caps_are_documented_and_describable() -> None:
+    rows = describe_caps(Caps(max_samples=4))
+    assert [name for name, _, _ in rows] == [f.name for f in dataclasses.fields(Caps)]
+    assert all(meaning for _, _, meaning in rows)
+    assert ("max_samples", "4") in [(name, value) for name, value, _ in rows]
+    assert ("stages", "fragment, vertex") in [(name, value) for name, value, _ in rows]
+
+
+def test_level_extents_halve_and_stop_at_one() -> None:
+    rgba = FORMATS["R8G8B8A8_UNORM"]
+    plain = ResourceDesc(Target.TEXTURE_2D, rgba, 13, 4, last_level=3)
+    assert [level_extent(plain, i) for i in range(4)] == [
+        (13, 4, 1),
+        (6, 2, 1),
+        (3, 1, 1),
+        (1, 1, 1),
+    ]
+    volume = ResourceDesc(Target.TEXTURE_3D, rgba, 8, 8, 4)
+    assert level_extent(volume, 2) == (2, 2, 1)
+    layers = ResourceDesc(Target.TEXTURE_1D_ARRAY, rgba, 8, 1, array_size=5)
+    assert level_extent(layers, 1) == (4, 1, 5)
+
+
+def test_the_ledger_counts_references() -> None:
+    ledger = ResourceLedger()
+    desc = ResourceDesc(Target.BUFFER, FORMATS["R8_UNORM"], 16, label="vertices")
+    resource = Resource(desc, ledger.remove)
+    ledger.add(resource)
+    assert repr(resource) == "<Resource 'vertices' buffer R8_UNORM 16 bytes refs=1>"
+    resource.ref().unref()
+    assert ledger.live == [resource]
+    resource.unref()
+    assert ledger.live == []
+    assert ledger.created == 1
+    with pytest.raises(AssertionError, match="one unref too many"):
+        resource.unref()
+    with pytest.raises(AssertionError, match="dead resource"):
+        resource.ref()
