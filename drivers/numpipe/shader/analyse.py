@@ -391,9 +391,10 @@ class _Lifetimes:
         for region, values in self.livein.items():
             region.livein = list(values)
 
-    def use(self, value: LaneValue, region: Region) -> None:
+    def use(self, value: LaneValue, region: Region, scalar: bool = True) -> None:
         if value.const is not None:
             return
+        value.scalar_use |= scalar
         value.end = max(value.end, self.at)
         for loop, extended in self.loops:
             if value.region.depth < loop.body.depth:
@@ -413,8 +414,9 @@ class _Lifetimes:
             self.at += 1
             item.pos = self.at
             if isinstance(item, Op):
+                arithmetic = item.what == "alu" and item.dsts[0].varying
                 for src in item.srcs:
-                    self.use(src, region)
+                    self.use(src, region, not arithmetic)
                     if item.what == "output":
                         src.end = LAST
                 for dst in item.dsts:

@@ -307,7 +307,9 @@ class OpEmitter(BaseEmitter):
         if block.const is not None and offset.const is not None:
             at = (offset.const + extra) // size
             self.view(block.const, kind, at + 1)
-            self.scalar(dst, f"{view_name(block.const, kind)}[{at}]")
+            # Next to lanes, a 0-d array is cheaper than a scalar; among scalars it is not.
+            shape = "" if dst.scalar_use else ", ..."
+            self.scalar(dst, f"{view_name(block.const, kind)}[{at}{shape}]")
             return
         if block.varying:
             self.view(-1, kind, 0)
@@ -537,6 +539,16 @@ def _mix(e: OpEmitter, op: Op, kinds: list[str]) -> None:
     )
 
 
+def _power(e: OpEmitter, op: Op, kinds: list[str]) -> None:
+    kind = op.dsts[0].kind
+    e.need("log2", "multiply", "exp2")
+    x, y = (e.read(s, kind) for s in op.srcs)
+    if not op.srcs[0].varying:
+        e.fresh(op, op.dsts[0], f"{e.function(op.data)}({x}, {y})")
+        return
+    e.chain(op, op.dsts[0], f"log2({x}{{o}})", f"multiply({{r}}, {y}{{o}})", "exp2({r}{o})")
+
+
 def _convert(e: OpEmitter, op: Op, kinds: list[str]) -> None:
     dst = op.dsts[0]
     e.fresh(op, dst, f"{e.read(op.srcs[0], kinds[0])}.astype({dst.kind})")
@@ -564,6 +576,7 @@ _SPECIAL: dict[str, _Special] = {
     "frsq": _reciprocal_root,
     "ffract": _fraction,
     "flrp": _mix,
+    "fpow": _power,
     **dict.fromkeys(("fexp2", "flog2", "fsin", "fcos"), _direct),
     **dict.fromkeys(_DERIVATIVES, _derive),
     **{f"{s}2{t}{n}": _convert for s, t in ("ff", "if", "uf", "bf") for n in (16, 32, 64)},

@@ -10,22 +10,35 @@ from .lane_ir import LaneProgram, LoopOp, Op
 
 __all__ = ["gather_facts"]
 
-CHUNK_LANES = 16384
-"""64 KiB per float32 value: a dozen live values fit the L2 cache."""
+CACHE_BYTES = 640 * 1024
+"""What a chunk's values may fill: most of an L2 cache, with room for the inputs' making."""
+
+
+def chunk_lanes(arrays: int, shrinks: bool) -> int:
+    """Lanes per chunk for a program with that many arrays.
+
+    A divergent loop runs its last iterations on few lanes, where calls cost more than elements:
+    larger chunks pay more than cache misses cost.
+    """
+    lanes = CACHE_BYTES // (4 * (arrays + 4)) * (4 if shrinks else 1)
+    return max(4096, min(32768, 1 << lanes.bit_length() - 1))
+
 
 _WHERE = {"at_offset": "at", "at_sample": "at"}
 
 
-def gather_facts(program: LaneProgram) -> ProgramFacts:
-    """Everything the draw room may ask before it runs the program."""
+def gather_facts(program: LaneProgram, arrays: int) -> ProgramFacts:
+    """Everything the draw room may ask before it runs the program; `arrays` it works with."""
     inputs: set[InputUse] = set()
     outputs: dict[int, int] = {}
     system: set[str] = set()
     textures: set[int] = set()
     implicit: set[int] = set()
-    derivatives = discard = False
+    derivatives = discard = shrinks = False
     for item, _ in walk(program.root):
-        if isinstance(item, LoopOp) or not isinstance(item, Op):
+        if isinstance(item, LoopOp):
+            shrinks |= item.divergent
+        if not isinstance(item, Op):
             continue
         if item.what == "input":
             slot, component, mode, where = item.data
@@ -70,5 +83,5 @@ def gather_facts(program: LaneProgram) -> ProgramFacts:
         has_side_effects=False,
         early_fragment_tests=program.early_fragment_tests,
         uses_sample_shading="sample_id" in system or any(u.where == "sample" for u in inputs),
-        chunk_lanes=CHUNK_LANES,
+        chunk_lanes=chunk_lanes(arrays, shrinks),
     )

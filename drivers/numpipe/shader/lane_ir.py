@@ -46,6 +46,7 @@ class LaneValue:
         "link",
         "op",
         "region",
+        "scalar_use",
         "start",
         "used",
         "varying",
@@ -61,6 +62,7 @@ class LaneValue:
         self.op: Item | None = None
         self.varying = False
         self.used = False
+        self.scalar_use = False  # read by something other than arithmetic on lanes
         self.start = self.end = 0
         self.link: LaneValue | None = None  # union-find over values that should share a kind
         self.votes: dict[str, int] | None = None

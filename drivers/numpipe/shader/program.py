@@ -62,7 +62,12 @@ def compile_program(
     exec(_code_object(source, f"numpipe {shader.stage.value} {shader.name}"), namespace)
     views = [(block, kind, least) for (block, kind), least in emitter.views.items()]
     return CompiledShader(
-        gather_facts(lane_program), source, namespace["run"], views, shader.name, budget
+        gather_facts(lane_program, emitter.file.count),
+        source,
+        namespace["run"],
+        views,
+        shader.name,
+        budget,
     )
 
 
