@@ -1,1 +1,44 @@
-"""The OpenGL Shading Language front end: source text to NIR, and the linker."""
+"""The GLSL front end and linker: `compile_shader`, `link_program`.
+
+Source goes through `preprocessor`, `lexer`, `parser` (syntax tree), `checker` (checked tree,
+`hir`); `link` joins shaders and stages, and `lower` builds NIR.
+"""
+
+from compiler.glsl.api import CompiledShader, CompileOptions, compile_shader, link_program
+from compiler.glsl.builtins.limits import Limits
+from compiler.glsl.diagnostics import Diagnostic
+from compiler.glsl.language import EXTENSIONS
+from compiler.glsl.link.program import (
+    AtomicBuffer,
+    Attribute,
+    FragOutput,
+    LinkedProgram,
+    LinkOptions,
+    StreamOutput,
+    StreamVarying,
+    SubroutineUniform,
+    Uniform,
+    UniformBlock,
+    Varying,
+)
+
+__all__ = [
+    "EXTENSIONS",
+    "AtomicBuffer",
+    "Attribute",
+    "CompileOptions",
+    "CompiledShader",
+    "Diagnostic",
+    "FragOutput",
+    "Limits",
+    "LinkOptions",
+    "LinkedProgram",
+    "StreamOutput",
+    "StreamVarying",
+    "SubroutineUniform",
+    "Uniform",
+    "UniformBlock",
+    "Varying",
+    "compile_shader",
+    "link_program",
+]

@@ -1,0 +1,109 @@
+"""The face: compile shaders, link programs. Neither raises for bad GLSL; the log says what is
+wrong."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from compiler.glsl import hir
+from compiler.glsl.builtins.limits import DEFAULT_LIMITS, Limits
+from compiler.glsl.checker import check
+from compiler.glsl.diagnostics import Abort, Diagnostic, Log
+from compiler.glsl.language import Language
+from compiler.glsl.link.linker import link
+from compiler.glsl.link.program import LinkedProgram, LinkOptions
+from compiler.glsl.parser import parse
+from compiler.glsl.preprocessor import Settings, preprocess
+from compiler.glsl.source import SourceMap
+from compiler.nir.ir import Stage
+from compiler.nir.optimize import DEFAULT, OptimizeOptions
+
+__all__ = ["CompileOptions", "CompiledShader", "compile_shader", "link_program"]
+
+
+@dataclass(frozen=True, slots=True)
+class CompileOptions:
+    """The dialect and limits of a context."""
+
+    api: str = "core"
+    """core, compat or es"""
+    version_limit: int = 460
+    es_version_limit: int = 320
+    extensions: frozenset[str] | None = None
+    """names of supported extensions, with or without `GL_`; None is every one the compiler knows"""
+    limits: Limits = DEFAULT_LIMITS
+    include: Callable[[str, str], str | None] | None = None
+
+
+@dataclass(slots=True)
+class CompiledShader:
+    """The result of compiling one shader. NIR is made when a program is linked."""
+
+    stage: Stage
+    ok: bool
+    info_log: str
+    diagnostics: list[Diagnostic]
+    language: Language
+    tree: hir.Shader | None = None
+    nir: None = None
+    source_names: tuple[str, ...] = field(default=())
+
+
+def _ensure_stack() -> None:
+    """Nesting is bounded by the parser, but its bound needs more frames than Python's default."""
+    if sys.getrecursionlimit() < 12000:
+        sys.setrecursionlimit(12000)
+
+
+def _settings(options: CompileOptions) -> Settings:
+    extensions = options.extensions
+    if extensions is not None:
+        extensions = frozenset(e.removeprefix("GL_") for e in extensions)
+    return Settings(
+        options.api,
+        options.version_limit,
+        options.es_version_limit,
+        extensions,
+        options.include,
+    )
+
+
+def compile_shader(
+    stage: Stage,
+    sources: str | Sequence[str],
+    options: CompileOptions | None = None,
+    file_names: Sequence[str] = (),
+) -> CompiledShader:
+    """Preprocess, parse and check one shader."""
+    options = options or CompileOptions()
+    _ensure_stack()
+    text = sources if isinstance(sources, str) else "".join(sources)
+    name = file_names[0] if file_names else f"<{stage.value.replace('_', ' ')} shader>"
+    log = Log(SourceMap(tuple(file_names)))
+    language = Language(100 if options.api == "es" else 110, options.api == "es")
+    tree: hir.Shader | None = None
+    try:
+        pre = preprocess(text, name, _settings(options), log, stage.value)
+        language = pre.language
+        unit = parse(pre.tokens, language, log)
+        tree = check(unit, language, options.limits, log)
+    except Abort:
+        pass
+    ok = log.error_count == 0 and tree is not None
+    return CompiledShader(stage, ok, log.text, log.diagnostics, language, tree if ok else None)
+
+
+def link_program(
+    shaders: Sequence[CompiledShader],
+    options: LinkOptions | None = None,
+    optimize_options: OptimizeOptions = DEFAULT,
+) -> LinkedProgram:
+    """Link compiled shaders into a program; the NIR shaders in it belong to the caller."""
+    _ensure_stack()
+    bad = [s for s in shaders if not s.ok or s.tree is None]
+    if bad:
+        return LinkedProgram(False, "error: a shader of the program did not compile\n")
+    parts = [(s.stage, s.tree, s.language) for s in shaders if s.tree is not None]
+    return link(parts, options or LinkOptions(), optimize_options)

@@ -1,0 +1,1 @@
+"""What GLSL provides without being declared: functions, variables, constants, limits."""

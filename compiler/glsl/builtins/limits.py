@@ -1,0 +1,186 @@
+"""Implementation limits: what `gl_Max...` constants say and the linker enforces.
+
+The defaults are what a desktop GL 4.6 implementation such as llvmpipe reports; a state tracker
+fills them from the driver's caps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["CONSTANTS", "DEFAULT_LIMITS", "Limits"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Named as the GL queries, in snake case."""
+
+    max_lights: int = 8
+    max_clip_planes: int = 8
+    max_texture_units: int = 8
+    max_texture_coords: int = 8
+    max_vertex_attribs: int = 16
+    max_vertex_uniform_components: int = 16384
+    max_varying_floats: int = 128
+    max_varying_components: int = 128
+    max_varying_vectors: int = 32
+    max_vertex_texture_image_units: int = 32
+    max_combined_texture_image_units: int = 192
+    max_texture_image_units: int = 32
+    max_fragment_uniform_components: int = 16384
+    max_draw_buffers: int = 8
+    max_dual_source_draw_buffers: int = 1
+    max_clip_distances: int = 8
+    max_cull_distances: int = 8
+    max_combined_clip_and_cull_distances: int = 8
+    max_vertex_output_components: int = 128
+    max_geometry_input_components: int = 128
+    max_geometry_output_components: int = 128
+    max_fragment_input_components: int = 128
+    max_geometry_texture_image_units: int = 32
+    max_geometry_output_vertices: int = 1024
+    max_geometry_total_output_components: int = 4096
+    max_geometry_uniform_components: int = 16384
+    max_geometry_varying_components: int = 128
+    max_geometry_shader_invocations: int = 32
+    max_geometry_atomic_counters: int = 4096
+    max_geometry_atomic_counter_buffers: int = 16
+    max_geometry_image_uniforms: int = 32
+    max_tess_control_input_components: int = 128
+    max_tess_control_output_components: int = 128
+    max_tess_control_texture_image_units: int = 32
+    max_tess_control_uniform_components: int = 16384
+    max_tess_control_total_output_components: int = 4096
+    max_tess_control_atomic_counters: int = 4096
+    max_tess_control_atomic_counter_buffers: int = 16
+    max_tess_control_image_uniforms: int = 32
+    max_tess_evaluation_input_components: int = 128
+    max_tess_evaluation_output_components: int = 128
+    max_tess_evaluation_texture_image_units: int = 32
+    max_tess_evaluation_uniform_components: int = 16384
+    max_tess_evaluation_atomic_counters: int = 4096
+    max_tess_evaluation_atomic_counter_buffers: int = 16
+    max_tess_evaluation_image_uniforms: int = 32
+    max_tess_patch_components: int = 120
+    max_patch_vertices: int = 32
+    max_tess_gen_level: int = 64
+    max_viewports: int = 16
+    max_vertex_uniform_vectors: int = 4096
+    max_fragment_uniform_vectors: int = 4096
+    min_program_texel_offset: int = -32
+    max_program_texel_offset: int = 31
+    max_image_units: int = 32
+    max_combined_image_units_and_fragment_outputs: int = 40
+    max_combined_shader_output_resources: int = 72
+    max_image_samples: int = 0
+    max_vertex_image_uniforms: int = 32
+    max_fragment_image_uniforms: int = 32
+    max_combined_image_uniforms: int = 192
+    max_compute_image_uniforms: int = 32
+    max_compute_texture_image_units: int = 32
+    max_compute_uniform_components: int = 16384
+    max_compute_atomic_counters: int = 4096
+    max_compute_atomic_counter_buffers: int = 16
+    max_compute_work_group_count: tuple[int, int, int] = (65535, 65535, 65535)
+    max_compute_work_group_size: tuple[int, int, int] = (1024, 1024, 1024)
+    max_compute_work_group_invocations: int = 1024
+    max_compute_shared_memory_size: int = 32768
+    max_vertex_atomic_counters: int = 4096
+    max_fragment_atomic_counters: int = 4096
+    max_combined_atomic_counters: int = 16384
+    max_vertex_atomic_counter_buffers: int = 16
+    max_fragment_atomic_counter_buffers: int = 16
+    max_combined_atomic_counter_buffers: int = 96
+    max_atomic_counter_bindings: int = 16
+    max_atomic_counter_buffer_size: int = 16384
+    max_transform_feedback_buffers: int = 4
+    max_transform_feedback_interleaved_components: int = 64
+    max_transform_feedback_separate_components: int = 4
+    max_transform_feedback_separate_attribs: int = 4
+    max_vertex_streams: int = 4
+    max_samples: int = 4
+    # Not visible in shaders:
+    max_uniform_buffer_bindings: int = 96
+    max_uniform_block_size: int = 65536
+    max_uniform_blocks: int = 16
+    max_combined_uniform_blocks: int = 96
+    max_shader_storage_buffer_bindings: int = 96
+    max_shader_storage_blocks: int = 32
+    max_shader_storage_block_size: int = 1 << 27
+    max_uniform_locations: int = 65536
+    max_subroutines: int = 256
+    max_subroutine_uniform_locations: int = 1024
+    max_array_elements: int = 1 << 24
+
+
+_IMG = "420 ARB_shader_image_load_store"
+_ATOMIC = "420 ARB_shader_atomic_counters"
+_TESS = "400 ARB_tessellation_shader es320 OES_tessellation_shader EXT_tessellation_shader"
+_GEOM = "150 es320 OES_geometry_shader EXT_geometry_shader ARB_geometry_shader4"
+
+# Limit names by availability; `gl_MaxLights` is `max_lights`.
+_BY_AVAILABILITY = {
+    "*": "max_vertex_attribs max_vertex_texture_image_units max_combined_texture_image_units "
+    "max_texture_image_units max_draw_buffers",
+    "desktop": "max_vertex_uniform_components max_fragment_uniform_components",
+    "110-410 compat": "max_varying_floats",
+    "compat": "max_lights max_clip_planes max_texture_units max_texture_coords",
+    "130": "max_clip_distances max_varying_components",
+    "es100 410 ARB_ES2_compatibility": "max_vertex_uniform_vectors max_fragment_uniform_vectors",
+    "es100-es100 410": "max_varying_vectors",
+    "es300 420 ARB_shading_language_420pack": "min_program_texel_offset max_program_texel_offset",
+    _GEOM: "max_vertex_output_components max_geometry_input_components "
+    "max_geometry_output_components max_fragment_input_components "
+    "max_geometry_texture_image_units max_geometry_output_vertices "
+    "max_geometry_total_output_components max_geometry_uniform_components",
+    "150": "max_geometry_varying_components",
+    _TESS: "max_tess_control_input_components max_tess_control_output_components "
+    "max_tess_control_texture_image_units max_tess_control_uniform_components "
+    "max_tess_control_total_output_components max_tess_evaluation_input_components "
+    "max_tess_evaluation_output_components max_tess_evaluation_texture_image_units "
+    "max_tess_evaluation_uniform_components max_tess_patch_components max_patch_vertices "
+    "max_tess_gen_level",
+    "410 ARB_viewport_array OES_viewport_array": "max_viewports",
+    f"{_IMG} es310": "max_image_units max_vertex_image_uniforms max_fragment_image_uniforms "
+    "max_combined_image_uniforms",
+    _IMG: "max_combined_image_units_and_fragment_outputs max_image_samples "
+    "max_geometry_image_uniforms max_tess_control_image_uniforms "
+    "max_tess_evaluation_image_uniforms",
+    f"{_ATOMIC} es310": "max_vertex_atomic_counters max_fragment_atomic_counters "
+    "max_combined_atomic_counters max_atomic_counter_bindings "
+    "max_vertex_atomic_counter_buffers max_fragment_atomic_counter_buffers "
+    "max_combined_atomic_counter_buffers max_atomic_counter_buffer_size",
+    _ATOMIC: "max_geometry_atomic_counters max_tess_control_atomic_counters "
+    "max_tess_evaluation_atomic_counters max_geometry_atomic_counter_buffers "
+    "max_tess_control_atomic_counter_buffers max_tess_evaluation_atomic_counter_buffers",
+    "430 es310 ARB_compute_shader": "max_compute_work_group_count max_compute_work_group_size "
+    "max_compute_uniform_components max_compute_texture_image_units "
+    "max_compute_image_uniforms max_compute_atomic_counters max_compute_atomic_counter_buffers",
+    "430 es310 ARB_shader_storage_buffer_object": "max_combined_shader_output_resources",
+    "440 ARB_enhanced_layouts": "max_transform_feedback_buffers "
+    "max_transform_feedback_interleaved_components",
+    "450 ARB_cull_distance EXT_clip_cull_distance": "max_cull_distances "
+    "max_combined_clip_and_cull_distances",
+    "450 es320 OES_sample_variables": "max_samples",
+    "EXT_blend_func_extended": "max_dual_source_draw_buffers",
+}
+
+
+def _glsl_name(name: str) -> str:
+    if name == "max_dual_source_draw_buffers":
+        return "gl_MaxDualSourceDrawBuffersEXT"
+    return "gl_" + "".join(word.capitalize() for word in name.split("_"))
+
+
+CONSTANTS: dict[str, tuple[str, str]] = {
+    _glsl_name(name): (name, when)
+    for when, names in _BY_AVAILABILITY.items()
+    for name in names.split()
+}
+"""GLSL name -> (field of Limits, availability)"""
+CONSTANTS["gl_MaxClipDistances"] = (
+    "max_clip_distances",
+    "130 EXT_clip_cull_distance",
+)
+
+DEFAULT_LIMITS = Limits()

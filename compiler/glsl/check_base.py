@@ -1,0 +1,266 @@
+"""What all parts of the checker share: scopes, symbols, messages, constants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from compiler.glsl import fold, hir
+from compiler.glsl.builtins import variables
+from compiler.glsl.builtins.functions import builtin_names
+from compiler.glsl.builtins.limits import Limits
+from compiler.glsl.conversions import can_convert
+from compiler.glsl.diagnostics import Abort, Log, did_you_mean
+from compiler.glsl.language import Language
+from compiler.glsl.syntax import Node
+from compiler.glsl.typenames import TYPE_NAMES
+from compiler.nir import types as t
+from compiler.nir.types import Base, Type
+
+__all__ = ["CheckerBase", "FunctionSet", "Symbol", "constant_value"]
+
+
+@dataclass(slots=True, eq=False)
+class FunctionSet:
+    """All functions of one name."""
+
+    functions: list[hir.Function]
+
+
+Symbol = hir.Variable | Type | FunctionSet
+
+
+def constant_value(expr: hir.Expr) -> hir.Value | None:
+    """The value of a constant expression, or None."""
+    if isinstance(expr, hir.Const):
+        return expr.value
+    if isinstance(expr, hir.VarRef):
+        return expr.var.const_value
+    return None
+
+
+class CheckerBase:
+    """State of one check: language, log, scopes, the shader being made."""
+
+    def __init__(self, lang: Language, stage: str, limits: Limits, log: Log) -> None:
+        self.lang = lang
+        self.stage = stage
+        self.limits = limits
+        self.log = log
+        self.shader = hir.Shader(stage)
+        self.builtin_scope: dict[str, Symbol] = {}
+        self.global_scope: dict[str, Symbol] = {}
+        self.scopes: list[dict[str, Symbol]] = [self.global_scope]
+        self.function: hir.Function | None = None
+        self.pending_globals: set[hir.Variable] = set()
+        """global variables mentioned by global initialisers"""
+        self.precisions: list[dict[str, str]] = [{}]
+        self.loop_depth = 0
+        self.switch_depth = 0
+
+    # -- messages ----------------------------------------------------------------------------
+
+    def abort(self, message: str, node: Node | hir.Expr, hint: str = "") -> Abort:
+        return self.log.abort(message, node.loc, node.end, hint)
+
+    def error(self, message: str, node: Node | hir.Expr, hint: str = "") -> None:
+        self.log.error(message, node.loc, node.end, hint)
+
+    def warn(self, message: str, node: Node | hir.Expr, hint: str = "") -> None:
+        self.log.warning(message, node.loc, node.end, hint)
+
+    def need(self, availability: str, what: str, node: Node | hir.Expr) -> None:
+        """Refuse a feature this language does not have."""
+        if not self.lang.has(availability):
+            self.error(
+                f"{what} is not available in {self.lang.name}", node, self.where(availability)
+            )
+
+    def where(self, availability: str) -> str:
+        """`available since GLSL 1.30 or with GL_X`, from an availability string."""
+        since, extensions = [], []
+        for word in availability.split():
+            if "+" in word or "-" in word:
+                continue
+            if word.isdigit() and not self.lang.es:
+                since.append(f"GLSL {int(word) // 100}.{int(word) % 100:02d}")
+            elif word.startswith("es") and word[2:].isdigit() and self.lang.es:
+                since.append(f"GLSL ES {int(word[2:]) // 100}.{int(word[2:]) % 100:02d}")
+            elif word[:1].isupper():
+                extensions.append(f"GL_{word}")
+        parts = [f"since {s}" for s in since] + [f"with {e}" for e in extensions[:2]]
+        return "available " + " or ".join(parts) if parts else ""
+
+    # -- scopes ------------------------------------------------------------------------------
+
+    def push_scope(self) -> None:
+        self.scopes.append({})
+        self.precisions.append({})
+
+    def pop_scope(self) -> None:
+        self.scopes.pop()
+        self.precisions.pop()
+
+    @property
+    def at_global_scope(self) -> bool:
+        return len(self.scopes) == 1
+
+    def find(self, name: str) -> Symbol | None:
+        """The symbol of a name, user-declared or built in."""
+        for scope in reversed(self.scopes):
+            symbol = scope.get(name)
+            if symbol is not None:
+                return symbol
+        symbol = self.builtin_scope.get(name)
+        if symbol is None and name.startswith("gl_"):
+            symbol = self.make_builtin(name)
+            if symbol is not None:
+                self.builtin_scope[name] = symbol
+        return symbol
+
+    def make_builtin(self, name: str) -> Symbol | None:
+        struct = variables.STRUCTS.get(name)
+        if struct is not None:
+            return struct[0] if self.lang.has(struct[1]) else None
+        constant = variables.constant(name, self.lang, self.limits)
+        if constant is not None:
+            var = hir.Variable(name, constant[0], hir.Quals("const"), kind="global")
+            var.const_value = constant[1]
+            var.read_only = True
+            var.builtin = "const"
+            return var
+        if name in ("gl_in", "gl_out") and self.has_builtin_block(name):
+            return self.builtin_block_instance(name)
+        if name == "gl_WorkGroupSize" and self.stage == "compute":
+            size = self.shader.layout.get("local_size")
+            if size is None:
+                return None
+            var = hir.Variable(name, t.UVEC3, hir.Quals("const"), kind="global", builtin="const")
+            var.const_value = tuple(size)
+            return var
+        found = variables.lookup(name, self.lang, self.limits)
+        if found is None:
+            return None
+        var = hir.Variable(name, found.type, hir.Quals(found.storage), kind="global")
+        var.builtin = found.slot
+        var.quals.patch = found.patch
+        var.quals.precision = found.precision
+        var.read_only = found.storage in ("in", "uniform", "const")
+        if name == "gl_VerticesIn":
+            vertices = self.shader.layout.get("vertices_in", 0)
+            var.const_value = (vertices,) if vertices else None
+        if found.slot in ("frag:SAMPLE_MASK", "sv:SAMPLE_MASK_IN"):
+            var.type = t.array(t.INT, (self.limits.max_samples + 31) // 32)
+        if found.type.is_array and self.stage == "geometry" and name.endswith("In"):
+            vertices = self.shader.layout.get("vertices_in", 0)
+            if vertices and found.type.element is not None:
+                var.type = t.array(found.type.element, vertices)
+        self.shader.builtins[name] = var
+        return var
+
+    def has_builtin_block(self, name: str) -> bool:
+        if name == "gl_out":
+            return self.stage == "tess_ctrl"
+        if self.stage == "geometry":
+            return self.lang.has("150 es310")
+        return self.stage in ("tess_ctrl", "tess_eval")
+
+    def builtin_block_instance(self, name: str) -> hir.Variable:
+        """`gl_in[]` or `gl_out[]` with the members this language gives `gl_PerVertex`."""
+        pairs = variables.per_vertex_fields(self.lang)
+        return self.make_per_vertex(name, [f for f, _ in pairs], "in" if name == "gl_in" else "out")
+
+    def make_per_vertex(self, name: str, fields: list[t.Field], storage: str) -> hir.Variable:
+        interface = t.interface("gl_PerVertex", fields, "")
+        length = self.limits.max_patch_vertices if self.stage != "geometry" else 0
+        if name == "gl_in" and self.stage == "geometry":
+            length = self.shader.layout.get("vertices_in", 0)
+        elif name == "gl_out":
+            length = self.shader.layout.get("vertices_out", 0)
+        type_ = t.array(interface, length)
+        var = hir.Variable(name, type_, hir.Quals(storage), kind="global", builtin="block")
+        var.read_only = storage == "in"
+        block = hir.Block("gl_PerVertex", var.quals, interface, var, name, [], builtin=True)
+        block.member_quals = [hir.Quals(storage) for _ in fields]
+        var.block = block
+        self.shader.blocks.append(block)
+        self.shader.builtins[name] = var
+        return var
+
+    def declare(self, name: str, symbol: Symbol, node: Node) -> None:
+        """Enter a name into the current scope; a clash is an error."""
+        scope = self.scopes[-1]
+        if name in scope:
+            self.error(f"'{name}' is already declared in this scope", node)
+        scope[name] = symbol
+
+    def poison(self, name: str) -> None:
+        """After a failed declaration: the name exists, uses of it are not errors again."""
+        if name and name not in self.scopes[-1]:
+            self.scopes[-1][name] = hir.Variable(name, t.ERROR, hir.Quals())
+
+    def check_identifier(self, name: str, node: Node) -> None:
+        """Names beginning with `gl_` belong to the language; `__` is at the author's risk."""
+        if name.startswith("gl_"):
+            raise self.abort(f"names beginning with 'gl_' are reserved: '{name}'", node)
+        if "__" in name:
+            self.warn(f"names containing '__' are reserved: '{name}'", node)
+
+    def suggest(self, name: str, functions: bool = False) -> str:
+        def candidates() -> Iterator[str]:
+            for scope in self.scopes:
+                yield from scope
+            if name.startswith("gl_"):
+                yield from variables.names(self.lang)
+            if functions:
+                yield from builtin_names()
+                yield from TYPE_NAMES
+
+        return did_you_mean(name, candidates())
+
+    # -- use of variables --------------------------------------------------------------------
+
+    def use(self, var: hir.Variable) -> None:
+        """Record that a variable is mentioned, for activity and call-graph questions."""
+        var.used = True
+        if var.kind == "global":
+            if self.function is not None:
+                self.function.globals.add(var)
+            else:
+                self.pending_globals.add(var)
+
+    # -- conversions -------------------------------------------------------------------------
+
+    def convert(self, expr: hir.Expr, type_: Type) -> hir.Expr:
+        """`expr` converted to a type of the same shape (no legality question asked)."""
+        if expr.type is type_:
+            return expr
+        if isinstance(expr, hir.Const):
+            value = fold.convert(expr.type.base, type_.base, expr.value)
+            return hir.Const(type_, expr.loc, expr.end, value)
+        return hir.Convert(type_, expr.loc, expr.end, expr)
+
+    def coerce(self, expr: hir.Expr, type_: Type, what: str) -> hir.Expr:
+        """Implicit conversion where the language allows it, an error otherwise."""
+        if expr.type is type_:
+            return expr
+        if can_convert(expr.type, type_, self.lang):
+            return self.convert(expr, type_)
+        if (
+            type_.is_array
+            and expr.type.is_array
+            and type_.length == 0
+            and expr.type.element is type_.element
+        ):
+            return expr
+        hint = ""
+        if expr.type.is_numeric and type_.is_scalar and expr.type.is_scalar:
+            hint = f"write {type_}(...) to convert"
+        raise self.abort(f"{what}: cannot convert '{expr.type}' to '{type_}'", expr, hint)
+
+    def integer_constant(self, expr: hir.Expr, what: str) -> int:
+        """Value of a constant integral scalar expression."""
+        value = constant_value(expr)
+        if value is None or not expr.type.is_scalar or expr.type.base not in (Base.INT, Base.UINT):
+            raise self.abort(f"{what} must be a constant integer expression", expr)
+        return int(value[0])

@@ -1,0 +1,489 @@
+"""Calls: overload resolution, built-in functions, constructors."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+
+from compiler.glsl import hir
+from compiler.glsl import syntax as s
+from compiler.glsl.builtins.functions import Overload, overloads
+from compiler.glsl.check_base import CheckerBase, FunctionSet, constant_value
+from compiler.glsl.conversions import can_convert, conversion_rank, shape_with
+from compiler.glsl.diagnostics import Abort
+from compiler.glsl.fold_builtins import fold_builtin
+from compiler.nir import types as t
+from compiler.nir.types import Base, Type
+
+__all__ = ["CallChecker"]
+
+_Params = Sequence[tuple[str, Type]]
+
+_NO_FOLD = frozenset(
+    ("noise1", "noise2", "noise3", "noise4", "ftransform", "dFdx", "dFdy", "fwidth")
+)
+_IMAGE_WRITES = frozenset(("imageStore",))
+
+
+class CallChecker(CheckerBase):
+    """Everything written `name(args)`."""
+
+    @abstractmethod
+    def expr(self, node: s.Expr) -> hir.Expr:
+        """Check any expression."""
+
+    @abstractmethod
+    def lvalue(self, expr: hir.Expr, node: s.Expr, how: str) -> None:
+        """Insist that something can be written."""
+
+    @abstractmethod
+    def resolve_type(self, ref: s.TypeRef) -> Type:
+        """The type a type reference means."""
+
+    # -- choosing an overload ----------------------------------------------------------------
+
+    def _matches(self, params: _Params, args: list[hir.Expr]) -> bool | None:
+        """True exact, False with conversions, None not at all."""
+        if len(params) != len(args):
+            return None
+        exact = True
+        for (direction, type_), arg in zip(params, args, strict=True):
+            if arg.type is type_:
+                continue
+            if (
+                type_.is_array
+                and type_.length == 0
+                and arg.type.is_array
+                and arg.type.element is type_.element
+            ):
+                continue
+            exact = False
+            forward = direction in ("in", "const", "inout")
+            if forward and not can_convert(arg.type, type_, self.lang):
+                return None
+            if direction in ("out", "inout") and not can_convert(type_, arg.type, self.lang):
+                return None
+        return exact
+
+    def _better(self, a: _Params, b: _Params, args: list[hir.Expr]) -> bool:
+        """Is `a` a better match than `b`: better somewhere, worse nowhere?"""
+        better = False
+        for (direction, pa), (_, pb), arg in zip(a, b, args, strict=True):
+            if direction == "out":
+                ra, rb = conversion_rank(pa, arg.type), conversion_rank(pb, arg.type)
+            else:
+                ra, rb = conversion_rank(arg.type, pa), conversion_rank(arg.type, pb)
+            if ra > rb:
+                return False
+            better = better or ra < rb
+        return better
+
+    def choose(
+        self, candidates: list[tuple[_Params, object]], args: list[hir.Expr]
+    ) -> object | str | None:
+        """The chosen candidate, None if none fits, or a message when several do."""
+        loose: list[tuple[_Params, object]] = []
+        for params, candidate in candidates:
+            match = self._matches(params, args)
+            if match:
+                return candidate
+            if match is not None:
+                loose.append((params, candidate))
+        if not loose:
+            return None
+        if len(loose) == 1:
+            return loose[0][1]
+        if self.lang.has(
+            "400 ARB_gpu_shader5 ARB_gpu_shader_fp64 MESA_shader_integer_functions "
+            "EXT_shader_implicit_conversions ARB_gpu_shader_int64"
+        ):
+            for params, candidate in loose:
+                if all(
+                    other is candidate or self._better(params, other_params, args)
+                    for other_params, other in loose
+                ):
+                    return candidate
+        return "ambiguous"
+
+    # -- calls -------------------------------------------------------------------------------
+
+    def call(self, node: s.Call) -> hir.Expr:
+        if isinstance(node.callee, s.Member):
+            return self.method(node, node.callee)
+        if isinstance(node.callee, s.TypeRef):
+            type_ = self.resolve_type(node.callee)
+            return self.construct(type_, node)
+        name = node.callee.name
+        symbol = self.find_function(name)
+        if isinstance(symbol, Type):
+            return self.construct(symbol, node)
+        args = [self.expr(a) for a in node.args]
+        if isinstance(symbol, hir.Variable):
+            if symbol.type is t.ERROR:
+                raise Abort
+            if symbol.type.without_array.base is Base.SUBROUTINE:
+                return self.call_subroutine(symbol, args, node)
+            raise self.abort(f"'{name}' is a variable, not a function", node.callee)
+        user = symbol.functions if isinstance(symbol, FunctionSet) else []
+        candidates: list[tuple[_Params, object]] = [
+            ([(p.quals.storage or "in", p.type) for p in f.params], f) for f in user
+        ]
+        builtins: tuple[Overload, ...] = ()
+        if not user or self.lang.es:
+            builtins = overloads(name, self.lang)
+            candidates += [(o.params, o) for o in builtins]
+        chosen = self.choose(candidates, args)
+        if isinstance(chosen, hir.Function):
+            return self.call_user(chosen, args, node)
+        if isinstance(chosen, Overload):
+            return self.call_builtin(chosen, args, node)
+        raise self.no_match(name, args, node, user, builtins, ambiguous=chosen is not None)
+
+    def find_function(self, name: str) -> object:
+        """A function or type name; variables hide functions declared outside their scope."""
+        for scope in reversed(self.scopes):
+            if name in scope:
+                return scope[name]
+        return None
+
+    def no_match(
+        self,
+        name: str,
+        args: list[hir.Expr],
+        node: s.Call,
+        user: list[hir.Function],
+        builtins: tuple[Overload, ...],
+        ambiguous: bool,
+    ) -> Abort:
+        shown = f"{name}({', '.join(str(a.type) for a in args)})"
+        known: list[object] = [*user, *builtins]
+        if ambiguous:
+            return self.abort(f"call of '{shown}' is ambiguous", node)
+        if known:
+            by_count = [k for k in known if len(getattr(k, "params", ())) == len(args)] or known
+            listed = "; ".join(str(k) for k in by_count[:4])
+            more = f"; and {len(by_count) - 4} more" if len(by_count) > 4 else ""
+            return self.abort(f"no overload fits '{shown}'", node, f"candidates: {listed}{more}")
+        return self.abort(
+            f"function '{name}' is not declared", node.callee, self.suggest(name, functions=True)
+        )
+
+    def pass_arguments(
+        self, params: _Params, args: list[hir.Expr], node: s.Call, name: str
+    ) -> list[hir.Expr]:
+        """Convert `in` arguments, insist on l-values for the others."""
+        out: list[hir.Expr] = []
+        for (direction, type_), arg, written in zip(params, args, node.args, strict=True):
+            if direction in ("out", "inout"):
+                self.lvalue(arg, written, f"{direction} argument of '{name}'")
+                out.append(arg)
+            else:
+                if direction == "const" and constant_value(arg) is None:
+                    raise self.abort(f"this argument of '{name}' must be constant", written)
+                same = arg.type is type_ or type_.is_array
+                out.append(arg if same else self.convert(arg, type_))
+        return out
+
+    def call_user(self, f: hir.Function, args: list[hir.Expr], node: s.Call) -> hir.Expr:
+        params = [(p.quals.storage or "in", p.type) for p in f.params]
+        values = self.pass_arguments(params, args, node, f.name)
+        for param, arg in zip(f.params, args, strict=True):
+            self.check_memory_argument(param, arg)
+        if self.function is not None:
+            self.function.calls.append((f, node.loc, node.end))
+        else:
+            self.pending_calls.append(f)
+        return hir.Call(f.result, node.loc, node.end, f, values)
+
+    pending_calls: list[hir.Function]
+
+    def check_memory_argument(self, param: hir.Variable, arg: hir.Expr) -> None:
+        """A memory qualifier of the argument may not be lost on the way."""
+        if not param.type.without_array.is_image:
+            return
+        at = arg
+        while isinstance(at, (hir.IndexRef, hir.FieldRef)):
+            at = at.base
+        if isinstance(at, hir.VarRef):
+            lost = at.var.quals.memory - param.quals.memory - {"restrict"}
+            if lost:
+                raise self.abort(f"argument has '{min(lost)}', the parameter does not", arg)
+
+    def call_subroutine(
+        self, var: hir.Variable, args: list[hir.Expr], node: s.Call, index: hir.Expr | None = None
+    ) -> hir.Expr:
+        self.use(var)
+        prototype = self.shader.subroutine_types[var.type.without_array.name]
+        params = [(p.quals.storage or "in", p.type) for p in prototype.params]
+        if self._matches(params, args) is None:
+            raise self.no_match(var.name, args, node, [prototype], (), ambiguous=False)
+        values = self.pass_arguments(params, args, node, var.name)
+        target: hir.Expr = hir.VarRef(var.type, node.loc, node.end, var)
+        if index is not None:
+            target = hir.IndexRef(var.type.without_array, node.loc, node.end, target, index)
+        return hir.SubroutineCall(prototype.result, node.loc, node.end, target, prototype, values)
+
+    def call_builtin(self, o: Overload, args: list[hir.Expr], node: s.Call) -> hir.Expr:
+        name = o.name
+        if name.startswith(("atomic", "image", "inter")) or o.result is t.VOID:
+            self.check_special(o, args, node)
+        values = self.pass_arguments(o.params, args, node, name)
+        if self.function is not None:
+            self.function.uses.add(name)
+        if name not in _NO_FOLD and values:
+            constants = [constant_value(v) for v in values]
+            known = [c for c in constants if c is not None]
+            if len(known) == len(values):
+                folded = fold_builtin(name, o.result, [v.type for v in values], known)
+                if folded is not None:
+                    return hir.Const(o.result, node.loc, node.end, folded)
+        if "Offset" in name or name.startswith("textureGather"):
+            self.check_texture_offset(o, values, node)
+        return hir.BuiltinCall(o.result, node.loc, node.end, name, o.params, values)
+
+    def check_texture_offset(self, o: Overload, args: list[hir.Expr], node: s.Call) -> None:
+        """Texel offsets are constant and within limits (gathers may compute theirs)."""
+        gather = "Gather" in o.name
+        for (_, type_), arg, written in zip(o.params, args, node.args, strict=True):
+            if gather or "Offset" not in o.name or type_.base is not Base.INT:
+                continue
+            if o.name.startswith("texelFetch") and written is not node.args[-1]:
+                continue
+            value = constant_value(arg)
+            if value is None:
+                raise self.abort("the texel offset must be a constant expression", written)
+            low, high = self.limits.min_program_texel_offset, self.limits.max_program_texel_offset
+            if any(not low <= x <= high for x in value):
+                raise self.abort(f"the texel offset must lie between {low} and {high}", written)
+
+    def check_special(self, o: Overload, args: list[hir.Expr], node: s.Call) -> None:
+        name = o.name
+        if name == "barrier" and self.stage == "tess_ctrl":
+            if self.function is None or self.function.name != "main":
+                raise self.abort("barrier() must be called from main()", node)
+            if self.control_depth:
+                raise self.abort("barrier() cannot be inside control flow", node)
+            if self.returned:
+                raise self.abort("barrier() cannot follow a return statement", node)
+        if name.startswith("interpolateAt"):
+            self.check_interpolant(args[0], node)
+        if not args or name.startswith("atomicCounter"):
+            return
+        if name in ("EmitStreamVertex", "EndStreamPrimitive"):
+            stream = self.integer_constant(args[0], "the stream")
+            if not 0 <= stream < self.limits.max_vertex_streams:
+                raise self.abort("the stream is out of range", node)
+            return
+        root = args[0]
+        while isinstance(root, (hir.IndexRef, hir.FieldRef, hir.Swizzle)):
+            root = root.base
+        if not isinstance(root, hir.VarRef):
+            if name.startswith("atomic"):
+                raise self.abort(f"'{name}' needs a buffer or shared variable", node.args[0])
+            return
+        var = root.var
+        memory = self.memory_of(args[0])
+        if name.startswith("atomic"):
+            if var.quals.storage not in ("buffer", "shared"):
+                raise self.abort(f"'{name}' needs a buffer or shared variable", node.args[0])
+        elif name.startswith("image") and name not in ("imageSize", "imageSamples"):
+            reads = name != "imageStore"
+            writes = name != "imageLoad"
+            if reads and "writeonly" in memory:
+                raise self.abort(f"'{name}' reads an image declared writeonly", node.args[0])
+            if writes and "readonly" in memory:
+                raise self.abort(f"'{name}' writes an image declared readonly", node.args[0])
+
+    control_depth: int
+    returned: bool
+
+    def memory_of(self, expr: hir.Expr) -> frozenset[str]:
+        """Memory qualifiers that hold for an access path."""
+        found: frozenset[str] = frozenset()
+        while True:
+            if isinstance(expr, hir.FieldRef):
+                if isinstance(expr.base.type, Type) and expr.base.type.is_interface:
+                    root: hir.Expr = expr.base
+                    while isinstance(root, hir.IndexRef):
+                        root = root.base
+                    if isinstance(root, hir.VarRef) and root.var.block is not None:
+                        found |= root.var.block.member_quals[expr.index].memory
+                expr = expr.base
+            elif isinstance(expr, (hir.IndexRef, hir.Swizzle)):
+                expr = expr.base
+            elif isinstance(expr, hir.VarRef):
+                return found | expr.var.quals.memory
+            else:
+                return found
+
+    def check_interpolant(self, arg: hir.Expr, node: s.Call) -> None:
+        at = arg
+        while isinstance(at, (hir.IndexRef, hir.FieldRef, hir.Swizzle)):
+            if isinstance(at, hir.Swizzle) and not self.lang.has("440 es320"):
+                raise self.abort("the interpolant cannot be swizzled", node.args[0])
+            at = at.base
+        if not isinstance(at, hir.VarRef) or at.var.quals.storage != "in" or at.var.kind == "param":
+            raise self.abort("the interpolant must be a fragment shader input", node.args[0])
+
+    # -- methods -----------------------------------------------------------------------------
+
+    def method(self, node: s.Call, callee: s.Member) -> hir.Expr:
+        base = callee.base
+        if callee.name != "length":
+            raise self.abort(
+                f"there is no method '{callee.name}'", callee, "the only one is length()"
+            )
+        if node.args:
+            raise self.abort("length() takes no arguments", node)
+        value = self.expr(base)
+        type_ = value.type
+        if type_.is_array:
+            self.need("120 es300", "length()", callee)
+            if type_.length:
+                return hir.Const(t.INT, node.loc, node.end, (type_.length,))
+            if self.is_runtime_array(value) or self.is_per_vertex_input(value):
+                return hir.Length(t.INT, node.loc, node.end, value)
+            raise self.abort("length() of an array without a size", callee)
+        if type_.is_vector or type_.is_matrix:
+            self.need("420 ARB_shading_language_420pack", "length() of vectors", callee)
+            return hir.Const(t.INT, node.loc, node.end, (type_.indexed_length(),))
+        raise self.abort(f"'{type_}' has no length", callee)
+
+    def is_runtime_array(self, expr: hir.Expr) -> bool:
+        """Is it the unsized array at the end of a storage block?"""
+        if isinstance(expr, hir.VarRef):
+            return expr.var.quals.storage == "buffer"
+        if isinstance(expr, hir.FieldRef):
+            root = expr.base
+            while isinstance(root, hir.IndexRef):
+                root = root.base
+            return isinstance(root, hir.VarRef) and root.var.quals.storage == "buffer"
+        return False
+
+    def is_per_vertex_input(self, expr: hir.Expr) -> bool:
+        """Arrays of geometry inputs and tessellation outputs get their size from a layout."""
+        return (
+            isinstance(expr, hir.VarRef)
+            and expr.var.kind == "global"
+            and (
+                (self.stage in ("geometry", "tess_ctrl") and expr.var.quals.storage == "in")
+                or (self.stage == "tess_ctrl" and expr.var.quals.storage == "out")
+                or (self.stage == "tess_eval" and expr.var.quals.storage == "in")
+            )
+        )
+
+    # -- constructors ------------------------------------------------------------------------
+
+    def construct(self, type_: Type, node: s.Call) -> hir.Expr:
+        args = [self.expr(a) for a in node.args]
+        if type_.is_array:
+            return self.construct_array(type_, args, node)
+        if type_.is_struct:
+            return self.construct_struct(type_, args, node)
+        if not type_.is_numeric:
+            raise self.abort(f"'{type_}' cannot be constructed", node)
+        if not args:
+            raise self.abort(f"constructor of '{type_}' needs arguments", node)
+        for arg, written in zip(args, node.args, strict=True):
+            if not arg.type.is_numeric:
+                raise self.abort(f"'{arg.type}' cannot be used to construct '{type_}'", written)
+        return self.build_numeric(type_, args, node)
+
+    def build_numeric(self, type_: Type, args: list[hir.Expr], node: s.Call) -> hir.Expr:
+        base = type_.base
+        first = args[0].type
+        if type_.is_scalar:
+            if len(args) > 1:
+                raise self.abort(f"constructor of '{type_}' takes one argument", node)
+            arg = args[0]
+            if not first.is_scalar:
+                arg = self.first_component(arg)
+            return self.relocate(self.convert(arg, type_), node)
+        if len(args) == 1 and first.is_scalar:
+            scalar = self.convert(args[0], t.scalar(base))
+            return self.make(type_, [scalar], node)
+        if len(args) == 1 and type_.is_matrix and first.is_matrix:
+            self.need("120 es300", "constructing a matrix from a matrix", node)
+            return self.make(type_, [self.convert(args[0], shape_with(first, base))], node)
+        if type_.is_matrix and any(a.type.is_matrix for a in args):
+            raise self.abort(f"'{type_}' cannot be made of a matrix and other arguments", node)
+        wanted, given = type_.components, 0
+        for arg, written in zip(args, node.args, strict=True):
+            if given >= wanted:
+                raise self.abort(f"too many arguments for '{type_}'", written)
+            given += arg.type.components
+        if given < wanted:
+            raise self.abort(f"'{type_}' needs {wanted} components, {given} given", node)
+        return self.make(type_, [self.convert(a, shape_with(a.type, base)) for a in args], node)
+
+    def first_component(self, arg: hir.Expr) -> hir.Expr:
+        scalar = t.scalar(arg.type.base)
+        if isinstance(arg, hir.Const):
+            return hir.Const(scalar, arg.loc, arg.end, arg.value[:1])
+        if arg.type.is_matrix:
+            zero = hir.Const(t.INT, arg.loc, arg.end, (0,))
+            arg = hir.IndexRef(arg.type.column_type, arg.loc, arg.end, arg, zero)
+        return hir.Swizzle(scalar, arg.loc, arg.end, arg, (0,))
+
+    def relocate(self, expr: hir.Expr, node: s.Expr) -> hir.Expr:
+        if isinstance(expr, hir.Const):
+            return hir.Const(expr.type, node.loc, node.end, expr.value)
+        return expr
+
+    def make(self, type_: Type, args: list[hir.Expr], node: s.Expr) -> hir.Expr:
+        """A constructor expression, folded when everything is constant."""
+        values = [constant_value(a) for a in args]
+        known = [v for v in values if v is not None]
+        if len(known) == len(values):
+            return hir.Const(type_, node.loc, node.end, self.made(type_, args, known))
+        return hir.Construct(type_, node.loc, node.end, args)
+
+    def made(self, type_: Type, args: list[hir.Expr], values: list[hir.Value]) -> hir.Value:
+        if type_.is_aggregate:
+            return tuple(values)
+        first = args[0].type
+        if len(args) == 1 and first.is_scalar:
+            x = values[0][0]
+            if type_.is_vector:
+                return (x,) * type_.rows
+            zero = 0.0
+            return tuple(
+                x if c == r else zero for c in range(type_.columns) for r in range(type_.rows)
+            )
+        if len(args) == 1 and first.is_matrix and type_.is_matrix:
+            return tuple(
+                values[0][c * first.rows + r]
+                if c < first.columns and r < first.rows
+                else float(c == r)
+                for c in range(type_.columns)
+                for r in range(type_.rows)
+            )
+        flat = tuple(x for v in values for x in v)
+        return flat[: type_.components]
+
+    def construct_array(self, type_: Type, args: list[hir.Expr], node: s.Call) -> hir.Expr:
+        self.need("120 es300", "an array constructor", node)
+        if not args:
+            raise self.abort("an array constructor needs arguments", node)
+        if type_.length == 0:
+            type_ = t.array(type_.element or t.ERROR, len(args))
+        if len(args) != type_.length:
+            raise self.abort(f"'{type_}' needs {type_.length} elements, {len(args)} given", node)
+        element = type_.element
+        assert element is not None
+        if element.is_unsized_array:
+            element = args[0].type
+            type_ = t.array(element, len(args))
+        values = [self.coerce(a, element, "array element") for a in args]
+        return self.make(type_, values, node)
+
+    def construct_struct(self, type_: Type, args: list[hir.Expr], node: s.Call) -> hir.Expr:
+        if len(args) != len(type_.fields):
+            raise self.abort(
+                f"'{type_}' has {len(type_.fields)} members, {len(args)} values given", node
+            )
+        values = [
+            self.coerce(a, f.type, f"member '{f.name}'")
+            for a, f in zip(args, type_.fields, strict=True)
+        ]
+        return self.make(type_, values, node)

@@ -1,0 +1,139 @@
+"""Typing rules: implicit conversions and the result types of operators."""
+
+from __future__ import annotations
+
+from compiler.glsl.language import Language
+from compiler.nir import types as t
+from compiler.nir.types import Base, Type
+
+__all__ = ["can_convert", "conversion_rank", "operator_type", "shape_with"]
+
+_TO_FLOAT = "120 EXT_shader_implicit_conversions"
+_TO_UINT = (
+    "400 ARB_gpu_shader5 MESA_shader_integer_functions EXT_shader_implicit_conversions "
+    "ARB_gpu_shader_int64"
+)
+_DOUBLE = "400 ARB_gpu_shader_fp64"
+_INT64 = "ARB_gpu_shader_int64 AMD_gpu_shader_int64"
+
+_IMPLICIT: dict[tuple[Base, Base], str] = {
+    (Base.INT, Base.FLOAT): _TO_FLOAT,
+    (Base.UINT, Base.FLOAT): _TO_FLOAT,
+    (Base.INT, Base.UINT): _TO_UINT,
+    (Base.FLOAT, Base.DOUBLE): _DOUBLE,
+    (Base.INT, Base.DOUBLE): _DOUBLE,
+    (Base.UINT, Base.DOUBLE): _DOUBLE,
+    (Base.INT, Base.INT64): _INT64,
+    (Base.INT, Base.UINT64): _INT64,
+    (Base.UINT, Base.UINT64): _INT64,
+    (Base.UINT, Base.INT64): _INT64,
+    (Base.INT64, Base.UINT64): _INT64,
+    (Base.INT64, Base.DOUBLE): _INT64,
+    (Base.UINT64, Base.DOUBLE): _INT64,
+}
+
+
+def shape_with(shape: Type, base: Base) -> Type:
+    """The type of `shape`'s rows and columns with another base."""
+    if shape.is_matrix:
+        return t.mat(base, shape.columns, shape.rows)
+    return t.vec(base, shape.rows)
+
+
+def can_convert(source: Type, target: Type, lang: Language) -> bool:
+    """May a `source` stand where a `target` is wanted?"""
+    if source is target:
+        return True
+    if (
+        not source.is_numeric
+        or not target.is_numeric
+        or source.rows != target.rows
+        or source.columns != target.columns
+    ):
+        return False
+    when = _IMPLICIT.get((source.base, target.base))
+    return when is not None and lang.has(when)
+
+
+def conversion_rank(source: Type, target: Type) -> int:
+    """How good a conversion is when choosing an overload: smaller is better, 0 exact."""
+    if source is target:
+        return 0
+    pair = (source.base, target.base)
+    if pair == (Base.FLOAT, Base.DOUBLE):
+        return 1
+    if target.base is Base.FLOAT:
+        return 2
+    if target.base is Base.DOUBLE:
+        return 3
+    return 1 if target.base in (Base.UINT, Base.INT64) else 2
+
+
+def common_base(a: Type, b: Type, lang: Language) -> Base | None:
+    """The base both operands convert to, or None."""
+    if a.base is b.base:
+        return a.base
+    scalar_a, scalar_b = t.scalar(a.base), t.scalar(b.base)
+    if can_convert(scalar_a, scalar_b, lang):
+        return b.base
+    if can_convert(scalar_b, scalar_a, lang):
+        return a.base
+    return None
+
+
+def _shape(op: str, a: Type, b: Type, base: Base) -> Type | None:
+    """Result type of arithmetic on operands that share `base`."""
+    if a.is_scalar:
+        return shape_with(b, base)
+    if b.is_scalar:
+        return shape_with(a, base)
+    if a.is_vector and b.is_vector:
+        return t.vec(base, a.rows) if a.rows == b.rows else None
+    if op != "*":
+        return (
+            shape_with(a, base)
+            if a.is_matrix and b.is_matrix and (a.columns, a.rows) == (b.columns, b.rows)
+            else None
+        )
+    if a.is_vector:
+        return t.vec(base, b.columns) if a.rows == b.rows else None
+    if b.is_vector:
+        return t.vec(base, a.rows) if a.columns == b.rows else None
+    return t.mat(base, b.columns, a.rows) if a.columns == b.rows else None
+
+
+def operator_type(op: str, a: Type, b: Type, lang: Language) -> tuple[Type, Base, Base] | str:
+    """(result, base the left operand converts to, base of the right), or why there is none."""
+    if not a.is_numeric or not b.is_numeric:
+        return "the operands must be scalars, vectors or matrices"
+    if op in ("<<", ">>"):
+        if not (a.is_integer and b.is_integer):
+            return "shifts need integer operands"
+        if a.is_scalar and not b.is_scalar:
+            return "a scalar cannot be shifted by a vector"
+        if b.is_vector and a.rows != b.rows:
+            return "the operands have different sizes"
+        return a, a.base, b.base
+    base = common_base(a, b, lang)
+    if base is None:
+        return "the operands have different types and no implicit conversion applies"
+    if op in ("&", "|", "^", "%"):
+        if a.is_float or b.is_float or a.is_boolean or b.is_boolean:
+            return "the operands must be integers"
+        if a.is_vector and b.is_vector and a.rows != b.rows:
+            return "the operands have different sizes"
+        return (
+            (a if a.is_vector else b)
+            if base is (a if a.is_vector else b).base
+            else shape_with(a if a.is_vector else b, base),
+            base,
+            base,
+        )
+    if a.is_boolean or b.is_boolean:
+        return "booleans have no arithmetic"
+    if op in ("<", ">", "<=", ">="):
+        if not (a.is_scalar and b.is_scalar):
+            return "relational operators compare scalars (see lessThan and its kin for vectors)"
+        return t.BOOL, base, base
+    result = _shape(op, a, b, base)
+    return (result, base, base) if result is not None else "the operands have different sizes"

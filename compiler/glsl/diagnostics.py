@@ -1,0 +1,90 @@
+"""Errors and warnings of one compile, and the text a user (and `glGetShaderInfoLog`) reads.
+
+A compile reports as many errors as it can find. Code that cannot go on raises `Abort`, which the
+parser and checker catch at the nearest statement or declaration to continue from there.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from compiler.errors import Span, caret_message
+from compiler.glsl.source import SourceMap
+
+__all__ = ["Abort", "Diagnostic", "Log", "did_you_mean"]
+
+MAX_ERRORS = 20
+
+
+class Abort(Exception):
+    """Control flow: the construct being compiled was refused and its error has been logged."""
+
+
+class TooManyErrors(Abort):
+    """Control flow: enough errors have been reported; the rest would be noise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One message; `str()` is the lines the user sees."""
+
+    severity: str
+    message: str
+    span: Span | None = None
+    source_line: str = ""
+    hint: str = ""
+
+    def __str__(self) -> str:
+        if self.span is None:
+            return f"{self.severity}: {self.message}" + (f"\n  {self.hint}" if self.hint else "")
+        return caret_message(self.severity, self.message, self.span, self.source_line, self.hint)
+
+
+def did_you_mean(name: str, candidates: Iterable[str]) -> str:
+    """`did you mean 'x'?` for a near miss, or nothing."""
+    close = difflib.get_close_matches(name, list(candidates)[:4000], n=1, cutoff=0.7)
+    return f"did you mean '{close[0]}'?" if close else ""
+
+
+class Log:
+    """Collects diagnostics; `end` is the location just after the construct complained about."""
+
+    __slots__ = ("_seen", "diagnostics", "error_count", "sources")
+
+    def __init__(self, sources: SourceMap | None = None) -> None:
+        self.sources = sources or SourceMap()
+        self.diagnostics: list[Diagnostic] = []
+        self.error_count = 0
+        self._seen: set[tuple[int, str]] = set()
+
+    def _add(self, severity: str, message: str, loc: int, end: int, hint: str) -> None:
+        if (loc, message) in self._seen:
+            return
+        self._seen.add((loc, message))
+        span = self.sources.span(loc, max(end, loc + 1))
+        text = self.sources.line_text(loc)
+        self.diagnostics.append(Diagnostic(severity, message, span, text, hint))
+
+    def error(self, message: str, loc: int, end: int = 0, hint: str = "") -> None:
+        """Report and go on."""
+        self._add("error", message, loc, end, hint)
+        self.error_count += 1
+        if self.error_count >= MAX_ERRORS:
+            raise TooManyErrors
+
+    def abort(self, message: str, loc: int, end: int = 0, hint: str = "") -> Abort:
+        """Report, and give back the exception to raise."""
+        self.error(message, loc, end, hint)
+        return Abort()
+
+    def warning(self, message: str, loc: int, end: int = 0, hint: str = "") -> None:
+        """Report something suspicious that is not an error."""
+        if len(self.diagnostics) < 200:
+            self._add("warning", message, loc, end, hint)
+
+    @property
+    def text(self) -> str:
+        """The info log."""
+        return "".join(f"{d}\n" for d in self.diagnostics)

@@ -1,0 +1,330 @@
+"""The checked tree: every expression has a type, every name is resolved, every conversion explicit.
+
+The checker makes it from the syntax tree; the linker joins the trees of several shaders and only
+then lowers them to NIR, because array sizes and function bodies may come from another shader.
+
+Constant values are tuples: one number per component for scalars, vectors and matrices (column by
+column), one value per element or member for arrays and structs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from compiler.nir.types import Type
+
+Value = tuple[Any, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Quals:
+    """Qualifiers of a variable, block or member after checking."""
+
+    storage: str = ""
+    """"", const, in, out, uniform, buffer, shared (attribute and varying are mapped)"""
+    interpolation: str = ""
+    centroid: bool = False
+    sample: bool = False
+    patch: bool = False
+    invariant: bool = False
+    precise: bool = False
+    precision: str = ""
+    memory: frozenset[str] = frozenset()
+    layout: dict[str, int] = field(default_factory=dict)
+    """location, component, index, binding, offset, align, xfb_*, stream; -1 when without value"""
+    flags: set[str] = field(default_factory=set)
+    """valueless layout identifiers: std140, row_major, origin_upper_left, formats, ..."""
+    legacy: str = ""
+    """attribute or varying when written so"""
+
+
+@dataclass(slots=True, eq=False)
+class Variable:
+    """A variable of any kind; identity is the variable."""
+
+    name: str
+    type: Type
+    quals: Quals
+    loc: int = 0
+    end: int = 0
+    kind: str = "local"
+    """local, global, param"""
+    const_value: Value | None = None
+    init: Expr | None = None
+    builtin: str = ""
+    """slot of a built-in variable, "" for the shader's own"""
+    block: Block | None = None
+    member: int = -1
+    """for a member of a block without instance name"""
+    used: bool = False
+    written: bool = False
+    read_only: bool = False
+    max_index: int = -1
+    """highest constant index into an implicitly sized array"""
+    dynamic_index: bool = False
+    explicit_size: bool = False
+    declared_implicitly: bool = False
+    redeclared: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Block:
+    """An interface block."""
+
+    name: str
+    quals: Quals
+    type: Type
+    instance: Variable | None
+    """the instance, or a hidden variable when there is no instance name"""
+    instance_name: str
+    member_quals: list[Quals]
+    members: list[Variable] = field(default_factory=list)
+    """one per member when there is no instance name"""
+    loc: int = 0
+    end: int = 0
+    builtin: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Function:
+    """A function signature, with its body once defined."""
+
+    name: str
+    result: Type
+    params: list[Variable]
+    loc: int = 0
+    end: int = 0
+    body: list[Stmt] | None = None
+    calls: list[tuple[Function, int, int]] = field(default_factory=list)
+    globals: set[Variable] = field(default_factory=set)
+    """variables with static storage the body mentions"""
+    subroutine_types: list[str] = field(default_factory=list)
+    subroutine_index: int = -1
+    is_subroutine_type: bool = False
+    precise_result: bool = False
+    uses: set[str] = field(default_factory=set)
+    """noteworthy built-in functions called: discard, EmitVertex, dFdx, ..."""
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        return (self.name, *(p.type for p in self.params))
+
+    def __str__(self) -> str:
+        params = ", ".join(
+            (f"{p.quals.storage} " if p.quals.storage in ("out", "inout") else "") + str(p.type)
+            for p in self.params
+        )
+        return f"{self.result} {self.name}({params})"
+
+
+# -- expressions ------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class Expr:
+    type: Type
+    loc: int
+    end: int
+
+
+@dataclass(slots=True, eq=False)
+class Const(Expr):
+    value: Value
+
+
+@dataclass(slots=True, eq=False)
+class VarRef(Expr):
+    var: Variable
+
+
+@dataclass(slots=True, eq=False)
+class FieldRef(Expr):
+    base: Expr
+    index: int
+
+
+@dataclass(slots=True, eq=False)
+class IndexRef(Expr):
+    base: Expr
+    index: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Swizzle(Expr):
+    base: Expr
+    components: tuple[int, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Unary(Expr):
+    """`op` is - ! ~ (unary plus vanishes)."""
+
+    op: str
+    operand: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Step(Expr):
+    """++ and --; `post` gives the old value."""
+
+    op: str
+    post: bool
+    target: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Binary(Expr):
+    """Arithmetic, bit, relational and equality operators; operands have a common base type."""
+
+    op: str
+    left: Expr
+    right: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Logical(Expr):
+    """&& || ^^ on scalars."""
+
+    op: str
+    left: Expr
+    right: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Select(Expr):
+    condition: Expr
+    then: Expr
+    otherwise: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Assign(Expr):
+    """`op` is "" for plain assignment; else the operator, and `value` its right operand."""
+
+    op: str
+    target: Expr
+    value: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Comma(Expr):
+    items: list[Expr]
+
+
+@dataclass(slots=True, eq=False)
+class Construct(Expr):
+    """Vector from components, matrix from components or scalar or matrix, array, struct."""
+
+    args: list[Expr]
+
+
+@dataclass(slots=True, eq=False)
+class Convert(Expr):
+    """Component-wise conversion between base types, same shape."""
+
+    operand: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Call(Expr):
+    function: Function
+    args: list[Expr]
+
+
+@dataclass(slots=True, eq=False)
+class BuiltinCall(Expr):
+    name: str
+    params: tuple[tuple[str, Type], ...]
+    """(in|out|inout, type) of the chosen overload"""
+    args: list[Expr]
+
+
+@dataclass(slots=True, eq=False)
+class SubroutineCall(Expr):
+    target: Expr
+    prototype: Function
+    args: list[Expr]
+
+
+@dataclass(slots=True, eq=False)
+class Length(Expr):
+    """`.length()` of an array whose size is known at run time or at link time only."""
+
+    base: Expr
+
+
+# -- statements -------------------------------------------------------------------------------
+
+
+@dataclass(slots=True, eq=False)
+class Stmt:
+    loc: int
+
+
+@dataclass(slots=True, eq=False)
+class Declare(Stmt):
+    var: Variable
+
+
+@dataclass(slots=True, eq=False)
+class Evaluate(Stmt):
+    expr: Expr
+
+
+@dataclass(slots=True, eq=False)
+class Compound(Stmt):
+    body: list[Stmt]
+
+
+@dataclass(slots=True, eq=False)
+class If(Stmt):
+    condition: Expr
+    then: list[Stmt]
+    otherwise: list[Stmt]
+
+
+@dataclass(slots=True, eq=False)
+class Loop(Stmt):
+    """for, while and do-while; `condition_first` is False for do-while."""
+
+    init: list[Stmt]
+    condition: Expr | None
+    condition_var: Variable | None
+    step: Expr | None
+    body: list[Stmt]
+    condition_first: bool
+
+
+@dataclass(slots=True, eq=False)
+class Switch(Stmt):
+    """Groups in order: (labels, is it default, body); a body falls through into the next."""
+
+    selector: Expr
+    groups: list[tuple[list[Const], bool, list[Stmt]]]
+
+
+@dataclass(slots=True, eq=False)
+class Jump(Stmt):
+    kind: str
+
+
+@dataclass(slots=True, eq=False)
+class Return(Stmt):
+    value: Expr | None
+
+
+@dataclass(slots=True, eq=False)
+class Shader:
+    """One checked shader: what a `CompiledShader` holds and the linker joins."""
+
+    stage: str
+    globals: list[Variable] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+    functions: list[Function] = field(default_factory=list)
+    builtins: dict[str, Variable] = field(default_factory=dict)
+    """built-in variables the shader mentions or redeclares, by name"""
+    layout: dict[str, Any] = field(default_factory=dict)
+    """shader-wide layout: local_size_*, primitives, early_fragment_tests, ..."""
+    subroutine_types: dict[str, Function] = field(default_factory=dict)
+    invariant_all: bool = False

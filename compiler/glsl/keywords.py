@@ -1,0 +1,149 @@
+"""Words with a meaning: keywords and reserved words of each language version.
+
+`classify` turns the preprocessor's tokens into the parser's: a keyword's kind becomes the keyword
+itself, qualifiers are `"qual"`, type keywords `"type"`, `true` and `false` `"bool"`, and every
+other word `"id"`.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from compiler.glsl.diagnostics import Log
+from compiler.glsl.language import Language
+from compiler.glsl.lexer import Token
+from compiler.glsl.typenames import TYPE_AVAILABILITY
+
+__all__ = ["classify"]
+
+_MEMORY = (
+    "420 es310 ARB_shader_image_load_store ARB_shader_storage_buffer_object "
+    "EXT_shader_image_load_store"
+)
+_TESS = "400 ARB_tessellation_shader es320 EXT_tessellation_shader OES_tessellation_shader"
+_QUALIFIERS = {
+    "const": "*",
+    "in": "*",
+    "out": "*",
+    "inout": "*",
+    "uniform": "*",
+    "attribute": "desktop es100-es100",
+    "varying": "desktop es100-es100",
+    "centroid": "120 es300 EXT_gpu_shader4",
+    "flat": "130 es300 EXT_gpu_shader4",
+    "smooth": "130 es300",
+    "noperspective": "130 EXT_gpu_shader4 NV_shader_noperspective_interpolation",
+    "invariant": "120 es",
+    "precise": "400 ARB_gpu_shader5 es320 EXT_gpu_shader5 OES_gpu_shader5",
+    "sample": "400 ARB_gpu_shader5 es320 OES_shader_multisample_interpolation",
+    "patch": _TESS,
+    "coherent": _MEMORY,
+    "volatile": _MEMORY,
+    "restrict": _MEMORY,
+    "readonly": _MEMORY,
+    "writeonly": _MEMORY,
+    "buffer": "430 es310 ARB_shader_storage_buffer_object",
+    "shared": "430 es310 ARB_compute_shader",
+    "highp": "130 es",
+    "mediump": "130 es",
+    "lowp": "130 es",
+    "subroutine": "400 ARB_shader_subroutine",
+    "layout": "140 es300 ARB_uniform_buffer_object ARB_explicit_attrib_location "
+    "ARB_explicit_uniform_location ARB_fragment_coord_conventions ARB_shading_language_420pack "
+    "ARB_conservative_depth AMD_conservative_depth ARB_separate_shader_objects "
+    "ARB_gpu_shader5 ARB_tessellation_shader ARB_shader_atomic_counters ARB_compute_shader "
+    "ARB_shader_image_load_store ARB_shader_storage_buffer_object ARB_enhanced_layouts "
+    "ARB_bindless_texture EXT_shader_image_load_store EXT_shader_framebuffer_fetch "
+    "EXT_shader_framebuffer_fetch_non_coherent ARB_geometry_shader4 "
+    "NV_viewport_array2 ARB_fragment_shader_interlock NV_fragment_shader_interlock",
+}
+_STATEMENTS = {
+    "break": "*",
+    "continue": "*",
+    "do": "*",
+    "for": "*",
+    "while": "*",
+    "if": "*",
+    "else": "*",
+    "discard": "*",
+    "return": "*",
+    "struct": "*",
+    "switch": "130 es300",
+    "case": "130 es300",
+    "default": "130 es300",
+    "precision": "130 es",
+    "demote": "EXT_demote_to_helper_invocation",
+}
+_RESERVED = {
+    "asm class union enum typedef template this goto inline noinline "
+    "public static extern external interface long short half fixed unsigned "
+    "input output hvec2 hvec3 hvec4 fvec2 fvec3 fvec4 sampler3DRect "
+    "sizeof cast namespace using": "*",
+    "packed": "110-130 es100-es100",
+    "volatile": "110-410 es100-es300",
+    "switch default double dvec2 dvec3 dvec4 sampler2DRect sampler2DRectShadow": "*",
+    "superp": "130 es",
+    "lowp mediump highp precision": "120-120",
+    "attribute varying": "es300",
+    "coherent restrict readonly writeonly": "140-410 es300-es300",
+    "resource atomic_uint": "420 es300",
+    "patch sample subroutine": "140-330 es300-es310",
+    "noperspective": "es300",
+    "common partition active filter": "130 es300",
+    "row_major": "130-130",
+    "flat": "es100-es100",
+    "iimage1D iimage2D iimage3D iimageCube uimage1D uimage2D uimage3D uimageCube iimage1DArray "
+    "iimage2DArray uimage1DArray uimage2DArray image1D image2D image3D imageCube image1DArray "
+    "image2DArray imageBuffer iimageBuffer uimageBuffer": "130 es300",
+    "image1DShadow image2DShadow image1DArrayShadow image2DArrayShadow": "130-410 es300",
+    "sampler1D sampler1DShadow sampler1DArray sampler1DArrayShadow isampler1D usampler1D "
+    "isampler1DArray usampler1DArray": "es300",
+    "sampler3D": "es",
+    "dmat2 dmat3 dmat4 dmat2x2 dmat2x3 dmat2x4 dmat3x2 dmat3x3 dmat3x4 dmat4x2 dmat4x3 "
+    "dmat4x4": "es300",
+    "samplerBuffer isamplerBuffer usamplerBuffer sampler2DMS isampler2DMS usampler2DMS "
+    "sampler2DMSArray isampler2DMSArray usampler2DMSArray isampler2DRect usampler2DRect": "es300",
+    "shared": "es100-es300",
+}
+
+
+@lru_cache(maxsize=64)
+def _table(key: tuple[int, bool, bool, frozenset[str]]) -> dict[str, str]:
+    version, es, compat, extensions = key
+    lang = Language(version, es, compat, set(extensions))
+    table: dict[str, str] = {"true": "bool", "false": "bool"}
+    for words, when in _RESERVED.items():
+        if lang.has(when):
+            for word in words.split():
+                table[word] = "reserved"
+    table.update({word: word for word, when in _STATEMENTS.items() if lang.has(when)})
+    for word, when in _QUALIFIERS.items():
+        if lang.has(when):
+            table[word] = "qual"
+    for word, when in TYPE_AVAILABILITY.items():
+        if lang.has(when):
+            table[word] = "type"
+    return table
+
+
+def classify(tokens: list[Token], lang: Language, log: Log) -> list[Token]:
+    """Give every word its kind under `lang`; reserved words are errors and become identifiers."""
+    table = _table(lang.key)
+    out: list[Token] = []
+    append = out.append
+    for token in tokens:
+        kind = token[0]
+        if kind == "id" or kind == "painted":
+            text = token[1]
+            kind = table.get(text, "id")
+            if kind == "reserved":
+                log.error(
+                    f"'{text}' is a reserved word in {lang.name}", token[2], token[2] + len(text)
+                )
+                kind = "id"
+            append((kind, text, token[2]))
+        elif kind in ("#", "##"):
+            log.error(f"unexpected '{token[1]}'", token[2])
+        else:
+            append(token)
+    return out

@@ -1,0 +1,1 @@
+"""The linker: from checked shaders to a program a driver can run."""

@@ -1,0 +1,235 @@
+"""The two ends of the pipeline: vertex attributes and fragment outputs; and built-in variables."""
+
+from __future__ import annotations
+
+from compiler.glsl import hir
+from compiler.glsl.builtins.limits import Limits
+from compiler.glsl.link.errors import LinkLog
+from compiler.glsl.link.program import Attribute, FragOutput, LinkedProgram, LinkOptions
+from compiler.glsl.link.stage import StageUnit
+from compiler.glsl.lower.context import StageVariables
+from compiler.nir import types as t
+from compiler.nir.ir import Mode, Stage, Variable
+from compiler.nir.slots import FragResult, VaryingSlot, VertAttrib
+from compiler.nir.types import Type
+
+__all__ = ["link_attributes", "link_builtins", "link_fragment_outputs"]
+
+
+def _array_size(type_: Type) -> int:
+    return type_.length if type_.is_array else 0
+
+
+def link_attributes(
+    unit: StageUnit,
+    variables: StageVariables,
+    program: LinkedProgram,
+    options: LinkOptions,
+    log: LinkLog,
+) -> None:
+    """Give every active vertex input a generic attribute: layout, binding, then first fit."""
+    limits = options.limits
+    active = [
+        v
+        for v in unit.globals.values()
+        if v.quals.storage == "in" and v.block is None and v in unit.live
+    ]
+    taken: dict[int, str] = {}
+    placed: dict[hir.Variable, int] = {}
+    for var in active:
+        location = var.quals.layout.get("location", options.attrib_bindings.get(var.name, -1))
+        if location < 0:
+            continue
+        count = var.type.slots(vertex_input=True)
+        if location + count > limits.max_vertex_attribs:
+            log.error(f"attribute '{var.name}' at location {location} exceeds the limit")
+            continue
+        placed[var] = location
+        for i in range(location, location + count):
+            other = taken.setdefault(i, var.name)
+            # Desktop GL lets attributes share a location as long as one path uses one of them.
+            if other != var.name and unit.language.es and unit.language.version >= 300:
+                log.error(f"attributes '{other}' and '{var.name}' share location {i}")
+    uses_generic0 = "gl_Vertex" in unit.builtins and unit.builtins["gl_Vertex"] in unit.live
+    rest = [v for v in active if v not in placed]
+    rest.sort(key=lambda v: -v.type.slots(vertex_input=True))
+    for var in rest:
+        count = var.type.slots(vertex_input=True)
+        start = 1 if uses_generic0 else 0
+        while any(start + i in taken for i in range(count)):
+            start += 1
+        if start + count > limits.max_vertex_attribs:
+            log.error(f"too many attributes: '{var.name}' finds no location")
+            return
+        for i in range(count):
+            taken[start + i] = var.name
+        placed[var] = start
+    wide = sum(v.type.slots() for v in active)  # dvec3 and dvec4 may count twice against the limit
+    if wide > 2 * limits.max_vertex_attribs:
+        log.error("too many attributes")
+    for var in active:
+        if var not in placed:
+            continue
+        location = placed[var]
+        nir = Variable(var.name, var.type, Mode.SHADER_IN, VertAttrib.GENERIC0 + location)
+        nir.component = var.quals.layout.get("component", 0)
+        variables.variables[var] = nir
+        program.attributes.append(
+            Attribute(var.name, var.type.without_array, location, _array_size(var.type))
+        )
+
+
+def link_fragment_outputs(
+    unit: StageUnit,
+    variables: StageVariables,
+    program: LinkedProgram,
+    options: LinkOptions,
+    log: LinkLog,
+) -> None:
+    """Colour numbers of user-declared outputs."""
+    limits = options.limits
+    outputs = [v for v in unit.globals.values() if v.quals.storage == "out" and v.block is None]
+    taken: dict[tuple[int, int, int], str] = {}
+    placed: dict[hir.Variable, tuple[int, int]] = {}
+    for var in outputs:
+        if "location" in var.quals.layout:
+            place = var.quals.layout["location"], var.quals.layout.get("index", 0)
+        elif var.name in options.frag_data_bindings:
+            place = options.frag_data_bindings[var.name]
+        else:
+            continue
+        if var not in unit.live and "location" not in var.quals.layout:
+            continue
+        placed[var] = place
+        _take(var, place, taken, limits, log)
+    for var in outputs:
+        if var in placed or var not in unit.live:
+            continue
+        count = max(1, _array_size(var.type))
+        start = 0
+        while any((start + i, 0, c) in taken for i in range(count) for c in range(4)):
+            start += 1
+        placed[var] = start, 0
+        _take(var, (start, 0), taken, limits, log)
+    for var in outputs:
+        if var not in placed:
+            if var in unit.live:
+                continue
+            continue
+        location, index = placed[var]
+        nir = Variable(var.name, var.type, Mode.SHADER_OUT, FragResult.DATA0 + location)
+        nir.index = index
+        nir.component = var.quals.layout.get("component", 0)
+        nir.invariant, nir.precise = var.quals.invariant, var.quals.precise
+        variables.variables[var] = nir
+        program.frag_outputs.append(
+            FragOutput(var.name, var.type.without_array, location, index, _array_size(var.type))
+        )
+        if index:
+            program.info.geometry.setdefault("dual_source", True)
+
+
+def _take(
+    var: hir.Variable,
+    place: tuple[int, int],
+    taken: dict[tuple[int, int, int], str],
+    limits: Limits,
+    log: LinkLog,
+) -> None:
+    location, index = place
+    count = max(1, _array_size(var.type))
+    limit = limits.max_dual_source_draw_buffers if index else limits.max_draw_buffers
+    if location + count > limit:
+        log.error(f"output '{var.name}' at location {location} exceeds the limit of {limit}")
+        return
+    element = var.type.without_array
+    first = var.quals.layout.get("component", 0)
+    for i in range(count):
+        for c in range(first, min(4, first + element.rows)):
+            key = (location + i, index, c)
+            other = taken.setdefault(key, var.name)
+            if other != var.name:
+                log.error(f"outputs '{other}' and '{var.name}' share location {location + i}")
+                return
+
+
+# -- built-in variables ----------------------------------------------------------------------------
+
+
+def _slot(spelled: str) -> int:
+    kind, _, name = spelled.partition(":")
+    if kind == "attr":
+        return VertAttrib[name]
+    if kind == "frag":
+        if name == "COLOR1":
+            return FragResult.COLOR
+        if name == "DATA1":
+            return FragResult.DATA0
+        return FragResult[name]
+    return VaryingSlot[name]
+
+
+def link_builtins(unit: StageUnit, variables: StageVariables, program: LinkedProgram) -> None:
+    """NIR variables for the built-in inputs and outputs a stage mentions."""
+    for name, var in unit.builtins.items():
+        if var.quals.storage not in ("in", "out") or var.builtin.startswith("sv:"):
+            continue
+        if var.builtin == "block":
+            _per_vertex_block(unit, var, variables)
+            continue
+        if var not in unit.live and not var.redeclared:
+            continue
+        mode = Mode.SHADER_IN if var.quals.storage == "in" else Mode.SHADER_OUT
+        nir = Variable(name, var.type, mode, _slot(var.builtin))
+        _dress(nir, var.quals)
+        nir.builtin = name
+        nir.compact = name in ("gl_ClipDistance", "gl_CullDistance") or name.startswith(
+            "gl_TessLevel"
+        )
+        nir.patch = var.quals.patch
+        nir.index = 1 if name.startswith("gl_Secondary") and "Frag" in name else 0
+        if unit.stage is Stage.GEOMETRY and name.endswith("In") and var.type.is_array:
+            nir.per_vertex = True
+        if unit.stage is Stage.FRAGMENT and name == "gl_PointCoord":
+            nir.interpolation = "none"
+        variables.variables[var] = nir
+        if unit.stage is Stage.VERTEX and mode is Mode.SHADER_IN:
+            program.attributes.append(
+                Attribute(name, var.type.without_array, -1, _array_size(var.type))
+            )
+    _distances(unit, program)
+
+
+def _dress(nir: Variable, quals: hir.Quals) -> None:
+    nir.interpolation = quals.interpolation or "none"
+    nir.centroid, nir.sample = quals.centroid, quals.sample
+    nir.invariant, nir.precise = quals.invariant, quals.precise
+
+
+def _distances(unit: StageUnit, program: LinkedProgram) -> None:
+    for name, key in (
+        ("gl_ClipDistance", "clip_distances"),
+        ("gl_CullDistance", "cull_distances"),
+    ):
+        var = unit.builtins.get(name)
+        if var is not None and var.quals.storage == "out" and var.written:
+            setattr(program.info, key, var.type.length)
+
+
+def _per_vertex_block(unit: StageUnit, var: hir.Variable, variables: StageVariables) -> None:
+    """`gl_in[i].gl_Position` is element i of a per-vertex variable at that slot."""
+    from compiler.glsl.builtins.variables import per_vertex_fields
+
+    block = var.block
+    assert block is not None
+    slots = {f.name: slot for f, slot in per_vertex_fields(unit.language)}
+    mode = Mode.SHADER_IN if var.quals.storage == "in" else Mode.SHADER_OUT
+    for i, f in enumerate(block.type.fields):
+        type_ = f.type
+        if type_.is_unsized_array and type_.element is not None:
+            highest = block.member_quals[i].layout.get("#max_index", -1)
+            type_ = t.array(type_.element, max(1, highest + 1))
+        nir = Variable(f.name, t.array(type_, var.type.length), mode, _slot(slots[f.name]))
+        nir.per_vertex = True
+        nir.compact = f.name in ("gl_ClipDistance", "gl_CullDistance")
+        variables.members[var, i] = nir

@@ -1,0 +1,292 @@
+"""Transform feedback: what the application or the layout asks to capture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from compiler.glsl.builtins.limits import Limits
+from compiler.glsl.link.errors import LinkLog
+from compiler.glsl.link.interface import Port
+from compiler.glsl.link.program import LinkOptions, StreamOutput, StreamVarying
+from compiler.glsl.link.stage import StageUnit
+from compiler.glsl.lower.context import StageVariables
+from compiler.nir.layout import align
+from compiler.nir.slots import VaryingSlot
+from compiler.nir.types import Type
+
+__all__ = ["link_feedback"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """A capturable value: leaf of an output variable."""
+
+    name: str
+    type: Type
+    array_size: int
+    slot: int
+    component: int
+    compact: bool
+    stream: int
+
+
+def _targets(
+    label: str, type_: Type, slot: int, component: int, compact: bool, stream: int
+) -> dict[str, _Target]:
+    """Every name under which part of an output can be captured."""
+    found: dict[str, _Target] = {}
+    stack = [(label, type_, slot, component)]
+    while stack:
+        name, kind, at, c = stack.pop()
+        if kind.is_struct:
+            for f in kind.fields:
+                stack.append((f"{name}.{f.name}", f.type, at, c))
+                at += f.type.slots()
+            continue
+        if kind.element is not None:
+            element = kind.element
+            found[name] = _Target(name, element, kind.length, at, c, compact, stream)
+            for i in range(kind.length):
+                if compact:
+                    where, part = at + (c + i) // 4, (c + i) % 4
+                else:
+                    where, part = at + i * element.slots(), c
+                stack.append((f"{name}[{i}]", element, where, part))
+            continue
+        found[name] = _Target(name, kind, 0, at, c, compact, stream)
+    return found
+
+
+def _runs(target: _Target, buffer: int, offset: int) -> tuple[list[StreamVarying], int]:
+    """The component runs of one captured name, and the bytes they take."""
+    runs: list[StreamVarying] = []
+    element = target.type
+    start = offset
+    slot, component = target.slot, target.component
+    for _ in range(max(1, target.array_size)):
+        at_slot = slot
+        for _ in range(element.columns):
+            words = element.rows * (element.bit_size // 32 if element.bit_size > 32 else 1)
+            c = component
+            where = at_slot
+            while words:
+                n = min(words, 4 - c)
+                runs.append(
+                    StreamVarying(
+                        target.name,
+                        element,
+                        target.array_size,
+                        where,
+                        c,
+                        n,
+                        buffer,
+                        offset,
+                        target.stream,
+                    )
+                )
+                offset += 4 * n
+                words -= n
+                where, c = where + 1, 0
+            at_slot = max(where, at_slot + 1)
+        if target.compact:
+            component += 1
+            if component == 4:
+                slot, component = slot + 1, 0
+        else:
+            slot = at_slot
+    return runs, offset - start
+
+
+def _all_targets(
+    unit: StageUnit, outputs: list[Port], variables: StageVariables
+) -> dict[str, _Target]:
+    found: dict[str, _Target] = {}
+    for port in outputs:
+        if port.location >= 0:
+            slot = VaryingSlot.VAR0 + port.location
+            stream = port.quals.layout.get("stream", 0)
+            found.update(_targets(port.label, port.type, slot, port.component, False, stream))
+    for name, var in unit.builtins.items():
+        nir = variables.variables.get(var)
+        if nir is not None and var.quals.storage == "out":
+            found.update(_targets(name, var.type, nir.location, 0, nir.compact, 0))
+    return found
+
+
+def link_feedback(
+    unit: StageUnit,
+    outputs: list[Port],
+    variables: StageVariables,
+    options: LinkOptions,
+    log: LinkLog,
+) -> StreamOutput | None:
+    """Resolve names (or xfb_offset layouts) to slots, with every rule about limits."""
+    targets = _all_targets(unit, outputs, variables)
+    explicit = _explicit(unit, outputs, targets, options.limits, log)
+    if explicit is not None:
+        return explicit
+    if not options.xfb_varyings:
+        return None
+    separate = options.xfb_mode == "separate"
+    limits = options.limits
+    outputs_list: list[StreamVarying] = []
+    named: list[StreamVarying] = []
+    strides: dict[int, int] = {}
+    seen: set[str] = set()
+    buffer = offset = 0
+    if separate and len(options.xfb_varyings) > limits.max_transform_feedback_separate_attribs:
+        log.error("too many varyings for separate transform feedback buffers")
+    for i, name in enumerate(options.xfb_varyings):
+        if separate:
+            buffer, offset = i, 0
+        if name == "gl_NextBuffer":
+            strides[buffer] = offset
+            buffer, offset = buffer + 1, 0
+            continue
+        if name.startswith("gl_SkipComponents") and name[-1] in "1234":
+            offset += 4 * int(name[-1])
+            strides[buffer] = offset
+            continue
+        target = targets.get(name)
+        if target is None:
+            log.error(
+                f"transform feedback varying '{name}' is not an output of the {unit.name} shader"
+            )
+            continue
+        if name in seen:
+            log.error(f"transform feedback varying '{name}' is listed twice")
+        seen.add(name)
+        if target.type.bit_size == 64:
+            offset = align(offset, 8)
+        runs, size = _runs(target, buffer, offset)
+        words = size // 4
+        if separate and words > limits.max_transform_feedback_separate_components:
+            log.error(f"transform feedback varying '{name}' has too many components")
+        named.append(
+            StreamVarying(
+                name,
+                target.type,
+                target.array_size,
+                target.slot,
+                target.component,
+                words,
+                buffer,
+                offset,
+                target.stream,
+            )
+        )
+        outputs_list += runs
+        offset += size
+        strides[buffer] = offset
+    if buffer >= limits.max_transform_feedback_buffers:
+        log.error("too many transform feedback buffers")
+    if not separate and any(
+        s > 4 * limits.max_transform_feedback_interleaved_components for s in strides.values()
+    ):
+        log.error("too many components for interleaved transform feedback")
+    count = max(strides, default=-1) + 1
+    return StreamOutput(
+        tuple(outputs_list), tuple(strides.get(i, 0) for i in range(count)), tuple(named)
+    )
+
+
+def _explicit(
+    unit: StageUnit,
+    outputs: list[Port],
+    targets: dict[str, _Target],
+    limits: Limits,
+    log: LinkLog,
+) -> StreamOutput | None:
+    """Capture as declared by xfb_offset in the shader."""
+    default_buffer = unit.layout.get("default_xfb_buffer", 0)
+    wanted: list[tuple[str, int, int]] = []
+    for port in outputs:
+        layout = port.quals.layout
+        block_layout = port.block.quals.layout if port.block is not None else {}
+        buffer = layout.get("xfb_buffer", block_layout.get("xfb_buffer", default_buffer))
+        if "xfb_offset" in layout:
+            wanted.append((port.label, buffer, layout["xfb_offset"]))
+    for port_block in {id(p.block): p.block for p in outputs if p.block is not None}.values():
+        if "xfb_offset" not in port_block.quals.layout:
+            continue
+        buffer = port_block.quals.layout.get("xfb_buffer", default_buffer)
+        offset = port_block.quals.layout["xfb_offset"]
+        for port in outputs:
+            if port.block is not port_block:
+                continue
+            if "xfb_offset" in port.quals.layout:
+                offset = port.quals.layout["xfb_offset"]
+            else:
+                wide = any(leaf.bit_size == 64 for leaf in port.type.leaves())
+                offset = align(offset, 8 if wide else 4)
+                wanted.append((port.label, buffer, offset))
+            offset += sum(_size(x) for x in _expand(port.label, targets))
+    for name, var in unit.builtins.items():
+        if "xfb_offset" in var.quals.layout and var.quals.storage == "out":
+            buffer = var.quals.layout.get("xfb_buffer", default_buffer)
+            wanted.append((name, buffer, var.quals.layout["xfb_offset"]))
+    strides = dict(unit.layout.get("xfb_strides", {}))
+    if not wanted:
+        return None
+    runs: list[StreamVarying] = []
+    named: list[StreamVarying] = []
+    ends: dict[int, int] = {}
+    used: list[tuple[int, int, int, str]] = []
+    wide_buffers: set[int] = set()
+    for name, buffer, offset in wanted:
+        for target in _expand(name, targets):
+            if target.type.bit_size == 64:
+                offset = align(offset, 8)
+                wide_buffers.add(buffer)
+            parts, size = _runs(target, buffer, offset)
+            for b, begin, end, other in used:
+                if b == buffer and offset < end and begin < offset + size:
+                    log.error(f"'{other}' and '{target.name}' overlap in the feedback buffer")
+            used.append((buffer, offset, offset + size, target.name))
+            runs += parts
+            named.append(
+                StreamVarying(
+                    target.name,
+                    target.type,
+                    target.array_size,
+                    target.slot,
+                    target.component,
+                    size // 4,
+                    buffer,
+                    offset,
+                    target.stream,
+                )
+            )
+            offset += size
+            ends[buffer] = max(ends.get(buffer, 0), offset)
+    for buffer, end in ends.items():
+        stride = strides.get(buffer)
+        if stride is None:
+            strides[buffer] = align(end, 8 if buffer in wide_buffers else 4)
+        else:
+            if end > stride:
+                log.error(f"captured outputs exceed the stride of buffer {buffer}")
+            if buffer in wide_buffers and stride % 8:
+                log.error(f"the stride of buffer {buffer} must be a multiple of 8")
+        if strides[buffer] > 4 * limits.max_transform_feedback_interleaved_components:
+            log.error(f"buffer {buffer} captures too many components")
+    count = max(strides, default=-1) + 1
+    return StreamOutput(tuple(runs), tuple(strides.get(i, 0) for i in range(count)), tuple(named))
+
+
+def _expand(name: str, targets: dict[str, _Target]) -> list[_Target]:
+    """A variable as its captured leaves: itself, or the members of a structure."""
+    if name in targets:
+        return [targets[name]]
+    inner = [
+        t
+        for n, t in targets.items()
+        if n.startswith((f"{name}.", f"{name}["))
+        and not (n.endswith("]") and n.rpartition("[")[0] in targets)
+    ]
+    return sorted(inner, key=lambda t: t.slot)
+
+
+def _size(target: _Target) -> int:
+    words = target.type.components * max(1, target.type.bit_size // 32) * max(1, target.array_size)
+    return 4 * words

@@ -1,0 +1,100 @@
+"""Where uniforms lie: the default block's storage and the members of declared blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from compiler.glsl import hir
+from compiler.nir import types as t
+from compiler.nir.layout import STD140, STD430, align, explicit_size, explicit_type, size_align
+from compiler.nir.types import Field, Type
+
+__all__ = ["Leaf", "block_layout", "leaves", "sized_block"]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One enumerable part of a uniform: a basic type or an array of one."""
+
+    name: str
+    type: Type
+    """basic type with its layout"""
+    array_size: int
+    array_stride: int
+    offset: int
+    fields: tuple[int, ...]
+    """struct members passed on the way"""
+    flat: int
+    """number of this leaf among those with the same `fields` (the flattened array indices)"""
+    top_size: int = 1
+    top_stride: int = 0
+
+
+def leaves(name: str, type_: Type, offset: int = 0, whole_arrays: bool = False) -> Iterator[Leaf]:
+    """Enumerate a variable of explicitly laid out type as GL does.
+
+    `whole_arrays` is the rule for storage blocks: the top-level array counts as its first element.
+    """
+    stack = [(name, type_, offset, (), 0)]
+    stack_typed: list[tuple[str, Type, int, tuple[int, ...], int]] = list(stack)
+    while stack_typed:
+        label, kind, at, fields, flat = stack_typed.pop()
+        if kind.is_struct:
+            for i in range(len(kind.fields) - 1, -1, -1):
+                f = kind.fields[i]
+                inner = f"{label}.{f.name}" if label else f.name
+                where = at + max(f.offset, 0)
+                stack_typed.append((inner, f.type, where, (*fields, i), flat))
+            continue
+        element = kind.element
+        if element is not None and (element.is_array or element.is_struct):
+            for i in range(kind.length - 1, -1, -1):
+                where = at + i * kind.stride
+                stack_typed.append(
+                    (f"{label}[{i}]", element, where, fields, flat * kind.length + i)
+                )
+            continue
+        if element is not None:
+            yield Leaf(
+                f"{label}[0]", element, kind.length, kind.stride, at, fields, flat * kind.length
+            )
+        else:
+            yield Leaf(label, kind, 0, 0, at, fields, flat)
+
+
+def sized_block(block: hir.Block) -> Type:
+    """The block's type with implicitly sized members given their size."""
+    fields: list[Field] = []
+    last = len(block.type.fields) - 1
+    for i, f in enumerate(block.type.fields):
+        type_ = f.type
+        if type_.is_unsized_array and type_.element is not None:
+            highest = block.member_quals[i].layout.get("#max_index", -1)
+            if block.members:
+                highest = max(highest, block.members[i].max_index)
+                type_ = block.members[i].type
+            runtime = block.quals.storage == "buffer" and i == last
+            if type_.is_unsized_array and not runtime and type_.element is not None:
+                type_ = t.array(type_.element, max(1, highest + 1))
+        fields.append(replace(f, type=type_))
+    return t.interface(block.type.name, fields, block.type.packing, block.type.row_major)
+
+
+def block_layout(block: hir.Block) -> tuple[Type, int]:
+    """The block's type with every offset and stride, and its size in bytes."""
+    plain = sized_block(block)
+    rule = STD430 if plain.packing == "std430" else STD140
+    block_align = block.quals.layout.get("align", 1)
+    offset = 0
+    fields: list[Field] = []
+    for f, quals in zip(plain.fields, block.member_quals, strict=True):
+        row_major = plain.row_major if f.row_major is None else f.row_major
+        size, alignment = size_align(f.type, rule, row_major)
+        start = quals.layout.get("offset", offset)
+        start = align(start, max(alignment, quals.layout.get("align", block_align)))
+        fields.append(replace(f, type=explicit_type(f.type, rule, row_major), offset=start))
+        offset = start + size
+    laid_out = t.interface(plain.name, fields, plain.packing, plain.row_major)
+    size = align(offset, 16) if rule == STD140 else max(offset, explicit_size(laid_out))
+    return laid_out, align(max(size, 1), 16 if rule == STD140 else 4)

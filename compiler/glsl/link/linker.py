@@ -1,0 +1,192 @@
+"""`link`: from checked shaders to a `LinkedProgram`.
+
+The order: join the shaders of each stage; match neighbouring stages and give varyings their slots;
+place uniforms and blocks; lower every stage to NIR with those variables; run the passes; let the
+stages learn from each other (dead and constant varyings).
+"""
+
+from __future__ import annotations
+
+from compiler.glsl import hir
+from compiler.glsl.language import Language
+from compiler.glsl.link.edges import link_attributes, link_builtins, link_fragment_outputs
+from compiler.glsl.link.errors import LinkLog, LinkStop
+from compiler.glsl.link.feedback import link_feedback
+from compiler.glsl.link.interface import VaryingLinker
+from compiler.glsl.link.program import LinkedProgram, LinkOptions, Varying
+from compiler.glsl.link.resources import ResourceLinker
+from compiler.glsl.link.stage import StageUnit, join_stage
+from compiler.glsl.link.stage_rules import check_program, check_stage
+from compiler.glsl.lower.context import StageVariables
+from compiler.glsl.lower.stage import lower_stage
+from compiler.nir.ir import Shader, Stage
+from compiler.nir.linking import link_varyings
+from compiler.nir.optimize import DEFAULT, OptimizeOptions, optimize
+from compiler.nir.pass_runner import run_passes
+from compiler.nir.pipeline import to_driver_form
+
+__all__ = ["link"]
+
+_ORDER = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage.FRAGMENT)
+
+
+class _Linker:
+    def __init__(self, options: LinkOptions, optimize_options: OptimizeOptions) -> None:
+        self.options = options
+        self.optimize_options = optimize_options
+        self.log = LinkLog()
+        self.program = LinkedProgram()
+        self.units: dict[Stage, StageUnit] = {}
+        self.variables: dict[Stage, StageVariables] = {}
+        self.varyings: list[VaryingLinker] = []
+
+    def run(self, shaders: list[tuple[Stage, hir.Shader, Language]]) -> LinkedProgram:
+        try:
+            self.join(shaders)
+            self.interfaces()
+            self.resources()
+            self.lower()
+            self.program.ok = True
+        except LinkStop:
+            for shader in self.program.shaders.values():
+                shader.unref()
+            self.program.shaders.clear()
+        self.program.info_log = self.log.text
+        return self.program
+
+    def join(self, shaders: list[tuple[Stage, hir.Shader, Language]]) -> None:
+        for stage in Stage:
+            group = [(tree, lang) for s, tree, lang in shaders if s is stage]
+            if group:
+                self.units[stage] = join_stage(stage, group, self.log)
+        languages = [lang for _, _, lang in shaders]
+        check_program(self.units, languages, self.options, self.log)
+        for unit in self.units.values():
+            check_stage(unit, self.options.limits, self.log)
+        self.log.stop_on_error()
+        for stage, unit in self.units.items():
+            self.variables[stage] = StageVariables(canonical=unit.canonical)
+
+    def interfaces(self) -> None:
+        chain = [self.units[s] for s in _ORDER if s in self.units]
+        options, log = self.options, self.log
+        captured = frozenset(
+            name.partition("[")[0].partition(".")[0] for name in options.xfb_varyings
+        ) | frozenset(options.xfb_varyings)
+        last_before_raster = next(
+            (u for u in reversed(chain) if u.stage is not Stage.FRAGMENT), None
+        )
+        separable = options.separable
+        if chain and chain[0].stage is not Stage.VERTEX:
+            linker = VaryingLinker(None, chain[0], self.variables, options.limits, log, True)
+            linker.run()
+            self.varyings.append(linker)
+        for producer, consumer in zip(chain, [*chain[1:], None], strict=True):
+            if producer.stage is Stage.FRAGMENT:
+                continue
+            linker = VaryingLinker(producer, consumer, self.variables, options.limits, log, False)
+            linker.run(self.captures(producer, captured))
+            self.varyings.append(linker)
+        del separable
+        for unit in chain:
+            link_builtins(unit, self.variables[unit.stage], self.program)
+        if Stage.VERTEX in self.units:
+            link_attributes(
+                self.units[Stage.VERTEX],
+                self.variables[Stage.VERTEX],
+                self.program,
+                options,
+                log,
+            )
+        if Stage.FRAGMENT in self.units:
+            link_fragment_outputs(
+                self.units[Stage.FRAGMENT],
+                self.variables[Stage.FRAGMENT],
+                self.program,
+                options,
+                log,
+            )
+        if last_before_raster is not None:
+            stage = last_before_raster.stage
+            outputs = next(v.outputs for v in self.varyings if v.producer is last_before_raster)
+            self.program.xfb = link_feedback(
+                last_before_raster, outputs, self.variables[stage], options, log
+            )
+        elif options.xfb_varyings:
+            log.error("transform feedback needs a vertex, geometry or tessellation shader")
+        self.describe_ends(chain)
+        log.stop_on_error()
+
+    def captures(self, unit: StageUnit, names: frozenset[str]) -> frozenset[str]:
+        """Names of outputs that transform feedback keeps alive."""
+        explicit = {v.name for v in unit.globals.values() if "xfb_offset" in v.quals.layout}
+        for block in unit.blocks.values():
+            keep = "xfb_offset" in block.quals.layout or any(
+                "xfb_offset" in q.layout for q in block.member_quals
+            )
+            if keep:
+                explicit.add(block.name)
+                explicit |= {m.name for m in block.members}
+        return names | explicit
+
+    def describe_ends(self, chain: list[StageUnit]) -> None:
+        """Inputs of the first stage and outputs of the last, for interface queries."""
+        for linker in self.varyings:
+            if linker.producer is None:
+                for port in linker.inputs:
+                    self.program.inputs.append(
+                        Varying(
+                            port.label,
+                            port.type.without_array,
+                            port.location,
+                            port.type.length if port.type.is_array else 0,
+                            chain[0].stage,
+                        )
+                    )
+            if linker.consumer is None and linker.producer is not None:
+                for port in linker.outputs:
+                    self.program.outputs.append(
+                        Varying(
+                            port.label,
+                            port.type.without_array,
+                            port.location,
+                            port.type.length if port.type.is_array else 0,
+                            linker.producer.stage,
+                        )
+                    )
+
+    def resources(self) -> None:
+        units = [self.units[s] for s in Stage if s in self.units]
+        ResourceLinker(units, self.variables, self.program, self.options.limits, self.log).run()
+        self.log.stop_on_error()
+
+    # -- NIR ---------------------------------------------------------------------------------
+
+    def lower(self) -> None:
+        program = self.program
+        for stage, unit in self.units.items():
+            program.shaders[stage] = lower_stage(unit, self.variables[stage], program)
+        for shader in program.shaders.values():
+            if self.options.optimize:
+                to_driver_form(shader, self.optimize_options)
+        if self.options.optimize:
+            self.cross_link()
+
+    def cross_link(self) -> None:
+        """Neighbouring stages drop what the other does not need."""
+        keep = frozenset(v.slot for v in self.program.xfb.outputs) if self.program.xfb else None
+        chain: list[Shader] = [self.program.shaders[s] for s in _ORDER if s in self.program.shaders]
+        for producer, consumer in zip(reversed(chain[:-1]), reversed(chain[1:]), strict=True):
+            if link_varyings(producer, consumer, keep=keep or frozenset()):
+                for shader in (producer, consumer):
+                    optimize(shader, self.optimize_options)
+                    run_passes(shader, ["gather_info"], None)
+
+
+def link(
+    shaders: list[tuple[Stage, hir.Shader, Language]],
+    options: LinkOptions,
+    optimize_options: OptimizeOptions = DEFAULT,
+) -> LinkedProgram:
+    """Link checked shaders; errors are in the result's `info_log`."""
+    return _Linker(options, optimize_options).run(shaders)

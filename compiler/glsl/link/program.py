@@ -1,0 +1,203 @@
+"""What linking answers: the program's shaders and the tables a GL implementation queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from compiler.glsl.builtins.limits import DEFAULT_LIMITS, Limits
+from compiler.nir.ir import Shader, Stage
+from compiler.nir.types import Type
+
+__all__ = [
+    "AtomicBuffer",
+    "Attribute",
+    "FragOutput",
+    "LinkOptions",
+    "LinkedProgram",
+    "ProgramInfo",
+    "StreamOutput",
+    "StreamVarying",
+    "SubroutineUniform",
+    "Uniform",
+    "UniformBlock",
+    "Varying",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkOptions:
+    """What the application said before linking."""
+
+    attrib_bindings: dict[str, int] = field(default_factory=dict)
+    frag_data_bindings: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """name -> (colour number, index)"""
+    xfb_varyings: list[str] = field(default_factory=list)
+    xfb_mode: str = "interleaved"
+    """interleaved or separate"""
+    separable: bool = False
+    limits: Limits = DEFAULT_LIMITS
+    api: str = "core"
+    optimize: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform:
+    """One active uniform (or block member) as GL enumerates them."""
+
+    name: str
+    """as GL names it: `a[0]` for an array of basic type, `s[1].member`"""
+    type: Type
+    """without the array dimension"""
+    array_size: int
+    """elements, 0 if not an array"""
+    location: int
+    offset: int
+    block: int
+    """index into `uniform_blocks` (or `storage_blocks` for its members), -1 the default block"""
+    array_stride: int
+    matrix_stride: int
+    row_major: bool
+    stages: frozenset[Stage]
+    opaque_index: dict[Stage, int]
+    """of opaque uniforms: first texture or image unit index in each stage's NIR"""
+    binding: int = -1
+    """initial unit of an opaque uniform, -1 when not given"""
+    builtin: bool = False
+    atomic_buffer: int = -1
+    top_level_array_size: int = 1
+    top_level_array_stride: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class UniformBlock:
+    """A uniform or storage block; each element of an array of blocks is one."""
+
+    name: str
+    size: int
+    binding: int
+    stages: frozenset[Stage]
+    members: tuple[int, ...]
+    """indices into `uniforms` (or `buffer_variables`)"""
+    nir_index: dict[Stage, int]
+
+
+@dataclass(frozen=True, slots=True)
+class AtomicBuffer:
+    """The atomic counters of one binding."""
+
+    binding: int
+    size: int
+    stages: frozenset[Stage]
+    members: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An active vertex shader input; built-in ones have location -1."""
+
+    name: str
+    type: Type
+    location: int
+    array_size: int
+
+
+@dataclass(frozen=True, slots=True)
+class FragOutput:
+    """An active fragment shader output."""
+
+    name: str
+    type: Type
+    location: int
+    index: int
+    array_size: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Varying:
+    """An input of the first stage or an output of the last, for program interface queries."""
+
+    name: str
+    type: Type
+    location: int
+    array_size: int
+    stage: Stage
+
+
+@dataclass(frozen=True, slots=True)
+class StreamVarying:
+    """One captured run of components."""
+
+    name: str
+    type: Type
+    array_size: int
+    slot: int
+    """VaryingSlot"""
+    component: int
+    num_components: int
+    buffer: int
+    offset: int
+    """bytes from the start of the vertex in its buffer"""
+    stream: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StreamOutput:
+    """What transform feedback writes."""
+
+    outputs: tuple[StreamVarying, ...]
+    """what to copy, run by run"""
+    strides: tuple[int, ...]
+    """bytes per vertex of each buffer"""
+    varyings: tuple[StreamVarying, ...] = ()
+    """as the application named them"""
+
+
+@dataclass(frozen=True, slots=True)
+class SubroutineUniform:
+    """A subroutine uniform: its choices by subroutine index, and where its choice is stored."""
+
+    name: str
+    stage: Stage
+    location: int
+    array_size: int
+    offset: int
+    compatible: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class ProgramInfo:
+    """Facts about the whole program."""
+
+    clip_distances: int = 0
+    cull_distances: int = 0
+    early_fragment_tests: bool = False
+    depth_layout: str = ""
+    geometry: dict[str, object] = field(default_factory=dict)
+    tessellation: dict[str, object] = field(default_factory=dict)
+    local_size: tuple[int, int, int] = (0, 0, 0)
+    local_size_variable: bool = False
+    writes_point_size: bool = False
+
+
+@dataclass(slots=True)
+class LinkedProgram:
+    """The result of linking; `shaders` hold one reference each, owned by whoever owns this."""
+
+    ok: bool = False
+    info_log: str = ""
+    shaders: dict[Stage, Shader] = field(default_factory=dict)
+    uniforms: list[Uniform] = field(default_factory=list)
+    default_block_size: int = 0
+    default_block_initial: bytes = b""
+    uniform_blocks: list[UniformBlock] = field(default_factory=list)
+    storage_blocks: list[UniformBlock] = field(default_factory=list)
+    buffer_variables: list[Uniform] = field(default_factory=list)
+    atomic_buffers: list[AtomicBuffer] = field(default_factory=list)
+    attributes: list[Attribute] = field(default_factory=list)
+    frag_outputs: list[FragOutput] = field(default_factory=list)
+    inputs: list[Varying] = field(default_factory=list)
+    outputs: list[Varying] = field(default_factory=list)
+    xfb: StreamOutput | None = None
+    subroutines: dict[Stage, list[str]] = field(default_factory=dict)
+    subroutine_uniforms: list[SubroutineUniform] = field(default_factory=list)
+    info: ProgramInfo = field(default_factory=ProgramInfo)

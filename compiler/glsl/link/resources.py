@@ -1,0 +1,604 @@
+"""Uniforms, blocks and atomic counters of a whole program.
+
+One storage serves all stages: a uniform declared in several has one offset, one location. Each
+stage gets NIR variables that carry the offset; opaque uniforms get unit numbers, counted per stage.
+"""
+
+from __future__ import annotations
+
+import itertools
+import struct
+from dataclasses import dataclass, field
+from typing import Any
+
+from compiler.glsl import hir
+from compiler.glsl.builtins.limits import Limits
+from compiler.glsl.check_base import constant_value
+from compiler.glsl.layouts import IMAGE_FORMATS
+from compiler.glsl.link.errors import LinkLog
+from compiler.glsl.link.layout import Leaf, block_layout, leaves
+from compiler.glsl.link.program import (
+    AtomicBuffer,
+    LinkedProgram,
+    SubroutineUniform,
+    Uniform,
+    UniformBlock,
+)
+from compiler.glsl.link.stage import StageUnit, merge_types, same_block
+from compiler.glsl.lower.context import StageVariables, access_flags
+from compiler.glsl.lower.values import constant_bits
+from compiler.nir import types as t
+from compiler.nir.ir import Mode, Stage, Variable
+from compiler.nir.layout import align, explicit_type, size_align
+from compiler.nir.types import Base, Type
+
+__all__ = ["ResourceLinker"]
+
+
+@dataclass(slots=True)
+class _Shared:
+    """One uniform of the program, across stages."""
+
+    name: str
+    var: hir.Variable
+    type: Type
+    users: dict[StageUnit, hir.Variable] = field(default_factory=dict)
+    live: set[Stage] = field(default_factory=set)
+    layout: dict[str, int] = field(default_factory=dict)
+    init: hir.Value | None = None
+
+
+class ResourceLinker:
+    """Fills the resource tables of a program and the uniform variables of its stages."""
+
+    def __init__(
+        self,
+        units: list[StageUnit],
+        variables: dict[Stage, StageVariables],
+        program: LinkedProgram,
+        limits: Limits,
+        log: LinkLog,
+    ) -> None:
+        self.units = units
+        self.variables = variables
+        self.program = program
+        self.limits = limits
+        self.log = log
+        self.textures = dict.fromkeys((u.stage for u in units), 0)
+        self.images = dict.fromkeys((u.stage for u in units), 0)
+        self.storage = 0
+        self.initial: list[tuple[int, bytes]] = []
+        self.used_locations: dict[int, str] = {}
+
+    def run(self) -> None:
+        shared = self.collect()
+        self.link_blocks("uniform")
+        self.link_blocks("buffer")
+        self.explicit_locations(shared)
+        for item in shared:
+            self.place(item)
+        self.atomic_counters()
+        self.finish()
+
+    # -- collecting --------------------------------------------------------------------------
+
+    def collect(self) -> list[_Shared]:
+        """Uniforms of the default block, matched by name across stages."""
+        found: dict[str, _Shared] = {}
+        for unit in self.units:
+            candidates = [*unit.globals.values(), *unit.builtins.values()]
+            for var in candidates:
+                if var.quals.storage != "uniform" or var.block is not None:
+                    continue
+                key = var.name
+                if var.type.without_array.base is Base.SUBROUTINE:
+                    key = f"{unit.stage.value}:{var.name}"
+                item = found.get(key)
+                if item is None:
+                    item = found[key] = _Shared(var.name, var, var.type)
+                else:
+                    self.match(item, var, unit)
+                item.users[unit] = var
+                item.layout.update(var.quals.layout)
+                if var.init is not None:
+                    item.init = constant_value(var.init)
+                if var in unit.live:
+                    item.live.add(unit.stage)
+        for unit in self.units:
+            if self.needs_origin(unit):
+                self.hidden_uniform(found, unit, "gl_FbWposYTransform", t.VEC4)
+            if any("ftransform" in f.uses for f in unit.reachable):
+                self.hidden_uniform(found, unit, "gl_ModelViewProjectionMatrix", t.MAT4)
+        return list(found.values())
+
+    def needs_origin(self, unit: StageUnit) -> bool:
+        coord = unit.builtins.get("gl_FragCoord")
+        return coord is not None and "origin_upper_left" in coord.quals.flags
+
+    def hidden_uniform(
+        self, found: dict[str, _Shared], unit: StageUnit, name: str, type_: Type
+    ) -> None:
+        """A uniform the shader never names but its lowering reads."""
+        item = found.get(name)
+        if item is None:
+            var = hir.Variable(name, type_, hir.Quals("uniform"), kind="global", builtin="state:")
+            item = found[name] = _Shared(name, var, type_)
+        item.users.setdefault(unit, item.var)
+        item.live.add(unit.stage)
+
+    def match(self, item: _Shared, var: hir.Variable, unit: StageUnit) -> None:
+        log, name = self.log, var.name
+        merged = merge_types(item.type, var.type)
+        if merged is None:
+            log.error(f"uniform '{name}' is '{item.type}' in one stage and '{var.type}' in another")
+            return
+        item.type = merged
+        for key in ("location", "binding", "offset"):
+            a, b = item.layout.get(key, -1), var.quals.layout.get(key, -1)
+            if a >= 0 and b >= 0 and a != b:
+                log.error(f"uniform '{name}' has two values of '{key}'")
+        if item.var.quals.flags & IMAGE_FORMATS != var.quals.flags & IMAGE_FORMATS:
+            log.error(f"image '{name}' has different formats in different stages")
+        es = unit.language.es
+        if es and item.var.quals.precision != var.quals.precision:
+            p, q = item.var.quals.precision, var.quals.precision
+            if p and q and item.live and var in unit.live:
+                log.error(f"uniform '{name}' has precision '{p}' in one stage and '{q}' in another")
+        if item.init is not None and var.init is not None:
+            if constant_value(var.init) != item.init:
+                log.error(f"uniform '{name}' has two different initializers")
+        for block_unit in self.units:
+            for block in block_unit.blocks.values():
+                if block.quals.storage in ("uniform", "buffer") and not block.instance_name:
+                    if any(m.name == name for m in block.members):
+                        log.error(f"'{name}' is declared both inside and outside of a block")
+
+    # -- locations ---------------------------------------------------------------------------
+
+    def locations_of(self, type_: Type) -> int:
+        """How many locations a uniform takes: one per basic element."""
+        if type_.element is not None:
+            return type_.length * self.locations_of(type_.element)
+        if type_.is_struct:
+            return sum(self.locations_of(f.type) for f in type_.fields)
+        return 1
+
+    def explicit_locations(self, shared: list[_Shared]) -> None:
+        for item in shared:
+            location = item.layout.get("location", -1)
+            if location < 0 or item.type.without_array.base is Base.SUBROUTINE:
+                continue
+            for i in range(location, location + self.locations_of(item.type)):
+                if self.used_locations.setdefault(i, item.name) != item.name:
+                    self.log.error(
+                        f"uniforms '{self.used_locations[i]}' and '{item.name}' share location {i}"
+                    )
+                if i >= self.limits.max_uniform_locations:
+                    self.log.error(f"location {i} of uniform '{item.name}' exceeds the limit")
+                    break
+        self.next_location = 0
+
+    next_location = 0
+
+    def take_locations(self, count: int) -> int:
+        """The first free run of `count` locations."""
+        start = self.next_location
+        if self.used_locations:
+            while any(start + i in self.used_locations for i in range(count)):
+                start += 1
+            if start + count > self.next_location and start == self.next_location:
+                self.next_location = start + count
+            for i in range(count):
+                self.used_locations[start + i] = ""
+            return start
+        self.next_location = start + count
+        return start
+
+    # -- placing -----------------------------------------------------------------------------
+
+    def place(self, item: _Shared) -> None:
+        if not item.live:
+            return
+        element = item.type.without_array
+        if element.base is Base.SUBROUTINE:
+            self.place_subroutine(item)
+        elif element.base is Base.ATOMIC_UINT:
+            self.place_counter(item)
+        else:
+            self.place_plain(item)
+
+    def place_plain(self, item: _Shared) -> None:
+        type_ = explicit_type(item.type)
+        offset = -1
+        if self.has_data(item.type):
+            size, alignment = size_align(item.type)
+            offset = align(self.storage, max(alignment, 4))
+            self.storage = offset + size
+            if item.init is not None:
+                self.write_initial(type_, item.init, offset)
+        builtin = item.var.builtin.startswith("state:")
+        opaque = self.opaque_variables(item)
+        for unit, var in item.users.items():
+            if unit.stage not in item.live or offset < 0:
+                continue
+            nir = Variable(item.name, type_, Mode.UNIFORM, offset=offset)
+            nir.builtin = item.name if builtin else ""
+            nir.binding = item.layout.get("binding", -1)
+            self.variables[unit.stage].variables[var] = nir
+        location = item.layout.get("location", -1)
+        if location < 0 and not builtin:
+            location = self.take_locations(self.locations_of(item.type))
+        for leaf in leaves(item.name, type_, max(offset, 0)):
+            self.add_uniform(item, leaf, location, opaque, builtin)
+            if not builtin:
+                location += max(1, leaf.array_size)
+
+    def has_data(self, type_: Type) -> bool:
+        return any(not leaf.is_opaque for leaf in type_.leaves())
+
+    def add_uniform(
+        self,
+        item: _Shared,
+        leaf: Leaf,
+        location: int,
+        opaque: dict[tuple[int, ...], dict[Stage, int]],
+        builtin: bool,
+    ) -> None:
+        kind = leaf.type
+        indices: dict[Stage, int] = {}
+        binding = -1
+        if kind.is_opaque:
+            indices = {s: first + leaf.flat for s, first in opaque[leaf.fields].items()}
+            if "binding" in item.layout:
+                binding = item.layout["binding"] + leaf.flat
+        self.program.uniforms.append(
+            Uniform(
+                leaf.name,
+                kind.plain,
+                leaf.array_size,
+                -1 if builtin else location,
+                -1 if kind.is_opaque else leaf.offset,
+                -1,
+                leaf.array_stride,
+                kind.stride if kind.is_matrix else 0,
+                kind.row_major,
+                frozenset(item.live),
+                indices,
+                binding,
+                builtin,
+            )
+        )
+
+    def opaque_variables(self, item: _Shared) -> dict[tuple[int, ...], dict[Stage, int]]:
+        """Unit numbers and NIR variables for samplers and images, also inside structures."""
+        found: dict[tuple[int, ...], dict[Stage, int]] = {}
+        for fields, type_, label in _opaque_paths(item.type, item.name):
+            element = type_.without_array
+            count = type_.array_elements
+            firsts: dict[Stage, int] = {}
+            for unit, var in item.users.items():
+                stage = unit.stage
+                if stage not in item.live:
+                    continue
+                counter = self.images if element.is_image else self.textures
+                first = counter[stage]
+                counter[stage] += count
+                firsts[stage] = first
+                nir = Variable(label, type_, Mode.UNIFORM, driver_location=first)
+                nir.binding = item.layout.get("binding", -1)
+                nir.access = access_flags(var.quals.memory)
+                nir.image_format = next(iter(var.quals.flags & IMAGE_FORMATS), "")
+                stage_variables = self.variables[stage]
+                if fields:
+                    stage_variables.opaque[var, fields] = nir
+                else:
+                    stage_variables.variables[var] = nir
+            found[fields] = firsts
+        return found
+
+    def place_subroutine(self, item: _Shared) -> None:
+        """A subroutine uniform is stored as the index of the chosen function."""
+        ((unit, var),) = item.users.items()
+        count = max(1, item.type.array_elements)
+        type_ = explicit_type(t.array(t.INT, item.type.length) if item.type.is_array else t.INT)
+        offset = align(self.storage, 16)
+        self.storage = offset + 16 * count
+        nir = Variable(item.name, type_, Mode.UNIFORM, offset=offset)
+        self.variables[unit.stage].variables[var] = nir
+        functions = [f for f in unit.functions.values() if f.subroutine_types]
+        names = self.program.subroutines.setdefault(unit.stage, [f.name for f in functions])
+        wanted = item.type.without_array.name
+        compatible = tuple(names.index(f.name) for f in functions if wanted in f.subroutine_types)
+        if compatible:
+            for i in range(count):
+                self.initial.append((offset + 16 * i, struct.pack("<i", compatible[0])))
+        location = item.layout.get("location", -1)
+        if location < 0:
+            location = sum(
+                max(1, s.array_size)
+                for s in self.program.subroutine_uniforms
+                if s.stage is unit.stage
+            )
+        self.program.subroutine_uniforms.append(
+            SubroutineUniform(item.name, unit.stage, location, item.type.length, offset, compatible)
+        )
+
+    def place_counter(self, item: _Shared) -> None:
+        binding = item.layout.get("binding", 0)
+        offset = item.layout.get("offset", 0)
+        for unit, var in item.users.items():
+            nir = Variable(item.name, item.type, Mode.UNIFORM, binding=binding, offset=offset)
+            self.variables[unit.stage].variables[var] = nir
+        self.program.uniforms.append(
+            Uniform(
+                f"{item.name}[0]" if item.type.is_array else item.name,
+                t.ATOMIC_UINT,
+                item.type.array_elements if item.type.is_array else 0,
+                -1,
+                offset,
+                -1,
+                4 if item.type.is_array else 0,
+                0,
+                False,
+                frozenset(item.live),
+                {},
+                binding,
+                atomic_buffer=binding,
+            )
+        )
+
+    def write_initial(self, type_: Type, value: hir.Value, offset: int) -> None:
+        if type_.element is not None:
+            for i, part in enumerate(value):
+                self.write_initial(type_.element, part, offset + i * type_.stride)
+        elif type_.is_struct:
+            for f, part in zip(type_.fields, value, strict=True):
+                self.write_initial(f.type, part, offset + f.offset)
+        else:
+            bits: Any = constant_bits(type_, value)
+            columns = bits if type_.is_matrix else (bits,)
+            letter = "Q" if type_.bit_size == 64 else "I"
+            for i, column in enumerate(columns):
+                data = struct.pack(f"<{len(column)}{letter}", *column)
+                self.initial.append((offset + i * type_.stride, data))
+
+    # -- blocks ------------------------------------------------------------------------------
+
+    def link_blocks(self, storage: str) -> None:
+        program, log = self.program, self.log
+        tables = program.uniform_blocks if storage == "uniform" else program.storage_blocks
+        members = program.uniforms if storage == "uniform" else program.buffer_variables
+        seen: dict[str, tuple[hir.Block, list[StageUnit]]] = {}
+        for unit in self.units:
+            for (kind, name), block in unit.blocks.items():
+                if kind != storage:
+                    continue
+                if name in seen:
+                    if not same_block(seen[name][0], block):
+                        log.error(f"block '{name}' is declared differently in different stages")
+                    self.merge_sizes(seen[name][0], block)
+                    seen[name][1].append(unit)
+                else:
+                    seen[name] = block, [unit]
+        per_stage = dict.fromkeys((u.stage for u in self.units), 0)
+        for name, (block, units) in seen.items():
+            live = frozenset(u.stage for u in units if self.block_live(u, u.blocks[storage, name]))
+            declared = block.type.packing in ("std140", "std430", "shared")
+            if not live and not declared:
+                continue
+            self.add_block(block, name, units, live, tables, members, storage)
+            count = block.instance.type.array_elements if block.instance is not None else 1
+            for stage in live:
+                per_stage[stage] += max(1, count)
+        limit = (
+            self.limits.max_uniform_blocks
+            if storage == "uniform"
+            else self.limits.max_shader_storage_blocks
+        )
+        for stage, count in per_stage.items():
+            if count > limit:
+                log.error(f"the {stage.value} stage uses {count} {storage} blocks of {limit}")
+
+    def merge_sizes(self, a: hir.Block, b: hir.Block) -> None:
+        """Implicitly sized members take the larger size of both stages."""
+        for x, y in zip(a.members, b.members, strict=False):
+            x.max_index = y.max_index = max(x.max_index, y.max_index)
+        for p, q in zip(a.member_quals, b.member_quals, strict=False):
+            high = max(p.layout.get("#max_index", -1), q.layout.get("#max_index", -1))
+            if high >= 0:
+                p.layout["#max_index"] = q.layout["#max_index"] = high
+
+    def block_live(self, unit: StageUnit, block: hir.Block) -> bool:
+        return block.instance in unit.live or any(m in unit.live for m in block.members)
+
+    def add_block(
+        self,
+        block: hir.Block,
+        name: str,
+        units: list[StageUnit],
+        live: frozenset[Stage],
+        tables: list[UniformBlock],
+        members: list[Uniform],
+        storage: str,
+    ) -> None:
+        type_, size = block_layout(block)
+        limit = (
+            self.limits.max_uniform_block_size
+            if storage == "uniform"
+            else self.limits.max_shader_storage_block_size
+        )
+        if size > limit:
+            self.log.error(f"block '{name}' has {size} bytes, more than the limit of {limit}")
+        assert block.instance is not None
+        dims = _dims(block.instance.type)
+        binding = block.quals.layout.get("binding", 0)
+        first = len(tables)
+        all_stages = frozenset(u.stage for u in units)
+        stages = live or all_stages
+        prefix = name + "." if block.instance_name else ""
+        index_list: list[int] = []
+        for leaf in leaves("", type_):
+            index_list.append(len(members))
+            members.append(
+                Uniform(
+                    prefix + leaf.name,
+                    leaf.type.plain,
+                    leaf.array_size,
+                    -1,
+                    leaf.offset,
+                    first,
+                    leaf.array_stride,
+                    leaf.type.stride if leaf.type.is_matrix else 0,
+                    leaf.type.row_major,
+                    stages,
+                    {},
+                )
+            )
+        offset = 1 if storage == "uniform" else 0
+        for i, label in enumerate(_instances(name, dims)):
+            explicit = "binding" in block.quals.layout
+            tables.append(
+                UniformBlock(
+                    label,
+                    size,
+                    binding + i if explicit else 0,
+                    stages,
+                    tuple(index_list),
+                    dict.fromkeys(stages, first + i + offset),
+                )
+            )
+        for unit in units:
+            own = unit.blocks[storage, name]
+            assert own.instance is not None
+            arrayed: Type = type_
+            for length in reversed(dims):
+                arrayed = t.array(arrayed, length)
+            mode = Mode.UBO if storage == "uniform" else Mode.SSBO
+            nir = Variable(name, arrayed, mode, driver_location=first + offset)
+            nir.binding = binding
+            nir.interface = type_
+            nir.access = access_flags(own.quals.memory)
+            self.variables[unit.stage].blocks[own.instance] = nir
+
+    # -- the end -----------------------------------------------------------------------------
+
+    def atomic_counters(self) -> None:
+        by_binding: dict[int, list[int]] = {}
+        for i, uniform in enumerate(self.program.uniforms):
+            if uniform.atomic_buffer >= 0:
+                by_binding.setdefault(uniform.atomic_buffer, []).append(i)
+        for number, (binding, indices) in enumerate(sorted(by_binding.items())):
+            group = [self.program.uniforms[i] for i in indices]
+            ranges = sorted((u.offset, u.offset + 4 * max(1, u.array_size), u.name) for u in group)
+            for (_, end, a), (begin, _, b) in itertools.pairwise(ranges):
+                if begin < end:
+                    self.log.error(f"atomic counters '{a}' and '{b}' overlap")
+            size = ranges[-1][1]
+            if size > self.limits.max_atomic_counter_buffer_size:
+                self.log.error(f"atomic counter buffer {binding} is too large")
+            stages = frozenset(s for u in group for s in u.stages)
+            self.program.atomic_buffers.append(AtomicBuffer(binding, size, stages, tuple(indices)))
+            del number
+        self.check_counter_limits()
+
+    def check_counter_limits(self) -> None:
+        limits = self.limits
+        table = {
+            Stage.VERTEX: "vertex",
+            Stage.TESS_CTRL: "tess_control",
+            Stage.TESS_EVAL: "tess_evaluation",
+            Stage.GEOMETRY: "geometry",
+            Stage.FRAGMENT: "fragment",
+            Stage.COMPUTE: "compute",
+        }
+        total = buffers = 0
+        for stage, name in table.items():
+            counters = sum(
+                max(1, u.array_size)
+                for u in self.program.uniforms
+                if u.atomic_buffer >= 0 and stage in u.stages
+            )
+            used = sum(stage in b.stages for b in self.program.atomic_buffers)
+            if counters > getattr(limits, f"max_{name}_atomic_counters"):
+                self.log.error(f"too many atomic counters in the {name} shader")
+            if used > getattr(limits, f"max_{name}_atomic_counter_buffers"):
+                self.log.error(f"too many atomic counter buffers in the {name} shader")
+            total += counters
+            buffers += used
+        if total > limits.max_combined_atomic_counters:
+            self.log.error("too many atomic counters in the program")
+        if buffers > limits.max_combined_atomic_counter_buffers:
+            self.log.error("too many atomic counter buffers in the program")
+
+    def finish(self) -> None:
+        program, limits = self.program, self.limits
+        program.default_block_size = align(self.storage, 16)
+        data = bytearray(program.default_block_size)
+        for offset, raw in self.initial:
+            data[offset : offset + len(raw)] = raw
+        program.default_block_initial = bytes(data)
+        texture_limits = {
+            Stage.VERTEX: limits.max_vertex_texture_image_units,
+            Stage.FRAGMENT: limits.max_texture_image_units,
+            Stage.GEOMETRY: limits.max_geometry_texture_image_units,
+        }
+        for stage, count in self.textures.items():
+            if count > texture_limits.get(stage, limits.max_texture_image_units):
+                self.log.error(f"the {stage.value} shader uses too many samplers: {count}")
+        if sum(self.textures.values()) > limits.max_combined_texture_image_units:
+            self.log.error("the program uses too many samplers")
+        self.check_component_limits()
+
+    def check_component_limits(self) -> None:
+        limits = self.limits
+        table = {
+            Stage.VERTEX: limits.max_vertex_uniform_components,
+            Stage.FRAGMENT: limits.max_fragment_uniform_components,
+            Stage.GEOMETRY: limits.max_geometry_uniform_components,
+        }
+        for stage, limit in table.items():
+            used = sum(
+                u.type.components * max(1, u.array_size) * (2 if u.type.bit_size == 64 else 1)
+                for u in self.program.uniforms
+                if stage in u.stages and u.block < 0 and not u.type.is_opaque
+            )
+            if used > limit:
+                self.log.error(
+                    f"the {stage.value} shader uses {used} uniform components of {limit}"
+                )
+
+
+def _dims(type_: Type) -> list[int]:
+    dims: list[int] = []
+    while type_.element is not None:
+        dims.append(type_.length)
+        type_ = type_.element
+    return dims
+
+
+def _instances(name: str, dims: list[int]) -> list[str]:
+    labels = [name]
+    for length in dims:
+        labels = [f"{label}[{i}]" for label in labels for i in range(length)]
+    return labels
+
+
+def _opaque_paths(type_: Type, name: str) -> list[tuple[tuple[int, ...], Type, str]]:
+    """(member path, type in all array dimensions on the way, label) of opaque leaves."""
+    found: list[tuple[tuple[int, ...], Type, str]] = []
+    stack: list[tuple[Type, tuple[int, ...], list[int], str]] = [(type_, (), [], name)]
+    while stack:
+        kind, fields, dims, label = stack.pop()
+        while kind.element is not None:
+            dims = [*dims, kind.length]
+            kind = kind.element
+        if kind.is_struct:
+            for i in range(len(kind.fields) - 1, -1, -1):
+                f = kind.fields[i]
+                stack.append((f.type, (*fields, i), dims, f"{label}.{f.name}"))
+        elif kind.is_opaque:
+            full: Type = kind
+            for length in reversed(dims):
+                full = t.array(full, length)
+            found.append((fields, full, label))
+    return found

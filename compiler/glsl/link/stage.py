@@ -1,0 +1,339 @@
+"""One stage: joining the shaders attached for it, and what of it is reachable from main."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from compiler.glsl import fold, hir
+from compiler.glsl.check_base import constant_value
+from compiler.glsl.check_functions import find_recursion
+from compiler.glsl.language import Language
+from compiler.glsl.link.errors import LinkLog
+from compiler.nir import types as t
+from compiler.nir.ir import Stage
+from compiler.nir.types import Type
+
+__all__ = ["StageUnit", "join_stage", "merge_types"]
+
+
+@dataclass(slots=True, eq=False)
+class StageUnit:
+    """All shaders of one stage as one."""
+
+    stage: Stage
+    language: Language
+    globals: dict[str, hir.Variable] = field(default_factory=dict)
+    builtins: dict[str, hir.Variable] = field(default_factory=dict)
+    blocks: dict[tuple[str, str], hir.Block] = field(default_factory=dict)
+    functions: dict[tuple[Any, ...], hir.Function] = field(default_factory=dict)
+    """signature -> definition"""
+    main: hir.Function | None = None
+    canonical: dict[hir.Variable, hir.Variable] = field(default_factory=dict)
+    layout: dict[str, Any] = field(default_factory=dict)
+    reachable: list[hir.Function] = field(default_factory=list)
+    live: set[hir.Variable] = field(default_factory=set)
+    """variables with static storage that reachable code mentions"""
+    initialized: list[hir.Variable] = field(default_factory=list)
+    """globals with an initialiser, in order"""
+    subroutine_types: dict[str, hir.Function] = field(default_factory=dict)
+    written: set[str] = field(default_factory=set)
+    """names of outputs that reachable shaders write"""
+
+    def resolve(self, var: hir.Variable) -> hir.Variable:
+        return self.canonical.get(var, var)
+
+    @property
+    def name(self) -> str:
+        return self.stage.value.replace("_", " ")
+
+
+def merge_types(a: Type, b: Type) -> Type | None:
+    """The common type of two declarations, which may leave array sizes open; None if none."""
+    if a is b:
+        return a
+    if a.element is not None and b.element is not None:
+        element = merge_types(a.element, b.element)
+        if element is None or (a.length and b.length and a.length != b.length):
+            return None
+        return t.array(element, a.length or b.length)
+    if a.is_struct and b.is_struct and a.name == b.name and a.base is b.base:
+        if len(a.fields) != len(b.fields):
+            return None
+        for x, y in zip(a.fields, b.fields, strict=True):
+            if x.name != y.name or merge_types(x.type, y.type) is None:
+                return None
+        return a
+    return None
+
+
+class _Joiner:
+    def __init__(self, unit: StageUnit, log: LinkLog) -> None:
+        self.unit = unit
+        self.log = log
+
+    def add(self, shader: hir.Shader) -> None:
+        unit = self.unit
+        for var in shader.globals:
+            if var.quals.storage == "const":
+                continue
+            old = unit.globals.get(var.name)
+            if old is None:
+                unit.globals[var.name] = var
+            elif old is not var:
+                self.merge(old, var)
+        for name, var in shader.builtins.items():
+            old = unit.builtins.get(name)
+            if old is None:
+                unit.builtins[name] = var
+            elif old is not var:
+                self.merge_builtin(old, var)
+        for block in shader.blocks:
+            self.add_block(block)
+        for function in shader.functions:
+            self.add_function(function)
+        for var in shader.globals:
+            if var.init is not None and var.quals.storage not in ("const",):
+                unit.initialized.append(var)
+        unit.subroutine_types.update(shader.subroutine_types)
+        self.merge_layout(shader.layout)
+
+    def merge(self, old: hir.Variable, new: hir.Variable) -> None:
+        log, name = self.log, new.name
+        a, b = old.quals, new.quals
+        self.unit.canonical[new] = old
+        if (old.block is None) != (new.block is None):
+            log.error(f"'{name}' is declared both inside and outside of a block")
+        merged = merge_types(old.type, new.type)
+        if merged is None or a.storage != b.storage:
+            log.error(
+                f"'{name}' is declared as '{a.storage} {old.type}' and as '{b.storage} {new.type}'"
+            )
+            return
+        for var, other in ((old, new), (new, old)):
+            if var.type.is_array and other.type.length and var.max_index >= other.type.length:
+                log.error(f"'{name}' is indexed beyond its size {other.type.length}")
+        old.type = merged
+        old.max_index = max(old.max_index, new.max_index)
+        old.used, old.written = old.used or new.used, old.written or new.written
+        for key in ("location", "binding", "component", "index", "offset"):
+            x, y = a.layout.get(key, -1), b.layout.get(key, -1)
+            if x >= 0 and y >= 0 and x != y:
+                log.error(f"'{name}' is declared with two values of '{key}'")
+            elif y >= 0:
+                a.layout[key] = y
+        for key in ("invariant", "centroid", "sample", "patch", "interpolation"):
+            if getattr(a, key) != getattr(b, key):
+                log.error(f"'{name}' is declared with different '{key}' qualifiers")
+        if a.flags != b.flags and a.storage == "uniform":
+            log.error(f"'{name}' is declared with different layout qualifiers")
+        if old.init is not None and new.init is not None:
+            p, q = constant_value(old.init), constant_value(new.init)
+            if p is None or q is None or not fold.equal(p, q):
+                log.error(f"'{name}' has two different initializers")
+
+    def merge_builtin(self, old: hir.Variable, new: hir.Variable) -> None:
+        self.unit.canonical[new] = old
+        merged = merge_types(old.type, new.type)
+        if merged is None:
+            self.log.error(f"'{old.name}' is declared as '{old.type}' and as '{new.type}'")
+            return
+        for var, other in ((old, new), (new, old)):
+            if var.type.is_array and other.type.length and var.max_index >= other.type.length:
+                self.log.error(f"'{old.name}' is indexed beyond its size {other.type.length}")
+        old.type = merged
+        old.max_index = max(old.max_index, new.max_index)
+        old.written = old.written or new.written
+        old.used = old.used or new.used
+        if (
+            old.name == "gl_FragCoord"
+            and (old.redeclared or new.redeclared)
+            and (
+                (old.redeclared and new.redeclared and old.quals.flags != new.quals.flags)
+                or (old.used and not old.redeclared)
+                or (new.used and not new.redeclared)
+            )
+        ):
+            self.log.error("gl_FragCoord is redeclared with different layout qualifiers")
+        if old.name == "gl_FragDepth" and old.redeclared and new.redeclared:
+            if old.quals.flags != new.quals.flags:
+                self.log.error("gl_FragDepth is redeclared with different layout qualifiers")
+        old.quals.flags |= new.quals.flags
+        old.quals.invariant = old.quals.invariant or new.quals.invariant
+        old.quals.interpolation = old.quals.interpolation or new.quals.interpolation
+        old.redeclared = old.redeclared or new.redeclared
+
+    def add_block(self, block: hir.Block) -> None:
+        unit = self.unit
+        key = (block.quals.storage, block.name)
+        old = unit.blocks.get(key)
+        if old is None:
+            unit.blocks[key] = block
+            return
+        if not same_block(old, block):
+            self.log.error(f"block '{block.name}' is declared in two different ways")
+            return
+        assert old.instance is not None
+        assert block.instance is not None
+        unit.canonical[block.instance] = old.instance
+        if block.instance.used:
+            old.instance.used = True
+        for a, b in zip(old.members, block.members, strict=False):
+            unit.canonical[b] = a
+            a.used = a.used or b.used
+            a.max_index = max(a.max_index, b.max_index)
+        for a_quals, b_quals in zip(old.member_quals, block.member_quals, strict=False):
+            high = max(a_quals.layout.get("#max_index", -1), b_quals.layout.get("#max_index", -1))
+            if high >= 0:
+                a_quals.layout["#max_index"] = high
+
+    def add_function(self, function: hir.Function) -> None:
+        unit = self.unit
+        if function.body is None:
+            return
+        old = unit.functions.get(function.key)
+        if old is not None and old is not function:
+            self.log.error(f"function '{function}' is defined in two {unit.name} shaders")
+            return
+        unit.functions[function.key] = function
+        if function.name == "main":
+            unit.main = function
+
+    def merge_layout(self, layout: dict[str, Any]) -> None:
+        mine = self.unit.layout
+        for key, value in layout.items():
+            if key == "xfb_strides":
+                strides = mine.setdefault(key, {})
+                for buffer, stride in value.items():
+                    if strides.setdefault(buffer, stride) != stride:
+                        self.log.error(f"xfb_stride of buffer {buffer} is declared differently")
+            elif key in ("default_stream", "default_xfb_buffer"):
+                mine.setdefault(key, value)
+            elif mine.setdefault(key, value) != value:
+                what = key.replace("_", " ")
+                self.log.error(f"{self.unit.name} shaders declare different values of {what}")
+
+
+def same_block(a: hir.Block, b: hir.Block) -> bool:
+    """Are two declarations of a block the same interface?"""
+    if bool(a.instance_name) != bool(b.instance_name) and a.quals.storage in ("uniform", "buffer"):
+        return False
+    if a.type.packing != b.type.packing or len(a.type.fields) != len(b.type.fields):
+        return False
+    if a.instance is not None and b.instance is not None:
+        x, y = a.instance.type, b.instance.type
+        if x.is_array != y.is_array or (x.length and y.length and x.length != y.length):
+            return False
+    if a.quals.layout.get("binding", -1) != b.quals.layout.get("binding", -1):
+        if "binding" in a.quals.layout and "binding" in b.quals.layout:
+            return False
+    for x_field, y_field in zip(a.type.fields, b.type.fields, strict=True):
+        if x_field.name != y_field.name or merge_types(x_field.type, y_field.type) is None:
+            return False
+        if bool(x_field.row_major) != bool(y_field.row_major) and any(
+            leaf.is_matrix for leaf in x_field.type.leaves()
+        ):
+            return False
+    for p, q in zip(a.member_quals, b.member_quals, strict=False):
+        for key in ("offset", "align", "location"):
+            if p.layout.get(key, -1) != q.layout.get(key, -1):
+                return False
+    return True
+
+
+def _reach(unit: StageUnit, log: LinkLog) -> None:
+    """Functions called from main, directly or not, and the globals they mention."""
+    assert unit.main is not None
+    seen: dict[hir.Function, None] = {unit.main: None}
+    stack = [unit.main]
+    roots = [f for f in unit.functions.values() if f.subroutine_types]
+    for f in roots:
+        if f not in seen:
+            seen[f] = None
+            stack.append(f)
+    while stack:
+        function = stack.pop()
+        for callee, _, _ in function.calls:
+            body = unit.functions.get(callee.key)
+            if body is None:
+                log.error(f"function '{callee}' is called but not defined")
+                continue
+            if body.result is not callee.result:
+                log.error(f"function '{callee}' is defined with another return type")
+            if body not in seen:
+                seen[body] = None
+                stack.append(body)
+    unit.reachable = list(seen)
+    for function in unit.reachable:
+        for var in function.globals:
+            unit.live.add(unit.resolve(var))
+    changed = True
+    while changed:  # initialisers of live globals mention further globals
+        changed = False
+        for var in unit.initialized:
+            if unit.resolve(var) in unit.live and var.init is not None:
+                for used in _mentioned(var.init):
+                    resolved = unit.resolve(used)
+                    if resolved.kind == "global" and resolved not in unit.live:
+                        unit.live.add(resolved)
+                        changed = True
+
+
+def _mentioned(e: hir.Expr) -> list[hir.Variable]:
+    found: list[hir.Variable] = []
+    stack: list[object] = [e]
+    while stack:
+        x = stack.pop()
+        if isinstance(x, hir.VarRef):
+            found.append(x.var)
+        elif isinstance(x, hir.Expr):
+            for name in type(x).__slots__:
+                stack.append(getattr(x, name))
+        elif isinstance(x, list):
+            stack += x
+    return found
+
+
+def _size_arrays(unit: StageUnit, log: LinkLog) -> None:
+    """Arrays without a size get the smallest that holds every constant index."""
+    for var in [*unit.globals.values(), *unit.builtins.values()]:
+        if var.type.is_unsized_array and var.type.element is not None and var.builtin != "block":
+            if var.builtin and var.name not in (
+                "gl_TexCoord",
+                "gl_ClipDistance",
+                "gl_CullDistance",
+            ):
+                continue
+            var.type = t.array(var.type.element, max(1, var.max_index + 1))
+
+
+def join_stage(stage: Stage, shaders: list[tuple[hir.Shader, Language]], log: LinkLog) -> StageUnit:
+    """Merge the shaders of one stage and find what main reaches."""
+    unit = StageUnit(stage, shaders[0][1])
+    joiner = _Joiner(unit, log)
+    mains = 0
+    for shader, _ in shaders:
+        joiner.add(shader)
+        mains += any(f.name == "main" and f.body is not None for f in shader.functions)
+    if unit.main is None:
+        log.error(f"the {unit.name} shaders have no main()")
+    log.stop_on_error()
+    _reach(unit, log)
+    log.stop_on_error()
+    linked = [
+        hir.Function(
+            f.name,
+            f.result,
+            f.params,
+            calls=[(unit.functions[c.key], loc, end) for c, loc, end in f.calls],
+        )
+        for f in unit.reachable
+    ]
+    by_key = {f.key: f for f in linked}
+    for f in linked:
+        f.calls = [(by_key[c.key], loc, end) for c, loc, end in f.calls]
+    recursive = find_recursion(linked)
+    if recursive is not None:
+        log.error(f"function '{recursive[0].name}' calls itself; GLSL has no recursion")
+    _size_arrays(unit, log)
+    return unit

@@ -1,0 +1,129 @@
+"""Rules about whole stages and the set of stages in a program."""
+
+from __future__ import annotations
+
+from compiler.glsl.builtins.limits import Limits
+from compiler.glsl.language import Language
+from compiler.glsl.layouts import PRIMITIVES
+from compiler.glsl.link.errors import LinkLog
+from compiler.glsl.link.program import LinkOptions
+from compiler.glsl.link.stage import StageUnit
+from compiler.nir import types as t
+from compiler.nir.ir import Stage
+
+__all__ = ["check_program", "check_stage"]
+
+
+def check_program(
+    units: dict[Stage, StageUnit], languages: list[Language], options: LinkOptions, log: LinkLog
+) -> None:
+    """Which stages may stand together, and in which versions."""
+    if not units:
+        if options.api != "compat":
+            log.error("the program has no shaders")
+        return
+    if any(lang.es for lang in languages):
+        if not all(lang.es for lang in languages):
+            log.error("GLSL ES and desktop GLSL shaders cannot be linked together")
+        elif len({lang.version for lang in languages}) > 1:
+            log.error("all shaders must use the same version of GLSL ES")
+        if not options.separable and Stage.COMPUTE not in units:
+            for stage in (Stage.VERTEX, Stage.FRAGMENT):
+                if stage not in units:
+                    log.error(f"the program has no {stage.value} shader")
+    if Stage.COMPUTE in units and len(units) > 1:
+        log.error("a compute shader cannot be linked with other stages")
+    if not options.separable:
+        if Stage.GEOMETRY in units and Stage.VERTEX not in units:
+            log.error("a geometry shader needs a vertex shader")
+        if Stage.TESS_EVAL in units and Stage.VERTEX not in units:
+            log.error("a tessellation evaluation shader needs a vertex shader")
+        if Stage.TESS_CTRL in units and Stage.VERTEX not in units:
+            log.error("a tessellation control shader needs a vertex shader")
+        if Stage.TESS_CTRL in units and Stage.TESS_EVAL not in units:
+            log.error("a tessellation control shader needs a tessellation evaluation shader")
+    has_tess_eval = Stage.TESS_EVAL in units
+    if has_tess_eval and any(lang.es for lang in languages) and Stage.TESS_CTRL not in units:
+        if not options.separable:
+            log.error("a tessellation evaluation shader needs a tessellation control shader")
+
+
+def check_stage(unit: StageUnit, limits: Limits, log: LinkLog) -> None:
+    """Layouts a stage must declare, and built-ins that exclude each other."""
+    layout = unit.layout
+    if unit.stage is Stage.GEOMETRY:
+        for key, what in (
+            ("input_primitive", "an input primitive"),
+            ("output_primitive", "an output primitive"),
+            ("max_vertices", "max_vertices"),
+        ):
+            if key not in layout and not unit.language.has("ARB_geometry_shader4"):
+                log.error(f"the geometry shaders declare no {what.removeprefix('an ')}")
+        _size_inputs(unit, PRIMITIVES.get(layout.get("input_primitive", ""), 0), log)
+    elif unit.stage is Stage.TESS_CTRL:
+        if "vertices_out" not in layout:
+            log.error("the tessellation control shaders declare no output patch size")
+        _size_patch(unit, layout.get("vertices_out", 0), log)
+    elif unit.stage is Stage.TESS_EVAL:
+        if "tess_primitive" not in layout:
+            log.error("the tessellation evaluation shaders declare no primitive")
+    elif unit.stage is Stage.COMPUTE:
+        variable = "local_size_variable" in layout
+        if "local_size" not in layout and not variable:
+            log.error("the compute shaders declare no workgroup size")
+        if "local_size" in layout and variable:
+            log.error("the workgroup size is both fixed and variable")
+    written = {name for name, var in unit.builtins.items() if var.written}
+    if "gl_ClipVertex" in written and written & {"gl_ClipDistance", "gl_CullDistance"}:
+        log.error("gl_ClipVertex cannot be written together with gl_ClipDistance")
+    if {"gl_FragColor", "gl_FragData"} <= written:
+        log.error("gl_FragColor and gl_FragData cannot both be written")
+    clip, cull = unit.builtins.get("gl_ClipDistance"), unit.builtins.get("gl_CullDistance")
+    if clip is not None and cull is not None:
+        if clip.type.length + cull.type.length > limits.max_combined_clip_and_cull_distances:
+            log.error("too many clip and cull distances together")
+
+
+def _size_inputs(unit: StageUnit, vertices: int, log: LinkLog) -> None:
+    """Geometry shader inputs take the size of the primitive, wherever it was declared."""
+    if not vertices:
+        return
+    for var in [
+        *unit.globals.values(),
+        *unit.builtins.values(),
+        *(b.instance for b in unit.blocks.values() if b.instance is not None),
+    ]:
+        per_vertex = var.quals.storage == "in" and (
+            not var.builtin or var.builtin == "block" or var.name.endswith("In")
+        )
+        if not per_vertex or var.type.element is None or var.name == "gl_PrimitiveIDIn":
+            continue
+        if var.type.length == vertices:
+            continue
+        implicit = var.type.length in (0, max(1, var.max_index + 1))
+        if var.max_index >= vertices or not implicit:
+            log.error(
+                f"'{var.name}' has {var.type.length} elements, the input primitive "
+                f"{vertices} vertices"
+            )
+        else:
+            var.type = t.array(var.type.element, vertices)
+
+
+def _size_patch(unit: StageUnit, vertices: int, log: LinkLog) -> None:
+    if not vertices:
+        return
+    for var in [
+        *unit.globals.values(),
+        *unit.builtins.values(),
+        *(b.instance for b in unit.blocks.values() if b.instance is not None),
+    ]:
+        if var.quals.storage != "out" or var.quals.patch or var.type.element is None:
+            continue
+        if var.builtin not in ("", "block") or var.type.length == vertices:
+            continue
+        implicit = var.type.length in (0, max(1, var.max_index + 1))
+        if not implicit:
+            log.error(f"'{var.name}' has {var.type.length} elements, the output patch {vertices}")
+        else:
+            var.type = t.array(var.type.element, vertices)

@@ -1,0 +1,1 @@
+"""From the checked tree to NIR, through the builder."""

@@ -1,0 +1,234 @@
+"""State of lowering one stage: the NIR shader, its variables, functions and special variables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from compiler.glsl import hir
+from compiler.glsl.lower.values import Value, constant_bits, store
+from compiler.nir.builder import Builder
+from compiler.nir.ir import Access, Def, Deref, Mode, Shader, Stage, Variable
+from compiler.nir.ir import Function as NirFunction
+from compiler.nir.types import Type
+
+__all__ = ["Lowering", "Place", "StageVariables"]
+
+
+@dataclass(slots=True)
+class Place:
+    """Memory: a deref, and for a swizzled vector which components in which order."""
+
+    deref: Deref
+    components: tuple[int, ...] | None = None
+
+
+@dataclass(slots=True)
+class StageVariables:
+    """The NIR variables the linker made for one stage, by what the tree calls them."""
+
+    variables: dict[hir.Variable, Variable] = field(default_factory=dict)
+    members: dict[tuple[hir.Variable, int], Variable] = field(default_factory=dict)
+    """(block instance, member) -> variable, for `in` and `out` blocks"""
+    blocks: dict[hir.Variable, Variable] = field(default_factory=dict)
+    """block instance (or hidden instance) -> variable, for uniform and buffer blocks"""
+    opaque: dict[tuple[hir.Variable, tuple[int, ...]], Variable] = field(default_factory=dict)
+    """(uniform, member path) -> variable, for opaque members of structures"""
+    canonical: dict[hir.Variable, hir.Variable] = field(default_factory=dict)
+    """a variable of one shader -> the same variable in the shader that declared it first"""
+
+
+_MEMORY = {
+    "coherent": Access.COHERENT,
+    "volatile": Access.VOLATILE,
+    "restrict": Access.RESTRICT,
+    "readonly": Access.NON_WRITEABLE,
+    "writeonly": Access.NON_READABLE,
+}
+
+
+def access_flags(memory: frozenset[str]) -> Access:
+    """Memory qualifiers as NIR's bit set."""
+    flags = Access.NONE
+    for word in memory:
+        flags |= _MEMORY[word]
+    return flags
+
+
+class Lowering:
+    """Base of the lowering classes."""
+
+    def __init__(self, shader: Shader, stage_variables: StageVariables) -> None:
+        self.shader = shader
+        self.stage = shader.stage
+        self.vars = stage_variables
+        self.locals: dict[hir.Variable, Deref | Variable] = {}
+        self.functions: dict[hir.Function, NirFunction] = {}
+        self.bodies: dict[tuple[object, ...], hir.Function] = {}
+        self.constants: dict[tuple[Type, hir.Value], Variable] = {}
+        self.fragcoord_flags: set[str] = set()
+        self.b: Builder
+
+    # -- variables ---------------------------------------------------------------------------
+
+    def deref_of(self, var: hir.Variable) -> Deref:
+        """The memory of a variable."""
+        var = self.vars.canonical.get(var, var)
+        local = self.locals.get(var)
+        if isinstance(local, Deref):
+            return local
+        if local is not None:
+            return self.b.deref_var(local)
+        if var.block is not None and var.member >= 0:
+            return self.block_member(var.block, var.member)
+        if var.block is not None and var in self.vars.blocks:
+            return self.b.deref_var(self.vars.blocks[var])
+        if var.const_value is not None and var not in self.vars.variables:
+            return self.b.deref_var(self.constant_variable(var.type, var.const_value))
+        return self.b.deref_var(self.vars.variables[var])
+
+    def block_member(self, block: hir.Block, member: int) -> Deref:
+        assert block.instance is not None
+        instance = self.vars.canonical.get(block.instance, block.instance)
+        whole = self.vars.blocks.get(instance)
+        if whole is not None:
+            return self.b.deref_struct(self.b.deref_var(whole), member)
+        return self.b.deref_var(self.vars.members[instance, member])
+
+    def interface_member(self, e: hir.FieldRef) -> Deref | None:
+        """`block[i].member` of an `in` or `out` block is `member[i]`; also opaque members."""
+        path: list[hir.IndexRef] = []
+        base = e.base
+        while isinstance(base, hir.IndexRef):
+            path.append(base)
+            base = base.base
+        if isinstance(base, hir.VarRef):
+            var = self.vars.canonical.get(base.var, base.var)
+            member = self.vars.members.get((var, e.index))
+            if member is not None:
+                deref = self.b.deref_var(member)
+                for link in reversed(path):
+                    deref = self.b.deref_array(deref, self.index_value(link.index))
+                return deref
+        if e.type.without_array.is_opaque:
+            return self.opaque_member(e)
+        return None
+
+    def opaque_member(self, e: hir.FieldRef) -> Deref | None:
+        """A sampler inside a uniform structure is a variable of its own."""
+        fields: list[int] = []
+        indices: list[hir.Expr] = []
+        at: hir.Expr = e
+        while isinstance(at, (hir.FieldRef, hir.IndexRef)):
+            if isinstance(at, hir.FieldRef):
+                fields.append(at.index)
+            else:
+                indices.append(at.index)
+            at = at.base
+        if not isinstance(at, hir.VarRef):
+            return None
+        var = self.vars.canonical.get(at.var, at.var)
+        found = self.vars.opaque.get((var, tuple(reversed(fields))))
+        if found is None:
+            return None
+        deref = self.b.deref_var(found)
+        for index in reversed(indices):
+            deref = self.b.deref_array(deref, self.index_value(index))
+        return deref
+
+    def index_value(self, e: hir.Expr) -> Def:
+        value = self.value(e)
+        assert isinstance(value, Def)
+        return value
+
+    def value(self, e: hir.Expr) -> Value:
+        """Overridden by the expression lowering."""
+        raise AssertionError(e)
+
+    def constant_variable(self, type_: Type, value: hir.Value) -> Variable:
+        """A read-only variable that holds a constant array or structure."""
+        key = (type_, value)
+        var = self.constants.get(key)
+        if var is None or var not in self.b.impl.locals:
+            var = self.b.impl.add_local("constant", type_)
+            var.read_only = True
+            var.constant_initializer = constant_bits(type_, value)
+            self.constants[key] = var
+        return var
+
+    def spill(self, type_: Type, value: Value) -> Deref:
+        """Put a value into a temporary variable, for dynamic indexing."""
+        temp = self.b.impl.add_local("spilled", type_)
+        store(self.b, self.b.deref_var(temp), value)
+        return self.b.deref_var(temp)
+
+    def access_of(self, deref: Deref) -> int:
+        """Memory qualifiers for a load or store through `deref`."""
+        if deref.modes & Mode.SSBO:
+            var = deref.root_var
+            return int(var.access) if var is not None else 0
+        return 0
+
+    def is_precise(self, e: hir.Expr) -> bool:
+        """Is the target of an assignment declared precise (or invariant)?"""
+        while isinstance(e, (hir.FieldRef, hir.IndexRef, hir.Swizzle)):
+            e = e.base
+        return isinstance(e, hir.VarRef) and (e.var.quals.precise or e.var.quals.invariant)
+
+    # -- built-in variables that are not memory ----------------------------------------------
+
+    def is_special(self, var: hir.Variable) -> bool:
+        return var.builtin.startswith("sv:") or (
+            self.stage is Stage.FRAGMENT
+            and var.builtin in _FRAGMENT_SYSTEM
+            and var.quals.storage == "in"
+        )
+
+    def read_special(self, var: hir.Variable) -> Value | None:
+        """A system value, as the intrinsic that loads it."""
+        if not self.is_special(var):
+            return None
+        b = self.b
+        name = _FRAGMENT_SYSTEM.get(var.builtin) or var.builtin[3:].lower()
+        if name == "frag_coord":
+            return self.frag_coord()
+        if name == "sample_mask_in":
+            return [b.load_system_value(name)]
+        if name.startswith("subgroup_") and name.endswith("_mask"):
+            mask = b.load_system_value(name)
+            return b.pack_64_2x32(b.trim(mask, 2))
+        return b.load_system_value(name)
+
+    def read_special_index(self, e: hir.IndexRef) -> Value | None:
+        """gl_SampleMaskIn[0]: there is one word."""
+        if isinstance(e.base, hir.VarRef) and self.is_special(e.base.var):
+            value = self.read_special(e.base.var)
+            if isinstance(value, list):
+                return value[0]
+        return None
+
+    def frag_coord(self) -> Def:
+        """gl_FragCoord under the shader's layout for it."""
+        b = self.b
+        value = b.load_system_value("frag_coord")
+        if "origin_upper_left" in self.fragcoord_flags:
+            transform = b.load_deref(b.deref_var(self.origin_variable()))
+            y = b.fadd(
+                b.fmul(b.channel(value, 1), b.channel(transform, 0)), b.channel(transform, 1)
+            )
+            value = b.replace_channel(value, 1, y)
+        if "pixel_center_integer" in self.fragcoord_flags:
+            value = b.fadd(value, b.imm_vec(-0.5, -0.5, 0.0, 0.0))
+        return value
+
+    def origin_variable(self) -> Variable:
+        """The hidden uniform (scale, bias) that turns the window upside down."""
+        var = self.shader.find_variable("gl_FbWposYTransform")
+        assert var is not None, "the linker declares it when the layout asks for it"
+        return var
+
+
+_FRAGMENT_SYSTEM = {
+    "var:PRIMITIVE_ID": "primitive_id",
+    "var:LAYER": "layer_id",
+    "var:VIEWPORT": "viewport_index",
+}

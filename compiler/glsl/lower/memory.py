@@ -1,0 +1,262 @@
+"""Images, atomics, atomic counters, barriers, and the odd built-in that is an intrinsic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from compiler.glsl import hir
+from compiler.glsl.lower.textures import TextureLowering
+from compiler.glsl.lower.values import Value
+from compiler.nir.ir import Def, Deref
+from compiler.nir.types import Base, Dim
+
+__all__ = ["MemoryLowering"]
+
+_ATOMIC = {
+    "Add": ("fadd", "iadd", "iadd"),
+    "Min": ("fmin", "imin", "umin"),
+    "Max": ("fmax", "imax", "umax"),
+    "And": ("", "iand", "iand"),
+    "Or": ("", "ior", "ior"),
+    "Xor": ("", "ixor", "ixor"),
+    "Exchange": ("xchg", "xchg", "xchg"),
+    "CompSwap": ("xchg", "xchg", "xchg"),
+    "Subtract": ("", "iadd", "iadd"),
+}
+_VOTES = {"any": "vote_any", "all": "vote_all", "allEqual": "vote_ieq"}
+_DEST = {Base.FLOAT: "float32", Base.INT: "int32", Base.UINT: "uint32"}
+
+
+class MemoryLowering(TextureLowering):
+    """Built-ins with side effects."""
+
+    def lower_effect(self, e: hir.BuiltinCall) -> tuple[Value] | None:
+        """A one-tuple with the value, or None if the built-in is not one of these."""
+        name = e.name
+        if name.startswith("atomicCounter"):
+            return (self.counter(e),)
+        if name.startswith("imageAtomic"):
+            return (self.image_atomic(e),)
+        if name.startswith("image"):
+            return (self.image(e),)
+        if name.startswith("atomic"):
+            return (self.atomic(e),)
+        if name.startswith("interpolateAt"):
+            return (self.interpolate(e),)
+        method = _PLAIN.get(name)
+        if method is not None:
+            return (method(self, e),)
+        return None
+
+    # -- atomics -----------------------------------------------------------------------------
+
+    def atomic_op(self, op: str, type_: object) -> str:
+        row = _ATOMIC[op]
+        return row[0] if type_ is Base.FLOAT else row[1] if type_ in _SIGNED else row[2]
+
+    def atomic(self, e: hir.BuiltinCall) -> Def:
+        op = e.name[len("atomic") :]
+        place = self.place(e.args[0])
+        deref = place.deref
+        if place.components is not None:
+            deref = self.b.deref_array_imm(deref, place.components[0])
+        srcs = [deref.result, *(self.scalar(a) for a in e.args[1:])]
+        kind = "deref_atomic_swap" if op == "CompSwap" else "deref_atomic"
+        return self.b.intrinsic(
+            kind, srcs, bit_size=e.type.bit_size, atomic_op=self.atomic_op(op, e.type.base)
+        )
+
+    def counter(self, e: hir.BuiltinCall) -> Def:
+        """Atomic counters: `base` is the buffer binding, the source a byte offset in it."""
+        b = self.b
+        deref = self.place(e.args[0]).deref
+        var = deref.root_var
+        assert var is not None
+        offset: Def = b.imm_int(var.offset)
+        for step in deref.path()[1:]:
+            stride = 4 * step.type.array_elements
+            offset = b.iadd(offset, b.imul(step.srcs[1].value, b.imm_int(stride)))
+        op = e.name[len("atomicCounter") :].removesuffix("ARB")
+        base = var.binding
+        if not op:
+            return b.intrinsic("atomic_counter_read", [offset], base=base)
+        if op in ("Increment", "Decrement"):
+            one = b.imm_int(1 if op == "Increment" else -1)
+            old = b.intrinsic("atomic_counter", [offset, one], base=base, atomic_op="iadd")
+            return old if op == "Increment" else b.isub(old, b.imm_int(1))
+        values = [self.scalar(a) for a in e.args[1:]]
+        if op == "CompSwap":
+            return b.intrinsic("atomic_counter_swap", [offset, *values], base=base)
+        if op == "Subtract":
+            values = [b.ineg(values[0])]
+        atomic = self.atomic_op(op, Base.UINT)
+        return b.intrinsic("atomic_counter", [offset, *values], base=base, atomic_op=atomic)
+
+    # -- images ------------------------------------------------------------------------------
+
+    def image_address(self, e: hir.BuiltinCall) -> tuple[Deref, list[Def], int]:
+        """(deref, [deref, coord4, sample], arguments consumed)"""
+        b = self.b
+        deref = self.place(e.args[0]).deref
+        coord = b.pad(self.scalar(e.args[1]), 4)
+        used = 2
+        sample: Def = b.imm_int(0)
+        if e.args[0].type.dim is Dim.MS:
+            sample = self.scalar(e.args[2])
+            used = 3
+        return deref, [deref.result, coord, sample], used
+
+    def image(self, e: hir.BuiltinCall) -> Value:
+        b, type_ = self.b, e.args[0].type
+        assert type_.dim is not None
+        indices: dict[str, Any] = {"dim": type_.dim.value, "is_array": type_.is_arrayed}
+        if e.name == "imageSize":
+            deref = self.place(e.args[0]).deref
+            return b.intrinsic(
+                "image_deref_size",
+                [deref.result, b.imm_int(0)],
+                num_components=e.type.components,
+                **indices,
+            )
+        if e.name == "imageSamples":
+            deref = self.place(e.args[0]).deref
+            return b.intrinsic("image_deref_samples", [deref.result], **indices)
+        deref, srcs, used = self.image_address(e)
+        if e.name == "imageLoad":
+            return b.intrinsic(
+                "image_deref_load",
+                srcs,
+                num_components=4,
+                dest_type=_DEST[type_.sampled],
+                **indices,
+            )
+        value = self.scalar(e.args[used])
+        b.intrinsic("image_deref_store", [*srcs, value], src_type=_DEST[type_.sampled], **indices)
+        return None
+
+    def image_atomic(self, e: hir.BuiltinCall) -> Def:
+        type_ = e.args[0].type
+        assert type_.dim is not None
+        op = e.name[len("imageAtomic") :]
+        _, srcs, used = self.image_address(e)
+        srcs += [self.scalar(a) for a in e.args[used:]]
+        kind = "image_deref_atomic_swap" if op == "CompSwap" else "image_deref_atomic"
+        return self.b.intrinsic(
+            kind,
+            srcs,
+            bit_size=32,
+            dim=type_.dim.value,
+            is_array=type_.is_arrayed,
+            atomic_op=self.atomic_op(op, type_.sampled),
+        )
+
+    # -- interpolation -----------------------------------------------------------------------
+
+    def interpolate(self, e: hir.BuiltinCall) -> Value:
+        kind = e.name[len("interpolateAt") :]
+        place = self.place(e.args[0])
+        deref = place.deref
+        name = {"Centroid": "centroid", "Sample": "sample_index", "Offset": "offset"}[kind]
+        if deref.form == "array" and deref.parent is not None and deref.parent.type.is_vector:
+            place.components = None
+        srcs = [deref.result, *(self.scalar(a) for a in e.args[1:])]
+        value = self.b.intrinsic(
+            f"interp_deref_at_{name}", srcs, num_components=deref.type.components
+        )
+        if place.components is not None:
+            return self.b.swizzle(value, place.components)
+        return value
+
+    # -- the rest ----------------------------------------------------------------------------
+
+    def emit_vertex(self, e: hir.BuiltinCall) -> Value:
+        stream = 0
+        if e.args:
+            constant = e.args[0]
+            stream = int(constant.value[0]) if isinstance(constant, hir.Const) else 0
+        name = "emit_vertex" if e.name.startswith("Emit") else "end_primitive"
+        self.b.intrinsic(name, stream=stream)
+        return None
+
+    def barrier(self, e: hir.BuiltinCall) -> Value:
+        execution = "workgroup" if e.name == "barrier" else "none"
+        memory = "workgroup" if e.name in ("barrier", "groupMemoryBarrier") else "device"
+        if e.name == "memoryBarrierShared":
+            memory = "workgroup"
+        self.b.intrinsic("barrier", execution_scope=execution, memory_scope=memory)
+        return None
+
+    def nothing(self, e: hir.BuiltinCall) -> Value:
+        return None
+
+    def vote(self, e: hir.BuiltinCall) -> Value:
+        value = self.scalar(e.args[0])
+        name = "vote_ieq" if "Equal" in e.name else "vote_any" if "any" in e.name else "vote_all"
+        return self.b.intrinsic(name, [value], bit_size=1)
+
+    def ballot(self, e: hir.BuiltinCall) -> Value:
+        mask = self.b.intrinsic("ballot", [self.scalar(e.args[0])], num_components=4)
+        return self.b.pack_64_2x32(self.b.trim(mask, 2))
+
+    def read_invocation(self, e: hir.BuiltinCall) -> Value:
+        srcs = [self.scalar(a) for a in e.args]
+        name = "read_invocation" if len(srcs) == 2 else "read_first_invocation"
+        return self.b.intrinsic(
+            name, srcs, num_components=e.type.components, bit_size=e.type.bit_size
+        )
+
+    def clock(self, e: hir.BuiltinCall) -> Value:
+        value = self.b.intrinsic("shader_clock")
+        return value if e.type.components == 2 else self.b.pack_64_2x32(value)
+
+    def helper(self, e: hir.BuiltinCall) -> Value:
+        return self.b.intrinsic("is_helper_invocation")
+
+    def ftransform(self, e: hir.BuiltinCall) -> Value:
+        """gl_ModelViewProjectionMatrix * gl_Vertex, computed exactly as that product is."""
+        matrix = self.shader.find_variable("gl_ModelViewProjectionMatrix")
+        vertex = self.shader.find_variable("gl_Vertex")
+        assert matrix is not None
+        assert vertex is not None
+        b = self.b
+        columns = [b.load_deref(b.deref_array_imm(b.deref_var(matrix), i)) for i in range(4)]
+        return self.transform(columns, b.load_var(vertex))
+
+
+_SIGNED = (Base.INT, Base.INT64)
+
+_PLAIN = {
+    "EmitVertex": MemoryLowering.emit_vertex,
+    "EndPrimitive": MemoryLowering.emit_vertex,
+    "EmitStreamVertex": MemoryLowering.emit_vertex,
+    "EndStreamPrimitive": MemoryLowering.emit_vertex,
+    "barrier": MemoryLowering.barrier,
+    "memoryBarrier": MemoryLowering.barrier,
+    "groupMemoryBarrier": MemoryLowering.barrier,
+    "memoryBarrierShared": MemoryLowering.barrier,
+    "memoryBarrierBuffer": MemoryLowering.barrier,
+    "memoryBarrierImage": MemoryLowering.barrier,
+    "memoryBarrierAtomicCounter": MemoryLowering.barrier,
+    "beginInvocationInterlockARB": MemoryLowering.nothing,
+    "endInvocationInterlockARB": MemoryLowering.nothing,
+    "beginInvocationInterlockNV": MemoryLowering.nothing,
+    "endInvocationInterlockNV": MemoryLowering.nothing,
+    "beginFragmentShaderOrderingINTEL": MemoryLowering.nothing,
+    "framebufferFetchBarrierEXT": MemoryLowering.nothing,
+    "anyInvocation": MemoryLowering.vote,
+    "allInvocations": MemoryLowering.vote,
+    "allInvocationsEqual": MemoryLowering.vote,
+    "anyInvocationARB": MemoryLowering.vote,
+    "allInvocationsARB": MemoryLowering.vote,
+    "allInvocationsEqualARB": MemoryLowering.vote,
+    "anyInvocationEXT": MemoryLowering.vote,
+    "allInvocationsEXT": MemoryLowering.vote,
+    "allInvocationsEqualEXT": MemoryLowering.vote,
+    "ballotARB": MemoryLowering.ballot,
+    "readInvocationARB": MemoryLowering.read_invocation,
+    "readFirstInvocationARB": MemoryLowering.read_invocation,
+    "clock2x32ARB": MemoryLowering.clock,
+    "clockARB": MemoryLowering.clock,
+    "helperInvocationEXT": MemoryLowering.helper,
+    "ftransform": MemoryLowering.ftransform,
+}

@@ -1,0 +1,154 @@
+"""One whole stage: globals, main, and the facts in `ShaderInfo`."""
+
+from __future__ import annotations
+
+from compiler.glsl import hir
+from compiler.glsl.check_base import constant_value
+from compiler.glsl.link.program import LinkedProgram
+from compiler.glsl.link.stage import StageUnit
+from compiler.glsl.lower.context import StageVariables
+from compiler.glsl.lower.statements import StatementLowering
+from compiler.glsl.lower.values import constant_bits, store
+from compiler.nir.builder import Builder
+from compiler.nir.ir import Mode, Shader, Stage, Variable
+
+__all__ = ["lower_stage"]
+
+
+def lower_stage(unit: StageUnit, variables: StageVariables, program: LinkedProgram) -> Shader:
+    """Lower the joined shaders of a stage; the caller owns the one reference."""
+    shader = Shader(unit.stage, unit.stage.value)
+    _fill_info(unit, shader, program)
+    _add_variables(unit, shader, variables)
+    lowering = StatementLowering(shader, variables)
+    lowering.bodies = unit.functions
+    lowering.loops, lowering.continue_flags = [], []
+    lowering.subroutine_choices = _subroutines(unit, program)
+    coord = unit.builtins.get("gl_FragCoord")
+    if coord is not None:
+        lowering.fragcoord_flags = coord.quals.flags
+    impl = shader.add_entry()
+    lowering.b = Builder(impl)
+    _initialize(unit, lowering, variables)
+    assert unit.main is not None
+    lowering.functions[unit.main] = shader.entry_function
+    lowering.statements(unit.main.body or [])
+    impl.invalidate()
+    return shader
+
+
+def _add_variables(unit: StageUnit, shader: Shader, variables: StageVariables) -> None:
+    """Interface variables from the linker, plain globals as shader temporaries."""
+    seen: set[Variable] = set()
+    groups = (variables.variables, variables.members, variables.blocks, variables.opaque)
+    for group in groups:
+        for nir in group.values():
+            if nir not in seen:
+                seen.add(nir)
+                shader.variables.append(nir)
+    for var in unit.globals.values():
+        if var in variables.variables or var.block is not None:
+            continue
+        storage = var.quals.storage
+        if storage in ("in", "uniform") and var not in unit.live:
+            continue
+        mode = Mode.SHARED if storage == "shared" else Mode.SHADER_TEMP
+        nir = Variable(var.name, var.type, mode)
+        nir.precise = var.quals.precise
+        variables.variables[var] = nir
+        shader.variables.append(nir)
+    for name, var in unit.builtins.items():
+        if var in variables.variables or var.builtin.startswith(("sv:", "const", "block")):
+            continue
+        if var.quals.storage == "out" or (var.quals.storage == "uniform" and var in unit.live):
+            nir = Variable(name, var.type, Mode.SHADER_TEMP)
+            variables.variables[var] = nir
+            shader.variables.append(nir)
+
+
+def _initialize(unit: StageUnit, lowering: StatementLowering, variables: StageVariables) -> None:
+    """Initialisers of globals: constants as data, everything else as code before main."""
+    for var in unit.initialized:
+        target = unit.resolve(var)
+        if target.quals.storage in ("uniform", "const") or var.init is None:
+            continue
+        nir = variables.variables.get(target)
+        if nir is None:
+            continue
+        constant = constant_value(var.init)
+        if constant is not None:
+            nir.constant_initializer = constant_bits(nir.type, constant)
+        else:
+            store(lowering.b, lowering.b.deref_var(nir), lowering.value(var.init))
+
+
+def _subroutines(
+    unit: StageUnit, program: LinkedProgram
+) -> dict[hir.Variable, list[tuple[int, hir.Function]]]:
+    choices: dict[hir.Variable, list[tuple[int, hir.Function]]] = {}
+    functions = {f.name: f for f in unit.functions.values() if f.subroutine_types}
+    names = program.subroutines.get(unit.stage, [])
+    for uniform in program.subroutine_uniforms:
+        if uniform.stage is unit.stage:
+            var = unit.globals[uniform.name]
+            choices[var] = [(i, functions[names[i]]) for i in uniform.compatible]
+    return choices
+
+
+_DEPTH = {
+    "depth_any": "any",
+    "depth_greater": "greater",
+    "depth_less": "less",
+    "depth_unchanged": "unchanged",
+}
+
+
+def _fill_info(unit: StageUnit, shader: Shader, program: LinkedProgram) -> None:
+    info, layout = shader.info, unit.layout
+    facts = program.info
+    if unit.stage is Stage.FRAGMENT:
+        info.early_fragment_tests = bool(layout.get("early_fragment_tests"))
+        info.post_depth_coverage = bool(layout.get("post_depth_coverage"))
+        facts.early_fragment_tests = info.early_fragment_tests
+        depth = unit.builtins.get("gl_FragDepth")
+        if depth is not None:
+            for flag, name in _DEPTH.items():
+                if flag in depth.quals.flags:
+                    info.depth_layout = facts.depth_layout = name
+        info.color_is_dual_source = any(o.index for o in program.frag_outputs)
+    elif unit.stage is Stage.GEOMETRY:
+        info.input_primitive = layout.get("input_primitive", "")
+        info.output_primitive = layout.get("output_primitive", "")
+        info.vertices_out = layout.get("max_vertices", 0)
+        info.invocations = layout.get("invocations", 1)
+        facts.geometry = {
+            "input_primitive": info.input_primitive,
+            "output_primitive": info.output_primitive,
+            "max_vertices": info.vertices_out,
+            "invocations": info.invocations,
+        }
+    elif unit.stage is Stage.TESS_CTRL:
+        info.vertices_out = layout.get("vertices_out", 0)
+        facts.tessellation["vertices_out"] = info.vertices_out
+    elif unit.stage is Stage.TESS_EVAL:
+        info.tess_primitive = layout.get("tess_primitive", "")
+        info.tess_spacing = layout.get("tess_spacing", "equal_spacing")
+        info.tess_ccw = layout.get("tess_order", "ccw") == "ccw"
+        info.tess_point_mode = bool(layout.get("point_mode"))
+        facts.tessellation.update(
+            primitive=info.tess_primitive,
+            spacing=info.tess_spacing,
+            ccw=info.tess_ccw,
+            point_mode=info.tess_point_mode,
+        )
+    elif unit.stage is Stage.COMPUTE:
+        size = layout.get("local_size", (0, 0, 0))
+        info.workgroup_size = facts.local_size = (size[0], size[1], size[2])
+        info.workgroup_size_variable = bool(layout.get("local_size_variable"))
+        facts.local_size_variable = info.workgroup_size_variable
+    for name in ("clip_distance_array_size", "cull_distance_array_size"):
+        var = unit.builtins.get("gl_ClipDistance" if name[1] == "l" else "gl_CullDistance")
+        if var is not None and var.quals.storage == "out":
+            setattr(info, name, var.type.length)
+    if program.xfb is not None and unit.stage is not Stage.FRAGMENT:
+        info.has_transform_feedback = True

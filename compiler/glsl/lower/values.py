@@ -1,0 +1,136 @@
+"""Values while lowering: what an expression becomes.
+
+A scalar or vector is one SSA `Def`. A matrix is a list of column Defs. An array or struct is a
+list of values, or a `Deref` when it already lies in a variable, so that large arrays are copied,
+not spelt out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from compiler.glsl.hir import Value as ConstValue
+from compiler.nir.builder import Builder, float_bits
+from compiler.nir.ir import Def, Deref
+from compiler.nir.types import Base, Type, scalar
+
+__all__ = ["Value", "constant", "constant_bits", "convert", "letter", "load", "store"]
+
+Value = Any
+"""Def | list[Value] | Deref"""
+
+
+def letter(type_: Type) -> str:
+    """f, i, u or b: how opcodes and `dest_type` name a base type."""
+    if type_.is_float:
+        return "f"
+    if type_.is_boolean:
+        return "b"
+    return "i" if type_.is_signed else "u"
+
+
+def component_bits(type_: Type, x: Any) -> int:
+    """Raw bits of one component."""
+    if type_.is_float:
+        return float_bits(x, type_.bit_size)
+    return int(x) & ((1 << type_.bit_size) - 1)
+
+
+def constant_bits(type_: Type, value: ConstValue) -> Any:
+    """A constant as nested tuples of raw bits, one tuple per vector (NIR's initialiser form)."""
+    if type_.element is not None:
+        return tuple(constant_bits(type_.element, v) for v in value)
+    if type_.is_struct:
+        return tuple(constant_bits(f.type, v) for f, v in zip(type_.fields, value, strict=True))
+    bits = tuple(component_bits(type_, x) for x in value)
+    if type_.is_matrix:
+        return tuple(bits[i * type_.rows : (i + 1) * type_.rows] for i in range(type_.columns))
+    return bits
+
+
+def constant(b: Builder, type_: Type, value: ConstValue) -> Value:
+    """A constant value as SSA."""
+    if type_.element is not None:
+        return [constant(b, type_.element, v) for v in value]
+    if type_.is_struct:
+        return [constant(b, f.type, v) for f, v in zip(type_.fields, value, strict=True)]
+    bits = constant_bits(type_, value)
+    if type_.is_matrix:
+        return [b.const(column, type_.bit_size) for column in bits]
+    return b.const(bits, type_.bit_size)
+
+
+def load(b: Builder, deref: Deref) -> Value:
+    """Everything a deref names, spelt out."""
+    type_ = deref.type
+    if type_.is_matrix:
+        return [b.load_deref(b.deref_array_imm(deref, i)) for i in range(type_.columns)]
+    if type_.element is not None:
+        return [load(b, b.deref_array_imm(deref, i)) for i in range(type_.length)]
+    if type_.is_struct:
+        return [load(b, b.deref_struct(deref, i)) for i in range(len(type_.fields))]
+    return b.load_deref(deref)
+
+
+def store(b: Builder, deref: Deref, value: Value) -> None:
+    """Write a whole value."""
+    type_ = deref.type
+    if isinstance(value, Deref):
+        if type_.is_vector_or_scalar:
+            b.store_deref(deref, b.load_deref(value))
+        elif _same_layout(type_, value.type):
+            b.copy_deref(deref, value)
+        else:
+            _store_parts(b, deref, load(b, value))
+    elif isinstance(value, list):
+        _store_parts(b, deref, value)
+    else:
+        b.store_deref(deref, value)
+
+
+def _same_layout(a: Type, b: Type) -> bool:
+    return a is b
+
+
+def _store_parts(b: Builder, deref: Deref, parts: list[Value]) -> None:
+    if deref.type.is_struct:
+        for i, part in enumerate(parts):
+            store(b, b.deref_struct(deref, i), part)
+    else:
+        for i, part in enumerate(parts):
+            store(b, b.deref_array_imm(deref, i), part)
+
+
+def convert(b: Builder, value: Def, source: Type, target: Type) -> Def:
+    """Component-wise conversion of a scalar or vector between base types."""
+    if source.base is target.base:
+        return value
+    a, z = letter(source), letter(target)
+    bits = target.bit_size
+    if z == "b":
+        zero = b.imm_zero(1, source.bit_size)
+        return b.fneu(value, zero) if a == "f" else b.ine(value, zero)
+    if a in "iu" and z in "iu":
+        if source.bit_size == bits:
+            return value
+        return b.alu(f"{a}2{a}{bits}", value)
+    if a == "b":
+        return b.alu(f"b2{'f' if z == 'f' else 'i'}{bits}", value)
+    if a == "f" and z == "f":
+        return b.alu(f"f2f{bits}", value)
+    return b.alu(f"{a}2{z}{bits}", value)
+
+
+def zero(b: Builder, type_: Type) -> Value:
+    """All zeros."""
+    if type_.is_matrix:
+        return [b.imm_zero(type_.rows, type_.bit_size) for _ in range(type_.columns)]
+    if type_.element is not None:
+        return [zero(b, type_.element) for _ in range(type_.length)]
+    if type_.is_struct:
+        return [zero(b, f.type) for f in type_.fields]
+    return b.imm_zero(type_.components, type_.bit_size)
+
+
+def scalar_of(type_: Type) -> Type:
+    return scalar(Base.INT if type_ is None else type_.base)

@@ -1,0 +1,338 @@
+"""The expression half of the parser: precedence climbing over the token list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from compiler.glsl import syntax as s
+from compiler.glsl.diagnostics import Abort, Log, did_you_mean
+from compiler.glsl.language import Language
+from compiler.glsl.lexer import Token, number_value
+
+__all__ = ["MAX_NESTING", "ExpressionParser"]
+
+MAX_NESTING = 200
+"""How deep parentheses, blocks and operators may nest; bounds every recursion behind the parser."""
+
+_PRECEDENCE = {
+    "||": 1,
+    "^^": 2,
+    "&&": 3,
+    "|": 4,
+    "^": 5,
+    "&": 6,
+    "==": 7,
+    "!=": 7,
+    "<": 8,
+    ">": 8,
+    "<=": 8,
+    ">=": 8,
+    "<<": 9,
+    ">>": 9,
+    "+": 10,
+    "-": 10,
+    "*": 11,
+    "/": 11,
+    "%": 11,
+}
+_ASSIGN = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "^=", "|="))
+_PREFIX = frozenset(("+", "-", "!", "~", "++", "--"))
+
+
+class ExpressionParser:
+    """Tokens, lookahead, type-name scopes and expressions."""
+
+    def __init__(self, tokens: list[Token], lang: Language, log: Log) -> None:
+        end = tokens[-1][2] + len(tokens[-1][1]) if tokens else 0
+        self.tokens = [*tokens, ("eof", "end of shader", end)]
+        self.pos = 0
+        self.lang = lang
+        self.log = log
+        self.depth = 0
+        self.scopes: list[dict[str, bool]] = [{}]
+        """name -> is it a type; inner scopes hide outer ones"""
+
+    # -- tokens ------------------------------------------------------------------------------
+
+    @property
+    def kind(self) -> str:
+        return self.tokens[self.pos][0]
+
+    @property
+    def loc(self) -> int:
+        return self.tokens[self.pos][2]
+
+    @property
+    def last_end(self) -> int:
+        """Location just after the previous token."""
+        if self.pos == 0:
+            return self.loc
+        token = self.tokens[self.pos - 1]
+        return token[2] + len(token[1])
+
+    def peek(self, ahead: int = 1) -> str:
+        i = self.pos + ahead
+        return self.tokens[i][0] if i < len(self.tokens) else "eof"
+
+    def accept(self, kind: str) -> bool:
+        if self.tokens[self.pos][0] == kind:
+            self.pos += 1
+            return True
+        return False
+
+    def expect(self, kind: str, after: str = "") -> Token:
+        token = self.tokens[self.pos]
+        if token[0] == kind:
+            self.pos += 1
+            return token
+        if kind in (";", ")", "]", "}") and self.pos:
+            where = f" after {after}" if after else ""
+            end = self.last_end
+            raise self.log.abort(f"expected '{kind}'{where} before {self.shown()}", end - 1, end)
+        raise self.unexpected("a name" if kind == "id" else f"'{kind}'")
+
+    def shown(self) -> str:
+        kind, text, _ = self.tokens[self.pos]
+        return text if kind == "eof" else f"'{text}'"
+
+    def unexpected(self, expected: str) -> Abort:
+        _, text, loc = self.tokens[self.pos]
+        return self.log.abort(
+            f"unexpected {self.shown()}", loc, loc + len(text), f"expected {expected}"
+        )
+
+    def enter(self) -> None:
+        """Count one level of nesting; every construct that recurses calls it."""
+        self.depth += 1
+        if self.depth > MAX_NESTING:
+            raise self.log.abort(f"nested more than {MAX_NESTING} levels deep", self.loc)
+
+    # -- type names --------------------------------------------------------------------------
+
+    def declare(self, name: str, is_type: bool = False) -> None:
+        self.scopes[-1][name] = is_type
+
+    def is_type_name(self, name: str) -> bool:
+        for scope in reversed(self.scopes):
+            known = scope.get(name)
+            if known is not None:
+                return known
+        return False
+
+    def known_names(self, types: bool) -> Iterable[str]:
+        for scope in self.scopes:
+            for name, is_type in scope.items():
+                if is_type == types:
+                    yield name
+
+    def array_dims(self) -> list[s.Expr | None]:
+        dims: list[s.Expr | None] = []
+        while self.kind == "[":
+            self.pos += 1
+            if len(dims) >= 32:
+                raise self.log.abort("too many array dimensions", self.loc)
+            dims.append(None if self.kind == "]" else self.conditional())
+            self.expect("]", "array size")
+        return dims
+
+    # -- expressions -------------------------------------------------------------------------
+
+    def expression(self) -> s.Expr:
+        first = self.assignment()
+        if self.kind != ",":
+            return first
+        items = [first]
+        while self.accept(","):
+            items.append(self.assignment())
+        return s.Comma(first.loc, self.last_end, items)
+
+    def assignment(self) -> s.Expr:
+        target = self.conditional()
+        op = self.kind
+        if op not in _ASSIGN:
+            return target
+        self.pos += 1
+        self.enter()
+        value = self.assignment()
+        self.depth -= 1
+        return s.Assign(target.loc, value.end, op, target, value)
+
+    def conditional(self) -> s.Expr:
+        condition = self.binary(1)
+        if self.kind != "?":
+            return condition
+        self.pos += 1
+        self.enter()
+        then = self.expression()
+        self.expect(":")
+        otherwise = self.assignment()
+        self.depth -= 1
+        return s.Conditional(condition.loc, otherwise.end, condition, then, otherwise)
+
+    def binary(self, level: int) -> s.Expr:
+        left = self.unary()
+        while True:
+            op = self.tokens[self.pos][0]
+            own = _PRECEDENCE.get(op, 0)
+            if own < level:
+                return left
+            self.pos += 1
+            right = self.binary(own + 1)
+            left = s.Binary(left.loc, right.end, op, left, right)
+
+    def unary(self) -> s.Expr:
+        kind, _, loc = self.tokens[self.pos]
+        if kind not in _PREFIX:
+            return self.postfix()
+        self.pos += 1
+        self.enter()
+        operand = self.unary()
+        self.depth -= 1
+        return s.Unary(loc, operand.end, kind, operand)
+
+    def postfix(self) -> s.Expr:
+        expr = self.primary()
+        links = 0
+        while True:
+            kind = self.tokens[self.pos][0]
+            if kind == ".":
+                self.pos += 1
+                name, name_loc = self.member_name()
+                expr = s.Member(expr.loc, self.last_end, expr, name, name_loc)
+                if self.kind == "(":
+                    args = self.arguments()
+                    expr = s.Call(expr.loc, self.last_end, expr, args)  # a method
+            elif kind == "[":
+                self.pos += 1
+                self.enter()
+                if self.kind == "]":
+                    raise self.unexpected("an index")
+                index = self.expression()
+                self.depth -= 1
+                self.expect("]", "index")
+                expr = s.Index(expr.loc, self.last_end, expr, index)
+            elif kind == "++" or kind == "--":
+                self.pos += 1
+                expr = s.Unary(expr.loc, self.last_end, "p" + kind, expr)
+            else:
+                return expr
+            links += 1
+            if links > MAX_NESTING:
+                raise self.log.abort(f"more than {MAX_NESTING} subscripts in a row", self.loc)
+
+    def member_name(self) -> tuple[str, int]:
+        kind, text, loc = self.tokens[self.pos]
+        if kind not in ("id", "type", "qual") and not text.isidentifier():
+            raise self.unexpected("a member or swizzle")
+        self.pos += 1
+        return text, loc
+
+    def primary(self) -> s.Expr:
+        kind, text, loc = self.tokens[self.pos]
+        if kind == "id":
+            end = loc + len(text)
+            after = self.tokens[self.pos + 1][0]
+            if after == "(":
+                self.pos += 1
+                name: s.Name | s.TypeRef = s.Name(loc, end, text)
+                if self.is_type_name(text):
+                    name = s.TypeRef(loc, end, text, None, [])
+                return self.call(name)
+            if after == "[" and self.is_type_name(text):
+                return self.array_constructor()
+            self.pos += 1
+            return s.Name(loc, end, text)
+        if kind == "num":
+            value = number_value(text)
+            end = loc + len(text)
+            self.pos += 1
+            if isinstance(value, str):
+                self.log.error(value, loc, end)
+                return s.Literal(loc, end, "int", 0)
+            self.check_literal(value[0], text, loc, end)
+            return s.Literal(loc, end, value[0], value[1])
+        if kind == "(":
+            self.pos += 1
+            self.enter()
+            inner = self.expression()
+            self.depth -= 1
+            self.expect(")", "expression")
+            return inner
+        if kind == "type":
+            if self.peek() == "(":
+                self.pos += 1
+                ref = s.TypeRef(loc, loc + len(text), text, None, [])
+                return self.call(ref)
+            return self.array_constructor()
+        if kind == "bool":
+            self.pos += 1
+            return s.Literal(loc, loc + len(text), "bool", text == "true")
+        raise self.unexpected("an expression")
+
+    def check_literal(self, kind: str, text: str, loc: int, end: int) -> None:
+        lang = self.lang
+        if kind == "uint" and not lang.has("130 es300 EXT_gpu_shader4"):
+            self.log.error(f"unsigned literals need GLSL 1.30, not {lang.name}", loc, end)
+        elif kind == "double" and not lang.has("400 ARB_gpu_shader_fp64"):
+            self.log.error(f"double literals need GLSL 4.00, not {lang.name}", loc, end)
+        elif kind in ("int64_t", "uint64_t") and not lang.has(
+            "ARB_gpu_shader_int64 AMD_gpu_shader_int64"
+        ):
+            self.log.error("64-bit integer literals need GL_ARB_gpu_shader_int64", loc, end)
+        elif (
+            kind == "float"
+            and text[-1] in "fF"
+            and not text.startswith("0x")
+            and not lang.has("120 es300")
+        ):
+            self.log.error(f"the suffix 'f' needs GLSL 1.20, not {lang.name}", loc, end)
+
+    def array_constructor(self) -> s.Expr:
+        _, text, loc = self.tokens[self.pos]
+        self.pos += 1
+        if self.kind != "[":
+            raise self.unexpected(f"'(' after type '{text}'")
+        dims = self.array_dims()
+        ref = s.TypeRef(loc, self.last_end, text, None, dims)
+        if self.kind != "(":
+            raise self.unexpected("'(' of an array constructor")
+        return self.call(ref)
+
+    def call(self, callee: s.Name | s.TypeRef) -> s.Call:
+        args = self.arguments()
+        return s.Call(callee.loc, self.last_end, callee, args)
+
+    def arguments(self) -> list[s.Expr]:
+        self.expect("(")
+        self.enter()
+        args: list[s.Expr] = []
+        if self.kind == "type" and self.tokens[self.pos][1] == "void" and self.peek() == ")":
+            self.pos += 1
+        if self.kind != ")":
+            args.append(self.assignment())
+            while self.accept(","):
+                args.append(self.assignment())
+        self.depth -= 1
+        self.expect(")", "arguments")
+        return args
+
+    def initializer(self) -> s.Expr:
+        """An assignment expression or, where the language has them, `{ ... }`."""
+        if self.kind != "{":
+            return self.assignment()
+        loc = self.loc
+        if not self.lang.has("420 ARB_shading_language_420pack"):
+            raise self.log.abort(f"initializer lists are not in {self.lang.name}", loc)
+        self.pos += 1
+        self.enter()
+        items = [self.initializer()]
+        while self.accept(","):
+            if self.kind == "}":
+                break
+            items.append(self.initializer())
+        self.depth -= 1
+        self.expect("}", "initializer list")
+        return s.InitList(loc, self.last_end, items)
+
+    def suggest_type(self, name: str) -> str:
+        return did_you_mean(name, [*self.known_names(True), "float", "vec2", "vec3", "vec4"])

@@ -1,0 +1,466 @@
+"""The statement and declaration half of the parser, and `parse` itself.
+
+Hand-written recursive descent. A refused construct is skipped to the next `;` or `}` and parsing
+goes on, so one compile reports several errors. GLSL needs to know type names to parse; the scopes
+in `ExpressionParser` track exactly that and nothing else.
+"""
+
+from __future__ import annotations
+
+from compiler.glsl import syntax as s
+from compiler.glsl.diagnostics import Abort, Log, TooManyErrors
+from compiler.glsl.keywords import classify
+from compiler.glsl.language import Language
+from compiler.glsl.lexer import Token
+from compiler.glsl.parse_expressions import ExpressionParser
+
+__all__ = ["parse"]
+
+_STORAGE = frozenset(("in", "out", "uniform", "buffer", "varying", "attribute"))
+
+
+class _Parser(ExpressionParser):
+    # -- the unit ----------------------------------------------------------------------------
+
+    def unit(self) -> s.Unit:
+        body: list[s.Stmt] = []
+        while self.kind != "eof":
+            start = self.pos
+            self.depth = 0
+            del self.scopes[1:]
+            try:
+                if self.kind == ";":
+                    self.pos += 1
+                    continue
+                body.append(self.declaration(top=True))
+            except TooManyErrors:
+                raise
+            except Abort:
+                self.recover(start)
+                if self.kind == "}":
+                    self.pos += 1
+        return s.Unit(0, self.loc, body)
+
+    def recover(self, start: int) -> None:
+        """Skip past the next `;` of this nesting level, or up to its closing brace."""
+        if self.pos == start:
+            self.pos += 1
+        depth = 0
+        while self.kind != "eof":
+            kind = self.kind
+            if kind == "{":
+                depth += 1
+            elif kind == "}":
+                if depth == 0:
+                    return
+                depth -= 1
+                if depth == 0:
+                    self.pos += 1
+                    return
+            elif kind == ";" and depth == 0:
+                self.pos += 1
+                return
+            self.pos += 1
+
+    # -- declarations ------------------------------------------------------------------------
+
+    def qualifiers(self) -> s.Qualifiers:
+        quals = s.Qualifiers(self.loc, self.loc)
+        while self.kind == "qual":
+            _, word, loc = self.tokens[self.pos]
+            self.pos += 1
+            if word == "layout":
+                quals.layout_groups += 1
+                self.layout(quals)
+            elif word == "subroutine" and self.kind == "(":
+                self.pos += 1
+                names = [self.name_node()]
+                while self.accept(","):
+                    names.append(self.name_node())
+                self.expect(")", "subroutine types")
+                quals.subroutine_types = names
+                quals.words.append((word, loc))
+            else:
+                quals.words.append((word, loc))
+        quals.end = self.last_end
+        return quals
+
+    def name_node(self) -> s.Name:
+        _, text, loc = self.expect("id")
+        return s.Name(loc, loc + len(text), text)
+
+    def layout(self, quals: s.Qualifiers) -> None:
+        self.expect("(")
+        while True:
+            kind, text, loc = self.tokens[self.pos]
+            if not text.replace("_", "a").isalnum() or kind in ("eof", "num"):
+                raise self.unexpected("a layout qualifier")
+            self.pos += 1
+            value = self.conditional() if self.accept("=") else None
+            quals.layout.append(s.LayoutId(loc, self.last_end, text, value))
+            if not self.accept(","):
+                break
+        self.expect(")", "layout qualifiers")
+
+    def type_ref(self) -> s.TypeRef:
+        kind, text, loc = self.tokens[self.pos]
+        if kind == "struct":
+            struct = self.struct()
+            ref = s.TypeRef(loc, self.last_end, struct.name, struct, [])
+        elif kind == "type" or (kind == "id" and self.is_type_name(text)):
+            self.pos += 1
+            ref = s.TypeRef(loc, loc + len(text), text, None, [])
+        elif kind == "id":
+            raise self.log.abort(
+                f"unknown type '{text}'", loc, loc + len(text), self.suggest_type(text)
+            )
+        else:
+            raise self.unexpected("a type")
+        if self.kind == "[":
+            ref.dims = self.array_dims()
+            ref.end = self.last_end
+        return ref
+
+    def struct(self) -> s.StructDef:
+        loc = self.loc
+        self.pos += 1
+        name = ""
+        if self.kind == "id":
+            name = self.tokens[self.pos][1]
+            self.pos += 1
+            self.declare(name, True)
+        members = self.members("structure")
+        return s.StructDef(loc, self.last_end, name, members)
+
+    def members(self, what: str) -> list[s.Declaration]:
+        self.expect("{")
+        self.enter()
+        members: list[s.Declaration] = []
+        while self.kind not in ("}", "eof"):
+            loc = self.loc
+            quals = self.qualifiers()
+            ref = self.type_ref()
+            declarators = []
+            while True:
+                _, name, name_loc = self.expect("id")
+                dims = self.array_dims()
+                declarators.append(s.Declarator(name_loc, self.last_end, name, dims, None))
+                if self.kind == "=":
+                    raise self.log.abort(f"members of a {what} cannot have initializers", self.loc)
+                if not self.accept(","):
+                    break
+            self.expect(";", "member")
+            members.append(s.Declaration(loc, self.last_end, quals, ref, declarators))
+        if not members:
+            self.log.error(f"a {what} needs at least one member", self.loc)
+        self.depth -= 1
+        self.expect("}", "members")
+        return members
+
+    def declaration(self, top: bool) -> s.Stmt:
+        """Anything that declares: variables, functions, blocks, precision, redeclarations."""
+        loc = self.loc
+        if self.kind == "precision":
+            return self.precision()
+        quals = self.qualifiers()
+        kind = self.kind
+        if kind == "id" and self.peek() == "{" and (quals.words or quals.layout):
+            return self.block(loc, quals)
+        bare = (quals.words or quals.layout) and not self.starts_type()
+        if kind == ";" and (quals.words or quals.layout):
+            self.pos += 1
+            return s.Declaration(loc, self.last_end, quals, None, [])
+        if bare and kind == "id" and self.peek() in (",", ";"):
+            names = []
+            while True:
+                _, name, name_loc = self.expect("id")
+                names.append(s.Declarator(name_loc, self.last_end, name, [], None))
+                if not self.accept(","):
+                    break
+            self.expect(";", "declaration")
+            return s.Declaration(loc, self.last_end, quals, None, names)
+        if top and not self.starts_type() and kind != "id":
+            raise self.unexpected("a declaration")
+        ref = self.type_ref()
+        if self.kind == ";":
+            self.pos += 1
+            return s.Declaration(loc, self.last_end, quals, ref, [])
+        if self.kind == "id" and self.peek() == "(":
+            if not top:
+                # GLSL 1.10 and ES 1.00 allow prototypes inside functions; nothing later does.
+                if not self.lang.has("110-110 es100-es100"):
+                    raise self.log.abort("functions cannot be declared here", self.loc)
+            return self.function(loc, quals, ref)
+        return self.variables(loc, quals, ref)
+
+    def starts_type(self) -> bool:
+        kind, text, _ = self.tokens[self.pos]
+        return kind in ("type", "struct") or (kind == "id" and self.is_type_name(text))
+
+    def variables(self, loc: int, quals: s.Qualifiers, ref: s.TypeRef) -> s.Declaration:
+        declarators = []
+        while True:
+            declarators.append(self.declarator())
+            if not self.accept(","):
+                break
+        self.expect(";", "declaration")
+        return s.Declaration(loc, self.last_end, quals, ref, declarators)
+
+    def declarator(self) -> s.Declarator:
+        _, name, loc = self.expect("id")
+        dims = self.array_dims()
+        end = self.last_end
+        self.declare(name)
+        init = None
+        if self.accept("="):
+            init = self.initializer()
+        return s.Declarator(loc, end, name, dims, init)
+
+    def precision(self) -> s.Precision:
+        loc = self.loc
+        self.pos += 1
+        kind, word, _at = self.tokens[self.pos]
+        if kind != "qual" or word not in ("highp", "mediump", "lowp"):
+            raise self.unexpected("highp, mediump or lowp")
+        self.pos += 1
+        ref = self.type_ref()
+        self.expect(";", "precision statement")
+        return s.Precision(loc, self.last_end, word, ref)
+
+    def block(self, loc: int, quals: s.Qualifiers) -> s.BlockDecl:
+        _, name, _ = self.expect("id")
+        if not any(w in _STORAGE for w, _ in quals.words):
+            raise self.log.abort(
+                f"interface block '{name}' needs a storage qualifier",
+                quals.loc,
+                quals.end,
+                "expected in, out, uniform or buffer",
+            )
+        members = self.members("block")
+        instance = None
+        if self.kind == "id":
+            _, text, at = self.tokens[self.pos]
+            self.pos += 1
+            dims = self.array_dims()
+            self.declare(text)
+            instance = s.Declarator(at, self.last_end, text, dims, None)
+        else:
+            for member in members:
+                for d in member.declarators:
+                    self.declare(d.name)
+        self.expect(";", "interface block")
+        return s.BlockDecl(loc, self.last_end, quals, name, members, instance)
+
+    def function(self, loc: int, quals: s.Qualifiers, ref: s.TypeRef) -> s.FunctionDecl:
+        _, name, name_loc = self.expect("id")
+        self.declare(name)
+        self.expect("(")
+        params: list[s.Param] = []
+        if self.kind == "type" and self.tokens[self.pos][1] == "void" and self.peek() == ")":
+            self.pos += 1
+        elif self.kind != ")":
+            params.append(self.param())
+            while self.accept(","):
+                params.append(self.param())
+        self.expect(")", "parameters")
+        if self.kind == "{":
+            self.scopes.append({p.name: False for p in params if p.name})
+            body = self.compound(scope=False)
+            self.scopes.pop()
+            return s.FunctionDecl(loc, self.last_end, quals, ref, name, name_loc, params, body)
+        self.expect(";", "function prototype")
+        return s.FunctionDecl(loc, self.last_end, quals, ref, name, name_loc, params, None)
+
+    def param(self) -> s.Param:
+        loc = self.loc
+        quals = self.qualifiers()
+        ref = self.type_ref()
+        name, dims = "", []
+        if self.kind == "id":
+            name = self.tokens[self.pos][1]
+            self.pos += 1
+            dims = self.array_dims()
+        return s.Param(loc, self.last_end, quals, ref, name, dims)
+
+    # -- statements --------------------------------------------------------------------------
+
+    def compound(self, scope: bool = True) -> s.Compound:
+        loc = self.loc
+        self.expect("{")
+        self.enter()
+        if scope:
+            self.scopes.append({})
+        body = self.statements()
+        if scope:
+            self.scopes.pop()
+        self.depth -= 1
+        self.expect("}", "block")
+        return s.Compound(loc, self.last_end, body)
+
+    def statements(self) -> list[s.Stmt]:
+        body: list[s.Stmt] = []
+        while self.kind not in ("}", "eof"):
+            start, depth, scopes = self.pos, self.depth, len(self.scopes)
+            try:
+                body.append(self.statement())
+            except TooManyErrors:
+                raise
+            except Abort:
+                self.depth = depth
+                del self.scopes[scopes:]
+                self.recover(start)
+        return body
+
+    def scoped_statement(self) -> s.Stmt:
+        """The body of an if or loop: a scope of its own even without braces."""
+        self.scopes.append({})
+        self.enter()
+        body = self.statement()
+        self.depth -= 1
+        self.scopes.pop()
+        return body
+
+    def is_declaration(self) -> bool:
+        """Does a declaration start here, rather than an expression?"""
+        kind, text, _ = self.tokens[self.pos]
+        if kind in ("qual", "struct", "precision"):
+            return True
+        if kind == "id":
+            after = self.peek()
+            if after == "id":
+                return True
+            if not self.is_type_name(text):
+                return False
+        elif kind != "type":
+            return False
+        ahead, depth = 1, 0
+        if self.peek() == ";":
+            return True
+        while self.peek(ahead) == "[":  # a type with dimensions: what follows the brackets?
+            while True:
+                inner = self.peek(ahead)
+                depth += (inner == "[") - (inner == "]")
+                ahead += 1
+                if depth == 0 or inner == "eof":
+                    break
+        return self.peek(ahead) == "id"
+
+    def statement(self) -> s.Stmt:
+        kind, text, loc = self.tokens[self.pos]
+        match kind:
+            case "{":
+                return self.compound()
+            case ";":
+                self.pos += 1
+                return s.ExprStmt(loc, loc + 1, None)
+            case "if":
+                return self.if_statement()
+            case "for":
+                return self.for_statement()
+            case "while":
+                self.pos += 1
+                self.scopes.append({})
+                self.expect("(")
+                condition = self.condition()
+                self.expect(")", "condition")
+                body = self.scoped_statement()
+                self.scopes.pop()
+                return s.While(loc, self.last_end, condition, body)
+            case "do":
+                self.pos += 1
+                body = self.scoped_statement()
+                if self.kind != "while":
+                    raise self.unexpected("'while'")
+                self.pos += 1
+                self.expect("(")
+                test = self.expression()
+                self.expect(")", "condition")
+                self.expect(";", "do-while")
+                return s.DoWhile(loc, self.last_end, body, test)
+            case "switch":
+                return self.switch_statement()
+            case "case" | "default":
+                self.pos += 1
+                value = self.expression() if kind == "case" else None
+                self.expect(":")
+                return s.Case(loc, self.last_end, value)
+            case "break" | "continue" | "discard" | "demote":
+                self.pos += 1
+                self.expect(";", f"'{kind}'")
+                return s.Jump(loc, loc + len(text), kind, None)
+            case "return":
+                self.pos += 1
+                value = None if self.kind == ";" else self.expression()
+                self.expect(";", "'return'")
+                return s.Jump(loc, self.last_end - 1, kind, value)
+            case "else":
+                raise self.log.abort("'else' without a matching 'if'", loc, loc + 4)
+        if self.is_declaration():
+            return self.declaration(top=False)
+        expr = self.expression()
+        self.expect(";", "expression")
+        return s.ExprStmt(loc, self.last_end, expr)
+
+    def if_statement(self) -> s.If:
+        loc = self.loc
+        self.pos += 1
+        self.expect("(")
+        condition = self.expression()
+        self.expect(")", "condition")
+        then = self.scoped_statement()
+        otherwise = None
+        if self.accept("else"):
+            otherwise = self.scoped_statement()
+        return s.If(loc, self.last_end, condition, then, otherwise)
+
+    def condition(self) -> s.Expr | s.Declaration:
+        if not self.is_declaration():
+            return self.expression()
+        loc = self.loc
+        quals = self.qualifiers()
+        ref = self.type_ref()
+        declarator = self.declarator()
+        if declarator.init is None:
+            raise self.log.abort("a condition's variable needs an initializer", self.loc)
+        return s.Declaration(loc, self.last_end, quals, ref, [declarator])
+
+    def for_statement(self) -> s.For:
+        loc = self.loc
+        self.pos += 1
+        self.expect("(")
+        self.scopes.append({})
+        init: s.Stmt | None = None
+        if not self.accept(";"):
+            if self.is_declaration():
+                init = self.declaration(top=False)
+            else:
+                at = self.loc
+                init = s.ExprStmt(at, self.loc, self.expression())
+                self.expect(";", "for initializer")
+        condition = None if self.kind == ";" else self.condition()
+        self.expect(";", "for condition")
+        step = None if self.kind == ")" else self.expression()
+        self.expect(")", "for")
+        body = self.scoped_statement()
+        self.scopes.pop()
+        return s.For(loc, self.last_end, init, condition, step, body)
+
+    def switch_statement(self) -> s.Switch:
+        loc = self.loc
+        self.pos += 1
+        self.expect("(")
+        selector = self.expression()
+        self.expect(")", "switch selector")
+        self.expect("{")
+        self.enter()
+        self.scopes.append({})
+        body = self.statements()
+        self.scopes.pop()
+        self.depth -= 1
+        self.expect("}", "switch body")
+        return s.Switch(loc, self.last_end, selector, body)
+
+
+def parse(tokens: list[Token], lang: Language, log: Log) -> s.Unit:
+    """Build the syntax tree; what could not be parsed is missing from it and explained in `log`."""
+    return _Parser(classify(tokens, lang, log), lang, log).unit()

@@ -1,0 +1,125 @@
+"""Where every token comes from: one integer per place, turned into file:line:column on demand.
+
+A shader may be several strings, includes, spliced lines and `#line` directives. Carrying all that
+on each token would be slow, so a token carries one integer *location*: an offset into an address
+space in which every source text has its own range. `SourceMap` translates when an error is printed.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+
+from compiler.errors import Span
+
+__all__ = ["SourceMap"]
+
+_SPLICE = re.compile(r"\\(?:\r\n|\n|\r)")
+_NEWLINE = re.compile(r"\r\n|\n|\r")
+
+
+@dataclass(slots=True)
+class _File:
+    base: int
+    name: str
+    original: str
+    text: str
+    splices: list[tuple[int, int]]
+    """(offset in `text`, characters removed before it)"""
+    lines: list[int] = field(default_factory=list)
+    """start offsets of the original's lines, filled when first needed"""
+    overrides: list[tuple[int, int, str | None]] = field(default_factory=list)
+    """(offset in `text` from which a #line holds, what to add to the line, other file name)"""
+
+    def original_offset(self, offset: int) -> int:
+        removed = 0
+        for where, total in self.splices:
+            if where > offset:
+                break
+            removed = total
+        return offset + removed
+
+    def line_of(self, offset: int) -> int:
+        """0-based physical line of an offset in the original."""
+        if not self.lines:
+            self.lines = [0, *(m.end() for m in _NEWLINE.finditer(self.original))]
+        return bisect_right(self.lines, offset) - 1
+
+    def line_text(self, index: int) -> str:
+        start = self.lines[index]
+        end = self.lines[index + 1] if index + 1 < len(self.lines) else len(self.original)
+        return self.original[start:end].rstrip("\r\n")
+
+
+class SourceMap:
+    """The address space of all texts of one compile."""
+
+    __slots__ = ("_bases", "_files", "names")
+
+    def __init__(self, names: tuple[str, ...] = ()) -> None:
+        self._files: list[_File] = []
+        self._bases: list[int] = []
+        self.names = names
+        """what `#line N M` calls source string M"""
+
+    def add(self, name: str, original: str) -> tuple[int, str]:
+        """Give a text its range; answers its base and the text with spliced lines joined."""
+        text, splices = original, []
+        if "\\" in original:
+            pieces, last, removed = [], 0, 0
+            for m in _SPLICE.finditer(original):
+                pieces.append(original[last : m.start()])
+                removed += m.end() - m.start()
+                splices.append((m.end() - removed, removed))
+                last = m.end()
+            text = "".join(pieces) + original[last:]
+        base = self._bases[-1] + len(self._files[-1].text) + 2 if self._files else 0
+        self._files.append(_File(base, name, original, text, splices))
+        self._bases.append(base)
+        return base, text
+
+    def _file(self, loc: int) -> _File:
+        return self._files[max(0, bisect_right(self._bases, loc) - 1)]
+
+    def override_line(self, loc: int, line: int, source: int | None) -> None:
+        """After `#line` at `loc`: the next physical line is called `line` (of string `source`)."""
+        file = self._file(loc)
+        offset = loc - file.base
+        following = file.line_of(file.original_offset(offset)) + 2
+        name = None
+        if source is not None:
+            name = self.names[source] if 0 <= source < len(self.names) else str(source)
+        elif file.overrides:
+            name = file.overrides[-1][2]
+        end = file.text.find("\n", offset)
+        file.overrides.append((end if end >= 0 else len(file.text), line - following, name))
+
+    def line(self, loc: int) -> int:
+        """The line number as `__LINE__` and messages report it."""
+        return self.span(loc, loc).line
+
+    def span(self, loc: int, end: int) -> Span:
+        """The printable place of `loc`, reaching to `end` when that is on the same line."""
+        if not self._files:
+            return Span(1, 1)
+        file = self._file(loc)
+        offset = min(max(0, loc - file.base), len(file.text))
+        original = file.original_offset(offset)
+        index = file.line_of(original)
+        shift, name = 0, file.name
+        for where, delta, other in file.overrides:
+            if where > offset:
+                break
+            shift, name = delta, other if other is not None else file.name
+        column = original - file.lines[index] + 1
+        width = max(1, min(end - loc, len(file.line_text(index)) - column + 1))
+        return Span(index + 1 + shift, column, column + width, name)
+
+    def line_text(self, loc: int) -> str:
+        """The physical source line around `loc`."""
+        if not self._files:
+            return ""
+        file = self._file(loc)
+        offset = file.original_offset(min(max(0, loc - file.base), len(file.text)))
+        return file.line_text(file.line_of(offset))
