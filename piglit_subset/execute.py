@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,10 @@ def run_file(path: Path, driver: str) -> Outcome:
     return outcome
 
 
-def run_test(test: ShaderTest, driver: str) -> Outcome:
+def run_test(
+    test: ShaderTest, driver: str, before_release: Callable[[Any], None] | None = None
+) -> Outcome:
+    """Run a parsed test; `before_release` may look at the context after the last command."""
     try:
         needs = context_needs(test)
         _check_lines(test)
@@ -72,6 +76,8 @@ def run_test(test: ShaderTest, driver: str) -> Outcome:
     try:
         with np.errstate(all="ignore"):
             result, reason = _run(session)
+        if before_release is not None:
+            before_release(gl)
     finally:
         try:
             gl.release()

@@ -20,7 +20,7 @@ from typing import Any
 from compiler.errors import InputError
 from piglit_subset.pool import Report
 
-__all__ = ["ORDER", "Run", "Entry", "read_run", "write_run"]
+__all__ = ["ORDER", "Entry", "Run", "read_run", "write_run"]
 
 # From best to worst; "skip" says nothing, so it comes after all verdicts.
 ORDER = ("pass", "warn", "fail", "timeout", "crash", "incomplete", "skip", "notrun")

@@ -14,8 +14,18 @@ from piglit_subset.summary import Summary, pass_rate
 
 if TYPE_CHECKING:
     from gallette.commands.diff import DiffReport
+    from gallette.explaining import Explanation
+    from gallette.lessons.page import Page
 
-__all__ = ["png_uri", "render_page", "write_conformance", "write_diff", "write_summary"]
+__all__ = [
+    "png_uri",
+    "render_page",
+    "write_conformance",
+    "write_diff",
+    "write_explanation",
+    "write_lesson",
+    "write_summary",
+]
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
 
@@ -93,4 +103,30 @@ def write_conformance(
         ok=ok,
         seconds=seconds,
         rate=pass_rate,
+    )
+
+
+def write_explanation(explanation: Explanation, target: Path) -> Path:
+    from gallette.difftext import diff_lines
+
+    return render_page(
+        "explain.html.jinja",
+        page_path(target),
+        title=Path(explanation.name).name,
+        subtitle=f"from source to {explanation.driver}",
+        e=explanation,
+        diff=diff_lines,
+    )
+
+
+def write_lesson(page: Page, target: Path) -> Path:
+    from gallette.difftext import diff_lines
+
+    return render_page(
+        "lesson.html.jinja",
+        page_path(target),
+        title=page.title,
+        subtitle="a lesson of gallette",
+        page=page,
+        diff=diff_lines,
     )

@@ -1,0 +1,99 @@
+"""`gallette explain FILE`: a shader's whole way, pass by pass, variant by variant."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from rich.console import Console
+from rich.syntax import Syntax
+from rich.text import Text
+
+from compiler.nir.pass_runner import PassRecord
+from gallette import default_driver
+from gallette.difftext import diff_lines
+from gallette.explaining import Explanation, ShaderStory, VariantStory, explain_file
+from gallette.terminal import console
+
+__all__ = ["add_arguments", "run"]
+
+_STYLES = {"add": "green", "del": "red", "same": "", "hunk": "bright_black"}
+_SIGNS = {"add": "+ ", "del": "- ", "same": "  ", "hunk": ""}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, help="a .shader_test, .vert, .frag or .glsl file")
+    parser.add_argument("--driver", default=None, help="the driver (default: GALLETTE_DRIVER)")
+    parser.add_argument("--html", type=Path, default=None, metavar="FILE", help="write a page")
+    parser.add_argument("--stage", default=None, help="only this stage: vertex, fragment, ...")
+    parser.add_argument("--brief", action="store_true", help="name the passes, show no diffs")
+
+
+def run(options: argparse.Namespace) -> int:
+    explanation = explain_file(options.file, options.driver or default_driver())
+    if options.stage:
+        explanation.shaders = [s for s in explanation.shaders if s.stage == options.stage]
+    out = console()
+    if options.html is not None:
+        from gallette.reports.html import write_explanation
+
+        out.print(f"report: {write_explanation(explanation, options.html)}")
+        return 0
+    _print(out, explanation, options.brief)
+    return 0
+
+
+def _print(out: Console, explanation: Explanation, brief: bool) -> None:
+    if explanation.log.strip():
+        out.print(explanation.log.strip(), markup=False)
+    for shader in explanation.shaders:
+        _print_shader(out, shader, brief)
+    if explanation.events:
+        out.rule("variants made by the test's draws")
+        for event in explanation.events:
+            round_ = "second NIR round" if event.lowered else "no NIR round"
+            out.print(
+                f"{event.stage:>9} {event.shader}: {event.key} ({event.reason}; {round_}, "
+                f"{event.seconds * 1000:.1f} ms)",
+                markup=False,
+            )
+    if explanation.outcome:
+        out.print(f"the test's result: {explanation.outcome}", markup=False)
+
+
+def _print_shader(out: Console, shader: ShaderStory, brief: bool) -> None:
+    out.rule(f"{shader.stage} shader")
+    if not brief:
+        out.print(Syntax(shader.source.strip(), "glsl", background_color="default"))
+    _print_passes(out, shader.passes, brief)
+    for variant in shader.variants:
+        _print_variant(out, variant, brief)
+
+
+def _print_passes(out: Console, passes: list[PassRecord], brief: bool) -> None:
+    idle = sum(not p.progress for p in passes)
+    for record in passes:
+        if not record.progress:
+            continue
+        out.print(
+            Text(f"\n{record.name}", style="bold"),
+            Text(
+                f"{record.instrs_before} -> {record.instrs_after} instructions, "
+                f"{record.seconds * 1000:.2f} ms",
+                style="bright_black",
+            ),
+        )
+        if brief:
+            continue
+        for kind, line in diff_lines(record.before, record.after):
+            out.print(Text(_SIGNS[kind] + line, style=_STYLES[kind]))
+    out.print(Text(f"{idle} pass runs made no progress", style="bright_black"))
+
+
+def _print_variant(out: Console, variant: VariantStory, brief: bool) -> None:
+    out.rule(f"variant: {variant.key}", style="bright_black")
+    out.print(f"{variant.reason}; built in {variant.seconds * 1000:.1f} ms", markup=False)
+    _print_passes(out, variant.passes, brief)
+    if not brief:
+        out.print(variant.nir.strip(), markup=False)
+        out.print(Syntax(variant.code.strip(), "python", background_color="default"))

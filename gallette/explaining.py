@@ -1,0 +1,213 @@
+"""Watching a shader travel: what `gallette explain` and the lessons collect.
+
+A file is compiled and linked by the front end and handed to a driver, with every pass recorded.
+A shader_test is then also *run*, so that the bound state of its draws makes the driver build real
+variants, and the log says which key field forced each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from compiler.errors import CompileError, GalletteError, InputError
+from compiler.nir.pass_runner import PassRecord, recording
+
+__all__ = ["Explanation", "ShaderStory", "VariantStory", "explain_file"]
+
+_STAGES = {
+    ".vert": "vertex",
+    ".frag": "fragment",
+    ".geom": "geometry",
+    ".tesc": "tess_ctrl",
+    ".tese": "tess_eval",
+    ".comp": "compute",
+}
+_SECTIONS = {
+    "VERTEX_SHADER": "vertex",
+    "TESS_CONTROL_SHADER": "tess_ctrl",
+    "TESS_EVALUATION_SHADER": "tess_eval",
+    "GEOMETRY_SHADER": "geometry",
+    "FRAGMENT_SHADER": "fragment",
+    "COMPUTE_SHADER": "compute",
+}
+
+
+@dataclass(slots=True)
+class VariantStory:
+    """One variant: the key, why it was built, what its second round did, its code."""
+
+    key: str
+    reason: str
+    lowered: bool
+    seconds: float
+    passes: list[PassRecord]
+    nir: str
+    code: str
+
+
+@dataclass(slots=True)
+class ShaderStory:
+    """One stage's way."""
+
+    stage: str
+    source: str
+    passes: list[PassRecord] = field(default_factory=list)
+    nir: str = ""
+    variants: list[VariantStory] = field(default_factory=list)
+
+    @property
+    def seconds(self) -> float:
+        return sum(r.seconds for r in self.passes)
+
+
+@dataclass(slots=True)
+class Explanation:
+    """Everything about one file."""
+
+    name: str
+    driver: str
+    shaders: list[ShaderStory]
+    events: list[Any] = field(default_factory=list)
+    log: str = ""
+    outcome: str = ""
+
+
+def explain_file(path: Path, driver: str) -> Explanation:
+    """Compile, link, hand to the driver, and (for a shader_test) run; everything recorded."""
+    if not path.exists():
+        raise InputError(f"{path}: no such file")
+    if path.suffix == ".shader_test":
+        return _explain_test(path, driver)
+    if path.suffix == ".glsl":
+        stage = _stage_of_name(path)
+    elif path.suffix in _STAGES:
+        stage = _STAGES[path.suffix]
+    else:
+        raise InputError(
+            f"{path}: what stage is this? Name it {', '.join(_STAGES)} or .shader_test"
+        )
+    try:
+        source = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise InputError(f"{path}: cannot read: {error.strerror or error}") from None
+    result = Explanation(str(path), driver, [])
+    _compile(result, [(stage, source, str(path))], "core")
+    return result
+
+
+def _stage_of_name(path: Path) -> str:
+    """`lit.frag.glsl` and `lit_fs.glsl` say their stage; a plain `.glsl` is a fragment shader."""
+    inner = path.with_suffix("").suffix
+    if inner in _STAGES:
+        return _STAGES[inner]
+    return "vertex" if path.stem.endswith(("_vs", "_vert", "vertex")) else "fragment"
+
+
+def _explain_test(path: Path, driver: str) -> Explanation:
+    from piglit_subset.requirements import context_needs
+    from piglit_subset.shader_test import parse_file
+
+    test = parse_file(path)
+    needs = context_needs(test)
+    result = Explanation(str(path), driver, [])
+    stages = []
+    for s in test.shaders:
+        if s.form == "glsl":
+            # Blank lines in front keep the file's own line numbers in messages.
+            stages.append((_SECTIONS[s.stage], "\n" * (s.line - 1) + s.text, str(path)))
+        elif s.form == "passthrough":
+            stages.append((_SECTIONS[s.stage], _passthrough(needs), str(path)))
+    _compile(result, stages, needs.profile)
+    _run_test(result, path, driver)
+    return result
+
+
+def _passthrough(needs: Any) -> str:
+    from piglit_subset.programs import passthrough_source
+    from piglit_subset.session import Session
+    from piglit_subset.shader_test import ShaderTest
+
+    return passthrough_source(Session(None, ShaderTest("passthrough"), needs))
+
+
+def _compile(result: Explanation, stages: list[tuple[str, str, str]], profile: str) -> None:
+    from compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
+    from compiler.nir.shader import Stage
+
+    compiled = []
+    with recording() as log:
+        for stage, source, name in stages:
+            options = CompileOptions(api=profile)
+            shader = compile_shader(Stage(stage), source, options, file_names=[name])
+            if not shader.ok:
+                raise CompileError(shader.info_log.strip() or f"{name}: does not compile")
+            compiled.append(shader)
+            result.log += shader.info_log
+        alone = len({stage for stage, _, _ in stages}) == 1
+        program = link_program(compiled, LinkOptions(separable=alone))
+    if not program.ok:
+        raise CompileError(program.info_log.strip() or "the program does not link")
+    result.log += program.info_log
+    sources = {stage: source.lstrip("\n") for stage, source, _ in stages}
+    for kind, linked in program.shaders.items():
+        story = ShaderStory(kind.value, sources.get(kind.value, ""))
+        story.passes = [r for r in log.records if r.stage == kind.value]
+        result.shaders.append(story)
+        _hand_over(story, linked, result.driver)
+
+
+def _hand_over(story: ShaderStory, shader: Any, driver: str) -> None:
+    """Give the shader to the driver and ask what became of it; the null variant is made there."""
+    from compiler.nir.printer import print_shader
+    from pipe.loader import create_screen
+
+    story.nir = print_shader(shader)
+    if driver.split(":")[0] == "native":
+        shader.unref()
+        return
+    screen = create_screen(driver)
+    context = screen.context_create()
+    if story.stage not in screen.caps.stages:
+        shader.unref()
+    else:
+        with recording() as log:
+            handle = context.create_shader_state(shader.stage, shader)
+        story.passes += log.records
+        story.variants = [_variant(v) for v in context.explain(handle)["variants"]]
+        context.delete_shader_state(handle)
+    context.destroy()
+    screen.destroy()
+
+
+def _variant(v: dict[str, Any]) -> VariantStory:
+    return VariantStory(
+        v["key"],
+        v["reason"],
+        bool(v.get("lowered")),
+        float(v.get("seconds", 0.0)),
+        list(v["passes"]),
+        v["nir"],
+        v["code"],
+    )
+
+
+def _run_test(result: Explanation, path: Path, driver: str) -> None:
+    """Run the test and keep the driver's variant log: which draw made which variant, and why."""
+    from piglit_subset.execute import run_test
+    from piglit_subset.shader_test import parse_file
+
+    if driver.split(":")[0] == "native":
+        return
+
+    def look(gl: Any) -> None:
+        pipe = getattr(gl, "pipe", None)
+        result.events = list(getattr(pipe, "variant_log", ()))
+
+    try:
+        outcome = run_test(parse_file(path), driver, before_release=look)
+    except GalletteError as error:
+        result.outcome = str(error)
+        return
+    result.outcome = f"{outcome.result}: {outcome.reason}" if outcome.reason else outcome.result

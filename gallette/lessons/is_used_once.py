@@ -1,0 +1,187 @@
+"""Lesson: how a use count in an optimisation rule becomes visible in the picture."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from compiler.nir.optimize import OptimizeOptions, optimize
+from compiler.nir.pass_runner import run_passes
+from compiler.nir.printer import print_shader
+from compiler.nir.shader import Shader
+from gallette.compare import to_rgb8
+from gallette.lessons.page import Code, Diff, Page, Pictures, Table, lesson
+from gallette.render import render_scenes
+from gallette.scenes.depth_prepass import FRAGMENT, VERTEX
+
+__all__ = ["REMEDIES", "Remedy", "alu_count", "variants_under"]
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """One way to run the same frames: a name and the driver's options."""
+
+    name: str
+    used_once: Literal["always", "never", "not_position"]
+    invariant: bool = False
+
+    @property
+    def driver_options(self) -> dict[str, str]:
+        options: dict[str, str] = {"inexact_used_once": self.used_once}
+        if self.invariant:
+            options["position_invariant"] = "1"
+        return options
+
+    @property
+    def optimizer(self) -> OptimizeOptions:
+        return OptimizeOptions(
+            fuse_ffma=True,
+            inexact_used_once=self.used_once,
+            position_invariant=self.invariant,
+            scalar=True,
+        )
+
+
+REMEDIES = (
+    Remedy("the bug: no remedy", "always"),
+    Remedy("a. never in inexact rules", "never"),
+    Remedy("b. every position invariant", "always", invariant=True),
+    Remedy("c. never for what feeds the position", "not_position"),
+)
+
+
+def alu_count(shader: Shader) -> int:
+    """Arithmetic instructions of a shader."""
+    from compiler.nir.ir import Alu
+
+    return sum(
+        isinstance(instr, Alu)
+        for impl in shader.impls()
+        for block in impl.blocks()
+        for instr in block.instrs()
+    )
+
+
+def variants_under(shader: Shader, remedy: Remedy) -> tuple[Shader, Shader]:
+    """The full and the depth-only variant as a driver would make them; both are the caller's."""
+    full = shader.clone()
+    optimize(full, remedy.optimizer)
+    depth_only = shader.clone()
+    run_passes(depth_only, ["lower_depth_only"])
+    optimize(depth_only, remedy.optimizer)
+    return full, depth_only
+
+
+@lesson("is_used_once", "is_used_once breaks multi-pass rendering")
+def run(page: Page, driver: str) -> None:
+    """A depth pre-pass, the same shader again with GL_EQUAL, and holes in the picture.
+
+    See the bug, flip each remedy on, count what it costs.
+    """
+    page.section(
+        "The idiom",
+        """Draw depth only first. Then draw again, with colour, where the depth is exactly
+        EQUAL: every visible pixel is shaded once. Both passes use the very same program, so
+        what could differ?""",
+    )
+    page.add(Code(VERTEX.strip(), "glsl", "the vertex shader of both passes"))
+    page.section(
+        "What the driver does",
+        """For the first pass nobody reads the varyings, so the driver makes a depth-only
+        variant without them. In the full shader `scaled` is used twice: by the position and by
+        the varying `local`. In the depth-only variant it is used once, and the rule that fuses
+        a multiplication into an addition asks for exactly that, so as not to compute the
+        product twice. A fused multiply-add rounds once instead of twice: the last bit of the
+        position changes.""",
+    )
+    shaders = _compiled()
+    vertex = shaders["vertex"]
+    bug = REMEDIES[0]
+    full, depth_only = variants_under(vertex, bug)
+    page.add(Diff(print_shader(full), print_shader(depth_only), "full variant, depth-only variant"))
+    full.unref()
+    depth_only.unref()
+    _pictures(page, driver, vertex)
+    _costs(page)
+    page.section(
+        "What to take home",
+        """Remedy (a) is safe everywhere and gives up some code quality. Remedy (b) promises
+        invariance for positions computed the same way, and does not help when position data
+        makes a detour through a texture. Remedy (c) touches only what contributes to the
+        position; that is what numpipe does by default. The specification promises equal results
+        for one program only with the same state, attached buffers included: an application that
+        changes them must write `invariant gl_Position`, and then every remedy, and even no
+        remedy, must honour it.""",
+    )
+    for shader in shaders.values():
+        shader.unref()
+
+
+def _compiled() -> dict[str, Shader]:
+    from gallette.lessons.shaders import link
+
+    return link({"vertex": VERTEX, "fragment": FRAGMENT})
+
+
+def _pictures(page: Page, driver: str, vertex: Shader) -> None:
+    """Render the scene under every remedy and count the holes."""
+    page.section("The same frames under each remedy")
+    rows: list[tuple[str, ...]] = []
+    pictures = []
+    for remedy in REMEDIES:
+        page.progress(f"rendering with {remedy.name}")
+        rendering = render_scenes(driver, ["depth_prepass"], options=remedy.driver_options)
+        counts = [alu_count(s) for s in variants_under(vertex, remedy)]
+        if "depth_prepass" in rendering.errors:
+            rows.append((remedy.name, rendering.errors["depth_prepass"].splitlines()[0], "", ""))
+            continue
+        before, after = rendering.passes["depth_prepass"]
+        lost = int((before.coverage & ~after.coverage).sum())
+        seen = int(before.coverage.sum())
+        rows.append((remedy.name, f"{lost} of {seen}", str(counts[0]), str(counts[1])))
+        picture = to_rgb8(after.color).copy()
+        picture[(before.coverage & ~after.coverage)[::-1]] = (255, 0, 255)
+        pictures.append(
+            (f"{remedy.name}: {lost} pixels lost (magenta)", np.ascontiguousarray(picture))
+        )
+    columns = ("remedy", "pixels lost", "ALU, full variant", "ALU, depth-only variant")
+    page.add(Table(columns, rows))
+    page.add(Pictures(pictures))
+
+
+def _costs(page: Page) -> None:
+    """Instruction counts of every remedy over all bundled shaders."""
+    from gallette.lessons.shaders import corpus, link
+
+    totals = dict.fromkeys(REMEDIES, 0)
+    changed = dict.fromkeys(REMEDIES, 0)
+    shaders = 0
+    for name, sources in corpus():
+        page.progress(f"counting instructions: {name}")
+        linked = link(sources)
+        vertex = linked["vertex"]
+        shaders += 1
+        baseline = None
+        for remedy in REMEDIES:
+            full, depth_only = variants_under(vertex, remedy)
+            count = alu_count(full) + alu_count(depth_only)
+            full.unref()
+            depth_only.unref()
+            baseline = count if baseline is None else baseline
+            totals[remedy] += count
+            changed[remedy] += count != baseline
+        for shader in linked.values():
+            shader.unref()
+    page.section(
+        "What the remedies cost",
+        f"""Both variants of the {shaders} vertex shaders bundled with gallette, compiled under
+        each remedy with fused multiply-adds available.""",
+    )
+    first = totals[REMEDIES[0]]
+    rows: list[tuple[str, ...]] = [
+        (r.name, str(totals[r]), f"{(totals[r] / max(first, 1) - 1):+.2%}", str(changed[r]))
+        for r in REMEDIES
+    ]
+    page.add(Table(("remedy", "ALU instructions", "against the bug", "shaders affected"), rows))

@@ -1,0 +1,218 @@
+"""Lesson: who owns the IR? Three models of handing shaders to a driver, counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from compiler.nir.ownership import COUNTERS
+from compiler.nir.serialize import serialize
+from compiler.nir.shader import Shader
+from drivers.numpipe.variants.keys import FragmentKey, VariantKey, VertexKey, needs_nir
+from drivers.numpipe.variants.lowering import ShaderOptions, first_round, second_round
+from gallette.lessons.page import Code, Page, Table, lesson
+from pipe.enums import CompareFunc
+
+__all__ = ["FRAMES", "MODELS", "Tally", "simulate"]
+
+# What the draws of a frame ask of each program: most want nothing special.
+FRAMES: dict[str, tuple[VariantKey, ...]] = {
+    "vertex": (
+        VertexKey(),
+        VertexKey(clip_planes=1),
+        VertexKey(),
+        VertexKey(depth_only=True),
+        VertexKey(),
+    ),
+    "fragment": (
+        FragmentKey(),
+        FragmentKey(flat_colors=True),
+        FragmentKey(alpha_func=CompareFunc.GREATER),
+        FragmentKey(sample_shading=True),
+        FragmentKey(),
+    ),
+}
+
+
+@dataclass(slots=True)
+class Tally:
+    """What one model cost."""
+
+    clones: int = 0
+    references: int = 0
+    cloned_bytes: int = 0
+    kept_shaders: int = 0
+    kept_bytes: int = 0
+
+
+class _Model:
+    """A way to hand a shader over. Methods answer shaders the caller has one reference to."""
+
+    def __init__(self) -> None:
+        self.tally = Tally()
+
+    def clone(self, shader: Shader) -> Shader:
+        self.tally.cloned_bytes += len(serialize(shader))
+        return shader.clone()
+
+    def hand_over(self, shader: Shader) -> Shader:
+        """The tracker keeps `shader` for itself; what does the driver get to work on?"""
+        raise AssertionError
+
+    def for_variant(self, base: Shader, key: VariantKey) -> Shader:
+        """What does a variant of the driver's `base` start from?"""
+        raise AssertionError
+
+
+class _DriverOwns(_Model):
+    """(i) The driver may change what it gets, so the tracker clones to keep its own."""
+
+    def hand_over(self, shader: Shader) -> Shader:
+        return self.clone(shader)
+
+    def for_variant(self, base: Shader, key: VariantKey) -> Shader:
+        # Code generation may change its input here, so every variant needs one of its own.
+        return self.clone(base)
+
+
+class _ReadOnly(_Model):
+    """(ii) The tracker's copy is read-only, so every driver clones before it may lower."""
+
+    def hand_over(self, shader: Shader) -> Shader:
+        return self.clone(shader)
+
+    def for_variant(self, base: Shader, key: VariantKey) -> Shader:
+        return self.clone(base) if needs_nir(key) else base.ref()
+
+
+class _RefCounted(_Model):
+    """(iii) Handing over gives away a reference; `mutable` clones only if somebody else has one."""
+
+    def hand_over(self, shader: Shader) -> Shader:
+        return self._mutable(shader.ref())
+
+    def for_variant(self, base: Shader, key: VariantKey) -> Shader:
+        return self._mutable(base.ref()) if needs_nir(key) else base.ref()
+
+    def _mutable(self, shader: Shader) -> Shader:
+        if shader.refcount > 1:
+            self.tally.cloned_bytes += len(serialize(shader))
+        return shader.mutable()
+
+
+class _HandedOn(_RefCounted):
+    """(iii) again, with a tracker that does not keep what it will not need: no clone at all."""
+
+    def hand_over(self, shader: Shader) -> Shader:
+        return shader.mutable()
+
+
+MODELS: dict[str, Callable[[], _Model]] = {
+    "(i) the driver owns it": _DriverOwns,
+    "(ii) read-only, drivers clone": _ReadOnly,
+    "(iii) reference counts": _RefCounted,
+    "(iii) and the tracker lets go": _HandedOn,
+}
+
+
+def simulate(make: Callable[[], _Model], shaders: list[Shader]) -> tuple[Tally, list[str]]:
+    """Run the frames under a model: what it cost, and the NIR of every variant.
+
+    `shaders` are consumed: one reference each.
+    """
+    from compiler.nir.printer import print_shader
+
+    model = make()
+    options = ShaderOptions()
+    COUNTERS.reset()
+    results: list[str] = []
+    kept: list[Shader] = []
+    keeps = not isinstance(model, _HandedOn)
+    for shader in shaders:
+        base = model.hand_over(shader)
+        first_round(base, options, None)
+        kept.append(base)
+        if keeps:
+            kept.append(shader)
+        variants: dict[VariantKey, Shader] = {}
+        for key in FRAMES[base.stage.value]:
+            if key in variants:
+                continue
+            variant = model.for_variant(base, key)
+            if needs_nir(key):
+                second_round(variant, key, options, None)
+            variants[key] = variant
+            results.append(print_shader(variant))
+        kept += variants.values()
+    tally = model.tally
+    tally.clones, tally.references = COUNTERS.cloned, COUNTERS.refs
+    distinct = {id(s): s for s in kept}
+    tally.kept_shaders = len(distinct)
+    tally.kept_bytes = sum(len(serialize(s)) for s in distinct.values())
+    for shader in kept:
+        shader.unref()
+    return tally, results
+
+
+@lesson("ownership", "Who owns the IR?")
+def run(page: Page, driver: str) -> None:
+    """A state tracker hands shaders to a driver that makes variants: who may keep, change, delete?
+
+    Three models run the same frames; clones, references and bytes are counted.
+    """
+    from gallette.lessons.shaders import corpus, link
+
+    page.section(
+        "Two rights",
+        """Owning a shader means two things: the right to delete it and the right to modify it.
+        The tracker may want to keep a program (another context, a relink); the driver wants to
+        lower it, once when it is created and again whenever bound state asks for a variant.
+        Three models have been argued over.""",
+    )
+    page.add(
+        Code(
+            "(i)   the driver owns what it gets and may change it; the tracker clones to keep one\n"
+            "(ii)  the tracker keeps a read-only copy; every driver clones before it lowers\n"
+            "(iii) references are counted; passing a shader transfers one; `mutable` gives back\n"
+            "      the shader itself if nobody else holds a reference, otherwise a clone",
+            "text",
+        )
+    )
+    sources = list(corpus())[:40]
+    rows: list[tuple[str, ...]] = []
+    outputs = []
+    for name, make in MODELS.items():
+        page.progress(name)
+        shaders = [s for _, text in sources for s in link(text).values()]
+        tally, results = simulate(make, shaders)
+        outputs.append(results)
+        rows.append(
+            (
+                name,
+                str(tally.clones),
+                str(tally.references),
+                f"{tally.cloned_bytes / 1024:.0f} KiB",
+                str(tally.kept_shaders),
+                f"{tally.kept_bytes / 1024:.0f} KiB",
+            )
+        )
+    same = "the same, instruction for instruction"
+    verdict = same if all(o == outputs[0] for o in outputs) else "DIFFERENT"
+    page.section(
+        "The same frames, three models",
+        f"""{len(sources)} programs, and draws that ask each vertex shader for
+        {len(FRAMES["vertex"])} keys and each fragment shader for {len(FRAMES["fragment"])},
+        some of which need no lowering in NIR. The variants come out
+        {verdict}.""",
+    )
+    columns = ("model", "clones", "references", "copied", "shaders kept", "memory kept")
+    page.add(Table(columns, rows))
+    page.section(
+        "What decides it",
+        """Most draws use the null key, and of the others some need nothing from NIR: flat
+        shading and sample shading are the code generator's business. Under (i) even those cost
+        a clone, because code generation may change its input. Under (ii) the hand-over always
+        costs one. Under (iii) a clone is made exactly where two parties want different things
+        from the same shader. One rule remains: passes die when they meet registers, so an IR
+        that has left SSA must always be a private clone.""",
+    )

@@ -1,0 +1,165 @@
+"""The command line: help everywhere, and every mistake is one message with exit status 2."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from gallette.cli import COMMANDS, main
+
+
+def refuse(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Run in this process; the one message a refused request prints."""
+    assert main(list(arguments)) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "Traceback" not in captured.err
+    return captured.err.strip()
+
+
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main(["--help"])
+    assert stop.value.code == 0
+    out = capsys.readouterr().out
+    assert all(name in out for name in COMMANDS)
+    assert "examples:" in out
+
+
+@pytest.mark.parametrize("name", [n for n in COMMANDS if n not in ("glslc", "nir-opt")])
+def test_every_command_has_help_with_an_example(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main([name, "--help"])
+    assert stop.value.code == 0
+    assert f"gallette {name}" in capsys.readouterr().out
+
+
+def test_without_arguments_it_shows_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    assert "commands:" in capsys.readouterr().out
+
+
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("gallette ")
+
+
+def test_unknown_command_suggests_one(capsys: pytest.CaptureFixture[str]) -> None:
+    message = refuse(capsys, "piglet")
+    assert message == "gallette: unknown command 'piglet'; did you mean 'piglit'?"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--frob",),
+        ("piglit", "run", "--frob"),
+        ("diff", "--frob"),
+        ("bench", "--frob"),
+        ("drivers", "--frob"),
+        ("conformance", "--frob"),
+        ("explain", "x.frag", "--frob"),
+        ("lesson", "--frob"),
+    ],
+)
+def test_unknown_flag(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    message = refuse(capsys, *arguments)
+    assert "--frob" in message
+    assert "--help" in message
+
+
+def test_missing_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    missing = tmp_path / "none.shader_test"
+    assert refuse(capsys, "piglit", "run", str(missing)) == f"{missing}: no such file or folder"
+
+
+def test_a_file_of_another_kind(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    other = tmp_path / "a.txt"
+    other.write_text("")
+    assert refuse(capsys, "piglit", "run", str(other)) == f"{other}: not a .shader_test file"
+
+
+def test_unknown_driver(capsys: pytest.CaptureFixture[str]) -> None:
+    message = refuse(capsys, "drivers", "numpip")
+    assert message.startswith("unknown driver 'numpip'; did you mean 'numpipe'?")
+
+
+def test_unknown_driver_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "'numpip'" in refuse(capsys, "piglit", "run", "--driver", "numpip")
+
+
+def test_unknown_scene(capsys: pytest.CaptureFixture[str]) -> None:
+    message = refuse(capsys, "diff", "shadow_mop")
+    assert message == "gallette diff: unknown scene 'shadow_mop'; did you mean 'shadow_map'?"
+
+
+def test_unknown_benchmark(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "unknown benchmark 'mandel'" in refuse(capsys, "bench", "mandel")
+
+
+def test_bad_filter(capsys: pytest.CaptureFixture[str]) -> None:
+    assert refuse(capsys, "piglit", "run", "--filter", "(").startswith("--filter '('")
+
+
+def test_nothing_matches(capsys: pytest.CaptureFixture[str]) -> None:
+    assert refuse(capsys, "piglit", "run", "--filter", "nothing_has_this_name") == (
+        "no shader_test matches"
+    )
+
+
+def test_bad_numbers(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "invalid int value" in refuse(capsys, "piglit", "run", "-j", "many")
+    assert "NAME=VALUE" in refuse(capsys, "diff", "gradient", "--option", "x")
+    assert "--repeat" in refuse(capsys, "bench", "--repeat", "0")
+
+
+def test_summary_of_what_is_no_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert refuse(capsys, "piglit", "summary", str(tmp_path)) == (
+        f"{tmp_path}: no results.json in this folder"
+    )
+    (tmp_path / "results.json").write_text("{")
+    message = refuse(capsys, "piglit", "summary", str(tmp_path))
+    assert message.startswith(f"{tmp_path / 'results.json'}: not a results file")
+
+
+def test_explain_needs_a_shader_it_knows(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert "no such file" in refuse(capsys, "explain", str(tmp_path / "x.frag"))
+    other = tmp_path / "x.txt"
+    other.write_text("")
+    assert "what stage" in refuse(capsys, "explain", str(other))
+
+
+def test_unknown_lesson(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "unknown lesson 'is_used_twice'" in refuse(capsys, "lesson", "is_used_twice")
+
+
+def test_help_does_not_import_the_stack(gallette) -> None:
+    """The help must be there at once: no NumPy, no jinja, no driver."""
+    code = (
+        "import sys; from gallette.cli import main; main([]);"
+        "sys.exit(any(m in sys.modules for m in ('numpy', 'jinja2', 'rich', 'drivers')))"
+    )
+    import subprocess
+
+    root = Path(__file__).resolve().parent.parent.parent
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_list_of_scenes_and_benchmarks(gallette) -> None:
+    assert "shadow_map" in gallette("diff", "--list").stdout
+    assert "small_draws" in gallette("bench", "--list").stdout
+    assert "probe all rgba" in gallette("piglit", "commands").stdout
+
+
+def test_a_debug_flag_that_does_not_exist(gallette) -> None:
+    done = gallette("piglit", "run", "--filter", "float-arith", GALLETTE_DEBUG="nir:valid")
+    assert "Traceback" not in done.stderr

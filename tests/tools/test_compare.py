@@ -1,0 +1,129 @@
+"""Comparing pictures, recorded references, scenes on the native GL, and the reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gallette.compare import compare, compare_passes, heat_map
+from gallette.references import FOLDER, load
+from gallette.render import Rendering, load_passes, save_passes
+from gallette.scenes import SCENES, Pass
+
+
+def picture(value: float, dtype=np.uint8, size: tuple[int, int] = (40, 50)) -> Pass:
+    color = np.full((*size, 4), value, dtype)
+    return Pass("p", color, color[..., 3] > 0)
+
+
+def test_equal_pictures_are_identical() -> None:
+    diff = compare_passes(picture(7), picture(7), 1)
+    assert diff.verdict == "identical"
+    assert diff.max_difference == 0
+
+
+def test_one_step_is_close() -> None:
+    assert compare_passes(picture(7), picture(8), 1).verdict == "close"
+    assert compare_passes(picture(7), picture(9), 1).verdict == "different"
+
+
+def test_up_to_one_in_a_thousand_pixels_may_be_off() -> None:
+    theirs = picture(7)
+    theirs.color[0, :2] = 200
+    assert compare_passes(picture(7), theirs, 1).verdict == "close"
+    theirs.color[0, 2] = 200
+    assert compare_passes(picture(7), theirs, 1).verdict == "different"
+
+
+def test_coverage_must_match_exactly() -> None:
+    theirs = picture(7)
+    theirs.coverage[3, 4] = False
+    diff = compare_passes(picture(7), theirs, 1)
+    assert (diff.coverage_mismatch, diff.verdict) == (1, "different")
+
+
+def test_floats_are_measured_in_the_same_steps() -> None:
+    diff = compare_passes(picture(0.5, np.float32), picture(0.5 + 2 / 255, np.float32), 1)
+    assert diff.max_difference == pytest.approx(2, abs=1e-4)
+
+
+def test_a_nan_on_one_side_is_the_largest_difference() -> None:
+    theirs = picture(0.5, np.float32)
+    theirs.color[0, 0, 0] = np.nan
+    assert compare_passes(picture(0.5, np.float32), theirs, 1).max_difference == 255
+
+
+def test_the_heat_map_is_black_where_equal() -> None:
+    heat = heat_map(np.array([[0.0, 255.0]]), 1)
+    assert heat[0, 0].sum() < 10
+    assert heat[0, 1].sum() > 600
+
+
+def test_passes_survive_the_file(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    color = rng.random((5, 7, 4), np.float32) * 2 - 1
+    passes = {"s": [Pass("a", color, color[..., 0] > 0, "note"), picture(3)]}
+    save_passes(tmp_path / "x.npz", passes)
+    again = load_passes(tmp_path / "x.npz")["s"]
+    assert again[0].note == "note"
+    np.testing.assert_array_equal(again[0].color, color)
+    np.testing.assert_array_equal(again[0].coverage, color[..., 0] > 0)
+    save_passes(tmp_path / "y.npz", passes, small=True)
+    small = load_passes(tmp_path / "y.npz")["s"]
+    assert np.abs(small[0].color - color).max() < 0.25 / 255
+
+
+def test_every_scene_has_a_recorded_reference() -> None:
+    recorded = load(list(SCENES))
+    assert recorded.errors == {}
+    assert set(recorded.passes) == set(SCENES)
+    assert "recorded from" in recorded.renderer
+    assert sum(p.stat().st_size for p in FOLDER.iterdir()) < 2_000_000
+
+
+def test_enough_scenes_are_multi_pass() -> None:
+    assert len(SCENES) >= 8
+    assert sum(s.multipass for s in SCENES.values()) >= 4
+    assert all(s.doc for s in SCENES.values())
+
+
+def test_a_scene_that_failed_on_one_side_is_an_error() -> None:
+    ours = Rendering("a", errors={"gradient": "it broke"})
+    theirs = Rendering("b", passes={"gradient": [picture(1)]})
+    (diff,) = compare(ours, theirs, ["gradient"], 1)
+    assert not diff.ok
+    assert diff.error == "a: it broke\n"
+
+
+@pytest.mark.native
+def test_scenes_render_as_recorded(native: str, gallette, tmp_path: Path) -> None:
+    """The native GL against itself: everything identical, and a report that stands alone."""
+    done = gallette("diff", "life", "gradient", "--driver", "native", "--html", "out")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 of 2 scenes agree" in done.stdout
+    page = (tmp_path / "out" / "index.html").read_text()
+    assert page.count("data:image/png;base64,") >= 12
+    assert "http://" not in page and "https://" not in page
+
+
+@pytest.mark.native
+def test_without_a_native_gl_the_recordings_are_used(native: str, gallette) -> None:
+    """A made-up Mesa driver stands for a machine without GL."""
+    done = gallette(
+        "diff", "life", "--driver", "native", "--against", "native:nosuchdriver",
+        GALLETTE_REQUIRE_REFERENCE="0",
+    )  # fmt: skip
+    if "no native OpenGL here" in done.stdout:
+        assert "recorded from" in done.stdout
+        assert done.returncode == 0
+
+
+@pytest.mark.native
+def test_summary_writes_a_page(native: str, gallette, tmp_path: Path) -> None:
+    run = gallette("piglit", "run", "--driver", "native", "--filter", "swizzles", "-o", "r")
+    assert run.returncode == 0, run.stderr
+    done = gallette("piglit", "summary", "r", "r", "--html", "page")
+    assert done.returncode == 0, done.stderr
+    assert "operators/swizzles" in (tmp_path / "page" / "index.html").read_text()

@@ -1,0 +1,201 @@
+"""Running shader_tests on the native GL: verdicts, messages, crashes, result files."""
+
+from __future__ import annotations
+
+import json
+import os
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from piglit_subset.execute import run_file, run_test
+from piglit_subset.pool import run_all
+from piglit_subset.results import Run, Entry, entry_of, read_run, write_run
+from piglit_subset.shader_test import parse_text
+from piglit_subset.suite import BUNDLED, find_tests
+from piglit_subset.summary import pass_rate, summarise
+
+pytestmark = pytest.mark.native
+
+GREEN = """
+[require]
+GLSL >= 3.30
+[vertex shader passthrough]
+[fragment shader]
+#version 330
+uniform vec4 c;
+out vec4 color;
+void main() { color = c; }
+[test]
+uniform vec4 c 0 1 0 1
+"""
+
+
+def outcome(native: str, commands: str, text: str = GREEN):
+    return run_test(parse_text(text + textwrap.dedent(commands), "t.shader_test"), native)
+
+
+def test_a_right_picture_passes(native: str) -> None:
+    assert outcome(native, "draw rect -1 -1 2 2\nprobe all rgba 0 1 0 1\n").result == "pass"
+
+
+def test_a_wrong_picture_fails_and_says_where(native: str) -> None:
+    result = outcome(
+        native, "clear color 1 0 0 1\nclear\ndraw rect 0 -1 1 2\nprobe all rgba 0 1 0 1\n"
+    )
+    assert result.result == "fail"
+    assert result.reason == (
+        "t.shader_test:15: probe all rgba 0 1 0 1: probe at (0, 0): expected 0 1 0 1, "
+        "observed 1 0 0 1 (31250 of 62500 pixels differ)"
+    )
+    assert result.images["observed"].shape == (250, 250, 4)
+
+
+def test_a_failed_probe_does_not_stop_the_test(native: str) -> None:
+    result = outcome(native, "draw rect -1 -1 2 2\nprobe rgb 0 0 1 0 0\nprobe rgb 1 1 1 0 0\n")
+    assert [m.split(":")[1] for m in result.messages] == ["13", "14"]
+
+
+def test_the_tolerance_is_three_steps_of_eight_bits(native: str) -> None:
+    text = GREEN.replace("c 0 1 0 1", "c 0.007 1 0 1")
+    assert outcome(native, "draw rect -1 -1 2 2\nprobe all rgba 0 1 0 1\n", text).result == "pass"
+    strict = "tolerance 0.001 0.001 0.001 0.001\ndraw rect -1 -1 2 2\nprobe all rgba 0 1 0 1\n"
+    assert outcome(native, strict, text).result == "fail"
+
+
+def test_an_unsupported_command_skips(native: str) -> None:
+    result = outcome(native, "paint it black\n")
+    assert result.result == "skip"
+    assert result.reason == "unsupported command (line 12): paint it black"
+
+
+def test_a_malformed_command_fails_with_a_caret(native: str) -> None:
+    result = outcome(native, "draw rect -1 -1 two 2\n")
+    assert result.result == "fail"
+    assert result.reason == (
+        "t.shader_test:12:17: error: expected a coordinate, not 'two'\n"
+        "  draw rect -1 -1 two 2\n"
+        "                  ^~~"
+    )
+
+
+def test_too_many_words_are_malformed(native: str) -> None:
+    assert "unexpected '5' after the command" in outcome(native, "draw rect 1 2 3 4 5\n").reason
+
+
+def test_an_unmet_requirement_skips(native: str) -> None:
+    text = GREEN.replace("GLSL >= 3.30", "GLSL >= 3.30\nGL_MAX_VERTEX_ATTRIBS >= 10000")
+    result = outcome(native, "clear\n", text)
+    assert (result.result, result.reason) == ("skip", "requires GL_MAX_VERTEX_ATTRIBS >= 10000")
+    text = GREEN.replace("GLSL >= 3.30", "GLSL >= 3.30\nGL_ARB_no_such_extension")
+    assert outcome(native, "clear\n", text).reason == "requires GL_ARB_no_such_extension"
+
+
+def test_a_shader_that_does_not_compile_fails_with_its_log(native: str) -> None:
+    result = outcome(native, "", GREEN.replace("color = c", "color = d"))
+    assert result.result == "fail"
+    assert result.reason.startswith("t.shader_test:6: fragment_shader does not compile:")
+
+
+def test_an_unknown_uniform_fails(native: str) -> None:
+    result = outcome(native, "uniform float nobody 1\n")
+    assert result.reason.endswith("'nobody' is no active uniform of the program")
+
+
+def test_a_gl_error_at_the_end_fails(native: str) -> None:
+    result = outcome(native, "enable GL_TRIANGLES\ndraw rect -1 -1 2 2\nprobe all rgba 0 1 0 1\n")
+    assert (result.result, result.messages) == ("fail", ["unexpected GL error GL_INVALID_ENUM"])
+
+
+def test_drawing_beyond_the_vertex_data_is_refused(native: str) -> None:
+    text = GREEN.replace("[test]", "[vertex data]\npiglit_vertex/float/2\n0 0\n[test]")
+    assert "has 1" in outcome(native, "draw arrays GL_POINTS 0 2\n", text).reason
+
+
+def write(folder: Path, name: str, text: str) -> tuple[str, Path]:
+    path = folder / f"{name}.shader_test"
+    path.write_text(text)
+    return name, path
+
+
+def test_a_dying_worker_costs_one_test_only(native: str, tmp_path: Path) -> None:
+    """The environment's sitecustomize makes the worker die when it meets one file."""
+    good = GREEN + "draw rect -1 -1 2 2\nprobe all rgba 0 1 0 1\n"
+    tests = [write(tmp_path, n, good) for n in ("a", "boom", "c", "sleep", "e")]
+    (tmp_path / "sitecustomize.py").write_text(
+        textwrap.dedent(
+            """
+            import os, pathlib, time
+            read = pathlib.Path.read_text
+            def read_text(self, *args, **kwargs):
+                if self.name.startswith("boom"):
+                    os.abort()
+                if self.name.startswith("sleep"):
+                    time.sleep(60)
+                return read(self, *args, **kwargs)
+            pathlib.Path.read_text = read_text
+            """
+        )
+    )
+    root = str(Path(__file__).resolve().parent.parent.parent)
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), root])}
+    reports = run_all(tests, native, jobs=2, timeout=8, environment=env)
+    results = {r.name: r.result for r in reports}
+    assert results == {"a": "pass", "boom": "crash", "c": "pass", "sleep": "timeout", "e": "pass"}
+
+
+def test_results_are_written_in_piglits_format(native: str, tmp_path: Path) -> None:
+    tests = [write(tmp_path, "one", GREEN + "draw rect -1 -1 2 2\nprobe all rgba 0 0 0 0\n")]
+    run = Run("native", start=1.0, end=2.0)
+    for report in run_all(tests, native, jobs=1, timeout=30):
+        run.tests[report.name] = entry_of(report, native)
+    path = write_run(run, tmp_path / "out")
+    document = json.loads(path.read_text())
+    assert document["results_version"] == 10
+    assert document["__type__"] == "TestrunResult"
+    entry = document["tests"]["one"]
+    assert entry["result"] == "fail"
+    assert entry["time"]["__type__"] == "TimeAttribute"
+    assert entry["__type__"] == "TestResult"
+    again = read_run(tmp_path / "out")
+    assert again.tests["one"].result == "fail"
+    assert again.tests["one"].reason == run.tests["one"].reason
+    assert list(again.tests["one"].images) == ["observed"]
+
+
+def test_bundled_tests_pass_on_the_native_gl(native: str) -> None:
+    tests = find_tests([])
+    assert len(tests) >= 80
+    bad = {
+        r.name: r.reason for r in run_all(tests, native, jobs=2, timeout=60) if r.result != "pass"
+    }
+    assert bad == {}
+
+
+def test_every_bundled_test_says_what_it_proves() -> None:
+    for path in BUNDLED.rglob("*.shader_test"):
+        first = path.read_text().splitlines()[0]
+        assert first.startswith("# ") and first.endswith("."), path
+
+
+def test_summary_compares_runs() -> None:
+    a = Run("a", {"x@1": Entry("pass"), "x@2": Entry("fail"), "y@3": Entry("skip")})
+    b = Run("b", {"x@1": Entry("fail"), "x@2": Entry("pass")})
+    summary = summarise([a, b])
+    kinds = {t.name: t.kind for t in summary.tests}
+    assert kinds == {"x@1": "regression", "x@2": "fix", "y@3": "changed"}
+    assert summary.folders == [("x", [(1, 2), (1, 2)]), ("y", [(0, 0), (0, 0)])]
+    assert pass_rate(a.totals()) == 0.5
+
+
+def test_names_follow_the_folder(tmp_path: Path) -> None:
+    (tmp_path / "spec").mkdir()
+    write(tmp_path / "spec", "b", "")
+    write(tmp_path, "a", "")
+    assert [n for n, _ in find_tests([tmp_path])] == ["a", "spec@b"]
+    assert [n for n, _ in find_tests([tmp_path], ["SPEC/"])] == ["spec@b"]
+
+
+def test_a_missing_file_fails_its_test(tmp_path: Path, native: str) -> None:
+    assert "cannot read" in run_file(tmp_path / "x.shader_test", native).reason
