@@ -1,8 +1,8 @@
 """S3TC (BC1-3) and RGTC (BC4, BC5) decoding, all blocks at once.
 
 Colour blocks hold two RGB565 end points and sixteen 2-bit selectors; alpha and RGTC blocks two
-8-bit end points and sixteen 3-bit selectors. Intermediate colours are the weighted means rounded
-down, as Mesa computes them.
+8-bit end points and sixteen 3-bit selectors. Values between the end points use weights of 256ths,
+rounded down, which is how llvmpipe interpolates: at most one code from the exact quotient.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ def _colors(block: Bytes, punch_through: bool, always_four: bool) -> Bytes:
     palette = np.full((len(block), 4, 4), 255, np.int32)
     palette[:, 0, :3] = c0
     palette[:, 1, :3] = c1
-    palette[:, 2, :3] = (2 * c0 + c1) // 3
-    palette[:, 3, :3] = (c0 + 2 * c1) // 3
+    palette[:, 2, :3] = c0 + (((c1 - c0) * 85) >> 8)
+    palette[:, 3, :3] = c1 + (((c0 - c1) * 86) >> 8)
     if not always_four:
         three = words[:, 0] <= words[:, 1]
-        palette[three, 2, :3] = ((c0 + c1) // 2)[three]
+        palette[three, 2, :3] = ((c0 + c1 + 1) >> 1)[three]
         palette[three, 3, :3] = 0
         if punch_through:
             palette[three, 3, 3] = 0
@@ -47,24 +47,25 @@ def _colors(block: Bytes, punch_through: bool, always_four: bool) -> Bytes:
     return texels.reshape(-1, 4, 4, 4).astype(np.uint8)
 
 
+def _between(e0: Array, e1: Array, steps: int) -> Array:
+    """The values that divide e0..e1 in equal steps, both ends left out."""
+    weight = np.arange(1, steps) * 255 // steps
+    mixed: Array = e0 + (((e1 - e0) * weight) >> 8)
+    return mixed
+
+
 def _ramp(block: Bytes, signed: bool) -> Array:
-    """Values [n, 16] of 8-byte single-channel blocks: exact quotients, not yet rounded."""
+    """Codes [n, 16] of 8-byte single-channel blocks."""
     ends = np.ascontiguousarray(block[:, :2])
     pair = (ends.view(np.int8) if signed else ends).astype(np.int32)
     if signed:
         pair = np.maximum(pair, -127)
     e0, e1 = pair[:, :1], pair[:, 1:]
-    eight = e0 > e1
-    k = np.arange(1, 7)
-    sevenths = ((7 - k) * e0 + k * e1) / 7.0
-    k = np.arange(1, 5)
-    fifths = ((5 - k) * e0 + k * e1) / 5.0
     low, high = (-127, 127) if signed else (0, 255)
-    palette = np.empty((len(block), 8))
-    palette[:, :2] = pair
-    palette[:, 2:] = sevenths
-    six = np.concatenate([fifths, np.full((len(block), 1), low), np.full((len(block), 1), high)], 1)
-    palette[:, 2:] = np.where(eight, sevenths, six)
+    fixed = np.broadcast_to(np.array([low, high], np.int32), (len(block), 2))
+    six = np.concatenate([_between(e0, e1, 5), fixed], axis=1)
+    inner = np.where(e0 > e1, _between(e0, e1, 7), six)
+    palette = np.concatenate([pair, inner], axis=1)
     wide = np.zeros((len(block), 8), np.uint8)
     wide[:, :6] = block[:, 2:8]
     bits = wide.view("<u8")
@@ -73,8 +74,8 @@ def _ramp(block: Bytes, signed: bool) -> Array:
 
 
 def _alpha(block: Bytes) -> Bytes:
-    """8-bit alpha [n, 4, 4] of an interpolated alpha block, quotients rounded down."""
-    return np.floor(_ramp(block, False)).astype(np.uint8).reshape(-1, 4, 4)
+    """8-bit alpha [n, 4, 4] of an interpolated alpha block."""
+    return _ramp(block, False).astype(np.uint8).reshape(-1, 4, 4)
 
 
 @block_codec("bc1")
@@ -113,7 +114,7 @@ def _rgtc(block: Bytes, channels: int, signed: bool) -> npt.NDArray[np.float32]:
     scale = np.float32(127.0 if signed else 255.0)
     for i in range(channels):
         ramp = _ramp(block[:, 8 * i : 8 * i + 8], signed)
-        texels[..., i] = (np.trunc(ramp).astype(np.float32) / scale).reshape(-1, 4, 4)
+        texels[..., i] = (ramp.astype(np.float32) / scale).reshape(-1, 4, 4)
     return texels
 
 
