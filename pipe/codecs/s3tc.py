@@ -58,8 +58,6 @@ def _ramp(block: Bytes, signed: bool) -> Array:
     """Codes [n, 16] of 8-byte single-channel blocks."""
     ends = np.ascontiguousarray(block[:, :2])
     pair = (ends.view(np.int8) if signed else ends).astype(np.int32)
-    if signed:
-        pair = np.maximum(pair, -127)
     e0, e1 = pair[:, :1], pair[:, 1:]
     low, high = (-127, 127) if signed else (0, 255)
     fixed = np.broadcast_to(np.array([low, high], np.int32), (len(block), 2))
@@ -114,7 +112,7 @@ def _rgtc(block: Bytes, channels: int, signed: bool) -> npt.NDArray[np.float32]:
     scale = np.float32(127.0 if signed else 255.0)
     for i in range(channels):
         ramp = _ramp(block[:, 8 * i : 8 * i + 8], signed)
-        texels[..., i] = (ramp.astype(np.float32) / scale).reshape(-1, 4, 4)
+        texels[..., i] = np.maximum(ramp / scale, np.float32(-1.0)).reshape(-1, 4, 4)
     return texels
 
 

@@ -57,7 +57,9 @@ def ramp_texels(raw: bytes, signed: bool) -> list[float]:
     ("name", "four", "punch"),
     [("DXT1_RGB", None, False), ("DXT1_RGBA", None, True), ("DXT3_RGBA", True, False)],
 )
-def test_colour_blocks_are_within_one_code_of_exact(name: str, four: Any, punch: bool) -> None:
+def test_colour_blocks_are_at_most_a_code_and_a_third_from_exact(
+    name: str, four: Any, punch: bool
+) -> None:
     format = FORMATS[name]
     data = blocks(200, format.block_bytes)
     got = decode_blocks(format, data.reshape(200, 1, -1)) * 255
@@ -66,7 +68,7 @@ def test_colour_blocks_are_within_one_code_of_exact(name: str, four: Any, punch:
         if name == "DXT3_RGBA":
             nibbles = int.from_bytes(block[:8].tobytes(), "little")
             want[:, 3] = [(nibbles >> 4 * i & 15) * 17 for i in range(16)]
-        assert np.abs(texels - want).max() <= 1.001
+        assert np.abs(texels - want).max() < 1.34
 
 
 @pytest.mark.parametrize(
