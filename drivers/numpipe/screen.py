@@ -16,6 +16,7 @@ from pipe.interface import Context, Screen
 from pipe.loader import DriverError
 from pipe.resource import Resource, ResourceDesc, ResourceLedger
 
+from .memory import keep_freed_memory
 from .resource import create_resource
 from .variants.lowering import ShaderOptions
 
@@ -35,6 +36,7 @@ class ScreenOptions:
     fuse_ffma: bool | None = None
     budget: int = ShaderOptions().budget  # loop iterations a chunk of lanes may spend
     record_passes: bool = False
+    ownership: str = "counted"  # or "driver_owns", "always_clone": who may change NIR
 
     def shader_options(self) -> ShaderOptions:
         """The options as the variant builder takes them."""
@@ -53,6 +55,7 @@ class ScreenOptions:
             fuse_ffma=self.fuse_ffma,
             budget=self.budget,
             record_passes=self.record_passes,
+            ownership=cast(Any, self.ownership),
         )
 
 
@@ -63,6 +66,7 @@ class NumpipeScreen(Screen):
 
     def __init__(self, options: ScreenOptions | None = None) -> None:
         self.options = options or ScreenOptions()
+        keep_freed_memory()
         self.caps = Caps(max_stream_output_buffers=4)
         self.resources = ResourceLedger()
 

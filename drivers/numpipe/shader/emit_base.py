@@ -132,6 +132,11 @@ class BaseEmitter:
         for table in (tables[0], tables[1]):
             rows = (f"{slot}: [{', '.join(row)}]" for slot, row in sorted(table.items()))
             texts.append("{" + ", ".join(rows) + "}")
+        zero = np.zeros((), np.float32)
+        self.globals["nothing"] = {
+            slot: [None if text == "None" else zero for text in row]
+            for slot, row in tables[0].items()
+        }
         alive = "alive" if self.program.uses_discard else "None"
         return [f"return {texts[0]}, {alive}, {texts[1]}"]
 

@@ -296,6 +296,11 @@ class OpEmitter(BaseEmitter):
         condition = self.read(op.srcs[0], "b1")
         scope = self.scope
         self.line(f"alive = kill(alive, {condition}, count, {scope.lanes}, {scope.live or None})")
+        if op.data and self.loops:
+            # A loop may wait for something only lanes that have ended could bring about.
+            self.line("if not alive.any():")
+            with self.indented():
+                self.line("return nothing, alive, {}")
 
     # -- buffers -------------------------------------------------------------------------------
 

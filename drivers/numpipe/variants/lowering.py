@@ -20,6 +20,14 @@ from .keys import FragmentKey, VariantKey, VertexKey
 __all__ = ["ShaderOptions", "first_round", "passes_for", "second_round"]
 
 
+Ownership: TypeAlias = Literal["counted", "driver_owns", "always_clone"]
+"""Who may change the shader a tracker hands over, for the lesson on ownership.
+
+`counted`: whoever holds the only reference. `driver_owns`: the driver, so a tracker that wants to
+keep the shader must have cloned it before (that clone is made here, in its name). `always_clone`:
+nobody but the tracker, so the driver clones at once, and again for every variant.
+"""
+
 UsedOnce: TypeAlias = Literal["always", "never", "not_position"]
 
 
@@ -37,6 +45,7 @@ class ShaderOptions:
     position_invariant: bool = False
     fuse_ffma: bool | None = None
     budget: int = 1 << 18  # loop iterations a chunk of lanes may spend
+    ownership: Ownership = "counted"
     record_passes: bool = False  # keep each pass's before and after for `explain`
 
     def new_log(self) -> PassLog:

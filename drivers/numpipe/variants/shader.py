@@ -3,6 +3,7 @@
 Ownership: the object takes over the reference the tracker gave away. Round one runs on
 `shader.mutable()`, so a tracker that kept a reference keeps an untouched shader. A variant whose
 key asks for nothing in NIR shares the shader (one more reference); one that does gets a clone.
+The option `ownership` shows the other two ways of sharing the work.
 `destroy` gives everything back; `compiler.nir.ownership` counts it all.
 """
 
@@ -153,7 +154,7 @@ class ShaderObject:
         self.variants: dict[VariantKey, Variant] = {}
         self.hits = self.misses = 0
         self.log = options.new_log()
-        self.shader = shader.mutable()
+        self.shader = _taken_over(shader, options)
         try:
             first_round(self.shader, options, self._recorder(self.log))
             self.reads = ShaderReads.of(self.shader)
@@ -184,6 +185,8 @@ class ShaderObject:
         shader = self.shader.ref()
         log = self.options.new_log()
         try:
+            if self.options.ownership == "always_clone":
+                shader = _exchanged(shader)
             if lowered:
                 shader = shader.mutable()
                 second_round(shader, key, self.options, self._recorder(log))
@@ -244,6 +247,20 @@ class ShaderObject:
             "nir": print_shader(variant.shader),
             "code": variant.program.code,
         }
+
+
+def _taken_over(shader: Shader, options: ShaderOptions) -> Shader:
+    """A shader this driver may change, for the reference it was given."""
+    if options.ownership == "always_clone":
+        return _exchanged(shader)
+    return shader.mutable()
+
+
+def _exchanged(shader: Shader) -> Shader:
+    """A clone, in exchange for the caller's reference."""
+    clone = shader.clone()
+    shader.unref()
+    return clone
 
 
 def count_alu(shader: Shader) -> int:

@@ -173,3 +173,14 @@ def test_an_intrinsic_without_code_is_a_clear_error() -> None:
     shader = fragment("clock", lambda b: b.intrinsic("shader_clock"))
     with pytest.raises(GalletteError, match="no code for the intrinsic 'shader_clock'"):
         compile_program(shader)
+
+
+def test_lanes_that_all_discard_end_an_endless_loop() -> None:
+    b = Builder.shader_main(Stage.FRAGMENT, "discards")
+    b.push_loop()
+    b.intrinsic("discard_if", [b.flt(varying(b, 0), b.imm_float(1e9))])
+    b.break_if(b.flt(varying(b, 0), b.imm_float(-1e9)))
+    b.pop_loop()
+    b.intrinsic("store_output", [b.imm_float(1.0), b.imm_int(0)], location=4, write_mask=1)
+    outputs, alive, _ = run_compiled(b.shader, PictureEnvironment(8, 0))
+    assert not alive.any() and (4, 0) in outputs

@@ -273,3 +273,16 @@ def test_explain_shows_passes_nir_and_code() -> None:
     assert "load_front_face" in second["nir"]
     assert "putmask" in second["code"]
     made.destroy()
+
+
+@pytest.mark.parametrize(
+    ("ownership", "clones"), [("counted", 1), ("driver_owns", 1), ("always_clone", 4)]
+)
+def test_ownership_models_differ_in_clones(ownership: str, clones: int) -> None:
+    """Null, one backend-only and one lowered variant of a shader nobody else keeps."""
+    before = COUNTERS.cloned
+    made, _ = make(color_fragment(), ownership=ownership)
+    made.variant_for(FragmentKey(flat_colors=True))
+    made.variant_for(FragmentKey(two_sided_color=True))
+    assert COUNTERS.cloned - before == clones
+    made.destroy()
