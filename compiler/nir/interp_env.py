@@ -80,6 +80,7 @@ class Environment:
 
     def input(self, slot: int, component: int, bit_size: int, vertex: int = 0) -> Array:
         """Raw bits of one input component, one per lane."""
+        slot = int(slot)  # an enum member must ask the same question as its number
         key = (slot, component) if not vertex else (slot, component, vertex)
         given = self.inputs.get(key)
         if given is None:

@@ -34,6 +34,10 @@ def lower_locals_to_regs(shader: Shader) -> bool:
             _lower(Builder(impl).at_before(access), access, deref, register)
             remove_dead_deref(deref)
             progress = True
+        for block in impl.blocks():  # derefs nobody reads would name variables that are gone
+            for instr in list(block.instrs()):
+                if isinstance(instr, Deref) and instr.root_var in registers:
+                    remove_dead_deref(instr)
         impl.locals = [v for v in impl.locals if v not in registers]
     return progress
 

@@ -55,11 +55,16 @@ def _merge_neighbours(impl: FunctionImpl) -> bool:
             and block.last is block.last_phi
             and first.then_last.jump is None
             and first.else_last.jump is None
+            and (block.first is None or _falls_through(second))
         ):
             _merge(first, block, second)
             impl.invalidate()
             return True
     return False
+
+
+def _falls_through(node: If) -> bool:
+    return node.then_last.jump is None and node.else_last.jump is None
 
 
 def _merge(first: If, between: Block, second: If) -> None:
