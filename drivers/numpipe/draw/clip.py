@@ -173,17 +173,24 @@ def _cut(
     row: Ints,
     slot: Ints,
 ) -> int:
-    """Make the vertices where edges cross the plane, measured from the outside end."""
+    """Make the vertices where edges cross the plane, measured from the end nearer to it."""
     a, b = here[row, slot], there[row, slot]
-    leaving = b < 0
-    out_distance = np.where(leaving, b, a)
-    in_distance = np.where(leaving, a, b)
     start, end = inlist[row, slot], ahead[row, slot]
+    nearer = np.abs(b) < np.abs(a)
+    exact = np.abs(b) == np.abs(a)
+    nearer |= exact & (a < 0)  # of equal distances the inner end counts
+    near_distance = np.where(nearer, b, a)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        t = (out_distance / (out_distance - in_distance)).astype(np.float32, copy=False)
-    outside = np.where(leaving, end, start)
-    inner = np.where(leaving, start, end)
-    return context.vertices.append(t, outside, inner, provoking[row], context.flat, context.linear)
+        far_distance = np.where(nearer, a, b)
+        t = near_distance / (near_distance - far_distance)
+    return context.vertices.append(
+        t.astype(np.float32, copy=False),
+        np.where(nearer, end, start),
+        np.where(nearer, start, end),
+        provoking[row],
+        context.flat,
+        context.linear,
+    )
 
 
 def _fan(polygons: Ints, counts: Ints, rows: Ints) -> tuple[Ints, Ints]:

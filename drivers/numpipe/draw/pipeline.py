@@ -20,7 +20,6 @@ from drivers.numpipe.raster.setup import Rect
 from drivers.numpipe.raster.triangles import DepthOffset
 from drivers.numpipe.resource import NumpipeResource
 from drivers.numpipe.shader.api import Outputs
-from pipe.enums import Primitive
 from pipe.state import DrawInfo, FramebufferState
 
 from .assembly import Runs, assemble, cut_runs
@@ -307,6 +306,7 @@ def _raster_context(
 
 
 def _depth_offset(framebuffer: FramebufferState) -> DepthOffset:
+    """What an offset unit is worth: two steps of a fixed-point buffer, as on llvmpipe."""
     surface = framebuffer.zsbuf
     if surface is None:
         return DepthOffset(0.0)
@@ -314,8 +314,5 @@ def _depth_offset(framebuffer: FramebufferState) -> DepthOffset:
         if channel.name == "Z":
             if channel.type == "FLOAT":
                 return DepthOffset(0.0, True)
-            return DepthOffset(1.0 / ((1 << channel.bits) - 1))
+            return DepthOffset(2.0 / ((1 << channel.bits) - 1))
     return DepthOffset(0.0)
-
-
-POINTS = Primitive.POINTS

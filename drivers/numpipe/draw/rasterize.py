@@ -192,6 +192,10 @@ def _by_mode(faced: Faced, state: RasterizerState) -> Iterator[tuple[PolygonMode
             yield mode, faced.take(np.flatnonzero(which))
 
 
+_LINE_ORDER = np.array([2, 0, 1], np.uint8)  # as Mesa's draw module does it
+_POINT_ORDER = np.array([0, 1, 2], np.uint8)
+
+
 def _outlines(
     context: RasterContext,
     vertices: VertexSet,
@@ -207,8 +211,9 @@ def _outlines(
         if batch.edges is None
         else batch.edges[faced.rows]
     )
-    real = (mask[:, None] >> np.arange(3, dtype=np.uint8)) & 1
-    row, edge = np.nonzero(real)
+    sequence = _LINE_ORDER if mode is PolygonMode.LINE else _POINT_ORDER
+    row, place = np.nonzero((mask[:, None] >> sequence) & 1)
+    edge = sequence[place].astype(np.intp)
     ends = np.stack((original[row, edge], original[row, (edge + 1) % 3]), axis=1)
     heights: Floats | None = None
     if depth is not None:

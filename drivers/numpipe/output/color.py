@@ -27,6 +27,8 @@ __all__ = ["ColorTarget", "Prepared"]
 Array = npt.NDArray[Any]
 Outputs = Sequence[Array | None]
 
+_MAGIC = np.float32(1 << 23)
+_MAGIC_BITS = int(_MAGIC.view(np.uint32))
 _DEFAULTS = tuple(np.asarray(v, np.float32) for v in (0.0, 0.0, 0.0, 1.0))
 
 
@@ -244,8 +246,9 @@ class ColorTarget:
 
 def _to_bytes(plane: Array) -> Array:
     """Clamp to 0..1 and round to 8 bits, held in uint16."""
-    clamped = np.fmin(np.fmax(plane, np.float32(0.0)), np.float32(1.0))
-    return np.rint(clamped * np.float32(255.0)).astype(np.uint16)
+    value = np.fmin(np.fmax(plane, np.float32(0.0)), np.float32(1.0))
+    value = value * np.float32(255.0) + _MAGIC
+    return value.view(np.uint32).astype(np.uint16)  # the lowest bits: see _pack_bytes
 
 
 def _byte_shifts(format: Format) -> tuple[int, ...] | None:
@@ -259,15 +262,28 @@ def _byte_shifts(format: Format) -> tuple[int, ...] | None:
 
 
 def _pack_bytes(planes: list[Array], shifts: tuple[int, ...]) -> Array:
-    """Texels of four 8-bit channels: clamp, scale, round, shift together."""
+    """Texels of four 8-bit channels: clamp, scale, round, add up.
+
+    Adding 2**23 to a float32 leaves its rounded value in the lowest bits; what the upper bits
+    contribute to the sum is the same for all lanes, and is taken off at the end.
+    """
+    constant = 0
     word: Array | None = None
     for plane, shift in zip(planes, shifts, strict=True):
-        clamped = np.fmax(plane, np.float32(0.0))
-        clamped = np.fmin(clamped, np.float32(1.0), out=clamped if clamped.ndim else None)
-        clamped = clamped * np.float32(255.0)
-        bits = np.rint(clamped).astype(np.uint32)
-        if shift:
-            bits = bits << np.uint32(shift)
-        word = bits if word is None else word | bits
-    assert word is not None
-    return np.asarray(word)
+        if plane.ndim:
+            value = np.fmax(plane, np.float32(0.0))
+            np.fmin(value, np.float32(1.0), out=value)
+            value *= np.float32(255.0)
+            value += _MAGIC
+            bits = value.view(np.uint32)
+            if shift:
+                bits <<= np.uint32(shift)
+            constant += _MAGIC_BITS << shift
+            word = bits if word is None else np.add(word, bits, out=word)
+        else:
+            constant -= int(_to_bytes(plane)) << shift
+    offset = np.uint32(constant & 0xFFFFFFFF)
+    if word is None:
+        return np.asarray(np.uint32(-constant & 0xFFFFFFFF))
+    word -= offset
+    return word

@@ -21,7 +21,14 @@ import numpy.typing as npt
 
 from compiler.nir.slots import FragResult
 from drivers.numpipe.queries import Counters
-from drivers.numpipe.raster.fragments import Fragments, expand_pixels, expand_quads, pieces
+from drivers.numpipe.raster.fragments import (
+    Fragments,
+    expand_pixels,
+    expand_quads,
+    owned_pixels,
+    owned_quads,
+    pieces,
+)
 from drivers.numpipe.raster.interpolate import PlaneSource
 from drivers.numpipe.raster.lanes import ChunkLanes, PrimitiveInfo
 from drivers.numpipe.raster.spans import Spans
@@ -41,6 +48,8 @@ Codes = npt.NDArray[np.uint32]
 
 PIECE = 1 << 17
 """Fragments resolved at a time: enough to make NumPy's overhead small, few enough for the cache."""
+
+_WORTH_DEFERRING = PIECE + PIECE // 2
 
 _MONOTONE = (CompareFunc.LESS, CompareFunc.LEQUAL, CompareFunc.GREATER, CompareFunc.GEQUAL)
 _EXACT = (*_MONOTONE, CompareFunc.EQUAL)
@@ -70,6 +79,7 @@ class FragmentEngine:
     def __init__(self, state: FragmentState, scratch: Scratch, counters: Counters) -> None:
         self.state = state
         self.counters = counters
+        self._scratch = scratch
         self._who = scratch.at_least(state.width * state.height)
         tests, facts = state.tests, state.facts
         self._colors = [(i, c) for i, c in enumerate(state.colors) if c and not c.disabled]
@@ -104,6 +114,9 @@ class FragmentEngine:
         """Run the fragments of some primitives."""
         if self.idle or self.state.sample_mask & 1 == 0:
             return
+        if self._visible and self._shades and _overdrawn(spans):
+            self._deferred(spans, source, info)
+            return
         expand = expand_quads if self.state.quads and self._shades else expand_pixels
         for piece in pieces(spans, PIECE):
             self._piece(expand(piece, self.state.width), source, info)
@@ -116,7 +129,9 @@ class FragmentEngine:
             codes = self._codes(source, tested)
         if self._visible:
             depth = self.state.depth if self._tests_depth else None
-            passing: Bools | None = visible(tested.pixel, codes, depth, self.state.tests, self._who)
+            passing: Bools | None = visible(
+                tested.pixel, codes, depth, self.state.tests, self._who, tested.distinct
+            )
         elif self._tests_first:
             passing = self._test(tested, codes, info)
             self.counters.samples_passed += (
@@ -135,6 +150,31 @@ class FragmentEngine:
         if lanes.count:
             self._shade(lanes, source, info)
 
+    def _deferred(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
+        """Resolve the visibility of all fragments first, then shade every pixel once."""
+        state = self.state
+        depth = state.depth if self._tests_depth else None
+        left, top = int(spans.x.min()) & ~1, int(spans.y.min()) & ~1
+        right = int((spans.x + spans.length).max() + 1) & ~1
+        bottom = int(spans.y.max() + 2) & ~1
+        owner = self._scratch.owners((bottom - top) * (right - left))
+        width = right - left
+        for piece in pieces(spans, PIECE):
+            lanes = expand_pixels(piece, state.width)
+            codes = self._codes(source, lanes) if self._tests_depth else None
+            winners = visible(lanes.pixel, codes, depth, state.tests, self._who, lanes.distinct)
+            if winners is not None and not winners.all():
+                lanes = lanes.take(np.flatnonzero(winners))
+            place = (lanes.y - top) * width
+            place += lanes.x
+            place -= left
+            owner[place.astype(np.int64)] = lanes.primitive + 1
+        make = owned_quads if state.quads else owned_pixels
+        lanes = make(owner.reshape(-1, width), left, top, state.width)
+        owner[:] = 0
+        if lanes.count:
+            self._shade(lanes, source, info)
+
     def _codes(self, source: PlaneSource, lanes: Fragments) -> Codes:
         """Interpolated depths as the depth buffer's codes."""
         assert self.state.depth is not None
@@ -146,8 +186,8 @@ class FragmentEngine:
         if self.state.depth_clamp is not None:
             near, far = self.state.depth_clamp
             z = np.fmin(np.fmax(z, np.float32(near)), np.float32(far))
-        codes = self.state.depth.codes(np.asarray(z, np.float32))
-        return codes if codes.ndim else np.full(count, codes)
+        z = np.broadcast_to(np.asarray(z, np.float32), count)
+        return self.state.depth.codes(z)
 
     def _surely_failing(self, lanes: Fragments, codes: Codes | None) -> Bools | None:
         """A test nobody is bound by: false where the depth test cannot succeed any more."""
@@ -169,7 +209,7 @@ class FragmentEngine:
         if self._stencils and tests.stencil[1].enabled:
             front = info.front[lanes.primitive]
         passing: Bools | None = None
-        for layer in layers(lanes.pixel, self._who):
+        for layer in layers(lanes.pixel, self._who, lanes.distinct):
             if layer is None:
                 return depth.test(lanes.pixel, codes, tests, references, front)
             if passing is None:
@@ -266,7 +306,7 @@ class FragmentEngine:
             if not color.ordered:
                 color.write(at, prepared, which)
                 continue
-            for layer in layers(pixel, self._who):
+            for layer in layers(pixel, self._who, chunk.distinct):
                 if layer is None:
                     color.write(at, prepared, which)
                 else:
@@ -278,6 +318,16 @@ class FragmentEngine:
             color.touch()
         if self.state.depth is not None and (self._tests_depth or self._stencils):
             self.state.depth.touch()
+
+
+def _overdrawn(spans: Spans) -> bool:
+    """Pixels are certainly covered more than once, by enough to make up for finding out."""
+    fragments = spans.fragments
+    if fragments < _WORTH_DEFERRING:
+        return False
+    width = int((spans.x + spans.length).max()) - int(spans.x.min())
+    height = int(spans.y.max()) + 1 - int(spans.y.min())
+    return fragments > 1.25 * width * height
 
 
 def _cannot_change_tests(facts: ProgramFacts | None) -> bool:

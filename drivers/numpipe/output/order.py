@@ -36,10 +36,17 @@ _PEELS = 6  # layers found one by one before sorting pays
 class Scratch:
     """The scratch array: grown as needed, never cleared."""
 
-    __slots__ = ("_who",)
+    __slots__ = ("_owner", "_who")
 
     def __init__(self) -> None:
         self._who: Ints = np.zeros(0, np.int64)
+        self._owner: npt.NDArray[np.int32] = np.zeros(0, np.int32)
+
+    def owners(self, pixels: int) -> npt.NDArray[np.int32]:
+        """Zeroed primitive numbers, one per pixel; whoever takes them leaves them zeroed."""
+        if len(self._owner) < pixels:
+            self._owner = np.zeros(pixels, np.int32)
+        return self._owner[:pixels]
 
     def at_least(self, pixels: int) -> Ints:
         if len(self._who) < pixels:
@@ -47,8 +54,14 @@ class Scratch:
         return self._who
 
 
-def layers(pixel: Ints, who: Ints) -> Iterator[Ints | None]:
-    """Fragment numbers layer by layer; a single None if all pixels are distinct."""
+def layers(pixel: Ints, who: Ints, distinct: bool = False) -> Iterator[Ints | None]:
+    """Fragment numbers layer by layer; a single None if all pixels are distinct.
+
+    `distinct` promises that they are.
+    """
+    if distinct:
+        yield None
+        return
     remaining = np.arange(len(pixel))
     who[pixel] = remaining
     if bool((who[pixel] == remaining).all()):
@@ -88,8 +101,14 @@ def visible(
     depth: DepthTarget | None,
     state: DepthStencilAlphaState,
     who: Ints,
-) -> Bools:
-    """Fragments whose colour survives, with the depth buffer updated as if all had been drawn."""
+    distinct: bool = False,
+) -> Bools | None:
+    """Fragments whose colour survives, with the depth buffer updated as if all had been drawn.
+
+    None means all of them. `distinct` promises that no pixel comes twice.
+    """
+    if distinct:
+        return _visible_distinct(pixel, codes, depth, state)
     order = np.arange(len(pixel))
     if depth is None or codes is None or not state.depth_enabled:
         who[pixel] = order
@@ -125,4 +144,27 @@ def visible(
         who[pixel] = chosen
     passing[:] = False
     passing[chosen[who[pixel] == chosen]] = True
+    return passing
+
+
+def _visible_distinct(
+    pixel: Ints,
+    codes: npt.NDArray[np.uint32] | None,
+    depth: DepthTarget | None,
+    state: DepthStencilAlphaState,
+) -> Bools | None:
+    """The same where every pixel comes once: a plain depth test."""
+    if depth is None or codes is None or not state.depth_enabled:
+        return None
+    passing: Bools | None = None
+    if state.depth_func is not CompareFunc.ALWAYS:
+        passing = np.asarray(compare(state.depth_func, codes, depth.load(pixel)))
+        if passing.all():
+            passing = None
+    if state.depth_writemask:
+        if passing is None:
+            depth.store(pixel, codes)
+        else:
+            chosen = np.flatnonzero(passing)
+            depth.store(pixel[chosen], codes[chosen])
     return passing

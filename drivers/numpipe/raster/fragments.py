@@ -17,10 +17,14 @@ from drivers.numpipe.draw.vertices import Ints
 
 from .spans import Spans
 
-__all__ = ["Fragments", "expand_pixels", "expand_quads", "pieces", "quads_of_pixels"]
+__all__ = ["Fragments", "expand_pixels", "expand_quads", "owned_pixels", "owned_quads", "pieces"]
 
 Doubles = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
+
+
+_LARGE = 1 << 13
+"""Fragments of a primitive that is worth a piece of its own."""
 
 
 @dataclass(slots=True)
@@ -37,13 +41,23 @@ class Fragments:
     def count(self) -> int:
         return len(self.pixel)
 
+    @property
+    def distinct(self) -> bool:
+        """All lanes belong to one primitive, so that no two share a pixel (a cheap check)."""
+        return self.primitive.strides[0] == 0 or len(self.pixel) == 1
+
     def take(self, which: Any) -> Fragments:
         """Some lanes, in the order given; of quads, whole quads only."""
+        pixel = self.pixel[which]
+        if self.primitive.strides[0] == 0 and len(self.primitive):
+            primitive = np.broadcast_to(self.primitive[0], len(pixel))
+        else:
+            primitive = self.primitive[which]
         return Fragments(
-            self.pixel[which],
+            pixel,
             self.x[which],
             self.y[which],
-            self.primitive[which],
+            primitive,
             None if self.covered is None else self.covered[which],
         )
 
@@ -67,16 +81,29 @@ def pieces(spans: Spans, limit: int) -> Iterator[Spans]:
     """Cut spans, in order, into pieces of about `limit` fragments (a longer span stays whole)."""
     ends = np.cumsum(spans.length, dtype=np.int64)
     total = int(ends[-1]) if len(ends) else 0
-    if total <= limit + limit // 2:
-        if total:
-            yield spans
+    if not total:
         return
-    cuts = np.searchsorted(ends, np.arange(limit, total, limit), side="left") + 1
+    cuts = {spans.count}
+    if total > limit + limit // 2:
+        cuts.update((np.searchsorted(ends, np.arange(limit, total, limit)) + 1).tolist())
+    if total >= _LARGE:
+        cuts.update(_around_large(spans, ends))
     start = 0
-    for stop in [*cuts.tolist(), spans.count]:
+    for stop in sorted(cuts):
         if stop > start:
             yield spans.take(slice(start, stop))
             start = stop
+
+
+def _around_large(spans: Spans, ends: Ints) -> list[int]:
+    """Where large primitives begin and end: alone in a piece they are simpler to handle."""
+    last = np.flatnonzero(np.diff(spans.primitive, append=-1))
+    sizes = np.diff(ends[last], prepend=0)
+    large = np.flatnonzero(sizes >= _LARGE)
+    if not len(large):
+        return []
+    starts = np.where(large > 0, last[large - 1] + 1, 0)
+    return [*starts.tolist(), *(last[large] + 1).tolist()]
 
 
 def expand_pixels(spans: Spans, stride: int) -> Fragments:
@@ -91,7 +118,10 @@ def expand_pixels(spans: Spans, stride: int) -> Fragments:
     x = np.repeat(column.astype(np.float64), length)
     x += running
     y = np.repeat(spans.y.astype(np.float64), length)
-    primitive = np.repeat(spans.primitive.astype(np.int64), length)
+    if spans.primitive[0] == spans.primitive[-1]:
+        primitive = np.broadcast_to(np.int64(spans.primitive[0]), total)
+    else:
+        primitive = np.repeat(spans.primitive.astype(np.int64), length)
     return Fragments(pixel, x, y, primitive)
 
 
@@ -131,20 +161,42 @@ def expand_quads(spans: Spans, stride: int) -> Fragments:
     )
 
 
-def quads_of_pixels(x: Ints, y: Ints, primitive: Ints, stride: int) -> Fragments:
-    """Quads for pixels that each belong to one primitive: one quad per (quad, primitive)."""
-    key = (primitive.astype(np.int64) << np.int64(32)) | ((y >> 1) * np.int64(stride) + (x >> 1))
-    unique, inverse = np.unique(key, return_inverse=True)
-    at = unique & np.int64(0xFFFFFFFF)
-    quad_y, quad_x = np.divmod(at, stride)
-    lane_x = (quad_x[:, None] * 2 + _LANE_X).reshape(-1)
-    lane_y = (quad_y[:, None] * 2 + _LANE_Y).reshape(-1)
-    covered = np.zeros(len(lane_x), np.bool_)
-    covered[inverse * 4 + (y & 1) * 2 + (x & 1)] = True
+def owned_pixels(owner: npt.NDArray[np.int32], x0: int, y0: int, stride: int) -> Fragments:
+    """Lanes for the pixels of a rectangle that have an owner: a primitive's number + 1, or 0."""
+    width = owner.shape[1]
+    found = np.flatnonzero(owner)
+    primitive = owner.reshape(-1)[found].astype(np.int64)
+    primitive -= 1
+    y, x = np.divmod(found, width)
+    y += y0
+    x += x0
+    return Fragments(y * stride + x, x.astype(np.float64), y.astype(np.float64), primitive)
+
+
+def owned_quads(owner: npt.NDArray[np.int32], x0: int, y0: int, stride: int) -> Fragments:
+    """The same in quads: one quad for every primitive that owns pixels of it.
+
+    The rectangle begins at even x0 and y0 and has even sides.
+    """
+    height, width = owner.shape
+    tiles = owner.reshape(height // 2, 2, width // 2, 2).transpose(0, 2, 1, 3).reshape(-1, 4)
+    tiles = np.ascontiguousarray(tiles)
+    quads, owners = [], []
+    for lane in range(4):
+        fresh = tiles[:, lane] > 0
+        for earlier in range(lane):
+            fresh &= tiles[:, lane] != tiles[:, earlier]
+        which = np.flatnonzero(fresh)
+        quads.append(which)
+        owners.append(tiles[which, lane])
+    quad, owning = np.concatenate(quads), np.concatenate(owners)
+    quad_y, quad_x = np.divmod(quad, width // 2)
+    lane_x = (quad_x[:, None] * 2 + (_LANE_X + x0)).reshape(-1)
+    lane_y = (quad_y[:, None] * 2 + (_LANE_Y + y0)).reshape(-1)
     return Fragments(
         lane_y * stride + lane_x,
         lane_x.astype(np.float64),
         lane_y.astype(np.float64),
-        np.repeat(unique >> np.int64(32), 4),
-        covered,
+        np.repeat(owning.astype(np.int64) - 1, 4),
+        (tiles[quad] == owning[:, None]).reshape(-1),
     )

@@ -1,0 +1,109 @@
+"""Render primitives on the machine's native GL in a child process, for comparison.
+
+`render_natively(scenes)` returns, for every scene, the float colours and `gl_FragCoord` of all
+pixels (-9 where nothing was drawn) and the depth buffer. A scene is a dictionary: `positions` and
+`colors` (vec4 arrays), `mode` (GL's number), and optionally `size` (of points), `line_width`,
+`interpolation` ("smooth", "flat" or "noperspective"), `polygon_mode`, `depth_func`, `offset`.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+EXTENT = 64
+NOTHING = -9.0
+
+_VERTEX = """#version 330
+in vec4 position; in vec4 color; INTERPOLATION out vec4 value; uniform float size;
+void main() { gl_Position = position; value = color; gl_PointSize = size; }"""
+_FRAGMENT = """#version 330
+INTERPOLATION in vec4 value;
+layout(location = 0) out vec4 first; layout(location = 1) out vec4 second;
+void main() { first = value; second = gl_FragCoord; }"""
+
+Images = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.float32]]
+
+
+def render_natively(scenes: list[dict[str, Any]]) -> list[Images] | None:
+    """Images of all scenes, or None if there is no native GL."""
+    environment = {
+        **os.environ,
+        "EGL_PLATFORM": "surfaceless",
+        "LIBGL_ALWAYS_SOFTWARE": "1",
+        "GALLIUM_DRIVER": "llvmpipe",
+    }
+    done = subprocess.run(
+        [sys.executable, __file__],
+        input=pickle.dumps(scenes),
+        capture_output=True,
+        env=environment,
+        timeout=120,
+        check=False,
+    )
+    if done.returncode == 77:
+        return None
+    assert done.returncode == 0, done.stderr.decode()
+    images: list[Images] = pickle.loads(done.stdout)
+    return images
+
+
+def _main() -> int:
+    try:
+        import moderngl
+
+        ctx = moderngl.create_context(standalone=True, backend="egl")
+    except Exception as error:
+        print(error, file=sys.stderr)
+        return 77
+    scenes = pickle.loads(sys.stdin.buffer.read())
+    programs: dict[str, Any] = {}
+    sys.stdout.buffer.write(pickle.dumps([_render(ctx, programs, scene) for scene in scenes]))
+    return 0
+
+
+def _render(ctx: Any, programs: dict[str, Any], scene: dict[str, Any]) -> Images:
+    import moderngl
+
+    kind = scene.get("interpolation", "smooth")
+    if kind not in programs:
+        programs[kind] = ctx.program(
+            vertex_shader=_VERTEX.replace("INTERPOLATION", kind),
+            fragment_shader=_FRAGMENT.replace("INTERPOLATION", kind),
+        )
+    program = programs[kind]
+    program["size"].value = scene.get("size", 1.0)
+    extent = (EXTENT, EXTENT)
+    colors = [ctx.texture(extent, 4, dtype="f4") for _ in range(2)]
+    depth = ctx.depth_texture(extent)
+    target = ctx.framebuffer(colors, depth)
+    target.use()
+    target.clear(NOTHING, NOTHING, NOTHING, NOTHING, depth=1.0)
+    ctx.enable_only(moderngl.DEPTH_TEST | moderngl.PROGRAM_POINT_SIZE)
+    ctx.depth_func = scene.get("depth_func", "1")
+    ctx.line_width = scene.get("line_width", 1.0)
+    ctx.wireframe = scene.get("polygon_mode") == "line"
+    ctx.polygon_offset = scene.get("offset", (0.0, 0.0))
+    vertices = np.concatenate((scene["positions"], scene["colors"]), axis=1).astype("f4")
+    buffer = ctx.buffer(vertices.tobytes())
+    array = ctx.vertex_array(program, [(buffer, "4f 4f", "position", "color")])
+    array.render(scene["mode"])
+    shape = (EXTENT, EXTENT, 4)
+    result = (
+        np.frombuffer(colors[0].read(), np.float32).reshape(shape),
+        np.frombuffer(colors[1].read(), np.float32).reshape(shape),
+        np.frombuffer(depth.read(alignment=1), np.float32).reshape(EXTENT, EXTENT),
+    )
+    for thing in (array, buffer, target, *colors, depth):
+        thing.release()
+    return result
+
+
+if __name__ == "__main__":
+    raise SystemExit(_main())
