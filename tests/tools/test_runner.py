@@ -11,7 +11,7 @@ import pytest
 
 from piglit_subset.execute import run_file, run_test
 from piglit_subset.pool import run_all
-from piglit_subset.results import Run, Entry, entry_of, read_run, write_run
+from piglit_subset.results import Entry, Run, entry_of, read_run, write_run
 from piglit_subset.shader_test import parse_text
 from piglit_subset.suite import BUNDLED, find_tests
 from piglit_subset.summary import pass_rate, summarise
