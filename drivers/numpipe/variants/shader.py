@@ -227,7 +227,11 @@ class ShaderObject:
             self.shader.unref()
 
     def explain(self) -> dict[str, Any]:
-        """How the shader became code (`passes` only with the option `record_passes`)."""
+        """How the shader became code.
+
+        Passes of the first round are there with the option `record_passes` only; those of a
+        variant are otherwise run again, on a clone, for the record.
+        """
         return {
             "name": self.name,
             "stage": self.stage.value,
@@ -238,12 +242,17 @@ class ShaderObject:
         }
 
     def _explain(self, variant: Variant) -> dict[str, Any]:
+        log = variant.log
+        if variant.lowered and not log.records:
+            again = self.shader.clone()
+            second_round(again, variant.key, self.options, log)
+            again.unref()
         return {
             "key": describe_key(variant.key),
             "reason": variant.reason,
             "lowered": variant.lowered,
             "seconds": variant.seconds,
-            "passes": variant.log.records,
+            "passes": log.records,
             "nir": print_shader(variant.shader),
             "code": variant.program.code,
         }

@@ -263,8 +263,9 @@ def test_key_descriptions() -> None:
     assert differing_fields(VertexKey(), VertexKey(clip_planes=1)) == ["clip_planes"]
 
 
-def test_explain_shows_passes_nir_and_code() -> None:
-    made, _ = make(color_fragment(), record_passes=True)
+@pytest.mark.parametrize("record", [True, False])
+def test_explain_shows_passes_nir_and_code(record: bool) -> None:
+    made, _ = make(color_fragment(), record_passes=record)
     made.variant_for(FragmentKey(two_sided_color=True))
     story = made.explain()
     assert story["name"] == "color" and len(story["variants"]) == 2
