@@ -68,6 +68,7 @@ def loop_passes(options: OptimizeOptions) -> list[PassSpec]:
     ]
     if options.unroll:
         passes.append("loop_unroll")
+    passes.append("opt_licm")
     return passes
 
 

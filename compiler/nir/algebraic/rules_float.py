@@ -89,7 +89,6 @@ REASSOCIATION: list[RuleText] = [
     (("~fadd", "#a", ("fadd(is_used_once)", "b(is_not_const)", "#c")), ("fadd", ("fadd", a, c), b)),
     (("~fmul", "#a", ("fmul(is_used_once)", "b(is_not_const)", "#c")), ("fmul", ("fmul", a, c), b)),
     (("~fadd", ("fmul", a, b), ("fmul", a, c)), ("fmul", a, ("fadd", b, c))),
-    (("~fadd", ("fmul(is_used_once)", a, b), a), ("fmul", a, ("fadd", b, 1.0))),
     (
         ("~fadd", ("fneg(is_used_once)", ("fmul(is_used_once)", a, b)), ("fmul", a, c)),
         ("fmul", a, ("fadd", c, ("fneg", b))),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from compiler.nir.cf import Block, Loop, blocks_in, prev_block, walk
 from compiler.nir.helpers import can_speculate
-from compiler.nir.instrs import Instr, Phi, Tex
+from compiler.nir.instrs import Deref, Instr, Intrinsic, LoadConst, Phi, Tex
 from compiler.nir.pass_runner import nir_pass
 from compiler.nir.shader import Metadata, Shader
 
@@ -14,8 +14,8 @@ def opt_licm(shader: Shader) -> bool:
     """Move instructions whose sources are defined outside a loop in front of it.
 
     Only what may run although the loop body might not reach it: arithmetic, constants, uniform and
-    input loads, and texture lookups with an explicit level. Inner loops first, so that values climb
-    all the way out.
+    input loads, and texture lookups with an explicit level. From inside an `if` only what is cheap
+    leaves. Inner loops first, so that values climb all the way out.
     """
     progress = False
     for impl in shader.impls():
@@ -33,13 +33,21 @@ def _movable(instr: Instr) -> bool:
     return can_speculate(instr)
 
 
+def _is_cheap(instr: Instr) -> bool:
+    """Worth computing even if the branch is never taken."""
+    return isinstance(instr, (LoadConst, Deref)) or (
+        isinstance(instr, Intrinsic) and instr.info.name == "load_ubo"
+    )
+
+
 def _hoist(loop: Loop) -> bool:
     inside: set[Block] = set(blocks_in(loop.body))
     target = prev_block(loop)
     progress = False
     for block in list(blocks_in(loop.body)):
+        conditional = block.parent is not loop
         for instr in block.instrs():
-            if not _movable(instr):
+            if not _movable(instr) or (conditional and not _is_cheap(instr)):
                 continue
             if any(src.value.instr.block in inside for src in instr.srcs):
                 continue
