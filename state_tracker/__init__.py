@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from compiler.errors import GalletteError
 from state_tracker.enums import GL
 from state_tracker.interface import GLInterface
 
@@ -32,4 +31,8 @@ def create_context(
         return NativeContext(
             inner, profile=profile, version=version, debug=debug, size=size, samples=samples
         )
-    raise GalletteError(f"no OpenGL for driver {driver!r} yet; use native")
+    from state_tracker.context import Context
+
+    return Context(
+        driver, profile=profile, version=version, debug=debug, size=size, samples=samples
+    )

@@ -1,0 +1,323 @@
+"""gallette's OpenGL context: state by topic, entry points from the table, a driver below.
+
+The context itself is small. Each topic has a state class and a module of entry points (see
+`ENTRY_MODULES`); the method of a GL function is made from the table when it is first used. A draw
+call's way: `draw` checks the arguments, `validate` turns dirty GL state into pipe state,
+`vertex_input` derives vertex elements and buffers, and the pipe context gets one `DrawInfo`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from compiler.errors import GalletteError
+from compiler.nir.ir import Stage
+from compiler.nir.slots import VaryingSlot
+from pipe.caps import Caps
+from pipe.interface import Context as PipeContext
+from pipe.interface import Handle, Screen
+from pipe.loader import create_screen
+from pipe.resource import LeakError
+from pipe.state import FramebufferState
+from state_tracker.abi import EntryPoints
+from state_tracker.buffers import BufferState
+from state_tracker.builtin_uniforms import fill
+from state_tracker.client_arrays import pointer_query, slot_of_array
+from state_tracker.debug_output import DebugState
+from state_tracker.dirty import Dirty
+from state_tracker.dispatch import bind_method
+from state_tracker.enums import GL
+from state_tracker.errors import GLError, invalid_operation
+from state_tracker.feedback import FeedbackState
+from state_tracker.fragment_ops import FragmentState
+from state_tracker.framebuffers import FramebufferBindings
+from state_tracker.functions import FUNCTIONS, Function
+from state_tracker.images import ImageUnit
+from state_tracker.immediate import ImmediateState
+from state_tracker.interface import GLInterface
+from state_tracker.lighting import LightingState
+from state_tracker.limits import Limits
+from state_tracker.matrices import MatrixState
+from state_tracker.pixels import PackState
+from state_tracker.programs import ProgramState
+from state_tracker.queries import QueryState
+from state_tracker.rasterization import RasterState
+from state_tracker.registry import implementation
+from state_tracker.renderbuffers import RenderbufferState
+from state_tracker.sync import SyncState
+from state_tracker.texture_objects import SamplerTable
+from state_tracker.textures import TextureState
+from state_tracker.validate import StateCache
+from state_tracker.vertex_arrays import ArrayState
+from state_tracker.vertex_input import VertexInput
+
+if TYPE_CHECKING:
+    from compiler.nir.ir import Shader
+    from state_tracker.programs import Executable
+
+__all__ = ["Context"]
+
+# Modules imported only for the entry points they register.
+ENTRY_MODULES = (
+    "clears",
+    "copies",
+    "current_attribs",
+    "enables",
+    "framebuffer_objects",
+    "mipmaps",
+    "pixel_store",
+    "program_objects",
+    "program_queries",
+    "readback",
+    "teximage",
+    "uniforms",
+)
+for _module in ENTRY_MODULES:
+    importlib.import_module(f"state_tracker.{_module}")
+
+STAGES = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage.FRAGMENT)
+
+
+class Caches:
+    """The driver's state objects, one cache per kind."""
+
+    def __init__(self, ctx: Context):
+        pipe = ctx.pipe
+        self.blend = StateCache(
+            pipe.create_blend_state, pipe.bind_blend_state, pipe.delete_blend_state
+        )
+        self.rasterizer = StateCache(
+            pipe.create_rasterizer_state,
+            pipe.bind_rasterizer_state,
+            pipe.delete_rasterizer_state,
+        )
+        self.depth_stencil = StateCache(
+            pipe.create_depth_stencil_alpha_state,
+            pipe.bind_depth_stencil_alpha_state,
+            pipe.delete_depth_stencil_alpha_state,
+        )
+        self.sampler = StateCache(
+            pipe.create_sampler_state, lambda handle: None, pipe.delete_sampler_state
+        )
+        self.vertex_elements = StateCache(
+            pipe.create_vertex_elements_state,
+            lambda handle: None,
+            pipe.delete_vertex_elements_state,
+        )
+
+    def clear(self) -> None:
+        for cache in vars(self).values():
+            cache.clear()
+
+
+class Context(GLInterface):
+    """An OpenGL context on a pipe driver."""
+
+    is_compat: bool
+    is_core: bool
+    debug_context: bool
+    screen: Screen
+    caps: Caps
+    pipe: PipeContext
+    limits: Limits
+    error: int
+    dirty: int
+    caches: Caches
+    debug: DebugState
+    feedback: FeedbackState
+    buffers: BufferState
+    arrays: ArrayState
+    immediate: ImmediateState
+    textures: TextureState
+    samplers: SamplerTable
+    images: list[ImageUnit]
+    renderbuffers: RenderbufferState
+    framebuffers: FramebufferBindings
+    fragment: FragmentState
+    raster: RasterState
+    lighting: LightingState
+    matrices: MatrixState
+    programs: ProgramState
+    queries: QueryState
+    syncs: SyncState
+    vertex_input: VertexInput
+
+    def __init__(
+        self,
+        driver: str = "numpipe",
+        *,
+        profile: str = "core",
+        version: tuple[int, int] = (3, 3),
+        debug: bool = False,
+        size: tuple[int, int] | None = None,
+        samples: int = 0,
+        **options: Any,
+    ):
+        if profile not in ("core", "compat", "es"):
+            raise GalletteError(f"unknown profile {profile!r} (core, compat or es)")
+        self.profile, self.requested_version = profile, version
+        self.driver = driver
+        self.screen = create_screen(driver, **options)
+        self.caps = self.screen.caps
+        self.limits = Limits(self.caps, profile)
+        if version > self.limits.version:
+            best = f"{self.limits.version[0]}.{self.limits.version[1]}"
+            raise GalletteError(
+                f"driver {driver!r} offers OpenGL {best}, not {version[0]}.{version[1]}"
+            )
+        self.is_compat, self.is_core = profile == "compat", profile == "core"
+        self.debug_context = debug
+        self.error = GL.NO_ERROR
+        self.dirty = Dirty.ALL
+        self.released = False
+        self.pipe = self.screen.context_create()
+        self.pipe_framebuffer = FramebufferState()
+        self.bound_shaders: dict[Stage, Handle] = {}
+        self.caches = Caches(self)
+        self.hints: dict[int, int] = {}
+        self.pack, self.unpack = PackState(), PackState()
+        self.debug = DebugState(debug)
+        self.feedback = FeedbackState(self)
+        self.buffers = BufferState(self)
+        self.arrays = ArrayState(self)
+        self.immediate = ImmediateState(self)
+        self.textures = TextureState(self)
+        self.samplers = SamplerTable()
+        self.images = [ImageUnit() for _ in range(self.caps.max_shader_images)]
+        self.renderbuffers = RenderbufferState()
+        self.framebuffers = FramebufferBindings(self, size, samples)
+        self.fragment = FragmentState()
+        self.raster = RasterState(self)
+        self.lighting = LightingState()
+        self.matrices = MatrixState(self)
+        self.programs = ProgramState(self)
+        self.queries = QueryState()
+        self.syncs = SyncState()
+        self.vertex_input = VertexInput(self)
+        self.entry_points = EntryPoints(self)
+
+    # -- entry points ----------------------------------------------------------------------------
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            function = FUNCTIONS.method(name)
+        except KeyError:
+            raise AttributeError(f"OpenGL has no function for {name!r}") from None
+        found = implementation(function) if self.has_function(function) else None
+        method = bind_method(self, function, found or _unavailable(function))
+        self.__dict__[name] = method
+        return method
+
+    def has_function(self, function: Function) -> bool:
+        """Is the function implemented, and part of this profile?"""
+        if implementation(function) is None:
+            return False
+        return not (function.compat_only and not self.is_compat)
+
+    def load_opengl_function(self, name: str) -> int:
+        return self.entry_points.address(name)
+
+    def record_error(self, error: GLError, function: Function) -> None:
+        """The first error stays until glGetError asks for it; debug output hears of all."""
+        if self.error == GL.NO_ERROR:
+            self.error = error.code
+        name = GL.name_of(error.code, "error")
+        self.debug.error(error.code, f"{name} in {function.c_name}: {error}")
+
+    # -- what the topics ask -----------------------------------------------------------------------
+
+    def can_draw(self) -> bool:
+        """Is there a program to draw with? Without one, core profiles draw nothing."""
+        return self.programs.executable is not None
+
+    def draw_executable(self) -> Executable:
+        """The program draws use."""
+        found = self.programs.executable
+        if found is None:
+            raise invalid_operation("no program is in use")
+        return found
+
+    def writes_clip_vertex(self) -> bool:
+        found = self.programs.executable
+        shader = found.linked.shaders.get(Stage.VERTEX) if found is not None else None
+        return shader is not None and VaryingSlot.CLIP_VERTEX in shader.info.outputs_written
+
+    def lower_for_driver(self, shader: Shader) -> Shader:
+        """What the caps say the driver does not do, done in NIR."""
+        return shader
+
+    def fill_builtin_uniforms(self, executable: Executable) -> None:
+        fill(self, executable)
+
+    def client_array_slot(self, array: int) -> int | None:
+        return slot_of_array(self, array)
+
+    def client_array_pointer(self, pname: int) -> int | None:
+        return pointer_query(self, pname)
+
+    @property
+    def glsl_api(self) -> str:
+        """The GLSL dialect's name for this profile (they are spelt alike)."""
+        return self.profile
+
+    # -- life ------------------------------------------------------------------------------------
+
+    def make_current(self) -> None:
+        """Nothing to do: our entry points belong to their context."""
+
+    def release(self) -> None:
+        """Destroy every object of the context, then the driver's context.
+
+        Raises `LeakError` if shaders or resources are still alive afterwards.
+        """
+        if self.released:
+            return
+        self.released = True
+        pipe = self.pipe
+        self.programs.use(None)
+        for stage, handle in self.bound_shaders.items():
+            if handle is not None:
+                pipe.bind_shader_state(stage, None)
+        self.bound_shaders.clear()
+        stages = [s for s in STAGES if s.value in self.caps.stages]
+        for stage in stages:
+            nothing = [None] * self.caps.max_samplers
+            pipe.set_sampler_views(stage, 0, nothing)
+            pipe.bind_sampler_states(stage, 0, nothing)
+            for index in range(self.caps.max_const_buffers):
+                pipe.set_constant_buffer(stage, index)
+        if self.caps.max_stream_output_buffers:
+            pipe.set_stream_output_targets([])
+        pipe.set_framebuffer_state(FramebufferState())
+        self.vertex_input.release()
+        for topic in (
+            self.programs,
+            self.queries,
+            self.feedback,
+            self.framebuffers,
+            self.renderbuffers,
+            self.arrays,
+            self.textures,
+            self.buffers,
+        ):
+            topic.release_all()
+        for image in self.images:
+            image.clear()
+        self.samplers.clear()
+        self.caches.clear()
+        pipe.destroy()
+        live = self.screen.resources.live
+        self.screen.destroy()
+        if live:
+            names = ", ".join(repr(r) for r in live[:8])
+            raise LeakError(f"{len(live)} resources outlive their context: {names}")
+
+
+def _unavailable(function: Function) -> Any:
+    def call(ctx: Context, *args: Any) -> Any:
+        raise invalid_operation(f"{function.c_name} is not available in this context")
+
+    return call

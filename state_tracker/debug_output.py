@@ -1,0 +1,277 @@
+"""KHR_debug: messages, groups, labels. Every GL error becomes a message here as well."""
+
+from __future__ import annotations
+
+import ctypes
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from state_tracker.dispatch import OMITTED
+from state_tracker.enums import GL
+from state_tracker.errors import GLError, invalid_enum, invalid_value
+from state_tracker.getters import gets
+from state_tracker.memory import Pointer, read_array, write_bytes
+from state_tracker.registry import entry
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+    from state_tracker.objects import GLObject
+
+__all__ = ["DebugMessage", "DebugState"]
+
+MAX_MESSAGES, MAX_LENGTH, MAX_GROUPS, MAX_LABEL = 64, 4096, 64, 256
+_SEVERITIES = frozenset(
+    (GL.DEBUG_SEVERITY_HIGH, GL.DEBUG_SEVERITY_MEDIUM, GL.DEBUG_SEVERITY_LOW,
+     GL.DEBUG_SEVERITY_NOTIFICATION)
+)  # fmt: skip
+_TYPES = frozenset(range(GL.DEBUG_TYPE_ERROR, GL.DEBUG_TYPE_OTHER + 1)) | frozenset(
+    (GL.DEBUG_TYPE_MARKER, GL.DEBUG_TYPE_PUSH_GROUP, GL.DEBUG_TYPE_POP_GROUP)
+)
+_APPLICATION = frozenset((GL.DEBUG_SOURCE_APPLICATION, GL.DEBUG_SOURCE_THIRD_PARTY))
+
+
+@dataclass(frozen=True, slots=True)
+class DebugMessage:
+    """One message."""
+
+    source: int
+    type: int
+    id: int
+    severity: int
+    text: str
+
+
+class DebugState:
+    """The message log, the callback, the group stack."""
+
+    def __init__(self, enabled: bool):
+        self.enabled = enabled
+        self.synchronous = enabled
+        self.log: deque[DebugMessage] = deque(maxlen=MAX_MESSAGES)
+        self.groups: list[DebugMessage] = []
+        self.callback: Any = None
+        self.callback_address = 0
+        self.user_param: int | None = None
+        # (source, type, severity, id) -> on; GL_DONT_CARE and None match anything; last rule wins.
+        self.rules: list[tuple[int, int, int, int | None, bool]] = [
+            (GL.DONT_CARE, GL.DONT_CARE, GL.DEBUG_SEVERITY_LOW, None, False)
+        ]
+
+    def post(self, message: DebugMessage) -> None:
+        if not self.enabled or not self._wanted(message):
+            return
+        if self.callback is None:
+            if len(self.log) < MAX_MESSAGES:
+                self.log.append(message)
+            return
+        raw = message.text.encode()
+        self.callback(
+            message.source,
+            message.type,
+            message.id,
+            message.severity,
+            len(raw),
+            raw,
+            self.user_param,
+        )
+
+    def _wanted(self, message: DebugMessage) -> bool:
+        on = True
+        for source, type, severity, id, flag in self.rules:
+            if (
+                source in (GL.DONT_CARE, message.source)
+                and type in (GL.DONT_CARE, message.type)
+                and severity in (GL.DONT_CARE, message.severity)
+                and id in (None, message.id)
+            ):
+                on = flag
+        return on
+
+    def error(self, code: int, text: str) -> None:
+        if self.enabled:
+            message = DebugMessage(
+                GL.DEBUG_SOURCE_API, GL.DEBUG_TYPE_ERROR, code, GL.DEBUG_SEVERITY_HIGH, text
+            )
+            self.post(message)
+
+
+_CALLBACK = ctypes.CFUNCTYPE(
+    None,
+    ctypes.c_uint32,
+    ctypes.c_uint32,
+    ctypes.c_uint32,
+    ctypes.c_uint32,
+    ctypes.c_int32,
+    ctypes.c_char_p,
+    ctypes.c_void_p,
+)
+
+
+@entry
+def debug_message_callback(ctx: Context, callback: Any, user_param: int | None) -> None:
+    """`callback` is a C function pointer, or a Python callable with the same arguments."""
+    state = ctx.debug
+    state.user_param = user_param
+    if callback is None or callback == 0:
+        state.callback, state.callback_address = None, 0
+    elif isinstance(callback, int):
+        state.callback, state.callback_address = _CALLBACK(callback), callback
+    else:
+        state.callback, state.callback_address = callback, 0
+
+
+@entry
+def debug_message_control(
+    ctx: Context, source: int, type: int, severity: int, count: int, ids: Pointer, enabled: int
+) -> None:
+    if count < 0:
+        raise invalid_value("negative count")
+    if type not in _TYPES and type != GL.DONT_CARE:
+        raise invalid_enum(type, "message type")
+    if severity not in _SEVERITIES and severity != GL.DONT_CARE:
+        raise invalid_enum(severity, "message severity")
+    if count and (severity != GL.DONT_CARE or source == GL.DONT_CARE or type == GL.DONT_CARE):
+        raise GLError(GL.INVALID_OPERATION, "ids need a source and a type, and no severity")
+    named: list[int | None] = [int(i) for i in read_array(ids, "uint", count)] if count else [None]
+    for id in named:
+        ctx.debug.rules.append((source, type, severity, id, bool(enabled)))
+
+
+def _check_message(source: int, text: str) -> None:
+    if source not in _APPLICATION:
+        raise invalid_enum(source, "source of an application's message")
+    if len(text.encode()) >= MAX_LENGTH:
+        raise invalid_value("the message is too long")
+
+
+@entry
+def debug_message_insert(
+    ctx: Context, source: int, type: int, id: int, severity: int, length: int, buf: str
+) -> None:
+    if severity not in _SEVERITIES:
+        raise invalid_enum(severity, "message severity")
+    if type not in _TYPES:
+        raise invalid_enum(type, "message type")
+    _check_message(source, buf)
+    ctx.debug.post(DebugMessage(source, type, id, severity, buf))
+
+
+@entry
+def push_debug_group(ctx: Context, source: int, id: int, length: int, message: str) -> None:
+    _check_message(source, message)
+    if len(ctx.debug.groups) >= MAX_GROUPS - 1:
+        raise GLError(GL.STACK_OVERFLOW, "too many debug groups")
+    note = GL.DEBUG_SEVERITY_NOTIFICATION
+    ctx.debug.post(DebugMessage(source, GL.DEBUG_TYPE_PUSH_GROUP, id, note, message))
+    ctx.debug.groups.append(DebugMessage(source, GL.DEBUG_TYPE_POP_GROUP, id, note, message))
+
+
+@entry
+def pop_debug_group(ctx: Context) -> None:
+    if not ctx.debug.groups:
+        raise GLError(GL.STACK_UNDERFLOW, "no debug group is open")
+    ctx.debug.post(ctx.debug.groups.pop())
+
+
+@entry
+def get_debug_message_log(
+    ctx: Context, count: int, room: Any, sources: Any, types: Any, ids: Any, severities: Any,
+    lengths: Any, texts: Any,
+) -> Any:  # fmt: skip
+    """Takes messages out of the log; Python callers who give only a count get `DebugMessage`s."""
+    log, taken = ctx.debug.log, list[DebugMessage]()
+    python = room is OMITTED
+    if not python and texts is not None and room < 0:
+        raise invalid_value("negative buffer size")
+    used = 0
+    while log and len(taken) < count:
+        size = len(log[0].text.encode()) + 1
+        if not python and texts is not None and used + size > room:
+            break
+        used += size
+        taken.append(log.popleft())
+    if python:
+        return taken
+    for pointer, field in (
+        (sources, "source"),
+        (types, "type"),
+        (ids, "id"),
+        (severities, "severity"),
+    ):
+        if pointer is not None and pointer is not OMITTED:
+            write_bytes(pointer, np.array([getattr(m, field) for m in taken], np.uint32))
+    raw = [m.text.encode() + b"\0" for m in taken]
+    if lengths is not None and lengths is not OMITTED:
+        write_bytes(lengths, np.array([len(t) for t in raw], np.int32))
+    if texts is not None and texts is not OMITTED:
+        write_bytes(texts, b"".join(raw))
+    return len(taken)
+
+
+# -- labels ----------------------------------------------------------------------------------------
+
+
+def _labelled(ctx: Context, identifier: int, name: int) -> GLObject:
+    tables: dict[int, Any] = {
+        GL.BUFFER: ctx.buffers.names,
+        GL.SHADER: ctx.programs.names,
+        GL.PROGRAM: ctx.programs.names,
+        GL.VERTEX_ARRAY: ctx.arrays.names,
+        GL.QUERY: ctx.queries.names,
+        GL.SAMPLER: ctx.samplers,
+        GL.TEXTURE: ctx.textures.names,
+        GL.RENDERBUFFER: ctx.renderbuffers.names,
+        GL.FRAMEBUFFER: ctx.framebuffers.names,
+        GL.TRANSFORM_FEEDBACK: ctx.feedback.names,
+    }
+    if identifier not in tables:
+        raise invalid_enum(identifier, "kind of object")
+    found: GLObject | None = tables[identifier].get(name)
+    if found is None:
+        raise invalid_value(f"{name} is not the name of such an object")
+    return found
+
+
+@entry
+def object_label(ctx: Context, identifier: int, name: int, length: int, label: str | None) -> None:
+    found = _labelled(ctx, identifier, name)
+    if label is not None and len(label.encode()) >= MAX_LABEL:
+        raise invalid_value("the label is too long")
+    found.label = label or ""
+
+
+@entry
+def get_object_label(ctx: Context, identifier: int, name: int) -> str:
+    return _labelled(ctx, identifier, name).label
+
+
+@entry
+def get_pointerv(ctx: Context, pname: int) -> list[int]:
+    if pname == GL.DEBUG_CALLBACK_FUNCTION:
+        return [ctx.debug.callback_address]
+    if pname == GL.DEBUG_CALLBACK_USER_PARAM:
+        return [ctx.debug.user_param or 0]
+    pointer = ctx.client_array_pointer(pname) if ctx.is_compat else None
+    if pointer is None:
+        raise invalid_enum(pname, "pointer query")
+    return [pointer]
+
+
+def _next_length(ctx: Context) -> int:
+    return len(ctx.debug.log[0].text.encode()) + 1 if ctx.debug.log else 0
+
+
+gets(
+    {
+        "DEBUG_LOGGED_MESSAGES": lambda c: len(c.debug.log),
+        "DEBUG_NEXT_LOGGED_MESSAGE_LENGTH": _next_length,
+        "DEBUG_GROUP_STACK_DEPTH": lambda c: len(c.debug.groups) + 1,
+        "MAX_DEBUG_MESSAGE_LENGTH": lambda c: MAX_LENGTH,
+        "MAX_DEBUG_LOGGED_MESSAGES": lambda c: MAX_MESSAGES,
+        "MAX_DEBUG_GROUP_STACK_DEPTH": lambda c: MAX_GROUPS,
+        "MAX_LABEL_LENGTH": lambda c: MAX_LABEL,
+    }
+)

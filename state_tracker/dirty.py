@@ -1,0 +1,36 @@
+"""What changed since the last draw. Entry points set bits, `validate` clears them."""
+
+from __future__ import annotations
+
+__all__ = ["Dirty"]
+
+
+class Dirty:
+    """One bit per group of derived state; see `validate.ATOMS` for who reads which.
+
+    Plain integers: these are set in every entry point, and an enum's operators would cost more than
+    most entry points do.
+    """
+
+    BLEND = 1 << 0
+    RASTERIZER = 1 << 1
+    DEPTH_STENCIL = 1 << 2
+    FRAMEBUFFER = 1 << 3
+    VIEWPORT = 1 << 4
+    SCISSOR = 1 << 5
+    PROGRAM = 1 << 6
+    CONSTANTS = 1 << 7
+    TEXTURES = 1 << 8
+    VERTEX = 1 << 9
+    STENCIL_REF = 1 << 10
+    BLEND_COLOR = 1 << 11
+    CLIP = 1 << 12
+    UNIFORM_BUFFERS = 1 << 13
+    SAMPLE_MASK = 1 << 14
+    CURRENT_ATTRIBS = 1 << 15
+    BUILTINS = 1 << 16  # fixed-function state that shaders read as gl_* uniforms
+    STIPPLE = 1 << 17
+    IMAGES = 1 << 18
+    STORAGE = 1 << 19
+    TRANSFORM_FEEDBACK = 1 << 20
+    ALL = (1 << 21) - 1

@@ -1,0 +1,346 @@
+"""Draw calls: every glDraw* validates the state and hands one `DrawInfo` to the pipe."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pipe.enums import Bind, Primitive
+from pipe.resource import Resource
+from pipe.state import DrawInfo
+from state_tracker.dirty import Dirty
+from state_tracker.enums import GL
+from state_tracker.errors import invalid_enum, invalid_operation, invalid_value
+from state_tracker.memory import Pointer, read_array, read_bytes
+from state_tracker.registry import entry
+from state_tracker.validate import validate
+from state_tracker.vertex_input import upload
+
+if TYPE_CHECKING:
+    from state_tracker.buffers import BufferObject
+    from state_tracker.context import Context
+
+__all__ = ["draw", "draw_indexed"]
+
+_LEGACY = frozenset((GL.QUADS, GL.QUAD_STRIP, GL.POLYGON))
+_ADJACENCY = range(GL.LINES_ADJACENCY, GL.TRIANGLE_STRIP_ADJACENCY + 1)
+_PRIMITIVES = list(Primitive)
+INDEX_TYPES: dict[int, tuple[int, str]] = {
+    GL.UNSIGNED_BYTE: (1, "ubyte"),
+    GL.UNSIGNED_SHORT: (2, "ushort"),
+    GL.UNSIGNED_INT: (4, "uint"),
+}
+_FEEDBACK_MODES: dict[int, frozenset[int]] = {
+    GL.POINTS: frozenset((GL.POINTS,)),
+    GL.LINES: frozenset((GL.LINES, GL.LINE_STRIP, GL.LINE_LOOP)),
+    GL.TRIANGLES: frozenset(
+        (GL.TRIANGLES, GL.TRIANGLE_STRIP, GL.TRIANGLE_FAN, GL.QUADS, GL.QUAD_STRIP, GL.POLYGON)
+    ),
+}
+
+
+def check_mode(ctx: Context, mode: int) -> None:
+    """Is this a primitive type that can be drawn now?"""
+    if not 0 <= mode < len(_PRIMITIVES) or (mode in _LEGACY and not ctx.is_compat):
+        raise invalid_enum(mode, "primitive type")
+    if mode == GL.PATCHES and "tess_eval" not in ctx.caps.stages:
+        raise invalid_enum(mode, "primitive type")
+    if mode in _ADJACENCY and "geometry" not in ctx.caps.stages:
+        raise invalid_enum(mode, "primitive type")
+    if ctx.immediate.active:
+        raise invalid_operation("not between glBegin and glEnd")
+    feedback = ctx.feedback.current
+    if feedback.active and not feedback.paused and mode not in _FEEDBACK_MODES[feedback.mode]:
+        raise invalid_operation("the primitive type does not match transform feedback's")
+
+
+def _prepare(ctx: Context, first: int, last: int, instances: int) -> None:
+    """State, program and vertex input up to date."""
+    if ctx.is_core and ctx.arrays.current is ctx.arrays.default:
+        raise invalid_operation("no vertex array object is bound")
+    if ctx.dirty & ~_INPUT_ONLY:
+        validate(ctx)
+    ctx.vertex_input.prepare(ctx.draw_executable().inputs, first, last, instances)
+
+
+_INPUT_ONLY = Dirty.VERTEX | Dirty.CURRENT_ATTRIBS | Dirty.TRANSFORM_FEEDBACK
+
+
+def draw(
+    ctx: Context, mode: int, first: int, count: int, instances: int = 1, base_instance: int = 0
+) -> None:
+    """Draw consecutive vertices."""
+    check_mode(ctx, mode)
+    if first < 0 or count < 0 or instances < 0:
+        raise invalid_value("negative first, count or instance count")
+    if not ctx.can_draw():
+        return
+    _prepare(ctx, first, first + max(count, 1) - 1, base_instance + instances)
+    if count and instances:
+        ctx.pipe.draw_vbo(DrawInfo(_PRIMITIVES[mode], first, count, instances, base_instance))
+    ctx.vertex_input.finish()
+
+
+def _index_source(
+    ctx: Context, count: int, size: int, indices: Pointer
+) -> tuple[Resource | None, int, bool]:
+    """Where indices are: resource, byte offset, and is the resource a temporary?"""
+    buffer: BufferObject | None = ctx.arrays.current.element_buffer
+    if buffer is None:
+        if ctx.is_core or indices is None:
+            if ctx.is_core:
+                raise invalid_operation("no element array buffer is bound")
+            return None, 0, False
+        raw = read_bytes(indices, count * size)
+        return upload(ctx, raw, Bind.INDEX_BUFFER), 0, True
+    if buffer.blocked:
+        raise invalid_operation("the element array buffer is mapped")
+    return buffer.resource, int(indices or 0), False
+
+
+def _index_range(
+    ctx: Context, count: int, gl_type: str, indices: Pointer, restart: int | None
+) -> tuple[int, int]:
+    """Smallest and largest index, needed only to copy client arrays."""
+    buffer = ctx.arrays.current.element_buffer
+    if buffer is None:
+        values: npt.NDArray[Any] = read_array(indices, gl_type, count)
+    else:
+        size = {"ubyte": 1, "ushort": 2, "uint": 4}[gl_type]
+        raw = buffer.read(int(indices or 0), min(count * size, buffer.size))
+        values = np.frombuffer(raw, f"<u{size}")
+    if restart is not None:
+        values = values[values != restart]
+    return (int(values.min()), int(values.max())) if values.size else (0, 0)
+
+
+def _has_client_arrays(ctx: Context) -> bool:
+    vao = ctx.arrays.current
+    return vao is ctx.arrays.default and any(
+        a.enabled and vao.bindings[a.binding].buffer is None for a in vao.attribs
+    )
+
+
+def _restart(ctx: Context, size: int) -> int | None:
+    if ctx.raster.primitive_restart_fixed:
+        return (1 << (8 * size)) - 1
+    return ctx.raster.restart_index if ctx.raster.primitive_restart else None
+
+
+def draw_indexed(
+    ctx: Context,
+    mode: int,
+    count: int,
+    type: int,
+    indices: Pointer,
+    instances: int = 1,
+    base_vertex: int = 0,
+    base_instance: int = 0,
+) -> None:
+    """Draw vertices by index."""
+    check_mode(ctx, mode)
+    if count < 0 or instances < 0:
+        raise invalid_value("negative count or instance count")
+    if type not in INDEX_TYPES:
+        raise invalid_enum(type, "index type")
+    size, gl_type = INDEX_TYPES[type]
+    if not ctx.can_draw():
+        return
+    restart = _restart(ctx, size)
+    low = high = 0
+    if count and ctx.is_compat and _has_client_arrays(ctx):
+        low, high = _index_range(ctx, count, gl_type, indices, restart)
+        low, high = max(low + base_vertex, 0), high + base_vertex
+    _prepare(ctx, low, high, base_instance + instances)
+    resource, offset, temporary = _index_source(ctx, count, size, indices)
+    if count and instances and resource is not None:
+        ctx.pipe.draw_vbo(
+            DrawInfo(
+                _PRIMITIVES[mode],
+                0,
+                count,
+                instances,
+                base_instance,
+                size,
+                resource,
+                offset,
+                base_vertex,
+                restart is not None,
+                restart or 0,
+            )
+        )
+    if temporary and resource is not None:
+        resource.unref()
+    ctx.vertex_input.finish()
+
+
+@entry
+def draw_arrays(ctx: Context, mode: int, first: int, count: int) -> None:
+    draw(ctx, mode, first, count)
+
+
+@entry
+def draw_arrays_instanced(ctx: Context, mode: int, first: int, count: int, instances: int) -> None:
+    draw(ctx, mode, first, count, instances)
+
+
+@entry
+def draw_arrays_instanced_base_instance(
+    ctx: Context, mode: int, first: int, count: int, instances: int, base: int
+) -> None:
+    draw(ctx, mode, first, count, instances, base)
+
+
+@entry
+def multi_draw_arrays(
+    ctx: Context, mode: int, first: Pointer, count: Pointer, drawcount: int
+) -> None:
+    if drawcount < 0:
+        raise invalid_value("negative draw count")
+    firsts, counts = read_array(first, "int", drawcount), read_array(count, "int", drawcount)
+    if (counts < 0).any():
+        raise invalid_value("negative count")
+    for start, length in zip(firsts.tolist(), counts.tolist(), strict=True):
+        draw(ctx, mode, start, length)
+
+
+@entry
+def draw_elements(ctx: Context, mode: int, count: int, type: int, indices: Pointer) -> None:
+    draw_indexed(ctx, mode, count, type, indices)
+
+
+@entry
+def draw_elements_base_vertex(
+    ctx: Context, mode: int, count: int, type: int, indices: Pointer, base_vertex: int
+) -> None:
+    draw_indexed(ctx, mode, count, type, indices, 1, base_vertex)
+
+
+@entry
+def draw_elements_instanced(
+    ctx: Context, mode: int, count: int, type: int, indices: Pointer, instances: int
+) -> None:
+    draw_indexed(ctx, mode, count, type, indices, instances)
+
+
+@entry
+def draw_elements_instanced_base_vertex(
+    ctx: Context, mode: int, count: int, type: int, indices: Pointer, instances: int, base: int
+) -> None:
+    draw_indexed(ctx, mode, count, type, indices, instances, base)
+
+
+@entry
+def draw_elements_instanced_base_instance(
+    ctx: Context, mode: int, count: int, type: int, indices: Pointer, instances: int, base: int
+) -> None:
+    draw_indexed(ctx, mode, count, type, indices, instances, 0, base)
+
+
+@entry
+def draw_elements_instanced_base_vertex_base_instance(
+    ctx: Context, mode: int, count: int, type: int, indices: Pointer, instances: int,
+    base_vertex: int, base_instance: int,
+) -> None:  # fmt: skip
+    draw_indexed(ctx, mode, count, type, indices, instances, base_vertex, base_instance)
+
+
+@entry
+def draw_range_elements(
+    ctx: Context, mode: int, start: int, end: int, count: int, type: int, indices: Pointer
+) -> None:
+    draw_range_elements_base_vertex(ctx, mode, start, end, count, type, indices, 0)
+
+
+@entry
+def draw_range_elements_base_vertex(
+    ctx: Context, mode: int, start: int, end: int, count: int, type: int, indices: Pointer,
+    base: int,
+) -> None:  # fmt: skip
+    if end < start:
+        raise invalid_value("the range ends before it starts")
+    draw_indexed(ctx, mode, count, type, indices, 1, base)
+
+
+@entry
+def multi_draw_elements_base_vertex(
+    ctx: Context, mode: int, count: Pointer, type: int, indices: Pointer, drawcount: int,
+    base_vertex: Pointer,
+) -> None:  # fmt: skip
+    if drawcount < 0:
+        raise invalid_value("negative draw count")
+    counts = read_array(count, "int", drawcount).tolist()
+    if any(c < 0 for c in counts):
+        raise invalid_value("negative count")
+    pointers = read_array(indices, "intptr", drawcount).tolist()
+    bases = [0] * drawcount
+    if base_vertex is not None:
+        bases = read_array(base_vertex, "int", drawcount).tolist()
+    for length, pointer, base in zip(counts, pointers, bases, strict=True):
+        draw_indexed(ctx, mode, length, type, pointer, 1, base)
+
+
+@entry
+def multi_draw_elements(
+    ctx: Context, mode: int, count: Pointer, type: int, indices: Pointer, drawcount: int
+) -> None:
+    multi_draw_elements_base_vertex(ctx, mode, count, type, indices, drawcount, None)
+
+
+# -- indirect --------------------------------------------------------------------------------------
+
+
+def _indirect(ctx: Context, pointer: Pointer, words: int, count: int, stride: int) -> Any:
+    """Draw commands from the indirect buffer, one row each."""
+    buffer = ctx.buffers.bound[GL.DRAW_INDIRECT_BUFFER]
+    offset = int(pointer or 0)
+    if stride % 4 or stride < 0 or count < 0:
+        raise invalid_value("bad stride or count of indirect draws")
+    stride = stride or words * 4
+    if buffer is None:
+        raise invalid_operation("no indirect buffer is bound")
+    if offset % 4 or offset < 0:
+        raise invalid_value("the offset is not a multiple of 4")
+    end = offset + (count - 1) * stride + words * 4
+    if count and end > buffer.size:
+        raise invalid_operation("the commands are outside the buffer")
+    if buffer.blocked:
+        raise invalid_operation("the indirect buffer is mapped")
+    raw = np.frombuffer(buffer.read(offset, max(end - offset, 0)), np.uint8)
+    return [raw[i * stride : i * stride + words * 4].view("<u4").tolist() for i in range(count)]
+
+
+@entry
+def multi_draw_arrays_indirect(
+    ctx: Context, mode: int, indirect: Pointer, drawcount: int, stride: int
+) -> None:
+    check_mode(ctx, mode)
+    for count, instances, first, base in _indirect(ctx, indirect, 4, drawcount, stride):
+        draw(ctx, mode, first, count, instances, base)
+
+
+@entry
+def multi_draw_elements_indirect(
+    ctx: Context, mode: int, type: int, indirect: Pointer, drawcount: int, stride: int
+) -> None:
+    check_mode(ctx, mode)
+    if type not in INDEX_TYPES:
+        raise invalid_enum(type, "index type")
+    size = INDEX_TYPES[type][0]
+    for count, instances, first, base, base_instance in _indirect(
+        ctx, indirect, 5, drawcount, stride
+    ):
+        signed = base - (1 << 32) if base >> 31 else base
+        draw_indexed(ctx, mode, count, type, first * size, instances, signed, base_instance)
+
+
+@entry
+def draw_arrays_indirect(ctx: Context, mode: int, indirect: Pointer) -> None:
+    multi_draw_arrays_indirect(ctx, mode, indirect, 1, 0)
+
+
+@entry
+def draw_elements_indirect(ctx: Context, mode: int, type: int, indirect: Pointer) -> None:
+    multi_draw_elements_indirect(ctx, mode, type, indirect, 1, 0)

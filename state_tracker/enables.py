@@ -1,0 +1,235 @@
+"""glEnable and friends: one table from a capability to the field that holds it.
+
+Each line names a GL capability, where its flag lives and which derived state it touches; the compat
+ones exist in the compatibility profile only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from state_tracker.dirty import Dirty
+from state_tracker.enums import GL
+from state_tracker.errors import invalid_enum, invalid_value
+from state_tracker.getters import gets, gets_indexed
+from state_tracker.registry import entry, register
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["is_enabled", "set_enabled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """Where a capability's flag is: `ctx.<holder>.<field>`."""
+
+    holder: str
+    field: str
+    dirty: int
+    compat: bool = False
+
+
+_TABLE = """
+LOGIC_OP fragment.logic_enabled BLEND compat
+COLOR_LOGIC_OP fragment.logic_enabled BLEND
+DITHER fragment.dither BLEND
+SAMPLE_ALPHA_TO_COVERAGE fragment.alpha_to_coverage BLEND
+SAMPLE_ALPHA_TO_ONE fragment.alpha_to_one BLEND
+DEPTH_TEST fragment.depth_test DEPTH_STENCIL
+STENCIL_TEST fragment.stencil_test DEPTH_STENCIL
+ALPHA_TEST fragment.alpha_test DEPTH_STENCIL compat
+DEPTH_BOUNDS_TEST_EXT fragment.depth_bounds_test DEPTH_STENCIL
+CULL_FACE raster.cull_enabled RASTERIZER
+POLYGON_OFFSET_FILL raster.offset_fill RASTERIZER
+POLYGON_OFFSET_LINE raster.offset_line RASTERIZER
+POLYGON_OFFSET_POINT raster.offset_point RASTERIZER
+POLYGON_SMOOTH raster.polygon_smooth RASTERIZER
+POLYGON_STIPPLE raster.polygon_stipple RASTERIZER compat
+LINE_SMOOTH raster.line_smooth RASTERIZER
+LINE_STIPPLE raster.line_stipple RASTERIZER compat
+POINT_SMOOTH raster.point_smooth RASTERIZER compat
+POINT_SPRITE raster.point_sprite RASTERIZER compat
+PROGRAM_POINT_SIZE raster.program_point_size RASTERIZER
+VERTEX_PROGRAM_TWO_SIDE raster.two_side RASTERIZER compat
+DEPTH_CLAMP raster.depth_clamp RASTERIZER
+RASTERIZER_DISCARD raster.discard RASTERIZER
+MULTISAMPLE raster.multisample RASTERIZER
+SAMPLE_COVERAGE raster.sample_coverage_enabled SAMPLE_MASK
+SAMPLE_MASK raster.sample_mask_enabled SAMPLE_MASK
+SAMPLE_SHADING raster.sample_shading_enabled SAMPLE_MASK
+FRAMEBUFFER_SRGB raster.framebuffer_srgb FRAMEBUFFER
+PRIMITIVE_RESTART raster.primitive_restart VERTEX
+PRIMITIVE_RESTART_FIXED_INDEX raster.primitive_restart_fixed VERTEX
+TEXTURE_CUBE_MAP_SEAMLESS textures.seamless TEXTURES
+DEBUG_OUTPUT debug.enabled BLEND
+DEBUG_OUTPUT_SYNCHRONOUS debug.synchronous BLEND
+LIGHTING lighting.enabled BUILTINS compat
+COLOR_MATERIAL lighting.color_material_enabled BUILTINS compat
+NORMALIZE lighting.normalize BUILTINS compat
+RESCALE_NORMAL lighting.rescale_normal BUILTINS compat
+FOG lighting.fog_enabled BUILTINS compat
+COLOR_SUM lighting.color_sum BUILTINS compat
+"""
+
+
+def _read() -> dict[int, Capability]:
+    table = {}
+    for line in _TABLE.splitlines():
+        if line:
+            name, place, dirty, *compat = line.split()
+            holder, field = place.split(".")
+            table[getattr(GL, name)] = Capability(
+                holder, field, getattr(Dirty, dirty), bool(compat)
+            )
+    return table
+
+
+_CAPABILITIES = _read()
+_TEXTURES = frozenset(
+    (GL.TEXTURE_1D, GL.TEXTURE_2D, GL.TEXTURE_3D, GL.TEXTURE_CUBE_MAP, GL.TEXTURE_RECTANGLE)
+)
+_TEXGEN = {GL.TEXTURE_GEN_S: 0, GL.TEXTURE_GEN_T: 1, GL.TEXTURE_GEN_R: 2, GL.TEXTURE_GEN_Q: 3}
+
+
+def set_enabled(ctx: Context, cap: int, on: bool) -> None:
+    """glEnable or glDisable."""
+    found = _CAPABILITIES.get(cap)
+    if found is not None and (ctx.is_compat or not found.compat):
+        holder = getattr(ctx, found.holder)
+        if getattr(holder, found.field) != on:
+            setattr(holder, found.field, on)
+            ctx.dirty |= found.dirty
+            if cap == GL.TEXTURE_CUBE_MAP_SEAMLESS:
+                ctx.dirty |= Dirty.TEXTURES
+        return
+    if cap == GL.BLEND:
+        for blend in ctx.fragment.blend:
+            blend.enabled = on
+        ctx.dirty |= Dirty.BLEND
+    elif cap == GL.SCISSOR_TEST:
+        ctx.raster.scissor_enabled = [on] * len(ctx.raster.scissor_enabled)
+        ctx.dirty |= Dirty.SCISSOR | Dirty.RASTERIZER
+    elif 0 <= cap - GL.CLIP_DISTANCE0 < ctx.caps.max_clip_planes:
+        bit = 1 << (cap - GL.CLIP_DISTANCE0)
+        planes = ctx.raster.clip_planes_enabled
+        ctx.raster.clip_planes_enabled = planes | bit if on else planes & ~bit
+        ctx.dirty |= Dirty.RASTERIZER | Dirty.CLIP
+    elif ctx.is_compat and 0 <= cap - GL.LIGHT0 < 8:
+        ctx.lighting.lights[cap - GL.LIGHT0].enabled = on
+        ctx.dirty |= Dirty.BUILTINS
+    elif ctx.is_compat and cap in _TEXTURES:
+        enabled = ctx.textures.unit.enabled
+        if on:
+            enabled.add(cap)
+        else:
+            enabled.discard(cap)
+        ctx.dirty |= Dirty.BUILTINS | Dirty.PROGRAM
+    elif ctx.is_compat and cap in _TEXGEN:
+        ctx.lighting.texgen_enabled[ctx.textures.active][_TEXGEN[cap]] = on
+        ctx.dirty |= Dirty.BUILTINS
+    else:
+        raise invalid_enum(cap, "capability")
+
+
+def is_enabled(ctx: Context, cap: int) -> bool:
+    """glIsEnabled."""
+    found = _CAPABILITIES.get(cap)
+    if found is not None and (ctx.is_compat or not found.compat):
+        return bool(getattr(getattr(ctx, found.holder), found.field))
+    if cap == GL.BLEND:
+        return ctx.fragment.blend[0].enabled
+    if cap == GL.SCISSOR_TEST:
+        return ctx.raster.scissor_enabled[0]
+    if 0 <= cap - GL.CLIP_DISTANCE0 < ctx.caps.max_clip_planes:
+        return bool(ctx.raster.clip_planes_enabled >> (cap - GL.CLIP_DISTANCE0) & 1)
+    if ctx.is_compat and 0 <= cap - GL.LIGHT0 < 8:
+        return ctx.lighting.lights[cap - GL.LIGHT0].enabled
+    if ctx.is_compat and cap in _TEXTURES:
+        return cap in ctx.textures.unit.enabled
+    if ctx.is_compat and cap in _TEXGEN:
+        return ctx.lighting.texgen_enabled[ctx.textures.active][_TEXGEN[cap]]
+    if ctx.is_compat:
+        slot = ctx.client_array_slot(cap)
+        if slot is not None:
+            return ctx.arrays.current.attribs[slot].enabled
+    raise invalid_enum(cap, "capability")
+
+
+@entry
+def enable(ctx: Context, cap: int) -> None:
+    set_enabled(ctx, cap, True)
+
+
+@entry
+def disable(ctx: Context, cap: int) -> None:
+    set_enabled(ctx, cap, False)
+
+
+def _set_indexed(ctx: Context, cap: int, index: int, on: bool) -> None:
+    if cap == GL.BLEND:
+        if index >= ctx.caps.max_render_targets:
+            raise invalid_value(f"there is no draw buffer {index}")
+        ctx.fragment.blend[index].enabled = on
+        ctx.dirty |= Dirty.BLEND
+    elif cap == GL.SCISSOR_TEST:
+        if index >= len(ctx.raster.scissor_enabled):
+            raise invalid_value(f"there is no viewport {index}")
+        ctx.raster.scissor_enabled[index] = on
+        ctx.dirty |= Dirty.SCISSOR | Dirty.RASTERIZER
+    else:
+        raise invalid_enum(cap, "indexed capability")
+
+
+register("enablei", lambda ctx, cap, index: _set_indexed(ctx, cap, index, True))
+register("disablei", lambda ctx, cap, index: _set_indexed(ctx, cap, index, False))
+
+
+@entry
+def is_enabledi(ctx: Context, cap: int, index: int) -> int:
+    if cap == GL.BLEND and index < ctx.caps.max_render_targets:
+        return int(ctx.fragment.blend[index].enabled)
+    if cap == GL.SCISSOR_TEST and index < len(ctx.raster.scissor_enabled):
+        return int(ctx.raster.scissor_enabled[index])
+    if cap in (GL.BLEND, GL.SCISSOR_TEST):
+        raise invalid_value(f"index {index} of a capability")
+    raise invalid_enum(cap, "indexed capability")
+
+
+register("is_enabled", lambda ctx, cap: int(is_enabled(ctx, cap)))
+
+
+def _getter(cap: int) -> Any:
+    return lambda ctx: is_enabled(ctx, cap)
+
+
+gets(
+    {
+        line.split()[0]: _getter(getattr(GL, line.split()[0]))
+        for line in _TABLE.splitlines()
+        if line and not line.endswith("compat")
+    }
+)
+gets(
+    {
+        line.split()[0]: _getter(getattr(GL, line.split()[0]))
+        for line in _TABLE.splitlines()
+        if line.endswith("compat")
+    },
+    compat=True,
+)
+gets({"BLEND": _getter(GL.BLEND), "SCISSOR_TEST": _getter(GL.SCISSOR_TEST)})
+gets({f"CLIP_DISTANCE{i}": _getter(GL.CLIP_DISTANCE0 + i) for i in range(8)})
+gets({f"LIGHT{i}": _getter(GL.LIGHT0 + i) for i in range(8)}, compat=True)
+gets(
+    {
+        name: _getter(getattr(GL, name))
+        for name in ("TEXTURE_1D", "TEXTURE_2D", "TEXTURE_3D", "TEXTURE_CUBE_MAP")
+    },
+    compat=True,
+)
+gets_indexed(
+    lambda c: c.caps.max_render_targets,
+    {"BLEND": lambda c, i: c.fragment.blend[i].enabled},
+)

@@ -1,0 +1,132 @@
+"""glGet*: one table of names, filled by the topics, and the conversions between the typed queries.
+
+A topic declares `gets({"LINE_WIDTH": lambda ctx: ctx.raster.line_width})`. A value is a bool, an
+int, a float, or a list of them; `normalized` names are those whose floats map onto the whole
+integer range when asked for as integers (colours, depths, normals).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from state_tracker.enums import GL
+from state_tracker.errors import invalid_enum, invalid_value
+from state_tracker.registry import entry
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["gets", "gets_indexed", "query", "query_indexed"]
+
+Getter = Callable[["Context"], Any]
+IndexedGetter = Callable[["Context", int], Any]
+
+_GETTERS: dict[int, Getter] = {}
+_INDEXED: dict[int, tuple[Callable[[Context], int], IndexedGetter]] = {}
+_COMPAT: set[int] = set()
+_NORMALIZED: set[int] = set()
+
+
+def gets(table: dict[str, Getter], *, normalized: bool = False, compat: bool = False) -> None:
+    """Declare simple queries."""
+    for name, getter in table.items():
+        value = getattr(GL, name)
+        _GETTERS[value] = getter
+        if normalized:
+            _NORMALIZED.add(value)
+        if compat:
+            _COMPAT.add(value)
+
+
+def gets_indexed(count: Callable[[Context], int], table: dict[str, IndexedGetter]) -> None:
+    """Declare indexed queries (`glGetIntegeri_v`) with `count` valid indices."""
+    for name, getter in table.items():
+        _INDEXED[getattr(GL, name)] = (count, getter)
+
+
+def query(ctx: Context, pname: int) -> list[Any]:
+    """The value of a simple query as a list."""
+    getter = _GETTERS.get(pname)
+    if getter is None or (pname in _COMPAT and not ctx.is_compat):
+        raise invalid_enum(pname, "query")
+    value = getter(ctx)
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def query_indexed(ctx: Context, pname: int, index: int) -> list[Any]:
+    """The value of an indexed query as a list."""
+    found = _INDEXED.get(pname)
+    if found is None:
+        raise invalid_enum(pname, "indexed query")
+    count, getter = found
+    if not 0 <= index < count(ctx):
+        raise invalid_value(f"index {index} is not below {count(ctx)}")
+    value = getter(ctx, index)
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def to_int(value: Any, normalized: bool, bits: int = 32) -> int:
+    """GL's conversion of state to an integer: rounding, or scaling for normalised values."""
+    if not isinstance(value, float):
+        return int(value)
+    if normalized:
+        return round(min(max(value, -1.0), 1.0) * ((1 << (bits - 1)) - 1))
+    limit = float(1 << (bits - 1))
+    clamped = min(max(value, -limit), limit - 1)
+    return int(clamped + 0.5) if clamped >= 0 else -int(-clamped + 0.5)
+
+
+def _integers(values: list[Any], pname: int, bits: int = 32) -> list[int]:
+    normalized = pname in _NORMALIZED
+    return [to_int(v, normalized, bits) for v in values]
+
+
+@entry
+def get_booleanv(ctx: Context, pname: int) -> list[int]:
+    return [int(v != 0) for v in query(ctx, pname)]
+
+
+@entry
+def get_integerv(ctx: Context, pname: int) -> list[int]:
+    return _integers(query(ctx, pname), pname)
+
+
+@entry
+def get_integer64v(ctx: Context, pname: int) -> list[int]:
+    return _integers(query(ctx, pname), pname, 64)
+
+
+@entry
+def get_floatv(ctx: Context, pname: int) -> list[float]:
+    return [float(v) for v in query(ctx, pname)]
+
+
+@entry
+def get_doublev(ctx: Context, pname: int) -> list[float]:
+    return [float(v) for v in query(ctx, pname)]
+
+
+@entry
+def get_booleani_v(ctx: Context, pname: int, index: int) -> list[int]:
+    return [int(v != 0) for v in query_indexed(ctx, pname, index)]
+
+
+@entry
+def get_integeri_v(ctx: Context, pname: int, index: int) -> list[int]:
+    return _integers(query_indexed(ctx, pname, index), pname)
+
+
+@entry
+def get_integer64i_v(ctx: Context, pname: int, index: int) -> list[int]:
+    return _integers(query_indexed(ctx, pname, index), pname, 64)
+
+
+@entry
+def get_floati_v(ctx: Context, pname: int, index: int) -> list[float]:
+    return [float(v) for v in query_indexed(ctx, pname, index)]
+
+
+@entry
+def get_doublei_v(ctx: Context, pname: int, index: int) -> list[float]:
+    return [float(v) for v in query_indexed(ctx, pname, index)]

@@ -1,0 +1,287 @@
+"""Shader and program objects: compiling, linking, and the driver's shaders behind a program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
+from compiler.nir.ir import Stage
+from compiler.nir.slots import VertAttrib
+from pipe.interface import Handle
+from state_tracker.dirty import Dirty
+from state_tracker.enums import GL
+from state_tracker.errors import invalid_operation, invalid_value
+from state_tracker.objects import GLObject, NameTable, swap
+from state_tracker.uniform_storage import UniformStorage
+
+if TYPE_CHECKING:
+    from compiler.glsl import CompiledShader, LinkedProgram
+    from state_tracker.context import Context
+
+__all__ = ["STAGES", "ProgramObject", "ProgramState", "ShaderObject"]
+
+STAGES: dict[int, Stage] = {
+    GL.VERTEX_SHADER: Stage.VERTEX,
+    GL.TESS_CONTROL_SHADER: Stage.TESS_CTRL,
+    GL.TESS_EVALUATION_SHADER: Stage.TESS_EVAL,
+    GL.GEOMETRY_SHADER: Stage.GEOMETRY,
+    GL.FRAGMENT_SHADER: Stage.FRAGMENT,
+    GL.COMPUTE_SHADER: Stage.COMPUTE,
+}
+
+
+class ShaderObject(GLObject):
+    """A shader object: source, and what compiling it gave."""
+
+    kind = "shader"
+
+    def __init__(self, name: int, type: int):
+        super().__init__(name)
+        self.type = type
+        self.source = ""
+        self.has_source = False
+        self.compiled: CompiledShader | None = None
+        self.delete_pending = False
+
+    @property
+    def stage(self) -> Stage:
+        return STAGES[self.type]
+
+    @property
+    def ok(self) -> bool:
+        return self.compiled is not None and self.compiled.ok
+
+    def compile(self, ctx: Context) -> None:
+        self.drop()
+        options = CompileOptions(
+            api=ctx.glsl_api,
+            version_limit=ctx.limits.glsl_version,
+            extensions=ctx.limits.glsl_extensions,
+            limits=ctx.limits.glsl_limits,
+        )
+        self.compiled = compile_shader(self.stage, self.source, options)
+
+    def drop(self) -> None:
+        """Forget the compiled form."""
+        self.compiled = None
+
+    def destroy(self) -> None:
+        self.drop()
+
+
+class Executable:
+    """A successfully linked program: tables, uniform values, and the driver's shaders.
+
+    Relinking makes a new one; a program in use keeps the old one until then.
+    """
+
+    def __init__(self, ctx: Context, linked: LinkedProgram):
+        self.ctx, self.linked = ctx, linked
+        self.uniforms = UniformStorage(linked, ctx)
+        self.handles: dict[Stage, Handle] = {}
+        self.block_bindings = [block.binding for block in linked.uniform_blocks]
+        self.storage_bindings = [block.binding for block in linked.storage_blocks]
+        self.inputs = self._vertex_inputs()
+        self.writes_point_size = linked.info.writes_point_size
+        self.textures = self._texture_slots()
+
+    def _vertex_inputs(self) -> tuple[tuple[int, bool], ...]:
+        """Per vertex element of the driver: attribute slot, and is it a second half."""
+        shader = self.linked.shaders.get(Stage.VERTEX)
+        if shader is None:
+            return ()
+        found: dict[int, int] = {}
+        for block in shader.entry.blocks():
+            for instr in block.instrs():
+                if getattr(instr, "name", "") == "load_input":
+                    indices: Any = instr.indices  # type: ignore[attr-defined]
+                    base = int(indices["base"])
+                    for slot in range(int(indices.get("num_slots", 1) or 1)):
+                        found[base + slot] = int(indices["location"]) + slot
+        count = max(found, default=-1) + 1
+        return tuple((found.get(i, int(VertAttrib.GENERIC0)), i in found) for i in range(count))
+
+    def _texture_slots(self) -> dict[Stage, list[tuple[int, int, Any]]]:
+        """Per stage: (first unit in the NIR, index into `linked.uniforms`, sampler type)."""
+        slots: dict[Stage, list[tuple[int, int, Any]]] = {}
+        for index, uniform in enumerate(self.linked.uniforms):
+            kind = uniform.type.without_array
+            if not kind.is_sampler:
+                continue
+            for stage, first in uniform.opaque_index.items():
+                slots.setdefault(stage, []).append((first, index, kind))
+        return slots
+
+    def handle(self, stage: Stage) -> Handle:
+        """The driver's shader of a stage, created when first drawn with."""
+        found = self.handles.get(stage)
+        if found is None:
+            shader = self.linked.shaders[stage]
+            info = self.ctx.feedback.stream_output(self.linked, stage)
+            shader = self.ctx.lower_for_driver(shader.ref())
+            found = self.handles[stage] = self.ctx.pipe.create_shader_state(stage, shader, info)
+        return found
+
+    def destroy(self) -> None:
+        for stage, handle in self.handles.items():
+            if self.ctx.bound_shaders.get(stage) is handle:
+                self.ctx.pipe.bind_shader_state(stage, None)
+                self.ctx.bound_shaders[stage] = None
+            self.ctx.pipe.delete_shader_state(handle)
+        self.handles.clear()
+        for shader in self.linked.shaders.values():
+            shader.unref()
+        self.linked.shaders.clear()
+        self.ctx.dirty |= Dirty.PROGRAM
+
+
+class ProgramObject(GLObject):
+    """A program object."""
+
+    kind = "program"
+
+    def __init__(self, name: int, ctx: Context):
+        super().__init__(name)
+        self.ctx = ctx
+        self.attached: list[ShaderObject] = []
+        self.attrib_bindings: dict[str, int] = {}
+        self.frag_data_bindings: dict[str, tuple[int, int]] = {}
+        self.xfb_varyings: list[str] = []
+        self.xfb_mode: int = GL.INTERLEAVED_ATTRIBS
+        self.separable = False
+        self.binary_retrievable = False
+        self.executable: Executable | None = None
+        self.link_ok = False
+        self.validate_ok = False
+        self.info_log = ""
+        self.delete_pending = False
+
+    def link(self) -> None:
+        ctx = self.ctx
+        self.link_ok, self.info_log = False, ""
+        if not all(s.ok for s in self.attached):
+            self.info_log = "error: linking with shaders that did not compile"
+            return
+        if not self.attached and not ctx.is_compat:
+            self.info_log = "error: no shaders are attached"
+            return
+        options = LinkOptions(
+            attrib_bindings=dict(self.attrib_bindings),
+            frag_data_bindings=dict(self.frag_data_bindings),
+            xfb_varyings=list(self.xfb_varyings),
+            xfb_mode="interleaved" if self.xfb_mode == GL.INTERLEAVED_ATTRIBS else "separate",
+            separable=self.separable,
+            limits=ctx.limits.glsl_limits,
+            api=ctx.glsl_api,
+        )
+        compiled = [s.compiled for s in self.attached if s.compiled is not None]
+        linked = link_program(compiled, options)
+        self.info_log = linked.info_log
+        if not linked.ok:
+            return
+        missing = [s.value for s in linked.shaders if s.value not in ctx.caps.stages]
+        if missing:
+            self.info_log += f"error: the driver does not run {', '.join(missing)} shaders\n"
+            for shader in linked.shaders.values():
+                shader.unref()
+            linked.shaders.clear()
+            return
+        self._replace(Executable(ctx, linked))
+        self.link_ok = True
+        if ctx.programs.current is self:
+            ctx.programs.executable = self.executable
+        ctx.dirty |= Dirty.ALL
+
+    def _replace(self, executable: Executable | None) -> None:
+        old, self.executable = self.executable, executable
+        if old is not None:
+            old.destroy()
+
+    def require_linked(self) -> Executable:
+        if not self.link_ok or self.executable is None:
+            raise invalid_operation(f"program {self.name} has not been linked successfully")
+        return self.executable
+
+    def attach(self, shader: ShaderObject) -> None:
+        self.attached.append(shader.retain())
+
+    def detach(self, shader: ShaderObject) -> None:
+        self.attached.remove(shader)
+        shader.release()
+
+    def destroy(self) -> None:
+        for shader in list(self.attached):
+            self.detach(shader)
+        self._replace(None)
+
+
+class ProgramState:
+    """Shader and program names (one space) and the program in use."""
+
+    def __init__(self, ctx: Context):
+        self._ctx = ctx
+        self.names: NameTable[ShaderObject | ProgramObject] = NameTable("shader or program")
+        self.current: ProgramObject | None = None
+        self.executable: Executable | None = None
+
+    @property
+    def writes_point_size(self) -> bool:
+        return self.executable is not None and self.executable.writes_point_size
+
+    def use(self, program: ProgramObject | None) -> None:
+        if program is self.current:
+            return
+        old = self.current
+        self.current = swap(self.current, program)
+        self.executable = program.executable if program is not None else None
+        if old is not None and old.delete_pending and old.refs == 1:
+            self.free(old)
+        self._ctx.dirty |= (
+            Dirty.PROGRAM
+            | Dirty.CONSTANTS
+            | Dirty.TEXTURES
+            | Dirty.VERTEX
+            | Dirty.UNIFORM_BUFFERS
+            | Dirty.BUILTINS
+            | Dirty.RASTERIZER
+            | Dirty.IMAGES
+            | Dirty.STORAGE
+        )
+
+    def free(self, item: ShaderObject | ProgramObject) -> None:
+        """Really delete something that was only waiting for its last user."""
+        if self.names.get(item.name) is item:
+            self.names.pop(item.name)
+            attached = list(item.attached) if isinstance(item, ProgramObject) else []
+            item.release()
+            for shader in attached:
+                if shader.delete_pending and shader.refs == 1:
+                    self.free(shader)
+
+    def program(self, name: int) -> ProgramObject:
+        """The program of that name; INVALID_VALUE or INVALID_OPERATION as GL distinguishes."""
+        found = self.names.get(name)
+        if found is None:
+            raise invalid_value(f"{name} is not the name of a program")
+        if not isinstance(found, ProgramObject):
+            raise invalid_operation(f"{name} is a shader, not a program")
+        return found
+
+    def shader(self, name: int) -> ShaderObject:
+        found = self.names.get(name)
+        if found is None:
+            raise invalid_value(f"{name} is not the name of a shader")
+        if not isinstance(found, ShaderObject):
+            raise invalid_operation(f"{name} is a program, not a shader")
+        return found
+
+    def release_all(self) -> None:
+        if self.current is not None:
+            self.current = swap(self.current, None)
+            self.executable = None
+        programs = [p for p in self.names.values() if isinstance(p, ProgramObject)]
+        for program in programs:
+            program.destroy()
+        for item in self.names.values():
+            if isinstance(item, ShaderObject):
+                item.drop()

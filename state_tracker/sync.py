@@ -1,0 +1,108 @@
+"""Sync objects, flush and finish, memory barriers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipe.interface import Fence
+from state_tracker.enums import GL
+from state_tracker.errors import invalid_enum, invalid_value
+from state_tracker.registry import entry
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["SyncState"]
+
+
+class SyncState:
+    """Live sync objects by handle; handles look like addresses, as C expects."""
+
+    def __init__(self) -> None:
+        self.fences: dict[int, Fence] = {}
+        self._next = 0x1000
+
+    def add(self, fence: Fence) -> int:
+        self._next += 16
+        self.fences[self._next] = fence
+        return self._next
+
+    def require(self, handle: int) -> Fence:
+        found = self.fences.get(handle or 0)
+        if found is None:
+            raise invalid_value(f"{handle} is not a sync object")
+        return found
+
+
+@entry
+def flush(ctx: Context) -> None:
+    ctx.pipe.flush()
+
+
+@entry
+def finish(ctx: Context) -> None:
+    ctx.pipe.flush().wait((1 << 63) - 1)
+
+
+@entry
+def fence_sync(ctx: Context, condition: int, flags: int) -> int:
+    if condition != GL.SYNC_GPU_COMMANDS_COMPLETE:
+        raise invalid_enum(condition, "sync condition")
+    if flags:
+        raise invalid_value("sync flags must be 0")
+    return ctx.syncs.add(ctx.pipe.flush())
+
+
+@entry
+def is_sync(ctx: Context, sync: int) -> int:
+    return int((sync or 0) in ctx.syncs.fences)
+
+
+@entry
+def delete_sync(ctx: Context, sync: int) -> None:
+    if sync:
+        ctx.syncs.require(sync)
+        del ctx.syncs.fences[sync]
+
+
+@entry
+def client_wait_sync(ctx: Context, sync: int, flags: int, timeout: int) -> int:
+    fence = ctx.syncs.require(sync)
+    if flags & ~GL.SYNC_FLUSH_COMMANDS_BIT:
+        raise invalid_value("unknown sync flags")
+    if fence.wait(0):
+        return GL.ALREADY_SIGNALED
+    done = timeout and fence.wait(timeout)
+    return GL.CONDITION_SATISFIED if done else GL.TIMEOUT_EXPIRED
+
+
+@entry
+def wait_sync(ctx: Context, sync: int, flags: int, timeout: int) -> None:
+    fence = ctx.syncs.require(sync)
+    if flags or timeout & 0xFFFFFFFFFFFFFFFF != 0xFFFFFFFFFFFFFFFF:
+        raise invalid_value("flags must be 0 and the timeout ignored")
+    fence.wait((1 << 63) - 1)
+
+
+@entry
+def get_synciv(ctx: Context, sync: int, pname: int) -> list[int]:
+    fence = ctx.syncs.require(sync)
+    values: dict[int, int] = {
+        GL.OBJECT_TYPE: GL.SYNC_FENCE,
+        GL.SYNC_STATUS: GL.SIGNALED if fence.wait(0) else GL.UNSIGNALED,
+        GL.SYNC_CONDITION: GL.SYNC_GPU_COMMANDS_COMPLETE,
+        GL.SYNC_FLAGS: 0,
+    }
+    if pname not in values:
+        raise invalid_enum(pname, "sync parameter")
+    return [values[pname]]
+
+
+@entry
+def memory_barrier(ctx: Context, barriers: int) -> None:
+    ctx.pipe.memory_barrier()
+
+
+@entry
+def texture_barrier(ctx: Context) -> None:
+    ctx.pipe.memory_barrier()
