@@ -9,8 +9,10 @@ call's way: `draw` checks the arguments, `validate` turns dirty GL state into pi
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import TYPE_CHECKING, Any
 
+from compiler import debug as debug_flags
 from compiler.errors import GalletteError
 from compiler.nir.ir import Stage
 from compiler.nir.slots import VaryingSlot
@@ -158,6 +160,8 @@ class Context(GLInterface):
             raise GalletteError(f"unknown profile {profile!r} (core, compat or es)")
         self.profile, self.requested_version = profile, version
         self.driver = driver
+        self._print_calls = debug_flags.is_set("gl:calls")
+        self._print_errors = debug_flags.is_set("gl:errors")
         self.screen = create_screen(driver, **options)
         self.caps = self.screen.caps
         self.limits = Limits(self.caps, profile)
@@ -208,6 +212,8 @@ class Context(GLInterface):
             raise AttributeError(f"OpenGL has no function for {name!r}") from None
         found = implementation(function) if self.has_function(function) else None
         method = bind_method(self, function, found or _unavailable(function))
+        if self._print_calls:
+            method = _printing(function, method)
         self.__dict__[name] = method
         return method
 
@@ -225,7 +231,10 @@ class Context(GLInterface):
         if self.error == GL.NO_ERROR:
             self.error = error.code
         name = GL.name_of(error.code, "error")
-        self.debug.error(error.code, f"{name} in {function.c_name}: {error}")
+        text = f"{name} in {function.c_name}: {error}"
+        self.debug.error(error.code, text)
+        if self._print_errors:
+            print(text, file=sys.stderr)
 
     # -- what the topics ask -----------------------------------------------------------------------
 
@@ -314,6 +323,22 @@ class Context(GLInterface):
         if live:
             names = ", ".join(repr(r) for r in live[:8])
             raise LeakError(f"{len(live)} resources outlive their context: {names}")
+
+
+def _printing(function: Function, method: Any) -> Any:
+    """`GALLETTE_DEBUG=gl:calls`: every call on a line of stderr, with what it returned."""
+
+    def call(*args: Any) -> Any:
+        shown = []
+        for param, value in zip(function.params, args, strict=False):
+            text = GL.name_of(value) if param.type == "enum" and isinstance(value, int) else value
+            shown.append(f"{param.name}={text if isinstance(text, str) else repr(text)[:60]}")
+        result = method(*args)
+        end = "" if result is None else f" -> {repr(result)[:60]}"
+        print(f"{function.c_name}({', '.join(shown)}){end}", file=sys.stderr)
+        return result
+
+    return call
 
 
 def _unavailable(function: Function) -> Any:

@@ -189,6 +189,9 @@ gets(
         "MAX_GEOMETRY_UNIFORM_COMPONENTS": _stage_limit(
             "geometry", _limit("max_uniform_components")
         ),
+        "MAX_COMBINED_GEOMETRY_UNIFORM_COMPONENTS": _stage_limit(
+            "geometry", _limit("max_uniform_components")
+        ),
         "MAX_GEOMETRY_INPUT_COMPONENTS": _stage_limit("geometry", _limit("max_varying_components")),
         "MAX_GEOMETRY_OUTPUT_COMPONENTS": _stage_limit(
             "geometry", _limit("max_varying_components")
