@@ -91,6 +91,7 @@ class NumpipeContext(Context):
         self.shaders: set[Any] = set()
         self.scratch = Scratch()
         self.selections: dict[Any, Any] = {}
+        self.derived: dict[bool, Any] = {}
         self._condition: RenderCondition | None = None
         self._defaults = (
             Cso(BlendState()),
@@ -101,13 +102,19 @@ class NumpipeContext(Context):
         self.bound = Bound(*self._defaults)
         self.bound.stages = {stage: StageBindings() for stage in Stage}
 
+    def _set(self, name: str, value: Any) -> None:
+        """Bind something that draws derive state from; a change makes them derive it anew."""
+        if getattr(self.bound, name) != value:
+            self.derived.clear()
+        setattr(self.bound, name, value)
+
     # -- state objects -------------------------------------------------------------------------
 
     def create_blend_state(self, state: BlendState) -> Handle:
         return Cso(state)
 
     def bind_blend_state(self, handle: Handle) -> None:
-        self.bound.blend = handle or self._defaults[0]
+        self._set("blend", handle or self._defaults[0])
 
     def delete_blend_state(self, handle: Handle) -> None:
         """Nothing is held outside the object."""
@@ -116,7 +123,7 @@ class NumpipeContext(Context):
         return Cso(state)
 
     def bind_rasterizer_state(self, handle: Handle) -> None:
-        self.bound.rasterizer = handle or self._defaults[1]
+        self._set("rasterizer", handle or self._defaults[1])
 
     def delete_rasterizer_state(self, handle: Handle) -> None:
         """Nothing is held outside the object."""
@@ -125,7 +132,7 @@ class NumpipeContext(Context):
         return Cso(state)
 
     def bind_depth_stencil_alpha_state(self, handle: Handle) -> None:
-        self.bound.depth_stencil_alpha = handle or self._defaults[2]
+        self._set("depth_stencil_alpha", handle or self._defaults[2])
 
     def delete_depth_stencil_alpha_state(self, handle: Handle) -> None:
         """Nothing is held outside the object."""
@@ -137,6 +144,7 @@ class NumpipeContext(Context):
         bindings = self.bound.stages[stage]
         _store(bindings.samplers, start, handles)
         bindings.changed()
+        self.derived.clear()
 
     def delete_sampler_state(self, handle: Handle) -> None:
         """Nothing is held outside the object."""
@@ -160,11 +168,14 @@ class NumpipeContext(Context):
         return handle
 
     def bind_shader_state(self, stage: Stage, handle: Handle) -> None:
-        self.bound.shaders[stage] = handle
+        if self.bound.shaders.get(stage) is not handle:
+            self.bound.shaders[stage] = handle
+            self.derived.clear()
 
     def delete_shader_state(self, handle: Handle) -> None:
         self.shaders.discard(handle)
         self.selections.clear()
+        self.derived.clear()
         for stage, bound in self.bound.shaders.items():
             if bound is handle:
                 self.bound.shaders[stage] = None
@@ -180,7 +191,7 @@ class NumpipeContext(Context):
             if surface is not None:
                 surface.resource.ref()
         self._drop_framebuffer()
-        self.bound.framebuffer = state
+        self._set("framebuffer", state)
 
     def _drop_framebuffer(self) -> None:
         old = self.bound.framebuffer
@@ -190,23 +201,23 @@ class NumpipeContext(Context):
 
     def set_viewport_states(self, start: int, states: Sequence[ViewportState]) -> None:
         if start == 0 and states:
-            self.bound.viewport = states[0]
+            self._set("viewport", states[0])
 
     def set_scissor_states(self, start: int, states: Sequence[ScissorState]) -> None:
         if start == 0 and states:
-            self.bound.scissor = states[0]
+            self._set("scissor", states[0])
 
     def set_blend_color(self, color: tuple[float, float, float, float]) -> None:
-        self.bound.blend_color = color
+        self._set("blend_color", color)
 
     def set_stencil_ref(self, front: int, back: int) -> None:
-        self.bound.stencil_ref = front & 0xFF, back & 0xFF
+        self._set("stencil_ref", (front & 0xFF, back & 0xFF))
 
     def set_sample_mask(self, mask: int) -> None:
-        self.bound.sample_mask = mask
+        self._set("sample_mask", mask)
 
     def set_min_samples(self, samples: int) -> None:
-        self.bound.min_samples = samples
+        self._set("min_samples", samples)
 
     def set_clip_planes(self, planes: Sequence[tuple[float, float, float, float]]) -> None:
         self.bound.clip_planes = tuple(planes)
@@ -214,7 +225,7 @@ class NumpipeContext(Context):
             bindings.changed()
 
     def set_polygon_stipple(self, pattern: tuple[int, ...]) -> None:
-        self.bound.polygon_stipple = pattern
+        self._set("polygon_stipple", pattern)
 
     def set_constant_buffer(
         self,
@@ -382,6 +393,7 @@ class NumpipeContext(Context):
 
     def begin_query(self, query: Handle) -> None:
         query.active = True
+        self.derived.clear()
         self.active_occlusion += query.counts_samples
         query.begin, query.end = self.counters.snapshot(), None
 
@@ -389,6 +401,7 @@ class NumpipeContext(Context):
         if query.active:
             self.active_occlusion -= query.counts_samples
         query.active = False
+        self.derived.clear()
         query.end = self.counters.snapshot()
 
     def get_query_result(self, query: Handle, wait: bool) -> int | dict[str, int] | None:
@@ -415,6 +428,7 @@ class NumpipeContext(Context):
     def destroy(self) -> None:
         self._drop_framebuffer()
         self.bound.framebuffer = FramebufferState()
+        self.derived.clear()
         self.set_vertex_buffers(())
         self.set_stream_output_targets(())
         for stage, bindings in self.bound.stages.items():

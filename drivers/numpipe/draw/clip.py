@@ -60,10 +60,9 @@ class ClipPlanes:
             value = vertices.component(*self.distances[plane])
             return value[which] if value.ndim else np.broadcast_to(value, _shape(which, vertices))
         x, y, z, w = vertices.clip[:, which]
-        with np.errstate(invalid="ignore", over="ignore"):
-            if plane == 4:
-                return np.asarray(z if self.halfz else z + w)
-            return np.asarray((w - x, w + x, w - y, w + y, z, w - z)[plane])
+        if plane == 4:
+            return np.asarray(z if self.halfz else z + w)
+        return np.asarray((w - x, w + x, w - y, w + y, z, w - z)[plane])
 
 
 def _shape(which: Ints | slice, vertices: VertexSet) -> tuple[int, ...]:
@@ -73,14 +72,17 @@ def _shape(which: Ints | slice, vertices: VertexSet) -> tuple[int, ...]:
 def clip_codes(vertices: VertexSet, planes: ClipPlanes) -> Codes | None:
     """A bit per plane a vertex is outside of (NaN counts as outside); None if none is."""
     clip = vertices.clip
+    if planes.near and planes.far and not planes.halfz and not planes.distances:
+        extent = np.abs(clip[:3])
+        if (extent <= clip[3]).all():
+            return None
     codes: Codes | None = None
     everything = slice(None)
     for plane in planes.numbers():
         distance = planes.distance(vertices, plane, everything)
-        with np.errstate(invalid="ignore"):
-            if distance.size and distance.min() >= 0:
-                continue
-            outside = ~(distance >= 0)
+        if distance.size and distance.min() >= 0:
+            continue
+        outside = ~(distance >= 0)
         if codes is None:
             codes = np.zeros(clip.shape[1], np.uint32)
         codes |= outside.astype(np.uint32) << np.uint32(plane)
@@ -138,9 +140,8 @@ def _clip_plane(
     here = context.planes.distance(context.vertices, plane, inlist)
     there = np.take_along_axis(here, following, axis=1)
     bad = (used & ~np.isfinite(here)).any(axis=1)
-    with np.errstate(invalid="ignore"):
-        inside = (here >= 0) & used
-        crossed = used & ((here >= 0) != (there >= 0))
+    inside = (here >= 0) & used
+    crossed = used & ((here >= 0) != (there >= 0))
     row, slot = np.nonzero(crossed)
     first_new = _cut(context, here, there, inlist, ahead, provoking[where], row, slot)
     # Each slot emits itself if inside, then the cut of the edge it starts.
@@ -180,9 +181,8 @@ def _cut(
     exact = np.abs(b) == np.abs(a)
     nearer |= exact & (a < 0)  # of equal distances the inner end counts
     near_distance = np.where(nearer, b, a)
-    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-        far_distance = np.where(nearer, a, b)
-        t = near_distance / (near_distance - far_distance)
+    far_distance = np.where(nearer, a, b)
+    t = near_distance / (near_distance - far_distance)
     return context.vertices.append(
         t.astype(np.float32, copy=False),
         np.where(nearer, end, start),
@@ -221,10 +221,9 @@ def clip_lines(
         d0 = context.planes.distance(vertices, plane, ends[:, 0])
         d1 = context.planes.distance(vertices, plane, ends[:, 1])
         alive &= ~touched | (np.isfinite(d0) & np.isfinite(d1))
-        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-            t1 = np.where(touched & (d1 < 0), np.maximum(t1, d1 / (d1 - d0)), t1)
-            t0 = np.where(touched & (d0 < 0), np.maximum(t0, d0 / (d0 - d1)), t0)
-            alive &= ~(t0 + t1 >= 1)
+        t1 = np.where(touched & (d1 < 0), np.maximum(t1, d1 / (d1 - d0)), t1)
+        t0 = np.where(touched & (d0 < 0), np.maximum(t0, d0 / (d0 - d1)), t0)
+        alive &= ~(t0 + t1 >= 1)
     new = ends.copy()
     for side, t in ((0, t0), (1, t1)):
         cut = np.flatnonzero(alive & (codes != 0) & (t > 0))

@@ -95,7 +95,7 @@ class FetchedVertices:
             return np.zeros((1, words) if words > 1 else 1, word)
         stride = buffer.stride
         available = (len(data) - size) // stride + 1 if stride else 1
-        rows = np.lib.stride_tricks.as_strided(data, (available, size), (stride, 1))
+        rows = np.ndarray((available, size), np.uint8, data, 0, (stride, 1))
         raw = self._rows(element, rows, stride)
         texels = np.ascontiguousarray(raw).view(word)
         return texels if words > 1 else texels[:, 0]

@@ -12,21 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from compiler.nir.slots import VaryingSlot
-from drivers.numpipe.output.color import ColorTarget
-from drivers.numpipe.output.depth import DepthTarget
-from drivers.numpipe.output.engine import FragmentEngine, FragmentState
-from drivers.numpipe.raster.setup import Rect
-from drivers.numpipe.raster.triangles import DepthOffset
 from drivers.numpipe.resource import NumpipeResource
 from drivers.numpipe.shader.api import Outputs
-from pipe.state import DrawInfo, FramebufferState
+from pipe.state import DrawInfo
 
 from .assembly import Runs, assemble, cut_runs
-from .clip import ClipPlanes
 from .fetch import FetchedVertices, VertexSource
-from .programs import DrawPrograms, select_programs
-from .rasterize import Batch, RasterContext, rasterize
+from .rasterize import Batch, rasterize
+from .state import DrawState, draw_state
 from .stream_output import capture
 from .vertices import Ints, VertexSet
 
@@ -40,7 +33,13 @@ _SPARSE = 4
 
 
 def draw(context: NumpipeContext, info: DrawInfo) -> None:
-    """Execute a draw call."""
+    """Execute a draw call. Infinities and NaNs are legitimate from here down."""
+    with np.errstate(all="ignore"):
+        _resolved(context, info)
+
+
+def _resolved(context: NumpipeContext, info: DrawInfo) -> None:
+    """Draw what an indirect or counted draw amounts to."""
     if info.indirect is not None:
         for single in _indirect(info):
             _draw(context, single)
@@ -95,13 +94,13 @@ def _words(resource: Any, offset: int, count: int) -> npt.NDArray[np.uint32]:
 def _draw(context: NumpipeContext, info: DrawInfo) -> None:
     if info.count <= 0 or info.instance_count <= 0:
         return
-    programs = select_programs(context, info)
-    if programs is None:
+    derived = draw_state(context, info.mode)
+    if derived is None:
         return
     stream, runs, source = _stream(info)
     if not len(stream) or not source.count:
         return
-    vertices = _shade(context, programs, source)
+    vertices = _shade(context, derived, source)
     bound = context.bound
     state = bound.rasterizer.state
     assembled = assemble(info.mode, runs, state.flatshade_first)
@@ -118,17 +117,15 @@ def _draw(context: NumpipeContext, info: DrawInfo) -> None:
     counters = context.counters
     counters.ia_vertices += info.count * info.instance_count
     counters.ia_primitives += len(corners)
-    if any(t is not None for t in bound.stream_targets) and programs.stream_output is not None:
-        capture(context, programs.stream_output, vertices, corners)
+    if any(t is not None for t in bound.stream_targets) and derived.stream_output is not None:
+        capture(context, derived.stream_output, vertices, corners)
     counters.primitives_generated += len(corners)
     if state.rasterizer_discard or not len(corners):
         return
-    engine = _engine(context, programs)
-    if engine.idle:
-        return
-    raster = _raster_context(context, programs, engine)
-    rasterize(raster, vertices, Batch(corners, provoking, identity, edges))
-    engine.finish()
+    engine = derived.raster.engine
+    if not engine.idle:
+        rasterize(derived.raster, vertices, Batch(corners, provoking, identity, edges))
+        engine.finish()
 
 
 # -- indices -------------------------------------------------------------------------------------
@@ -186,22 +183,22 @@ def _indices(info: DrawInfo) -> npt.NDArray[Any]:
 # -- vertices ------------------------------------------------------------------------------------
 
 
-def _shade(context: NumpipeContext, programs: DrawPrograms, source: VertexSource) -> VertexSet:
+def _shade(context: NumpipeContext, derived: DrawState, source: VertexSource) -> VertexSet:
     """Run the vertex shader once per unique vertex and instance."""
     bound = context.bound
     lanes = source.lanes
     context.counters.vs_invocations += lanes
     elements, buffers = bound.elements.state, bound.vertex_buffers
-    size = programs.vertex_facts.chunk_lanes
+    size = derived.vertex_facts.chunk_lanes
     if lanes <= size + size // 4:
         fetched = FetchedVertices(source, elements, buffers, 0, lanes)
-        outputs = programs.vertex.vertex(fetched)
+        outputs = derived.vertex.vertex(fetched)
     else:
         parts = []
         for start in range(0, lanes, size):
             stop = min(start + size, lanes)
             fetched = FetchedVertices(source, elements, buffers, start, stop)
-            parts.append((programs.vertex.vertex(fetched), stop - start))
+            parts.append((derived.vertex.vertex(fetched), stop - start))
         outputs = _joined(parts)
     return VertexSet.from_outputs(
         lanes, {slot: list(values) for slot, values in outputs.items()}, bound.viewport
@@ -225,94 +222,3 @@ def _joined(parts: list[tuple[Outputs, int]]) -> Outputs:
             )
         joined[slot] = values
     return joined
-
-
-# -- the rest of the pipeline ----------------------------------------------------------------------
-
-
-def _target_rect(context: NumpipeContext) -> Rect:
-    framebuffer = context.bound.framebuffer
-    x0, y0, x1, y1 = 0, 0, framebuffer.width, framebuffer.height
-    if context.bound.rasterizer.state.scissor:
-        scissor = context.bound.scissor
-        x0, y0 = max(x0, scissor.minx), max(y0, scissor.miny)
-        x1, y1 = min(x1, scissor.maxx), min(y1, scissor.maxy)
-    return Rect(x0, y0, x1, y1)
-
-
-def _engine(context: NumpipeContext, programs: DrawPrograms) -> FragmentEngine:
-    bound = context.bound
-    framebuffer = bound.framebuffer
-    blend = bound.blend.state
-    colors = [
-        None if surface is None else ColorTarget(surface, blend, index, bound.blend_color)
-        for index, surface in enumerate(framebuffer.cbufs)
-    ]
-    depth = None if framebuffer.zsbuf is None else DepthTarget(framebuffer.zsbuf)
-    width = framebuffer.width
-    if depth is not None:
-        width = depth.stride
-    elif colors and colors[0] is not None:
-        width = colors[0].stride
-    raster = bound.rasterizer.state
-    clamp = None
-    if raster.depth_clamp or not (raster.depth_clip_near and raster.depth_clip_far):
-        scale, translate = bound.viewport.scale[2], bound.viewport.translate[2]
-        near = translate if raster.clip_halfz else translate - scale
-        clamp = min(near, translate + scale), max(near, translate + scale)
-    state = FragmentState(
-        width=width,
-        height=framebuffer.height,
-        colors=colors,
-        depth=depth,
-        tests=bound.depth_stencil_alpha.state,
-        references=bound.stencil_ref,
-        program=programs.fragment,
-        facts=programs.fragment_facts,
-        quads=programs.quads,
-        counting=context.active_occlusion > 0,
-        depth_clamp=clamp,
-        sample_mask=bound.sample_mask,
-    )
-    return FragmentEngine(state, context.scratch, context.counters)
-
-
-def _raster_context(
-    context: NumpipeContext, programs: DrawPrograms, engine: FragmentEngine
-) -> RasterContext:
-    bound = context.bound
-    state = bound.rasterizer.state
-    distances = {
-        6 + i: (VaryingSlot.CLIP_DIST0 + i // 4, i % 4)
-        for i in range(8)
-        if state.clip_plane_enable >> i & 1
-        and programs.vertex_facts.outputs.get(VaryingSlot.CLIP_DIST0 + i // 4, 0) >> (i % 4) & 1
-    }
-    culls = sum(
-        (programs.vertex_facts.outputs.get(VaryingSlot.CULL_DIST0 + i // 4, 0) >> (i % 4)) & 1
-        for i in range(8)
-    )
-    return RasterContext(
-        state=state,
-        target=_target_rect(context),
-        engine=engine,
-        counters=context.counters,
-        planes=ClipPlanes.of(state, distances),
-        flat=programs.flat_slots,
-        linear=programs.linear_slots,
-        offset=_depth_offset(bound.framebuffer),
-        cull_distances=culls,
-    )
-
-
-def _depth_offset(framebuffer: FramebufferState) -> DepthOffset:
-    """What an offset unit is worth: two steps of a fixed-point buffer, as on llvmpipe."""
-    surface = framebuffer.zsbuf
-    if surface is None:
-        return DepthOffset(0.0)
-    for channel in surface.format.channels:
-        if channel.name == "Z":
-            if channel.type == "FLOAT":
-                return DepthOffset(0.0, True)
-            return DepthOffset(2.0 / ((1 << channel.bits) - 1))
-    return DepthOffset(0.0)

@@ -14,19 +14,19 @@ from compiler.nir.shader import Stage
 from drivers.numpipe.bound import Bound, StageBindings
 from drivers.numpipe.interfaces import ShaderResources
 from drivers.numpipe.resource import NumpipeResource
-from drivers.numpipe.shader.api import BoundProgram, ProgramFacts
+from drivers.numpipe.shader.api import BoundProgram
 from drivers.numpipe.shader.program import CompiledShader
 from drivers.numpipe.texture import texture_unit
 from drivers.numpipe.variants.keys import fragment_key, vertex_key
 from drivers.numpipe.variants.shader import ShaderObject
-from pipe.enums import PolygonMode, Primitive
-from pipe.state import DrawInfo, RasterizerState, StreamOutputInfo
+from pipe.enums import Primitive
+from pipe.state import StreamOutputInfo
 
 if TYPE_CHECKING:
     from compiler.nir.ir import Shader
     from drivers.numpipe.context import NumpipeContext
 
-__all__ = ["DrawPrograms", "Selection", "create_shader", "select_programs"]
+__all__ = ["Joined", "Selection", "create_shader", "join", "select"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +37,6 @@ class Selection:
     fragment: CompiledShader | None
     flat_slots: frozenset[int]
     linear_slots: frozenset[int]
-
-
-@dataclass(slots=True)
-class DrawPrograms:
-    """What runs in a draw."""
-
-    vertex: BoundProgram
-    vertex_facts: ProgramFacts
-    fragment: BoundProgram | None
-    fragment_facts: ProgramFacts | None
-    quads: bool
-    flat_slots: frozenset[int]
-    linear_slots: frozenset[int]
-    stream_output: StreamOutputInfo | None
 
 
 def create_shader(
@@ -65,17 +51,15 @@ def create_shader(
     )
 
 
-def select_programs(context: NumpipeContext, info: DrawInfo) -> DrawPrograms | None:
-    """Variants for the bound state, ready to run; None when no vertex shader is bound."""
+def select(context: NumpipeContext, primitive: Primitive) -> Selection | None:
+    """Variants for the bound state; None when no vertex shader is bound."""
     bound = context.bound
     vertex: ShaderObject | None = bound.shaders.get(Stage.VERTEX)
     if vertex is None:
         return None
     fragment: ShaderObject | None = bound.shaders.get(Stage.FRAGMENT)
-    rasterizer = bound.rasterizer.state
-    if rasterizer.rasterizer_discard:
+    if bound.rasterizer.state.rasterizer_discard:
         fragment = None
-    primitive = _rasterized(info.mode, rasterizer)
     colormask = _written_channels(bound)
     samplers = bound.stages[Stage.FRAGMENT].samplers
     key = (
@@ -92,40 +76,7 @@ def select_programs(context: NumpipeContext, info: DrawInfo) -> DrawPrograms | N
         if len(context.selections) > 4096:
             context.selections.clear()
         selection = context.selections[key] = _select(bound, vertex, fragment, primitive, colormask)
-    vs = _joined(bound, Stage.VERTEX, selection.vertex)
-    fs: _Joined | None = None
-    if selection.fragment is not None:
-        fs = _joined(bound, Stage.FRAGMENT, selection.fragment)
-    return DrawPrograms(
-        vertex=vs.program,
-        vertex_facts=selection.vertex.facts,
-        fragment=fs.program if fs else None,
-        fragment_facts=selection.fragment.facts if selection.fragment else None,
-        quads=fs.quads if fs else False,
-        flat_slots=selection.flat_slots,
-        linear_slots=selection.linear_slots,
-        stream_output=vertex.stream_output,
-    )
-
-
-def _rasterized(mode: Primitive, rasterizer: RasterizerState) -> Primitive:
-    """What reaches the rasterizer: polygons may be drawn as points."""
-    polygons = mode not in _POINTS_AND_LINES
-    if polygons and rasterizer.fill_front is PolygonMode.POINT:
-        return Primitive.POINTS
-    return mode
-
-
-_POINTS_AND_LINES = frozenset(
-    {
-        Primitive.POINTS,
-        Primitive.LINES,
-        Primitive.LINE_STRIP,
-        Primitive.LINE_LOOP,
-        Primitive.LINES_ADJACENCY,
-        Primitive.LINE_STRIP_ADJACENCY,
-    }
-)
+    return selection
 
 
 def _written_channels(bound: Bound) -> int:
@@ -178,7 +129,7 @@ def _select(
 
 
 @dataclass(slots=True)
-class _Joined:
+class Joined:
     """A program joined with the resources that were bound when it was."""
 
     compiled: CompiledShader
@@ -186,15 +137,16 @@ class _Joined:
     quads: bool
 
 
-def _joined(bound: Bound, stage: Stage, compiled: CompiledShader) -> _Joined:
+def join(bound: Bound, stage: Stage, compiled: CompiledShader) -> Joined:
+    """The program with the resources bound to its stage (kept while neither changes)."""
     bindings = bound.stages[stage]
-    joined: _Joined | None = bindings.joined
+    joined: Joined | None = bindings.joined
     if joined is None or joined.compiled is not compiled:
         resources = bindings.resources
         if resources is None:
             resources = bindings.resources = _resources(bound, bindings)
         quads = stage is Stage.FRAGMENT and compiled.needs_quads(resources)
-        joined = bindings.joined = _Joined(compiled, compiled.bind(resources), quads)
+        joined = bindings.joined = Joined(compiled, compiled.bind(resources), quads)
     return joined
 
 

@@ -97,8 +97,7 @@ def _cull_by_distance(context: RasterContext, vertices: VertexSet, batch: Batch)
         slot = VaryingSlot.CULL_DIST0 + number // 4
         value = vertices.component(slot, number % 4)
         at = np.broadcast_to(value, vertices.count)[batch.corners]
-        with np.errstate(invalid="ignore"):
-            keep &= ~(at < 0).all(axis=1)
+        keep &= ~(at < 0).all(axis=1)
     return batch if keep.all() else batch.take(np.flatnonzero(keep))
 
 

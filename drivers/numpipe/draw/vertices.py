@@ -99,29 +99,26 @@ class VertexSet:
 
 
 def _lerp(t: Floats, outside: Floats, inside: Floats) -> Floats:
-    with np.errstate(invalid="ignore", over="ignore"):
-        return outside + t * (inside - outside)
+    return outside + t * (inside - outside)
 
 
 def _window_parameter(new: Floats, outside: Floats, inside: Floats, t: Floats) -> Floats:
     """Where the new vertices lie between the old ones on the screen, along the longer axis."""
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        span = inside[:2] - outside[:2]
-        axis = (np.abs(span[1]) > np.abs(span[0])).astype(np.intp)
-        lanes = np.arange(t.size)
-        along = (new[axis, lanes] - outside[axis, lanes]) / span[axis, lanes]
+    span = inside[:2] - outside[:2]
+    axis = (np.abs(span[1]) > np.abs(span[0])).astype(np.intp)
+    lanes = np.arange(t.size)
+    along = (new[axis, lanes] - outside[axis, lanes]) / span[axis, lanes]
     return np.where(np.isfinite(along), along, t).astype(np.float32, copy=False)
 
 
 def project(clip: Floats, viewport: ViewportState) -> Floats:
     """Window x, y, z and 1/w of clip positions, rounded step by step in float32."""
     window = np.empty_like(clip)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        inverse = np.divide(np.float32(1.0), clip[3], out=window[3])
-        for i in range(3):
-            out = np.multiply(clip[i], inverse, out=window[i])
-            out *= np.float32(viewport.scale[i])
-            out += np.float32(viewport.translate[i])
+    inverse = np.divide(np.float32(1.0), clip[3], out=window[3])
+    for i in range(3):
+        out = np.multiply(clip[i], inverse, out=window[i])
+        out *= np.float32(viewport.scale[i])
+        out += np.float32(viewport.translate[i])
     return window
 
 

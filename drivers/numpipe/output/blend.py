@@ -125,27 +125,26 @@ def _channel(state: RenderTargetBlend, operands: _Operands, channel: int) -> Arr
     else:
         func, src, dst = state.rgb_func, state.rgb_src_factor, state.rgb_dst_factor
     a, b = operands.source[channel], operands.destination[channel]
-    with np.errstate(all="ignore"):
-        if func is BlendFunc.MIN:
-            return np.minimum(a, b)
-        if func is BlendFunc.MAX:
-            return np.maximum(a, b)
-        arithmetic = operands.arithmetic
-        weighted = []
-        for value, factor in ((a, src), (b, dst)):
-            weight = operands.factor(factor, channel)
-            if weight is None:
-                weighted.append(value)
-            elif factor is _F.ZERO:
-                weighted.append(weight)
-            else:
-                weighted.append(arithmetic.multiply(value, weight))
-        a, b = weighted
-        if func is BlendFunc.ADD:
-            return arithmetic.add(a, b)
-        if func is BlendFunc.SUBTRACT:
-            return arithmetic.subtract(a, b)
-        return arithmetic.subtract(b, a)
+    if func is BlendFunc.MIN:
+        return np.minimum(a, b)
+    if func is BlendFunc.MAX:
+        return np.maximum(a, b)
+    arithmetic = operands.arithmetic
+    weighted = []
+    for value, factor in ((a, src), (b, dst)):
+        weight = operands.factor(factor, channel)
+        if weight is None:
+            weighted.append(value)
+        elif factor is _F.ZERO:
+            weighted.append(weight)
+        else:
+            weighted.append(arithmetic.multiply(value, weight))
+    a, b = weighted
+    if func is BlendFunc.ADD:
+        return arithmetic.add(a, b)
+    if func is BlendFunc.SUBTRACT:
+        return arithmetic.subtract(a, b)
+    return arithmetic.subtract(b, a)
 
 
 _DESTINATION_FACTORS = {

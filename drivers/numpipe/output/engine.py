@@ -65,10 +65,10 @@ class FragmentState:
     depth: DepthTarget | None
     tests: DepthStencilAlphaState
     references: tuple[int, int]
-    program: BoundProgram | None
     facts: ProgramFacts | None
-    quads: bool
     counting: bool  # samples that pass must be counted exactly
+    program: BoundProgram | None = None  # this and `quads` follow what is bound, draw by draw
+    quads: bool = False
     depth_clamp: tuple[float, float] | None = None
     sample_mask: int = 0xFFFFFFFF
 

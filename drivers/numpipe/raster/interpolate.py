@@ -99,25 +99,23 @@ class PlaneSource:
         if not value.ndim and not perspective:
             return Plane(np.asarray(value, np.float32), None, None)
         corners = self.corners
-        with np.errstate(all="ignore"):
-            at = (
-                [value[c] for c in corners]
-                if value.ndim
-                else [np.full(corners.shape[1], value, np.float32)] * len(corners)
-            )
-            at = [a.view(np.float32) for a in at]
-            if perspective:
-                at = [a * self.vertices.window[3, c] for a, c in zip(at, corners, strict=True)]
+        at = (
+            [value[c] for c in corners]
+            if value.ndim
+            else [np.full(corners.shape[1], value, np.float32)] * len(corners)
+        )
+        at = [a.view(np.float32) for a in at]
+        if perspective:
+            at = [a * self.vertices.window[3, c] for a, c in zip(at, corners, strict=True)]
         return self._through(at)
 
     def _through(self, at: list[Floats]) -> Plane:
         """The planes through values at the corners."""
         if len(at) == 1:
             return Plane(at[0].astype(np.float64), None, None)
-        with np.errstate(all="ignore"):
-            dx, dy = self._slopes(at)
-            x0, y0 = self._anchor()
-            a0 = at[0] - (dx * x0 + dy * y0)
+        dx, dy = self._slopes(at)
+        x0, y0 = self._anchor()
+        a0 = at[0] - (dx * x0 + dy * y0)
         return Plane(a0.astype(np.float64), dx.astype(np.float64), dy.astype(np.float64))
 
     def _anchor(self) -> tuple[Floats, Floats]:

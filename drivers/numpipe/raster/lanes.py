@@ -78,8 +78,7 @@ class ChunkLanes:
         plane = self._source.plane(slot, component, perspective)
         value = self._at(plane, self._x, self._y)
         if perspective and not self._source.affine:
-            with np.errstate(all="ignore"):
-                value = value * self._perspective()
+            value = value * self._perspective()
         return value
 
     def smooth_at(
@@ -88,8 +87,7 @@ class ChunkLanes:
         x, y = self._x + dx, self._y + dy
         value = self._at(self._source.plane(slot, component, perspective), x, y)
         if perspective and not self._source.affine:
-            with np.errstate(all="ignore"):
-                value = value / self._at(self._source.window_plane(3), x, y)
+            value = value / self._at(self._source.window_plane(3), x, y)
         return value
 
     def flat(self, slot: int, component: int) -> Value:
@@ -107,19 +105,17 @@ class ChunkLanes:
         """Two fused multiply-adds, each rounded to float32."""
         if plane.dx is None or plane.dy is None:
             return np.asarray(self._pick(plane.a0), np.float32)
-        with np.errstate(all="ignore"):
-            value: Doubles = self._pick(plane.dx) * x
-            value += self._pick(plane.a0)
-            step = value.astype(np.float32)
-            np.multiply(self._pick(plane.dy), y, out=value)
-            value += step
-            return value.astype(np.float32)
+        value: Doubles = self._pick(plane.dx) * x
+        value += self._pick(plane.a0)
+        step = value.astype(np.float32)
+        np.multiply(self._pick(plane.dy), y, out=value)
+        value += step
+        return value.astype(np.float32)
 
     def _perspective(self) -> Value:
         """The clip-space w: what varyings divided by w are multiplied with."""
         if self._w is None:
-            with np.errstate(all="ignore"):
-                self._w = np.float32(1.0) / self._inverse_w()
+            self._w = np.float32(1.0) / self._inverse_w()
         return self._w
 
     def _inverse_w(self) -> Value:

@@ -52,10 +52,9 @@ def rasterize_lines(
     """The spans of lines `ends[n, 2]`, and where their fragments get their values."""
     columns = ends.T
     x, y = vertices.window[0, columns], vertices.window[1, columns]
-    with np.errstate(invalid="ignore", over="ignore"):
-        dx, dy = x[0] - x[1], y[0] - y[1]
-        length = dx * dx + dy * dy
-        keep = np.isfinite(length) & (length > 0)
+    dx, dy = x[0] - x[1], y[0] - y[1]
+    length = dx * dx + dy * dy
+    keep = np.isfinite(length) & (length > 0)
     if not keep.all():
         rows = np.flatnonzero(keep)
         columns, x, y, dx, dy = columns[:, rows], x[:, rows], y[:, rows], dx[rows], dy[rows]
@@ -84,8 +83,7 @@ def _parallelograms(
             continue
         u, v = (x, y) if horizontal else (y, x)
         du, dv = (dx, dy) if horizontal else (dy, dx)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            slope = dv[which] / du[which]
+        slope = dv[which] / du[which]
         major = _Major(u[:, which], v[:, which], du[which], dv[which], slope)
         moved_u, moved_v = _moved_ends(major, horizontal)
         snapped_u = snap(moved_u, state.half_pixel_center)

@@ -22,6 +22,7 @@ __all__ = ["Edges", "Rect", "polygon_edges", "snap", "triangle_area"]
 Doubles = npt.NDArray[np.float64]
 
 SUBPIXELS = 256.0
+_FOLLOWING = {k: np.arange(1, k + 1) % k for k in (3, 4)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +71,10 @@ class Edges:
 def snap(window: Floats, pixel_center: bool) -> Doubles:
     """Window coordinates in 1/256 pixel, relative to pixel centres, rounded to nearest even."""
     half = np.float32(0.5 if pixel_center else 0.0)
-    with np.errstate(invalid="ignore", over="ignore"):
-        shifted = window - half
-        shifted *= np.float32(SUBPIXELS)
-        snapped: Doubles = np.rint(shifted).astype(np.float64)
-        return snapped
+    shifted = window - half
+    shifted *= np.float32(SUBPIXELS)
+    snapped: Doubles = np.rint(shifted).astype(np.float64)
+    return snapped
 
 
 def triangle_area(x: Doubles, y: Doubles) -> Doubles:
@@ -85,7 +85,8 @@ def triangle_area(x: Doubles, y: Doubles) -> Doubles:
 
 def polygon_edges(x: Doubles, y: Doubles, bottom_edge_rule: bool, target: Rect) -> Edges:
     """Edges of convex polygons given by snapped corners `[k, n]`, clockwise with y up."""
-    following_x, following_y = np.roll(x, -1, axis=0), np.roll(y, -1, axis=0)
+    following = _FOLLOWING[len(x)]
+    following_x, following_y = x[following], y[following]
     dx = x - following_x
     dy = y - following_y
     c = dy * x

@@ -92,8 +92,7 @@ def _bound(
     ceil(value / -slope) - 1. The quotient of two whole numbers below 2**53 rounds to a whole number
     only if it is one, so floor and ceil of the rounded quotient are exact.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
-        crossing = value / slope
+    crossing = value / slope
     np.negative(crossing, out=crossing)
     rising = slope > 0
     falling = slope < 0

@@ -69,11 +69,10 @@ def face_triangles(
     columns = np.ascontiguousarray(corners.T)
     snapped = snap(vertices.window[:2], state.half_pixel_center)
     x, y = snapped[0, columns], snapped[1, columns]
-    with np.errstate(invalid="ignore", over="ignore"):
-        area = triangle_area(x, y)
-        clockwise = area > 0
-        front = clockwise != state.front_ccw
-        keep = np.isfinite(area) & (area != 0)
+    area = triangle_area(x, y)
+    clockwise = area > 0
+    front = clockwise != state.front_ccw
+    keep = np.isfinite(area) & (area != 0)
     if state.cull_face & CullFace.FRONT:
         keep &= ~front
     if state.cull_face & CullFace.BACK:
@@ -101,28 +100,27 @@ def offset_depth(
     """Window z at the corners, moved by the polygon offset."""
     window = vertices.window[:, corners]
     x, y, z = window[0], window[1], window[2]
-    with np.errstate(all="ignore"):
-        dx01, dy01 = x[0] - x[1], y[0] - y[1]
-        dx20, dy20 = x[2] - x[0], y[2] - y[0]
-        inverse = np.float32(1.0) / (dx01 * dy20 - dx20 * dy01)
-        dz01, dz20 = z[0] - z[1], z[2] - z[0]
-        slope_x = np.abs((dz01 * dy20 - dz20 * dy01) * inverse)
-        slope_y = np.abs((dz20 * dx01 - dz01 * dx20) * inverse)
-        slope = np.fmax(slope_x, slope_y)
-        units = np.float32(state.offset_units)
-        if offset.is_float:
-            largest = np.abs(z).max(axis=0)
-            exponent = np.frexp(largest)[1] - 1
-            unit = np.where(largest > 0, np.ldexp(np.float32(1.0), exponent - 23), 0)
-            bias = unit.astype(np.float32) * units
-        else:
-            bias = np.full(slope.shape, np.float32(offset.unit) * units, np.float32)
-        moved: Floats = bias + slope * np.float32(state.offset_scale)
-        if state.offset_clamp > 0:
-            moved = np.minimum(moved, np.float32(state.offset_clamp))
-        elif state.offset_clamp < 0:
-            moved = np.maximum(moved, np.float32(state.offset_clamp))
-        return np.asarray(moved + z)
+    dx01, dy01 = x[0] - x[1], y[0] - y[1]
+    dx20, dy20 = x[2] - x[0], y[2] - y[0]
+    inverse = np.float32(1.0) / (dx01 * dy20 - dx20 * dy01)
+    dz01, dz20 = z[0] - z[1], z[2] - z[0]
+    slope_x = np.abs((dz01 * dy20 - dz20 * dy01) * inverse)
+    slope_y = np.abs((dz20 * dx01 - dz01 * dx20) * inverse)
+    slope = np.fmax(slope_x, slope_y)
+    units = np.float32(state.offset_units)
+    if offset.is_float:
+        largest = np.abs(z).max(axis=0)
+        exponent = np.frexp(largest)[1] - 1
+        unit = np.where(largest > 0, np.ldexp(np.float32(1.0), exponent - 23), 0)
+        bias = unit.astype(np.float32) * units
+    else:
+        bias = np.full(slope.shape, np.float32(offset.unit) * units, np.float32)
+    moved: Floats = bias + slope * np.float32(state.offset_scale)
+    if state.offset_clamp > 0:
+        moved = np.minimum(moved, np.float32(state.offset_clamp))
+    elif state.offset_clamp < 0:
+        moved = np.maximum(moved, np.float32(state.offset_clamp))
+    return np.asarray(moved + z)
 
 
 def rasterize_triangles(

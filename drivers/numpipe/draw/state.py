@@ -1,0 +1,177 @@
+"""What draws derive from bound state, kept until a binding changes.
+
+Everything here is a function of what is bound, apart from constants, textures and vertex buffers;
+those may change from draw to draw without anything being derived anew.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from compiler.nir.shader import Stage
+from compiler.nir.slots import VaryingSlot
+from drivers.numpipe.output.color import ColorTarget
+from drivers.numpipe.output.depth import DepthTarget
+from drivers.numpipe.output.engine import FragmentEngine, FragmentState
+from drivers.numpipe.raster.setup import Rect
+from drivers.numpipe.raster.triangles import DepthOffset
+from drivers.numpipe.shader.api import BoundProgram, ProgramFacts
+from pipe.enums import PolygonMode, Primitive
+from pipe.state import FramebufferState, RasterizerState, StreamOutputInfo
+
+from .clip import ClipPlanes
+from .programs import Selection, join, select
+from .rasterize import RasterContext
+
+if TYPE_CHECKING:
+    from drivers.numpipe.context import NumpipeContext
+
+__all__ = ["DrawState", "draw_state"]
+
+
+@dataclass(slots=True)
+class DrawState:
+    """What runs in a draw and how its primitives are rasterized."""
+
+    selection: Selection
+    raster: RasterContext
+    vertex: BoundProgram
+    vertex_facts: ProgramFacts
+    stream_output: StreamOutputInfo | None
+
+
+def draw_state(context: NumpipeContext, mode: Primitive) -> DrawState | None:
+    """The state derived for draws of this mode; None when no vertex shader is bound."""
+    bound = context.bound
+    points = _draws_points(mode, bound.rasterizer.state)
+    found = context.derived.get(points)
+    if found is None:
+        found = _derive(context, points)
+        if found is None:
+            return None
+        context.derived[points] = found
+    selection = found.selection
+    found.vertex = join(bound, Stage.VERTEX, selection.vertex).program
+    if selection.fragment is not None:
+        joined = join(bound, Stage.FRAGMENT, selection.fragment)
+        fragments = found.raster.engine.state
+        fragments.program, fragments.quads = joined.program, joined.quads
+    return found
+
+
+def _derive(context: NumpipeContext, points: bool) -> DrawState | None:
+    selection = select(context, Primitive.POINTS if points else Primitive.TRIANGLES)
+    if selection is None:
+        return None
+    engine = _engine(context, selection)
+    return DrawState(
+        selection,
+        _raster_context(context, selection, engine),
+        join(context.bound, Stage.VERTEX, selection.vertex).program,
+        selection.vertex.facts,
+        context.bound.shaders[Stage.VERTEX].stream_output,
+    )
+
+
+_POINTS_AND_LINES = frozenset(
+    {
+        Primitive.POINTS,
+        Primitive.LINES,
+        Primitive.LINE_STRIP,
+        Primitive.LINE_LOOP,
+        Primitive.LINES_ADJACENCY,
+        Primitive.LINE_STRIP_ADJACENCY,
+    }
+)
+
+
+def _draws_points(mode: Primitive, rasterizer: RasterizerState) -> bool:
+    """Points reach the rasterizer: drawn as such, or as corners of polygons."""
+    if mode in _POINTS_AND_LINES:
+        return mode is Primitive.POINTS
+    return rasterizer.fill_front is PolygonMode.POINT
+
+
+def _target_rect(context: NumpipeContext) -> Rect:
+    framebuffer = context.bound.framebuffer
+    x0, y0, x1, y1 = 0, 0, framebuffer.width, framebuffer.height
+    if context.bound.rasterizer.state.scissor:
+        scissor = context.bound.scissor
+        x0, y0 = max(x0, scissor.minx), max(y0, scissor.miny)
+        x1, y1 = min(x1, scissor.maxx), min(y1, scissor.maxy)
+    return Rect(x0, y0, x1, y1)
+
+
+def _engine(context: NumpipeContext, selection: Selection) -> FragmentEngine:
+    bound = context.bound
+    framebuffer = bound.framebuffer
+    blend = bound.blend.state
+    colors = [
+        None if surface is None else ColorTarget(surface, blend, index, bound.blend_color)
+        for index, surface in enumerate(framebuffer.cbufs)
+    ]
+    depth = None if framebuffer.zsbuf is None else DepthTarget(framebuffer.zsbuf)
+    width = framebuffer.width
+    if depth is not None:
+        width = depth.stride
+    elif colors and colors[0] is not None:
+        width = colors[0].stride
+    raster = bound.rasterizer.state
+    clamp = None
+    if raster.depth_clamp or not (raster.depth_clip_near and raster.depth_clip_far):
+        scale, translate = bound.viewport.scale[2], bound.viewport.translate[2]
+        near = translate if raster.clip_halfz else translate - scale
+        clamp = min(near, translate + scale), max(near, translate + scale)
+    state = FragmentState(
+        width=width,
+        height=framebuffer.height,
+        colors=colors,
+        depth=depth,
+        tests=bound.depth_stencil_alpha.state,
+        references=bound.stencil_ref,
+        facts=None if selection.fragment is None else selection.fragment.facts,
+        counting=context.active_occlusion > 0,
+        depth_clamp=clamp,
+        sample_mask=bound.sample_mask,
+    )
+    return FragmentEngine(state, context.scratch, context.counters)
+
+
+def _raster_context(
+    context: NumpipeContext, selection: Selection, engine: FragmentEngine
+) -> RasterContext:
+    bound = context.bound
+    outputs = selection.vertex.facts.outputs
+    state = bound.rasterizer.state
+    distances = {
+        6 + i: (VaryingSlot.CLIP_DIST0 + i // 4, i % 4)
+        for i in range(8)
+        if state.clip_plane_enable >> i & 1
+        and outputs.get(VaryingSlot.CLIP_DIST0 + i // 4, 0) >> (i % 4) & 1
+    }
+    culls = sum((outputs.get(VaryingSlot.CULL_DIST0 + i // 4, 0) >> (i % 4)) & 1 for i in range(8))
+    return RasterContext(
+        state=state,
+        target=_target_rect(context),
+        engine=engine,
+        counters=context.counters,
+        planes=ClipPlanes.of(state, distances),
+        flat=selection.flat_slots,
+        linear=selection.linear_slots,
+        offset=_depth_offset(bound.framebuffer),
+        cull_distances=culls,
+    )
+
+
+def _depth_offset(framebuffer: FramebufferState) -> DepthOffset:
+    """What an offset unit is worth: two steps of a fixed-point buffer, as on llvmpipe."""
+    surface = framebuffer.zsbuf
+    if surface is None:
+        return DepthOffset(0.0)
+    for channel in surface.format.channels:
+        if channel.name == "Z":
+            if channel.type == "FLOAT":
+                return DepthOffset(0.0, True)
+            return DepthOffset(2.0 / ((1 << channel.bits) - 1))
+    return DepthOffset(0.0)
