@@ -52,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="an option of our driver, such as inexact_used_once=always",
     )
+    parser.add_argument("--png", type=Path, default=None, metavar="DIR", help="save the pictures")
     parser.add_argument("--record", action="store_true", help="store references from native GL")
 
 
@@ -84,7 +85,26 @@ def run(options: argparse.Namespace) -> int:
         from gallette.reports.html import write_diff
 
         out.print(f"report: {write_diff(report, options.html)}")
+    if options.png is not None:
+        out.print(f"pictures: {save_pictures(report, options.png)}")
     return 0 if report.ok else 1
+
+
+def save_pictures(report: DiffReport, folder: Path) -> Path:
+    """One PNG per pass: ours, theirs and the heat map side by side."""
+    import numpy as np
+    from PIL import Image
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for scene in report.scenes:
+            for p in scene.passes:
+                row = np.concatenate([p.ours, p.theirs, p.heat], axis=1)
+                name = f"{scene.name}-{p.name.replace(' ', '_')}.png"
+                Image.fromarray(row).save(folder / name, optimize=True)
+    except OSError as error:
+        raise GalletteError(f"{folder}: cannot write: {error.strerror or error}") from None
+    return folder
 
 
 def check_scenes(names: Sequence[str]) -> list[str]:
