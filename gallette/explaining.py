@@ -202,8 +202,14 @@ def _run_test(result: Explanation, path: Path, driver: str) -> None:
         return
 
     def look(gl: Any) -> None:
-        pipe = getattr(gl, "pipe", None)
-        result.events = list(getattr(pipe, "variant_log", ()))
+        """Before the context goes: what the draws made of the program that was in use."""
+        result.events = list(gl.pipe.variant_log)
+        executable = gl.programs.executable
+        handles = executable.handles if executable is not None else {}
+        for stage, handle in handles.items():
+            for story in result.shaders:
+                if story.stage == stage.value:
+                    story.variants = [_variant(v) for v in gl.pipe.explain(handle)["variants"]]
 
     try:
         outcome = run_test(parse_file(path), driver, before_release=look)
