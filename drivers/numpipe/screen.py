@@ -16,7 +16,7 @@ from pipe.interface import Context, Screen
 from pipe.loader import DriverError
 from pipe.resource import Resource, ResourceDesc, ResourceLedger
 
-from .memory import keep_freed_memory
+from .heap import keep_freed_memory
 from .resource import create_resource
 from .variants.lowering import ShaderOptions
 

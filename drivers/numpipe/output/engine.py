@@ -241,7 +241,7 @@ class FragmentEngine:
         program = self.state.program
         assert program is not None
         for chunk in self._chunks(lanes):
-            inputs = ChunkLanes(source, info, chunk)
+            inputs = ChunkLanes(source, info, chunk, self.state.tests.alpha_ref_value)
             result = program.fragment(inputs)
             self.counters.fs_invocations += chunk.count
             if self._tests_first:

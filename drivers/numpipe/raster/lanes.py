@@ -50,12 +50,16 @@ class ChunkLanes:
         "_w",
         "_x",
         "_y",
+        "alpha_ref",
         "count",
         "helper",
         "quads",
     )
 
-    def __init__(self, source: PlaneSource, info: PrimitiveInfo, chunk: Fragments) -> None:
+    def __init__(
+        self, source: PlaneSource, info: PrimitiveInfo, chunk: Fragments, alpha_ref: float = 0.0
+    ) -> None:
+        self.alpha_ref = alpha_ref
         self.count = chunk.count
         self.quads = chunk.covered is not None
         self.helper = None if chunk.covered is None else ~chunk.covered
@@ -161,6 +165,9 @@ class ChunkLanes:
     def _primitive_id(self, component: int) -> Value:
         return self._pick(self._info.identity)
 
+    def _alpha_ref(self, component: int) -> Value:
+        return np.asarray(self.alpha_ref, np.float32)
+
     def _helper_invocation(self, component: int) -> Value:
         return np.zeros((), np.bool_) if self.helper is None else self.helper
 
@@ -179,6 +186,7 @@ _SYSTEM: dict[str, Callable[[ChunkLanes, int], Value]] = {
     "front_face": ChunkLanes._front_face,
     "point_coord": ChunkLanes._point_coord,
     "primitive_id": ChunkLanes._primitive_id,
+    "alpha_ref": ChunkLanes._alpha_ref,
     "helper_invocation": ChunkLanes._helper_invocation,
     "sample_id": _constant(np.int32(0)),
     "sample_pos": _constant(np.float32(0.5)),
