@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
 from compiler.nir.ir import Stage
-from compiler.nir.slots import VertAttrib
+from compiler.nir.slots import VaryingSlot, VertAttrib
 from pipe.interface import Handle
 from state_tracker.dirty import Dirty
 from state_tracker.enums import GL
@@ -82,7 +82,9 @@ class Executable:
         self.block_bindings = [block.binding for block in linked.uniform_blocks]
         self.storage_bindings = [block.binding for block in linked.storage_blocks]
         self.inputs = self._vertex_inputs()
-        self.writes_point_size = linked.info.writes_point_size
+        vertex = linked.shaders.get(Stage.VERTEX)
+        written = vertex.info.outputs_written if vertex is not None else set()
+        self.writes_point_size = VaryingSlot.PSIZ in written
         self.textures = self._texture_slots()
 
     def _vertex_inputs(self) -> tuple[tuple[int, bool], ...]:
