@@ -15,7 +15,7 @@ from pipe.enums import Target
 
 from .image import Image, Planes
 
-__all__ = ["fetch", "size_of"]
+__all__ = ["fetch", "locate", "size_of"]
 
 Array = npt.NDArray[Any]
 I32 = np.int32
@@ -33,20 +33,19 @@ def _position(
         if not isinstance(offset[i], int) or offset[i] != 0:
             at[i] = at[i] + offset[i]
     if flat:
-        return at[0], 0, at[1] if image.target.is_array else 0
+        return at[0], 0, at[1] if image.target.is_array and len(at) > 1 else 0
     return at[0], at[1] if len(at) > 1 else 0, at[2] if len(at) > 2 else 0
 
 
-def fetch(
+def locate(
     image: Image,
     coords: Sequence[Array],
     lod: Array | None,
     offset: Sequence[Array | int],
     sample: Array | None = None,
-) -> Planes:
-    """The texels at integer coordinates of a level (and sample)."""
+) -> tuple[Array, Array]:
+    """The index of each lane's texel in the run, and which lanes are inside the texture."""
     x, y, z = _position(image, coords, offset)
-    lanes = x.shape[0]
     level: Any = 0 if lod is None else np.asarray(lod).astype(I32, copy=False)
     known: Any = True
     if lod is not None:
@@ -60,11 +59,24 @@ def fetch(
         plane = width * height
         inside &= (sample >= 0) & (sample * plane < image.layer_stride[level])
         index = index + sample * plane
+    return index, inside
+
+
+def fetch(
+    image: Image,
+    coords: Sequence[Array],
+    lod: Array | None,
+    offset: Sequence[Array | int],
+    sample: Array | None = None,
+) -> Planes:
+    """The texels at integer coordinates of a level (and sample)."""
+    index, inside = locate(image, coords, lod, offset, sample)
+    lanes = coords[0].shape[0]
     inside = np.broadcast_to(inside, (lanes,))
     if not inside.any():
         return image.zeros(lanes)
-    index = np.where(inside, index, image.base[level])
     texels = image.texels()
+    index = np.where(inside, index, 0)
     raw = texels.take(index, axis=0) if texels.ndim > 1 else texels.take(index)
     planes = image.decode(raw)
     if inside.all():

@@ -1,0 +1,21 @@
+"""What shaders do to memory besides sampling: storage buffers, images and atomics.
+
+Lanes act in order: where several write to one address the last one wins, and every atomic sees what
+the lanes before it left. Reads outside give zero, writes outside go nowhere.
+"""
+
+from __future__ import annotations
+
+from .atomics import apply_atomic, compare_and_swap
+from .buffers import buffer_atomic, buffer_load, buffer_store
+from .images import ImageUnit, image_unit
+
+__all__ = [
+    "ImageUnit",
+    "apply_atomic",
+    "buffer_atomic",
+    "buffer_load",
+    "buffer_store",
+    "compare_and_swap",
+    "image_unit",
+]

@@ -1,0 +1,103 @@
+"""Loads, stores and atomics on a buffer's bytes, at one byte offset per lane.
+
+`data` is the bound range (a uint8 view that may end anywhere) or None when nothing is bound. An
+element that is not wholly inside does not exist: it reads as zero and is not written. Offsets are
+multiples of the element's size, as the layout rules of shaders guarantee; others are rounded down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .atomics import apply_atomic, compare_and_swap
+
+__all__ = ["buffer_atomic", "buffer_load", "buffer_store"]
+
+Array = npt.NDArray[Any]
+Bytes = npt.NDArray[np.uint8]
+
+
+def _elements(data: Bytes | None, bits: int) -> Array:
+    """The range as unsigned elements of `bits`, a view; a last partial one is left out."""
+    size = bits // 8
+    if data is None:
+        return np.zeros(0, f"u{size}")
+    whole = data[: data.size // size * size]
+    return whole.view(f"u{size}")
+
+
+def _locate(elements: Array, offset: Array, first: int, bits: int) -> tuple[Array, Array]:
+    """Element indices and which of them exist; `offset` counts as unsigned."""
+    at = np.asarray(offset).astype(np.uint32, copy=False).astype(np.int64)
+    index = at // (bits // 8) + first
+    return index, index < elements.size
+
+
+def buffer_load(data: Bytes | None, offset: Array, components: int, bits: int = 32) -> list[Array]:
+    """Consecutive elements from each lane's byte offset, as unsigned bits by component."""
+    elements = _elements(data, bits)
+    loaded = []
+    for i in range(components):
+        index, inside = _locate(elements, offset, i, bits)
+        if elements.size == 0 or not inside.any():
+            loaded.append(np.zeros(index.shape, elements.dtype))
+            continue
+        values = elements.take(index, mode="clip")
+        loaded.append(values if inside.all() else np.where(inside, values, values.dtype.type(0)))
+    return loaded
+
+
+def _by_lane(value: Array, lanes: int) -> Array:
+    return np.broadcast_to(np.asarray(value), (lanes,))
+
+
+def buffer_store(
+    data: Bytes | None,
+    offset: Array,
+    values: Sequence[Array | None],
+    lanes: int,
+    active: npt.NDArray[np.bool_] | None = None,
+    bits: int = 32,
+) -> None:
+    """Write consecutive elements (None: leave that one alone) for the active lanes."""
+    elements = _elements(data, bits)
+    at = _by_lane(offset, lanes)
+    for i, value in enumerate(values):
+        if value is None:
+            continue
+        index, inside = _locate(elements, at, i, bits)
+        if active is not None:
+            inside = inside & active
+        source = _by_lane(value, lanes)
+        source = source.astype(f"u{bits // 8}") if source.dtype.itemsize * 8 != bits else source
+        elements[index[inside]] = source[inside].view(elements.dtype)
+
+
+def buffer_atomic(
+    op: str,
+    data: Bytes | None,
+    offset: Array,
+    value: Array,
+    lanes: int,
+    active: npt.NDArray[np.bool_] | None = None,
+    compare: Array | None = None,
+    bits: int = 32,
+) -> Array:
+    """An atomic on one element per active lane; returns the old bits (zero where there is none)."""
+    elements = _elements(data, bits)
+    index, inside = _locate(elements, _by_lane(offset, lanes), 0, bits)
+    if active is not None:
+        inside = inside & active
+    result = np.zeros(lanes, elements.dtype)
+    where = index[inside]
+    operand = np.ascontiguousarray(_by_lane(value, lanes)[inside]).view(elements.dtype)
+    if compare is None:
+        result[inside] = apply_atomic(op, elements, where, operand)
+    else:
+        expected = np.ascontiguousarray(_by_lane(compare, lanes)[inside]).view(elements.dtype)
+        result[inside] = compare_and_swap(elements, where, expected, operand)
+    return result

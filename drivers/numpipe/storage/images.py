@@ -1,0 +1,141 @@
+"""Images: one level of a texture (or a buffer range) read and written by integer coordinates.
+
+Coordinates come as the shader's image type has them: `x`, `x y`, `x y z`, the layer or face last.
+A layer that the shader does not name is the view's first one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pipe.codecs import pack_planes
+from pipe.enums import Target
+from pipe.state import ImageView, SamplerView
+
+from ..resource import NumpipeResource
+from ..texture.fetch import fetch, locate, size_of
+from ..texture.image import Image, Planes, image_of_view
+from .atomics import apply_atomic, compare_and_swap
+
+__all__ = ["ImageUnit", "image_unit"]
+
+Array = npt.NDArray[Any]
+Mask = npt.NDArray[np.bool_]
+
+_HERE = (0, 0, 0)
+
+
+def image_unit(view: ImageView) -> ImageUnit:
+    """The unit of an image view, cached on the resource."""
+    resource = view.resource
+    assert isinstance(resource, NumpipeResource)
+    unit: ImageUnit | None = resource.units.get(view)
+    if unit is None:
+        unit = resource.units[view] = ImageUnit(view)
+    return unit
+
+
+class ImageUnit:
+    """One image as shaders use it."""
+
+    def __init__(self, view: ImageView) -> None:
+        resource = view.resource
+        assert isinstance(resource, NumpipeResource)
+        self.view = view
+        self.resource = resource
+        target = resource.desc.target
+        self.image: Image = image_of_view(
+            SamplerView(
+                resource,
+                view.format,
+                target,
+                view.level,
+                view.level,
+                view.first_layer if target is not Target.TEXTURE_3D else 0,
+                view.last_layer if target is not Target.TEXTURE_3D else 0,
+                buffer_offset=view.buffer_offset,
+                buffer_size=view.buffer_size,
+            )
+        )
+
+    def _coords(self, coords: Sequence[Array], lanes: int) -> list[Array]:
+        return [np.broadcast_to(np.asarray(c), (lanes,)).astype(np.int32) for c in coords]
+
+    def load(self, coords: Sequence[Array], lanes: int, sample: Array | None = None) -> Planes:
+        """Four components; zero outside the image or of one that may not be read."""
+        if not self.view.readable:
+            return self.image.zeros(lanes)
+        return fetch(self.image, self._coords(coords, lanes), None, _HERE, sample)
+
+    def _index(
+        self, coords: Sequence[Array], lanes: int, sample: Array | None, active: Mask | None
+    ) -> tuple[npt.NDArray[np.intp], Mask]:
+        """Texel indices of the lanes that touch a texel, and which those are."""
+        index, inside = locate(self.image, self._coords(coords, lanes), None, _HERE, sample)
+        inside = np.broadcast_to(inside, (lanes,))
+        if active is not None:
+            inside = inside & active
+        if not self.view.writable:
+            inside = np.zeros(lanes, np.bool_)
+        return np.broadcast_to(index, (lanes,))[inside].astype(np.intp), inside
+
+    def store(
+        self,
+        coords: Sequence[Array],
+        values: Sequence[Array],
+        lanes: int,
+        active: Mask | None = None,
+        sample: Array | None = None,
+    ) -> None:
+        """Write whole texels for the active lanes."""
+        index, inside = self._index(coords, lanes, sample, active)
+        if not index.size:
+            return
+        dtype = self.image.format.rgba_dtype
+        planes = [np.broadcast_to(np.asarray(v), (lanes,))[inside] for v in values]
+        planes = [p.view(dtype) if p.dtype.itemsize == 4 else p.astype(dtype) for p in planes]
+        planes += [np.zeros(index.size, dtype)] * (4 - len(planes))
+        self.image.texels()[index] = pack_planes(self.image.format, planes)
+        self.resource.touch()
+
+    def atomic(
+        self,
+        op: str,
+        coords: Sequence[Array],
+        value: Array,
+        lanes: int,
+        active: Mask | None = None,
+        compare: Array | None = None,
+        sample: Array | None = None,
+    ) -> Array:
+        """An atomic on one-word texels; returns the old bits (zero where there is no texel)."""
+        index, inside = self._index(coords, lanes, sample, active)
+        texels = self.image.texels()
+        result = np.zeros(lanes, texels.dtype)
+        if not index.size:
+            return result
+
+        def operand(given: Array) -> Array:
+            lane_values = np.broadcast_to(np.asarray(given), (lanes,))[inside]
+            bits: Array = np.ascontiguousarray(lane_values).view(texels.dtype)
+            return bits
+
+        if compare is None:
+            result[inside] = apply_atomic(op, texels, index, operand(value))
+        else:
+            swapped = compare_and_swap(texels, index, operand(compare), operand(value))
+            result[inside] = swapped
+        self.resource.touch()
+        return result
+
+    def size(self) -> list[Array]:
+        """Extents, as many as the resource's target has."""
+        return size_of(self.image, None)
+
+    @property
+    def samples(self) -> int:
+        return self.resource.samples
