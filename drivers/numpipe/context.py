@@ -132,6 +132,9 @@ class NumpipeContext(Context):
         return Cso(state)
 
     def bind_depth_stencil_alpha_state(self, handle: Handle) -> None:
+        new = (handle or self._defaults[2]).state
+        if new.alpha_ref_value != self.bound.depth_stencil_alpha.state.alpha_ref_value:
+            self.bound.stages[Stage.FRAGMENT].changed()
         self._set("depth_stencil_alpha", handle or self._defaults[2])
 
     def delete_depth_stencil_alpha_state(self, handle: Handle) -> None:

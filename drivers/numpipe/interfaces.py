@@ -60,6 +60,7 @@ class ShaderResources:
     images: list[Any] = field(default_factory=list)
     buffers: list[npt.NDArray[np.uint8] | None] = field(default_factory=list)  # SSBO bytes
     clip_planes: Sequence[tuple[float, float, float, float]] = ()
+    alpha_ref: float = 0.0
 
 
 class VertexLanes(Protocol):

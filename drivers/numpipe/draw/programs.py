@@ -171,4 +171,5 @@ def _resources(bound: Bound, bindings: StageBindings) -> ShaderResources:
         images=list(bindings.images),
         buffers=buffers,
         clip_planes=bound.clip_planes,
+        alpha_ref=bound.depth_stencil_alpha.state.alpha_ref_value,
     )

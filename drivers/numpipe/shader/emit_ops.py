@@ -245,7 +245,9 @@ class OpEmitter(BaseEmitter):
         dst = op.dsts[0]
         vertex = self.program.stage == "vertex"
         text = f"lanes.system({name!r})" if vertex else f"lanes.system({name!r}, {component})"
-        if dst.varying:
+        if name == "alpha_ref":
+            self.scalar(dst, f"uniform(f4(state.alpha_ref), {dst.kind})")
+        elif dst.varying:
             self.fresh(op, dst, self.fetched(text, dst), owned=False)
         else:
             self.scalar(dst, f"uniform({text}, {dst.kind})")
@@ -260,7 +262,7 @@ class OpEmitter(BaseEmitter):
     def op_clip_plane(self, op: Op) -> None:
         plane, component = op.data
         dst = op.dsts[0]
-        self.scalar(dst, f"plane(planes, {plane}, {component}).view({dst.kind})")
+        self.scalar(dst, f"plane(state.clip_planes, {plane}, {component}).view({dst.kind})")
 
     def op_output(self, op: Op) -> None:
         place = op.data
@@ -398,7 +400,7 @@ class OpEmitter(BaseEmitter):
         tag = self.tag()
         if instr.tg4_offsets:
             calls = [
-                f"sample(textures, {index}, 'tg4', {coords}, {count}, {dtype}, "
+                f"sample(state.textures, {index}, 'tg4', {coords}, {count}, {dtype}, "
                 f"offset=[int32({dx}), int32({dy})]{more})[3]"
                 for dx, dy in instr.tg4_offsets
             ]
@@ -406,7 +408,7 @@ class OpEmitter(BaseEmitter):
             self.line(f"t{tag} = [{', '.join(calls)}]")
         else:
             self.line(
-                f"t{tag} = sample(textures, {index}, {instr.op!r}, {coords}, {count}, "
+                f"t{tag} = sample(state.textures, {index}, {instr.op!r}, {coords}, {count}, "
                 f"{dtype}{more})"
             )
         for i, dst in enumerate(op.dsts):

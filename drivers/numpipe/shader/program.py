@@ -132,20 +132,19 @@ def _view(block: npt.NDArray[np.uint8] | None, kind: str, least: int) -> Any:
 class BoundShader:
     """The `BoundProgram` of the API."""
 
-    __slots__ = ("budget", "planes", "run", "textures", "views")
+    __slots__ = ("budget", "run", "state", "views")
 
     def __init__(self, program: CompiledShader, views: tuple[Any, ...], resources: ShaderResources):
         self.run = program.run
         self.budget = program.budget
         self.views = views
-        self.textures = resources.textures
-        self.planes = resources.clip_planes
+        self.state = resources
 
     def vertex(self, lanes: VertexLanes) -> Outputs:
         """Run one chunk of vertices."""
         with np.errstate(all="ignore"):
             outputs: Outputs = self.run(
-                lanes, lanes.count, self.views, self.textures, self.planes, self.budget, None, False
+                lanes, lanes.count, self.views, self.state, self.budget, None, False
             )[0]
         return outputs
 
@@ -156,8 +155,7 @@ class BoundShader:
                 lanes,
                 lanes.count,
                 self.views,
-                self.textures,
-                self.planes,
+                self.state,
                 self.budget,
                 lanes.helper,
                 lanes.quads,

@@ -57,8 +57,6 @@ class Lanes:
     def system(self, name: str, component: int = 0) -> np.ndarray:
         if name == "front_face":
             return np.arange(self.count) < self.count // 2
-        if name == "alpha_ref":
-            return np.float32(0.5)
         return np.arange(self.count, dtype=np.float32)
 
 
@@ -183,7 +181,7 @@ def test_two_sided_color_chooses_by_facing() -> None:
 def test_alpha_test_kills_lanes() -> None:
     made, _ = make(color_fragment())
     variant = made.variant_for(FragmentKey(alpha_func=CompareFunc.GEQUAL))
-    result = variant.program.bind(ShaderResources()).fragment(Lanes())
+    result = variant.program.bind(ShaderResources(alpha_ref=0.5)).fragment(Lanes())
     alpha = Lanes().attribute(VaryingSlot.COL0, 3)
     assert variant.program.facts.uses_discard
     assert result.alive is not None
