@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import sys
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from compiler import debug as debug_flags
 from compiler.errors import GalletteError
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
     from compiler.nir.ir import Shader
     from state_tracker.programs import Executable
 
-__all__ = ["Context"]
+__all__ = ["Context", "live_contexts"]
 
 # Modules imported only for the entry points they register.
 ENTRY_MODULES = (
@@ -77,6 +78,14 @@ ENTRY_MODULES = (
 )
 for _module in ENTRY_MODULES:
     importlib.import_module(f"state_tracker.{_module}")
+
+_LIVE: WeakSet[Context] = WeakSet()
+
+
+def live_contexts() -> list[Context]:
+    """Contexts that have not been released: for leak checks."""
+    return [c for c in _LIVE if not c.released]
+
 
 STAGES = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage.FRAGMENT)
 
@@ -200,6 +209,7 @@ class Context(GLInterface):
         self.syncs = SyncState()
         self.vertex_input = VertexInput(self)
         self.entry_points = EntryPoints(self)
+        _LIVE.add(self)
 
     # -- entry points ----------------------------------------------------------------------------
 

@@ -1,0 +1,48 @@
+"""What every test shares: the leak check, and access to the native reference.
+
+After each test the contexts it made are released, and neither a shader nor a resource may be left.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from compiler.errors import GalletteError
+from compiler.nir.ownership import live_shaders
+from state_tracker import GLInterface, create_context
+from state_tracker.context import live_contexts
+
+
+@pytest.fixture(autouse=True)
+def no_leaks() -> Iterator[None]:
+    """Every context of a test leaves zero shaders and resources behind."""
+    shaders_before = {id(s) for s in live_shaders()}
+    yield
+    contexts = live_contexts()
+    screens = [c.screen for c in contexts]
+    for context in contexts:
+        context.release()  # raises LeakError, naming what is left
+    for screen in screens:
+        assert not screen.resources.live
+    if contexts:
+        left = [s for s in live_shaders() if id(s) not in shaders_before]
+        assert not left, f"live shaders: {[s.name for s in left]}"
+
+
+@pytest.fixture(scope="session")
+def reference_required() -> bool:
+    """In CI a missing native GL is a failure, elsewhere a reason to skip."""
+    return os.environ.get("GALLETTE_REQUIRE_REFERENCE") == "1"
+
+
+def native_context(required: bool, **options: object) -> GLInterface:
+    """A native context; skips the test where there is none and none is required."""
+    try:
+        return create_context("native:llvmpipe", **options)  # type: ignore[arg-type]
+    except GalletteError as error:
+        if required:
+            raise
+        pytest.skip(f"no native OpenGL: {error}")
