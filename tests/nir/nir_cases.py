@@ -11,6 +11,8 @@ A `.nir` file holds cases separated by lines of `# ---`. Lines that start with `
     # ERROR: message                   parsing or a pass fails with this text
     # PROGRESS: no                     the passes must find nothing to do (default: they must)
     # NO-RUN: reason                   do not compare results before and after in the interpreter
+    # IN: x v:4 c:bool d:1x64          inputs %x (32 bits), %v (four components), %c, %d
+    # OUT: r s                         %r and %s are stored as outputs at the end
 
 Unless told otherwise, every case is also *run* before and after. `{{regex}}` matches a regular
 expression. A case without `impl` is code of main: its `var` lines (except locals), `type` and
@@ -55,6 +57,8 @@ class NirCase:
     progress: bool = True
     compare: bool = True
     checks: list[tuple[str, str]] = field(default_factory=list)
+    inputs: list[str] = field(default_factory=list)
+    outputs: list[str] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -132,14 +136,51 @@ def _read_case(path: Path, lines: list[str], first: int) -> NirCase:
             case.error = rest
         elif word == "PROGRESS":
             case.progress = rest != "no"
+        elif word == "IN":
+            case.inputs += rest.split()
+        elif word == "OUT":
+            case.outputs += rest.split()
         elif word == "NO-RUN":
             case.compare = False
         elif word.startswith("CHECK"):
             case.checks.append((word, rest))
         elif not case.title:
             case.title = comment
+    if case.inputs or case.outputs:
+        code = [*_prelude(case.inputs), *code, *_epilogue(case.outputs, code)]
     case.text = _complete(code, case.stage)
     return case
+
+
+def _prelude(inputs: list[str]) -> list[str]:
+    """`%zero`, then one load for each input."""
+    lines = ["32 %zero = load_const (0)"]
+    for i, text in enumerate(inputs):
+        name, _, kind = text.partition(":")
+        where = f"(location=VARYING.VAR{i})"
+        if kind == "bool":
+            lines.append(f"32 %{name}_raw = @load_input (%zero) {where}")
+            lines.append(f"1 %{name} = flt %zero, %{name}_raw")
+            continue
+        width, _, bits = (kind or "1").partition("x")
+        size = f"{bits or 32}x{width}"
+        lines.append(f"{size} %{name} = @load_input (%zero) {where}")
+    return lines
+
+
+def _epilogue(outputs: list[str], code: list[str]) -> list[str]:
+    """A store for each output; booleans are stored as 0 and 1."""
+    lines: list[str] = []
+    for i, name in enumerate(outputs):
+        found = re.search(rf"(\d+)(?:x(\d+))? %{name} =", "\n".join(code))
+        bits, width = (int(found[1]), int(found[2] or 1)) if found else (32, 1)
+        if bits == 1:
+            size = f"32x{width}"
+            lines.append(f"{size} %{name}_out = b2i32 %{name}")
+            name = f"{name}_out"
+        mask = "xyzw"[:width] if width <= 4 else "abcdefghijklmnop"[:width]
+        lines.append(f"@store_output (%{name}, %zero) (location=FRAG.DATA{i}, write_mask={mask})")
+    return lines
 
 
 def _complete(code: list[str], stage: str) -> str:

@@ -184,12 +184,13 @@ def _match(rule: Rule, alu: Alu) -> _Match | None:
 class _Builder:
     """Builds one replacement in front of the instruction it replaces."""
 
-    __slots__ = ("alu", "match", "new")
+    __slots__ = ("alu", "consts", "match", "new")
 
     def __init__(self, alu: Alu, match: _Match):
         self.alu = alu
         self.match = match
         self.new: list[Alu] = []
+        self.consts: list[LoadConst] = []
 
     def value(self, node: Pattern, num_components: int) -> Binding:
         """(value, swizzle) of a part of the replacement, `num_components` wide."""
@@ -206,8 +207,8 @@ class _Builder:
         if isinstance(node, Const):
             const = LoadConst((raw_bits(node.value, node.base, size),), size)
             const.insert_before(self.alu)
-            assert const.dest is not None
-            return const.dest, (0,) * num_components
+            self.consts.append(const)
+            return const.result, (0,) * num_components
         op = node.op
         width = op.output_size or num_components
         srcs = [
@@ -217,6 +218,7 @@ class _Builder:
         made: Instr
         if all(isinstance(value.instr, LoadConst) for value, _ in srcs):
             made = LoadConst(_folded(op, srcs, width, size), size)
+            self.consts.append(made)
         else:
             made = Alu(op, srcs, width, size, self.match.exact)
             self.new.append(made)
@@ -355,6 +357,9 @@ def _apply(
     value, swizzle = builder.value(rule.replace, alu.result.num_components)
     users = list(alu.result.uses)
     _substitute(alu, value, swizzle, builder.new)
+    for const in builder.consts:  # folded into another one
+        if not const.result.uses:
+            const.remove()
     for instr in builder.new:
         work.add(instr)
     if protected and alu.result in protected:
