@@ -1,0 +1,85 @@
+"""README and docs cannot rot: Python blocks run, shell lines name real commands and options."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gallette.cli import COMMANDS, main
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.S | re.M)
+_LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+
+
+def blocks(language: str) -> Iterator[tuple[str, str]]:
+    for page in PAGES:
+        for number, (kind, text) in enumerate(_BLOCK.findall(page.read_text(encoding="utf-8"))):
+            if kind == language:
+                yield f"{page.name}:{number}", text
+
+
+def shell_lines() -> Iterator[tuple[str, list[str]]]:
+    for name, text in blocks("sh"):
+        for line in text.splitlines():
+            words = shlex.split(line, comments=True)
+            if words[:1] == ["gallette"]:
+                yield f"{name}: {line}", words[1:]
+
+
+# Signatures rather than programs: pages that describe interfaces.
+_NOT_PROGRAMS = ("contracts.md",)
+PYTHON = [(n, t) for n, t in blocks("python") if not n.startswith(_NOT_PROGRAMS)]
+
+
+@pytest.mark.parametrize(("name", "code"), PYTHON, ids=[n for n, _ in PYTHON])
+def test_python_blocks_run(name: str, code: str) -> None:
+    pytest.importorskip("moderngl")
+    exec(compile(code, name, "exec"), {})
+
+
+@pytest.mark.parametrize(("name", "words"), list(shell_lines()))
+def test_shell_lines_name_real_commands_and_options(
+    name: str, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert words[0] in COMMANDS, name
+    path = [words[0]]
+    if words[0] == "piglit":
+        path.append(words[1])
+    if words[0] in ("glslc", "nir-opt"):
+        return
+    with pytest.raises(SystemExit):
+        main([*path, "--help"])
+    usage = capsys.readouterr().out
+    for option in re.findall(r"(?<!\S)--?[a-z][a-z-]*", " ".join(words)):
+        assert option in usage, f"{name}: no option {option}"
+
+
+# contracts.md names files that may exist (`passes/x.py`); the architecture names ones that do.
+_FACTUAL = [p for p in PAGES if p.name in ("architecture.md", "README.md", "CONTRIBUTING.md")]
+_PLACE = re.compile(r"`([\w/]+/[\w/]+\.py)(?::(\w+))?`")
+PLACES = sorted(
+    {m.groups("") for p in _FACTUAL for m in _PLACE.finditer(p.read_text(encoding="utf-8"))}
+)
+
+
+@pytest.mark.parametrize(("file", "name"), PLACES)
+def test_places_named_in_the_docs_exist(file: str, name: str) -> None:
+    path = ROOT / file
+    assert path.exists(), file
+    if name:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        defined = {n.name for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+        assert name in defined, f"{file} has no {name}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in _LINK.findall(page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), f"{page.name}: {target}"
