@@ -190,6 +190,8 @@ def _load(b: Builder, stage: Stage, access: Intrinsic, deref: Deref, var: Variab
 
 def _barycentric(b: Builder, access: Intrinsic, var: Variable) -> Def:
     interp = "noperspective" if var.interpolation == "noperspective" else "smooth"
+    if var.interpolation == "none" and VaryingSlot(var.location).is_color:
+        interp = "none"  # flat shading decides; an explicit qualifier overrides it
     kind = access.name.removeprefix("interp_deref_at_")
     if kind == "offset":
         return b.intrinsic("load_barycentric_at_offset", [access.srcs[1].value], interp=interp)

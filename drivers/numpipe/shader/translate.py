@@ -63,7 +63,8 @@ def kind_of(base: str, bits: int) -> str:
 def translate(shader: Shader, *, flat_colors: bool = False) -> LaneProgram:
     """Take one optimised, single-function shader apart.
 
-    `flat_colors` is flat shading: colour varyings take the provoking vertex's value.
+    `flat_colors` is flat shading: colour varyings take the provoking vertex's value, unless they
+    were declared with a qualifier of their own.
     """
     return _Translator(shader, flat_colors).run()
 
@@ -373,8 +374,8 @@ class _Translator:
         assert isinstance(bary, Intrinsic)
         where = bary.name.removeprefix("load_barycentric_")
         mode = bary["interp"]
-        if self.flat_colors and instr["location"] in _COLORS:
-            mode = "flat"
+        if mode == "none":  # a colour without a qualifier of its own
+            mode = "flat" if self.flat_colors and instr["location"] in _COLORS else "smooth"
         extra: list[LaneValue] = []
         if where in ("at_offset", "at_sample"):
             extra = self.whole(bary.srcs[0])

@@ -60,11 +60,11 @@ class Lanes:
         return np.arange(self.count, dtype=np.float32)
 
 
-def color_fragment(slot: int = VaryingSlot.COL0) -> Shader:
+def color_fragment(slot: int = VaryingSlot.COL0, interp: str = "none") -> Shader:
     """gl_FragColor = colour input."""
     b = Builder.shader_main(Stage.FRAGMENT, "color")
     zero = b.imm_int(0)
-    bary = b.intrinsic("load_barycentric_pixel", [], interp="smooth")
+    bary = b.intrinsic("load_barycentric_pixel", [], interp=interp)
     value = b.intrinsic("load_interpolated_input", [bary, zero], num_components=4, location=slot)
     store(b, value, FragResult.COLOR)
     return b.shader
@@ -124,6 +124,13 @@ def test_backend_only_key_shares_the_shader() -> None:
     variant = made.variant_for(FragmentKey(flat_colors=True))
     assert not variant.lowered and variant.shader is made.shader
     assert {use.mode for use in variant.program.facts.inputs} == {"flat"}
+    made.destroy()
+
+
+def test_an_explicit_qualifier_overrides_flat_shading() -> None:
+    made, _ = make(color_fragment(interp="smooth"))
+    variant = made.variant_for(FragmentKey(flat_colors=True))
+    assert {use.mode for use in variant.program.facts.inputs} == {"smooth"}
     made.destroy()
 
 
