@@ -153,7 +153,7 @@ class FloatFilter:
         else:
             passed = np.full(depth.shape, float(self.compare is CompareFunc.ALWAYS), F32)
         one = np.ones((), F32)
-        return [passed, passed, passed, one]
+        return self.image.select([passed, passed, passed, one])
 
     # -- filters -------------------------------------------------------------------------------
 
