@@ -76,6 +76,8 @@ class BlockChecker(VariableChecker):
             if member.type.struct is not None:
                 raise self.abort("structures cannot be defined inside blocks", member.type)
             own = self.qualifiers(member.quals, "member-", storage)
+            if own.storage == "shared" and storage == "buffer":
+                own.storage = ""  # accepted by every compiler and without meaning
             if own.storage and own.storage != storage:
                 self.error(f"a member of this block cannot be '{own.storage}'", member.quals)
             if own.interpolation and storage in ("uniform", "buffer"):
@@ -278,7 +280,9 @@ class BlockChecker(VariableChecker):
                 raise self.abort("gl_PerVertex must be redeclared before its first use", node)
             if isinstance(old, hir.Variable) and old.block is not None:
                 self.shader.blocks.remove(old.block)
-            self.builtin_scope[instance] = self.make_per_vertex(instance, fields, storage)
+            var = self.make_per_vertex(instance, fields, storage)
+            var.redeclared = True
+            self.builtin_scope[instance] = var
             return
         names = {f.name for f in fields}
         for name in known:

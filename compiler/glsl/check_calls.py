@@ -230,6 +230,11 @@ class CallChecker(CheckerBase):
         values = self.pass_arguments(o.params, args, node, name)
         if self.function is not None:
             self.function.uses.add(name)
+        if name == "ftransform":
+            for needed in ("gl_ModelViewProjectionMatrix", "gl_Vertex"):
+                var = self.find(needed)
+                assert isinstance(var, hir.Variable)
+                self.use(var)
         if name not in _NO_FOLD and values:
             constants = [constant_value(v) for v in values]
             known = [c for c in constants if c is not None]
@@ -270,9 +275,9 @@ class CallChecker(CheckerBase):
         if not args or name.startswith("atomicCounter"):
             return
         if name in ("EmitStreamVertex", "EndStreamPrimitive"):
+            # Which streams exist is a question for the linker.
             stream = self.integer_constant(args[0], "the stream")
-            if not 0 <= stream < self.limits.max_vertex_streams:
-                raise self.abort("the stream is out of range", node)
+            self.shader.layout.setdefault("streams", set()).add(stream)
             return
         root = args[0]
         while isinstance(root, (hir.IndexRef, hir.FieldRef, hir.Swizzle)):
@@ -343,6 +348,8 @@ class CallChecker(CheckerBase):
                 return hir.Const(t.INT, node.loc, node.end, (type_.length,))
             if self.is_runtime_array(value) or self.is_per_vertex_input(value):
                 return hir.Length(t.INT, node.loc, node.end, value)
+            if self.lang.has("430 es310 ARB_shader_storage_buffer_object"):
+                return hir.Length(t.INT, node.loc, node.end, value)
             raise self.abort("length() of an array without a size", callee)
         if type_.is_vector or type_.is_matrix:
             self.need("420 ARB_shading_language_420pack", "length() of vectors", callee)
@@ -381,9 +388,17 @@ class CallChecker(CheckerBase):
         if type_.is_struct:
             return self.construct_struct(type_, args, node)
         if not type_.is_numeric:
+            opaque = type_.is_sampler or type_.is_image
+            if opaque and self.lang.has("ARB_bindless_texture") and len(args) == 1:
+                if args[0].type in (t.UVEC2, t.UINT64, type_):
+                    return hir.Convert(type_, node.loc, node.end, args[0])
             raise self.abort(f"'{type_}' cannot be constructed", node)
         if not args:
             raise self.abort(f"constructor of '{type_}' needs arguments", node)
+        if self.lang.has("ARB_bindless_texture") and len(args) == 1:
+            handle = args[0].type
+            if (handle.is_sampler or handle.is_image) and type_ in (t.UVEC2, t.UINT64):
+                return hir.Convert(type_, node.loc, node.end, args[0])
         for arg, written in zip(args, node.args, strict=True):
             if not arg.type.is_numeric:
                 raise self.abort(f"'{arg.type}' cannot be used to construct '{type_}'", written)

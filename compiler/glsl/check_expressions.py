@@ -351,7 +351,12 @@ class ExpressionChecker(CallChecker):
                     self.part(type_, whole, int(value[0])),
                 )
             if type_.is_vector:
-                return hir.Swizzle(t.scalar(type_.base), node.loc, node.end, base, (int(value[0]),))
+                component = int(value[0])
+                whole_vector: hir.Expr = base
+                if isinstance(base, hir.Swizzle):
+                    whole_vector, component = base.base, base.components[component]
+                scalar = t.scalar(type_.base)
+                return hir.Swizzle(scalar, node.loc, node.end, whole_vector, (component,))
         else:
             self.check_dynamic_index(base, node)
         result = type_.element if type_.element is not None else type_.indexed()

@@ -76,7 +76,7 @@ class QualifierChecker(ExpressionChecker):
         if quals.centroid and quals.sample:
             self.log.error("'centroid' and 'sample' exclude each other", node.loc, node.end)
         if node.layout:
-            place = f"{place_prefix}{quals.storage or storage}"
+            place = f"{place_prefix}{quals.storage or storage or 'plain'}"
             if quals.flags == {"subroutine"} and node.subroutine_types is not None:
                 place = "function"
             self.layout(node, quals, place)
@@ -216,7 +216,11 @@ class QualifierChecker(ExpressionChecker):
         ):
             self.error(f"global '{storage}' variables need GLSL 1.30", node)
         if storage == "inout":
-            self.error("'inout' is for parameters only", node)
+            fetch = "EXT_shader_framebuffer_fetch EXT_shader_framebuffer_fetch_non_coherent"
+            if stage != "fragment" or not self.lang.has(fetch):
+                self.error("'inout' is for parameters only", node)
+            quals.storage = storage = "out"
+            quals.flags.add("framebuffer_fetch")
         if storage in ("in", "out") and stage == "compute":
             self.error("compute shaders have no user-defined inputs or outputs", node)
         self.check_auxiliary(quals, storage, node)

@@ -14,7 +14,7 @@ from compiler.nir.types import Base, Field, Type
 
 __all__ = ["TypeChecker"]
 
-_AOA = "430 ARB_arrays_of_arrays es310"
+_AOA = "430 ARB_arrays_of_arrays es310 ARB_geometry_shader4"
 
 
 class TypeChecker(QualifierChecker):
@@ -74,6 +74,9 @@ class TypeChecker(QualifierChecker):
         for member in node.members:
             assert member.type is not None
             for word, loc in member.quals.words:
+                memory = word in ("readonly", "writeonly", "coherent", "volatile", "restrict")
+                if memory and self.lang.has("ARB_bindless_texture"):
+                    continue
                 if word not in ("highp", "mediump", "lowp"):
                     raise self.log.abort(
                         f"'{word}' cannot be used on structure members", loc, loc + len(word)
@@ -153,7 +156,10 @@ class TypeChecker(QualifierChecker):
             return
         if not self.lang.es or element.is_struct:
             return
-        if self.default_precision(element) == "":
+        default = self.default_precision(element)
+        if isinstance(quals, hir.Quals) and default is not None:
+            quals.precision = default
+        if default == "":
             self.error(
                 f"no precision for type '{element}'",
                 node,

@@ -39,6 +39,7 @@ _REDECLARABLE = frozenset(
         "gl_ViewportMask",
         "gl_FragColor",
         "gl_PositionIn",
+        "gl_ClipDistanceIn",
         "gl_TexCoordIn",
         "gl_FrontColorIn",
         "gl_PointSizeIn",
@@ -172,6 +173,15 @@ class VariableChecker(TypeChecker):
             self.need("120 es300", "initializing arrays", d)
 
     def declare_variable(self, var: hir.Variable, d: s.Node) -> None:
+        old = self.scopes[-1].get(var.name)
+        if (
+            isinstance(old, hir.Variable)
+            and old.type.is_unsized_array
+            and old.type.element is var.type.element
+            and old.kind == var.kind == "local"
+        ):
+            self.scopes[-1][var.name] = var  # the second declaration gives the size
+            return
         self.declare(var.name, var, d)
 
     # -- globals -----------------------------------------------------------------------------
@@ -496,7 +506,7 @@ class VariableChecker(TypeChecker):
             if not (
                 type_.is_array
                 and var.type.is_array
-                and (type_.element is var.type.element)
+                and (self.sizes_match(var.type, type_) or self.sizes_match(type_, var.type))
                 and (var.type.length == 0 or type_.length == 0 or d.name == "gl_FragData")
             ):
                 hint = f"its type is '{var.type}'"
@@ -598,6 +608,15 @@ class VariableChecker(TypeChecker):
             if quals.flags & {"row_major", "column_major"}:
                 defaults -= {"row_major", "column_major"}
             defaults |= quals.flags
+            bindless = quals.flags & {
+                "bindless_sampler",
+                "bound_sampler",
+                "bindless_image",
+                "bound_image",
+            }
+            for flag in bindless:
+                key = f"default_{flag.partition('_')[2]}"
+                self.shader.layout[key] = flag
             if "offset" in quals.layout and "binding" in quals.layout:
                 self.counter_offsets[quals.layout["binding"]] = quals.layout["offset"]
             elif "offset" in quals.layout:

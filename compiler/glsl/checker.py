@@ -174,9 +174,21 @@ class _Checker(FunctionChecker):
             raise
         except Abort:
             condition = hir.Const(t.BOOL, node.loc, node.end, (True,))
-        then = self.scoped(node.then)
-        otherwise = self.scoped(node.otherwise) if node.otherwise is not None else []
+        known = condition.value[0] if isinstance(condition, hir.Const) else None
+        then = self.branch(node.then, known is False)
+        otherwise = []
+        if node.otherwise is not None:
+            otherwise = self.branch(node.otherwise, known is True)
         return hir.If(node.loc, condition, then, otherwise)
+
+    def branch(self, node: s.Stmt, dead: bool) -> list[hir.Stmt]:
+        """A branch of an if; calls in one that can never run need no definition."""
+        if not dead or self.function is None:
+            return self.scoped(node)
+        calls = len(self.function.calls)
+        body = self.scoped(node)
+        del self.function.calls[calls:]
+        return body
 
     def loop(self, node: s.For | s.While | s.DoWhile) -> hir.Loop:
         self.push_scope()

@@ -148,7 +148,17 @@ def _packed(v: Value, bits: int, scale: float, low: float) -> Value:
     return (total,)
 
 
+def _bit_range(offset: int, bits: int) -> int:
+    return ((1 << bits) - 1) << offset if bits > 0 else 0
+
+
+def _bitfield_insert(base: Value, insert: Value, offset: Value, bits: Value) -> Value:
+    mask = _bit_range(offset[0], bits[0])
+    return tuple((b & ~mask) | ((i << offset[0]) & mask) for b, i in zip(base, insert, strict=True))
+
+
 _WHOLE: dict[str, Callable[..., Value]] = {
+    "bitfieldInsert": _bitfield_insert,
     "length": lambda a: (math.sqrt(_dot(a, a)),),
     "distance": lambda a, b: (math.dist(a, b),),
     "dot": lambda a, b: (_dot(a, b),),
@@ -178,6 +188,17 @@ _WHOLE: dict[str, Callable[..., Value]] = {
     "unpackInt2x32": lambda v: struct.unpack("<2i", struct.pack("<q", v[0])),
     "unpackUint2x32": lambda v: struct.unpack("<2I", struct.pack("<Q", v[0])),
 }
+
+
+def _bitfield_extract(type_: Type, args: Sequence[Value]) -> Value:
+    offset, bits = args[1][0], args[2][0]
+    out = []
+    for x in args[0]:
+        part = (x >> offset) & ((1 << bits) - 1) if bits > 0 else 0
+        if type_.is_signed and bits > 0 and part >> (bits - 1):
+            part -= 1 << bits
+        out.append(part)
+    return tuple(out)
 
 
 def _minor(m: list[list[Any]], row: int, column: int) -> list[list[Any]]:
@@ -216,6 +237,8 @@ def fold_builtin(
     try:
         if name in ("transpose", "determinant", "inverse"):
             value = _matrix(name, types[0], args[0])
+        elif name == "bitfieldExtract":
+            value = _bitfield_extract(types[0], args)
         elif name in _WHOLE:
             value = _WHOLE[name](*args)
         elif name in _COMPONENT:

@@ -90,7 +90,6 @@ _RESERVED = {
     "patch sample subroutine": "140-330 es300-es310",
     "noperspective": "es300",
     "common partition active filter": "130 es300",
-    "row_major": "130-130",
     "flat": "es100-es100",
     "iimage1D iimage2D iimage3D iimageCube uimage1D uimage2D uimage3D uimageCube iimage1DArray "
     "iimage2DArray uimage1DArray uimage2DArray image1D image2D image3D imageCube image1DArray "

@@ -18,7 +18,10 @@ _TESS = "400 ARB_tessellation_shader es320 OES_tessellation_shader EXT_tessellat
 _GEOM = "150 es320 OES_geometry_shader EXT_geometry_shader"
 _IMAGE = "420 es310 ARB_shader_image_load_store EXT_shader_image_load_store NV_image_formats"
 _ENHANCED = "440 ARB_enhanced_layouts"
-_BINDING = "420 es310 ARB_shading_language_420pack ARB_shader_atomic_counters"
+_BINDING = (
+    "420 es310 ARB_shading_language_420pack ARB_shader_atomic_counters "
+    "ARB_shader_storage_buffer_object ARB_shader_image_load_store"
+)
 _COMPUTE = "430 es310 ARB_compute_shader"
 
 
@@ -125,7 +128,7 @@ _ROWS: tuple[tuple[str, bool, str, str, str], ...] = (
         "noncoherent",
         False,
         "EXT_shader_framebuffer_fetch_non_coherent EXT_shader_framebuffer_fetch",
-        "out in",
+        "out in inout plain",
         "fragment",
     ),
     ("local_size_x local_size_y local_size_z", True, _COMPUTE, "default-in", "compute"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from compiler.glsl import syntax as s
+from compiler.glsl.builtins.variables import STRUCTS
 from compiler.glsl.diagnostics import Abort, Log, did_you_mean
 from compiler.glsl.language import Language
 from compiler.glsl.lexer import Token, number_value
@@ -117,6 +118,9 @@ class ExpressionParser:
             known = scope.get(name)
             if known is not None:
                 return known
+        if name.startswith("gl_"):
+            struct = STRUCTS.get(name)
+            return struct is not None and self.lang.has(struct[1])
         return False
 
     def known_names(self, types: bool) -> Iterable[str]:

@@ -253,7 +253,8 @@ class _Parser(ExpressionParser):
 
     def function(self, loc: int, quals: s.Qualifiers, ref: s.TypeRef) -> s.FunctionDecl:
         _, name, name_loc = self.expect("id")
-        self.declare(name)
+        # `subroutine vec4 kind(float);` declares a type.
+        self.declare(name, quals.has("subroutine") and quals.subroutine_types is None)
         self.expect("(")
         params: list[s.Param] = []
         if self.kind == "type" and self.tokens[self.pos][1] == "void" and self.peek() == ")":

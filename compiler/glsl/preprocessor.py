@@ -385,6 +385,8 @@ class _Preprocessor:
                 return
         self.result.explicit_version = True
         lang.version, lang.es = version, es
+        if es:
+            lang.disable("ARB_texture_rectangle")
         lang.compat = not es and (
             version < 140
             or profile == "compatibility"
@@ -474,6 +476,8 @@ def preprocess(text: str, name: str, settings: Settings, log: Log, stage: str = 
     """Run the preprocessor over one shader; errors are in `log`."""
     es = settings.api == "es"
     language = Language(100 if es else 110, es, not es, stage=stage)
+    if not es and (settings.extensions is None or "ARB_texture_rectangle" in settings.extensions):
+        language.enable("ARB_texture_rectangle")  # the one extension that is on from the start
     pp = _Preprocessor(settings, language, log, log.sources)
     try:
         pp.run(name, text)

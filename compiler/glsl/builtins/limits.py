@@ -1,7 +1,7 @@
 """Implementation limits: what `gl_Max...` constants say and the linker enforces.
 
-The defaults are what a desktop GL 4.6 implementation such as llvmpipe reports; a state tracker
-fills them from the driver's caps.
+The defaults are generous, since the compiler alone refuses nothing a driver might take; a state
+tracker fills in what its driver's caps say.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Limits:
     max_clip_planes: int = 8
     max_texture_units: int = 8
     max_texture_coords: int = 8
-    max_vertex_attribs: int = 16
+    max_vertex_attribs: int = 64
     max_vertex_uniform_components: int = 16384
     max_varying_floats: int = 128
     max_varying_components: int = 128

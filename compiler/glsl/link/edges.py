@@ -151,6 +151,10 @@ def _take(
             if other != var.name:
                 log.error(f"outputs '{other}' and '{var.name}' share location {location + i}")
                 return
+        kind = taken.setdefault((location + i, index, -1), element.base.value)
+        if kind != element.base.value:
+            log.error(f"outputs of location {location + i} have different types")
+            return
 
 
 # -- built-in variables ----------------------------------------------------------------------------

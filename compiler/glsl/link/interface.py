@@ -8,6 +8,7 @@ from compiler.glsl import hir
 from compiler.glsl.builtins.limits import Limits
 from compiler.glsl.language import Language
 from compiler.glsl.link.errors import LinkLog
+from compiler.glsl.link.layout import sized_block
 from compiler.glsl.link.stage import StageUnit, merge_types
 from compiler.glsl.lower.context import StageVariables
 from compiler.nir import types as t
@@ -184,6 +185,9 @@ class VaryingLinker:
             if other is None:
                 self.unmatched(port)
                 continue
+            if port.block is None and port.explicit >= 0 and port.component != other.component:
+                self.unmatched(port)
+                continue
             port.partner, other.partner = other, port
             if port.block is None:
                 self.compare(other, port)
@@ -200,7 +204,7 @@ class VaryingLinker:
     def unmatched(self, port: Port) -> None:
         assert self.consumer is not None
         assert self.producer is not None
-        if not port.live or self.separable:
+        if not port.live:
             return
         self.log.error(
             f"input '{port.label}' of the {self.consumer.name} shader is not written by the "
@@ -240,9 +244,8 @@ class VaryingLinker:
         x, y = a.interpolation or "smooth", b.interpolation or "smooth"
         if x != y and (lang.es or lang.version < 440):
             log.error(f"'{label}' is '{x}' in one stage and '{y}' in the next")
-        if a.invariant != b.invariant and lang.version <= 410 and not lang.es:
-            if lang.version < 430 and b.invariant:
-                log.error(f"'{label}' is invariant in one stage only")
+        if a.invariant != b.invariant and lang.version < (300 if lang.es else 420):
+            log.error(f"'{label}' is invariant in one stage only")
         for word in ("centroid", "sample"):
             if getattr(a, word) != getattr(b, word) and not lang.es and lang.version < 430:
                 log.error(f"'{label}' is '{word}' in one stage only")
@@ -251,7 +254,7 @@ class VaryingLinker:
 
     def compare_blocks(self, out: hir.Block, into: hir.Block) -> None:
         log, name = self.log, into.name
-        a, b = out.type.fields, into.type.fields
+        a, b = sized_block(out).fields, sized_block(into).fields
         if [f.name for f in a] != [f.name for f in b]:
             log.error(f"block '{name}' has different members in the two stages")
             return
@@ -264,8 +267,9 @@ class VaryingLinker:
                 return
             assert self.consumer is not None
             self.compare_qualifiers(p, q, f"{name}.{f.name}", self.consumer.language)
-            if p.layout.get("location", -1) != q.layout.get("location", -1):
-                log.error(f"member '{f.name}' of block '{name}' has two locations")
+            for key in ("location", "component"):
+                if p.layout.get(key, -1) != q.layout.get(key, -1):
+                    log.error(f"member '{f.name}' of block '{name}' has two values of '{key}'")
         assert self.producer is not None
         assert self.consumer is not None
         assert out.instance is not None
@@ -290,6 +294,7 @@ class VaryingLinker:
         assert self.producer is not None
         assert self.consumer is not None
         if self.consumer.stage is not Stage.FRAGMENT:
+            self.check_per_vertex()
             return
         a, b = self.producer.builtins, self.consumer.builtins
         coord, back = a.get("gl_TexCoord"), b.get("gl_TexCoord")
@@ -312,6 +317,31 @@ class VaryingLinker:
                 if x != y and self.consumer.language.version < 440:
                     self.log.error(f"'{into}' is '{y}' but '{name}' is '{x}'")
 
+    def check_per_vertex(self) -> None:
+        """Both sides of gl_PerVertex have the same members, if either redeclares the block."""
+        assert self.producer is not None
+        assert self.consumer is not None
+        into = self.consumer.builtins.get("gl_in")
+        if into is None or into.block is None or not into.used:
+            return
+        mine = tuple(sorted(f.name for f in into.block.type.fields)) if into.redeclared else None
+        if self.producer.stage is Stage.TESS_CTRL:
+            out = self.producer.builtins.get("gl_out")
+            theirs = None
+            if out is not None and out.redeclared and out.block is not None:
+                theirs = tuple(sorted(f.name for f in out.block.type.fields))
+            used = out is not None and out.used
+        else:
+            theirs = self.producer.layout.get("per_vertex_out")
+            used = any(v.written for v in self.producer.builtins.values())
+        if self.separable and used and (mine is None or theirs is None):
+            if not self.consumer.language.es:
+                self.log.error("separable programs must redeclare gl_PerVertex in both stages")
+        elif used and (mine is None) != (theirs is None):
+            self.log.error("gl_PerVertex is redeclared in one of two stages only")
+        elif mine is not None and theirs is not None and mine != theirs:
+            self.log.error("gl_PerVertex is redeclared with different members in two stages")
+
     # -- slots -------------------------------------------------------------------------------
 
     def check_overlaps(self, found: list[Port]) -> None:
@@ -332,9 +362,7 @@ class VaryingLinker:
                 for c in range(port.component, min(4, port.component + max(part, 0))):
                     key = (port.explicit + i, c, port.quals.patch)
                     other = taken.setdefault(key, port)
-                    if other is not port and not (
-                        other.block is not None and (other.block is port.block)
-                    ):
+                    if other is not port:
                         self.log.error(
                             f"'{other.label}' and '{port.label}' share location {key[0]}"
                         )
@@ -380,7 +408,7 @@ class VaryingLinker:
             self.make_variables(self.consumer, self.inputs, Mode.SHADER_IN)
 
     def is_needed_output(self, port: Port) -> bool:
-        if port.captured or self.separable or self.consumer is None:
+        if port.captured or self.consumer is None:
             return True
         if port.partner is not None and port.partner.live:
             return True

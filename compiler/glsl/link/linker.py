@@ -76,18 +76,19 @@ class _Linker:
         last_before_raster = next(
             (u for u in reversed(chain) if u.stage is not Stage.FRAGMENT), None
         )
-        separable = options.separable
         if chain and chain[0].stage is not Stage.VERTEX:
             linker = VaryingLinker(None, chain[0], self.variables, options.limits, log, True)
             linker.run()
             self.varyings.append(linker)
-        for producer, consumer in zip(chain, [*chain[1:], None], strict=True):
+        followers: list[StageUnit | None] = [*chain[1:], None]
+        for producer, consumer in zip(chain, followers[: len(chain)], strict=True):
             if producer.stage is Stage.FRAGMENT:
                 continue
-            linker = VaryingLinker(producer, consumer, self.variables, options.limits, log, False)
+            linker = VaryingLinker(
+                producer, consumer, self.variables, options.limits, log, options.separable
+            )
             linker.run(self.captures(producer, captured))
             self.varyings.append(linker)
-        del separable
         for unit in chain:
             link_builtins(unit, self.variables[unit.stage], self.program)
         if Stage.VERTEX in self.units:

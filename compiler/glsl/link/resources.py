@@ -107,8 +107,6 @@ class ResourceLinker:
         for unit in self.units:
             if self.needs_origin(unit):
                 self.hidden_uniform(found, unit, "gl_FbWposYTransform", t.VEC4)
-            if any("ftransform" in f.uses for f in unit.reachable):
-                self.hidden_uniform(found, unit, "gl_ModelViewProjectionMatrix", t.MAT4)
         return list(found.values())
 
     def needs_origin(self, unit: StageUnit) -> bool:
@@ -142,7 +140,8 @@ class ResourceLinker:
         es = unit.language.es
         if es and item.var.quals.precision != var.quals.precision:
             p, q = item.var.quals.precision, var.quals.precision
-            if p and q and item.live and var in unit.live:
+            used = bool(item.live) and var in unit.live
+            if p and q and p != q and (used or unit.language.version >= 300):
                 log.error(f"uniform '{name}' has precision '{p}' in one stage and '{q}' in another")
         if item.init is not None and var.init is not None:
             if constant_value(var.init) != item.init:

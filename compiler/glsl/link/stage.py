@@ -34,6 +34,9 @@ class StageUnit:
     reachable: list[hir.Function] = field(default_factory=list)
     live: set[hir.Variable] = field(default_factory=set)
     """variables with static storage that reachable code mentions"""
+    constants: dict[str, hir.Variable] = field(default_factory=dict)
+    per_vertex: list[tuple[hir.Shader, tuple[str, ...] | None]] = field(default_factory=list)
+    """each shader with the members it redeclares gl_PerVertex with (None: it does not)"""
     initialized: list[hir.Variable] = field(default_factory=list)
     """globals with an initialiser, in order"""
     subroutine_types: dict[str, hir.Function] = field(default_factory=dict)
@@ -76,6 +79,7 @@ class _Joiner:
         unit = self.unit
         for var in shader.globals:
             if var.quals.storage == "const":
+                self.check_constant(var)
                 continue
             old = unit.globals.get(var.name)
             if old is None:
@@ -95,8 +99,18 @@ class _Joiner:
         for var in shader.globals:
             if var.init is not None and var.quals.storage not in ("const",):
                 unit.initialized.append(var)
+        unit.per_vertex.append((shader, shader.layout.get("per_vertex_out")))
         unit.subroutine_types.update(shader.subroutine_types)
         self.merge_layout(shader.layout)
+
+    def check_constant(self, var: hir.Variable) -> None:
+        """A global constant of several shaders has one value."""
+        old = self.unit.constants.setdefault(var.name, var)
+        a, b = old.const_value, var.const_value
+        if a is None or b is None:
+            return
+        if old.type is not var.type or not fold.equal(a, b):
+            self.log.error(f"constant '{var.name}' has two different values")
 
     def merge(self, old: hir.Variable, new: hir.Variable) -> None:
         log, name = self.log, new.name
@@ -127,7 +141,9 @@ class _Joiner:
                 log.error(f"'{name}' is declared with different '{key}' qualifiers")
         if a.flags != b.flags and a.storage == "uniform":
             log.error(f"'{name}' is declared with different layout qualifiers")
-        if old.init is not None and new.init is not None:
+        if old.init is None:
+            old.init = new.init
+        elif new.init is not None:
             p, q = constant_value(old.init), constant_value(new.init)
             if p is None or q is None or not fold.equal(p, q):
                 log.error(f"'{name}' has two different initializers")
@@ -155,6 +171,8 @@ class _Joiner:
             )
         ):
             self.log.error("gl_FragCoord is redeclared with different layout qualifiers")
+        if old.name == "gl_Layer" and old.quals.flags != new.quals.flags:
+            self.log.error("gl_Layer is redeclared with different layout qualifiers")
         if old.name == "gl_FragDepth" and old.redeclared and new.redeclared:
             if old.quals.flags != new.quals.flags:
                 self.log.error("gl_FragDepth is redeclared with different layout qualifiers")
@@ -178,6 +196,12 @@ class _Joiner:
         unit.canonical[block.instance] = old.instance
         if block.instance.used:
             old.instance.used = True
+        for a, b in ((old.instance, block.instance), (block.instance, old.instance)):
+            if a.type.is_array and a.type.length and b.max_index >= a.type.length:
+                self.log.error(f"'{a.name}' is indexed beyond its size {a.type.length}")
+        old.instance.max_index = max(old.instance.max_index, block.instance.max_index)
+        if old.instance.type.is_unsized_array and block.instance.type.length:
+            old.instance.type = block.instance.type
         for a, b in zip(old.members, block.members, strict=False):
             unit.canonical[b] = a
             a.used = a.used or b.used
@@ -202,7 +226,11 @@ class _Joiner:
     def merge_layout(self, layout: dict[str, Any]) -> None:
         mine = self.unit.layout
         for key, value in layout.items():
-            if key == "xfb_strides":
+            if key == "streams":
+                mine.setdefault(key, set()).update(value)
+            elif key == "per_vertex_out":
+                mine.setdefault(key, value)
+            elif key == "xfb_strides":
                 strides = mine.setdefault(key, {})
                 for buffer, stride in value.items():
                     if strides.setdefault(buffer, stride) != stride:
@@ -222,8 +250,12 @@ def same_block(a: hir.Block, b: hir.Block) -> bool:
         return False
     if a.instance is not None and b.instance is not None:
         x, y = a.instance.type, b.instance.type
-        if x.is_array != y.is_array or (x.length and y.length and x.length != y.length):
-            return False
+        while x.element is not None or y.element is not None:
+            if x.is_array != y.is_array or (x.length and y.length and x.length != y.length):
+                return False
+            assert x.element is not None
+            assert y.element is not None
+            x, y = x.element, y.element
     if a.quals.layout.get("binding", -1) != b.quals.layout.get("binding", -1):
         if "binding" in a.quals.layout and "binding" in b.quals.layout:
             return False

@@ -14,6 +14,9 @@ from compiler.nir.ir import Stage
 __all__ = ["check_program", "check_stage"]
 
 
+_PER_VERTEX = frozenset(("gl_Position", "gl_PointSize", "gl_ClipDistance", "gl_CullDistance"))
+
+
 def check_program(
     units: dict[Stage, StageUnit], languages: list[Language], options: LinkOptions, log: LinkLog
 ) -> None:
@@ -59,6 +62,11 @@ def check_stage(unit: StageUnit, limits: Limits, log: LinkLog) -> None:
         ):
             if key not in layout and not unit.language.has("ARB_geometry_shader4"):
                 log.error(f"the geometry shaders declare no {what.removeprefix('an ')}")
+        streams = layout.get("streams", set())
+        if any(not 0 <= s < limits.max_vertex_streams for s in streams):
+            log.error("a geometry shader emits to a stream that does not exist")
+        if any(s > 0 for s in streams) and layout.get("output_primitive") != "points":
+            log.error("several vertex streams need the output primitive points")
         _size_inputs(unit, PRIMITIVES.get(layout.get("input_primitive", ""), 0), log)
     elif unit.stage is Stage.TESS_CTRL:
         if "vertices_out" not in layout:
@@ -71,8 +79,20 @@ def check_stage(unit: StageUnit, limits: Limits, log: LinkLog) -> None:
         variable = "local_size_variable" in layout
         if "local_size" not in layout and not variable:
             log.error("the compute shaders declare no workgroup size")
+        size = layout.get("local_size", (1, 1, 1))
+        if "derivative_group_quadsNV" in layout and (size[0] % 2 or size[1] % 2):
+            log.error("derivative groups of quads need even workgroup sizes in x and y")
+        if "derivative_group_linearNV" in layout and size[0] * size[1] * size[2] % 4:
+            log.error("linear derivative groups need a multiple of 4 invocations")
         if "local_size" in layout and variable:
             log.error("the workgroup size is both fixed and variable")
+    for _, members in unit.per_vertex:
+        for other, redeclared in unit.per_vertex:
+            if members is None or redeclared is not None:
+                continue
+            for name, var in other.builtins.items():
+                if name in _PER_VERTEX and name not in members and (var.written or var.used):
+                    log.error(f"'{name}' is not in the redeclared gl_PerVertex")
     written = {name for name, var in unit.builtins.items() if var.written}
     if "gl_ClipVertex" in written and written & {"gl_ClipDistance", "gl_CullDistance"}:
         log.error("gl_ClipVertex cannot be written together with gl_ClipDistance")
