@@ -7,7 +7,7 @@ index where the target has one. Results are four component arrays.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -89,11 +89,14 @@ class FloatFilter:
         self.seamless = image.target.is_cube and sampler.seamless_cube_map
         self.format = format = view.format
         self.clamp_reference = format.has_depth and not format.is_float
-        self.border = self._border(sampler)
+        self.border = self._border(image, sampler)
+        # Comparison looks at the depth itself, before the view's swizzle.
+        self.depths = replace(image, swizzle=(0, 1, 2, 3))
+        self.border_depth = self._border(self.depths, sampler)
 
-    def _border(self, sampler: SamplerState) -> Planes:
+    def _border(self, image: Image, sampler: SamplerState) -> Planes:
         """The border colour as components of the view, like a decoded texel."""
-        image, format = self.image, self.format
+        format = self.format
         dtype = np.dtype(np.uint32) if image.stencil else format.rgba_dtype
         color = np.asarray(sampler.border_color)
         if format.is_normalized and not image.is_integer:
@@ -118,26 +121,30 @@ class FloatFilter:
         table = (image.width, image.height, image.depth)[axis]
         return int(table[level]) if isinstance(level, int) else table[level]
 
-    def _gather(self, level: Level, x: Array, y: Array | int, z: Array | int) -> Planes:
+    def _gather(self, place: Place, x: Array, y: Array | int, z: Array | int) -> Planes:
         """Decoded texels at indices inside the level."""
-        image = self.image
+        image, level = self.image, place.level
         width, stride, base = image.width[level], image.layer_stride[level], image.base[level]
         index = x + (y * width + z * stride + base)
         texels = image.texels()
         raw = texels.take(index, axis=0) if texels.ndim > 1 else texels.take(index)
-        return image.decode(raw)
+        return (self.depths if self._compares(place) else image).decode(raw)
+
+    def _compares(self, place: Place) -> bool:
+        return self.compare is not None and place.compare is not None
 
     def _texel(self, place: Place, indices: Sequence[Array], out: Sequence[Array | None]) -> Planes:
         """One tap: decoded (and compared) texels, border colour where any axis is outside."""
         y: Array | int = indices[1] if len(indices) > 1 else 0
         z: Array | int = indices[2] if len(indices) > 2 else place.z
-        planes = self._gather(place.level, indices[0], y, z)
+        planes = self._gather(place, indices[0], y, z)
         outside: Array | None = None
         for mask in out:
             if mask is not None:
                 outside = mask if outside is None else outside | mask
         if outside is not None and outside.any():
-            planes = [np.where(outside, b, p) for p, b in zip(planes, self.border, strict=True)]
+            border = self.border_depth if self._compares(place) else self.border
+            planes = [np.where(outside, b, p) for p, b in zip(planes, border, strict=True)]
         return self._compared(place, planes)
 
     def _compared(self, place: Place, planes: Planes) -> Planes:
@@ -259,7 +266,7 @@ class FloatFilter:
             face, new_i, new_j = across_the_seam(face, i[lanes], j[lanes], size)
             z, i, j = z.copy(), i.copy(), j.copy()
             z[lanes], i[lanes], j[lanes] = cube + face, new_i, new_j
-        return self._compared(place, self._gather(place.level, clamp(i, n), clamp(j, n), z))
+        return self._compared(place, self._gather(place, clamp(i, n), clamp(j, n), z))
 
     @staticmethod
     def _average_cube_corners(corners: list[Planes], lone: list[Array]) -> None:

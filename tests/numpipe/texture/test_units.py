@@ -10,7 +10,7 @@ import pytest
 
 from drivers.numpipe.resource import NumpipeResource, create_resource
 from drivers.numpipe.texture import Unit, texture_unit
-from pipe.enums import Filter, MipFilter, Swizzle, Target, Wrap
+from pipe.enums import CompareFunc, Filter, MipFilter, Swizzle, Target, Wrap
 from pipe.formats import FORMATS
 from pipe.resource import ResourceDesc, ResourceLedger
 from pipe.state import SamplerState, SamplerView
@@ -253,3 +253,23 @@ def test_needs_lod_says_whether_derivatives_matter() -> None:
         min_img_filter=Filter.NEAREST, mag_img_filter=Filter.LINEAR, min_mip_filter=MipFilter.NONE
     )
     assert Unit(view_of(resource), different).needs_lod
+
+
+def test_depth_comparison_comes_before_the_swizzle() -> None:
+    resource = texture("Z32_FLOAT")
+    resource.view(0, F32)[...] = 0.5
+    for filter in Filter:
+        state = SamplerState(
+            min_img_filter=filter,
+            mag_img_filter=filter,
+            min_mip_filter=MipFilter.NONE,
+            compare_enabled=True,
+            compare_func=CompareFunc.GREATER,
+        )
+        alpha = view_of(resource, swizzle=(Swizzle.ZERO,) * 3 + (Swizzle.X,))
+        at, reference = [lanes(0.1, 0.2)] * 2, lanes(0.4, 0.6)
+        found = Unit(alpha, state).sample("tex", at, 2, compare=reference)
+        assert [float(np.max(c)) for c in found[:3]] == [0, 0, 0]
+        assert found[3].tolist() == [0, 1]
+        depth = Unit(alpha, state).sample("tex", at, 2)
+        assert depth[3].tolist() == [0.5, 0.5]
