@@ -57,6 +57,7 @@ class Test:
     shaders: list[tuple[Stage, str]] = field(default_factory=list)
     includes: dict[str, str] = field(default_factory=dict)
     include_paths: list[str] = field(default_factory=list)
+    geometry: dict[str, str] = field(default_factory=dict)
     out_of_scope: str = ""
     api: str = "core"
     separable: bool = False
@@ -88,6 +89,11 @@ def parse(path: str) -> Test:
             test.includes[posixpath.normpath(first.strip())] = rest
         elif header == "shader include paths":
             test.include_paths = [line for line in body.splitlines() if line.strip()]
+        elif header == "geometry layout":
+            for line in body.splitlines():
+                words = line.split("#")[0].split()
+                if words:
+                    test.geometry[words[0]] = words[-1].removeprefix("GL_").lower()
         elif header == "test":
             test.expect_error = bool(re.search(r"^link error", body, re.MULTILINE))
             test.xfb = [m[1] for m in re.finditer(r"^xfb varying (\S+)", body, re.MULTILINE)]
@@ -182,6 +188,9 @@ def run(path: str) -> tuple[str, str, str]:
                 separable=test.separable or test.separate_stages,
                 optimize=False,
                 xfb_varyings=test.xfb,
+                geometry_input=test.geometry.get("input", ""),
+                geometry_output=test.geometry.get("output", ""),
+                geometry_max_vertices=int(test.geometry.get("vertices", 0)),
             )
             program = link_program(group, link)
             for shader in program.shaders.values():

@@ -59,6 +59,7 @@ class _Linker:
             group = [(tree, lang) for s, tree, lang in shaders if s is stage]
             if group:
                 self.units[stage] = join_stage(stage, group, self.log)
+        self.outside_geometry()
         languages = [lang for _, _, lang in shaders]
         check_program(self.units, languages, self.options, self.log)
         for unit in self.units.values():
@@ -66,6 +67,19 @@ class _Linker:
         self.log.stop_on_error()
         for stage, unit in self.units.items():
             self.variables[stage] = StageVariables(canonical=unit.canonical)
+
+    def outside_geometry(self) -> None:
+        """ARB_geometry_shader4 sets the primitives through the API instead of a layout."""
+        unit = self.units.get(Stage.GEOMETRY)
+        if unit is None:
+            return
+        for key, value in (
+            ("input_primitive", self.options.geometry_input),
+            ("output_primitive", self.options.geometry_output),
+            ("max_vertices", self.options.geometry_max_vertices),
+        ):
+            if value:
+                unit.layout.setdefault(key, value)
 
     def interfaces(self) -> None:
         chain = [self.units[s] for s in _ORDER if s in self.units]

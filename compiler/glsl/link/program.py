@@ -35,6 +35,10 @@ class LinkOptions:
     xfb_mode: str = "interleaved"
     """interleaved or separate"""
     separable: bool = False
+    geometry_input: str = ""
+    """input primitive set from outside (ARB_geometry_shader4), as a layout qualifier"""
+    geometry_output: str = ""
+    geometry_max_vertices: int = 0
     limits: Limits = DEFAULT_LIMITS
     api: str = "core"
     optimize: bool = True

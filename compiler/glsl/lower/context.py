@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from compiler.glsl import hir
+from compiler.glsl.layouts import PRIMITIVES
 from compiler.glsl.lower.values import Value, constant_bits, store
 from compiler.nir.builder import Builder
 from compiler.nir.ir import Access, Def, Deref, Mode, Shader, Stage, Variable
@@ -177,7 +178,7 @@ class Lowering:
     # -- built-in variables that are not memory ----------------------------------------------
 
     def is_special(self, var: hir.Variable) -> bool:
-        return var.builtin.startswith("sv:") or (
+        return var.builtin.startswith(("sv:", "const:")) or (
             self.stage is Stage.FRAGMENT
             and var.builtin in _FRAGMENT_SYSTEM
             and var.quals.storage == "in"
@@ -188,6 +189,8 @@ class Lowering:
         if not self.is_special(var):
             return None
         b = self.b
+        if var.builtin == "const:VERTICES_IN":
+            return b.imm_int(PRIMITIVES.get(self.shader.info.input_primitive, 0))
         name = _FRAGMENT_SYSTEM.get(var.builtin) or var.builtin[3:].lower()
         if name == "frag_coord":
             return self.frag_coord()
