@@ -266,7 +266,11 @@ class ExpressionLowering(Lowering):
         if op in _COMPARE:
             name, swap = _COMPARE[op]
             prefix = "f" if ta.is_float else "i" if ta.is_signed else "u"
-            return b.alu(f"{prefix}{name}", *((c, a) if swap else (a, c)))
+            # Exact, so that `!(nan < x)` is not turned into `nan >= x`.
+            exact, b.exact = b.exact, True
+            result = b.alu(f"{prefix}{name}", *((c, a) if swap else (a, c)))
+            b.exact = exact
+            return result
         if op == "*" and (ta.is_matrix or tb.is_matrix) and ta.components > 1 and tb.components > 1:
             return self.multiply(ta, a, tb, c)
         if op in ("<<", ">>") and tb.bit_size != 32:
@@ -294,7 +298,10 @@ class ExpressionLowering(Lowering):
         """One boolean: are two values of any type equal?"""
         b = self.b
         if type_.is_vector_or_scalar:
-            return b.all_equal(a, c, type_.is_float)
+            exact, b.exact = b.exact, True
+            result = b.all_equal(a, c, type_.is_float)
+            b.exact = exact
+            return result
         a, c = self.loaded(a), self.loaded(c)
         if type_.is_matrix:
             kinds = [type_.column_type] * type_.columns
@@ -302,12 +309,12 @@ class ExpressionLowering(Lowering):
             kinds = [type_.element] * len(a)
         else:
             kinds = [f.type for f in type_.fields]
-        result: Def | None = None
+        total: Def | None = None
         for kind, x, y in zip(kinds, a, c, strict=True):
             part = self.equal(kind, x, y)
-            result = part if result is None else b.iand(result, part)
-        assert result is not None
-        return result
+            total = part if total is None else b.iand(total, part)
+        assert total is not None
+        return total
 
     def logical(self, e: hir.Logical) -> Value:
         b = self.b
