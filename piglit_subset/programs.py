@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from piglit_subset.requirements import Skip
 from piglit_subset.session import Failure, Session
 from piglit_subset.shader_test import ShaderSource
@@ -116,7 +118,11 @@ def _link(session: Session, program: int, sources: list[ShaderSource]) -> None:
     linked = bool(gl.get_programiv(program, GL.LINK_STATUS)[0])
     session.link_ok = linked if session.link_ok is None else session.link_ok and linked
     if not linked:
-        session.link_log += str(gl.get_program_info_log(program))
+        log = str(gl.get_program_info_log(program))
+        missing = re.search(r"the driver does not run (\w+) shaders", log)
+        if missing:
+            raise Skip(f"requires {missing[1]} shaders")
+        session.link_log += log
 
 
 def _geometry_layout(session: Session, program: int, stages: set[str]) -> None:
