@@ -212,3 +212,8 @@ class Canvas:
         assert self.depth is not None
         texels = self._mapped(self.depth).view(np.uint32)
         return unpack_depth(self.depth.desc.format, texels)
+
+    def mapped_depth(self) -> npt.NDArray[np.uint8]:
+        """The depth buffer's raw bytes, stencil included."""
+        assert self.depth is not None
+        return self._mapped(self.depth)
