@@ -247,4 +247,13 @@ def check(impl: FunctionImpl, where: str) -> None:
         for block, live_in, live_out in live:
             if live_in != block.live_in or live_out != block.live_out:
                 raise metadata_error(where, "liveness", block.index)
+    if valid & Metadata.DIVERGENCE:
+        from compiler.nir.divergence import analyse_divergence
+
+        values = [i.dest for b in impl.blocks() for i in b.instrs() if i.dest is not None]
+        flags = [value.divergent for value in values]
+        analyse_divergence(impl)
+        for value, divergent in zip(values, flags, strict=True):
+            if value.divergent != divergent and value.instr.block is not None:
+                raise metadata_error(where, "divergence", value.instr.block.index)
     impl.valid = valid

@@ -125,9 +125,13 @@ class PassRecord:
 
 @dataclass(slots=True)
 class PassLog:
-    """Collects records; with `texts` also the shader before and after each pass with progress."""
+    """Collects records; with `texts` also the shader before and after each pass with progress.
+
+    With `pressure` (which costs a liveness analysis each time) also the register pressure.
+    """
 
     texts: bool = False
+    pressure: bool = False
     records: list[PassRecord] = field(default_factory=list)
 
     @property
@@ -176,17 +180,22 @@ def _run_recorded(
     log: PassLog | None,
     active: dict[str, str],
 ) -> bool:
+    from compiler.nir.pressure import register_pressure
     from compiler.nir.printer import print_shader
 
     texts = log is not None and log.texts
     before = print_shader(shader) if texts else ""
     count = shader.count_instrs() if log is not None else 0
+    pressure = register_pressure(shader) if log is not None and log.pressure else 0
     start = time.perf_counter()
     progress = info.function(shader, **options)
     seconds = time.perf_counter() - start
     if log is not None:
         record = PassRecord(info.name, options, progress, seconds, count, shader.count_instrs())
         record.stage = shader.stage.value
+        if log.pressure:
+            record.pressure_before = pressure
+            record.pressure_after = register_pressure(shader) if progress else pressure
         if texts:
             record.before = before
             record.after = print_shader(shader) if progress else before
