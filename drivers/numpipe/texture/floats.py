@@ -242,8 +242,9 @@ class FloatFilter:
         nf = np.asarray(n, F32)
         u = np.minimum(np.maximum(place.coords[0], F32(0.0)), F32(1.0)) * nf - F32(0.5)
         v = np.minimum(np.maximum(place.coords[1], F32(0.0)), F32(1.0)) * nf - F32(0.5)
-        i0, j0 = np.floor(u).astype(np.int32), np.floor(v).astype(np.int32)
-        wx, wy = u - i0, v - j0
+        fu, fv = np.floor(u), np.floor(v)
+        i0, j0 = fu.astype(np.int32), fv.astype(np.int32)
+        wx, wy = u - fu, v - fv  # floats minus int32 would be doubles
         z = np.broadcast_to(np.asarray(place.z, np.int32), i0.shape)
         corners, lone = [], []
         for dj in (0, 1):
