@@ -6,7 +6,6 @@ The GL functions themselves are not written here: they come out of the function 
 
 from __future__ import annotations
 
-import types
 from typing import Any, Self
 
 __all__ = ["GLInterface"]
@@ -38,10 +37,5 @@ class GLInterface:
         self.make_current()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: types.TracebackType | None,
-    ) -> None:
-        return None
+    def __exit__(self, *error: object) -> None:
+        """Leave a `with` block. moderngl calls this without the usual three arguments."""
