@@ -115,12 +115,18 @@ class PassRecord:
     instrs_after: int
     before: str = ""
     after: str = ""
-    pressure: int = 0
-    stage: str = ""
+    pressure_before: int = 0
+    pressure_after: int = 0
 
     @property
     def delta(self) -> int:
+        """Instructions added (or, if negative, saved)."""
         return self.instrs_after - self.instrs_before
+
+    @property
+    def pressure_delta(self) -> int:
+        """Change of the register pressure, if the log measures it."""
+        return self.pressure_after - self.pressure_before
 
 
 @dataclass(slots=True)
