@@ -117,6 +117,7 @@ class PassRecord:
     after: str = ""
     pressure_before: int = 0
     pressure_after: int = 0
+    stage: str = ""
 
     @property
     def delta(self) -> int:
