@@ -63,6 +63,7 @@ def gather_facts(program: LaneProgram, arrays: int) -> ProgramFacts:
             textures.update(units)
             if instr.op in IMPLICIT_LOD:
                 implicit.update(units)
+            derivatives |= instr.op == "lod"  # the answer itself, whatever filters need
         elif item.what == "alu":
             derivatives |= item.data.is_derivative and item.dsts[0].varying
         elif item.what == "discard":
