@@ -1,0 +1,134 @@
+"""The whole stack through its face: bundled tests, scenes, explain, lessons, conformance."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gallette.compare import compare
+from gallette.explaining import explain_file
+from gallette.lessons import LESSONS, Page
+from gallette.lessons.ownership import MODELS, simulate
+from gallette.lessons.shaders import link
+from gallette.references import load
+from gallette.render import render_scenes
+from gallette.scenes import SCENES, depth_prepass
+from piglit_subset.pool import run_all
+from piglit_subset.suite import BUNDLED, find_tests
+
+# A machine without native GL, for those who ask EGL.
+NO_GL = {"__EGL_VENDOR_LIBRARY_FILENAMES": "/dev/null", "GALLETTE_REQUIRE_REFERENCE": "0"}
+
+
+def test_bundled_tests_pass_on_numpipe() -> None:
+    reports = run_all(find_tests([]), "numpipe", jobs=2, timeout=120)
+    assert {r.name: r.reason for r in reports if r.result != "pass"} == {}
+
+
+def test_scenes_on_numpipe_agree_with_the_recorded_references() -> None:
+    pytest.importorskip("moderngl")
+    names = list(SCENES)
+    diffs = compare(render_scenes("numpipe", names), load(names), names, 1.0)
+    bad = {d.name: d.error or [p.name for p in d.passes if not p.ok] for d in diffs if not d.ok}
+    assert bad == {}
+
+
+def test_the_prepass_bug_can_be_switched_on_and_off() -> None:
+    """Holes with use counts in inexact rules, none under any remedy."""
+    pytest.importorskip("moderngl")
+    lost = {}
+    for choice in ("always", "never", "not_position"):
+        options = {"inexact_used_once": choice}
+        rendering = render_scenes("numpipe", ["depth_prepass"], options=options)
+        first, second = rendering.passes["depth_prepass"]
+        lost[choice] = int((first.coverage & ~second.coverage).sum())
+    assert lost["always"] > 1000
+    assert (lost["never"], lost["not_position"]) == (0, 0)
+
+
+def test_explain_shows_passes_variants_and_code() -> None:
+    test = BUNDLED / "two-sided" / "front-and-back-color.shader_test"
+    story = explain_file(test, "numpipe")
+    assert story.outcome == "pass"
+    fragment = next(s for s in story.shaders if s.stage == "fragment")
+    assert any(p.name == "lower_io" and p.progress for p in fragment.passes)
+    keys = {v.key: v for v in fragment.variants}
+    assert "two_sided_color=True" in keys
+    two_sided = keys["two_sided_color=True"]
+    assert two_sided.reason == "differs in two_sided_color"
+    assert "def run(" in two_sided.code
+    assert any(e.key == "two_sided_color=True" and e.lowered for e in story.events)
+
+
+def test_explain_in_the_terminal_and_as_a_page(gallette, tmp_path: Path) -> None:
+    shader = tmp_path / "lit.frag"
+    shader.write_text(
+        "#version 330\nin vec3 n;\nout vec4 color;\n"
+        "void main() { color = vec4(normalize(n) * 0.5 + 0.5, 1.0); }\n"
+    )
+    done = gallette("explain", str(shader))
+    assert done.returncode == 0, done.stderr
+    assert "lower_io" in done.stdout
+    assert "def run(" in done.stdout
+    done = gallette("explain", str(shader), "--html", "lit.html")
+    assert done.returncode == 0, done.stderr
+    assert "Generated NumPy code" in (tmp_path / "lit.html").read_text()
+
+
+def test_a_syntax_error_is_one_message_with_its_place(gallette, tmp_path: Path) -> None:
+    shader = tmp_path / "bad.frag"
+    shader.write_text("#version 330\nout vec4 color;\nvoid main() { color = vec4(1.0 }\n")
+    done = gallette("explain", str(shader))
+    assert done.returncode == 2
+    assert "bad.frag:3:" in done.stderr
+    assert "^" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_ownership_models_make_the_same_variants_at_different_prices() -> None:
+    sources = {"vertex": depth_prepass.VERTEX, "fragment": depth_prepass.FRAGMENT}
+    tallies, variants = {}, []
+    for name, make in MODELS.items():
+        tallies[name], results = simulate(make, list(link(sources).values()))
+        variants.append(results)
+    assert all(v == variants[0] for v in variants)
+    clones = [t.clones for t in tallies.values()]
+    assert clones == sorted(clones, reverse=True)
+    assert clones[0] > clones[-1]
+
+
+@pytest.mark.parametrize("name", ["ownership"])
+def test_lessons_fill_a_page(name: str) -> None:
+    page = Page(LESSONS[name].title)
+    LESSONS[name].run(page, "numpipe")
+    kinds = {b.kind for b in page.blocks}
+    assert {"prose", "table"} <= kinds
+
+
+def test_lessons_are_listed(gallette) -> None:
+    done = gallette("lesson")
+    assert done.returncode == 0
+    assert all(name in done.stdout for name in LESSONS)
+
+
+def test_conformance_without_a_native_gl(gallette, tmp_path: Path) -> None:
+    """The main job: tests, scenes, one report, and the word that recordings were used."""
+    pytest.importorskip("moderngl")
+    done = gallette("conformance", "-o", "report", **NO_GL)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "no native OpenGL here" in done.stdout
+    assert "recorded from" in done.stdout
+    last = done.stdout.strip().splitlines()[-1]
+    assert last.endswith(str(tmp_path / "report" / "index.html"))
+    page = (tmp_path / "report" / "index.html").read_text()
+    assert "no native OpenGL here" in page
+    results = json.loads((tmp_path / "report" / "results.json").read_text())
+    assert len(results["tests"]) >= 80
+
+
+def test_a_required_reference_that_is_missing_fails(gallette) -> None:
+    done = gallette("diff", "life", **{**NO_GL, "GALLETTE_REQUIRE_REFERENCE": "1"})
+    assert done.returncode == 2
+    assert done.stderr.startswith("no native OpenGL")
