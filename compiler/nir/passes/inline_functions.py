@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compiler.errors import GalletteError
+from compiler.errors import CompileError, GalletteError
 from compiler.nir.cf import Block, drop_body, merge_blocks, split_block
 from compiler.nir.clone import Remap, clone_body
 from compiler.nir.helpers import instrs_of
@@ -13,13 +13,15 @@ from compiler.nir.shader import Function, FunctionImpl, Shader
 
 
 @nir_pass("inline_functions")
-def inline_functions(shader: Shader) -> bool:
+def inline_functions(shader: Shader, *, max_instrs: int = 250_000) -> bool:
     """Leave one function, `main`, with everything inlined.
 
     Deref parameters turn into the derefs the caller passed. Needs `lower_returns`; fails on
-    recursion, which GLSL forbids.
+    recursion, which GLSL forbids, and if the result would exceed `max_instrs` (functions that call
+    each other twice, sixty deep, cannot be written out).
     """
     order = _callees_first(shader)
+    _check_size(order, max_instrs)
     progress = False
     for function in order:
         if function.impl is not None:
@@ -59,6 +61,22 @@ def _callees_first(shader: Shader) -> list[Function]:
                     raise GalletteError(f"function {instr.callee.name!r} calls itself")
                 stack.append((instr.callee, False))
     return order
+
+
+def _check_size(order: list[Function], limit: int) -> None:
+    """Work out how long each function gets, before it does."""
+    sizes: dict[Function, int] = {}
+    for function in order:
+        assert function.impl is not None
+        size = 0
+        for instr in instrs_of(function.impl):
+            size += sizes[instr.callee] if isinstance(instr, Call) else 1
+        sizes[function] = size
+        if size > limit:
+            raise CompileError(
+                f"error: function {function.name!r} is too long when the functions it calls are "
+                f"inlined: {size} instructions, at most {limit} are supported"
+            )
 
 
 def _inline_into(impl: FunctionImpl) -> bool:
