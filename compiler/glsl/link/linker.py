@@ -7,6 +7,7 @@ stages learn from each other (dead and constant varyings).
 
 from __future__ import annotations
 
+from compiler.errors import CompileError
 from compiler.glsl import hir
 from compiler.glsl.language import Language
 from compiler.glsl.link.edges import link_attributes, link_builtins, link_fragment_outputs
@@ -47,7 +48,9 @@ class _Linker:
             self.resources()
             self.lower()
             self.program.ok = True
-        except LinkStop:
+        except (LinkStop, CompileError) as stop:
+            if isinstance(stop, CompileError):
+                self.log.error(stop.log)
             for shader in self.program.shaders.values():
                 shader.unref()
             self.program.shaders.clear()

@@ -74,7 +74,7 @@ def _check_size(order: list[Function], limit: int) -> None:
         sizes[function] = size
         if size > limit:
             raise CompileError(
-                f"error: function {function.name!r} is too long when the functions it calls are "
+                f"function {function.name!r} is too long when the functions it calls are "
                 f"inlined: {size} instructions, at most {limit} are supported"
             )
 
