@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum, Flag
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -30,12 +30,22 @@ class TraceWriter:
         self.count = 0
         self._names: dict[int, str] = {}
         self._numbers: dict[str, int] = {}
-        self._file = None if callable(sink) else open(sink, "w", encoding="utf-8")  # noqa: SIM115
+        self._path = None if callable(sink) else Path(sink)
         self._sink = sink if callable(sink) else self._write_line
+        self._file: TextIO | None = None
+        self._early: list[str] = []
 
     def _write_line(self, record: dict[str, Any]) -> None:
-        assert self._file is not None
-        self._file.write(json.dumps(record, allow_nan=False, separators=(",", ":")) + "\n")
+        """Write to the file, which appears with the first context: asking a driver what it can do
+        leaves nothing behind."""
+        line = json.dumps(record, allow_nan=False, separators=(",", ":")) + "\n"
+        if self._file is None:
+            self._early.append(line)
+            if record["call"] != "context_create" or self._path is None:
+                return
+            self._file = self._path.open("w", encoding="utf-8")
+            line = "".join(self._early)
+        self._file.write(line)
 
     def close(self) -> None:
         """Flush and close the file, if there is one."""

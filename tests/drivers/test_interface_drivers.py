@@ -214,8 +214,22 @@ def test_trace_takes_its_path_from_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GALLETTE_TRACE", str(tmp_path / "env.jsonl"))
-    create_screen("trace:noop").destroy()
-    assert (tmp_path / "env.jsonl").read_text().count("\n") == 1
+    screen = create_screen("trace:noop")
+    screen.context_create().destroy()
+    screen.destroy()
+    calls = [json.loads(line)["call"] for line in (tmp_path / "env.jsonl").open()]
+    assert calls == ["context_create", "destroy", "destroy"]
+
+
+def test_asking_a_traced_driver_what_it_can_do_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GALLETTE_TRACE", raising=False)
+    screen = create_screen("trace:noop")
+    screen.describe()
+    screen.destroy()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_trace_records_errors_and_passes_them_on() -> None:
