@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []
 
-# suffix, GL type, struct letter
+# suffix, GL type, struct letter, end of the name
 _TYPES = (
-    ("f", "float", "f"),
-    ("i", "int", "i"),
-    ("ui", "uint", "I"),
-    ("d", "double", "d"),
+    ("f", "float", "f", ""),
+    ("i", "int", "i", ""),
+    ("ui", "uint", "I", ""),
+    ("d", "double", "d", ""),
+    ("i64", "int64", "q", "_arb"),
+    ("ui64", "uint64", "Q", "_arb"),
 )
 
 
@@ -86,7 +88,7 @@ def _set_matrices(
         _touch(ctx, executable, False)
 
 
-def _vector_family(components: int, suffix: str, gl_type: str, letter: str) -> None:
+def _vector_family(components: int, suffix: str, gl_type: str, letter: str, end: str) -> None:
     def by_use(ctx: Context, location: int, *values: Any) -> None:
         _set_values(ctx, _in_use(ctx), location, letter, values)
 
@@ -102,10 +104,10 @@ def _vector_family(components: int, suffix: str, gl_type: str, letter: str) -> N
         executable = _named(ctx, program)
         _set_array(ctx, executable, location, count, value, components, gl_type, letter)
 
-    register(f"uniform{components}{suffix}", by_use)
-    register(f"program_uniform{components}{suffix}", by_name)
-    register(f"uniform{components}{suffix}v", array_by_use)
-    register(f"program_uniform{components}{suffix}v", array_by_name)
+    register(f"uniform{components}{suffix}{end}", by_use)
+    register(f"program_uniform{components}{suffix}{end}", by_name)
+    register(f"uniform{components}{suffix}v{end}", array_by_use)
+    register(f"program_uniform{components}{suffix}v{end}", array_by_name)
 
 
 def _matrix_family(columns: int, rows: int, suffix: str, gl_type: str) -> None:
@@ -129,9 +131,9 @@ def _matrix_family(columns: int, rows: int, suffix: str, gl_type: str) -> None:
     register(f"program_uniform_matrix{shape}{suffix}v", by_name)
 
 
-for _suffix, _gl_type, _letter in _TYPES:
+for _suffix, _gl_type, _letter, _end in _TYPES:
     for _components in (1, 2, 3, 4):
-        _vector_family(_components, _suffix, _gl_type, _letter)
+        _vector_family(_components, _suffix, _gl_type, _letter, _end)
 for _columns, _rows in itertools.product((2, 3, 4), repeat=2):
     _matrix_family(_columns, _rows, "f", "float")
     _matrix_family(_columns, _rows, "d", "double")

@@ -72,6 +72,10 @@ class VertexLanes(Protocol):
         """Vertex element `index`: converted to float32, or 32-bit integers for integer formats."""
         ...
 
+    def attribute64(self, index: int, component: int) -> Value:
+        """Vertex element `index` of a 64-bit format: float64, the bits as they are in memory."""
+        ...
+
     def system(self, name: str) -> Value:
         """`vertex_id`, `instance_id`, `base_vertex`, `base_instance`, `draw_id`, ..."""
         ...

@@ -67,7 +67,7 @@ class NumpipeScreen(Screen):
     def __init__(self, options: ScreenOptions | None = None) -> None:
         self.options = options or ScreenOptions()
         keep_freed_memory()
-        self.caps = Caps(max_stream_output_buffers=4)
+        self.caps = Caps(fp64=True, int64=True, max_stream_output_buffers=4)
         self.resources = ResourceLedger()
 
     def describe(self) -> str:

@@ -69,6 +69,20 @@ class FetchedVertices:
             planes = self._planes[index] = self._fetch(index)
         return planes[component]
 
+    def attribute64(self, index: int, component: int) -> Value:
+        """A component of a 64-bit attribute as it is in memory; 0 where there is none."""
+        element = self._elements[index] if index < len(self._elements) else None
+        if element is None or component * 8 >= element.src_format.block_bytes:
+            return np.zeros((), np.float64)
+        slot = element.buffer_index
+        buffer = self._buffers[slot] if slot < len(self._buffers) else None
+        if buffer is None or element.src_format.block_bytes % 8:
+            return np.zeros((), np.float64)
+        texels = np.ascontiguousarray(self._texels(element, buffer))
+        raw = texels.reshape(len(texels), -1).view(np.float64)
+        column = raw[:, component]
+        return column.reshape(()) if len(raw) == 1 else np.ascontiguousarray(column)
+
     def _fetch(self, index: int) -> list[Value]:
         if index >= len(self._elements):
             return list(_MISSING)

@@ -212,12 +212,14 @@ class OpEmitter(BaseEmitter):
     def op_input(self, op: Op) -> None:
         dst = op.dsts[0]
         extra = [f"full({self.read(s, 'f4')}, {self.scope.count})" for s in op.srcs]
-        self.fresh(op, dst, self.fetched(self.input_text(op.data, extra), dst), owned=False)
+        text = self.input_text(op.data, extra, dst.bits)
+        self.fresh(op, dst, self.fetched(text, dst), owned=False)
 
-    def input_text(self, data: tuple[int, int, str, str], extra: list[str]) -> str:
+    def input_text(self, data: tuple[int, int, str, str], extra: list[str], bits: int = 32) -> str:
         slot, component, mode, where = data
         if mode == "attribute":
-            return f"lanes.attribute({slot}, {component})"
+            wide = "64" if bits == 64 else ""
+            return f"lanes.attribute{wide}({slot}, {component})"
         if mode == "flat":
             return f"lanes.flat({slot}, {component})"
         straight = "" if mode != "noperspective" else ", perspective=False"
@@ -234,7 +236,10 @@ class OpEmitter(BaseEmitter):
     def op_input_indirect(self, op: Op) -> None:
         (slot, component, mode, where), count = op.data
         slots = ", ".join(
-            self.fetched(self.input_text((slot + i, component, mode, where), []), op.dsts[0])
+            self.fetched(
+                self.input_text((slot + i, component, mode, where), [], op.dsts[0].bits),
+                op.dsts[0],
+            )
             for i in range(count)
         )
         offset = self.read(op.srcs[0], "i4", lanes=False)
