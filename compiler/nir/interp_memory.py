@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -113,6 +114,15 @@ class Pointer:
         return iter(offsets)
 
 
+def _flat(value: Any) -> Iterator[int]:
+    """The scalars of nested constant tuples, in order."""
+    if isinstance(value, tuple):
+        for part in value:
+            yield from _flat(part)
+    else:
+        yield value
+
+
 class Memory:
     """Every variable a run touches."""
 
@@ -139,7 +149,7 @@ class Memory:
         lanes = 1 if var.mode & _SHARED_MODES else env.lanes
         data = np.zeros((count, lanes), dtype=np.uint64)
         if var.constant_initializer is not None:
-            for i, bits in enumerate(var.constant_initializer[:count]):
+            for i, bits in enumerate(_flat(var.constant_initializer)):
                 data[i] = bits
         elif var.mode & Mode.SHADER_IN:
             for i, leaf in enumerate(leaves(var.type, var.location, var.component, var.compact)):

@@ -228,6 +228,8 @@ class ShaderParser(Tokens):
         base, mark, _ = shown.rpartition("#")
         name = base if mark and base in self.variables else shown
         var = Variable(name, type, mode, **self._attributes(Variable))
+        if var.constant_initializer is not None and not _fits(var.constant_initializer, type):
+            self.fail(f"the initial value of {shown!r} does not have the shape of {type}", where)
         self.variables[shown] = var
         return var
 
@@ -326,6 +328,19 @@ class ShaderParser(Tokens):
 
 
 _HINTS = {kind: get_type_hints(kind) for kind in (t.Field, Variable)}
+
+
+def _fits(value: Any, type: t.Type) -> bool:
+    """Are nested constant tuples shaped like `type`? Scalars are tuples of one."""
+    if not isinstance(value, tuple):
+        return False
+    if type.is_vector_or_scalar:
+        return len(value) == type.components and all(isinstance(v, int) for v in value)
+    if type.is_struct:
+        parts = [f.type for f in type.fields]
+    else:
+        parts = [type.indexed()] * type.indexed_length() if type.is_array or type.is_matrix else []
+    return len(value) == len(parts) and all(map(_fits, value, parts))
 
 
 def parse(text: str, file: str = "<nir>", *, check: bool = True) -> Shader:

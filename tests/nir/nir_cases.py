@@ -147,7 +147,10 @@ def _read_case(path: Path, lines: list[str], first: int) -> NirCase:
         elif not case.title:
             case.title = comment
     if case.inputs or case.outputs:
-        code = [*_prelude(case.inputs), *code, *_epilogue(case.outputs, code)]
+        first = next((i for i, line in enumerate(code) if line.strip()), 0)
+        label = [code[first]] if code[first].startswith("block ") else []  # it names the start
+        rest = ["", *code[first + 1 :]] if label else code
+        code = [*label, *_prelude(case.inputs), *rest, *_epilogue(case.outputs, code)]
     case.text = _complete(code, case.stage)
     return case
 
@@ -189,12 +192,16 @@ def _complete(code: list[str], stage: str) -> str:
         if any(line.startswith("shader") for line in code):
             return "\n".join(code)
         return f"shader {stage}\n" + "\n".join(code)
-    header, body = [f"shader {stage}"], ["impl main {"]
+    header, local, body = [f"shader {stage}"], ["impl main {"], []
     for line in code:
         word = line.split(" ", 1)[0]
-        is_global = word == "var" and not line.startswith("var function_temp")
-        (header if is_global or word in _HEADER_WORDS else body).append(line)
-    return "\n".join([*header, *body, "}"])
+        if line.startswith("var function_temp"):
+            local.append(line)
+        elif word == "var" or word in _HEADER_WORDS:
+            header.append(line)
+        else:
+            body.append(line)
+    return "\n".join([*header, *local, *body, "}"])
 
 
 def match_checks(checks: list[tuple[str, str]], text: str) -> None:

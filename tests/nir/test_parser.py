@@ -42,7 +42,7 @@ def everything() -> Shader:
         "map", t.sampler(t.Dim.D2, shadow=True, is_array=True), Mode.UNIFORM, binding=3
     )
     local = b.impl.add_local("x", t.array(t.array(t.FLOAT, 2), 3))
-    b.impl.add_local("x", t.FLOAT).constant_initializer = 0x3F800000
+    b.impl.add_local("x", t.FLOAT).constant_initializer = (0x3F800000,)
     x = b.load_var(s.variables[0])
     i = b.imm_int(1)
     b.store_deref(b.deref_array(b.deref_array_imm(b.deref_var(local), 2), i), b.channel(x, 3))
