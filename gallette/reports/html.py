@@ -39,6 +39,15 @@ def png_uri(image: Any) -> str:
     return "data:image/png;base64," + base64.b64encode(out.getvalue()).decode()
 
 
+def _ticks(text: str) -> Any:
+    """Prose with `code` in backticks, as HTML."""
+    import re
+
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
 def render_page(template: str, path: Path, **values: Any) -> Path:
     """Fill a template and write it; `path` is the file, its folder is made."""
     import jinja2
@@ -51,6 +60,7 @@ def render_page(template: str, path: Path, **values: Any) -> Path:
         lstrip_blocks=True,
     )
     environment.filters["png"] = png_uri
+    environment.filters["ticks"] = _ticks
     made = datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")
     text = environment.get_template(template).render(
         version=__version__, made=made, subtitle=values.pop("subtitle", ""), **values
