@@ -19,6 +19,7 @@ from compiler.nir.interp_env import Array, Environment, Result
 from compiler.nir.layout import explicit_type
 from compiler.nir.opcodes import numpy_dtype
 from compiler.nir.shader import Mode, Variable
+from compiler.nir.slots import SystemValue
 from compiler.nir.types import Type
 
 _SHARED_MODES = Mode.UBO | Mode.SSBO | Mode.SHARED | Mode.GLOBAL
@@ -168,7 +169,9 @@ class Memory:
             for i, leaf in enumerate(leaves(var.type, 0, 0)):
                 data[i] = env.raw(env.floats(1, var.name, i)[0], leaf.bit_size)[:lanes]
         elif var.mode & Mode.SYSTEM_VALUE:
-            rows = env.system_value(var.name.removeprefix("gl_"), count, max(var.type.bit_size, 1))
+            known = var.location in set(SystemValue)
+            name = SystemValue(var.location).name.lower() if known else var.name
+            rows = env.system_value(name, count, max(var.type.bit_size, 1))
             data[:] = rows
         return data
 
