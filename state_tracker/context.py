@@ -25,7 +25,6 @@ from pipe.resource import LeakError
 from pipe.state import FramebufferState
 from state_tracker.abi import EntryPoints
 from state_tracker.buffers import BufferState
-from state_tracker.builtin_uniforms import fill
 from state_tracker.client_arrays import pointer_query, slot_of_array
 from state_tracker.debug_output import DebugState
 from state_tracker.dirty import Dirty
@@ -33,6 +32,7 @@ from state_tracker.dispatch import bind_method
 from state_tracker.enums import GL
 from state_tracker.errors import GLError, invalid_operation
 from state_tracker.feedback import FeedbackState
+from state_tracker.fixed_function import FixedFunction
 from state_tracker.fragment_ops import FragmentState
 from state_tracker.framebuffers import FramebufferBindings
 from state_tracker.functions import FUNCTIONS, Function
@@ -57,7 +57,6 @@ from state_tracker.vertex_input import VertexInput
 
 if TYPE_CHECKING:
     from compiler.nir.ir import Shader
-    from state_tracker.programs import Executable
 
 __all__ = ["Context", "live_contexts"]
 
@@ -150,6 +149,7 @@ class Context(GLInterface):
     lighting: LightingState
     matrices: MatrixState
     programs: ProgramState
+    fixed_function: FixedFunction
     queries: QueryState
     syncs: SyncState
     vertex_input: VertexInput
@@ -205,6 +205,7 @@ class Context(GLInterface):
         self.lighting = LightingState()
         self.matrices = MatrixState(self)
         self.programs = ProgramState(self)
+        self.fixed_function = FixedFunction(self)
         self.queries = QueryState()
         self.syncs = SyncState()
         self.vertex_input = VertexInput(self)
@@ -249,27 +250,17 @@ class Context(GLInterface):
     # -- what the topics ask -----------------------------------------------------------------------
 
     def can_draw(self) -> bool:
-        """Is there a program to draw with? Without one, core profiles draw nothing."""
-        return self.programs.executable is not None
-
-    def draw_executable(self) -> Executable:
-        """The program draws use."""
-        found = self.programs.executable
-        if found is None:
-            raise invalid_operation("no program is in use")
-        return found
+        """Is there something to draw with? Core profiles draw nothing without a program."""
+        return self.is_compat or self.programs.executable is not None
 
     def writes_clip_vertex(self) -> bool:
-        found = self.programs.executable
+        found = self.programs.vertex
         shader = found.linked.shaders.get(Stage.VERTEX) if found is not None else None
         return shader is not None and VaryingSlot.CLIP_VERTEX in shader.info.outputs_written
 
     def lower_for_driver(self, shader: Shader) -> Shader:
         """What the caps say the driver does not do, done in NIR."""
         return shader
-
-    def fill_builtin_uniforms(self, executable: Executable) -> None:
-        fill(self, executable)
 
     def client_array_slot(self, array: int) -> int | None:
         return slot_of_array(self, array)
@@ -314,6 +305,7 @@ class Context(GLInterface):
         self.vertex_input.release()
         for topic in (
             self.programs,
+            self.fixed_function,
             self.queries,
             self.feedback,
             self.framebuffers,

@@ -62,7 +62,10 @@ def _prepare(ctx: Context, first: int, last: int, instances: int) -> None:
         raise invalid_operation("no vertex array object is bound")
     if ctx.dirty & ~_INPUT_ONLY:
         validate(ctx)
-    ctx.vertex_input.prepare(ctx.draw_executable().inputs, first, last, instances)
+    vertex = ctx.programs.vertex
+    if vertex is None:
+        raise invalid_operation("there is no vertex shader")
+    ctx.vertex_input.prepare(vertex.inputs, first, last, instances)
 
 
 _INPUT_ONLY = Dirty.VERTEX | Dirty.CURRENT_ATTRIBS | Dirty.TRANSFORM_FEEDBACK

@@ -86,6 +86,7 @@ class Executable:
         written = vertex.info.outputs_written if vertex is not None else set()
         self.writes_point_size = VaryingSlot.PSIZ in written
         self.textures = self._texture_slots()
+        self.has_builtins = any(u.builtin for u in linked.uniforms)
 
     def _vertex_inputs(self) -> tuple[tuple[int, bool], ...]:
         """Per vertex element of the driver: attribute slot, and is it a second half."""
@@ -225,10 +226,43 @@ class ProgramState:
         self.names: NameTable[ShaderObject | ProgramObject] = NameTable("shader or program")
         self.current: ProgramObject | None = None
         self.executable: Executable | None = None
+        self.stages: dict[Stage, Executable] = {}
+
+    @property
+    def vertex(self) -> Executable | None:
+        """What runs as the vertex stage."""
+        return self.stages.get(Stage.VERTEX)
 
     @property
     def writes_point_size(self) -> bool:
-        return self.executable is not None and self.executable.writes_point_size
+        return self.vertex is not None and self.vertex.writes_point_size
+
+    def resolve(self) -> None:
+        """Find what runs in each stage: the program, and fixed function where it has no shader."""
+        ctx, executable = self._ctx, self.executable
+        stages: dict[Stage, Executable] = {}
+        if executable is not None:
+            stages = dict.fromkeys(executable.linked.shaders, executable)
+        if ctx.is_compat and Stage.COMPUTE not in stages:
+            if Stage.FRAGMENT not in stages and not ctx.raster.discard:
+                stages[Stage.FRAGMENT] = ctx.fixed_function.fragment()
+            if Stage.VERTEX not in stages:
+                stages[Stage.VERTEX] = ctx.fixed_function.vertex(stages.get(Stage.FRAGMENT))
+        if stages != self.stages:
+            self.stages = stages
+            ctx.dirty |= (
+                Dirty.PROGRAM
+                | Dirty.BUILTINS
+                | Dirty.CONSTANTS
+                | Dirty.TEXTURES
+                | Dirty.UNIFORM_BUFFERS
+                | Dirty.RASTERIZER
+            )
+
+    @property
+    def uses_fixed_function(self) -> bool:
+        """Must `resolve` look again when fixed-function state changes?"""
+        return any(e is not self.executable for e in self.stages.values())
 
     def use(self, program: ProgramObject | None) -> None:
         if program is self.current:
@@ -281,6 +315,7 @@ class ProgramState:
         if self.current is not None:
             self.current = swap(self.current, None)
             self.executable = None
+        self.stages = {}
         programs = [p for p in self.names.values() if isinstance(p, ProgramObject)]
         for program in programs:
             program.destroy()

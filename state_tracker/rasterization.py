@@ -106,7 +106,7 @@ def rasterizer_state(ctx: Context) -> RasterizerState:
     return RasterizerState(
         flatshade=compat and s.flat_shade,
         flatshade_first=s.provoking == GL.FIRST_VERTEX_CONVENTION,
-        light_twoside=compat and s.two_side,
+        light_twoside=compat and _two_side(ctx),
         clamp_vertex_color=compat and ctx.fragment.clamp_vertex_color != GL.FALSE,
         clamp_fragment_color=clamp_fragment == GL.TRUE,
         front_ccw=(s.front_face == GL.CCW) == (s.clip_origin == GL.LOWER_LEFT),
@@ -141,6 +141,14 @@ def rasterizer_state(ctx: Context) -> RasterizerState:
         clip_plane_enable=clip,
         rasterizer_discard=s.discard,
     )
+
+
+def _two_side(ctx: Context) -> bool:
+    """Shaders have a switch of their own; fixed function asks the light model."""
+    vertex = ctx.programs.vertex
+    if vertex is None or vertex is ctx.programs.executable:
+        return ctx.raster.two_side
+    return ctx.lighting.enabled and ctx.lighting.two_side
 
 
 def viewport_states(ctx: Context) -> list[ViewportState]:

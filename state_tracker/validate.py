@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from compiler.nir.ir import Stage
 from pipe.interface import Handle
 from pipe.state import SamplerView
+from state_tracker.builtin_uniforms import fill
 from state_tracker.dirty import Dirty
 from state_tracker.enums import GL
 from state_tracker.errors import invalid_framebuffer
@@ -121,43 +122,46 @@ def _stipple(ctx: Context) -> None:
 
 
 def _program(ctx: Context) -> None:
-    executable = ctx.draw_executable()
-    for stage in (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage.FRAGMENT):
+    stages = ctx.programs.stages
+    for stage in _STAGES:
         if stage.value not in ctx.caps.stages:
             continue
-        handle = executable.handle(stage) if stage in executable.linked.shaders else None
+        executable = stages.get(stage)
+        handle = executable.handle(stage) if executable is not None else None
         if ctx.bound_shaders.get(stage) is not handle:
             ctx.pipe.bind_shader_state(stage, handle)
             ctx.bound_shaders[stage] = handle
 
 
+_STAGES = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage.FRAGMENT)
+
+
 def _builtins(ctx: Context) -> None:
-    if ctx.is_compat:
-        ctx.fill_builtin_uniforms(ctx.draw_executable())
+    for executable in set(ctx.programs.stages.values()):
+        if executable.has_builtins:
+            fill(ctx, executable)
 
 
 def _constants(ctx: Context) -> None:
-    executable = ctx.draw_executable()
-    data = executable.uniforms.data
-    for stage in executable.linked.shaders:
-        ctx.pipe.set_constant_buffer(stage, 0, data)
+    for stage, executable in ctx.programs.stages.items():
+        ctx.pipe.set_constant_buffer(stage, 0, executable.uniforms.data)
 
 
 def _uniform_buffers(ctx: Context) -> None:
-    executable = ctx.draw_executable()
-    for block, binding in zip(
-        executable.linked.uniform_blocks, executable.block_bindings, strict=True
-    ):
-        point = ctx.buffers.uniform[binding]
-        offset, size = point.range()
-        resource = point.buffer.resource if point.buffer is not None else None
-        for stage, index in block.nir_index.items():
+    for stage, executable in ctx.programs.stages.items():
+        for block, binding in zip(
+            executable.linked.uniform_blocks, executable.block_bindings, strict=True
+        ):
+            index = block.nir_index.get(stage)
+            if index is None:
+                continue
+            point = ctx.buffers.uniform[binding]
+            resource = point.buffer.resource if point.buffer is not None else None
             if resource is None:
                 ctx.pipe.set_constant_buffer(stage, index)
-            else:
-                ctx.pipe.set_constant_buffer(
-                    stage, index, buffer=resource, offset=offset, size=size
-                )
+                continue
+            offset, size = point.range()
+            ctx.pipe.set_constant_buffer(stage, index, buffer=resource, offset=offset, size=size)
 
 
 def sampler_target(kind: Type) -> int:
@@ -193,8 +197,10 @@ def _view_and_sampler(ctx: Context, unit_index: int, target: int) -> tuple[Sampl
 
 
 def _textures(ctx: Context) -> None:
-    executable = ctx.draw_executable()
-    for stage, slots in executable.textures.items():
+    for stage, executable in ctx.programs.stages.items():
+        slots = executable.textures.get(stage)
+        if slots is None:
+            continue
         views: list[SamplerView | None] = []
         samplers: list[Handle] = []
         for first, index, kind in slots:
@@ -229,6 +235,8 @@ ATOMS: tuple[tuple[int, Callable[[Context], None]], ...] = (
     (Dirty.CLIP, _clip),
     (Dirty.STIPPLE, _stipple),
 )
+# What decides which shaders run: with fixed function, much more than glUseProgram.
+_WHAT_RUNS = Dirty.PROGRAM | Dirty.BUILTINS | Dirty.TEXTURES
 _IMPLIED = (
     (Dirty.FRAMEBUFFER,
      Dirty.BLEND | Dirty.DEPTH_STENCIL | Dirty.SCISSOR | Dirty.SAMPLE_MASK | Dirty.RASTERIZER),
@@ -238,6 +246,8 @@ _IMPLIED = (
 
 def validate(ctx: Context, wanted: int = Dirty.ALL) -> None:
     """Bring the pipe up to date with everything dirty in `wanted`."""
+    if ctx.dirty & wanted & _WHAT_RUNS:
+        ctx.programs.resolve()
     dirty = ctx.dirty & wanted
     for cause, effect in _IMPLIED:
         if dirty & cause:
