@@ -96,6 +96,21 @@ def _examples(text: str) -> str:
     return "examples:\n" + "\n".join(f"  {line}" for line in text.splitlines())
 
 
+def _debug_flags() -> str:
+    """The table of debug flags, one per line."""
+    from compiler.debug import FLAGS
+
+    def spell(name: str, values: tuple[str, ...]) -> str:
+        return f"{name}={'|'.join(values)}" if values else name
+
+    lines = []
+    for flag in FLAGS.values():
+        head = spell(flag.name, flag.values)
+        gap = "\n" + " " * 32 if len(head) > 25 else " " * (26 - len(head))
+        lines.append(f"      {head}{gap}{flag.doc}")
+    return "\n".join(lines)
+
+
 def _top_parser() -> argparse.ArgumentParser:
     width = max(map(len, COMMANDS))
     listing = "\n".join(f"  {name:<{width}}  {c.help}" for name, c in COMMANDS.items())
@@ -111,9 +126,11 @@ def _top_parser() -> argparse.ArgumentParser:
             "gallette diff shadow_map --against native --html reports/diff\n"
             "gallette explain shader.frag"
         )
-        + "\n\nenvironment: GALLETTE_DRIVER names the default driver,\n"
-        "GALLETTE_DEBUG turns on logs. "
-        "Every command has its own --help.",
+        + "\n\nenvironment:\n"
+        "  GALLETTE_DRIVER   the default driver\n"
+        "  GALLETTE_DEBUG    flags, separated by commas:\n"
+        + _debug_flags()
+        + "\n\nEvery command has its own --help.",
     )
     parser.add_argument("--version", action="store_true", help="print the version and stop")
     parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)

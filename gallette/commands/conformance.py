@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gallette import default_driver
 from gallette.commands.diff import check_scenes, print_diffs, run_diffs
-from gallette.commands.piglit import check_driver, run_suite
+from gallette.commands.piglit import check_driver, judge_run, known_failures, run_suite
 from gallette.reports.html import write_conformance
 from gallette.terminal import console
 from piglit_subset.results import write_run
@@ -40,8 +40,7 @@ def run(options: argparse.Namespace) -> int:
     write_run(suite, options.output)
     report = run_diffs(check_scenes([]), driver, options.against, 1.0, {})
     print_diffs(out, report)
-    totals = suite.totals()
-    ok = report.ok and not any(totals[r] for r in ("fail", "crash", "timeout"))
+    ok = judge_run(suite, known_failures([], driver)) and report.ok
     seconds = time.monotonic() - start
     page = write_conformance(summarise([suite]), report, ok, seconds, options.output)
     verdict = "[green]all well[/]" if ok else "[red]failures[/]"

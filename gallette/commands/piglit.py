@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from compiler.errors import GalletteError
 from gallette import default_driver
 from gallette.terminal import console, progress_bar
+from piglit_subset import known
 from piglit_subset.pool import Report, run_all
 from piglit_subset.results import Run, entry_of, read_run, write_run
 from piglit_subset.suite import find_tests
@@ -69,8 +71,28 @@ def run(options: argparse.Namespace) -> int:
     )
     if options.output is not None:
         console().print(f"results: {write_run(result, options.output)}")
-    totals = result.totals()
-    return 1 if any(totals[r] for r in ("fail", "crash", "timeout")) else 0
+    return 0 if judge_run(result, known_failures(options.paths, driver)) else 1
+
+
+def known_failures(paths: Sequence[str], driver: str) -> dict[str, str]:
+    """The driver's list; it is about the bundled tests only."""
+    return {} if paths else known.load(driver)
+
+
+def judge_run(result: Run, expected: dict[str, str]) -> bool:
+    """Say what was expected and what was not; is the run all right?"""
+    from rich.markup import escape
+
+    out = console()
+    judgement = known.judge(result, expected)
+    for name, reason in judgement.known.items():
+        out.print(f"[yellow]  known[/] {name.replace('@', '/')}: {escape(reason)}")
+    for name in judgement.surprises:
+        out.print(
+            f"[red]unexpected pass[/] {name.replace('@', '/')}: take it off the list of known "
+            f"failures of {result.name}"
+        )
+    return judgement.ok
 
 
 def check_driver(name: str) -> None:

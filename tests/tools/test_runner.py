@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from compiler.errors import InputError
+from piglit_subset import known
 from piglit_subset.execute import run_file, run_test
 from piglit_subset.pool import run_all
 from piglit_subset.results import Entry, Run, entry_of, read_run, write_run
@@ -187,6 +189,28 @@ def test_summary_compares_runs() -> None:
     assert kinds == {"x@1": "regression", "x@2": "fix", "y@3": "changed"}
     assert summary.folders == [("x", [(1, 2), (1, 2)]), ("y", [(0, 0), (0, 0)])]
     assert pass_rate(a.totals()) == 0.5
+
+
+def test_known_failures_are_forgiven_and_surprises_are_not(tmp_path: Path) -> None:
+    (tmp_path / "native-x.txt").write_text("# list\na/1  slow\na/2  wrong\n")
+    listed = known.load("native:x", tmp_path)
+    assert listed == {"a@1": "slow", "a@2": "wrong"}
+    run = Run("native:x", {"a@1": Entry("fail"), "a@2": Entry("pass"), "a@3": Entry("fail")})
+    judgement = known.judge(run, listed)
+    assert judgement.known == {"a@1": "slow"}
+    assert (judgement.failures, judgement.surprises) == (["a@3"], ["a@2"])
+
+
+def test_a_known_failure_needs_a_reason(tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_text("a/1\n")
+    with pytest.raises(InputError, match=r"x.txt:1:1: error: a known failure needs a reason"):
+        known.load("x", tmp_path)
+
+
+def test_every_known_failure_is_a_bundled_test() -> None:
+    names = {name for name, _ in find_tests([])}
+    for path in known.FOLDER.glob("*.txt"):
+        assert set(known.load(path.stem)) <= names
 
 
 def test_names_follow_the_folder(tmp_path: Path) -> None:
