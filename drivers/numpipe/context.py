@@ -42,6 +42,7 @@ from pipe.state import (
 
 from . import clear as clears
 from .bound import Bound, ConstantBuffer, Cso, StageBindings
+from .draw.queue import DrawQueue
 from .output.order import Scratch
 from .queries import Counters, Query, RenderCondition
 from .resource import NumpipeResource, transfer_map, transfer_unmap
@@ -92,6 +93,7 @@ class NumpipeContext(Context):
         self.scratch = Scratch()
         self.selections: dict[Any, Any] = {}
         self.derived: dict[bool, Any] = {}
+        self._queue = DrawQueue()
         self._condition: RenderCondition | None = None
         self._defaults = (
             Cso(BlendState()),
@@ -105,8 +107,13 @@ class NumpipeContext(Context):
     def _set(self, name: str, value: Any) -> None:
         """Bind something that draws derive state from; a change makes them derive it anew."""
         if getattr(self.bound, name) != value:
+            self._finish()
             self.derived.clear()
         setattr(self.bound, name, value)
+
+    def _finish(self) -> None:
+        """Execute the draws that wait: something is about to change, or to be looked at."""
+        self._queue.flush(self)
 
     # -- state objects -------------------------------------------------------------------------
 
@@ -135,7 +142,10 @@ class NumpipeContext(Context):
         new = (handle or self._defaults[2]).state
         if new.alpha_ref_value != self.bound.depth_stencil_alpha.state.alpha_ref_value:
             self.bound.stages[Stage.FRAGMENT].changed()
+        old = self.bound.depth_stencil_alpha
         self._set("depth_stencil_alpha", handle or self._defaults[2])
+        if self.bound.depth_stencil_alpha is not old:
+            self.bound.stages[Stage.FRAGMENT].changed()  # it holds the alpha test's reference
 
     def delete_depth_stencil_alpha_state(self, handle: Handle) -> None:
         """Nothing is held outside the object."""
@@ -145,6 +155,9 @@ class NumpipeContext(Context):
 
     def bind_sampler_states(self, stage: Stage, start: int, handles: Sequence[Handle]) -> None:
         bindings = self.bound.stages[stage]
+        if bindings.samplers[start : start + len(handles)] == list(handles):
+            return
+        self._finish()
         _store(bindings.samplers, start, handles)
         bindings.changed()
         self.derived.clear()
@@ -156,7 +169,7 @@ class NumpipeContext(Context):
         return Cso(tuple(elements))
 
     def bind_vertex_elements_state(self, handle: Handle) -> None:
-        self.bound.elements = handle or self._defaults[3]
+        self._set("elements", handle or self._defaults[3])
 
     def delete_vertex_elements_state(self, handle: Handle) -> None:
         """Nothing is held outside the object."""
@@ -172,10 +185,12 @@ class NumpipeContext(Context):
 
     def bind_shader_state(self, stage: Stage, handle: Handle) -> None:
         if self.bound.shaders.get(stage) is not handle:
+            self._finish()
             self.bound.shaders[stage] = handle
             self.derived.clear()
 
     def delete_shader_state(self, handle: Handle) -> None:
+        self._finish()
         self.shaders.discard(handle)
         self.selections.clear()
         self.derived.clear()
@@ -188,8 +203,9 @@ class NumpipeContext(Context):
 
     def set_framebuffer_state(self, state: FramebufferState) -> None:
         old = self.bound.framebuffer
-        if state is old:
+        if state == old:
             return
+        self._finish()
         for surface in (*state.cbufs, state.zsbuf):
             if surface is not None:
                 surface.resource.ref()
@@ -223,6 +239,9 @@ class NumpipeContext(Context):
         self._set("min_samples", samples)
 
     def set_clip_planes(self, planes: Sequence[tuple[float, float, float, float]]) -> None:
+        if tuple(planes) == self.bound.clip_planes:
+            return
+        self._finish()
         self.bound.clip_planes = tuple(planes)
         for bindings in self.bound.stages.values():
             bindings.changed()
@@ -239,6 +258,8 @@ class NumpipeContext(Context):
         offset: int = 0,
         size: int = 0,
     ) -> None:
+        if index or buffer is not None:
+            self._finish()  # draws that wait have their own block 0, but no other
         new: ConstantBuffer | None = None
         if buffer is not None:
             assert isinstance(buffer, NumpipeResource)
@@ -266,12 +287,16 @@ class NumpipeContext(Context):
         self, stage: Stage, start: int, views: Sequence[SamplerView | None]
     ) -> None:
         bindings = self.bound.stages[stage]
+        if bindings.views[start : start + len(views)] == list(views):
+            return
+        self._finish()
         self._rebind(bindings.views, start, views, "resource")
         bindings.changed()
 
     def set_shader_images(
         self, stage: Stage, start: int, images: Sequence[ImageView | None]
     ) -> None:
+        self._finish()
         bindings = self.bound.stages[stage]
         self._rebind(bindings.images, start, images, "resource")
         bindings.changed()
@@ -279,11 +304,15 @@ class NumpipeContext(Context):
     def set_shader_buffers(
         self, stage: Stage, start: int, buffers: Sequence[ShaderBuffer | None]
     ) -> None:
+        self._finish()
         bindings = self.bound.stages[stage]
         self._rebind(bindings.buffers, start, buffers, "buffer")
         bindings.changed()
 
     def set_vertex_buffers(self, buffers: Sequence[VertexBuffer | None]) -> None:
+        if tuple(buffers) == self.bound.vertex_buffers:
+            return
+        self._finish()
         for new in buffers:
             if new is not None:
                 new.buffer.ref()
@@ -295,6 +324,7 @@ class NumpipeContext(Context):
     def set_stream_output_targets(
         self, targets: Sequence[StreamOutputTarget | None], append: bool = False
     ) -> None:
+        self._finish()
         for new in targets:
             if new is not None:
                 new.buffer.ref()
@@ -313,12 +343,11 @@ class NumpipeContext(Context):
         return self._condition is not None and not self._condition.passes()
 
     def draw_vbo(self, info: DrawInfo) -> None:
-        from .draw.pipeline import draw
-
         if not self.skipped:
-            draw(self, info)
+            self._queue.submit(self, info)
 
     def launch_grid(self, info: ComputeInfo) -> None:
+        self._finish()
         raise GalletteError("numpipe has no compute stage")
 
     def clear(
@@ -329,10 +358,12 @@ class NumpipeContext(Context):
         stencil: int,
         scissor: ScissorState | None = None,
     ) -> None:
+        self._finish()
         if not self.skipped:
             clears.clear(self.bound.framebuffer, flags, color, depth, stencil, scissor)
 
     def clear_render_target(self, surface: Surface, color: Color, rect: ScissorState) -> None:
+        self._finish()
         clears.clear_color(surface, color, rect)
 
     def clear_depth_stencil(
@@ -344,9 +375,11 @@ class NumpipeContext(Context):
         rect: ScissorState,
         stencil_writemask: int = 0xFF,
     ) -> None:
+        self._finish()
         clears.clear_depth_stencil(surface, flags, depth, stencil, rect, stencil_writemask)
 
     def blit(self, info: BlitInfo) -> None:
+        self._finish()
         from .texture.blit import blit
 
         if not self.skipped:
@@ -363,6 +396,7 @@ class NumpipeContext(Context):
         src_level: int,
         src_box: Box,
     ) -> None:
+        self._finish()
         from .texture.copy import copy_region
 
         copy_region(dst, dst_level, dst_x, dst_y, dst_z, src, src_level, src_box)
@@ -376,6 +410,7 @@ class NumpipeContext(Context):
         first_layer: int,
         last_layer: int,
     ) -> None:
+        self._finish()
         from .texture.mipmap import generate_mipmap
 
         generate_mipmap(resource, format, base_level, last_level, first_layer, last_layer)
@@ -383,6 +418,7 @@ class NumpipeContext(Context):
     # -- transfers -----------------------------------------------------------------------------
 
     def transfer_map(self, resource: Resource, level: int, flags: MapFlags, box: Box) -> Transfer:
+        self._finish()
         assert isinstance(resource, NumpipeResource)
         return transfer_map(resource, level, flags, box)
 
@@ -395,12 +431,14 @@ class NumpipeContext(Context):
         return Query(type, index)
 
     def begin_query(self, query: Handle) -> None:
+        self._finish()
         query.active = True
         self.derived.clear()
         self.active_occlusion += query.counts_samples
         query.begin, query.end = self.counters.snapshot(), None
 
     def end_query(self, query: Handle) -> None:
+        self._finish()
         if query.active:
             self.active_occlusion -= query.counts_samples
         query.active = False
@@ -408,6 +446,7 @@ class NumpipeContext(Context):
         query.end = self.counters.snapshot()
 
     def get_query_result(self, query: Handle, wait: bool) -> int | dict[str, int] | None:
+        self._finish()
         result: int | dict[str, int] = query.result()
         return result
 
@@ -416,19 +455,23 @@ class NumpipeContext(Context):
             self.end_query(query)
 
     def render_condition(self, query: Handle | None, inverted: bool, wait: bool) -> None:
+        self._finish()
         self._condition = None if query is None else RenderCondition(query, inverted)
 
     def flush(self) -> Fence:
+        self._finish()
         return _Signalled()
 
     def memory_barrier(self) -> None:
         """Work is done in order already."""
+        self._finish()
 
     def explain(self, handle: Handle) -> dict[str, Any]:
         explained: dict[str, Any] = handle.explain()
         return explained
 
     def destroy(self) -> None:
+        self._finish()
         self._drop_framebuffer()
         self.bound.framebuffer = FramebufferState()
         self.derived.clear()

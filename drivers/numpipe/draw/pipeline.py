@@ -26,7 +26,7 @@ from .vertices import Ints, VertexSet
 if TYPE_CHECKING:
     from drivers.numpipe.context import NumpipeContext
 
-__all__ = ["draw"]
+__all__ = ["draw", "run"]
 
 _SPARSE = 4
 """Index ranges up to this many times the number of indices are shaded whole."""
@@ -95,8 +95,16 @@ def _draw(context: NumpipeContext, info: DrawInfo) -> None:
     if info.count <= 0 or info.instance_count <= 0:
         return
     derived = draw_state(context, info.mode)
-    if derived is None:
-        return
+    if derived is not None:
+        run(context, derived, info)
+
+
+def run(context: NumpipeContext, derived: DrawState, info: DrawInfo, merged: bool = False) -> None:
+    """Take a draw through the whole pipeline.
+
+    If it is `merged` from several draws, its instances are those draws, and a primitive is
+    identified by the draw it belongs to.
+    """
     stream, runs, source = _stream(info)
     if not len(stream) or not source.count:
         return
@@ -109,10 +117,11 @@ def _draw(context: NumpipeContext, info: DrawInfo) -> None:
     identity = np.arange(len(corners), dtype=np.int32)
     edges = assembled.edges
     if source.instances > 1:
-        shift = np.repeat(np.arange(source.instances) * source.count, len(corners))
+        instance = np.repeat(np.arange(source.instances), len(corners))
+        shift = instance * source.count
         corners = np.tile(corners, (source.instances, 1)) + shift[:, None]
         provoking = np.tile(provoking, source.instances) + shift
-        identity = np.tile(identity, source.instances)
+        identity = instance.astype(np.int32) if merged else np.tile(identity, source.instances)
         edges = None if edges is None else np.tile(edges, source.instances)
     counters = context.counters
     counters.ia_vertices += info.count * info.instance_count

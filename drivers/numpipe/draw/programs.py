@@ -6,8 +6,11 @@ Selecting is cached twice: the variants by the identities of the state objects t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
 
 from compiler.errors import GalletteError
 from compiler.nir.shader import Stage
@@ -17,7 +20,8 @@ from drivers.numpipe.resource import NumpipeResource
 from drivers.numpipe.shader.api import BoundProgram
 from drivers.numpipe.shader.program import CompiledShader
 from drivers.numpipe.texture import texture_unit
-from drivers.numpipe.variants.keys import fragment_key, vertex_key
+from drivers.numpipe.variants.keys import VariantKey, fragment_key, vertex_key
+from drivers.numpipe.variants.merging import can_merge
 from drivers.numpipe.variants.shader import ShaderObject
 from pipe.enums import Primitive
 from pipe.state import StreamOutputInfo
@@ -26,7 +30,18 @@ if TYPE_CHECKING:
     from compiler.nir.ir import Shader
     from drivers.numpipe.context import NumpipeContext
 
-__all__ = ["Joined", "Selection", "create_shader", "join", "select"]
+__all__ = [
+    "ConstantTable",
+    "Joined",
+    "Selection",
+    "create_shader",
+    "join",
+    "merged_programs",
+    "select",
+]
+
+ConstantTable = npt.NDArray[np.uint8] | None
+"""Constant block 0 of many draws, a row each; None when nothing is bound there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +52,8 @@ class Selection:
     fragment: CompiledShader | None
     flat_slots: frozenset[int]
     linear_slots: frozenset[int]
+    origin: tuple[tuple[ShaderObject, VariantKey], ...]  # what they are variants of
+    mergeable: bool
 
 
 def create_shader(
@@ -98,31 +115,57 @@ def _select(
 ) -> Selection:
     rasterizer = bound.rasterizer.state
     program: CompiledShader | None = None
+    origin: list[tuple[ShaderObject, VariantKey]] = []
     if fragment is not None:
         samplers = [
             None if cso is None else cso.state for cso in bound.stages[Stage.FRAGMENT].samplers
         ]
-        program = fragment.variant_for(
-            fragment_key(
-                fragment,
-                rasterizer,
-                bound.depth_stencil_alpha.state,
-                bound.framebuffer,
-                primitive,
-                samplers,
-                colormask,
-            )
-        ).program
+        key = fragment_key(
+            fragment,
+            rasterizer,
+            bound.depth_stencil_alpha.state,
+            bound.framebuffer,
+            primitive,
+            samplers,
+            colormask,
+        )
+        program = fragment.variant_for(key).program
+        origin.append((fragment, key))
     inputs = program.facts.inputs if program is not None else frozenset()
     # With stream output every varying has a reader, whatever the fragment stage does.
     unread = not inputs and vertex.stream_output is None
-    chosen = vertex.variant_for(vertex_key(vertex, rasterizer, primitive, depth_only=unread))
+    chosen = vertex_key(vertex, rasterizer, primitive, depth_only=unread)
+    origin.insert(0, (vertex, chosen))
     return Selection(
-        vertex=chosen.program,
+        vertex=vertex.variant_for(chosen).program,
         fragment=program,
         flat_slots=frozenset(use.slot for use in inputs if use.mode == "flat"),
         linear_slots=frozenset(use.slot for use in inputs if use.mode == "noperspective"),
+        origin=tuple(origin),
+        mergeable=all(can_merge(shader.variants[key].shader) for shader, key in origin),
     )
+
+
+def merged_programs(
+    bound: Bound, selection: Selection, tables: dict[Stage, ConstantTable]
+) -> list[BoundProgram]:
+    """The programs (vertex, fragment) that run many draws at once, with their constants."""
+    programs: list[BoundProgram] = []
+    for shader, key in selection.origin:
+        stage = shader.stage
+        table = tables[stage]
+        row = 0 if table is None else table.shape[1]
+        if row:
+            compiled = shader.variant_for(replace(key, merged=row)).program
+        else:
+            compiled = shader.variants[key].program
+        bindings = bound.stages[stage]
+        resources = bindings.resources = bindings.resources or _resources(bound, bindings)
+        if table is not None:
+            constants = [table.reshape(-1), *resources.constants[1:]]
+            resources = replace(resources, constants=constants)
+        programs.append(compiled.bind(resources))
+    return programs
 
 
 # -- resources -----------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ class VertexKey:
     clip_planes: int = _nir(0, "mask of enabled user clip planes to turn into clip distances")
     clamp_color: bool = _nir(False, "clamp colour outputs to 0..1")
     depth_only: bool = _nir(False, "position and clip distances only: nobody reads the varyings")
+    merged: int = _nir(0, "many draws at once: bytes of each one's row in the table of constants")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class FragmentKey:
     saturate_t: int = _nir(0, "mask of samplers whose t coordinate is clamped to 0..1")
     saturate_r: int = _nir(0, "mask of samplers whose r coordinate is clamped to 0..1")
     depth_only: bool = _nir(False, "no colour buffer is written: drop the colours")
+    merged: int = _nir(0, "many draws at once: bytes of each one's row in the table of constants")
     flat_colors: bool = _backend(False, "colour varyings take the provoking vertex's value")
     sample_shading: bool = _backend(False, "run once per sample: interpolate at the sample")
 

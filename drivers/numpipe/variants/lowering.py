@@ -15,6 +15,7 @@ from compiler.nir.optimize import OptimizeOptions, optimize
 from compiler.nir.pass_runner import PassLog, PassSpec, run_passes
 from pipe.enums import CompareFunc
 
+from . import merging as _merging  # noqa: F401 - registers its pass
 from .keys import FragmentKey, VariantKey, VertexKey
 
 __all__ = ["ShaderOptions", "first_round", "passes_for", "second_round"]
@@ -89,6 +90,8 @@ def _vertex_passes(key: VertexKey) -> list[PassSpec]:
         passes.append("lower_clamp_color_outputs")
     if key.depth_only:
         passes.append("lower_depth_only")
+    if key.merged:
+        passes.append(("constants_per_draw", {"stride": key.merged}))
     return passes
 
 
@@ -107,4 +110,6 @@ def _fragment_passes(key: FragmentKey) -> list[PassSpec]:
         passes.append(("lower_alpha_test", {"func": key.alpha_func.name.lower()}))
     if key.depth_only:
         passes.append("lower_depth_only")
+    if key.merged:
+        passes.append(("constants_per_draw", {"stride": key.merged}))
     return passes

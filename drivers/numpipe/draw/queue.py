@@ -1,0 +1,140 @@
+"""Draws that wait for others like them, to be executed as one.
+
+A small draw is not executed at once: if the next one differs in nothing but constant block 0, both
+become instances of one draw (see `variants.merging`). Whatever could tell the difference, such as
+another state, a transfer or a query, makes the context `flush` the queue first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from compiler.nir.shader import Stage
+from drivers.numpipe.bound import ConstantBuffer
+from pipe.state import DrawInfo
+
+from .pipeline import draw, run
+from .programs import ConstantTable, merged_programs
+from .state import draw_state
+
+if TYPE_CHECKING:
+    from drivers.numpipe.context import NumpipeContext
+
+__all__ = ["DrawQueue"]
+
+SMALL = 512
+"""Draws of more vertices than this are executed at once."""
+
+WORTH_MERGING = 24
+"""With fewer draws than this, a merged variant is not worth being compiled."""
+
+MOST = 4096
+"""Draws that may wait."""
+
+_STAGES = (Stage.VERTEX, Stage.FRAGMENT)
+_Row = tuple[ConstantBuffer | None, ConstantBuffer | None]
+
+
+class DrawQueue:
+    """The draws of a context that wait: one description, and each draw's constants."""
+
+    __slots__ = ("_info", "_rows")
+
+    def __init__(self) -> None:
+        self._info: DrawInfo | None = None
+        self._rows: list[_Row] = []
+
+    def submit(self, context: NumpipeContext, info: DrawInfo) -> None:
+        """Draw now or later."""
+        if self._rows:
+            if info == self._info and len(self._rows) < MOST:
+                self._rows.append(_constants(context))
+                return
+            self.flush(context)
+        if _can_wait(context, info):
+            self._info = info
+            self._rows.append(_constants(context))
+        else:
+            draw(context, info)
+
+    def flush(self, context: NumpipeContext) -> None:
+        """Execute what waits, with the state that is still bound."""
+        rows, info = self._rows, self._info
+        if not rows:
+            return
+        assert info is not None
+        self._rows, self._info = [], None
+        now = _constants(context)
+        try:
+            if len(rows) >= WORTH_MERGING:
+                _draw_many(context, info, rows)
+            else:
+                for row in rows:
+                    _bind(context, row)
+                    draw(context, info)
+        finally:
+            _bind(context, now)
+
+
+def _constants(context: NumpipeContext) -> _Row:
+    """What is bound as block 0 of the vertex and the fragment stage."""
+    stages = context.bound.stages
+    first, second = stages[Stage.VERTEX].constants, stages[Stage.FRAGMENT].constants
+    return first[0] if first else None, second[0] if second else None
+
+
+def _bind(context: NumpipeContext, row: _Row) -> None:
+    for stage, block in zip(_STAGES, row, strict=True):
+        bindings = context.bound.stages[stage]
+        if bindings.constants and bindings.constants[0] is not block:
+            bindings.constants[0] = block
+            bindings.changed()
+
+
+def _can_wait(context: NumpipeContext, info: DrawInfo) -> bool:
+    """A small, plain draw whose programs can run for many draws at once."""
+    bound = context.bound
+    plain = (
+        info.count <= SMALL
+        and info.instance_count == 1
+        and not info.start_instance
+        and info.indirect is None
+        and info.count_from_stream_output is None
+        and not bound.stream_targets
+        and not bound.rasterizer.state.rasterizer_discard
+    )
+    if not plain or any(element.instance_divisor for element in bound.elements.state):
+        return False
+    derived = draw_state(context, info.mode)
+    return derived is not None and derived.selection.mergeable
+
+
+def _draw_many(context: NumpipeContext, info: DrawInfo, rows: list[_Row]) -> None:
+    derived = draw_state(context, info.mode)
+    if derived is None:
+        return
+    tables = {stage: _table([row[number] for row in rows]) for number, stage in enumerate(_STAGES)}
+    programs = merged_programs(context.bound, derived.selection, tables)
+    fragments = derived.raster.engine.state
+    derived.vertex = programs[0]
+    fragments.program = programs[1] if len(programs) > 1 else None
+    with np.errstate(all="ignore"):
+        run(context, derived, replace(info, instance_count=len(rows)), merged=True)
+
+
+def _table(blocks: list[ConstantBuffer | None]) -> ConstantTable:
+    """The blocks' bytes, one per row, padded to whole vec4s; one row if all are the same."""
+    data = [np.zeros(0, np.uint8) if block is None else block.data for block in blocks]
+    size = max(len(d) for d in data)
+    if not size:
+        return None
+    table = np.zeros((len(data), -(-size // 16) * 16), np.uint8)
+    if all(len(d) == size for d in data):
+        table[:, :size] = np.concatenate(data).reshape(-1, size)
+    else:
+        for row, each in zip(table, data, strict=True):
+            row[: len(each)] = each
+    return table

@@ -1,0 +1,61 @@
+"""Merging draws: one run of a shader for many draws that differ only in their constants.
+
+Applications draw the same few vertices again and again with another uniform in between. Merged,
+the draws become instances of one: their constant blocks are put one below the other in a table, and
+the shader finds its own row by the number of the draw it belongs to: a vertex by its instance, a
+fragment by its primitive (merged draws have neither numbers of their own).
+"""
+
+from __future__ import annotations
+
+from compiler.nir.builder import Builder
+from compiler.nir.helpers import intrinsics_of
+from compiler.nir.ir import Intrinsic, LoadConst, Shader
+from compiler.nir.pass_runner import nir_pass
+from compiler.nir.shader import Metadata, Stage
+
+__all__ = ["can_merge", "constants_per_draw"]
+
+_OBSERVERS = frozenset({"load_primitive_id", "load_instance_id", "load_base_instance"})
+
+
+def can_merge(shader: Shader) -> bool:
+    """Does nothing in the shader tell merged draws apart, or reach beyond its constants' row?"""
+    for impl in shader.impls():
+        for block in impl.blocks():
+            for instr in block.instrs():
+                if not isinstance(instr, Intrinsic):
+                    continue
+                if instr.name in _OBSERVERS or "ssbo" in instr.name or "image" in instr.name:
+                    return False
+                if instr.name == "load_ubo" and not all(
+                    isinstance(src.value.instr, LoadConst) for src in instr.srcs
+                ):
+                    return False
+    return True
+
+
+def _is_default_block(load: Intrinsic) -> bool:
+    block = load.srcs[0].value.instr
+    return isinstance(block, LoadConst) and block.values[0] == 0
+
+
+@nir_pass("constants_per_draw", preserves=Metadata.CONTROL_FLOW)
+def constants_per_draw(shader: Shader, *, stride: int = 0) -> bool:
+    """Constant block 0 is a table with a row of `stride` bytes for every merged draw.
+
+    load_ubo(0, 16)   ->   load_ubo(0, 16 + load_instance_id() * stride)
+    """
+    if not stride:
+        return False
+    number = "instance_id" if shader.stage is Stage.VERTEX else "primitive_id"
+    progress = False
+    for impl in shader.impls():
+        for load in list(intrinsics_of(impl, "load_ubo")):
+            if not _is_default_block(load):
+                continue
+            b = Builder(impl).at_before(load)
+            row = b.imul(b.load_system_value(number), b.imm_int(stride))
+            load.srcs[1].rewrite(b.iadd(load.srcs[1].value, row))
+            progress = True
+    return progress

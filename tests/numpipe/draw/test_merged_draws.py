@@ -1,0 +1,105 @@
+"""Draws that differ only in their constants are merged, and nobody can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from draw_scene import Canvas
+
+from compiler.nir.builder import Builder
+from compiler.nir.ir import Shader, Stage
+from compiler.nir.slots import FragResult, VaryingSlot
+from drivers.numpipe.draw import queue
+from pipe.enums import BlendFactor, ClearFlags, Primitive, QueryType
+from pipe.state import BlendState, DrawInfo, RenderTargetBlend
+
+SHAPE = np.array([[0, 0, 0, 1], [0.5, 0, 0, 1], [0, 0.5, 0, 1], [0.5, 0.4, 0, 1]], np.float32)
+
+
+def constant(b: Builder, offset: int) -> Any:
+    return b.intrinsic("load_ubo", [b.imm_int(0), b.imm_int(offset)], num_components=4)
+
+
+def moved_vertex() -> Shader:
+    """The position plus constant 0."""
+    b = Builder.shader_main(Stage.VERTEX, "moved")
+    zero = b.imm_int(0)
+    place = b.intrinsic("load_input", [zero], num_components=4, base=0, location=0)
+    moved = b.fadd(place, constant(b, 0))
+    b.intrinsic("store_output", [moved, zero], location=VaryingSlot.POS, write_mask=15)
+    return b.shader
+
+
+def painted_fragment() -> Shader:
+    """Constant 1 is the colour, unless its red is above a half: then constant 0 is."""
+    b = Builder.shader_main(Stage.FRAGMENT, "painted")
+    color = constant(b, 16)
+    chosen = b.bcsel(b.flt(b.imm_float(0.5), b.channel(color, 0)), constant(b, 0), color)
+    b.intrinsic("store_output", [chosen, b.imm_int(0)], location=FragResult.COLOR, write_mask=15)
+    return b.shader
+
+
+def scatter(target: Canvas, seed: int, count: int = 60) -> None:
+    rng = np.random.default_rng(seed)
+    context = target.context
+    for _ in range(count):
+        data = rng.uniform(-1, 0.5, 8).astype(np.float32)
+        data[3] = 0
+        data[4:] = rng.random(4)
+        for stage in (Stage.VERTEX, Stage.FRAGMENT):
+            context.set_constant_buffer(stage, 0, data.tobytes())
+        context.draw_vbo(DrawInfo(Primitive.TRIANGLE_STRIP, count=4))
+
+
+OVER = RenderTargetBlend(
+    True, rgb_src_factor=BlendFactor.SRC_ALPHA, rgb_dst_factor=BlendFactor.INV_SRC_ALPHA
+)
+
+
+@pytest.mark.parametrize("blended", [False, True])
+def test_merged_draws_look_like_single_ones(
+    blended: bool, canvas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    images = []
+    for worth in (2, 1 << 30):
+        monkeypatch.setattr(queue, "WORTH_MERGING", worth)
+        target = canvas(64, 64, depth="Z24X8_UNORM")
+        target.program(moved_vertex(), painted_fragment())
+        target.vertices(SHAPE)
+        if blended:
+            target.set_blend(BlendState((OVER,)))
+        target.set_tests(depth_enabled=not blended)
+        scatter(target, seed=4)
+        images.append(target.pixels())
+        reasons = [event.key for event in target.context.variant_log]
+        assert any("merged" in key for key in reasons) == (worth == 2)
+    assert len(np.unique(images[0].reshape(-1, 4), axis=0)) > 20
+    np.testing.assert_array_equal(images[0], images[1])
+
+
+def test_state_changes_and_observers_end_the_wait(canvas: Callable[..., Any]) -> None:
+    target = canvas(64, 64)
+    context = target.context
+    target.program(moved_vertex(), painted_fragment())
+    target.vertices(SHAPE)
+    counter = context.create_query(QueryType.PRIMITIVES_GENERATED)
+    context.begin_query(counter)
+    scatter(target, seed=1, count=30)
+    context.end_query(counter)
+    assert context.get_query_result(counter, True) == 60
+    first = target.pixels()
+    assert first.any()
+    scatter(target, seed=2, count=3)
+    context.clear(ClearFlags.COLOR, (0.0,) * 4, 1.0, 0)
+    assert not target.pixels().any()
+    scatter(target, seed=2, count=3)
+    target.set_rasterizer(scissor=True)  # an empty scissor rectangle
+    scatter(target, seed=3, count=3)
+    second = target.pixels()
+    target.set_rasterizer(scissor=False)
+    context.clear(ClearFlags.COLOR, (0.0,) * 4, 1.0, 0)
+    scatter(target, seed=2, count=3)
+    np.testing.assert_array_equal(target.pixels(), second)
