@@ -28,6 +28,7 @@ LOWER_IO: tuple[PassSpec, ...] = (
     "lower_array_deref_of_vec",
     "lower_system_values",
     "lower_io",
+    "lower_64bit_io",
     "lower_uniforms_to_ubo",
     "lower_buffer_derefs",
     "lower_samplers",
