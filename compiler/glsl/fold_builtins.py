@@ -144,7 +144,8 @@ def _fields(x: int, bits: int, count: int, scale: float, signed: bool) -> Value:
 def _packed(v: Value, bits: int, scale: float, low: float) -> Value:
     total = 0
     for i, x in enumerate(v):
-        total |= (round(max(low, min(1.0, x)) * scale) & ((1 << bits) - 1)) << (bits * i)
+        scaled = fold.round_to(Base.FLOAT, max(low, min(1.0, x)) * scale)
+        total |= (round(scaled) & ((1 << bits) - 1)) << (bits * i)
     return (total,)
 
 

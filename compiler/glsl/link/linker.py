@@ -64,6 +64,8 @@ class _Linker:
                 self.units[stage] = join_stage(stage, group, self.log)
         self.outside_geometry()
         languages = [lang for _, _, lang in shaders]
+        self.program.info.glsl_version = max((x.version for x in languages), default=110)
+        self.program.info.es = any(x.es for x in languages)
         check_program(self.units, languages, self.options, self.log)
         for unit in self.units.values():
             check_stage(unit, self.options.limits, self.log)

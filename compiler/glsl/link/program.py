@@ -172,6 +172,9 @@ class SubroutineUniform:
 class ProgramInfo:
     """Facts about the whole program."""
 
+    glsl_version: int = 110
+    """highest version of any shader (GLSL ES versions as they are)"""
+    es: bool = False
     clip_distances: int = 0
     cull_distances: int = 0
     early_fragment_tests: bool = False

@@ -102,7 +102,8 @@ class ResourceLinker:
                 item.layout.update(var.quals.layout)
                 if var.init is not None:
                     item.init = constant_value(var.init)
-                if var in unit.live:
+                if var in unit.live or var.init is not None:
+                    # Initialised uniforms stay active: their value can be queried.
                     item.live.add(unit.stage)
         for unit in self.units:
             if self.needs_origin(unit):

@@ -23,6 +23,7 @@ def lower_stage(unit: StageUnit, variables: StageVariables, program: LinkedProgr
     lowering = StatementLowering(shader, variables)
     lowering.bodies = unit.functions
     lowering.loops, lowering.continue_flags = [], []
+    lowering.needs_helpers = _needs_helpers(unit)
     lowering.subroutine_choices = _subroutines(unit, program)
     coord = unit.builtins.get("gl_FragCoord")
     if coord is not None:
@@ -35,6 +36,12 @@ def lower_stage(unit: StageUnit, variables: StageVariables, program: LinkedProgr
     lowering.statements(unit.main.body or [])
     impl.invalidate()
     return shader
+
+
+def _needs_helpers(unit: StageUnit) -> bool:
+    """Does any reachable code take derivatives, itself or inside a texture lookup?"""
+    prefixes = ("dFd", "fwidth", "texture", "shadow", "interpolate")
+    return any(name.startswith(prefixes) for f in unit.reachable for name in f.uses)
 
 
 def _add_variables(unit: StageUnit, shader: Shader, variables: StageVariables) -> None:

@@ -29,6 +29,7 @@ class StatementLowering(MemoryLowering):
     continue_flags: list[Variable | None]
     subroutine_choices: dict[hir.Variable, list[tuple[int, hir.Function]]]
     result: Deref | None = None
+    needs_helpers = True
 
     # -- calls -------------------------------------------------------------------------------
 
@@ -272,7 +273,11 @@ class StatementLowering(MemoryLowering):
         b = self.b
         if kind == "discard":
             b.intrinsic("discard")
-            return False
+            if self.needs_helpers:
+                return False
+            # Nothing later needs this invocation, not even a neighbour's derivative.
+            b.jump("return")
+            return True
         if kind == "demote":
             b.intrinsic("demote")
             return False
