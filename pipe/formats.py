@@ -186,6 +186,16 @@ _SPECIAL: dict[str, tuple[str, int, int, int, str]] = {
     "RGTC1_SNORM": ("R8:SNORM", 8, 4, 4, "bc4s"),
     "RGTC2_UNORM": ("R8:UNORM G8:UNORM", 16, 4, 4, "bc5"),
     "RGTC2_SNORM": ("R8:SNORM G8:SNORM", 16, 4, 4, "bc5s"),
+    "ETC2_RGB8": ("R8:UNORM G8:UNORM B8:UNORM", 8, 4, 4, "etc2"),
+    "ETC2_SRGB8": ("R8:SRGB G8:SRGB B8:SRGB", 8, 4, 4, "etc2"),
+    "ETC2_RGB8A1": ("R8:UNORM G8:UNORM B8:UNORM A8:UNORM", 8, 4, 4, "etc2a1"),
+    "ETC2_SRGB8A1": ("R8:SRGB G8:SRGB B8:SRGB A8:UNORM", 8, 4, 4, "etc2a1"),
+    "ETC2_RGBA8": ("R8:UNORM G8:UNORM B8:UNORM A8:UNORM", 16, 4, 4, "etc2a8"),
+    "ETC2_SRGBA8": ("R8:SRGB G8:SRGB B8:SRGB A8:UNORM", 16, 4, 4, "etc2a8"),
+    "ETC2_R11_UNORM": ("R11:UNORM", 8, 4, 4, "eac_r11"),
+    "ETC2_R11_SNORM": ("R11:SNORM", 8, 4, 4, "eac_r11s"),
+    "ETC2_RG11_UNORM": ("R11:UNORM G11:UNORM", 16, 4, 4, "eac_rg11"),
+    "ETC2_RG11_SNORM": ("R11:SNORM G11:SNORM", 16, 4, 4, "eac_rg11s"),
 }
 
 

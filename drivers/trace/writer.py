@@ -43,7 +43,7 @@ class TraceWriter:
             self._early.append(line)
             if record["call"] != "context_create" or self._path is None:
                 return
-            self._file = self._path.open("w", encoding="utf-8")
+            self._file = self._path.open("w", buffering=1, encoding="utf-8")
             line = "".join(self._early)
         self._file.write(line)
 

@@ -204,11 +204,9 @@ def fits_bytes(format: Format) -> bool:
 
 def _plain_format(format: Format, as_bytes: bool) -> Format:
     """The format texels are gathered in: the view's own unless that would be slow or impossible."""
-    if format.codec in ("bc4s", "bc5s", "bc6h", "bc6hs", "eac_r11", "eac_r11s") or (
-        format.is_compressed and format.is_float
-    ):
-        return FORMATS["R32G32B32A32_FLOAT"]
     if format.is_compressed:
+        if not all(c.type == "UNORM" and c.bits == 8 for c in format.channels):
+            return FORMATS["R32G32B32A32_FLOAT"]
         return FORMATS["R8G8B8A8_SRGB"] if format.is_srgb else RGBA8
     words = format.is_array and texel_layout(format)[1] == 1
     return RGBA8 if as_bytes and fits_bytes(format) and not words else format

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
+from native_side import native_or_skip
 from sampling_scene import Native, Scene, sample
 
-from compiler.errors import GalletteError
 from pipe.enums import CompareFunc, Filter, MipFilter, Target, Wrap
 from pipe.state import SamplerState
 
@@ -24,14 +23,7 @@ pytestmark = pytest.mark.native
 
 @pytest.fixture(scope="module")
 def native() -> Iterator[Native]:
-    try:
-        side = Native()
-    except (GalletteError, OSError) as error:
-        if os.environ.get("GALLETTE_REQUIRE_REFERENCE") == "1":
-            raise
-        pytest.skip(f"no native GL: {error}")
-    yield side
-    side.gl.release()
+    yield from native_or_skip()
 
 
 def sampler(
