@@ -94,7 +94,8 @@ def context_needs(test: ShaderTest) -> ContextNeeds:
             glsl = max(glsl, version) if compare in (">=", ">", "==") else glsl
             api = "es" if es_language else api
         elif first == "SIZE":
-            size = (words.integer("a width"), words.integer("a height"))
+            width, height = words.sizes(2, 4096)
+            size = (width, height)
         elif first == "SSO":
             sso = words.word("ENABLED") == "ENABLED"
         elif first == "SEPARABLE":

@@ -7,6 +7,7 @@ knows its column, so whoever finds fault with it can point at it.
 
 from __future__ import annotations
 
+import math
 import re
 import struct
 from dataclasses import dataclass
@@ -112,6 +113,17 @@ class Words:
 
     def integers(self, count: int, what: str = "an integer") -> list[int]:
         return [self.integer(what) for _ in range(count)]
+
+    def sizes(self, count: int, largest: int = 16384) -> list[int]:
+        """Sizes of something that will be allocated, so bounded: each, and their product."""
+        values = []
+        for _ in range(count):
+            values.append(self.integer("a size"))
+            if not 1 <= values[-1] <= largest:
+                raise self.error(f"a size must be from 1 to {largest}, not {values[-1]}")
+        if math.prod(values) > 1 << 26:
+            raise self.error("this is too large to allocate")
+        return values
 
     def end(self) -> None:
         if not self.done:

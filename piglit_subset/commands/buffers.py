@@ -17,6 +17,8 @@ from state_tracker.enums import GL
 
 __all__: list[str] = []
 
+_LARGEST = 1 << 24
+
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -68,7 +70,7 @@ def ssbo(session: Session, line: Line, words: Words) -> None:
     """ssbo INDEX SIZE: a zeroed storage buffer; or ssbo INDEX subdata TYPE OFFSET VALUES..."""
     index = words.integer("an index")
     if not words.optional("subdata"):
-        size = words.integer("a size")
+        (size,) = words.sizes(1, _LARGEST)
         words.end()
         _make(session, "SHADER_STORAGE_BUFFER", index, np.zeros(size, np.uint8))
         return
@@ -105,7 +107,7 @@ def probe_ssbo(session: Session, line: Line, words: Words) -> None:
 @command("atomic counters")
 def atomic_counters(session: Session, line: Line, words: Words) -> None:
     """atomic counters N: a buffer of N zeroed counters at binding 0"""
-    count = words.integer("a count")
+    (count,) = words.sizes(1, _LARGEST)
     words.end()
     _make(session, "ATOMIC_COUNTER_BUFFER", 0, np.zeros(count, np.uint32))
 
@@ -113,7 +115,7 @@ def atomic_counters(session: Session, line: Line, words: Words) -> None:
 @command("atomic counter buffer")
 def atomic_buffer(session: Session, line: Line, words: Words) -> None:
     """atomic counter buffer BINDING N: a buffer of N zeroed counters"""
-    binding, count = words.integers(2)
+    binding, (count,) = words.integer("a binding"), words.sizes(1, _LARGEST)
     words.end()
     _make(session, "ATOMIC_COUNTER_BUFFER", binding, np.zeros(count, np.uint32))
 
@@ -156,7 +158,7 @@ def probe_counter_buffer(session: Session, line: Line, words: Words) -> None:
 @command("xfb buffer object")
 def feedback_buffer(session: Session, line: Line, words: Words) -> None:
     """xfb buffer object INDEX SIZE: where captured vertices go"""
-    index, size = words.integers(2)
+    index, (size,) = words.integer("an index"), words.sizes(1, _LARGEST)
     words.end()
     _make(session, "TRANSFORM_FEEDBACK_BUFFER", index, np.zeros(size, np.uint8))
 

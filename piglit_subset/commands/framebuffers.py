@@ -122,7 +122,7 @@ def fb_multisample(session: Session, line: Line, words: Words) -> None:
     """fb [draw|read] ms GL_FORMAT W H SAMPLES: a multisampled renderbuffer"""
     which = _points(words)
     form = enum(line, words.word("a format"))
-    width, height, samples = words.integers(3, "a size")
+    width, height, samples = words.sizes(3)
     words.end()
     gl = session.gl
     target = _new_framebuffer(session, which)

@@ -91,7 +91,7 @@ def _format(line: Line, words: Words, default: int) -> int:
 def texture_rgbw(session: Session, line: Line, words: Words) -> None:
     """texture rgbw UNIT (W, H) [GL_FORMAT]: four quadrants red, green, blue, white"""
     unit = words.integer("a texture unit")
-    width, height = words.integers(2, "a size")
+    width, height = words.sizes(2)
     form = _format(line, words, GL.RGBA)
     words.end()
     _new(session, unit, GL.TEXTURE_2D)
@@ -135,7 +135,7 @@ def texture_rgbw_3d(session: Session, line: Line, words: Words) -> None:
 def texture_rgbw_2d_array(session: Session, line: Line, words: Words) -> None:
     """texture rgbw 2DArray UNIT (W, H, LAYERS): layers red, green, blue, white in turn"""
     unit = words.integer("a texture unit")
-    width, height, layers = words.integers(3, "a size")
+    width, height, layers = words.sizes(3)
     words.end()
     _new(session, unit, GL.TEXTURE_2D_ARRAY)
     texels = np.broadcast_to(_layers(layers)[:, None, None], (layers, height, width, 4)).copy()
@@ -148,7 +148,7 @@ def texture_rgbw_2d_array(session: Session, line: Line, words: Words) -> None:
 def texture_rgbw_1d_array(session: Session, line: Line, words: Words) -> None:
     """texture rgbw 1DArray UNIT (W, LAYERS): layers red, green, blue, white in turn"""
     unit = words.integer("a texture unit")
-    width, layers = words.integers(2, "a size")
+    width, layers = words.sizes(2)
     words.end()
     _new(session, unit, GL.TEXTURE_1D_ARRAY)
     texels = np.broadcast_to(_layers(layers)[:, None], (layers, width, 4)).copy()
@@ -161,7 +161,7 @@ def texture_rgbw_1d_array(session: Session, line: Line, words: Words) -> None:
 def texture_checkerboard(session: Session, line: Line, words: Words) -> None:
     """texture checkerboard UNIT LEVEL (W, H) (R G B A) (R G B A): 2 x 2 squares"""
     unit, level = words.integers(2, "a unit or level")
-    width, height = words.integers(2, "a size")
+    width, height = words.sizes(2)
     black = np.array(words.numbers(4, "a colour channel"), np.float32)
     white = np.array(words.numbers(4, "a colour channel"), np.float32)
     words.end()
@@ -191,7 +191,8 @@ def texture_miptree(session: Session, line: Line, words: Words) -> None:
 def texture_integer(session: Session, line: Line, words: Words) -> None:
     """texture integer UNIT (W, H) (STEP, BASE) GL_FORMAT: texel (x, y) holds BASE + STEP*y + x"""
     unit = words.integer("a texture unit")
-    width, height, step, base = words.integers(4, "an integer")
+    width, height = words.sizes(2)
+    step, base = words.integers(2)
     form = enum(line, words.word("an internal format"))
     words.end()
     _new(session, unit, GL.TEXTURE_2D)
@@ -206,7 +207,7 @@ def texture_integer(session: Session, line: Line, words: Words) -> None:
 def texture_junk(session: Session, line: Line, words: Words) -> None:
     """texture junk 2DArray UNIT (W, H, LAYERS): content nobody may rely on"""
     unit = words.integer("a texture unit")
-    width, height, layers = words.integers(3, "a size")
+    width, height, layers = words.sizes(3)
     words.end()
     _new(session, unit, GL.TEXTURE_2D_ARRAY)
     count = width * height * layers
@@ -221,7 +222,7 @@ def texture_storage(session: Session, line: Line, words: Words) -> None:
     unit = words.integer("a texture unit")
     target = target_of(words)
     form = enum(line, words.word("an internal format"))
-    levels, *size = words.integers(len(words), "a size")
+    levels, *size = words.sizes(max(len(words), 2))
     _new(session, unit, target)
     storage = {1: "tex_storage1d", 2: "tex_storage2d", 3: "tex_storage3d"}
     if len(size) not in storage:
@@ -235,7 +236,7 @@ _DEPTH_SHAPES = {"1D": 1, "2D": 2, "Rect": 2, "1DArray": 2, "2DArray": 3, "Cube"
 def _shadow(target_name: str) -> Any:
     def run(session: Session, line: Line, words: Words) -> None:
         unit = words.integer("a texture unit")
-        size = words.integers(_DEPTH_SHAPES[target_name], "a size")
+        size = words.sizes(_DEPTH_SHAPES[target_name])
         words.end()
         _depth_texture(session, unit, target_name, size)
 

@@ -83,3 +83,10 @@ def test_places_named_in_the_docs_exist(file: str, name: str) -> None:
 def test_links_lead_somewhere(page: Path) -> None:
     for target in _LINK.findall(page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_list_of_commands_is_current(capsys: pytest.CaptureFixture[str]) -> None:
+    """Regenerate the end of docs/shader_tests.md from `gallette piglit commands`."""
+    assert main(["piglit", "commands"]) == 0
+    listed = "".join(f"    {line}\n" for line in capsys.readouterr().out.splitlines())
+    assert (ROOT / "docs" / "shader_tests.md").read_text(encoding="utf-8").endswith(listed)
