@@ -41,6 +41,8 @@ __all__ = ["Environment", "ExecutionBudgetError", "Result", "interpret"]
 
 # Instructions a run may execute before it counts as endless.
 DEFAULT_BUDGET = 200_000
+# GLSL has no recursion; a chain of calls this long is one.
+MAX_CALL_DEPTH = 64
 
 
 class ExecutionBudgetError(GalletteError):
@@ -96,6 +98,8 @@ class Interpreter:
     # Control flow.
 
     def _enter(self, impl: FunctionImpl, params: list[Any]) -> None:
+        if sum(frame.kind == "function" for frame in self.frames) >= MAX_CALL_DEPTH:
+            raise ExecutionBudgetError(f"shader {self.shader.name!r}: calls nested too deeply")
         frame = Frame("function", impl.body, None, self.active.copy())
         frame.saved = self.params
         self.params = params

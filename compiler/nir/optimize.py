@@ -48,7 +48,11 @@ DEFAULT = OptimizeOptions()
 
 def loop_passes(options: OptimizeOptions) -> list[PassSpec]:
     """The passes of one round, in order."""
-    passes: list[PassSpec] = ["lower_vars_to_ssa"]
+    passes: list[PassSpec] = []
+    if options.position_invariant:
+        # In every round, because flattening and unrolling make new instructions.
+        passes.append(("propagate_invariant", {"position": True}))
+    passes.append("lower_vars_to_ssa")
     if options.scalar:
         passes.append("lower_alu_to_scalar")
     passes += [
@@ -76,10 +80,9 @@ def optimize(
     shader: Shader, options: OptimizeOptions = DEFAULT, log: PassLog | None = None
 ) -> bool:
     """Run the loop to its fixed point, then the late rules. True if anything changed."""
-    progress = False
-    if options.position_invariant:
+    progress = _to_fixed_point(shader, loop_passes(options), log)
+    if options.position_invariant:  # selects that were phis contribute too
         progress |= run_pass(shader, "propagate_invariant", {"position": True}, log)
-    progress |= _to_fixed_point(shader, loop_passes(options), log)
     if run_pass(shader, "algebraic_late", options.algebraic_options(), log):
         progress = True
         _to_fixed_point(shader, ["constant_folding", "copy_prop", "cse", "dce"], log)
