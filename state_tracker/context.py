@@ -16,7 +16,6 @@ from weakref import WeakSet
 from compiler import debug as debug_flags
 from compiler.errors import GalletteError
 from compiler.nir.ir import Stage
-from compiler.nir.slots import VaryingSlot
 from pipe.caps import Caps
 from pipe.interface import Context as PipeContext
 from pipe.interface import Handle, Screen
@@ -252,11 +251,6 @@ class Context(GLInterface):
     def can_draw(self) -> bool:
         """Is there something to draw with? Core profiles draw nothing without a program."""
         return self.is_compat or self.programs.executable is not None
-
-    def writes_clip_vertex(self) -> bool:
-        found = self.programs.vertex
-        shader = found.linked.shaders.get(Stage.VERTEX) if found is not None else None
-        return shader is not None and VaryingSlot.CLIP_VERTEX in shader.info.outputs_written
 
     def lower_for_driver(self, shader: Shader) -> Shader:
         """What the caps say the driver does not do, done in NIR."""

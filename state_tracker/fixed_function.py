@@ -309,7 +309,7 @@ class FixedFunction:
         if not compiled.ok or not linked.ok:
             log = compiled.info_log or linked.info_log
             raise GalletteError(f"fixed function does not compile:\n{log}\n{source}")
-        executable = Executable(ctx, linked)
+        executable = Executable(ctx, linked, 120)
         for index, uniform in enumerate(linked.uniforms):
             if uniform.name.startswith("texture_"):
                 executable.uniforms.units[index] = [int(uniform.name.removeprefix("texture_"))]

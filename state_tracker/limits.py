@@ -105,7 +105,7 @@ class Limits:
         self.max_atomic_buffer_bindings = max(1, caps.max_shader_buffers)
         self.uniform_buffer_offset_alignment = 16
         self.max_uniform_components = min(16384, caps.max_const_buffer_size // 4)
-        self.max_varying_components = (caps.max_varyings - 1) * 4
+        self.max_varying_components = caps.max_varyings * 4
         self.max_transform_feedback_separate_attribs = max(4, caps.max_stream_output_buffers)
         edge = max(caps.max_texture_2d_size, 1)
         self.max_viewport_dims = (edge, edge)
@@ -184,7 +184,7 @@ gets(
             + c.limits.max_uniform_blocks * c.caps.max_const_buffer_size // 4
         ),
         "MAX_VARYING_COMPONENTS": _limit("max_varying_components"),
-        "MAX_VARYING_VECTORS": lambda c: c.caps.max_varyings - 1,
+        "MAX_VARYING_VECTORS": lambda c: c.caps.max_varyings,
         "MAX_VERTEX_OUTPUT_COMPONENTS": _limit("max_varying_components"),
         "MAX_FRAGMENT_INPUT_COMPONENTS": _limit("max_varying_components"),
         "MAX_GEOMETRY_TEXTURE_IMAGE_UNITS": _stage_limit("geometry", _cap("max_samplers")),

@@ -69,11 +69,12 @@ class MatrixState:
         self._ctx.dirty |= Dirty.CLIP | Dirty.BUILTINS
 
     def pipe_clip_planes(self) -> list[tuple[float, float, float, float]]:
-        """Planes for the driver: in clip coordinates, in eye ones for gl_ClipVertex."""
-        ctx = self._ctx
-        planes = np.array(ctx.raster.clip_planes, np.float64)
-        if not ctx.writes_clip_vertex():
-            planes = planes @ inverse(self.projection[-1])
+        """Planes for the driver, in eye coordinates.
+
+        They are compared with gl_ClipVertex, which fixed function writes; a shader that does not
+        write it gets its gl_Position compared with them, as GLSL 1.30 says.
+        """
+        planes = self._ctx.raster.clip_planes
         return [(float(a), float(b), float(c), float(d)) for a, b, c, d in planes]
 
 

@@ -75,8 +75,8 @@ class Executable:
     Relinking makes a new one; a program in use keeps the old one until then.
     """
 
-    def __init__(self, ctx: Context, linked: LinkedProgram):
-        self.ctx, self.linked = ctx, linked
+    def __init__(self, ctx: Context, linked: LinkedProgram, glsl_version: int):
+        self.ctx, self.linked, self.glsl_version = ctx, linked, glsl_version
         self.uniforms = UniformStorage(linked, ctx)
         self.handles: dict[Stage, Handle] = {}
         self.block_bindings = [block.binding for block in linked.uniform_blocks]
@@ -189,7 +189,8 @@ class ProgramObject(GLObject):
                 shader.unref()
             linked.shaders.clear()
             return
-        self._replace(Executable(ctx, linked))
+        version = max((c.language.version for c in compiled), default=110)
+        self._replace(Executable(ctx, linked, version))
         self.link_ok = True
         if ctx.programs.current is self:
             ctx.programs.executable = self.executable

@@ -328,11 +328,16 @@ class TextureObject(GLObject):
             return (nearest and params.mag_filter == GL.NEAREST) or self.target.multisample
         return True
 
-    def view(self, decode: bool = True) -> SamplerView | None:
-        """The sampler view of all complete levels."""
+    def view(self, decode: bool = True, scalar_shadow: bool = False) -> SamplerView | None:
+        """The sampler view of all complete levels.
+
+        GLSL 1.30's shadow lookups yield one number (`scalar_shadow`): the alpha depth mode, which
+        would leave it 0, counts as red then.
+        """
         if self.target.pipe is Target.BUFFER:
             return self._buffer_view()
-        found = self._views.get(decode)
+        key = (decode, scalar_shadow)
+        found = self._views.get(key)
         if found is None:
             self.finalize()
             if self.resource is None:
@@ -346,7 +351,7 @@ class TextureObject(GLObject):
             stencil = format.has_stencil and (
                 self.stencil_mode == GL.STENCIL_INDEX or not format.has_depth
             )
-            found = self._views[decode] = SamplerView(
+            found = self._views[key] = SamplerView(
                 self.resource,
                 format if decode else linear_twin(format),
                 self.target.pipe,
@@ -354,7 +359,7 @@ class TextureObject(GLObject):
                 last,
                 0,
                 layers - 1,
-                self._swizzle(info, format),
+                self._swizzle(info, format, scalar_shadow),
                 sample_stencil=stencil,
             )
         return found
@@ -371,12 +376,14 @@ class TextureObject(GLObject):
         )
 
     def _swizzle(
-        self, info: InternalFormat, format: Format
+        self, info: InternalFormat, format: Format, scalar_shadow: bool
     ) -> tuple[Swizzle, Swizzle, Swizzle, Swizzle]:
         """The user's swizzle applied to the channels the base format has."""
         inner = [Swizzle.X, Swizzle.Y, Swizzle.Z, Swizzle.W]
         if info.base in ("Z", "ZS", "S"):
             mode = self.depth_mode if info.base != "S" else GL.RED
+            if scalar_shadow and mode == GL.ALPHA:
+                mode = GL.RED
             inner = list(_DEPTH_MODES[mode])
         elif "A" not in info.base and info.base != "I":
             inner[3] = Swizzle.ONE

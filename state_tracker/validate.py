@@ -180,14 +180,16 @@ def sampler_target(kind: Type) -> int:
     return int(getattr(GL, name + ("_ARRAY" if arrayed else "")))
 
 
-def _view_and_sampler(ctx: Context, unit_index: int, target: int) -> tuple[SamplerView, Any]:
+def _view_and_sampler(
+    ctx: Context, unit_index: int, target: int, scalar_shadow: bool
+) -> tuple[SamplerView, Any]:
     unit = ctx.textures.units[unit_index]
     texture: TextureObject = unit.bound[target]
     params = unit.sampler.params if unit.sampler is not None else texture.params
     info = TARGETS[target]
     if target != GL.TEXTURE_BUFFER and not texture.usable(params):
         return ctx.textures.dummy(info.pipe), params.state(ctx, False, False, False)
-    view = texture.view(params.srgb_decode == GL.DECODE_EXT)
+    view = texture.view(params.srgb_decode == GL.DECODE_EXT, scalar_shadow)
     if view is None:
         return ctx.textures.dummy(info.pipe), params.state(ctx, False, False, False)
     format = view.format
@@ -205,11 +207,12 @@ def _textures(ctx: Context) -> None:
         samplers: list[Handle] = []
         for first, index, kind in slots:
             target = sampler_target(kind)
+            scalar = kind.is_shadow and executable.glsl_version >= 130
             for i, unit in enumerate(executable.uniforms.units[index]):
                 while len(views) <= first + i:
                     views.append(None)
                     samplers.append(None)
-                view, state = _view_and_sampler(ctx, unit, target)
+                view, state = _view_and_sampler(ctx, unit, target, scalar)
                 views[first + i] = view
                 samplers[first + i] = ctx.caches.sampler.get(state)
         ctx.pipe.set_sampler_views(stage, 0, views)
