@@ -8,6 +8,7 @@ from compiler.nir.instrs import IDENTITY, Alu, Instr, Intrinsic, LoadConst, Phi,
 from compiler.nir.opcodes import OPCODES
 from compiler.nir.pass_runner import nir_pass
 from compiler.nir.shader import Metadata, Shader
+from compiler.nir.values import Def
 
 _BCSEL = OPCODES["bcsel"]
 _FREE = frozenset({"mov", "fneg", "fabs", "vec2", "vec3", "vec4", "inot"})
@@ -66,6 +67,10 @@ def _price(instr: Instr, expensive_ok: bool, tex_ok: bool) -> int | None:
     return 0
 
 
+def _is_exact(value: Def) -> bool:
+    return isinstance(value.instr, Alu) and value.instr.exact
+
+
 def _flatten(node: If) -> None:
     before, after = prev_block(node), next_block(node)
     condition = node.condition.value
@@ -83,6 +88,7 @@ def _flatten(node: If) -> None:
             [(condition, (0,) * n), (chosen, IDENTITY[n]), (other, IDENTITY[n])],
             n,
             dest.bit_size,
+            any(_is_exact(v) for v in (condition, chosen, other)),
         )
         before.append(select)
         phi.replace_by(select.result)
