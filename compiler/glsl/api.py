@@ -6,19 +6,21 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from compiler.glsl import hir
 from compiler.glsl.builtins.limits import DEFAULT_LIMITS, Limits
 from compiler.glsl.checker import check
 from compiler.glsl.diagnostics import Abort, Diagnostic, Log
 from compiler.glsl.language import Language
-from compiler.glsl.link.linker import link
 from compiler.glsl.link.program import LinkedProgram, LinkOptions
 from compiler.glsl.parser import parse
 from compiler.glsl.preprocessor import Settings, preprocess
 from compiler.glsl.source import SourceMap
 from compiler.nir.ir import Stage
-from compiler.nir.optimize import DEFAULT, OptimizeOptions
+
+if TYPE_CHECKING:
+    from compiler.nir.optimize import OptimizeOptions
 
 __all__ = ["CompileOptions", "CompiledShader", "compile_shader", "link_program"]
 
@@ -98,9 +100,12 @@ def compile_shader(
 def link_program(
     shaders: Sequence[CompiledShader],
     options: LinkOptions | None = None,
-    optimize_options: OptimizeOptions = DEFAULT,
+    optimize_options: OptimizeOptions | None = None,
 ) -> LinkedProgram:
     """Link compiled shaders into a program; the NIR shaders in it belong to the caller."""
+    # The linker brings the NIR passes along; those who only compile need not wait for them.
+    from compiler.glsl.link.linker import link
+
     _ensure_stack()
     bad = [s for s in shaders if not s.ok or s.tree is None]
     if bad:

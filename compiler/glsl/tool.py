@@ -1,7 +1,7 @@
 """`gallette glslc`: compile GLSL files and report, for people and (with --json) for editors.
 
-Files are compiled one by one; with --link they are linked as one program, with --nir the NIR a driver
-would get is printed. Exit status 0 when everything compiled, 2 otherwise.
+Files are compiled one by one; with --link they are linked as one program, with --nir the NIR a
+driver would get is printed. Exit status 0 when everything compiled, 2 otherwise.
 """
 
 from __future__ import annotations

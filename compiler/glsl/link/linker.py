@@ -7,6 +7,9 @@ stages learn from each other (dead and constant varyings).
 
 from __future__ import annotations
 
+import sys
+
+from compiler import debug
 from compiler.errors import CompileError
 from compiler.glsl import hir
 from compiler.glsl.language import Language
@@ -187,6 +190,10 @@ class _Linker:
         for stage, unit in self.units.items():
             program.shaders[stage] = lower_stage(unit, self.variables[stage], program)
         for shader in program.shaders.values():
+            if debug.is_set("glsl:dump"):
+                from compiler.nir.printer import print_shader
+
+                print(print_shader(shader), file=sys.stderr)
             if self.options.optimize:
                 to_driver_form(shader, self.optimize_options)
         if self.options.optimize:
@@ -206,7 +213,7 @@ class _Linker:
 def link(
     shaders: list[tuple[Stage, hir.Shader, Language]],
     options: LinkOptions,
-    optimize_options: OptimizeOptions = DEFAULT,
+    optimize_options: OptimizeOptions | None = None,
 ) -> LinkedProgram:
     """Link checked shaders; errors are in the result's `info_log`."""
-    return _Linker(options, optimize_options).run(shaders)
+    return _Linker(options, optimize_options or DEFAULT).run(shaders)
