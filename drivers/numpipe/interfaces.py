@@ -14,7 +14,14 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["FragmentLanes", "ShaderResources", "TextureUnit", "Value", "VertexLanes"]
+__all__ = [
+    "FragmentLanes",
+    "GeometryLanes",
+    "ShaderResources",
+    "TextureUnit",
+    "Value",
+    "VertexLanes",
+]
 
 Value = npt.NDArray[Any]
 
@@ -78,6 +85,20 @@ class VertexLanes(Protocol):
 
     def system(self, name: str) -> Value:
         """`vertex_id`, `instance_id`, `base_vertex`, `base_instance`, `draw_id`, ..."""
+        ...
+
+
+class GeometryLanes(Protocol):
+    """The inputs of the geometry shader for one chunk: a lane is an invocation for a primitive."""
+
+    count: int
+
+    def corner(self, slot: int, component: int, corner: int) -> Value:
+        """A varying of one of the primitive's vertices."""
+        ...
+
+    def system(self, name: str) -> Value:
+        """`primitive_id` and `invocation_id`."""
         ...
 
 

@@ -31,8 +31,10 @@ from .lane_ir import (
 __all__ = ["IMPLICIT_LOD", "analyse", "has_jump", "is_quad_op", "touches_memory", "walk"]
 
 IMPLICIT_LOD = frozenset({"tex", "txb", "lod"})
-EFFECTS = frozenset({"output", "output_indirect", "discard", "array_store"})
-_BY_LANE = frozenset({"array_load", "helper", "input", "input_indirect", "system"})
+EFFECTS = frozenset(
+    {"output", "output_indirect", "discard", "array_store", "emit_vertex", "end_primitive"}
+)
+_BY_LANE = frozenset({"array_load", "helper", "input", "input_indirect", "input_select", "system"})
 UNIFORM_SYSTEM_VALUES = frozenset(
     {
         "base_vertex",
@@ -255,7 +257,7 @@ def _spread_loop(loop: LoopOp) -> bool:
 def _varies(op: Op) -> bool:
     if op.what == "system":
         return op.data[0] not in UNIFORM_SYSTEM_VALUES
-    if op.what in ("input", "input_indirect", "helper"):
+    if op.what in ("input", "input_indirect", "input_select", "helper"):
         return True
     if op.what == "array_load" and op.data[0].varying:
         return True

@@ -23,10 +23,17 @@ import numpy as np
 import numpy.typing as npt
 
 from compiler.errors import GalletteError
-from drivers.numpipe.interfaces import FragmentLanes, ShaderResources, Value, VertexLanes
+from drivers.numpipe.interfaces import (
+    FragmentLanes,
+    GeometryLanes,
+    ShaderResources,
+    Value,
+    VertexLanes,
+)
 
 __all__ = [
     "BoundProgram",
+    "Emission",
     "FragmentOutputs",
     "InputUse",
     "Outputs",
@@ -38,6 +45,14 @@ __all__ = [
 
 Outputs = dict[int, list[Value | None]]
 """By slot (VaryingSlot or FragResult): four components, None where the shader writes nothing."""
+
+
+Emission = tuple[int, npt.NDArray[np.intp], "list[Value] | None"]
+"""What a geometry shader does in one place: (stream, lanes, values of the program's `places`).
+
+Each of the lanes emits a vertex with these values or, if there are none, ends its primitive. A
+lane's emissions happen in list order.
+"""
 
 
 class ShaderBudgetError(GalletteError):
@@ -63,7 +78,7 @@ class InputUse:
 class ProgramFacts:
     """What can be known about a program without running it."""
 
-    stage: str  # "vertex" or "fragment"
+    stage: str  # "vertex", "geometry" or "fragment"
     inputs: frozenset[InputUse]
     outputs: dict[int, int]  # slot -> mask of components written
     system_values: frozenset[str]  # `frag_coord`, `vertex_id`, ... as `lanes.system` is asked
@@ -104,6 +119,10 @@ class BoundProgram(Protocol):
 
     def vertex(self, lanes: VertexLanes) -> Outputs:
         """Run one chunk of vertices; returns outputs by VaryingSlot."""
+        ...
+
+    def geometry(self, lanes: GeometryLanes) -> list[Emission]:
+        """Run one chunk of primitives; `geometry.expand` makes vertices of the result."""
         ...
 
     def fragment(self, lanes: FragmentLanes) -> FragmentOutputs:

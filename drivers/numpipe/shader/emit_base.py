@@ -120,10 +120,14 @@ class BaseEmitter:
             head.append(f"{names}, = views")
         if self.program.uses_discard:
             head.append("alive = None")
+        if self.program.stage == "geometry":
+            head.append("events = []")
         return head + self.array_lines
 
     def footer(self) -> list[str]:
         """Lines after it."""
+        if self.program.stage == "geometry":
+            return ["return events"]
         tables: dict[int, dict[int, list[str]]] = {0: {}, 1: {}}
         for (slot, component, dual), text in self.outputs.items():
             row = tables[dual].setdefault(slot, ["None"] * 4)

@@ -220,6 +220,8 @@ class OpEmitter(BaseEmitter):
         if mode == "attribute":
             wide = "64" if bits == 64 else ""
             return f"lanes.attribute{wide}({slot}, {component})"
+        if mode == "corner":
+            return f"lanes.corner({slot}, {component}, {where})"
         if mode == "flat":
             return f"lanes.flat({slot}, {component})"
         straight = "" if mode != "noperspective" else ", perspective=False"
@@ -245,10 +247,17 @@ class OpEmitter(BaseEmitter):
         offset = self.read(op.srcs[0], "i4", lanes=False)
         self.fresh(op, op.dsts[0], f"slot_select(({slots},), {offset}, {self.scope.count})")
 
+    def op_input_select(self, op: Op) -> None:
+        places = ", ".join(
+            self.fetched(self.input_text(place, []), op.dsts[0]) for place in op.data
+        )
+        index = self.read(op.srcs[0], "i4", lanes=False)
+        self.fresh(op, op.dsts[0], f"slot_select(({places},), {index}, {self.scope.count})")
+
     def op_system(self, op: Op) -> None:
         name, component = op.data
         dst = op.dsts[0]
-        vertex = self.program.stage == "vertex"
+        vertex = self.program.stage != "fragment"
         text = f"lanes.system({name!r})" if vertex else f"lanes.system({name!r}, {component})"
         if name == "alpha_ref":
             self.scalar(dst, f"uniform(f4(state.alpha_ref), {dst.kind})")
@@ -298,6 +307,20 @@ class OpEmitter(BaseEmitter):
                 f"row_store({name}, {-i}, ((1, {i + 1}),), ({offset},), {text}, "
                 f"{scope.lanes}, {scope.live or None})"
             )
+
+    def op_emit_vertex(self, op: Op) -> None:
+        places = sorted(self.program.output_arrays)
+        rows = self.tuple_of([self.array_name(self.program.output_arrays[p]) for p in places])
+        scope = self.scope
+        self.line(
+            f"emit_vertex(events, {op.data}, {rows}, count, {scope.lanes}, {scope.live or None})"
+        )
+
+    def op_end_primitive(self, op: Op) -> None:
+        scope = self.scope
+        self.line(
+            f"emit_vertex(events, {op.data}, None, count, {scope.lanes}, {scope.live or None})"
+        )
 
     def op_discard(self, op: Op) -> None:
         condition = self.read(op.srcs[0], "b1")

@@ -14,11 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from compiler.nir.ir import Shader
-from drivers.numpipe.interfaces import FragmentLanes, ShaderResources, VertexLanes
+from drivers.numpipe.interfaces import (
+    FragmentLanes,
+    GeometryLanes,
+    ShaderResources,
+    VertexLanes,
+)
 
 from . import runtime
 from .analyse import analyse
-from .api import FragmentOutputs, Outputs, ProgramFacts
+from .api import Emission, FragmentOutputs, Outputs, ProgramFacts
 from .emit import Emitter
 from .emit_base import KINDS, dtype_of
 from .facts import gather_facts
@@ -63,6 +68,7 @@ def compile_program(
     views = [(block, kind, least) for (block, kind), least in emitter.views.items()]
     return CompiledShader(
         gather_facts(lane_program, emitter.file.count),
+        tuple(sorted(lane_program.output_arrays)),
         source,
         namespace["run"],
         views,
@@ -74,11 +80,12 @@ def compile_program(
 class CompiledShader:
     """The `Program` of the API."""
 
-    __slots__ = ("budget", "code", "facts", "name", "run", "views")
+    __slots__ = ("budget", "code", "facts", "name", "places", "run", "views")
 
     def __init__(
         self,
         facts: ProgramFacts,
+        places: tuple[tuple[int, int, int], ...],
         code: str,
         run: Callable[..., Any],
         views: list[tuple[int, str, int]],
@@ -86,6 +93,7 @@ class CompiledShader:
         budget: int,
     ):
         self.facts = facts
+        self.places = places  # (slot, component, 0) of an emitted vertex's values, in order
         self.code = code
         self.run = run
         self.views = views
@@ -147,6 +155,14 @@ class BoundShader:
                 lanes, lanes.count, self.views, self.state, self.budget, None, False
             )[0]
         return outputs
+
+    def geometry(self, lanes: GeometryLanes) -> list[Emission]:
+        """Run one chunk of primitives."""
+        with np.errstate(all="ignore"):
+            events: list[Emission] = self.run(
+                lanes, lanes.count, self.views, self.state, self.budget, None, False
+            )
+        return events
 
     def fragment(self, lanes: FragmentLanes) -> FragmentOutputs:
         """Run one chunk of fragments."""

@@ -16,6 +16,7 @@ from .api import ShaderBudgetError
 
 __all__ = [
     "derivative",
+    "emit_vertex",
     "fetched",
     "fill",
     "full",
@@ -267,6 +268,26 @@ def scalar_free_take(table: Array, offset: Array, count: int) -> Array:
     values: Array = table[np.where(inside, offset, 0), np.arange(count)]
     values[~inside] = 0
     return values
+
+
+def emit_vertex(
+    events: list[Any],
+    stream: int,
+    rows: Sequence[Array] | None,
+    count: int,
+    lanes: Index,
+    live: Array | None,
+) -> None:
+    """Note that these lanes emit a vertex (with copies of the outputs) or end a primitive."""
+    if live is not None:
+        lanes = sub(lanes, live.nonzero()[0])
+    if lanes is None:
+        numbers = np.arange(count)
+        values = None if rows is None else [row[0].copy() for row in rows]
+    else:
+        numbers = lanes
+        values = None if rows is None else [row[0].take(lanes) for row in rows]
+    events.append((stream, numbers, values))
 
 
 def derivative(x: Array, step: int, coarse: bool) -> Array:

@@ -368,6 +368,32 @@ class _Translator:
             data = (slot, instr["component"] + i, "flat" if fragment else "attribute", "pixel")
             self.input_component(value, data, offset, instr["num_slots"])
 
+    def load_per_vertex(self, instr: Intrinsic) -> None:
+        """An input of one corner of the primitive a geometry shader works on."""
+        corners = _CORNERS[self.shader.info.input_primitive]
+        vertex, offset = (self.component(src, 0) for src in instr.srcs)
+        slots = max(1, instr["num_slots"])
+        for i, value in enumerate(self.outputs(instr)):
+            slot, component = divmod(instr["location"] * 4 + instr["component"] + i, 4)
+            places = [
+                (slot + at, component, "corner", corner)
+                for corner in range(corners)
+                for at in range(slots)
+            ]
+            if vertex.const is not None and offset.const is not None:
+                at = vertex.const * slots + offset.const
+                if at < len(places):
+                    self.emit("input", places[at], [value], [])
+                else:
+                    self.components[instr.result][i] = self.constant(0, value.bits)
+                continue
+            stride = self.constant(slots, 32)
+            index = self.scalar("iadd", self.scalar("imul", vertex, stride), offset)
+            self.emit("input_select", places, [value], [index])
+
+    def emit_vertex(self, instr: Intrinsic) -> None:
+        self.emit(instr.name, instr["stream"], [], [])
+
     def load_interpolated(self, instr: Intrinsic) -> None:
         values = self.outputs(instr)
         bary = instr.srcs[0].value.instr
@@ -415,7 +441,7 @@ class _Translator:
             place = (slot + component // 4, component % 4, dual)
             if offset.const is not None:
                 place = (place[0] + offset.const, place[1], place[2])
-                if self.region is not self.program.root:
+                if self.region is not self.program.root or self.program.stage == "geometry":
                     self.output_array(place, value)
                 self.emit("output", place, [], [value])
             else:
@@ -602,6 +628,14 @@ _EXPANSIONS: dict[str, Callable[..., LaneValue]] = {
     "bany_inequal": _compare_all("ine", "ior"),
 }
 
+_CORNERS = {
+    "points": 1,
+    "lines": 2,
+    "lines_adjacency": 4,
+    "triangles": 3,
+    "triangles_adjacency": 6,
+}
+
 _T = _Translator
 _INTRINSICS: dict[str, Callable[[_Translator, Intrinsic], None]] = {
     "load_input": _T.load_input,
@@ -618,6 +652,9 @@ _INTRINSICS: dict[str, Callable[[_Translator, Intrinsic], None]] = {
     "demote": _T.discard,
     "demote_if": _T.discard,
     "barrier": _T.nothing,
+    "load_per_vertex_input": _T.load_per_vertex,
+    "emit_vertex": _T.emit_vertex,
+    "end_primitive": _T.emit_vertex,
 }
 for _where in ("pixel", "centroid", "sample", "at_offset", "at_sample"):
     _INTRINSICS[f"load_barycentric_{_where}"] = _T.barycentric
@@ -630,6 +667,7 @@ for _name in (
     "base_instance",
     "draw_id",
     "primitive_id",
+    "invocation_id",
     "frag_coord",
     "point_coord",
     "front_face",

@@ -1,0 +1,134 @@
+"""Geometry shaders: one lane per primitive and invocation; emissions become a vertex stream.
+
+A geometry program runs all primitives of a chunk at once. What it returns is a list of emissions
+in program order; sorted by lane (stably) they are the vertices in drawing order, and every change
+of lane and every `EndPrimitive` between two of them begins a new strip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from drivers.numpipe.interfaces import Value
+
+from .api import BoundProgram, Emission, Outputs
+from .program import CompiledShader
+
+__all__ = ["Corners", "Expanded", "run_geometry"]
+
+Array = npt.NDArray[Any]
+Ints = npt.NDArray[np.int64]
+
+
+class Corners:
+    """`GeometryLanes` for the primitives `start..stop` of a batch, `invocations` lanes each."""
+
+    __slots__ = ("_corners", "_identity", "_invocation", "_varying", "count")
+
+    def __init__(
+        self,
+        varying: Callable[[int, int], Value],
+        corners: Ints,
+        identity: npt.NDArray[np.int32],
+        invocations: int,
+    ) -> None:
+        """`corners[n, k]` are vertex numbers; `varying(slot, component)` has a value per vertex."""
+        self.count = len(corners) * invocations
+        self._varying = varying
+        self._corners = np.repeat(corners, invocations, axis=0) if invocations > 1 else corners
+        self._identity = np.repeat(identity, invocations) if invocations > 1 else identity
+        self._invocation = np.tile(np.arange(invocations, dtype=np.int32), len(corners))
+
+    def corner(self, slot: int, component: int, corner: int) -> Value:
+        """A varying of one corner."""
+        value = self._varying(slot, component)
+        return value.take(self._corners[:, corner]) if value.ndim else value
+
+    def system(self, name: str) -> Value:
+        """`primitive_id` or `invocation_id`."""
+        return self._invocation if name == "invocation_id" else self._identity
+
+
+@dataclass(slots=True)
+class Expanded:
+    """The vertices a geometry shader emitted, and the strips they form."""
+
+    outputs: Outputs
+    count: int
+    start: Ints  # first vertex of each strip
+    length: Ints
+    lane: Ints  # of each vertex
+
+
+def run_geometry(
+    program: CompiledShader,
+    bound: BoundProgram,
+    varying: Callable[[int, int], Value],
+    corners: Ints,
+    identity: npt.NDArray[np.int32],
+    invocations: int,
+    limit: int,
+    stream: int = 0,
+) -> Expanded:
+    """Run all primitives; `limit` is the shader's `max_vertices`."""
+    step = max(1, program.facts.chunk_lanes // invocations)
+    events: list[Emission] = []
+    for start in range(0, len(corners), step):
+        stop = start + step
+        lanes = Corners(varying, corners[start:stop], identity[start:stop], invocations)
+        for which, numbers, values in bound.geometry(lanes):
+            if which == stream:
+                events.append((which, numbers + start * invocations, values))
+    return expand(events, program.places, limit)
+
+
+def expand(
+    events: list[Emission], places: tuple[tuple[int, int, int], ...], limit: int
+) -> Expanded:
+    """Sort emissions into vertices and strips."""
+    lane = np.concatenate([numbers for _, numbers, _ in events] or [np.zeros(0, np.int64)])
+    cut_mask = _cut_mask(events)
+    order = np.argsort(lane, kind="stable")
+    lane, is_cut = lane[order], cut_mask[order]
+    cuts_before = np.cumsum(is_cut)
+    emits = np.flatnonzero(~is_cut)
+    lane, strip = lane[emits], cuts_before[emits]
+    rank = _rank(lane)
+    if len(rank) and int(rank.max()) >= limit:
+        kept = np.flatnonzero(rank < limit)
+        emits, lane, strip = emits[kept], lane[kept], strip[kept]
+    # Where in the concatenation of all emitted values each vertex is.
+    position = np.cumsum(~cut_mask) - 1
+    chosen = position[order[emits]]
+    outputs: Outputs = {}
+    for i, (slot, component, _) in enumerate(places):
+        pieces = [values[i] for _, _, values in events if values is not None]
+        joined = np.concatenate(pieces)[chosen] if pieces else np.zeros(0, np.float32)
+        outputs.setdefault(slot, [None] * 4)[component] = joined
+    begins = np.ones(len(lane), np.bool_)
+    begins[1:] = (lane[1:] != lane[:-1]) | (strip[1:] != strip[:-1])
+    start = np.flatnonzero(begins)
+    length = np.diff(np.append(start, len(lane)))
+    return Expanded(outputs, len(lane), start, length, lane)
+
+
+def _cut_mask(events: list[Emission]) -> npt.NDArray[np.bool_]:
+    """For all emissions in program order: is it an end of primitive?"""
+    if not events:
+        return np.zeros(0, np.bool_)
+    return np.concatenate([np.full(len(n), v is None) for _, n, v in events])
+
+
+def _rank(lane: Ints) -> Ints:
+    """How many earlier entries of a sorted array are equal to each one."""
+    if not len(lane):
+        return lane
+    first = np.ones(len(lane), np.bool_)
+    first[1:] = lane[1:] != lane[:-1]
+    starts = np.flatnonzero(first)
+    return np.arange(len(lane)) - np.repeat(starts, np.diff(np.append(starts, len(lane))))
