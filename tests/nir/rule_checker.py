@@ -297,6 +297,8 @@ class Case:
         for name in node.predicate_names:
             if name in PRODUCERS:
                 value = b.alu(PRODUCERS[name], value)
+        if "is_used_more_than_once" in node.predicate_names:
+            b.mov(value), b.mov(value)
         swizzle = tuple(reversed(range(width)))
         for predicate in node.predicates:
             if not predicate(value, swizzle):

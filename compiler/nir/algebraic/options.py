@@ -26,6 +26,10 @@ class AlgebraicOptions:
     """May inexact rules that count uses fire: always, never, or not in what feeds gl_Position."""
     fuse_ffma: bool = False
     """The target has `ffma`: fuse products into sums (late)."""
+    fuse_ffma_shared: bool = False
+    """Fuse a product even if it is needed elsewhere too: slower, but blind to use counts."""
+    share_reciprocals: bool = False
+    """Divide by a value that is used several times through its reciprocal."""
     fuse_flrp: bool = False
     """Turn `a * (1 - c) + b * c` into `flrp`."""
     fuse_fsub: bool = True

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from compiler.nir.algebraic.values import as_float, as_int
-from compiler.nir.cf import If
 from compiler.nir.instrs import Alu, Instr, LoadConst
 from compiler.nir.values import Def
 
@@ -24,7 +23,7 @@ PREDICATES: dict[str, Predicate] = {}
 
 # Whether these hold depends on code elsewhere: an inexact rule that asks for one makes the result
 # of an expression depend on who else uses a part of it.
-USE_COUNT_PREDICATES = frozenset({"is_used_once", "is_used_more_than_once", "is_used_by_if"})
+USE_COUNT_PREDICATES = frozenset({"is_used_once", "is_used_more_than_once"})
 
 _DEPTH = 4  # how far the range predicates look through operands
 
@@ -72,18 +71,6 @@ def is_used_more_than_once(value: Def, swizzle: Swizzle) -> bool:
 
 
 @_predicate
-def is_used_by_if(value: Def, swizzle: Swizzle) -> bool:
-    """Some `if` branches on the value."""
-    return any(isinstance(src.parent, If) for src in value.uses)
-
-
-@_predicate
-def is_not_used_by_if(value: Def, swizzle: Swizzle) -> bool:
-    """No `if` branches on the value."""
-    return not is_used_by_if(value, swizzle)
-
-
-@_predicate
 def is_not_const(value: Def, swizzle: Swizzle) -> bool:
     """The value is no constant."""
     return not isinstance(value.instr, LoadConst)
@@ -94,21 +81,6 @@ def is_not_fneg(value: Def, swizzle: Swizzle) -> bool:
     """The value is not the result of a float negation."""
     instr = value.instr
     return not (isinstance(instr, Alu) and instr.op.name == "fneg")
-
-
-@_predicate
-def is_not_fmul(value: Def, swizzle: Swizzle) -> bool:
-    """The value is not a product (nor the negation of one)."""
-    instr = value.instr
-    for _ in range(_DEPTH):
-        if not isinstance(instr, Alu):
-            return True
-        if instr.op.name == "fmul":
-            return False
-        if instr.op.name not in ("fneg", "mov"):
-            return True
-        instr = instr.srcs[0].value.instr
-    return True
 
 
 @_predicate
@@ -132,18 +104,6 @@ def is_unsigned_power_of_two(value: Def, swizzle: Swizzle) -> bool:
 
 
 @_predicate
-def is_not_const_zero(value: Def, swizzle: Swizzle) -> bool:
-    """No constant component is zero (a value that is no constant passes)."""
-    return all(v != 0 for v in _ints(value, swizzle))
-
-
-@_predicate
-def is_nonzero_const(value: Def, swizzle: Swizzle) -> bool:
-    """A constant without a zero component."""
-    return _all(v != 0 for v in _ints(value, swizzle))
-
-
-@_predicate
 def is_fp_power_of_two(value: Def, swizzle: Swizzle) -> bool:
     """A finite constant ±2^n whose reciprocal is normal too: scaling by it never rounds."""
     limit = {16: 14, 32: 126, 64: 1022}.get(value.bit_size, 0)
@@ -160,21 +120,9 @@ def is_finite_nonzero(value: Def, swizzle: Swizzle) -> bool:
 
 
 @_predicate
-def is_finite_const(value: Def, swizzle: Swizzle) -> bool:
-    """A finite float constant."""
-    return _all(math.isfinite(v) for v in _floats(value, swizzle))
-
-
-@_predicate
 def is_nan_const(value: Def, swizzle: Swizzle) -> bool:
     """A constant NaN."""
     return _all(math.isnan(v) for v in _floats(value, swizzle))
-
-
-@_predicate
-def is_not_nan_const(value: Def, swizzle: Swizzle) -> bool:
-    """A float constant that is no NaN."""
-    return _all(not math.isnan(v) for v in _floats(value, swizzle))
 
 
 @_predicate
@@ -264,7 +212,7 @@ def is_a_number(value: Def, swizzle: Swizzle) -> bool:
     """A float known to be no NaN."""
     instr = value.instr
     if isinstance(instr, LoadConst):
-        return is_not_nan_const(value, swizzle)
+        return _all(not math.isnan(v) for v in _floats(value, swizzle))
     return isinstance(instr, Alu) and (
         instr.op.name in _ZERO_TO_ONE or instr.op.name in _FROM_INTEGER
     )

@@ -12,6 +12,13 @@ from compiler.nir.algebraic.options import RuleText
 a, b, c, d = "a", "b", "c", "d"
 
 FUSE: list[RuleText] = [
+    # Whoever fuses whatever the use count is pays with instructions and gains invariance.
+    (
+        ("~fadd", ("fmul", a, b), c),
+        ("ffma", a, b, c),
+        "options.fuse_ffma",
+        "options.fuse_ffma_shared",
+    ),
     (("~fadd", ("fmul(is_used_once)", a, b), c), ("ffma", a, b, c), "options.fuse_ffma"),
     (
         ("~fadd", ("fneg(is_used_once)", ("fmul(is_used_once)", a, b)), c),
