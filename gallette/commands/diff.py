@@ -73,9 +73,15 @@ def run(options: argparse.Namespace) -> int:
         size = sum(p.stat().st_size for p in FOLDER.iterdir()) / 1e6
         out.print(f"recorded {len(scenes)} scenes from {rendering.renderer} ({size:.2f} MB)")
         return 0
+    driver = options.driver or default_driver()
+    from gallette.commands.piglit import check_driver
+
+    check_driver(driver)
+    if not options.against.startswith("native"):
+        check_driver(options.against)
     report = run_diffs(
         scenes,
-        options.driver or default_driver(),
+        driver,
         options.against,
         options.tolerance,
         parse_options(options.option),

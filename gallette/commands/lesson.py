@@ -38,7 +38,13 @@ def run(options: argparse.Namespace) -> int:
     if options.name not in LESSONS:
         known = ", ".join(LESSONS)
         raise GalletteError(f"gallette lesson: unknown lesson {options.name!r} (one of {known})")
-    page = make_page(LESSONS[options.name], options.driver or default_driver())
+    driver = options.driver or default_driver()
+    if driver.split(":")[0] == "native":
+        raise GalletteError("gallette lesson: lessons look inside a driver of the stack")
+    from gallette.commands.piglit import check_driver
+
+    check_driver(driver)
+    page = make_page(LESSONS[options.name], driver)
     if options.html is not None:
         from gallette.reports.html import write_lesson
 
