@@ -41,6 +41,7 @@ from state_tracker.interface import GLInterface
 from state_tracker.lighting import LightingState
 from state_tracker.limits import Limits
 from state_tracker.matrices import MatrixState
+from state_tracker.pipelines import PipelineState
 from state_tracker.pixels import PackState
 from state_tracker.programs import ProgramState
 from state_tracker.queries import QueryState
@@ -149,6 +150,7 @@ class Context(GLInterface):
     matrices: MatrixState
     programs: ProgramState
     fixed_function: FixedFunction
+    pipelines: PipelineState
     queries: QueryState
     syncs: SyncState
     vertex_input: VertexInput
@@ -204,6 +206,7 @@ class Context(GLInterface):
         self.lighting = LightingState()
         self.matrices = MatrixState(self)
         self.programs = ProgramState(self)
+        self.pipelines = PipelineState()
         self.fixed_function = FixedFunction(self)
         self.queries = QueryState()
         self.syncs = SyncState()
@@ -250,7 +253,12 @@ class Context(GLInterface):
 
     def can_draw(self) -> bool:
         """Is there something to draw with? Core profiles draw nothing without a program."""
-        return self.is_compat or self.programs.executable is not None
+        programs = self.programs
+        return self.is_compat or programs.executable is not None or self._pipeline_draws()
+
+    def _pipeline_draws(self) -> bool:
+        pipeline = self.pipelines.current
+        return pipeline is not None and Stage.VERTEX in pipeline.programs
 
     def lower_for_driver(self, shader: Shader) -> Shader:
         """What the caps say the driver does not do, done in NIR."""
@@ -298,6 +306,7 @@ class Context(GLInterface):
         pipe.set_framebuffer_state(FramebufferState())
         self.vertex_input.release()
         for topic in (
+            self.pipelines,
             self.programs,
             self.fixed_function,
             self.queries,

@@ -72,7 +72,13 @@ _INPUT_ONLY = Dirty.VERTEX | Dirty.CURRENT_ATTRIBS | Dirty.TRANSFORM_FEEDBACK
 
 
 def draw(
-    ctx: Context, mode: int, first: int, count: int, instances: int = 1, base_instance: int = 0
+    ctx: Context,
+    mode: int,
+    first: int,
+    count: int,
+    instances: int = 1,
+    base_instance: int = 0,
+    draw_id: int = 0,
 ) -> None:
     """Draw consecutive vertices."""
     check_mode(ctx, mode)
@@ -82,7 +88,9 @@ def draw(
         return
     _prepare(ctx, first, first + max(count, 1) - 1, base_instance + instances)
     if count and instances:
-        ctx.pipe.draw_vbo(DrawInfo(_PRIMITIVES[mode], first, count, instances, base_instance))
+        ctx.pipe.draw_vbo(
+            DrawInfo(_PRIMITIVES[mode], first, count, instances, base_instance, draw_id=draw_id)
+        )
     ctx.vertex_input.finish()
 
 
@@ -141,6 +149,7 @@ def draw_indexed(
     instances: int = 1,
     base_vertex: int = 0,
     base_instance: int = 0,
+    draw_id: int = 0,
 ) -> None:
     """Draw vertices by index."""
     check_mode(ctx, mode)
@@ -172,6 +181,7 @@ def draw_indexed(
                 base_vertex,
                 restart is not None,
                 restart or 0,
+                draw_id=draw_id,
             )
         )
     if temporary and resource is not None:
@@ -205,8 +215,8 @@ def multi_draw_arrays(
     firsts, counts = read_array(first, "int", drawcount), read_array(count, "int", drawcount)
     if (counts < 0).any():
         raise invalid_value("negative count")
-    for start, length in zip(firsts.tolist(), counts.tolist(), strict=True):
-        draw(ctx, mode, start, length)
+    for index, (start, length) in enumerate(zip(firsts.tolist(), counts.tolist(), strict=True)):
+        draw(ctx, mode, start, length, draw_id=index)
 
 
 @entry
@@ -281,8 +291,8 @@ def multi_draw_elements_base_vertex(
     bases = [0] * drawcount
     if base_vertex is not None:
         bases = read_array(base_vertex, "int", drawcount).tolist()
-    for length, pointer, base in zip(counts, pointers, bases, strict=True):
-        draw_indexed(ctx, mode, length, type, pointer, 1, base)
+    for index, (length, pointer, base) in enumerate(zip(counts, pointers, bases, strict=True)):
+        draw_indexed(ctx, mode, length, type, pointer, 1, base, 0, index)
 
 
 @entry
@@ -320,8 +330,9 @@ def multi_draw_arrays_indirect(
     ctx: Context, mode: int, indirect: Pointer, drawcount: int, stride: int
 ) -> None:
     check_mode(ctx, mode)
-    for count, instances, first, base in _indirect(ctx, indirect, 4, drawcount, stride):
-        draw(ctx, mode, first, count, instances, base)
+    commands = _indirect(ctx, indirect, 4, drawcount, stride)
+    for index, (count, instances, first, base) in enumerate(commands):
+        draw(ctx, mode, first, count, instances, base, index)
 
 
 @entry
@@ -332,11 +343,11 @@ def multi_draw_elements_indirect(
     if type not in INDEX_TYPES:
         raise invalid_enum(type, "index type")
     size = INDEX_TYPES[type][0]
-    for count, instances, first, base, base_instance in _indirect(
-        ctx, indirect, 5, drawcount, stride
-    ):
+    commands = _indirect(ctx, indirect, 5, drawcount, stride)
+    for index, (count, instances, first, base, base_instance) in enumerate(commands):
         signed = base - (1 << 32) if base >> 31 else base
-        draw_indexed(ctx, mode, count, type, first * size, instances, signed, base_instance)
+        at = first * size
+        draw_indexed(ctx, mode, count, type, at, instances, signed, base_instance, index)
 
 
 @entry

@@ -137,6 +137,8 @@ def begin_transform_feedback(ctx: Context, mode: int) -> None:
     if mode not in (GL.POINTS, GL.LINES, GL.TRIANGLES):
         raise invalid_enum(mode, "transform feedback mode")
     current, executable = ctx.feedback.current, ctx.programs.executable
+    if executable is None and ctx.pipelines.current is not None:
+        executable = ctx.pipelines.current.stages().get(Stage.VERTEX)
     if current.active:
         raise invalid_operation("transform feedback is active already")
     if executable is None or not executable.linked.xfb or not executable.linked.xfb.outputs:

@@ -323,4 +323,4 @@ def _current(ctx: Context) -> Any:
     return ctx.programs.current.name if ctx.programs.current is not None else 0
 
 
-gets({"CURRENT_PROGRAM": _current, "PROGRAM_PIPELINE_BINDING": lambda c: 0})
+gets({"CURRENT_PROGRAM": _current})

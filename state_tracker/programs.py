@@ -244,6 +244,8 @@ class ProgramState:
         stages: dict[Stage, Executable] = {}
         if executable is not None:
             stages = dict.fromkeys(executable.linked.shaders, executable)
+        elif self.current is None and ctx.pipelines.current is not None:
+            stages = ctx.pipelines.current.stages()
         if ctx.is_compat and Stage.COMPUTE not in stages:
             if Stage.FRAGMENT not in stages and not ctx.raster.discard:
                 stages[Stage.FRAGMENT] = ctx.fixed_function.fragment()

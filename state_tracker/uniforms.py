@@ -32,6 +32,9 @@ _TYPES = (
 
 def _in_use(ctx: Context) -> Executable:
     executable = ctx.programs.executable
+    pipeline = ctx.pipelines.current
+    if ctx.programs.current is None and pipeline is not None and pipeline.active is not None:
+        executable = pipeline.active.executable
     if executable is None:
         raise invalid_operation("no program is in use")
     return executable
@@ -42,7 +45,7 @@ def _named(ctx: Context, name: int) -> Executable:
 
 
 def _touch(ctx: Context, executable: Executable, units: bool) -> None:
-    if executable is ctx.programs.executable:
+    if executable in ctx.programs.stages.values():
         ctx.dirty |= Dirty.TEXTURES | Dirty.IMAGES if units else Dirty.CONSTANTS
 
 
