@@ -24,6 +24,8 @@ class Counters:
     ia_vertices: int = 0
     ia_primitives: int = 0
     vs_invocations: int = 0
+    gs_invocations: int = 0
+    gs_primitives: int = 0
     clipper_in: int = 0
     clipper_out: int = 0
     fs_invocations: int = 0

@@ -67,7 +67,12 @@ class NumpipeScreen(Screen):
     def __init__(self, options: ScreenOptions | None = None) -> None:
         self.options = options or ScreenOptions()
         keep_freed_memory()
-        self.caps = Caps(fp64=True, int64=True, max_stream_output_buffers=4)
+        self.caps = Caps(
+            fp64=True,
+            int64=True,
+            max_stream_output_buffers=4,
+            stages=frozenset({"vertex", "geometry", "fragment"}),
+        )
         self.resources = ResourceLedger()
 
     def describe(self) -> str:

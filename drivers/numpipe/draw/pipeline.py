@@ -18,6 +18,7 @@ from pipe.state import DrawInfo
 
 from .assembly import Runs, assemble, cut_runs
 from .fetch import FetchedVertices, VertexSource
+from .geometry import emitted_primitives, input_corners
 from .rasterize import Batch, rasterize
 from .state import DrawState, draw_state
 from .stream_output import capture
@@ -111,11 +112,16 @@ def run(context: NumpipeContext, derived: DrawState, info: DrawInfo, merged: boo
     vertices = _shade(context, derived, source)
     bound = context.bound
     state = bound.rasterizer.state
-    assembled = assemble(info.mode, runs, state.flatshade_first)
-    corners = stream[assembled.corners]
-    provoking = stream[assembled.provoking]
+    edges = None
+    if derived.geometry is not None:
+        corners = stream[input_corners(info.mode, runs, state.flatshade_first)]
+        provoking = corners[:, 0]
+    else:
+        assembled = assemble(info.mode, runs, state.flatshade_first)
+        corners = stream[assembled.corners]
+        provoking = stream[assembled.provoking]
+        edges = assembled.edges
     identity = np.arange(len(corners), dtype=np.int32)
-    edges = assembled.edges
     if source.instances > 1:
         instance = np.repeat(np.arange(source.instances), len(corners))
         shift = instance * source.count
@@ -126,6 +132,10 @@ def run(context: NumpipeContext, derived: DrawState, info: DrawInfo, merged: boo
     counters = context.counters
     counters.ia_vertices += info.count * info.instance_count
     counters.ia_primitives += len(corners)
+    if derived.geometry is not None:
+        vertices, corners, provoking, identity = emitted_primitives(
+            context, derived, vertices, corners, identity
+        )
     if any(t is not None for t in bound.stream_targets) and derived.stream_output is not None:
         capture(context, derived.stream_output, vertices, corners)
     counters.primitives_generated += len(corners)

@@ -20,7 +20,7 @@ from drivers.numpipe.resource import NumpipeResource
 from drivers.numpipe.shader.api import BoundProgram
 from drivers.numpipe.shader.program import CompiledShader
 from drivers.numpipe.texture import texture_unit
-from drivers.numpipe.variants.keys import VariantKey, fragment_key, vertex_key
+from drivers.numpipe.variants.keys import VariantKey, VertexKey, fragment_key, vertex_key
 from drivers.numpipe.variants.merging import can_merge
 from drivers.numpipe.variants.shader import ShaderObject
 from pipe.enums import Primitive
@@ -54,13 +54,19 @@ class Selection:
     linear_slots: frozenset[int]
     origin: tuple[tuple[ShaderObject, VariantKey], ...]  # what they are variants of
     mergeable: bool
+    geometry: CompiledShader | None = None
+
+    @property
+    def last(self) -> CompiledShader:
+        """The program whose outputs are rasterized."""
+        return self.geometry or self.vertex
 
 
 def create_shader(
     context: NumpipeContext, stage: Stage, shader: Shader, stream_output: StreamOutputInfo | None
 ) -> ShaderObject:
     """A shader object; takes over one reference to `shader` whatever happens."""
-    if stage not in (Stage.VERTEX, Stage.FRAGMENT):
+    if stage not in (Stage.VERTEX, Stage.GEOMETRY, Stage.FRAGMENT):
         shader.unref()
         raise GalletteError(f"numpipe has no {stage.value} stage")
     return ShaderObject(
@@ -74,6 +80,7 @@ def select(context: NumpipeContext, primitive: Primitive) -> Selection | None:
     vertex: ShaderObject | None = bound.shaders.get(Stage.VERTEX)
     if vertex is None:
         return None
+    geometry: ShaderObject | None = bound.shaders.get(Stage.GEOMETRY)
     fragment: ShaderObject | None = bound.shaders.get(Stage.FRAGMENT)
     if bound.rasterizer.state.rasterizer_discard:
         fragment = None
@@ -81,6 +88,7 @@ def select(context: NumpipeContext, primitive: Primitive) -> Selection | None:
     samplers = bound.stages[Stage.FRAGMENT].samplers
     key = (
         vertex,
+        geometry,
         fragment,
         bound.rasterizer,
         bound.depth_stencil_alpha,
@@ -92,7 +100,9 @@ def select(context: NumpipeContext, primitive: Primitive) -> Selection | None:
     if selection is None:
         if len(context.selections) > 4096:
             context.selections.clear()
-        selection = context.selections[key] = _select(bound, vertex, fragment, primitive, colormask)
+        selection = context.selections[key] = _select(
+            bound, vertex, geometry, fragment, primitive, colormask
+        )
     return selection
 
 
@@ -109,6 +119,7 @@ def _written_channels(bound: Bound) -> int:
 def _select(
     bound: Bound,
     vertex: ShaderObject,
+    geometry: ShaderObject | None,
     fragment: ShaderObject | None,
     primitive: Primitive,
     colormask: int,
@@ -133,8 +144,13 @@ def _select(
         origin.append((fragment, key))
     inputs = program.facts.inputs if program is not None else frozenset()
     # With stream output every varying has a reader, whatever the fragment stage does.
-    unread = not inputs and vertex.stream_output is None
-    chosen = vertex_key(vertex, rasterizer, primitive, depth_only=unread)
+    last = geometry or vertex
+    unread = not inputs and last.stream_output is None
+    chosen = vertex_key(last, rasterizer, primitive, depth_only=unread)
+    expanding: CompiledShader | None = None
+    if geometry is not None:
+        expanding = geometry.variant_for(chosen).program
+        chosen = VertexKey()
     origin.insert(0, (vertex, chosen))
     return Selection(
         vertex=vertex.variant_for(chosen).program,
@@ -142,7 +158,9 @@ def _select(
         flat_slots=frozenset(use.slot for use in inputs if use.mode == "flat"),
         linear_slots=frozenset(use.slot for use in inputs if use.mode == "noperspective"),
         origin=tuple(origin),
-        mergeable=all(can_merge(shader.variants[key].shader) for shader, key in origin),
+        mergeable=geometry is None
+        and all(can_merge(shader.variants[key].shader) for shader, key in origin),
+        geometry=expanding,
     )
 
 

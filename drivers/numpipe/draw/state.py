@@ -21,6 +21,7 @@ from pipe.enums import PolygonMode, Primitive
 from pipe.state import FramebufferState, RasterizerState, StreamOutputInfo
 
 from .clip import ClipPlanes
+from .geometry import OUTPUT_MODES
 from .programs import Selection, join, select
 from .rasterize import RasterContext
 
@@ -39,11 +40,15 @@ class DrawState:
     vertex: BoundProgram
     vertex_facts: ProgramFacts
     stream_output: StreamOutputInfo | None
+    geometry: BoundProgram | None = None
 
 
 def draw_state(context: NumpipeContext, mode: Primitive) -> DrawState | None:
     """The state derived for draws of this mode; None when no vertex shader is bound."""
     bound = context.bound
+    geometry = bound.shaders.get(Stage.GEOMETRY)
+    if geometry is not None:
+        mode = OUTPUT_MODES[geometry.shader.info.output_primitive or "triangle_strip"]
     points = _draws_points(mode, bound.rasterizer.state)
     found = context.derived.get(points)
     if found is None:
@@ -53,6 +58,8 @@ def draw_state(context: NumpipeContext, mode: Primitive) -> DrawState | None:
         context.derived[points] = found
     selection = found.selection
     found.vertex = join(bound, Stage.VERTEX, selection.vertex).program
+    if selection.geometry is not None:
+        found.geometry = join(bound, Stage.GEOMETRY, selection.geometry).program
     if selection.fragment is not None:
         joined = join(bound, Stage.FRAGMENT, selection.fragment)
         fragments = found.raster.engine.state
@@ -64,13 +71,14 @@ def _derive(context: NumpipeContext, points: bool) -> DrawState | None:
     selection = select(context, Primitive.POINTS if points else Primitive.TRIANGLES)
     if selection is None:
         return None
+    bound = context.bound
     engine = _engine(context, selection)
     return DrawState(
         selection,
         _raster_context(context, selection, engine),
-        join(context.bound, Stage.VERTEX, selection.vertex).program,
+        join(bound, Stage.VERTEX, selection.vertex).program,
         selection.vertex.facts,
-        context.bound.shaders[Stage.VERTEX].stream_output,
+        (bound.shaders.get(Stage.GEOMETRY) or bound.shaders[Stage.VERTEX]).stream_output,
     )
 
 
@@ -142,7 +150,7 @@ def _raster_context(
     context: NumpipeContext, selection: Selection, engine: FragmentEngine
 ) -> RasterContext:
     bound = context.bound
-    outputs = selection.vertex.facts.outputs
+    outputs = selection.last.facts.outputs
     state = bound.rasterizer.state
     distances = {
         6 + i: (VaryingSlot.CLIP_DIST0 + i // 4, i % 4)

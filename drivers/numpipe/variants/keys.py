@@ -29,7 +29,7 @@ def _backend(default: Any, doc: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class VertexKey:
-    """What a vertex shader's code depends on besides its NIR."""
+    """What a vertex (or geometry) shader's code depends on besides its NIR."""
 
     clip_planes: int = _nir(0, "mask of enabled user clip planes to turn into clip distances")
     clamp_color: bool = _nir(False, "clamp colour outputs to 0..1")
@@ -59,7 +59,7 @@ VariantKey = VertexKey | FragmentKey
 
 def null_key(stage: str) -> VariantKey:
     """The key that asks for nothing."""
-    return VertexKey() if stage == "vertex" else FragmentKey()
+    return FragmentKey() if stage == "fragment" else VertexKey()
 
 
 def needs_nir(key: VariantKey) -> bool:
