@@ -3,7 +3,16 @@
 Importing this package registers them; `LESSONS` has them by name.
 """
 
-from gallette.lessons import is_used_once, ownership
+from gallette.lessons import derefs, dvec_inputs, is_used_once, ownership, variants
 from gallette.lessons.page import LESSONS, Lesson, Page
 
-__all__ = ["LESSONS", "Lesson", "Page", "is_used_once", "ownership"]
+__all__ = [
+    "LESSONS",
+    "Lesson",
+    "Page",
+    "derefs",
+    "dvec_inputs",
+    "is_used_once",
+    "ownership",
+    "variants",
+]

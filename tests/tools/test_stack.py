@@ -10,10 +10,14 @@ import pytest
 from gallette.compare import compare
 from gallette.explaining import explain_file
 from gallette.lessons import LESSONS, Page
+from gallette.lessons.derefs import KERNELS, accesses, both_ways
+from gallette.lessons.dvec_inputs import split
 from gallette.lessons.ownership import MODELS, simulate
 from gallette.lessons.shaders import link
+from gallette.lessons.variants import collect
 from gallette.references import load
 from gallette.render import render_scenes
+from gallette.reports.html import write_lesson
 from gallette.scenes import SCENES, depth_prepass
 from piglit_subset.pool import run_all
 from piglit_subset.suite import BUNDLED, find_tests
@@ -99,12 +103,39 @@ def test_ownership_models_make_the_same_variants_at_different_prices() -> None:
     assert clones[0] > clones[-1]
 
 
-@pytest.mark.parametrize("name", ["ownership"])
-def test_lessons_fill_a_page(name: str) -> None:
+@pytest.mark.parametrize("name", [n for n in LESSONS if n != "is_used_once"])
+def test_lessons_fill_a_page(name: str, tmp_path: Path) -> None:
     page = Page(LESSONS[name].title)
     LESSONS[name].run(page, "numpipe")
     kinds = {b.kind for b in page.blocks}
     assert {"prose", "table"} <= kinds
+    assert write_lesson(page, tmp_path / "page.html").stat().st_size > 5000
+
+
+def test_derefs_let_loads_and_stores_go_that_offsets_keep() -> None:
+    counts = {name: tuple(map(accesses, both_ways(body))) for name, body in KERNELS.items()}
+    assert counts["another member"] == ((1, 1), (2, 1))
+    assert counts["overwritten"] == ((1, 1), (1, 2))
+    assert counts["another element"] == ((1, 1), (2, 1))
+    # What cannot be proven stays, whichever way.
+    assert counts["may be the same element"] == ((2, 1), (2, 1))
+
+
+def test_a_dvec3_input_gets_two_slots() -> None:
+    _, after, inputs = split()
+    assert ("after", "wide", "dvec2", "15") in inputs
+    assert ("after", "wide@high", "double", "16") in inputs
+    assert "vec3 %2.x, %2.y, %3" in after
+
+
+def test_the_log_says_which_key_field_forced_a_variant() -> None:
+    events, stages = collect("numpipe")
+    reasons = {e.key: (e.reason, e.lowered) for e in events if e.stage == "fragment"}
+    assert reasons["flat_colors=True"] == ("differs in flat_colors", False)
+    assert reasons["two_sided_color=True"] == ("differs in two_sided_color", True)
+    # The alpha test's reference value is no part of a key, and returning to a key is a hit.
+    assert stages["fragment"]["misses"] == 3
+    assert stages["fragment"]["hits"] >= 3
 
 
 def test_lessons_are_listed(gallette) -> None:
@@ -132,3 +163,14 @@ def test_a_required_reference_that_is_missing_fails(gallette) -> None:
     done = gallette("diff", "life", **{**NO_GL, "GALLETTE_REQUIRE_REFERENCE": "1"})
     assert done.returncode == 2
     assert done.stderr.startswith("no native OpenGL")
+
+
+def test_a_benchmark_answers_with_ratios(gallette, tmp_path: Path) -> None:
+    pytest.importorskip("moderngl")
+    done = gallette(
+        "bench", "gradient", "--against", "numpipe", "--repeat", "2", "--json", "b.json"
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    sides = json.loads((tmp_path / "b.json").read_text())["sides"]
+    assert [len(s["frames"]["gradient"]) for s in sides] == [2, 2]
+    assert all(s["median"]["gradient"] > 0 for s in sides)
