@@ -17,6 +17,7 @@ import numpy.typing as npt
 __all__ = [
     "FragmentLanes",
     "GeometryLanes",
+    "ImageUnit",
     "ShaderResources",
     "TextureUnit",
     "Value",
@@ -56,6 +57,45 @@ class TextureUnit(Protocol):
         are taken; without, implicit level of detail is 0 plus bias.
         """
         ...
+
+
+class ImageUnit(Protocol):
+    """An image as shaders use it; `drivers.numpipe.storage.image_unit(view)` builds it.
+
+    Coordinates are as many as the shader's image type has, the layer or face last. For buffers see
+    `buffer_load`, `buffer_store` and `buffer_atomic` there, which work on the bytes of
+    `ShaderResources.buffers`. Lanes act in order; nothing outside is read or written.
+    """
+
+    samples: int
+
+    def load(
+        self, coords: Sequence[Value], lanes: int, sample: Value | None = None
+    ) -> list[Value]: ...
+
+    def store(
+        self,
+        coords: Sequence[Value],
+        values: Sequence[Value],
+        lanes: int,
+        active: npt.NDArray[np.bool_] | None = None,
+        sample: Value | None = None,
+    ) -> None: ...
+
+    def atomic(
+        self,
+        op: str,
+        coords: Sequence[Value],
+        value: Value,
+        lanes: int,
+        active: npt.NDArray[np.bool_] | None = None,
+        compare: Value | None = None,
+        sample: Value | None = None,
+    ) -> Value:
+        """`op` as in `compiler.nir.intrinsics.ATOMIC_OPS`; returns the old bits."""
+        ...
+
+    def size(self) -> list[Value]: ...
 
 
 @dataclass(slots=True)
