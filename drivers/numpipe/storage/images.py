@@ -47,6 +47,7 @@ class ImageUnit:
         assert isinstance(resource, NumpipeResource)
         self.view = view
         self.resource = resource
+        self.samples = resource.samples
         target = resource.desc.target
         self.image: Image = image_of_view(
             SamplerView(
@@ -135,7 +136,3 @@ class ImageUnit:
     def size(self) -> list[Array]:
         """Extents, as many as the resource's target has."""
         return size_of(self.image, None)
-
-    @property
-    def samples(self) -> int:
-        return self.resource.samples
