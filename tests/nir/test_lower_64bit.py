@@ -16,7 +16,7 @@ from compiler.nir.shader import Shader, Stage
 from compiler.nir.slots import VaryingSlot
 from compiler.nir.validate import validate
 
-LANES = 96
+LANES = 240
 INTEGERS = [0, 1, 2, 3, 31, 32, 33, 63, 64, -1, -2, 1 << 31, 1 << 32, (1 << 63) - 1, -(1 << 63)]
 
 
@@ -59,7 +59,9 @@ def environment(values: list[np.ndarray[Any, Any]], widths: list[int]) -> Enviro
 
 
 def run(shader: Shader, env: Environment) -> dict[tuple[int, int], Any]:
-    return {k: np.asarray(v).copy() for k, v in interpret(shader, env, budget=10**7).outputs.items()}
+    return {
+        k: np.asarray(v).copy() for k, v in interpret(shader, env, budget=10**7).outputs.items()
+    }
 
 
 def computes_on_64_bits(shader: Shader, allowed: frozenset[str]) -> list[str]:
@@ -96,11 +98,45 @@ def integers(seed: int) -> np.ndarray[Any, Any]:
     return values
 
 
-BINARY = (
-    "iadd isub imul idiv udiv imod irem umod imin imax umin umax imul_high umul_high iand ior ixor "
-    "ieq ine ilt ige ult uge"
-).split()
-UNARY = "ineg iabs isign inot bit_count ufind_msb ifind_msb find_lsb i2i32 u2u32 i2i16 u2u8".split()
+BINARY = [
+    "iadd",
+    "isub",
+    "imul",
+    "idiv",
+    "udiv",
+    "imod",
+    "irem",
+    "umod",
+    "imin",
+    "imax",
+    "umin",
+    "umax",
+    "imul_high",
+    "umul_high",
+    "iand",
+    "ior",
+    "ixor",
+    "ieq",
+    "ine",
+    "ilt",
+    "ige",
+    "ult",
+    "uge",
+]
+UNARY = [
+    "ineg",
+    "iabs",
+    "isign",
+    "inot",
+    "bit_count",
+    "ufind_msb",
+    "ifind_msb",
+    "find_lsb",
+    "i2i32",
+    "u2u32",
+    "i2i16",
+    "u2u8",
+]
 
 
 @pytest.mark.parametrize("name", BINARY)
@@ -127,3 +163,117 @@ def test_conversions_to_64_bits(name: str, bits: int) -> None:
 def test_selection() -> None:
     flags = np.arange(LANES, dtype=np.int32) & 1
     check("bcsel", [1, 64, 64], [flags, integers(6), integers(7)], "lower_int64")
+
+
+def doubles(seed: int) -> np.ndarray[Any, Any]:
+    rng = np.random.default_rng(seed)
+    values = rng.uniform(-10.0, 10.0, LANES)
+    values[: LANES // 3] = rng.integers(0, 2**64, LANES // 3, dtype=np.uint64).view(np.float64)
+    special = [0.0, -0.0, 1.0, -1.0, 0.5, 2.5, -1.5, np.inf, -np.inf, np.nan, 5e-324, -2e-310]
+    special += [1.7976931348623157e308, 2.2250738585072014e-308, 4503599627370497.5, 2.0**63, 3e9]
+    values[rng.integers(0, LANES, LANES // 2)] = rng.choice(special, LANES // 2)
+    return values
+
+
+def check_double(name: str, widths: list[int], values: list[np.ndarray[Any, Any]]) -> None:
+    """Like `check`, with all NaNs alike."""
+    shader = one_operation(name, widths)
+    want = run(shader, environment(values, widths))
+    for lowering in ("lower_doubles", "lower_vars_to_ssa", "lower_int64", "lower_vars_to_ssa"):
+        run_pass(shader, lowering)
+        validate(shader, lowering)
+    assert computes_on_64_bits(shader, frozenset()) == []
+    got = run(shader, environment(values, widths))
+    op = OPCODES[name]
+    bits = op.output_type.dtype(64)
+    size = 2 if bits.itemsize == 8 else 1
+
+    def joined(outputs: dict[tuple[int, int], Any]) -> np.ndarray[Any, Any]:
+        parts = [outputs[32, c].astype(np.uint32) for c in range(size)]
+        raw = np.stack(parts, 1).copy()
+        return raw.view(np.uint64 if size == 2 else np.uint32)[:, 0]
+
+    a, b = joined(want), joined(got)
+    if bits.kind == "f":
+        fa, fb = a.view(bits), b.view(bits)
+        same = (a == b) | (np.isnan(fa) & np.isnan(fb))
+    else:
+        same = a == b
+    bad = np.flatnonzero(~same)
+    at = bad[0] if bad.size else 0
+    assert not bad.size, f"{name}{[v[at] for v in values]}: {a[at]:#x} became {b[at]:#x}"
+
+
+DOUBLE_BINARY = [
+    "fadd",
+    "fsub",
+    "fmul",
+    "fdiv",
+    "fmin",
+    "fmax",
+    "flt",
+    "fge",
+    "feq",
+    "fneu",
+    "fmod",
+    "frem",
+]
+DOUBLE_UNARY = [
+    "fneg",
+    "fabs",
+    "fsat",
+    "fsign",
+    "frcp",
+    "fsqrt",
+    "frsq",
+    "ftrunc",
+    "ffloor",
+    "fceil",
+    "ffract",
+    "fround_even",
+    "frexp_sig",
+    "frexp_exp",
+    "f2f32",
+    "f2i32",
+    "f2u32",
+    "f2i64",
+    "f2u64",
+    "f2i16",
+]
+
+
+@pytest.mark.parametrize("name", DOUBLE_BINARY)
+def test_binary_operations_on_doubles(name: str) -> None:
+    check_double(name, [64, 64], [doubles(1), doubles(11)])
+
+
+def test_sums_that_cancel_and_carry() -> None:
+    a = doubles(20)
+    with np.errstate(all="ignore"):
+        check_double("fadd", [64, 64], [a, -a * (1.0 + 2.0**-50)])
+        check_double("fadd", [64, 64], [a, np.nextafter(-a, np.inf)])
+        check_double("fsub", [64, 64], [a, a * 2.0**-53])
+
+
+@pytest.mark.parametrize("name", DOUBLE_UNARY)
+def test_unary_operations_on_doubles(name: str) -> None:
+    check_double(name, [64], [doubles(30)])
+
+
+@pytest.mark.parametrize(("name", "bits"), [("i2f64", 64), ("u2f64", 64), ("i2f64", 32)])
+def test_integers_to_doubles(name: str, bits: int) -> None:
+    values = integers(40) if bits == 64 else integers(40).astype(np.int32)
+    check_double(name, [bits], [values])
+
+
+def test_singles_to_doubles() -> None:
+    with np.errstate(all="ignore"):
+        singles = doubles(41).astype(np.float32)
+    singles[:8] = [1e-45, -1e-40, 1.5, np.inf, -np.inf, np.nan, 0.0, -0.0]
+    check_double("f2f64", [32], [singles.view(np.uint32).astype(np.int64)])
+
+
+def test_scaling_and_mixing_doubles() -> None:
+    exponents = np.arange(-LANES // 2, LANES // 2, dtype=np.int32) * 40
+    check_double("ldexp", [64, 32], [doubles(42), exponents])
+    check_double("flrp", [64, 64, 64], [doubles(43), doubles(44), doubles(45)])
