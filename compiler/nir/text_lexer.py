@@ -11,29 +11,29 @@ import ast
 import json
 import re
 from bisect import bisect_right
-from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from compiler.errors import InputError, Span
 
 _TOKEN = re.compile(
     r"""
-      (?P<skip>[ \t\r\n]+|//[^\n]*)
-    | (?P<value>%\w+)
+    (?>[ \t\r\n]*(?://[^\n]*[ \t\r\n]*)*)  # space and comments in front
+    (?: (?P<value>%\w+)
     | (?P<string>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')
     | (?P<number>[-+]?(?:0[xX][0-9a-fA-F]+(?![\w.])|(?:\d+\.\d*|\d+)(?:[eE][-+]?\d+)?(?![\w])))
     | (?P<signed>[-+](?:inf|nan)\b)
     | (?P<word>[A-Za-z0-9_$][\w$]*)
     | (?P<arrow><-)
     | (?P<punct>[{}()\[\]<>=:;,.&@!*|+\#])
+    | (?P<end>\Z)
+    )
     """,
     re.VERBOSE,
 )
 _MAX_LITERAL_DEPTH = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """`kind` is value, string, number, signed (inf, nan), word, arrow, punct or end."""
 
     kind: str
@@ -59,22 +59,25 @@ class Tokens:
         if number < len(tokens):
             return tokens[number]
         text, at = self.source, self.scanned
-        match = _TOKEN.match
-        goal = number + 256
-        while at < len(text) and len(tokens) < goal:
+        match, append = _TOKEN.match, tokens.append
+        for _ in range(number + 256 - len(tokens)):
             found = match(text, at)
             if found is None:
-                what = "an unterminated string" if text[at] in "\"'" else repr(text[at])
-                self.fail(f"unexpected {what}", Token("punct", text[at], at))
-            kind = found.lastgroup
-            assert kind is not None
-            if kind != "skip":
-                tokens.append(Token(kind, found.group(), at))
+                self._unexpected(at)
+            kind: str = found.lastgroup  # type: ignore[assignment]
+            append(Token(kind, found[kind], found.start(kind)))
             at = found.end()
         self.scanned = at
-        while number >= len(tokens):
-            tokens.append(Token("end", "", len(text)))
         return tokens[number]
+
+    def _unexpected(self, at: int) -> NoReturn:
+        """No token starts behind the space and comments at `at`."""
+        text = self.source
+        skipped = re.compile(r"(?>[ \t\r\n]*(?://[^\n]*[ \t\r\n]*)*)").match(text, at)
+        assert skipped is not None
+        at = skipped.end()
+        what = "an unterminated string" if text[at] in "\"'" else repr(text[at])
+        self.fail(f"unexpected {what}", Token("punct", text[at], at))
 
     # Errors.
 
