@@ -1,0 +1,133 @@
+"""What two stages learn from each other: dead, constant and packed varyings."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from compiler.nir.instrs import Intrinsic
+from compiler.nir.interp import Environment, interpret
+from compiler.nir.linking import link_varyings
+from compiler.nir.optimize import optimize
+from compiler.nir.parser import parse
+from compiler.nir.printer import print_shader
+from compiler.nir.shader import Shader
+from compiler.nir.slots import FragResult, VaryingSlot
+from compiler.nir.validate import validate
+from compiler.nir.varying_packing import pack_varyings
+
+VERTEX = """
+shader vertex "vs"
+impl main {
+    32 %z = load_const (0)
+    32 %one = load_const (1.0)
+    32x4 %p = @load_input (%z) (location=VERT.POS)
+    32x2 %xy = mov %p.xy
+    32x2 %zw = mov %p.zw
+    32x4 %c = load_const (0.25, 0.5, 0.75, 1.0)
+    @store_output (%p, %z) (location=VARYING.POS, write_mask=xyzw)
+    @store_output (%xy, %z) (location=VARYING.VAR3, write_mask=xy)
+    @store_output (%zw, %z) (location=VARYING.VAR5, write_mask=xy)
+    @store_output (%c, %z) (location=VARYING.VAR7, write_mask=xyzw)
+    @store_output (%p, %z) (location=VARYING.VAR9, write_mask=xyzw)
+}
+"""
+
+FRAGMENT = """
+shader fragment "fs"
+impl main {
+    32 %z = load_const (0)
+    32x2 %b = @load_barycentric_pixel ()
+    32x2 %xy = @load_interpolated_input (%b, %z) (location=VARYING.VAR3)
+    32x2 %zw = @load_interpolated_input (%b, %z) (location=VARYING.VAR5)
+    32x4 %c = @load_interpolated_input (%b, %z) (location=VARYING.VAR7)
+    32x4 %nothing = @load_interpolated_input (%b, %z) (location=VARYING.VAR20)
+    32x4 %v = vec4 %xy.x, %xy.y, %zw.x, %zw.y
+    32x4 %s = fadd %v, %c
+    32x4 %t = fadd %s, %nothing
+    @store_output (%t, %z) (location=FRAG.DATA0, write_mask=xyzw)
+}
+"""
+
+
+def linked() -> tuple[Shader, Shader]:
+    vs, fs = parse(VERTEX), parse(FRAGMENT)
+    assert link_varyings(vs, fs)
+    for shader in (vs, fs):
+        optimize(shader)
+        validate(shader)
+    return vs, fs
+
+
+def stored(shader: Shader) -> list[tuple[str, int, int]]:
+    found = []
+    for instr in shader.entry.first.instrs():
+        if isinstance(instr, Intrinsic) and instr.name == "store_output":
+            found.append((instr["location"].name, instr["component"], instr["write_mask"]))
+    return found
+
+
+def test_outputs_nobody_reads_are_dropped_and_fixed_function_ones_kept() -> None:
+    vs, _ = linked()
+    names = [name for name, _, _ in stored(vs)]
+    assert names == ["POS", "VAR3", "VAR5"]
+
+
+def test_constant_outputs_move_into_the_reader_and_missing_ones_read_zero() -> None:
+    _, fs = linked()
+    text = print_shader(fs)
+    assert "VAR7" not in text
+    assert "VAR20" not in text
+    assert "0x3e800000" in text
+
+
+def test_captured_outputs_stay() -> None:
+    vs, fs = parse(VERTEX), parse(FRAGMENT)
+    link_varyings(vs, fs, keep=frozenset({VaryingSlot.VAR9}))
+    assert "VAR9" in [name for name, _, _ in stored(vs)]
+
+
+def test_only_the_components_that_are_read_are_stored() -> None:
+    vs = parse(VERTEX)
+    fs = parse(
+        """
+        shader fragment "fs"
+        impl main {
+            32 %z = load_const (0)
+            32 %x = @load_input (%z) (location=VARYING.VAR9, component=2)
+            @store_output (%x, %z) (location=FRAG.DATA0, write_mask=x)
+        }
+        """
+    )
+    link_varyings(vs, fs)
+    assert ("VAR9", 0, 0b0100) in stored(vs)
+
+
+def test_two_pairs_share_one_slot_and_the_picture_stays() -> None:
+    vs, fs = linked()
+
+    def picture(vs: Shader, fs: Shader) -> np.ndarray:  # type: ignore[type-arg]
+        env = Environment(8, seed=1)
+        outputs = interpret(vs, env).outputs
+        inputs = {k: v.astype(np.uint32).view(np.float32) for k, v in outputs.items()}
+        result = interpret(fs, Environment(8, inputs=inputs))
+        return np.stack([result.floats(FragResult.DATA0, c) for c in range(4)])
+
+    before = picture(vs, fs)
+    assert pack_varyings(vs, fs)
+    for shader in (vs, fs):
+        validate(shader)
+    slots = {name for name, _, _ in stored(vs)}
+    assert slots == {"POS", "VAR0"}
+    assert np.array_equal(before, picture(vs, fs))
+    assert not pack_varyings(vs, fs)
+
+
+def test_flat_and_smooth_varyings_do_not_share_a_slot() -> None:
+    vs = parse(VERTEX)
+    fs = parse(FRAGMENT.replace("load_interpolated_input (%b, %z) (location=VARYING.VAR5)",
+                                "load_input (%z) (location=VARYING.VAR5)"))  # fmt: skip
+    link_varyings(vs, fs)
+    optimize(vs)
+    optimize(fs)
+    pack_varyings(vs, fs)
+    assert {name for name, _, _ in stored(vs)} == {"POS", "VAR0", "VAR1"}
