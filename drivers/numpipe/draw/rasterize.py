@@ -68,6 +68,7 @@ class RasterContext:
     linear: frozenset[int]
     offset: DepthOffset
     cull_distances: int = 0
+    multisampled: bool = False
 
 
 def rasterize(context: RasterContext, vertices: VertexSet, batch: Batch) -> None:
@@ -160,7 +161,7 @@ def _merged(
 
 def _triangles(context: RasterContext, vertices: VertexSet, batch: Batch) -> None:
     state = context.state
-    faced = face_triangles(vertices, batch.corners, batch.provoking, state)
+    faced = face_triangles(vertices, batch.corners, batch.provoking, state, context.multisampled)
     if not faced.count:
         return
     for mode, some in _by_mode(faced, state):
@@ -175,7 +176,9 @@ def _triangles(context: RasterContext, vertices: VertexSet, batch: Batch) -> Non
             depth = offset_depth(vertices, some.corners, state, context.offset)
         if mode is PolygonMode.FILL:
             context.engine.draw(
-                *rasterize_triangles(vertices, some, identity, state, context.target, depth)
+                *rasterize_triangles(
+                    vertices, some, identity, state, context.target, depth, context.multisampled
+                )
             )
         else:
             _outlines(context, vertices, batch, some, mode, depth)
@@ -251,6 +254,7 @@ def _lines(
             context.target,
             depth,
             front,
+            context.multisampled,
         )
     )
 
@@ -272,5 +276,6 @@ def _points(
             context.target,
             depth,
             front,
+            context.multisampled,
         )
     )

@@ -14,6 +14,7 @@ from compiler.nir.slots import VaryingSlot
 from drivers.numpipe.output.color import ColorTarget
 from drivers.numpipe.output.depth import DepthTarget
 from drivers.numpipe.output.engine import FragmentEngine, FragmentState
+from drivers.numpipe.output.multisample import MultisampleEngine
 from drivers.numpipe.raster.setup import Rect
 from drivers.numpipe.raster.triangles import DepthOffset
 from drivers.numpipe.shader.api import BoundProgram, ProgramFacts
@@ -115,11 +116,19 @@ def _engine(context: NumpipeContext, selection: Selection) -> FragmentEngine:
     bound = context.bound
     framebuffer = bound.framebuffer
     blend = bound.blend.state
-    colors = [
-        None if surface is None else ColorTarget(surface, blend, index, bound.blend_color)
-        for index, surface in enumerate(framebuffer.cbufs)
+    samples = _samples(framebuffer)
+    planes = [
+        [
+            None if surface is None else ColorTarget(surface, blend, i, bound.blend_color, sample)
+            for i, surface in enumerate(framebuffer.cbufs)
+        ]
+        for sample in range(samples)
     ]
-    depth = None if framebuffer.zsbuf is None else DepthTarget(framebuffer.zsbuf)
+    depths = [
+        None if framebuffer.zsbuf is None else DepthTarget(framebuffer.zsbuf, sample)
+        for sample in range(samples)
+    ]
+    colors, depth = planes[0], depths[0]
     width = framebuffer.width
     if depth is not None:
         width = depth.stride
@@ -143,7 +152,26 @@ def _engine(context: NumpipeContext, selection: Selection) -> FragmentEngine:
         depth_clamp=clamp,
         sample_mask=bound.sample_mask,
     )
-    return FragmentEngine(state, context.scratch, context.counters)
+    if samples == 1:
+        return FragmentEngine(state, context.scratch, context.counters)
+    facts = state.facts
+    return MultisampleEngine(
+        state,
+        context.scratch,
+        context.counters,
+        planes,
+        depths,
+        per_sample=bound.min_samples > 1 or (facts is not None and facts.uses_sample_shading),
+        alpha_to_coverage=blend.alpha_to_coverage and raster.multisample,
+    )
+
+
+def _samples(framebuffer: FramebufferState) -> int:
+    """Samples per pixel of the attachments."""
+    for surface in (*framebuffer.cbufs, framebuffer.zsbuf):
+        if surface is not None:
+            return max(1, surface.resource.desc.samples)
+    return 1
 
 
 def _raster_context(
@@ -169,6 +197,7 @@ def _raster_context(
         linear=selection.linear_slots,
         offset=_depth_offset(bound.framebuffer),
         cull_distances=culls,
+        multisampled=state.multisample and _samples(bound.framebuffer) > 1,
     )
 
 

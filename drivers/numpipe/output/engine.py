@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from compiler.nir.slots import FragResult
+from drivers.numpipe.interfaces import Value
 from drivers.numpipe.queries import Counters
 from drivers.numpipe.raster.fragments import (
     Fragments,
@@ -36,7 +37,7 @@ from drivers.numpipe.shader.api import BoundProgram, FragmentOutputs, ProgramFac
 from pipe.enums import CompareFunc
 from pipe.state import DepthStencilAlphaState
 
-from .color import ColorTarget
+from .color import ColorTarget, Prepared
 from .depth import DepthTarget, compare
 from .order import OPAQUE_FUNCS, Scratch, layers, visible
 
@@ -198,11 +199,17 @@ class FragmentEngine:
         passing: Bools = compare(tests.depth_func, codes, self.state.depth.load(lanes.pixel))
         return passing
 
-    def _test(self, lanes: Fragments, codes: Codes | None, info: PrimitiveInfo) -> Bools | None:
+    def _test(
+        self,
+        lanes: Fragments,
+        codes: Codes | None,
+        info: PrimitiveInfo,
+        depth: DepthTarget | None = None,
+    ) -> Bools | None:
         """The binding tests, in order; None: all pass."""
         if not (self._stencils or self._tests_depth):
             return None
-        depth = self.state.depth
+        depth = depth or self.state.depth
         assert depth is not None
         tests, references = self.state.tests, self.state.references
         front: Bools | None = None
@@ -241,7 +248,7 @@ class FragmentEngine:
         program = self.state.program
         assert program is not None
         for chunk in self._chunks(lanes):
-            inputs = ChunkLanes(source, info, chunk, self.state.tests.alpha_ref_value)
+            inputs = ChunkLanes(source, info, chunk)
             result = program.fragment(inputs)
             self.counters.fs_invocations += chunk.count
             if self._tests_first:
@@ -291,26 +298,40 @@ class FragmentEngine:
 
     def _write(self, chunk: Fragments, result: FragmentOutputs, which: Ints | None) -> None:
         pixel = chunk.pixel if which is None else chunk.pixel[which]
-        outputs = result.outputs
         for index, color in self._colors:
-            values = outputs.get(FragResult.DATA0 + index, outputs.get(FragResult.COLOR))
+            values, second = self._values(result, index)
             if values is None:
                 continue
-            second = None
-            if result.dual:
-                second = result.dual.get(
-                    FragResult.DATA0 + index, result.dual.get(FragResult.COLOR)
-                )
             prepared = color.prepare(values, second, chunk.count)
-            at = color.address(pixel, self.state.width)
-            if not color.ordered:
+            self._store(color, pixel, prepared, which, chunk.distinct)
+
+    @staticmethod
+    def _values(
+        result: FragmentOutputs, index: int
+    ) -> tuple[list[Value | None] | None, list[Value | None] | None]:
+        """What the shader wrote for a colour buffer, and its second colour."""
+        slot = FragResult.DATA0 + index
+        values = result.outputs.get(slot, result.outputs.get(FragResult.COLOR))
+        return values, result.dual.get(slot, result.dual.get(FragResult.COLOR))
+
+    def _store(
+        self,
+        color: ColorTarget,
+        pixel: Ints,
+        prepared: Prepared,
+        which: Ints | None,
+        distinct: bool,
+    ) -> None:
+        """Write lanes to their pixels, in order where that matters."""
+        at = color.address(pixel, self.state.width)
+        if not color.ordered:
+            color.write(at, prepared, which)
+            return
+        for layer in layers(pixel, self._who, distinct):
+            if layer is None:
                 color.write(at, prepared, which)
-                continue
-            for layer in layers(pixel, self._who, chunk.distinct):
-                if layer is None:
-                    color.write(at, prepared, which)
-                else:
-                    color.write(at[layer], prepared, layer if which is None else which[layer])
+            else:
+                color.write(at[layer], prepared, layer if which is None else which[layer])
 
     def finish(self) -> None:
         """The draw is over: whoever caches contents must know that they changed."""

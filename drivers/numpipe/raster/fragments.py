@@ -15,9 +15,19 @@ import numpy.typing as npt
 
 from drivers.numpipe.draw.vertices import Ints
 
+from .samples import sample_mask
 from .spans import Spans
 
-__all__ = ["Fragments", "expand_pixels", "expand_quads", "owned_pixels", "owned_quads", "pieces"]
+__all__ = [
+    "Fragments",
+    "expand_pixels",
+    "expand_quads",
+    "expand_samples",
+    "owned_pixels",
+    "owned_quads",
+    "pieces",
+    "sample_quads",
+]
 
 Doubles = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -36,6 +46,7 @@ class Fragments:
     y: Doubles
     primitive: Ints
     covered: Bools | None = None  # None: every lane; otherwise lanes come in quads
+    samples: npt.NDArray[np.uint8] | None = None  # multisampled: a mask of covered samples
 
     @property
     def count(self) -> int:
@@ -59,6 +70,7 @@ class Fragments:
             self.y[which],
             primitive,
             None if self.covered is None else self.covered[which],
+            None if self.samples is None else self.samples[which],
         )
 
     def keep(self, passing: Bools) -> Fragments:
@@ -74,7 +86,7 @@ class Fragments:
             kept = self.take(lanes)
             kept.covered = passing[lanes]
             return kept
-        return Fragments(self.pixel, self.x, self.y, self.primitive, passing)
+        return Fragments(self.pixel, self.x, self.y, self.primitive, passing, self.samples)
 
 
 def pieces(spans: Spans, limit: int) -> Iterator[Spans]:
@@ -127,6 +139,39 @@ def expand_pixels(spans: Spans, stride: int) -> Fragments:
 
 _LANE_X = np.array([0, 1, 0, 1], np.int64)
 _LANE_Y = np.array([0, 0, 1, 1], np.int64)
+
+
+def expand_samples(spans: Spans, stride: int) -> Fragments:
+    """One lane per pixel with a covered sample; x and y are those of the pixel's centre."""
+    lanes = expand_pixels(spans, stride)
+    number = np.repeat(np.arange(spans.count, dtype=np.int32), spans.length)
+    lanes.samples = sample_mask(spans, number, lanes.x)
+    lanes.x += 0.5
+    lanes.y += 0.5
+    lanes.primitive = np.array(lanes.primitive)
+    some = lanes.samples != 0
+    return lanes if some.all() else lanes.take(np.flatnonzero(some))
+
+
+def sample_quads(lanes: Fragments, stride: int) -> Fragments:
+    """The same lanes in quads of their primitives, with helpers where no sample is covered."""
+    assert lanes.samples is not None
+    x, y = np.floor(lanes.x).astype(np.int64), np.floor(lanes.y).astype(np.int64)
+    key = (lanes.primitive << np.int64(32)) | ((y >> 1) * np.int64(stride) + (x >> 1))
+    unique, inverse = np.unique(key, return_inverse=True)
+    quad_y, quad_x = np.divmod(unique & np.int64(0xFFFFFFFF), stride)
+    lane_x = (quad_x[:, None] * 2 + _LANE_X).reshape(-1)
+    lane_y = (quad_y[:, None] * 2 + _LANE_Y).reshape(-1)
+    samples = np.zeros(len(lane_x), np.uint8)
+    samples[inverse * 4 + (y & 1) * 2 + (x & 1)] = lanes.samples
+    return Fragments(
+        lane_y * stride + lane_x,
+        lane_x + 0.5,
+        lane_y + 0.5,
+        np.repeat(unique >> np.int64(32), 4),
+        samples != 0,
+        samples,
+    )
 
 
 def expand_quads(spans: Spans, stride: int) -> Fragments:

@@ -50,6 +50,7 @@ class PlaneSource:
     corners: Ints
     provoking: Ints
     pixel_center: bool = True
+    rectangular: bool = False  # lines: values change along the line, not along an axis
     depth: Floats | None = None  # window z per corner, where an offset moved it
     _planes: dict[tuple[int, int, bool], Plane] = field(default_factory=dict)
     _flats: dict[tuple[int, int], npt.NDArray[Any]] = field(default_factory=dict)
@@ -139,9 +140,10 @@ class PlaneSource:
         y = self.vertices.window[1, self.corners]
         dx01, dy01 = x[0] - x[1], y[0] - y[1]
         if len(x) == 2:
-            # Values change along the longer axis only: a line has no extent across it.
-            wide = np.abs(dx01) >= np.abs(dy01)
-            dx01, dy01 = np.where(wide, dx01, 0), np.where(wide, 0, dy01)
+            if not self.rectangular:
+                # Values change along the longer axis only: the line has no extent across it.
+                wide = np.abs(dx01) >= np.abs(dy01)
+                dx01, dy01 = np.where(wide, dx01, 0), np.where(wide, 0, dy01)
             return dx01, dy01, np.float32(1.0) / (dx01 * dx01 + dy01 * dy01)
         dx20, dy20 = x[2] - x[0], y[2] - y[0]
         inverse = np.float32(1.0) / (dx01 * dy20 - dx20 * dy01)

@@ -13,11 +13,24 @@ from drivers.numpipe.interfaces import Value
 
 from .fragments import Fragments
 from .interpolate import Plane, PlaneSource
+from .samples import SAMPLE_POSITIONS, SAMPLES
 
 __all__ = ["ChunkLanes", "PrimitiveInfo"]
 
 Doubles = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]
+
+
+def _centroid_offsets() -> npt.NDArray[np.float64]:
+    """From the centre to the centroid, by mask of covered samples."""
+    offsets = np.zeros((2, 1 << SAMPLES))
+    for mask in range(1, (1 << SAMPLES) - 1):
+        lowest = (mask & -mask).bit_length() - 1
+        offsets[:, mask] = SAMPLE_POSITIONS[lowest] - 0.5
+    return offsets
+
+
+_CENTROIDS = _centroid_offsets()
 
 
 class PrimitiveInfo:
@@ -42,24 +55,30 @@ class ChunkLanes:
     """One chunk of fragments of one kind of primitive."""
 
     __slots__ = (
+        "_centroid",
         "_info",
         "_inverse",
         "_only",
         "_primitive",
+        "_sample",
+        "_samples",
         "_source",
         "_w",
         "_x",
         "_y",
-        "alpha_ref",
         "count",
         "helper",
         "quads",
     )
 
     def __init__(
-        self, source: PlaneSource, info: PrimitiveInfo, chunk: Fragments, alpha_ref: float = 0.0
+        self,
+        source: PlaneSource,
+        info: PrimitiveInfo,
+        chunk: Fragments,
+        sample: int | None = None,
     ) -> None:
-        self.alpha_ref = alpha_ref
+        """`sample` moves all lanes from the pixel's centre to that sample."""
         self.count = chunk.count
         self.quads = chunk.covered is not None
         self.helper = None if chunk.covered is None else ~chunk.covered
@@ -71,6 +90,12 @@ class ChunkLanes:
         self._only = first if only else -1
         self._x = chunk.x
         self._y = chunk.y
+        self._sample = sample
+        self._samples = chunk.samples
+        self._centroid: tuple[Doubles, Doubles] | None = None
+        if sample is not None:
+            position = SAMPLE_POSITIONS[sample]
+            self._x, self._y = chunk.x + (position[0] - 0.5), chunk.y + (position[1] - 0.5)
         self._w: Value | None = None
         self._inverse: Value | None = None
 
@@ -80,10 +105,24 @@ class ChunkLanes:
         self, slot: int, component: int, *, where: str = "pixel", perspective: bool = True
     ) -> Value:
         plane = self._source.plane(slot, component, perspective)
+        perspective = perspective and not self._source.affine
+        if where == "centroid" and self._samples is not None and self._sample is None:
+            x, y = self._centroids(self._samples)
+            value = self._at(plane, x, y)
+            if perspective:
+                value = value / self._at(self._source.window_plane(3), x, y)
+            return value
         value = self._at(plane, self._x, self._y)
-        if perspective and not self._source.affine:
+        if perspective:
             value = value * self._perspective()
         return value
+
+    def _centroids(self, samples: npt.NDArray[np.uint8]) -> tuple[Doubles, Doubles]:
+        """The pixel's centre where all samples are covered (or none), else a covered sample."""
+        if self._centroid is None:
+            offset = _CENTROIDS[:, samples]
+            self._centroid = self._x + offset[0], self._y + offset[1]
+        return self._centroid
 
     def smooth_at(
         self, slot: int, component: int, dx: Value, dy: Value, *, perspective: bool = True
@@ -141,8 +180,9 @@ class ChunkLanes:
 
     def _frag_coord(self, component: int) -> Value:
         if component < 2:
+            # Multisampled lanes are at the pixel's centre, others count from centre to centre.
             value = (self._x, self._y)[component] + (0.5 if self._source.pixel_center else 0.0)
-            return value.astype(np.float32)
+            return np.asarray(value, np.float32)
         if component == 2:
             return self.depth()
         return self._inverse_w()
@@ -156,7 +196,7 @@ class ChunkLanes:
             return np.zeros((), np.float32)
         if component > 1:
             return np.asarray(component - 2, np.float32)
-        along = (self._x, self._y)[component] + 0.5
+        along = (self._x, self._y)[component] + (0.5 if self._source.pixel_center else 0.0)
         offset = (along - self._pick(points[component])) / self._pick(points[2])
         if component == 1 and self._info.sprite_upper_left:
             offset = -offset
@@ -165,8 +205,23 @@ class ChunkLanes:
     def _primitive_id(self, component: int) -> Value:
         return self._pick(self._info.identity)
 
-    def _alpha_ref(self, component: int) -> Value:
-        return np.asarray(self.alpha_ref, np.float32)
+    def _sample_id(self, component: int) -> Value:
+        return np.asarray(self._sample or 0, np.int32)
+
+    def _sample_pos(self, component: int) -> Value:
+        if self._sample is None:
+            return np.asarray(0.5, np.float32)
+        return np.asarray(SAMPLE_POSITIONS[self._sample][component], np.float32)
+
+    def _sample_mask_in(self, component: int) -> Value:
+        if self._samples is None:
+            return np.asarray(1, np.int32)
+        if self._sample is not None:
+            return np.asarray(1 << self._sample, np.int32)
+        return self._samples.astype(np.int32)
+
+    def _num_samples(self, component: int) -> Value:
+        return np.asarray(1 if self._samples is None else SAMPLES, np.int32)
 
     def _helper_invocation(self, component: int) -> Value:
         return np.zeros((), np.bool_) if self.helper is None else self.helper
@@ -186,12 +241,11 @@ _SYSTEM: dict[str, Callable[[ChunkLanes, int], Value]] = {
     "front_face": ChunkLanes._front_face,
     "point_coord": ChunkLanes._point_coord,
     "primitive_id": ChunkLanes._primitive_id,
-    "alpha_ref": ChunkLanes._alpha_ref,
     "helper_invocation": ChunkLanes._helper_invocation,
-    "sample_id": _constant(np.int32(0)),
-    "sample_pos": _constant(np.float32(0.5)),
-    "sample_mask_in": _constant(np.int32(1)),
-    "num_samples": _constant(np.int32(1)),
+    "sample_id": ChunkLanes._sample_id,
+    "sample_pos": ChunkLanes._sample_pos,
+    "sample_mask_in": ChunkLanes._sample_mask_in,
+    "num_samples": ChunkLanes._num_samples,
     "layer_id": _constant(np.int32(0)),
     "view_index": _constant(np.int32(0)),
     "viewport_index": _constant(np.int32(0)),

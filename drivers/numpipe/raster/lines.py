@@ -18,6 +18,7 @@ from pipe.state import RasterizerState
 
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
+from .samples import sampled_spans
 from .setup import SUBPIXELS, Rect, polygon_edges, snap
 from .spans import Spans, spans_of
 
@@ -48,6 +49,7 @@ def rasterize_lines(
     target: Rect,
     depth: Floats | None,
     front: Bools | None = None,
+    multisampled: bool = False,
 ) -> tuple[Spans, PlaneSource, PrimitiveInfo]:
     """The spans of lines `ends[n, 2]`, and where their fragments get their values."""
     columns = ends.T
@@ -61,16 +63,35 @@ def rasterize_lines(
         provoking, identity = provoking[rows], identity[rows]
         depth = None if depth is None else depth[:, rows]
         front = None if front is None else front[rows]
-    corners = _parallelograms(x, y, dx, dy, state)
+    center = state.half_pixel_center and not multisampled
+    if multisampled:
+        corners = _rectangles(x, y, dx, dy, state)
+    else:
+        corners = _parallelograms(x, y, dx, dy, state, center)
     edges = polygon_edges(corners[0], corners[1], state.bottom_edge_rule, target)
-    source = PlaneSource(vertices, columns, provoking, state.half_pixel_center, depth)
+    source = PlaneSource(vertices, columns, provoking, center, multisampled, depth)
     if front is None:
         front = np.ones(len(provoking), np.bool_)
-    return spans_of(edges), source, PrimitiveInfo(front, identity)
+    spans = sampled_spans(edges, target) if multisampled else spans_of(edges)
+    return spans, source, PrimitiveInfo(front, identity)
+
+
+def _rectangles(
+    x: Floats, y: Floats, dx: Floats, dy: Floats, state: RasterizerState
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Snapped corners `[4, n]` of multisampled lines: rectangles around them, ends included."""
+    half = np.float32(max(1.0, state.line_width) * 0.5)
+    scale = np.asarray(half / np.sqrt(dx * dx + dy * dy), np.float32)
+    across_x, across_y = snap(-dy * scale, False), snap(dx * scale, False)
+    at_x, at_y = snap(x, False), snap(y, False)
+    return (
+        np.stack((at_x[0] - across_x, at_x[1] - across_x, at_x[1] + across_x, at_x[0] + across_x)),
+        np.stack((at_y[0] - across_y, at_y[1] - across_y, at_y[1] + across_y, at_y[0] + across_y)),
+    )
 
 
 def _parallelograms(
-    x: Floats, y: Floats, dx: Floats, dy: Floats, state: RasterizerState
+    x: Floats, y: Floats, dx: Floats, dy: Floats, state: RasterizerState, center: bool
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Snapped corners `[4, n]`, clockwise with y up."""
     half = np.rint(max(1.0, state.line_width)) * SUBPIXELS / 2
@@ -86,8 +107,8 @@ def _parallelograms(
         slope = dv[which] / du[which]
         major = _Major(u[:, which], v[:, which], du[which], dv[which], slope)
         moved_u, moved_v = _moved_ends(major, horizontal)
-        snapped_u = snap(moved_u, state.half_pixel_center)
-        snapped_v = snap(moved_v, state.half_pixel_center)
+        snapped_u = snap(moved_u, center)
+        snapped_v = snap(moved_v, center)
         first = np.where(major.du < 0, 0, 1)  # the end with the smaller u
         lanes = np.arange(len(which))
         low_u, high_u = snapped_u[first, lanes], snapped_u[1 - first, lanes]

@@ -11,7 +11,8 @@ from pipe.state import RasterizerState
 
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
-from .setup import SUBPIXELS, Edges, Rect, snap
+from .samples import sampled_spans
+from .setup import SUBPIXELS, Edges, Rect, polygon_edges, snap
 from .spans import Spans, spans_of
 
 __all__ = ["point_sizes", "rasterize_points"]
@@ -38,6 +39,7 @@ def rasterize_points(
     target: Rect,
     depth: Floats | None,
     front: Bools | None = None,
+    multisampled: bool = False,
 ) -> tuple[Spans, PlaneSource, PrimitiveInfo]:
     """The spans of points, and where their fragments get their values."""
     window = vertices.window[:2, which]
@@ -49,6 +51,15 @@ def rasterize_points(
         provoking, identity = provoking[rows], identity[rows]
         depth = None if depth is None else depth[:, rows]
         front = None if front is None else front[rows]
+    if front is None:
+        front = np.ones(len(provoking), np.bool_)
+    info = PrimitiveInfo(
+        front, identity, (window[0], window[1], size), state.sprite_coord_upper_left
+    )
+    if multisampled:
+        edges = _squares(window, size, state, target)
+        source = PlaneSource(vertices, which[None, :], provoking, False, depth=depth)
+        return sampled_spans(edges, target), source, info
     x0, x1 = _extent(window[0], size, state)
     y0, y1 = _extent(window[1], size, state)
     nothing = np.zeros((0, len(size)))
@@ -61,13 +72,19 @@ def rasterize_points(
         np.maximum(y0, target.y0),
         np.minimum(y1, target.y1),
     )
-    source = PlaneSource(vertices, which[None, :], provoking, state.half_pixel_center, depth)
-    if front is None:
-        front = np.ones(len(provoking), np.bool_)
-    info = PrimitiveInfo(
-        front, identity, (window[0], window[1], size), state.sprite_coord_upper_left
-    )
+    source = PlaneSource(vertices, which[None, :], provoking, state.half_pixel_center, depth=depth)
     return spans_of(edges), source, info
+
+
+def _squares(window: Floats, size: Floats, state: RasterizerState, target: Rect) -> Edges:
+    """Points as squares of their exact size, for coverage by samples."""
+    x, y = snap(window, False)
+    width = np.maximum(np.rint(size.astype(np.float64) * SUBPIXELS), SUBPIXELS)
+    left, low = x - np.floor(width / 2), y - np.floor(width / 2)
+    right, high = left + width, low + width
+    corners_x = np.stack((left, left, right, right))
+    corners_y = np.stack((low, high, high, low))
+    return polygon_edges(corners_x, corners_y, state.bottom_edge_rule, target)
 
 
 def _extent(center: Floats, size: Floats, state: RasterizerState) -> tuple[Ints, Ints]:

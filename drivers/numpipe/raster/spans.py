@@ -13,11 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from drivers.numpipe.draw.vertices import Ints
-
 from .setup import Edges
 
-__all__ = ["Spans", "concatenate_spans", "expand", "rows_of", "spans_of"]
+__all__ = ["Index", "Spans", "bound", "rows_of", "spans_of"]
 
 Index = npt.NDArray[np.int32]
 
@@ -30,6 +28,7 @@ class Spans:
     y: Index
     x: Index
     length: Index
+    bounds: Index | None = None  # multisampled: [first or past-the-last, sample, run]
 
     @property
     def count(self) -> int:
@@ -40,7 +39,13 @@ class Spans:
         return int(self.length.sum(dtype=np.int64))
 
     def take(self, which: Any) -> Spans:
-        return Spans(self.primitive[which], self.y[which], self.x[which], self.length[which])
+        return Spans(
+            self.primitive[which],
+            self.y[which],
+            self.x[which],
+            self.length[which],
+            None if self.bounds is None else self.bounds[:, :, which],
+        )
 
 
 def rows_of(edges: Edges) -> tuple[Index, Index]:
@@ -66,7 +71,7 @@ def spans_of(edges: Edges) -> Spans:
         value = b[primitive]
         value *= row
         value += c[primitive]
-        _bound(slope, value, low, high)
+        bound(slope, value, low, high)
     length = high
     length -= low
     covered = length > 0
@@ -80,7 +85,7 @@ def spans_of(edges: Edges) -> Spans:
     )
 
 
-def _bound(
+def bound(
     slope: npt.NDArray[np.float64],
     value: npt.NDArray[np.float64],
     low: npt.NDArray[np.float64],
@@ -103,29 +108,3 @@ def _bound(
     level = ~(rising | falling)
     if level.any():
         high[level & (value <= 0)] = -1.0
-
-
-def expand(spans: Spans) -> tuple[Index, Index, Index]:
-    """Fragments of spans: the span's number, x and y of each."""
-    length = spans.length
-    total = int(length.sum(dtype=np.int64))
-    number = np.repeat(np.arange(spans.count, dtype=np.int32), length)
-    ends = np.cumsum(length, dtype=np.int64)
-    x = np.arange(total, dtype=np.int32)
-    x += (spans.x - (ends - length).astype(np.int32))[number]
-    return number, x, spans.y[number]
-
-
-def concatenate_spans(parts: list[Spans]) -> Spans:
-    """Spans one after the other (primitive numbers as they are)."""
-    return Spans(
-        np.concatenate([p.primitive for p in parts]),
-        np.concatenate([p.y for p in parts]),
-        np.concatenate([p.x for p in parts]),
-        np.concatenate([p.length for p in parts]),
-    )
-
-
-def total_rows(edges: Edges) -> Ints:
-    """Rows each primitive may touch: an upper bound of its spans."""
-    return np.asarray(np.maximum(edges.y1 - edges.y0, 0))

@@ -14,6 +14,7 @@ from pipe.state import RasterizerState
 
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
+from .samples import sampled_spans
 from .setup import Rect, polygon_edges, snap, triangle_area
 from .spans import Spans, spans_of
 
@@ -60,14 +61,18 @@ class Faced:
 
 
 def face_triangles(
-    vertices: VertexSet, corners: Ints, provoking: Ints, state: RasterizerState
+    vertices: VertexSet,
+    corners: Ints,
+    provoking: Ints,
+    state: RasterizerState,
+    multisampled: bool = False,
 ) -> Faced:
     """Snap, drop what has no area or faces the wrong way, turn the rest clockwise.
 
     A counter-clockwise triangle swaps two corners, never moving the provoking one.
     """
     columns = np.ascontiguousarray(corners.T)
-    snapped = snap(vertices.window[:2], state.half_pixel_center)
+    snapped = snap(vertices.window[:2], state.half_pixel_center and not multisampled)
     x, y = snapped[0, columns], snapped[1, columns]
     area = triangle_area(x, y)
     clockwise = area > 0
@@ -130,8 +135,11 @@ def rasterize_triangles(
     state: RasterizerState,
     target: Rect,
     depth: Floats | None,
+    multisampled: bool = False,
 ) -> tuple[Spans, PlaneSource, PrimitiveInfo]:
     """The spans of filled triangles, and where their fragments get their values."""
     edges = polygon_edges(faced.x, faced.y, state.bottom_edge_rule, target)
-    source = PlaneSource(vertices, faced.corners, faced.provoking, state.half_pixel_center, depth)
-    return spans_of(edges), source, PrimitiveInfo(faced.front, identity)
+    center = state.half_pixel_center and not multisampled
+    source = PlaneSource(vertices, faced.corners, faced.provoking, center, depth=depth)
+    spans = sampled_spans(edges, target) if multisampled else spans_of(edges)
+    return spans, source, PrimitiveInfo(faced.front, identity)

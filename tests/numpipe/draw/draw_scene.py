@@ -20,6 +20,7 @@ from pipe.formats import format_named
 from pipe.resource import Resource, ResourceDesc
 from pipe.state import (
     BlendState,
+    BlitInfo,
     Box,
     DepthStencilAlphaState,
     DrawInfo,
@@ -81,7 +82,9 @@ class Canvas:
         height: int = 64,
         colors: Iterable[str] = ("R8G8B8A8_UNORM",),
         depth: str | None = None,
+        samples: int = 0,
     ) -> None:
+        self.samples = samples
         self.width, self.height = width, height
         self.screen: NumpipeScreen = create_screen()
         context = self.screen.context_create()
@@ -95,6 +98,7 @@ class Canvas:
             width,
             height,
             cbufs=tuple(Surface(c, c.desc.format) for c in self.colors),
+            samples=samples,
             zsbuf=None if self.depth is None else Surface(self.depth, self.depth.desc.format),
         )
         context.set_framebuffer_state(self.framebuffer)
@@ -107,7 +111,12 @@ class Canvas:
 
     def _texture(self, name: str, bind: Bind) -> Resource:
         desc = ResourceDesc(
-            Target.TEXTURE_2D, format_named(name), self.width, self.height, bind=bind
+            Target.TEXTURE_2D,
+            format_named(name),
+            self.width,
+            self.height,
+            samples=self.samples,
+            bind=bind,
         )
         return self.screen.resource_create(desc)
 
@@ -212,6 +221,17 @@ class Canvas:
         assert self.depth is not None
         texels = self._mapped(self.depth).view(np.uint32)
         return unpack_depth(self.depth.desc.format, texels)
+
+    def resolved(self) -> npt.NDArray[Any]:
+        """A multisampled colour buffer, resolved by a blit."""
+        source = self.colors[0]
+        desc = replace(source.desc, samples=0)
+        single = self.screen.resource_create(desc)
+        box, format = Box(width=self.width, height=self.height), desc.format
+        self.context.blit(BlitInfo(single, 0, box, format, source, 0, box, format))
+        image = unpack(format, self._mapped(single))
+        single.unref()
+        return image
 
     def mapped_depth(self) -> npt.NDArray[np.uint8]:
         """The depth buffer's raw bytes, stencil included."""

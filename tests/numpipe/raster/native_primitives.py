@@ -3,7 +3,8 @@
 `render_natively(scenes)` returns, for every scene, the float colours and `gl_FragCoord` of all
 pixels (-9 where nothing was drawn) and the depth buffer. A scene is a dictionary: `positions` and
 `colors` (vec4 arrays), `mode` (GL's number), and optionally `size` (of points), `line_width`,
-`interpolation` ("smooth", "flat" or "noperspective"), `polygon_mode`, `depth_func`, `offset`.
+`interpolation` ("smooth", "flat" or "noperspective"), `polygon_mode`, `depth_func`, `offset`,
+`samples`.
 """
 
 from __future__ import annotations
@@ -77,6 +78,8 @@ def _render(ctx: Any, programs: dict[str, Any], scene: dict[str, Any]) -> Images
             vertex_shader=_VERTEX.replace("INTERPOLATION", kind),
             fragment_shader=_FRAGMENT.replace("INTERPOLATION", kind),
         )
+    if scene.get("samples"):
+        return _resolved(ctx, programs[kind], scene)
     program = programs[kind]
     program["size"].value = scene.get("size", 1.0)
     extent = (EXTENT, EXTENT)
@@ -103,6 +106,33 @@ def _render(ctx: Any, programs: dict[str, Any], scene: dict[str, Any]) -> Images
     for thing in (array, buffer, target, *colors, depth):
         thing.release()
     return result
+
+
+def _resolved(ctx: Any, program: Any, scene: dict[str, Any]) -> Images:
+    """The first colour of a multisampled target, resolved; the other images are empty."""
+    import moderngl
+
+    program["size"].value = scene.get("size", 1.0)
+    extent, samples = (EXTENT, EXTENT), scene["samples"]
+    color = ctx.renderbuffer(extent, 4, samples=samples, dtype="f4")
+    depth = ctx.depth_renderbuffer(extent, samples=samples)
+    target = ctx.framebuffer([color], depth)
+    resolved = ctx.texture(extent, 4, dtype="f4")
+    single = ctx.framebuffer([resolved])
+    target.use()
+    target.clear(0, 0, 0, 0, depth=1.0)
+    ctx.enable_only(moderngl.DEPTH_TEST | moderngl.PROGRAM_POINT_SIZE)
+    ctx.depth_func = "<"
+    vertices = np.concatenate((scene["positions"], scene["colors"]), axis=1).astype("f4")
+    buffer = ctx.buffer(vertices.tobytes())
+    array = ctx.vertex_array(program, [(buffer, "4f 4f", "position", "color")])
+    array.render(scene["mode"])
+    ctx.copy_framebuffer(single, target)
+    image = np.frombuffer(resolved.read(), np.float32).reshape(EXTENT, EXTENT, 4)
+    for thing in (array, buffer, single, target, resolved, color, depth):
+        thing.release()
+    empty = np.zeros(0, np.float32)
+    return image, empty, empty
 
 
 if __name__ == "__main__":

@@ -1,0 +1,198 @@
+"""The fragment engine of multisampled targets.
+
+A lane is a pixel of a primitive with a mask of covered samples. Tests run per sample, against the
+sample's own plane of the depth buffer; a pixel is shaded once if any sample is left (or once per
+sample, if the shader asks for that), and its colour goes to the planes of the samples left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from compiler.nir.slots import FragResult
+from drivers.numpipe.queries import Counters
+from drivers.numpipe.raster.fragments import (
+    Fragments,
+    expand_pixels,
+    expand_samples,
+    pieces,
+    sample_quads,
+)
+from drivers.numpipe.raster.interpolate import PlaneSource
+from drivers.numpipe.raster.lanes import ChunkLanes, PrimitiveInfo
+from drivers.numpipe.raster.samples import SAMPLES
+from drivers.numpipe.raster.spans import Spans
+from drivers.numpipe.shader.api import FragmentOutputs
+
+from .color import ColorTarget
+from .depth import DepthTarget
+from .engine import PIECE, Codes, FragmentEngine, FragmentState
+from .order import Scratch
+
+__all__ = ["MultisampleEngine"]
+
+Masks = npt.NDArray[np.uint8]
+Ints = npt.NDArray[np.int64]
+
+
+class MultisampleEngine(FragmentEngine):
+    """Runs the fragments of one draw on targets of several samples per pixel.
+
+    `colors[s]` and `depths[s]` are the planes of sample s; the state's own are those of sample 0.
+    """
+
+    def __init__(
+        self,
+        state: FragmentState,
+        scratch: Scratch,
+        counters: Counters,
+        colors: Sequence[Sequence[ColorTarget | None]],
+        depths: Sequence[DepthTarget | None],
+        per_sample: bool,
+        alpha_to_coverage: bool,
+    ) -> None:
+        super().__init__(state, scratch, counters)
+        self._planes = colors
+        self._depths = depths
+        self._per_sample = per_sample
+        self._alpha_to_coverage = alpha_to_coverage
+        if alpha_to_coverage and self._shades:
+            self._tests_first = False
+
+    def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
+        """Run the fragments of some primitives."""
+        if self.idle:
+            return
+        sampled = spans.bounds is not None
+        for piece in pieces(spans, PIECE):
+            expand = expand_samples if sampled else expand_pixels
+            lanes = expand(piece, self.state.width)
+            if lanes.samples is None:  # multisampling is off: all samples are at the centre
+                lanes.samples = np.full(lanes.count, (1 << SAMPLES) - 1, np.uint8)
+            lanes.samples = lanes.samples & np.uint8(self.state.sample_mask & ((1 << SAMPLES) - 1))
+            self._sampled_piece(_some(lanes), source, info, sampled)
+
+    def _sampled_piece(
+        self, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo, sampled: bool
+    ) -> None:
+        if not lanes.count:
+            return
+        if self._tests_first:
+            lanes.samples = self._test_samples(lanes, source, info, sampled, None)
+            lanes = _some(lanes)
+            self._count(lanes.samples)
+        if not (self._shades and lanes.count):
+            return
+        if self.state.quads:
+            lanes = sample_quads(lanes, self.state.width)
+        program = self.state.program
+        assert program is not None
+        for chunk in self._chunks(lanes):
+            for sample in range(SAMPLES) if self._per_sample and sampled else (None,):
+                inputs = ChunkLanes(source, info, chunk, sample)
+                result = program.fragment(inputs)
+                self.counters.fs_invocations += chunk.count
+                assert chunk.samples is not None
+                left = chunk.samples
+                if sample is not None:
+                    left = left & np.uint8(1 << sample)
+                left = self._left(left, result, chunk.count)
+                if not self._tests_first:
+                    late = Fragments(chunk.pixel, chunk.x, chunk.y, chunk.primitive, None, left)
+                    left = self._test_samples(late, source, info, sampled, result)
+                    self._count(left)
+                self._write_samples(chunk, result, left)
+
+    def _count(self, samples: Masks | None) -> None:
+        if samples is not None and self.state.counting:
+            self.counters.samples_passed += int(_BITS[samples].sum())
+
+    def _left(self, samples: Masks, result: FragmentOutputs, count: int) -> Masks:
+        """The samples the shader leaves: not discarded, in its mask, in its alpha's coverage."""
+        if result.alive is not None:
+            samples = np.where(result.alive, samples, np.uint8(0))
+        written = result.outputs.get(FragResult.SAMPLE_MASK)
+        if written is not None and written[0] is not None:
+            mask = np.broadcast_to(written[0].view(np.int32), count)
+            samples = samples & mask.astype(np.uint8)
+        if self._alpha_to_coverage:
+            values = result.outputs.get(FragResult.DATA0, result.outputs.get(FragResult.COLOR))
+            alpha = None if values is None else values[3]
+            if alpha is not None:
+                samples = samples & _alpha_coverage(np.broadcast_to(alpha, count))
+        return samples
+
+    def _test_samples(
+        self,
+        lanes: Fragments,
+        source: PlaneSource,
+        info: PrimitiveInfo,
+        sampled: bool,
+        result: FragmentOutputs | None,
+    ) -> Masks:
+        """Depth and stencil tests of every sample; the mask of those that pass."""
+        assert lanes.samples is not None
+        if not (self._stencils or self._tests_depth):
+            return lanes.samples
+        passed = lanes.samples.copy()
+        for sample in range(SAMPLES):
+            which = np.flatnonzero(lanes.samples & np.uint8(1 << sample))
+            if not len(which):
+                continue
+            some = Fragments(
+                lanes.pixel[which], lanes.x[which], lanes.y[which], lanes.primitive[which]
+            )
+            codes: Codes | None = None
+            if self._tests_depth:
+                codes = self._sample_codes(some, source, sample if sampled else None, result, which)
+            passing = self._test(some, codes, info, self._depths[sample])
+            if passing is not None:
+                passed[which[~passing]] &= np.uint8(~(1 << sample) & 0xFF)
+        return passed
+
+    def _sample_codes(
+        self,
+        lanes: Fragments,
+        source: PlaneSource,
+        sample: int | None,
+        result: FragmentOutputs | None,
+        which: Ints,
+    ) -> Codes:
+        written = None if result is None else result.outputs.get(FragResult.DEPTH)
+        if written is not None and written[0] is not None:
+            z = written[0]
+            return self._depth_codes(z[which] if z.ndim else z, lanes.count)
+        nobody = PrimitiveInfo(np.zeros(0, np.bool_), np.zeros(0, np.int32))
+        return self._depth_codes(ChunkLanes(source, nobody, lanes, sample).depth(), lanes.count)
+
+    def _write_samples(self, chunk: Fragments, result: FragmentOutputs, left: Masks) -> None:
+        for index, color in self._colors:
+            values, second = self._values(result, index)
+            if values is None:
+                continue
+            prepared = color.prepare(values, second, chunk.count)
+            for sample in range(SAMPLES):
+                which = np.flatnonzero(left & np.uint8(1 << sample))
+                plane = self._planes[sample][index]
+                if len(which) and plane is not None:
+                    self._store(plane, chunk.pixel[which], prepared, which, chunk.distinct)
+
+
+_BITS = np.array([bin(mask).count("1") for mask in range(256)], np.int64)
+
+
+def _some(lanes: Fragments) -> Fragments:
+    """The lanes that have a sample left."""
+    assert lanes.samples is not None
+    some = lanes.samples != 0
+    return lanes if some.all() else lanes.take(np.flatnonzero(some))
+
+
+def _alpha_coverage(alpha: npt.NDArray[np.float32]) -> Masks:
+    """As many samples as alpha says, the first ones."""
+    count = np.floor(np.fmin(np.fmax(alpha, 0), 1) * SAMPLES + 0.5).astype(np.uint8)
+    full = np.uint8(1) << count
+    return np.asarray(full - np.uint8(1), np.uint8)

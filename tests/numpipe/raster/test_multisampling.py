@@ -1,0 +1,111 @@
+"""Multisampled targets: coverage, tests and colours per sample."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from draw_scene import Canvas, color_fragment, position_vertex
+from native_primitives import EXTENT, render_natively
+from test_primitives_like_llvmpipe import Scene, scenes, sized_vertex
+
+from compiler.nir.builder import Builder
+from compiler.nir.ir import Shader, Stage
+from compiler.nir.slots import FragResult
+from drivers.numpipe.raster.samples import SAMPLE_POSITIONS
+from pipe.enums import Primitive, QueryType
+from pipe.state import BlendState
+
+FLOAT_TARGET = "R32G32B32A32_FLOAT"
+T, P = Primitive.TRIANGLES, Primitive.POINTS
+EVERYWHERE = [[-1, -1, 0, 1], [3, -1, 0, 1], [-1, 3, 0, 1]]
+SCENES: dict[str, list[Scene]] = {
+    "triangles": scenes(8, 3, T, samples=4),
+    "layers of triangles": scenes(4, 24, T, -8, 72, samples=4),
+    "triangles in perspective": scenes(6, 9, T, w=(0.5, 3), samples=4),
+    "points": scenes(4, 8, P, size=5.3, samples=4),
+}
+
+
+def canvas_of(canvas: Callable[..., Any], size: int = EXTENT) -> Canvas:
+    target: Canvas = canvas(size, size, (FLOAT_TARGET,), "Z24X8_UNORM", samples=4)
+    target.set_rasterizer(multisample=True, point_size_per_vertex=True)
+    return target
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("name", list(SCENES))
+def test_resolved_images_are_those_of_llvmpipe(name: str, canvas: Callable[..., Any]) -> None:
+    reference = render_natively(SCENES[name])
+    if reference is None:
+        assert os.environ.get("GALLETTE_REQUIRE_REFERENCE") != "1", "no native GL"
+        pytest.skip("no native GL")
+    for scene, native in zip(SCENES[name], reference, strict=True):
+        target = canvas_of(canvas)
+        target.set_tests(depth_enabled=True)
+        target.program(sized_vertex(scene.get("size", 1.0)), color_fragment())
+        target.draw(Primitive(scene["mode"]), scene["positions"], scene["colors"])
+        np.testing.assert_array_equal(target.resolved(), native[0])
+
+
+def edge_at(x: float) -> list[list[float]]:
+    """A triangle that covers everything left of x (in pixels of an 8-pixel canvas)."""
+    right = x / 4 - 1
+    return [[right, -9, 0, 1], [right, 9, 0, 1], [-99, 0, 0, 1]]
+
+
+def test_samples_are_covered_one_by_one(canvas: Callable[..., Any]) -> None:
+    for x in (3.0, 3.2, 3.5, 3.7, 3.95):
+        target = canvas_of(canvas, 8)
+        target.draw(T, edge_at(x))
+        covered = np.mean(SAMPLE_POSITIONS[:, 0] < x - 3)
+        row = target.resolved()[4, :, 0]
+        np.testing.assert_array_equal(row, [1, 1, 1, covered, 0, 0, 0, 0])
+
+
+def test_without_multisampling_all_samples_go_together(canvas: Callable[..., Any]) -> None:
+    target = canvas_of(canvas, 8)
+    target.set_rasterizer(multisample=False)
+    target.draw(T, edge_at(3.6))
+    np.testing.assert_array_equal(target.resolved()[4, :, 0], [1, 1, 1, 1, 0, 0, 0, 0])
+
+
+def test_sample_mask_and_alpha_to_coverage(canvas: Callable[..., Any]) -> None:
+    target = canvas_of(canvas, 8)
+    target.context.set_sample_mask(0b0101)
+    target.draw(T, EVERYWHERE)
+    assert (target.resolved() == 0.5).all()
+    target.context.set_sample_mask(0xFFFFFFFF)
+    target = canvas_of(canvas, 8)
+    target.set_blend(BlendState(alpha_to_coverage=True))
+    target.draw(T, EVERYWHERE, (1.0, 1.0, 1.0, 0.75))
+    assert (target.resolved()[..., 0] == 0.75).all()
+
+
+def test_occlusion_counts_samples(canvas: Callable[..., Any]) -> None:
+    target = canvas_of(canvas, 8)
+    context = target.context
+    query = context.create_query(QueryType.OCCLUSION_COUNTER)
+    context.begin_query(query)
+    target.draw(T, edge_at(3.5))
+    context.end_query(query)
+    assert context.get_query_result(query, True) == 8 * (3 * 4 + 2)
+
+
+def sample_fragment() -> Shader:
+    """The colour is the number of the sample."""
+    b = Builder.shader_main(Stage.FRAGMENT, "sample")
+    number = b.i2f32(b.load_system_value("sample_id"))
+    color = b.vec([number, b.imm_float(0.0), b.imm_float(0.0), b.imm_float(1.0)])
+    b.intrinsic("store_output", [color, b.imm_int(0)], location=FragResult.COLOR, write_mask=15)
+    return b.shader
+
+
+def test_a_shader_that_asks_runs_per_sample(canvas: Callable[..., Any]) -> None:
+    target = canvas_of(canvas, 8)
+    target.program(position_vertex(), sample_fragment())
+    target.draw(T, EVERYWHERE)
+    assert (target.resolved()[..., 0] == 1.5).all()
