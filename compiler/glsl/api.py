@@ -59,6 +59,20 @@ def _ensure_stack() -> None:
         sys.setrecursionlimit(12000)
 
 
+def _make_invariant(tree: hir.Shader) -> None:
+    """`#pragma STDGL invariant(all)`: every output is computed the same way every time.
+
+    User-declared outputs become precise rather than invariant, which the next stage would have to
+    match.
+    """
+    for var in tree.globals:
+        if var.quals.storage == "out":
+            var.quals.precise = True
+    for var in tree.builtins.values():
+        if var.quals.storage == "out":
+            var.quals.invariant = True
+
+
 def _settings(options: CompileOptions) -> Settings:
     extensions = options.extensions
     if extensions is not None:
@@ -91,6 +105,8 @@ def compile_shader(
         language = pre.language
         unit = parse(pre.tokens, language, log)
         tree = check(unit, language, options.limits, log)
+        if any(p[:4] == ["STDGL", "invariant", "(", "all"] for p, _ in pre.pragmas):
+            _make_invariant(tree)
     except Abort:
         pass
     ok = log.error_count == 0 and tree is not None

@@ -16,6 +16,8 @@ from compiler.glsl.source import SourceMap
 __all__ = ["Abort", "Diagnostic", "Log", "did_you_mean"]
 
 MAX_ERRORS = 20
+MAX_SHOWN = 160
+"""longest piece of a source line that a message repeats"""
 
 
 class Abort(Exception):
@@ -39,7 +41,14 @@ class Diagnostic:
     def __str__(self) -> str:
         if self.span is None:
             return f"{self.severity}: {self.message}" + (f"\n  {self.hint}" if self.hint else "")
-        return caret_message(self.severity, self.message, self.span, self.source_line, self.hint)
+        span, line = self.span, self.source_line
+        if len(line) > MAX_SHOWN:
+            # Generated code has lines of megabytes; a window around the place is enough.
+            start = max(0, span.column - MAX_SHOWN // 2)
+            line = line[start : start + MAX_SHOWN]
+            span = Span(span.line, span.column - start, span.end_column - start, span.file)
+        shown = caret_message(self.severity, self.message, span, line, self.hint)
+        return f"{self.span}: {self.severity}: {self.message}\n{shown.partition(chr(10))[2]}"
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:

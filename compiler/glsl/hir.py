@@ -327,4 +327,3 @@ class Shader:
     layout: dict[str, Any] = field(default_factory=dict)
     """shader-wide layout: local_size_*, primitives, early_fragment_tests, ..."""
     subroutine_types: dict[str, Function] = field(default_factory=dict)
-    invariant_all: bool = False

@@ -15,7 +15,8 @@ from compiler.glsl.source import SourceMap
 
 __all__ = ["Expander", "Macro"]
 
-MAX_EXPANSION = 400_000
+EXPANSION_BASE = 50_000
+EXPANSION_PER_CHARACTER = 20
 MAX_ARGUMENT_DEPTH = 100
 
 
@@ -58,6 +59,8 @@ class Expander:
         self.sources = sources
         self.macros: dict[str, Macro] = {}
         self.produced = 0
+        self.limit = EXPANSION_BASE
+        """tokens expansion may produce; grows with the source, so that work stays linear in it"""
         self.source_string = 0
         self._depth = 0
 
@@ -95,7 +98,7 @@ class Expander:
             token = frame.tokens[frame.pos]
             frame.pos += 1
             self.produced += 1
-            if self.produced > MAX_EXPANSION:
+            if self.produced > self.limit:
                 raise self.log.abort("macro expansion produces too many tokens", where)
             macro = self.macros.get(token[1]) if token[0] == "id" else None
             if macro is None:
@@ -203,7 +206,7 @@ class Expander:
                     expanded[k] = self.expand_list(args[k])
                 out.extend(expanded[k])
             self.produced += len(args[k])
-            if self.produced > MAX_EXPANSION or len(out) > MAX_EXPANSION:
+            if self.produced > self.limit or len(out) > self.limit:
                 raise self.log.abort("macro expansion produces too many tokens", where)
         self._depth -= 1
         return [(t[0], t[1], where) for t in self._paste(tuple(out), where)]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from compiler.glsl.diagnostics import Abort, Log, did_you_mean
 from compiler.glsl.language import DESKTOP_VERSIONS, ES_VERSIONS, EXTENSIONS, Language
 from compiler.glsl.lexer import Token, number_value, tokenize
-from compiler.glsl.macros import Expander, Macro
+from compiler.glsl.macros import EXPANSION_PER_CHARACTER, Expander, Macro
 from compiler.glsl.pp_expression import evaluate
 from compiler.glsl.source import SourceMap
 
@@ -122,6 +122,7 @@ class _Preprocessor:
 
     def run(self, name: str, text: str) -> None:
         base, spliced = self.sources.add(name, text)
+        self.expander.limit += EXPANSION_PER_CHARACTER * len(text)
         tokens = tokenize(spliced, base, self.log)
         depth = len(self.conditions)
         i, n = 0, len(tokens)
@@ -151,7 +152,7 @@ class _Preprocessor:
                     i = self.expander.expand(tokens, i, out)
                 except Abort:
                     self.expander._depth = 0
-                    if self.expander.produced > 300_000:
+                    if self.expander.produced > self.expander.limit:
                         raise
                     while i < n and tokens[i][0] != "nl":
                         i += 1

@@ -1,0 +1,76 @@
+"""Helpers of the front-end tests: compile, link and run small shaders."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from compiler.glsl import (
+    CompiledShader,
+    CompileOptions,
+    LinkedProgram,
+    LinkOptions,
+    compile_shader,
+    link_program,
+)
+from compiler.nir.interp import Environment, interpret
+from compiler.nir.ir import Stage
+from compiler.nir.slots import FragResult
+
+VERTEX = """#version 330
+in vec4 position;
+void main() { gl_Position = position; }
+"""
+
+
+def compiled(stage: Stage, source: str, api: str = "compat", **options: Any) -> CompiledShader:
+    return compile_shader(stage, source, CompileOptions(api=api, **options))
+
+
+def fragment(source: str, api: str = "compat") -> CompiledShader:
+    return compiled(Stage.FRAGMENT, source, api)
+
+
+def errors(source: str, stage: Stage = Stage.FRAGMENT, api: str = "compat") -> list[str]:
+    """Messages of the errors a shader gets."""
+    result = compiled(stage, source, api)
+    return [d.message for d in result.diagnostics if d.severity == "error"]
+
+
+def link(*parts: tuple[Stage, str], **options: Any) -> LinkedProgram:
+    """Compile and link; the NIR is given back at once, the tables stay."""
+    shaders = [compiled(stage, source) for stage, source in parts]
+    for shader in shaders:
+        assert shader.ok, shader.info_log
+    program = link_program(shaders, LinkOptions(api="compat", **options))
+    for nir in program.shaders.values():
+        nir.unref()
+    return program
+
+
+def run(source: str, uniforms: bytes = b"", optimize: bool = True) -> list[float]:
+    """The colour a fragment shader writes, by the reference interpreter."""
+    shader = fragment(source)
+    assert shader.ok, shader.info_log
+    program = link_program([shader], LinkOptions(api="compat", optimize=optimize))
+    assert program.ok, program.info_log
+    nir = program.shaders[Stage.FRAGMENT]
+    data = uniforms or program.default_block_initial or bytes(16)
+    result = interpret(nir, Environment(lanes=1, ubos={0: data}))
+    slot = FragResult.COLOR if "gl_FragColor" in source else FragResult.DATA0
+    values = [float(np.asarray(result.floats(slot, c))[0]) for c in range(4)]
+    nir.unref()
+    return values
+
+
+def evaluate(expression: str, declarations: str = "", version: int = 450) -> list[float]:
+    """Four components of a vec4 expression, computed at run time from a uniform that is 1."""
+    source = f"""#version {version}
+    uniform float one = 1.0;
+    uniform int ione = 1;
+    out vec4 color;
+    {declarations}
+    void main() {{ color = {expression}; }}
+    """
+    return run(source)

@@ -1,0 +1,138 @@
+"""What the user reads: exact texts, places and suggestions."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from compiler.glsl import CompileOptions, compile_shader
+from compiler.glsl.tool import main
+from compiler.nir.ir import Stage
+
+
+def log(source: str, stage: Stage = Stage.FRAGMENT) -> str:
+    return compile_shader(stage, source, CompileOptions(api="compat"), ["a.frag"]).info_log
+
+
+def test_a_misspelt_name_gets_a_suggestion() -> None:
+    text = "#version 330\nuniform vec4 tint;\nout vec4 c;\nvoid main() { c = tnit; }\n"
+    assert log(text) == (
+        "a.frag:4:19: error: 'tnit' is not declared\n"
+        "  void main() { c = tnit; }\n"
+        "                    ^~~~\n"
+        "  did you mean 'tint'?\n"
+    )
+
+
+def test_a_missing_semicolon_points_behind_the_expression() -> None:
+    text = "void main() {\n  float a = 1.0\n  a = 2.0;\n}\n"
+    assert log(text) == (
+        "a.frag:2:15: error: expected ';' after declaration before 'a'\n"
+        "    float a = 1.0\n"
+        "                ^\n"
+    )
+
+
+def test_several_errors_are_reported_in_one_compile() -> None:
+    text = "#version 330\nvoid main() {\n  int a = 1.5;\n  b = 2;\n  vec3 v = vec2(1.0);\n}\n"
+    assert log(text) == (
+        "a.frag:3:11: error: initializer of 'a': cannot convert 'float' to 'int'\n"
+        "    int a = 1.5;\n"
+        "            ^~~\n"
+        "  write int(...) to convert\n"
+        "a.frag:4:3: error: 'b' is not declared\n"
+        "    b = 2;\n"
+        "    ^\n"
+        "a.frag:5:12: error: initializer of 'v': cannot convert 'vec2' to 'vec3'\n"
+        "    vec3 v = vec2(1.0);\n"
+        "             ^~~~~~~~~\n"
+    )
+
+
+def test_a_failed_declaration_does_not_cascade() -> None:
+    text = "void main() { float a = nope; a = a + 1.0; a = 2.0; }"
+    assert log(text).count("error") == 1
+
+
+def test_no_overload_lists_candidates() -> None:
+    text = "#version 330\nvoid main() { float a = dot(vec2(1.0), vec3(1.0)); }"
+    assert log(text) == (
+        "a.frag:2:25: error: no overload fits 'dot(vec2, vec3)'\n"
+        "  void main() { float a = dot(vec2(1.0), vec3(1.0)); }\n"
+        "                          ^~~~~~~~~~~~~~~~~~~~~~~~~\n"
+        "  candidates: float dot(float, float); float dot(vec2, vec2); float dot(vec3, vec3); "
+        "float dot(vec4, vec4)\n"
+    )
+
+
+def test_a_missing_feature_says_where_it_exists() -> None:
+    text = "#version 120\nvoid main() { int a = 1 << 2; }"
+    assert log(text) == (
+        "a.frag:2:23: error: operator '<<' is not available in GLSL 1.20\n"
+        "  void main() { int a = 1 << 2; }\n"
+        "                        ^~~~~~\n"
+        "  available since GLSL 1.30 or with GL_EXT_gpu_shader4\n"
+    )
+
+
+def test_line_directives_name_the_place() -> None:
+    text = "#version 330\n#line 100 7\nvoid main() { x = 1; }\n"
+    assert log(text).startswith("7:100:15: error: 'x' is not declared")
+
+
+def test_a_spliced_line_points_into_the_original() -> None:
+    text = "void main() { float \\\n  a = x; }\n"
+    assert log(text).startswith("a.frag:2:7: error: 'x' is not declared\n    a = x; }\n")
+
+
+def test_very_long_lines_are_shown_in_part() -> None:
+    text = "void main() { " + "float a; " * 5000 + "}"
+    assert max(len(line) for line in log(text).splitlines()) < 200
+
+
+def test_at_most_twenty_errors() -> None:
+    text = "void main() {\n" + "x = 1;\n" * 100 + "}\n"
+    result = compile_shader(Stage.FRAGMENT, text)
+    assert sum(d.severity == "error" for d in result.diagnostics) == 20
+
+
+@pytest.mark.parametrize("depth", [199, 250, 5000, 100_000])
+def test_deep_nesting_is_answered(depth: int) -> None:
+    for text in (
+        f"void main() {{ float a = {'(' * depth}1.0{')' * depth}; }}",
+        f"void main() {{ float a = {'- ' * depth}1.0; }}",
+        f"void main() {'{' * depth}{'}' * depth}",
+        f"void main() {{ {'if (true) ' * depth}; }}",
+    ):
+        result = compile_shader(Stage.FRAGMENT, text)
+        assert not (result.ok and depth > 200)
+        assert result.ok or "nested more than 200 levels deep" in result.info_log
+
+
+def test_a_long_chain_of_operators_is_no_nesting() -> None:
+    text = f"void main() {{ float a = {'1.0 + ' * 20_000}1.0; gl_FragColor = vec4(a); }}"
+    assert compile_shader(Stage.FRAGMENT, text).ok
+
+
+def test_the_tool_reports_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "bad.frag"
+    path.write_text("void main() { x = 1; }")
+    assert main([str(path), "--json"]) == 2
+    report = json.loads(capsys.readouterr().out)
+    assert report["files"][0]["diagnostics"] == [
+        {
+            "severity": "error",
+            "message": "'x' is not declared",
+            "file": str(path),
+            "line": 1,
+            "column": 15,
+            "end_column": 16,
+        }
+    ]
+
+
+def test_the_tool_links_and_prints_nir(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "good.frag"
+    path.write_text("void main() { gl_FragColor = vec4(1.0); }")
+    assert main([str(path), "--nir"]) == 0
+    assert "store_output" in capsys.readouterr().out

@@ -1,0 +1,187 @@
+"""What each language accepts and refuses, as one table."""
+
+import pytest
+
+from compiler.nir.ir import Stage
+from tests.glsl.shaders import compiled
+
+ACCEPTED = [
+    ("fragment", "void main() { float a[3]; a[0] = 1.0; gl_FragColor = vec4(a[0]); }"),
+    ("fragment", "#version 120\nvoid main() { float a = 1; vec2 v = vec2(1, 2) * 3; }"),
+    (
+        "fragment",
+        "#version 120\nfloat[2] f() { return float[2](1.0, 2.0); } void main() { f()[1]; }",
+    ),
+    (
+        "fragment",
+        "#version 130\nflat in ivec2 i; out uvec4 o; void main() { o = uvec4(i, 1u, 2u); }",
+    ),
+    ("fragment", "#version 150\nin B { vec4 a; } b; out vec4 c; void main() { c = b.a; }"),
+    (
+        "fragment",
+        "#version 330\nlayout(location = 1, index = 0) out vec4 c; void main() { c.x = 1.; }",
+    ),
+    ("fragment", "#version 400\nout dvec2[0 + 1] x; void main() {}".replace("out", "uniform")),
+    (
+        "fragment",
+        "#version 420\nvoid main() { vec2 a[] = { { 1.0, 2.0 }, vec2(3.0) }; a.length(); }",
+    ),
+    (
+        "fragment",
+        "#version 430\nuniform float a[2][3]; void main() { gl_FragColor; a[1].length(); }".replace(
+            "gl_FragColor; ", ""
+        ),
+    ),
+    ("fragment", "#version 420\nout vec4 c; void main() { float x = 1.0; c = x.xxxx; }"),
+    ("vertex", "#version 460\nvoid main() { gl_Position = vec4(gl_BaseInstance + gl_DrawID); }"),
+    ("vertex", "attribute float gain; void main() { gl_Position = gl_Vertex * gain; }"),
+    (
+        "vertex",
+        "#version 330\nout gl_PerVertex { vec4 gl_Position; }; void main() {}".replace(
+            "330", "410"
+        ),
+    ),
+    ("vertex", "#version 330\nvoid f(int a) {} void f(float a) {} void main() { f(1); f(1.0); }"),
+    ("vertex", "#version 330\nstruct S { int a; }; void main() { S S; S.a = 1; }"),
+    ("vertex", "void main() { int i; for (int i = 0; i < 2; i++) { float i = 1.0; i += 1.0; } }"),
+    ("vertex", "#version 330\nvoid main() { switch (1) { case 0: break; default: { } } }"),
+    (
+        "compute",
+        "#version 430\nlayout(local_size_x = 4) in; shared int a[4]; void main() { barrier(); }",
+    ),
+    (
+        "geometry",
+        "#version 150\nlayout(points) in; layout(points, max_vertices = 1) out;\n"
+        "void main() { gl_Position = gl_in[0].gl_Position; EmitVertex(); }",
+    ),
+    (
+        "tess_ctrl",
+        "#version 400\nlayout(vertices = 3) out; void main() {\n"
+        "gl_out[gl_InvocationID].gl_Position = gl_in[0].gl_Position; gl_TessLevelOuter[0] = 1.0; }",
+    ),
+    (
+        "tess_eval",
+        "#version 400\nlayout(quads, equal_spacing) in; patch in vec4 p;\n"
+        "void main() { gl_Position = p * gl_TessCoord.x; }",
+    ),
+    (
+        "fragment",
+        "#version 300 es\nprecision highp float; out vec4 c; void main() { c = vec4(1.0); }",
+    ),
+    (
+        "fragment",
+        "#version 310 es\nprecision highp float; layout(r32f, binding = 0) uniform highp "
+        "image2D i; out vec4 c; void main() { c = imageLoad(i, ivec2(0)); }",
+    ),
+    ("fragment", "precision mediump float; void main() { gl_FragColor = vec4(1.0); }"),
+    (
+        "fragment",
+        "#version 130\n#extension GL_ARB_gpu_shader5 : enable\nvoid main() { fma(1., 2., 3.); }",
+    ),
+]
+
+REJECTED = [
+    ("fragment", "void main() { float a = 1; }", "cannot convert 'int' to 'float'"),
+    ("fragment", "#version 330\nvoid main() { int a = 1u; }", "cannot convert 'uint' to 'int'"),
+    ("fragment", "void main() { if (1) ; }", "the condition is 'int', not bool"),
+    ("fragment", "void main() { vec3 v; v.xw; }", "'vec3' has no component 'w'"),
+    ("fragment", "void main() { vec3 v; v.xg; }", "'vec3' has no member 'xg'"),
+    ("fragment", "void main() { vec3 v; v.xx = vec2(1.0); }", "repeats a swizzle component"),
+    ("fragment", "uniform float u; void main() { u = 1.0; }", "it is a uniform"),
+    ("fragment", "varying vec4 v; void main() { v = vec4(1.0); }", "it is a shader input"),
+    ("fragment", "const int a = 1; void main() { a = 2; }", "'a' is constant"),
+    ("fragment", "void main() { 1 = 2; }", "must be a variable"),
+    ("fragment", "void main() { float a[2]; a[2] = 1.0; }", "the index 2 is out of bounds"),
+    ("fragment", "void main() { float a[-1]; }", "an array size must be positive"),
+    ("fragment", "int n; void main() { float a[n]; }", "must be a constant integer expression"),
+    ("fragment", "void main() { break; }", "'break' outside of a loop or switch"),
+    ("fragment", "int f() { return 1.0; } void main() {}", "returns 'int', not 'float'"),
+    ("fragment", "void f() { f(); } void main() {}", "function 'f' calls itself"),
+    ("fragment", "void main() { float a; float a; }", "already declared in this scope"),
+    ("fragment", "float gl_x; void main() {}", "'gl_x' cannot be redeclared"),
+    ("fragment", "void main(int a) {}", "main() takes no parameters"),
+    ("fragment", "int main() { return 1; }", "main() must return void"),
+    ("fragment", "sampler2D s; void main() {}", "must be uniforms"),
+    ("fragment", "in vec4 v; void main() {}", "global 'in' variables need GLSL 1.30"),
+    ("fragment", "#version 330\nin int i; void main() {}", "must be flat"),
+    ("fragment", "#version 330\nin bool b; void main() {}", "cannot be of type 'bool'"),
+    ("vertex", "#version 330\nflat in vec4 v; void main() {}", "are not interpolated"),
+    ("vertex", "void main() { discard; }", "exists in fragment shaders only"),
+    ("vertex", "void main() { dFdx(1.0); }", "function 'dFdx' is not declared"),
+    ("fragment", "void main() { gl_Vertex; }", "'gl_Vertex' is not a built-in variable"),
+    ("fragment", "#version 330\nvoid main() { gl_FragColor = gl_Color; }", "'gl_Color' is not"),
+    ("fragment", "#version 330\nvoid main() { double d; }", "'double' is a reserved word"),
+    ("fragment", "#version 330\nvoid main() { switch (1.0) { } }", "not an integer"),
+    ("fragment", "#version 330\nvoid main() { switch (1) { case 1: case 1: ; } }", "is repeated"),
+    (
+        "fragment",
+        "#version 330\nlayout(location = -1) out vec4 c; void main() {}",
+        "integer literal",
+    ),
+    ("fragment", "#version 330\nlayout(lokation = 1) out vec4 c; void main() {}", "unknown layout"),
+    ("fragment", "#version 330\nuniform B { sampler2D s; }; void main() {}", "cannot be of type"),
+    (
+        "fragment",
+        "#version 330\nuniform B { float a; }; uniform B { float b; }; void main() {}",
+        "block 'B' is already declared",
+    ),
+    (
+        "fragment",
+        "#version 330\nstruct S { float a = 1.0; }; void main() {}",
+        "cannot have initial",
+    ),
+    ("fragment", "#version 330\nout mat2 m; void main() {}", "outputs cannot be of type 'mat2'"),
+    (
+        "fragment",
+        "#version 330\ncentroid uniform float u; void main() {}",
+        "inputs and outputs only",
+    ),
+    ("fragment", "#version 330\nin centroid vec4 v; void main() {}", "must come earlier"),
+    (
+        "fragment",
+        "#version 330\nout vec4 c; void main() { c = vec4(1.0); gl_FragColor = c; }",
+        "cannot both be written",
+    ),
+    ("fragment", "#version 300 es\nout vec4 c; void main() { float x; }", "no precision for type"),
+    (
+        "fragment",
+        "#version 300 es\nvoid main() { int sin; } int sin(int a) { return a; }",
+        "cannot be redeclared",
+    ),
+    ("geometry", "#version 150\nin vec4 v; void main() {}", "must be arrays"),
+    ("compute", "#version 430\nin vec4 v; void main() {}", "no user-defined inputs"),
+    (
+        "tess_ctrl",
+        "#version 400\nlayout(vertices = 3) out; void main() { if (true) barrier(); }",
+        "cannot be inside control flow",
+    ),
+]
+
+
+def _compile(stage: str, source: str) -> object:
+    es = "es" in source.split("\n")[0] or source.startswith("precision")
+    return compiled(Stage(stage), source, "es" if es else "compat")
+
+
+@pytest.mark.parametrize(("stage", "source"), ACCEPTED)
+def test_accepted(stage: str, source: str) -> None:
+    result = _compile(stage, source)
+    assert result.ok, result.info_log  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("stage", "source", "message"), REJECTED)
+def test_rejected(stage: str, source: str, message: str) -> None:
+    result = _compile(stage, source)
+    assert not result.ok  # type: ignore[attr-defined]
+    assert message in result.info_log  # type: ignore[attr-defined]
+
+
+def test_core_contexts_refuse_the_compatibility_profile() -> None:
+    source = "#version 150 compatibility\nvoid main() {}"
+    assert compiled(Stage.VERTEX, source, "compat").ok
+    assert not compiled(Stage.VERTEX, source, "core").ok
+
+
+def test_a_version_limit_is_respected() -> None:
+    result = compiled(Stage.VERTEX, "#version 430\nvoid main() {}", version_limit=330)
+    assert "GLSL 4.30 is not supported" in result.info_log

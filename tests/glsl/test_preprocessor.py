@@ -1,0 +1,106 @@
+"""The preprocessor: what comes out of directives and macros."""
+
+import pytest
+
+from compiler.glsl.diagnostics import Log
+from compiler.glsl.preprocessor import Settings, preprocess
+
+
+def tokens(text: str, **settings: object) -> str:
+    log = Log()
+    result = preprocess(text, "t", Settings(api="compat", **settings), log)  # type: ignore[arg-type]
+    assert log.error_count == 0, log.text
+    return " ".join(t[1] for t in result.tokens)
+
+
+def messages(text: str) -> list[str]:
+    log = Log()
+    preprocess(text, "t", Settings(api="compat"), log)
+    return [d.message for d in log.diagnostics if d.severity == "error"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("#define A 1\nA B", "1 B"),
+        ("#define F(x, y) x + y\nF(1, (2, 3))", "1 + ( 2 , 3 )"),
+        ("#define F(x) x\nF\n(3)", "3"),
+        ("#define F(x) x\nF;", "F ;"),
+        ("#define A A B\nA", "A B"),
+        ("#define A B\n#define B A\nA B", "A B"),
+        ("#define F(x) x F(x)\nF(F(1))", "1 F ( 1 ) F ( 1 F ( 1 ) )"),
+        ("#define CAT(a, b) a##b\nCAT(fo, o) CAT(1, 2)", "foo 12"),
+        ("#define E(x) x##y\nE()", "y"),
+        ("a /* b\nc */ d // e\nf", "a d f"),
+        ("#define A 1 \\\n + 2\nA", "1 + 2"),
+        ("__LINE__\n__LINE__", "1 2"),
+        ("#line 41\n__LINE__", "42"),
+        ("#version 330\n#line 41\n__LINE__", "41"),
+        ("#version 130\n__VERSION__", "130"),
+        ("#if 1 + 2 * 3 == 7 && defined(X) || !defined Y\nyes\n#endif", "yes"),
+        ("#if 0\nbad '@'\n#elif 1\nyes\n#elif 1\nno\n#else\nno\n#endif", "yes"),
+        ("#ifdef GL_ARB_gpu_shader5\nyes\n#endif\n#ifndef Q\nno Q\n#endif", "yes no Q"),
+        ("#if 0\n#if 1\na\n#else\nb\n#endif\nc\n#endif\nd", "d"),
+        ("#if (7 / 2) == 3 && (-7 % 3) == -1 && (1 << 4 >> 2) == 4 && ~0 == -1\nok\n#endif", "ok"),
+        ("#define f(x) (x)\n#define g f\ng(1)", "( 1 )"),
+        ("#undef nothing\n#pragma optimize(on)\na", "a"),
+    ],
+)
+def test_expansion(text: str, expected: str) -> None:
+    assert tokens(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("#if 1\n", "#if without #endif"),
+        ("#endif", "#endif without #if"),
+        ("#else", "#else without #if"),
+        ("#if 1\n#else\n#else\n#endif", "#else after #else"),
+        ("#define A 1\n#define A 2", "macro 'A' is already defined differently"),
+        ("#define GL_foo", "macro names beginning with 'GL_' are reserved: 'GL_foo'"),
+        ("#define __LINE__ 3", "'__LINE__' cannot be redefined"),
+        ("#define F(a, a) a", "macro 'F' has two parameters 'a'"),
+        ("#define F(a) a\nF(1, 2)", "macro 'F' takes 1 arguments, 2 given"),
+        ("#define F(a) a\nF(1", "arguments of macro 'F' are not closed"),
+        ("#error no luck", "#error no luck"),
+        ("int a;\n#version 330", "#version must come first, before anything but comments"),
+        (
+            "int a;\n#extension all : warn",
+            "#extension must come before everything but other directives",
+        ),
+        ("#version 331", "GLSL 3.31 is not supported"),
+        ("#version 300", "GLSL 3.00 is not supported"),
+        ("#version 330 full", "unexpected 'full' after #version"),
+        ("#extension GL_ARB_nothing : require", "extension 'GL_ARB_nothing' is not supported"),
+        ("#extension all : enable", "'all' cannot be used with 'enable'"),
+        ("#if 1 / 0\n#endif", "division by zero in preprocessor expression"),
+        ("#if (1\n#endif", "expected ')' in preprocessor expression"),
+        ("#fi", "unknown directive '#fi'"),
+        ("a $ b", "unexpected character '$'"),
+        ("/* a", "comment is not closed"),
+    ],
+)
+def test_errors(text: str, expected: str) -> None:
+    assert expected in messages(text)
+
+
+def test_equal_redefinition_is_allowed() -> None:
+    assert tokens("#define A 1 + 2\n#define A 1  +  2\nA") == "1 + 2"
+
+
+def test_an_extension_macro_is_defined_only_where_supported() -> None:
+    text = "#ifdef GL_ARB_gpu_shader5\nyes\n#else\nno\n#endif"
+    assert tokens(text, extensions=frozenset({"ARB_gpu_shader5"})) == "yes"
+    assert tokens(text, extensions=frozenset()) == "no"
+
+
+def test_include_finds_named_strings() -> None:
+    strings = {"/a": "one\n#include </b>\nthree", "/b": "two"}
+    text = "#extension GL_ARB_shading_language_include : require\n#include </a>\nfour"
+    assert tokens(text, include=lambda path, current: strings.get(path)) == "one two three four"
+
+
+def test_exploding_macros_are_cut_off() -> None:
+    text = "".join(f"#define M{i + 1} M{i} M{i}\n" for i in range(40)) + "M40"
+    assert messages(text) == ["macro expansion produces too many tokens"]
