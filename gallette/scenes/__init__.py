@@ -13,9 +13,12 @@ from gallette.scenes import (
     lines_points,
     lit_mesh,
     mandelbrot,
+    particles,
+    reflection,
     shadow_map,
     textured_quads,
     transparency,
+    volume,
 )
 from gallette.scenes.common import SCENES, Pass, Scene
 
@@ -32,7 +35,10 @@ __all__ = [
     "lines_points",
     "lit_mesh",
     "mandelbrot",
+    "particles",
+    "reflection",
     "shadow_map",
     "textured_quads",
     "transparency",
+    "volume",
 ]

@@ -1,0 +1,70 @@
+"""Transform feedback: a vertex shader moves particles from buffer to buffer before they are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gallette.scenes.common import Pass, capture, scene
+
+MOVE = """
+#version 330
+in vec2 place;
+in vec2 speed;
+out vec2 new_place;
+out vec2 new_speed;
+void main() {
+    vec2 pull = -place * 0.0625;
+    new_speed = speed + pull;
+    new_place = place + new_speed * 0.25;
+}
+"""
+VERTEX = """
+#version 330
+in vec2 place;
+in vec2 speed;
+out vec2 v;
+void main() {
+    gl_Position = vec4(place, 0.0, 1.0);
+    gl_PointSize = 4.0;
+    v = speed;
+}
+"""
+FRAGMENT = """
+#version 330
+in vec2 v;
+out vec4 color;
+void main() {
+    color = vec4(0.5 + v, 1.0 - abs(v.x), 1.0);
+}
+"""
+
+
+@scene("particles", size=(192, 144), tags=("multipass",))
+def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
+    """Two hundred particles pulled to the middle, ten steps on the GPU, drawn three times."""
+    k = np.arange(200)
+    start = np.stack(
+        [0.8 * np.cos(k * 2.399), 0.8 * np.sin(k * 2.399), -0.3 * np.sin(k * 2.399),
+         0.3 * np.cos(k * 2.399)], axis=1,
+    )  # fmt: skip
+    # Multiples of 1/1024: the first steps are then exact whatever the order of operations.
+    data = (np.round(start * 1024) / 1024).astype(np.float32)
+    buffers = [ctx.buffer(data.tobytes()), ctx.buffer(reserve=data.nbytes)]
+    move = ctx.program(vertex_shader=MOVE, varyings=["new_place", "new_speed"])
+    show = ctx.program(VERTEX, FRAGMENT)
+    layout = ("2f 2f", "place", "speed")
+    steps = [ctx.vertex_array(move, [(b, *layout)]) for b in buffers]
+    views = [ctx.vertex_array(show, [(b, *layout)]) for b in buffers]
+    target = ctx.framebuffer([ctx.texture(size, 4)])
+    target.use()
+    ctx.enable(ctx.PROGRAM_POINT_SIZE)
+    for step in range(10):
+        steps[step % 2].transform(buffers[1 - step % 2], ctx.POINTS, vertices=200)
+        if step in (0, 4, 9):
+            target.use()
+            target.clear()
+            views[1 - step % 2].render(ctx.POINTS, vertices=200)
+            yield capture(f"after step {step + 1}", target)
