@@ -1,4 +1,4 @@
-"""Transform feedback: a vertex shader moves particles from buffer to buffer before they are drawn."""
+"""Transform feedback: a vertex shader moves particles between buffers, then they are drawn."""
 
 from __future__ import annotations
 
