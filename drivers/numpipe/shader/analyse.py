@@ -4,17 +4,14 @@ They run in this order, each one walk or a short fixed point over the tree:
 
 * `prune` drops operations nobody needs, component by component;
 * `find_divergence` decides which values vary between lanes, and which ifs and loops divide them;
-* `choose_kinds` gives values whose producer does not care the dtype most of their users want;
-* `find_lifetimes` numbers the program and notes, per value, where it is last read, and per region,
-  which outer values it reads (those are gathered when the region runs on fewer lanes).
+* `choose_kinds` (in `kinds`) settles the dtype of values whose producer does not care;
+* `find_lifetimes` (in `lifetimes`) notes where each value is last read, and which outer values each
+  region reads (those are gathered when the region runs on fewer lanes).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from compiler.nir.opcodes import Opcode
-
+from .kinds import choose_kinds
 from .lane_ir import (
     BreakOp,
     ContinueOp,
@@ -27,14 +24,11 @@ from .lane_ir import (
     Op,
     Region,
 )
+from .lifetimes import find_lifetimes
+from .walking import EFFECTS, IMPLICIT_LOD, walk
 
-__all__ = ["IMPLICIT_LOD", "analyse", "has_jump", "is_quad_op", "touches_memory", "walk"]
+__all__ = ["analyse"]
 
-IMPLICIT_LOD = frozenset({"tex", "txb", "lod"})
-EFFECTS = frozenset(
-    {"output", "output_indirect", "discard", "array_store", "emit_vertex", "end_primitive"}
-)
-_BY_LANE = frozenset({"array_load", "helper", "input", "input_indirect", "input_select", "system"})
 UNIFORM_SYSTEM_VALUES = frozenset(
     {
         "base_vertex",
@@ -47,10 +41,6 @@ UNIFORM_SYSTEM_VALUES = frozenset(
         "fog_params",
     }
 )
-AGNOSTIC = frozenset(
-    {"iadd", "isub", "imul", "iand", "ior", "ixor", "inot", "ieq", "ine", "ishl", "ineg"}
-)
-"""Integer operations whose result bits do not depend on signedness."""
 
 
 def analyse(program: LaneProgram) -> None:
@@ -59,42 +49,6 @@ def analyse(program: LaneProgram) -> None:
     find_divergence(program)
     choose_kinds(program)
     find_lifetimes(program)
-
-
-def walk(region: Region) -> Iterator[tuple[Item, Region]]:
-    """Every item with the region it is in, in program order."""
-    for item in region.items:
-        yield item, region
-        if isinstance(item, IfOp):
-            yield from walk(item.then)
-            yield from walk(item.else_)
-        elif isinstance(item, LoopOp):
-            yield from walk(item.body)
-
-
-def is_quad_op(op: Op) -> bool:
-    """Does it combine the lanes of a 2x2 quad?"""
-    if op.what == "tex":
-        return op.data[0].op in IMPLICIT_LOD
-    return op.what == "alu" and op.data.is_derivative
-
-
-def has_jump(region: Region) -> bool:
-    """Can lanes leave the region's loop from inside it?"""
-    for item in region.items:
-        if isinstance(item, (BreakOp, ContinueOp)):
-            return True
-        if isinstance(item, IfOp) and (has_jump(item.then) or has_jump(item.else_)):
-            return True
-    return False
-
-
-def touches_memory(region: Region) -> bool:
-    """Does it hold something addressed by the lane's number in the whole chunk?"""
-    return any(
-        isinstance(item, Op) and (item.what in EFFECTS or item.what in _BY_LANE)
-        for item, _ in walk(region)
-    )
 
 
 # -- dead code ---------------------------------------------------------------------------------
@@ -264,202 +218,3 @@ def _varies(op: Op) -> bool:
     if op.what == "tex" and op.data[0].op in IMPLICIT_LOD:
         return True
     return any(src.varying for src in op.srcs)
-
-
-# -- dtypes ------------------------------------------------------------------------------------
-
-
-def choose_kinds(program: LaneProgram) -> None:
-    """Settle the dtype of values that loads, joins and selections pass on without looking."""
-    items = [item for item, _ in walk(program.root)]
-    for item in items:
-        for a, b in _same_kind(item):
-            _unite(a, b)
-    for item in items:
-        if isinstance(item, Op) and item.what in ("alu", "alu_n"):
-            _vote_alu(item)
-        for a, b in _same_kind(item):
-            _vote(a, b.kind)
-            _vote(b, a.kind)
-    for value in program.values:
-        if not value.kind and value.const is None:
-            root = _find(value)
-            votes = root.votes
-            if votes:
-                value.kind = _winner(votes)
-            else:
-                value.kind = f"f{value.bits // 8}" if value.bits >= 16 else f"u{value.bits // 8}"
-    for item in items:
-        if isinstance(item, Op) and item.what == "alu" and item.data.name in AGNOSTIC:
-            _settle_agnostic(item)
-        elif isinstance(item, Op) and item.what == "array_store":
-            array, kind = item.data[0], item.srcs[0].kind
-            if kind:
-                array.votes[kind] = array.votes.get(kind, 0) + 1
-        elif isinstance(item, Op) and item.what == "array_load":
-            array, kind = item.data[0], item.dsts[0].kind
-            array.votes[kind] = array.votes.get(kind, 0) + 1
-    for array in program.arrays.values():
-        array.kind = "b1" if array.bits == 1 else _winner(array.votes)
-
-
-def _winner(votes: dict[str, int]) -> str:
-    return max(votes, key=lambda k: (votes[k], k)) if votes else "f4"
-
-
-def _same_kind(item: Item) -> Iterator[tuple[LaneValue, LaneValue]]:
-    """Pairs of values that should have one dtype, so that nothing needs viewing."""
-    if isinstance(item, IfOp):
-        for result, a, b in item.joins:
-            yield result, a
-            yield result, b
-    elif isinstance(item, LoopOp):
-        yield from zip(item.carried, item.initial, strict=True)
-    elif isinstance(item, ContinueOp):
-        yield from zip(item.loop.carried, item.values, strict=True)
-    elif isinstance(item, BreakOp):
-        yield from zip(item.loop.exits, item.values, strict=True)
-    elif isinstance(item, Op) and item.what == "alu" and item.data.name == "bcsel":
-        item.dsts[0].kind = "b1" if item.dsts[0].bits == 1 else ""
-        yield item.dsts[0], item.srcs[1]
-        yield item.dsts[0], item.srcs[2]
-
-
-def _open(value: LaneValue) -> bool:
-    return not value.kind and value.const is None
-
-
-def _find(value: LaneValue) -> LaneValue:
-    while value.link is not None:
-        value = value.link
-    return value
-
-
-def _unite(a: LaneValue, b: LaneValue) -> None:
-    if _open(a) and _open(b):
-        ra, rb = _find(a), _find(b)
-        if ra is not rb:
-            ra.link = rb
-
-
-def _vote(value: LaneValue, kind: str) -> None:
-    if kind and _open(value):
-        root = _find(value)
-        if root.votes is None:
-            root.votes = {}
-        root.votes[kind] = root.votes.get(kind, 0) + 1
-
-
-def _vote_alu(op: Op) -> None:
-    opcode: Opcode = op.data
-    if opcode.name == "bcsel":
-        return
-    for type, src in zip(opcode.input_types, op.srcs, strict=False):
-        if _open(src):
-            base = "i" if opcode.name in AGNOSTIC else type.base[0]
-            _vote(src, "b1" if src.bits == 1 else f"{base}{src.bits // 8}")
-
-
-def _settle_agnostic(op: Op) -> None:
-    """Stay unsigned when every operand is, else signed: either computes the same bits."""
-    dst = op.dsts[0]
-    if dst.kind == "b1":
-        return
-    kinds = {src.kind[0] for src in op.srcs if src.const is None}
-    dst.kind = f"{'u' if kinds == {'u'} else 'i'}{dst.bits // 8}"
-
-
-# -- lifetimes ---------------------------------------------------------------------------------
-
-
-def find_lifetimes(program: LaneProgram) -> None:
-    """Number the items; fill in `start`, `end`, `livein` and `quads`."""
-    _Lifetimes(program).run()
-
-
-LAST = 1 << 60
-"""The end of values the shader hands out."""
-
-
-class _Lifetimes:
-    def __init__(self, program: LaneProgram):
-        self.program = program
-        self.at = 0
-        self.loops: list[tuple[LoopOp, list[LaneValue]]] = []
-        self.livein: dict[Region, dict[LaneValue, None]] = {}
-
-    def run(self) -> None:
-        self.region(self.program.root)
-        for region, values in self.livein.items():
-            region.livein = list(values)
-
-    def use(self, value: LaneValue, region: Region, scalar: bool = True) -> None:
-        if value.const is not None:
-            return
-        value.scalar_use |= scalar
-        value.end = max(value.end, self.at)
-        for loop, extended in self.loops:
-            if value.region.depth < loop.body.depth:
-                extended.append(value)
-        if value.varying:
-            at: Region | None = region
-            while at is not None and at is not value.region:
-                self.livein.setdefault(at, {})[value] = None
-                at = at.parent
-
-    def define(self, value: LaneValue) -> None:
-        value.start = self.at
-        value.end = max(value.end, self.at)
-
-    def region(self, region: Region) -> None:
-        for item in region.items:
-            self.at += 1
-            item.pos = self.at
-            if isinstance(item, Op):
-                arithmetic = item.what == "alu" and item.dsts[0].varying
-                for src in item.srcs:
-                    self.use(src, region, not arithmetic)
-                    if item.what == "output":
-                        src.end = LAST
-                for dst in item.dsts:
-                    self.define(dst)
-                if is_quad_op(item):
-                    at: Region | None = region
-                    while at is not None:
-                        at.quads = True
-                        at = at.parent
-            elif isinstance(item, IfOp):
-                self.branch(item, region)
-            elif isinstance(item, LoopOp):
-                self.loop(item, region)
-            else:
-                for value in item.values:
-                    self.use(value, region)
-
-    def branch(self, item: IfOp, region: Region) -> None:
-        self.use(item.cond, region)
-        self.region(item.then)
-        self.use(item.cond, region)
-        self.region(item.else_)
-        self.at += 1
-        item.merge_pos = self.at
-        self.use(item.cond, region)
-        for result, a, b in item.joins:
-            for value, side in ((a, item.then), (b, item.else_)):
-                self.use(value, side if value.region is side else region)
-            self.define(result)
-
-    def loop(self, item: LoopOp, region: Region) -> None:
-        for value in item.initial:
-            self.use(value, region)
-        for value in item.carried:
-            self.define(value)
-        self.loops.append((item, []))
-        self.region(item.body)
-        self.at += 1
-        item.end_pos = self.at
-        _, extended = self.loops.pop()
-        for value in extended:
-            value.end = max(value.end, self.at)
-        for value in item.exits:
-            self.define(value)

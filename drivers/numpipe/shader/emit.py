@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .analyse import has_jump, touches_memory
 from .emit_loops import LoopEmitter
 from .lane_ir import BreakOp, ContinueOp, IfOp, Item, LaneValue, LoopOp, Op, Region
 from .scopes import Register, Scope
+from .walking import has_jump, touches_memory
 
 __all__ = ["Emitter"]
 

@@ -7,10 +7,10 @@ running. A `continue` taken by some lanes only parks their next values until the
 
 from __future__ import annotations
 
-from .analyse import touches_memory
 from .emit_ops import OpEmitter
 from .lane_ir import BreakOp, ContinueOp, LaneValue, LoopOp, Region
 from .scopes import Register, Scope
+from .walking import touches_memory
 
 __all__ = ["COMPACT_ABOVE", "LoopEmitter"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from compiler.nir.slots import FragResult
 
-from .analyse import IMPLICIT_LOD, walk
 from .api import InputUse, ProgramFacts
 from .lane_ir import LaneProgram, LoopOp, Op
+from .walking import IMPLICIT_LOD, walk
 
 __all__ = ["gather_facts"]
 

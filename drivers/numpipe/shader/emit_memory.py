@@ -1,0 +1,212 @@
+"""What an invocation reads and writes: inputs, outputs, uniform blocks, row arrays, emissions."""
+
+from __future__ import annotations
+
+from .emit_alu import AluEmitter
+from .emit_base import view_name
+from .lane_ir import LaneArray, LaneValue, Op
+
+__all__ = ["MemoryEmitter"]
+
+
+class MemoryEmitter(AluEmitter):
+    """Adds memory to arithmetic."""
+
+    # -- inputs and outputs --------------------------------------------------------------------
+
+    def op_input(self, op: Op) -> None:
+        dst = op.dsts[0]
+        extra = [f"full({self.read(s, 'f4')}, {self.scope.count})" for s in op.srcs]
+        text = self.input_text(op.data, extra, dst.bits)
+        self.fresh(op, dst, self.fetched(text, dst), owned=False)
+
+    def input_text(self, data: tuple[int, int, str, str], extra: list[str], bits: int = 32) -> str:
+        slot, component, mode, where = data
+        if mode == "attribute":
+            wide = "64" if bits == 64 else ""
+            return f"lanes.attribute{wide}({slot}, {component})"
+        if mode == "corner":
+            return f"lanes.corner({slot}, {component}, {where})"
+        if mode == "flat":
+            return f"lanes.flat({slot}, {component})"
+        straight = "" if mode != "noperspective" else ", perspective=False"
+        if where == "at_offset":
+            return f"lanes.smooth_at({slot}, {component}, {', '.join(extra)}{straight})"
+        if where == "at_sample":
+            return f"lanes.smooth({slot}, {component}, where='sample'{straight})"
+        place = "" if where == "pixel" else f", where={where!r}"
+        return f"lanes.smooth({slot}, {component}{place}{straight})"
+
+    def fetched(self, text: str, dst: LaneValue) -> str:
+        return f"fetched({text}, count, {self.scope.lanes}, {dst.kind})"
+
+    def op_input_indirect(self, op: Op) -> None:
+        (slot, component, mode, where), count = op.data
+        slots = ", ".join(
+            self.fetched(
+                self.input_text((slot + i, component, mode, where), [], op.dsts[0].bits),
+                op.dsts[0],
+            )
+            for i in range(count)
+        )
+        offset = self.read(op.srcs[0], "i4", lanes=False)
+        self.fresh(op, op.dsts[0], f"slot_select(({slots},), {offset}, {self.scope.count})")
+
+    def op_input_select(self, op: Op) -> None:
+        places = ", ".join(
+            self.fetched(self.input_text(place, []), op.dsts[0]) for place in op.data
+        )
+        index = self.read(op.srcs[0], "i4", lanes=False)
+        self.fresh(op, op.dsts[0], f"slot_select(({places},), {index}, {self.scope.count})")
+
+    def op_system(self, op: Op) -> None:
+        name, component = op.data
+        dst = op.dsts[0]
+        vertex = self.program.stage != "fragment"
+        text = f"lanes.system({name!r})" if vertex else f"lanes.system({name!r}, {component})"
+        if name == "alpha_ref":
+            self.scalar(dst, f"uniform(f4(state.alpha_ref), {dst.kind})")
+        elif dst.varying:
+            self.fresh(op, dst, self.fetched(text, dst), owned=False)
+        else:
+            self.scalar(dst, f"uniform({text}, {dst.kind})")
+
+    def op_helper(self, op: Op) -> None:
+        dst = op.dsts[0]
+        dead = "alive" if op.data == "is_helper_invocation" and self.program.uses_discard else None
+        self.fresh(
+            op, dst, f"fetched(helpers(helper, {dead}, count), count, {self.scope.lanes}, b1)"
+        )
+
+    def op_clip_plane(self, op: Op) -> None:
+        plane, component = op.data
+        dst = op.dsts[0]
+        self.scalar(dst, f"plane(state.clip_planes, {plane}, {component}).view({dst.kind})")
+
+    def op_output(self, op: Op) -> None:
+        place = op.data
+        value = op.srcs[0]
+        array = self.program.output_arrays.get(place)
+        if array is None:
+            kind = value.kind or f"f{max(value.bits, 8) // 8}"
+            self.outputs[place] = self.read(value, kind, lanes=False)
+            return
+        name = self.array_name(array)
+        self.outputs[place] = f"{name}[0]"
+        text = self.read(value, array.kind)
+        scope = self.scope
+        self.line(f"row_store({name}, 0, (), (), {text}, {scope.lanes}, {scope.live or None})")
+
+    def op_output_indirect(self, op: Op) -> None:
+        (slot, component, dual), count = op.data
+        first = self.program.output_arrays[(slot, component, dual)]
+        offset = self.read(op.srcs[1], "i4", lanes=False)
+        scope = self.scope
+        for i in range(count):
+            place = (slot + i, component, dual)
+            array = self.program.output_arrays[place]
+            name = self.array_name(array)
+            self.outputs[place] = f"{name}[0]"
+            text = self.read(op.srcs[0], first.kind)
+            self.line(
+                f"row_store({name}, {-i}, ((1, {i + 1}),), ({offset},), {text}, "
+                f"{scope.lanes}, {scope.live or None})"
+            )
+
+    def op_emit_vertex(self, op: Op) -> None:
+        places = sorted(self.program.output_arrays)
+        rows = self.tuple_of([self.array_name(self.program.output_arrays[p]) for p in places])
+        scope = self.scope
+        self.line(
+            f"emit_vertex(events, {op.data}, {rows}, count, {scope.lanes}, {scope.live or None})"
+        )
+
+    def op_end_primitive(self, op: Op) -> None:
+        scope = self.scope
+        self.line(
+            f"emit_vertex(events, {op.data}, None, count, {scope.lanes}, {scope.live or None})"
+        )
+
+    def op_discard(self, op: Op) -> None:
+        condition = self.read(op.srcs[0], "b1")
+        scope = self.scope
+        self.line(f"alive = kill(alive, {condition}, count, {scope.lanes}, {scope.live or None})")
+        if op.data and self.loops:
+            # A loop may wait for something only lanes that have ended could bring about.
+            self.line("if not alive.any():")
+            with self.indented():
+                self.line("return nothing, alive, {}")
+
+    # -- buffers -------------------------------------------------------------------------------
+
+    def op_ubo(self, op: Op) -> None:
+        block, offset = op.srcs
+        dst, extra = op.dsts[0], op.data
+        kind = "u4" if dst.bits == 1 else dst.kind
+        size = int(kind[1:])
+        if block.const is not None and offset.const is not None:
+            at = (offset.const + extra) // size
+            self.view(block.const, kind, at + 1)
+            # Next to lanes, a 0-d array is cheaper than a scalar; among scalars it is not.
+            shape = "" if dst.scalar_use else ", ..."
+            self.scalar(dst, f"{view_name(block.const, kind)}[{at}{shape}]")
+            return
+        if block.varying:
+            self.view(-1, kind, 0)
+            self.fresh(
+                op,
+                dst,
+                f"ubo_any({view_name(-1, kind)}, {self.read(block, 'i4')}, "
+                f"{self.read(offset, 'i4')}, {extra}, {self.scope.count}, {kind})",
+            )
+            return
+        if block.const is not None:
+            self.view(block.const, kind, 0)
+            where = view_name(block.const, kind)
+        else:
+            self.view(-1, kind, 0)
+            where = f"pick_block({view_name(-1, kind)}, {self.read(block, 'i4', lanes=False)})"
+        at_text = self.read(offset, "i4", lanes=False)
+        if dst.varying:
+            self.fresh(op, dst, f"ubo_lanes({where}, {at_text}, {extra})")
+        else:
+            self.scalar(dst, f"ubo_scalar({where}, {at_text}, {extra})")
+
+    def view(self, block: int, kind: str, least: int) -> None:
+        key = (block, kind)
+        self.views[key] = max(self.views.get(key, 0), least)
+
+    # -- row arrays ----------------------------------------------------------------------------
+
+    def op_array_load(self, op: Op) -> None:
+        array: LaneArray
+        array, (base, steps), extra = op.data
+        dst = op.dsts[0]
+        name = self.array_name(array)
+        indices = self.tuple_of([self.read(s, "i4", lanes=False) for s in op.srcs])
+        view = "" if array.kind == dst.kind else f".view({dst.kind})"
+        where = f"{name}, {base + extra}, {steps}, {indices}"
+        scope = self.scope
+        if array.varying:
+            text = f"row_load({where}, {scope.lanes}, {scope.count}){view}"
+            self.fresh(op, dst, text)
+        elif dst.varying:
+            self.fresh(op, dst, f"scalar_row_load({where}){view}")
+        else:
+            self.scalar(dst, f"scalar_row_load({where}){view}")
+
+    def op_array_store(self, op: Op) -> None:
+        array: LaneArray
+        array, (base, steps), extra = op.data
+        name = self.array_name(array)
+        value = self.read(op.srcs[0], array.kind)
+        indices = self.tuple_of([self.read(s, "i4", lanes=False) for s in op.srcs[1:]])
+        where = f"{name}, {base + extra}, {steps}, {indices}, {value}"
+        scope = self.scope
+        if array.varying:
+            self.line(f"row_store({where}, {scope.lanes}, {scope.live or None})")
+        else:
+            self.line(f"scalar_row_store({where})")
+
+    def tuple_of(self, texts: list[str]) -> str:
+        return "(" + "".join(f"{t}, " for t in texts) + ")"

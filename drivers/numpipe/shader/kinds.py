@@ -1,0 +1,122 @@
+"""The dtype of every value.
+
+Arithmetic says what it produces. Loads, joins and selections only pass bits on: they take the dtype
+most of their users want, together with everything they are joined to, so that as little as possible
+has to be viewed as something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.nir.opcodes import Opcode
+
+from .lane_ir import BreakOp, ContinueOp, IfOp, Item, LaneProgram, LaneValue, LoopOp, Op
+from .walking import walk
+
+__all__ = ["AGNOSTIC", "choose_kinds"]
+
+AGNOSTIC = frozenset(
+    {"iadd", "isub", "imul", "iand", "ior", "ixor", "inot", "ieq", "ine", "ishl", "ineg"}
+)
+"""Integer operations whose result bits do not depend on signedness."""
+
+
+def choose_kinds(program: LaneProgram) -> None:
+    """Settle the dtype of values that loads, joins and selections pass on without looking."""
+    items = [item for item, _ in walk(program.root)]
+    for item in items:
+        for a, b in _same_kind(item):
+            _unite(a, b)
+    for item in items:
+        if isinstance(item, Op) and item.what in ("alu", "alu_n"):
+            _vote_alu(item)
+        for a, b in _same_kind(item):
+            _vote(a, b.kind)
+            _vote(b, a.kind)
+    for value in program.values:
+        if not value.kind and value.const is None:
+            root = _find(value)
+            votes = root.votes
+            if votes:
+                value.kind = _winner(votes)
+            else:
+                value.kind = f"f{value.bits // 8}" if value.bits >= 16 else f"u{value.bits // 8}"
+    for item in items:
+        if isinstance(item, Op) and item.what == "alu" and item.data.name in AGNOSTIC:
+            _settle_agnostic(item)
+        elif isinstance(item, Op) and item.what == "array_store":
+            array, kind = item.data[0], item.srcs[0].kind
+            if kind:
+                array.votes[kind] = array.votes.get(kind, 0) + 1
+        elif isinstance(item, Op) and item.what == "array_load":
+            array, kind = item.data[0], item.dsts[0].kind
+            array.votes[kind] = array.votes.get(kind, 0) + 1
+    for array in program.arrays.values():
+        array.kind = "b1" if array.bits == 1 else _winner(array.votes)
+
+
+def _winner(votes: dict[str, int]) -> str:
+    return max(votes, key=lambda k: (votes[k], k)) if votes else "f4"
+
+
+def _same_kind(item: Item) -> Iterator[tuple[LaneValue, LaneValue]]:
+    """Pairs of values that should have one dtype, so that nothing needs viewing."""
+    if isinstance(item, IfOp):
+        for result, a, b in item.joins:
+            yield result, a
+            yield result, b
+    elif isinstance(item, LoopOp):
+        yield from zip(item.carried, item.initial, strict=True)
+    elif isinstance(item, ContinueOp):
+        yield from zip(item.loop.carried, item.values, strict=True)
+    elif isinstance(item, BreakOp):
+        yield from zip(item.loop.exits, item.values, strict=True)
+    elif isinstance(item, Op) and item.what == "alu" and item.data.name == "bcsel":
+        item.dsts[0].kind = "b1" if item.dsts[0].bits == 1 else ""
+        yield item.dsts[0], item.srcs[1]
+        yield item.dsts[0], item.srcs[2]
+
+
+def _open(value: LaneValue) -> bool:
+    return not value.kind and value.const is None
+
+
+def _find(value: LaneValue) -> LaneValue:
+    while value.link is not None:
+        value = value.link
+    return value
+
+
+def _unite(a: LaneValue, b: LaneValue) -> None:
+    if _open(a) and _open(b):
+        ra, rb = _find(a), _find(b)
+        if ra is not rb:
+            ra.link = rb
+
+
+def _vote(value: LaneValue, kind: str) -> None:
+    if kind and _open(value):
+        root = _find(value)
+        if root.votes is None:
+            root.votes = {}
+        root.votes[kind] = root.votes.get(kind, 0) + 1
+
+
+def _vote_alu(op: Op) -> None:
+    opcode: Opcode = op.data
+    if opcode.name == "bcsel":
+        return
+    for type, src in zip(opcode.input_types, op.srcs, strict=False):
+        if _open(src):
+            base = "i" if opcode.name in AGNOSTIC else type.base[0]
+            _vote(src, "b1" if src.bits == 1 else f"{base}{src.bits // 8}")
+
+
+def _settle_agnostic(op: Op) -> None:
+    """Stay unsigned when every operand is, else signed: either computes the same bits."""
+    dst = op.dsts[0]
+    if dst.kind == "b1":
+        return
+    kinds = {src.kind[0] for src in op.srcs if src.const is None}
+    dst.kind = f"{'u' if kinds == {'u'} else 'i'}{dst.bits // 8}"

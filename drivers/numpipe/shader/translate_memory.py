@@ -1,0 +1,278 @@
+"""Intrinsics of the translation: inputs, outputs, buffers, locals, system values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from compiler.errors import GalletteError
+from compiler.nir.ir import Deref, Intrinsic, Variable
+from compiler.nir.slots import VaryingSlot
+from compiler.nir.types import Type
+
+from .lane_ir import LaneArray, LaneValue
+from .translate_values import ValueTranslator
+
+__all__ = ["MemoryTranslator"]
+
+_COLORS = frozenset({VaryingSlot.COL0, VaryingSlot.COL1, VaryingSlot.BFC0, VaryingSlot.BFC1})
+
+
+class MemoryTranslator(ValueTranslator):
+    """Adds everything an `Intrinsic` can be."""
+
+    def intrinsic(self, instr: Intrinsic) -> None:
+        handler = _INTRINSICS.get(instr.name)
+        if handler is None:
+            raise GalletteError(f"numpipe has no code for the intrinsic {instr.name!r}")
+        handler(self, instr)
+
+    def outputs(self, instr: Intrinsic, name: str = "") -> list[LaneValue]:
+        """Fresh components for the result of an intrinsic."""
+        d = instr.result
+        kind = "b1" if d.bit_size == 1 else ""
+        values = [self.new(d.bit_size, kind) for _ in range(d.num_components)]
+        self.components[d] = values
+        return values
+
+    def load_input(self, instr: Intrinsic) -> None:
+        values = self.outputs(instr)
+        offset = self.component(instr.srcs[0], 0)
+        fragment = self.program.stage == "fragment"
+        slot = instr["location"] if fragment else instr["base"]
+        for i, value in enumerate(values):
+            data = (slot, instr["component"] + i, "flat" if fragment else "attribute", "pixel")
+            self.input_component(value, data, offset, instr["num_slots"])
+
+    def load_per_vertex(self, instr: Intrinsic) -> None:
+        """An input of one corner of the primitive a geometry shader works on."""
+        corners = _CORNERS[self.shader.info.input_primitive]
+        vertex, offset = (self.component(src, 0) for src in instr.srcs)
+        slots = max(1, instr["num_slots"])
+        for i, value in enumerate(self.outputs(instr)):
+            slot, component = divmod(instr["location"] * 4 + instr["component"] + i, 4)
+            places = [
+                (slot + at, component, "corner", corner)
+                for corner in range(corners)
+                for at in range(slots)
+            ]
+            if vertex.const is not None and offset.const is not None:
+                at = vertex.const * slots + offset.const
+                if at < len(places):
+                    self.emit("input", places[at], [value], [])
+                else:
+                    self.components[instr.result][i] = self.constant(0, value.bits)
+                continue
+            stride = self.constant(slots, 32)
+            index = self.scalar("iadd", self.scalar("imul", vertex, stride), offset)
+            self.emit("input_select", places, [value], [index])
+
+    def emit_vertex(self, instr: Intrinsic) -> None:
+        self.emit(instr.name, instr["stream"], [], [])
+
+    def load_interpolated(self, instr: Intrinsic) -> None:
+        values = self.outputs(instr)
+        bary = instr.srcs[0].value.instr
+        assert isinstance(bary, Intrinsic)
+        where = bary.name.removeprefix("load_barycentric_")
+        mode = bary["interp"]
+        if mode == "none":  # a colour without a qualifier of its own
+            mode = "flat" if self.flat_colors and instr["location"] in _COLORS else "smooth"
+        extra: list[LaneValue] = []
+        if where in ("at_offset", "at_sample"):
+            extra = self.whole(bary.srcs[0])
+        offset = self.component(instr.srcs[1], 0)
+        for i, value in enumerate(values):
+            data = (instr["location"], instr["component"] + i, mode, where)
+            self.input_component(value, data, offset, instr["num_slots"], extra)
+
+    def input_component(
+        self,
+        value: LaneValue,
+        data: tuple[int, int, str, str],
+        offset: LaneValue,
+        num_slots: int,
+        extra: Iterable[LaneValue] = (),
+    ) -> None:
+        slot, component, mode, where = data
+        slot, component = slot + component // 4, component % 4
+        if offset.const is not None:
+            data = (slot + offset.const, component, mode, where)
+            self.emit("input", data, [value], list(extra))
+        else:
+            data_n = ((slot, component, mode, where), num_slots)
+            self.emit("input_indirect", data_n, [value], [offset, *extra])
+
+    def barycentric(self, instr: Intrinsic) -> None:
+        """Nothing by itself: the load that uses it looks back at it."""
+
+    def store_output(self, instr: Intrinsic) -> None:
+        offset = self.component(instr.srcs[1], 0)
+        slot, dual = instr["location"], instr["dual_source"]
+        for i in range(instr.srcs[0].num_components):
+            if not instr["write_mask"] >> i & 1:
+                continue
+            value = self.component(instr.srcs[0], i)
+            component = instr["component"] + i
+            place = (slot + component // 4, component % 4, dual)
+            if offset.const is not None:
+                place = (place[0] + offset.const, place[1], place[2])
+                if self.region is not self.program.root or self.program.stage == "geometry":
+                    self.output_array(place, value)
+                self.emit("output", place, [], [value])
+            else:
+                for k in range(instr["num_slots"]):
+                    self.output_array((place[0] + k, place[1], place[2]), value)
+                self.emit("output_indirect", (place, instr["num_slots"]), [], [value, offset])
+
+    def output_array(self, place: tuple[int, int, int], value: LaneValue) -> None:
+        """An output stored by some lanes, or at an index, needs memory until the end."""
+        if place not in self.program.output_arrays:
+            array = LaneArray(f"output {place[0]}.{'xyzw'[place[1]]}", 1, value.bits)
+            array.varying = True
+            array.kind = value.kind or f"f{value.bits // 8}"
+            self.program.output_arrays[place] = array
+
+    def load_ubo(self, instr: Intrinsic) -> None:
+        block, offset = (self.component(src, 0) for src in instr.srcs[:2])
+        for i, value in enumerate(self.outputs(instr)):
+            self.emit("ubo", i * (value.bits // 8), [value], [block, offset])
+
+    def system(self, instr: Intrinsic) -> None:
+        name = instr.name.removeprefix("load_")
+        for i, value in enumerate(self.outputs(instr)):
+            self.emit("system", (name, i), [value], [])
+
+    def clip_plane(self, instr: Intrinsic) -> None:
+        for i, value in enumerate(self.outputs(instr)):
+            self.emit("clip_plane", (instr["ucp_id"], i), [value], [])
+
+    def helper(self, instr: Intrinsic) -> None:
+        self.emit("helper", instr.name, self.outputs(instr), [])
+
+    def discard(self, instr: Intrinsic) -> None:
+        self.program.uses_discard = True
+        conds = [self.component(src, 0) for src in instr.srcs] or [self.constant(1, 1)]
+        self.emit("discard", instr.name.startswith("discard"), [], conds)
+
+    def deref_place(self, deref: Deref) -> tuple[LaneArray, list[LaneValue], Any, int]:
+        """The array behind a deref: (array, dynamic indices, (base, strides), components)."""
+        chain = deref.path()
+        var = chain[0].var
+        assert var is not None
+        array = self.array_of(var)
+        base, indices, steps = 0, [], []
+        type: Type = var.type
+        for step in chain[1:]:
+            if step.form == "array":
+                element = type.indexed()
+                stride, length = _rows(element), type.indexed_length()
+                index = self.component(step.srcs[-1], 0)
+                if index.const is not None:
+                    at = index.const
+                    base += at * stride if at < length else array.rows
+                else:
+                    indices.append(index)
+                    steps.append((stride, length))
+                type = element
+            elif step.form == "struct":
+                field = step.field
+                base += sum(_rows(f.type) for f in type.fields[:field])
+                type = type.fields[field].type
+            else:
+                raise GalletteError(f"numpipe has no code for {step.form!r} derefs")
+        return array, indices, (base, tuple(steps)), _rows(type)
+
+    def array_of(self, var: Variable) -> LaneArray:
+        array = self.program.arrays.get(var)
+        if array is None:
+            bits = {leaf.bit_size for leaf in var.type.leaves()}
+            if len(bits) != 1:
+                raise GalletteError(f"local {var.name!r} mixes component sizes")
+            array = LaneArray(var.name, _rows(var.type), bits.pop())
+            self.program.arrays[var] = array
+        return array
+
+    def load_deref(self, instr: Intrinsic) -> None:
+        deref = instr.deref
+        assert deref is not None
+        array, indices, place, _ = self.deref_place(deref)
+        for i, value in enumerate(self.outputs(instr)):
+            self.emit("array_load", (array, place, i), [value], indices)
+
+    def store_deref(self, instr: Intrinsic) -> None:
+        deref = instr.deref
+        assert deref is not None
+        array, indices, place, _ = self.deref_place(deref)
+        for i in range(instr.srcs[1].num_components):
+            if instr["write_mask"] >> i & 1:
+                value = self.component(instr.srcs[1], i)
+                self.emit("array_store", (array, place, i), [], [value, *indices])
+
+    def nothing(self, instr: Intrinsic) -> None:
+        """Barriers order nothing here: operations happen in program order."""
+
+
+def _rows(type: Type) -> int:
+    """Scalars in a type."""
+    if type.element is not None:
+        return type.length * _rows(type.element)
+    if type.is_struct:
+        return sum(_rows(f.type) for f in type.fields)
+    return type.components
+
+
+_CORNERS = {
+    "points": 1,
+    "lines": 2,
+    "lines_adjacency": 4,
+    "triangles": 3,
+    "triangles_adjacency": 6,
+}
+
+_T = MemoryTranslator
+_INTRINSICS: dict[str, Callable[[MemoryTranslator, Intrinsic], None]] = {
+    "load_input": _T.load_input,
+    "load_interpolated_input": _T.load_interpolated,
+    "store_output": _T.store_output,
+    "load_ubo": _T.load_ubo,
+    "load_deref": _T.load_deref,
+    "store_deref": _T.store_deref,
+    "load_user_clip_plane": _T.clip_plane,
+    "load_helper_invocation": _T.helper,
+    "is_helper_invocation": _T.helper,
+    "discard": _T.discard,
+    "discard_if": _T.discard,
+    "demote": _T.discard,
+    "demote_if": _T.discard,
+    "barrier": _T.nothing,
+    "load_per_vertex_input": _T.load_per_vertex,
+    "emit_vertex": _T.emit_vertex,
+    "end_primitive": _T.emit_vertex,
+}
+for _where in ("pixel", "centroid", "sample", "at_offset", "at_sample"):
+    _INTRINSICS[f"load_barycentric_{_where}"] = _T.barycentric
+for _name in (
+    "vertex_id",
+    "vertex_id_zero_base",
+    "instance_id",
+    "base_vertex",
+    "first_vertex",
+    "base_instance",
+    "draw_id",
+    "primitive_id",
+    "invocation_id",
+    "frag_coord",
+    "point_coord",
+    "front_face",
+    "sample_id",
+    "sample_pos",
+    "sample_mask_in",
+    "num_samples",
+    "layer_id",
+    "viewport_index",
+    "alpha_ref",
+    "fog_color",
+    "fog_params",
+):
+    _INTRINSICS[f"load_{_name}"] = _T.system

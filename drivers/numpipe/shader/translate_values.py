@@ -1,0 +1,220 @@
+"""Values and arithmetic of the translation: vectors become components.
+
+The base of the translator proper; `translate_memory` adds intrinsics, `translate` control flow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from compiler.errors import GalletteError
+from compiler.nir.ir import Alu, Def, Deref, Intrinsic, LoadConst, Shader, Src, Tex, Undef
+from compiler.nir.opcodes import OPCODES, Opcode
+
+from .lane_ir import LaneProgram, LaneValue, LoopOp, Op, Region
+
+__all__ = ["ValueTranslator", "kind_of"]
+
+_LETTER = {"float": "f", "int": "i", "uint": "u", "bool": "b"}
+_MOVES = frozenset({"mov", "vec2", "vec3", "vec4", "vec5", "vec8", "vec16"})
+
+
+def kind_of(base: str, bits: int) -> str:
+    """`f4`, `u2`, `b1`...: every one-bit value is a boolean."""
+    return "b1" if bits == 1 else f"{_LETTER[base]}{bits // 8}"
+
+
+class ValueTranslator:
+    """Keeps the component values of each definition, and makes operations."""
+
+    def __init__(self, shader: Shader, flat_colors: bool):
+        self.shader = shader
+        self.flat_colors = flat_colors
+        root = Region(None, None, "root")
+        self.program = LaneProgram(shader.stage.value, root)
+        self.program.early_fragment_tests = shader.info.early_fragment_tests
+        self.region = root
+        self.components: dict[Def, list[LaneValue]] = {}
+        self.escapes: dict[tuple[int, int], LaneValue] = {}
+
+    # -- values --------------------------------------------------------------------------------
+
+    def new(self, bits: int, kind: str = "", region: Region | None = None) -> LaneValue:
+        value = LaneValue(len(self.program.values), bits, region or self.region, kind)
+        self.program.values.append(value)
+        return value
+
+    def constant(self, raw: int, bits: int) -> LaneValue:
+        value = self.new(bits, region=self.program.root)
+        value.const = raw
+        return value
+
+    def emit(
+        self, what: str, data: Any, dsts: list[LaneValue], srcs: list[LaneValue]
+    ) -> list[LaneValue]:
+        op = Op(what, data, dsts, srcs)
+        for dst in dsts:
+            dst.op = op
+        self.region.items.append(op)
+        return dsts
+
+    def component(self, src: Src, index: int) -> LaneValue:
+        """Component `index` of what a source reads, visible in the current region."""
+        swizzled = src.swizzle[index] if src.swizzle else index
+        return self.visible(self.components[src.value][swizzled])
+
+    def whole(self, src: Src) -> list[LaneValue]:
+        return [self.component(src, i) for i in range(src.num_components)]
+
+    def visible(self, value: LaneValue) -> LaneValue:
+        """`value`, or what it is called here if it was defined in a loop that has been left."""
+        region = value.region
+        if value.const is not None or self.encloses(region):
+            return value
+        while not self.encloses(region):
+            loop = region.loop
+            if loop is None:  # the surviving side of an if was moved behind it: cannot happen
+                raise AssertionError("value used outside the if that defines it")
+            value = self.escape(loop, value)
+            region = value.region
+        return value
+
+    def encloses(self, region: Region) -> bool:
+        at: Region | None = self.region
+        while at is not None:
+            if at is region:
+                return True
+            if at.depth <= region.depth:
+                return False
+            at = at.parent
+        return False
+
+    def escape(self, loop: LoopOp, value: LaneValue) -> LaneValue:
+        key = (id(loop), value.id)
+        found = self.escapes.get(key)
+        if found is None:
+            outer = loop.body.parent
+            assert outer is not None
+            found = self.new(value.bits, "b1" if value.bits == 1 else "", outer)
+            found.op = loop
+            self.escapes[key] = found
+            loop.exits.append(found)
+            for leave in loop.breaks:
+                leave.values.append(value)
+        return found
+
+    # -- instructions --------------------------------------------------------------------------
+
+    def instruction(self, instr: Any) -> None:
+        if isinstance(instr, Alu):
+            self.alu(instr)
+        elif isinstance(instr, LoadConst):
+            bits = instr.result.bit_size
+            self.components[instr.result] = [self.constant(v, bits) for v in instr.values]
+        elif isinstance(instr, Intrinsic):
+            self.intrinsic(instr)
+        elif isinstance(instr, Tex):
+            self.tex(instr)
+        elif isinstance(instr, Undef):
+            d = instr.result
+            self.components[d] = [self.constant(0, d.bit_size) for _ in range(d.num_components)]
+        elif not isinstance(instr, Deref):
+            raise GalletteError(f"numpipe has no code for {instr.kind!r} instructions")
+
+    def scalar(self, name: str, *srcs: LaneValue) -> LaneValue:
+        """One scalar ALU operation by name."""
+        op = OPCODES[name]
+        bits = op.output_type.bits or _unsized_bits(op, srcs)
+        dst = self.new(bits, kind_of(op.output_type.base, bits))
+        return self.emit("alu", op, [dst], list(srcs))[0]
+
+    def alu(self, instr: Alu) -> None:
+        op, dest = instr.op, instr.result
+        if op.name in _MOVES or op.is_vec:
+            if op.name == "mov":
+                src = instr.srcs[0]
+                parts = [self.component(src, i) for i in range(dest.num_components)]
+            else:
+                parts = [self.component(src, 0) for src in instr.srcs]
+            self.components[dest] = parts
+            return
+        if op.per_component:
+            self.components[dest] = [
+                self.scalar(op.name, *(self.component(s, i) for s in instr.srcs))
+                for i in range(dest.num_components)
+            ]
+            return
+        expand = _EXPANSIONS.get(op.name.rstrip("234") if op.name[-1] in "234" else op.name)
+        if expand is not None:
+            vectors = [self.whole(src) for src in instr.srcs]
+            self.components[dest] = [expand(self, *vectors)]
+            return
+        flat: list[LaneValue] = []
+        sizes = []
+        for src, size in zip(instr.srcs, op.input_sizes, strict=True):
+            flat.extend(self.component(src, i) for i in range(max(size, 1)))
+            sizes.append(size)
+        kind = kind_of(op.output_type.base, dest.bit_size)
+        dsts = [self.new(dest.bit_size, kind) for _ in range(dest.num_components)]
+        self.components[dest] = self.emit("alu_n", op, dsts, flat)
+
+    def tex(self, instr: Tex) -> None:
+        groups = {
+            kind: self.whole(src) for kind, src in zip(instr.src_kinds, instr.srcs, strict=True)
+        }
+        layout = tuple((kind, len(values)) for kind, values in groups.items())
+        flat = [value for values in groups.values() for value in values]
+        d = instr.result
+        base = instr.dest_type.rstrip("0123456789")
+        dsts = [self.new(d.bit_size, kind_of(base, d.bit_size)) for _ in range(d.num_components)]
+        self.components[d] = self.emit("tex", (instr, layout), dsts, flat)
+
+    def intrinsic(self, instr: Intrinsic) -> None:
+        raise AssertionError("the translator proper knows intrinsics")
+
+
+def _unsized_bits(op: Opcode, srcs: tuple[LaneValue, ...]) -> int:
+    for type, src in zip(op.input_types, srcs, strict=True):
+        if not type.bits:
+            return src.bits
+    return 32
+
+
+def _dot(t: ValueTranslator, a: list[LaneValue], b: list[LaneValue]) -> LaneValue:
+    total = t.scalar("fmul", a[0], b[0])
+    for x, y in zip(a[1:], b[1:], strict=True):
+        total = t.scalar("fadd", total, t.scalar("fmul", x, y))
+    return total
+
+
+def _sum(t: ValueTranslator, a: list[LaneValue]) -> LaneValue:
+    total = a[0]
+    for x in a[1:]:
+        total = t.scalar("fadd", total, x)
+    return total
+
+
+def _dph(t: ValueTranslator, a: list[LaneValue], b: list[LaneValue]) -> LaneValue:
+    return t.scalar("fadd", _dot(t, a, b[:3]), b[3])
+
+
+def _compare_all(compare: str, combine: str) -> Callable[..., LaneValue]:
+    def expand(t: ValueTranslator, a: list[LaneValue], b: list[LaneValue]) -> LaneValue:
+        result = t.scalar(compare, a[0], b[0])
+        for x, y in zip(a[1:], b[1:], strict=True):
+            result = t.scalar(combine, result, t.scalar(compare, x, y))
+        return result
+
+    return expand
+
+
+_EXPANSIONS: dict[str, Callable[..., LaneValue]] = {
+    "fdot": _dot,
+    "fsum": _sum,
+    "fdph": _dph,
+    "ball_fequal": _compare_all("feq", "iand"),
+    "ball_iequal": _compare_all("ieq", "iand"),
+    "bany_fnequal": _compare_all("fneu", "ior"),
+    "bany_inequal": _compare_all("ine", "ior"),
+}

@@ -1,0 +1,51 @@
+"""Walking a lane program, and the questions every analysis and the emitter ask of its items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .lane_ir import BreakOp, ContinueOp, IfOp, Item, LoopOp, Op, Region
+
+__all__ = ["EFFECTS", "IMPLICIT_LOD", "has_jump", "is_quad_op", "touches_memory", "walk"]
+
+IMPLICIT_LOD = frozenset({"tex", "txb", "lod"})
+EFFECTS = frozenset(
+    {"output", "output_indirect", "discard", "array_store", "emit_vertex", "end_primitive"}
+)
+_BY_LANE = frozenset({"array_load", "helper", "input", "input_indirect", "input_select", "system"})
+
+
+def walk(region: Region) -> Iterator[tuple[Item, Region]]:
+    """Every item with the region it is in, in program order."""
+    for item in region.items:
+        yield item, region
+        if isinstance(item, IfOp):
+            yield from walk(item.then)
+            yield from walk(item.else_)
+        elif isinstance(item, LoopOp):
+            yield from walk(item.body)
+
+
+def is_quad_op(op: Op) -> bool:
+    """Does it combine the lanes of a 2x2 quad?"""
+    if op.what == "tex":
+        return op.data[0].op in IMPLICIT_LOD
+    return op.what == "alu" and op.data.is_derivative
+
+
+def has_jump(region: Region) -> bool:
+    """Can lanes leave the region's loop from inside it?"""
+    for item in region.items:
+        if isinstance(item, (BreakOp, ContinueOp)):
+            return True
+        if isinstance(item, IfOp) and (has_jump(item.then) or has_jump(item.else_)):
+            return True
+    return False
+
+
+def touches_memory(region: Region) -> bool:
+    """Does it hold something addressed by the lane's number in the whole chunk?"""
+    return any(
+        isinstance(item, Op) and (item.what in EFFECTS or item.what in _BY_LANE)
+        for item, _ in walk(region)
+    )
