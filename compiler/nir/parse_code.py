@@ -44,6 +44,7 @@ _JUMPS = ("break", "continue", "return", "halt")
 _LETTERS = {c: i for i, c in enumerate("abcdefghijklmnop")}
 _XYZW = {"x": 0, "y": 1, "z": 2, "w": 3}
 _DIMS = {d.value: d for d in Dim}
+_DEST_TYPE = re.compile(r"(?:float|int|uint|bool)(?:1|8|16|32|64)")
 _INTEGER = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|\d+)")
 _FLOATS = {16: ("<e", "<H"), 32: ("<f", "<I"), 64: ("<d", "<Q")}
 
@@ -316,7 +317,7 @@ class CodeParser:
                 t.fail(f"there is no variable {name!r}", token)
         elif form == "cast":
             deref.add_src(self._value())
-        elif form in ("struct", "array", "ptr_as_array"):
+        elif form in ("struct", "array", "array_wildcard", "ptr_as_array"):
             t.expect("&")
             deref.add_src(self._value())
             if form == "struct":
@@ -324,7 +325,8 @@ class CodeParser:
                 deref.field = t.integer("a member number")
             else:
                 t.expect("[")
-                if t.accept("*"):
+                if form == "array_wildcard" or t.at("*"):
+                    t.expect("*")
                     deref.form = "array_wildcard"
                 else:
                     deref.add_src(self._value())
@@ -413,17 +415,17 @@ class CodeParser:
             t.fail(f"unknown texture dimension {dim!r}", where)
         where = t.current
         dest_type = t.word("the type of the result")
-        if not dest_type.rstrip("0123456789") or not dest_type[-1].isdigit():
+        if not _DEST_TYPE.fullmatch(dest_type):
             t.fail("expected a type such as float32", where)
         t.expect("(")
         srcs: list[tuple[str, Def]] = []
         while not t.accept(")"):
             where = t.current
-            kind = t.word("a texture source")
-            if kind not in TEX_SRCS:
-                t.fail(f"unknown texture source {kind!r}", where)
+            role = t.word("a texture source")
+            if role not in TEX_SRCS:
+                t.fail(f"unknown texture source {role!r}", where)
             t.expect("=")
-            srcs.append((kind, self._value()))
+            srcs.append((role, self._value()))
             if not t.at(")"):
                 t.expect(",")
         options: dict[str, Any] = {}
@@ -433,7 +435,11 @@ class CodeParser:
                 name = t.word("a texture attribute")
                 if name not in _TEX_ATTRIBUTES:
                     t.fail(f"unknown texture attribute {name!r}", where)
-                options[_TEX_ATTRIBUTES[name]] = t.literal() if t.accept("=") else True
+                attribute, kind = _TEX_ATTRIBUTES[name]
+                value = t.literal() if t.accept("=") else True
+                if not isinstance(value, kind) or isinstance(value, bool) != (kind is bool):
+                    t.fail(f"{name} is a {kind.__name__}", where)
+                options[attribute] = value
                 if not t.at(")"):
                     t.expect(",")
         sparse = options.pop("is_sparse", False)
@@ -452,15 +458,15 @@ class CodeParser:
                 return ParallelCopy(pairs)
 
 
-_TEX_ATTRIBUTES = {
-    "texture": "texture_index",
-    "sampler": "sampler_index",
-    "is_array": "is_array",
-    "is_shadow": "is_shadow",
-    "is_sparse": "is_sparse",
-    "coord_components": "coord_components",
-    "component": "component",
-    "tg4_offsets": "tg4_offsets",
+_TEX_ATTRIBUTES: dict[str, tuple[str, type]] = {
+    "texture": ("texture_index", int),
+    "sampler": ("sampler_index", int),
+    "is_array": ("is_array", bool),
+    "is_shadow": ("is_shadow", bool),
+    "is_sparse": ("is_sparse", bool),
+    "coord_components": ("coord_components", int),
+    "component": ("component", int),
+    "tg4_offsets": ("tg4_offsets", tuple),
 }
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 import re
 from bisect import bisect_right
 from typing import Any, NamedTuple, NoReturn
@@ -157,26 +158,41 @@ class Tokens:
         self.advance()
         return value
 
-    def literal(self) -> Any:
-        """A Python literal: a number, string, boolean or None, or a tuple, list or set."""
-        start = self.current
-        depth = 0
-        while True:
-            token = self.current
-            if token.kind == "end":
-                self.fail("unfinished value", start)
-            if token.text in ("(", "[", "{") and token.kind == "punct":
-                depth += 1
-                if depth > _MAX_LITERAL_DEPTH:
-                    self.fail("value nested too deeply", start)
-            elif token.text in (")", "]", "}") and token.kind == "punct":
-                depth -= 1
+    def literal(self, depth: int = 0) -> Any:
+        """A number, string, True, False or None, or a tuple, list or set of such."""
+        token = self.current
+        if token.kind == "string":
+            return self.string()
+        if token.kind in ("number", "signed"):
             self.advance()
-            if depth <= 0:
-                break
-        end = self.tokens[self.position - 1]
-        text = self.source[start.start : end.start + len(end.text)]
+            try:
+                return int(token.text, 0)
+            except ValueError:
+                return float(token.text)
+        if token.kind == "word" and token.text in _WORDS:
+            self.advance()
+            return _WORDS[token.text]
+        close = {"(": ")", "[": "]", "{": "}"}.get(token.text) if token.kind == "punct" else None
+        if close is None:
+            self.fail(f"expected a value, found {self.shown()}")
+        if depth >= _MAX_LITERAL_DEPTH:
+            self.fail("value nested too deeply")
+        self.advance()
+        parts: list[Any] = []
+        comma = False
+        while not self.accept(close):
+            parts.append(self.literal(depth + 1))
+            comma = self.accept(",")
+            if not comma and not self.at(close):
+                self.fail(f"expected ',' or {close!r}, found {self.shown()}")
+        if token.text == "(":
+            return parts[0] if len(parts) == 1 and not comma else tuple(parts)
+        if token.text == "[":
+            return parts
         try:
-            return ast.literal_eval(text)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            self.fail(f"expected a value, found {text[:40]!r}", start)
+            return set(parts)
+        except TypeError:
+            self.fail("a set holds plain values", token)
+
+
+_WORDS = {"True": True, "False": False, "None": None, "inf": math.inf, "nan": math.nan}
