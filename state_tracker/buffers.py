@@ -148,12 +148,14 @@ class BufferObject(GLObject):
         transfer = self.ctx.pipe.transfer_map(self.resource, 0, flags, Box(offset, width=length))
         address = int(transfer.data.ctypes.data)
         self.mapping = Mapping(transfer, offset, length, access, address)
+        self.ctx.buffers.mapped += 1
         return address
 
     def unmap(self) -> None:
         if self.mapping is not None:
             self.ctx.pipe.transfer_unmap(self.mapping.transfer)
             self.mapping = None
+            self.ctx.buffers.mapped -= 1
 
     @property
     def blocked(self) -> bool:
@@ -212,6 +214,7 @@ class BufferState:
         self.uniform = [IndexedBinding() for _ in range(limits.max_uniform_buffer_bindings)]
         self.storage = [IndexedBinding() for _ in range(limits.max_storage_buffer_bindings)]
         self.atomic = [IndexedBinding() for _ in range(limits.max_atomic_buffer_bindings)]
+        self.mapped = 0  # how many buffers are mapped now
         self.epoch = 0  # grows whenever some buffer gets other storage
 
     def release_all(self) -> None:
@@ -388,8 +391,10 @@ def _storage(ctx: Context, buffer: BufferObject, size: int, data: Pointer, flags
 def _check_range(buffer: BufferObject, offset: int, size: int) -> None:
     if offset < 0 or size < 0 or offset + size > buffer.size:
         raise invalid_value(f"bytes {offset}+{size} are outside a buffer of {buffer.size}")
-    if buffer.blocked:
-        raise invalid_operation("the buffer is mapped")
+    mapping = buffer.mapping
+    if mapping is not None and buffer.blocked:
+        if offset < mapping.offset + mapping.length and mapping.offset < offset + size:
+            raise invalid_operation("this part of the buffer is mapped")
 
 
 def _sub_data(ctx: Context, buffer: BufferObject, offset: int, size: int, data: Pointer) -> None:

@@ -326,14 +326,14 @@ def _storage(
 ) -> None:  # fmt: skip
     if levels < 1 or min(extent) < 1:
         raise invalid_value("storage needs at least one level and one texel")
-    if texture is ctx.textures.defaults[texture.target.value]:
-        raise invalid_operation("the default texture has no immutable storage")
-    if texture.immutable_levels:
-        raise invalid_operation("the texture's storage is immutable already")
     info = INTERNAL_FORMATS.get(internalformat)
     unsized = info is not None and info.name in _UNSIZED
     if info is None or unsized or (info.compat_only and not ctx.is_compat):
         raise invalid_enum(internalformat, "sized internal format")
+    if texture is ctx.textures.defaults[texture.target.value]:
+        raise invalid_operation("the default texture has no immutable storage")
+    if texture.immutable_levels:
+        raise invalid_operation("the texture's storage is immutable already")
     if not _check_sizes(ctx, texture.target, 0, extent):
         raise invalid_value("the texture is too large")
     edges = [s for axis, s in enumerate(extent) if axis != texture.target.layers_axis]

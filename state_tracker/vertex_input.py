@@ -92,7 +92,7 @@ class VertexInput:
         layout = vao.layouts.get(inputs)
         if layout is None or layout.epoch != ctx.buffers.epoch:
             layout = vao.layouts[inputs] = self._derive(vao, inputs)
-        if layout.blocked and self._mapped(vao):
+        if layout.blocked and ctx.buffers.mapped and self._mapped(vao):
             raise invalid_operation("a vertex buffer is mapped")
         if layout.elements is not self._elements:
             ctx.pipe.bind_vertex_elements_state(layout.elements)
