@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -46,7 +47,13 @@ def _read(session: Session, line: Line, target: str, index: int, offset: int, dt
         raise line.error(f"no buffer was made at index {index}")
     gl.bind_buffer(value, session.buffers[target, index])
     out = np.zeros(1, dtype)
-    gl.get_buffer_sub_data(value, offset, out.nbytes, out)
+    if session.is_es:
+        address = gl.map_buffer_range(value, offset, out.nbytes, GL.MAP_READ_BIT)
+        if address:
+            out = np.frombuffer(ctypes.string_at(address, out.nbytes), dtype)
+            gl.unmap_buffer(value)
+    else:
+        gl.get_buffer_sub_data(value, offset, out.nbytes, out)
     return out[0]
 
 

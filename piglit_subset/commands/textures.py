@@ -198,9 +198,16 @@ def texture_integer(session: Session, line: Line, words: Words) -> None:
     _new(session, unit, GL.TEXTURE_2D)
     signed = not GL.name_of(form).endswith("UI")
     texels = np.zeros((height, width, 4), np.int32)
-    texels[..., 0] = base + step * np.arange(width * height).reshape(height, width)
+    texels[..., 0] = base + step * np.arange(height)[:, None] + np.arange(width)
     kind = GL.INT if signed else GL.UNSIGNED_INT
-    session.gl.tex_image2d(GL.TEXTURE_2D, 0, form, width, height, 0, GL.RGBA_INTEGER, kind, texels)
+    gl = session.gl
+    if session.is_es:
+        # Image units of ES take immutable textures, and uploads in the format's own layout.
+        gl.tex_storage2d(GL.TEXTURE_2D, 1, form, width, height)
+        red = np.ascontiguousarray(texels[..., 0])
+        gl.tex_sub_image2d(GL.TEXTURE_2D, 0, 0, 0, width, height, GL.RED_INTEGER, kind, red)
+        return
+    gl.tex_image2d(GL.TEXTURE_2D, 0, form, width, height, 0, GL.RGBA_INTEGER, kind, texels)
 
 
 @command("texture junk 2DArray")
