@@ -96,5 +96,5 @@ def block_layout(block: hir.Block) -> tuple[Type, int]:
         fields.append(replace(f, type=explicit_type(f.type, rule, row_major), offset=start))
         offset = start + size
     laid_out = t.interface(plain.name, fields, plain.packing, plain.row_major)
-    size = align(offset, 16) if rule == STD140 else max(offset, explicit_size(laid_out))
-    return laid_out, align(max(size, 1), 16 if rule == STD140 else 4)
+    # Every implementation rounds the size up to a vec4, also where the rule would not ask for it.
+    return laid_out, align(max(offset, explicit_size(laid_out), 1), 16)
