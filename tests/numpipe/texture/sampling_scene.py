@@ -18,6 +18,7 @@ from pipe.enums import Filter, MipFilter, Target, Wrap
 from pipe.formats import FORMATS
 from pipe.resource import ResourceDesc, ResourceLedger
 from pipe.state import SamplerState, SamplerView
+from state_tracker import GLInterface
 from state_tracker.enums import GL
 from state_tracker.native import NativeContext
 
@@ -33,6 +34,7 @@ GL_TARGET = {
     Target.TEXTURE_RECT: GL.TEXTURE_RECTANGLE,
     Target.TEXTURE_1D_ARRAY: GL.TEXTURE_1D_ARRAY,
     Target.TEXTURE_2D_ARRAY: GL.TEXTURE_2D_ARRAY,
+    Target.TEXTURE_CUBE_ARRAY: GL.TEXTURE_CUBE_MAP_ARRAY,
 }
 SAMPLER = {
     Target.TEXTURE_1D: ("sampler1D", "x"),
@@ -42,6 +44,7 @@ SAMPLER = {
     Target.TEXTURE_RECT: ("sampler2DRect", "xy"),
     Target.TEXTURE_1D_ARRAY: ("sampler1DArray", "xy"),
     Target.TEXTURE_2D_ARRAY: ("sampler2DArray", "xyz"),
+    Target.TEXTURE_CUBE_ARRAY: ("samplerCubeArray", "xyzw"),
 }
 # format: (internal format, transfer format, transfer type, NumPy type, components)
 GL_FORMAT = {
@@ -134,13 +137,13 @@ class Scene:
 
 def coordinates_source(scene: Scene) -> str:
     m = scene.matrix
-    if scene.target is Target.TEXTURE_CUBE:
+    if scene.target.is_cube:
         return (
             f"vec3 d = normalize(vec3(p.x * {m[0]}, p.y * {m[4]}, 1.0));"
             f"float a = {m[2]} * 7.0, b = {m[5]} * 5.0;"
             "d.xz = mat2(cos(a), -sin(a), sin(a), cos(a)) * d.xz;"
             "d.yz = mat2(cos(b), -sin(b), sin(b), cos(b)) * d.yz;"
-            "uv = vec4(d, 0.0);"
+            f"uv = vec4(d, (p.y * 0.5 + 0.5) * {scene.depth / 6.0 + 1.0} - 0.7);"
         )
     scale = ", ".join(["1.0"] * 4)
     if scene.target is Target.TEXTURE_RECT:
@@ -155,6 +158,8 @@ def coordinates_source(scene: Scene) -> str:
         f"uv = vec4(p.x * {m[0]} + p.y * {m[1]} + {m[2]}, {second}, {third}, 0.5) * vec4({scale});"
     )
 
+
+_VOLUMES = (Target.TEXTURE_3D, Target.TEXTURE_2D_ARRAY, Target.TEXTURE_CUBE_ARRAY)
 
 VERTEX = """#version 330
 out vec2 p;
@@ -171,7 +176,7 @@ def fragment_source(scene: Scene, expression: str) -> str:
         sampler += "Shadow"
     integer = "UINT" in scene.format or "SINT" in scene.format
     prefix = {"UINT": "u", "SINT": "i"}.get(scene.format[-4:], "") if integer else ""
-    return f"""#version 400
+    return f"""{Native.version}
 in vec2 p;
 uniform {prefix}{sampler} tex;
 layout(location = 0) out vec4 color;
@@ -185,10 +190,12 @@ void main() {{
 
 
 class Native:
-    """The native side."""
+    """The native side (or any other context of GL, given as `gl`)."""
 
-    def __init__(self) -> None:
-        self.gl = NativeContext("llvmpipe", profile="compat", version=(4, 0))
+    version = "#version 400"
+
+    def __init__(self, gl: GLInterface | None = None) -> None:
+        self.gl = gl or NativeContext("llvmpipe", profile="compat", version=(4, 0))
         gl = self.gl
         self.fbo = gl.gen_framebuffers(1)[0]
         self.targets = gl.gen_textures(2)
@@ -218,7 +225,8 @@ class Native:
         return int(program)
 
     def upload(self, scene: Scene) -> int:
-        gl, target = self.gl, GL_TARGET[scene.target]
+        gl: Any = self.gl
+        target = GL_TARGET[scene.target]
         internal, transfer, type_, _, _ = GL_FORMAT[scene.format]
         texture = gl.gen_textures(1)[0]
         gl.bind_texture(target, texture)
@@ -235,7 +243,7 @@ class Native:
                 gl.tex_image1d(target, level, internal, width, 0, transfer, type_, data)
             elif scene.target is Target.TEXTURE_1D_ARRAY:
                 gl.tex_image2d(target, level, internal, width, depth, 0, transfer, type_, data)
-            elif scene.target in (Target.TEXTURE_3D, Target.TEXTURE_2D_ARRAY):
+            elif scene.target in _VOLUMES:
                 gl.tex_image3d(
                     target, level, internal, width, height, depth, 0, transfer, type_, data
                 )
@@ -266,7 +274,8 @@ class Native:
 
     def render(self, scene: Scene, expression: str) -> tuple[Array, Array]:
         """What was sampled, and where: `[SIZE, SIZE, 4]` each."""
-        gl = self.gl
+        gl: Any = self.gl
+        gl.make_current()
         texture = self.upload(scene)
         program = self.program(fragment_source(scene, expression))
         gl.use_program(program)

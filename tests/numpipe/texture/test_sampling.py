@@ -209,6 +209,8 @@ def test_cube_maps(
     state = sampler(filter, filter, mip, Wrap.CLAMP_TO_EDGE, seamless_cube_map=seamless)
     scene = Scene(Target.TEXTURE_CUBE, format, 8, 8, 6, 4, sampler=state, matrix=matrix)
     check(native, scene)
+    scene = Scene(Target.TEXTURE_CUBE_ARRAY, format, 8, 8, 18, 4, sampler=state, matrix=matrix)
+    check(native, scene)
 
 
 @pytest.mark.parametrize("filter", [N, L], ids=lambda f: f.name)
