@@ -113,6 +113,8 @@ class CallChecker(CheckerBase):
         if isinstance(node.callee, s.TypeRef):
             type_ = self.resolve_type(node.callee)
             return self.construct(type_, node)
+        if isinstance(node.callee, s.Index):
+            return self.call_element(node, node.callee)
         name = node.callee.name
         symbol = self.find_function(name)
         if isinstance(symbol, Type):
@@ -138,6 +140,19 @@ class CallChecker(CheckerBase):
         if isinstance(chosen, Overload):
             return self.call_builtin(chosen, args, node)
         raise self.no_match(name, args, node, user, builtins, ambiguous=chosen is not None)
+
+    def call_element(self, node: s.Call, callee: s.Index) -> hir.Expr:
+        """`subroutines[i](...)`"""
+        symbol = self.find(callee.base.name) if isinstance(callee.base, s.Name) else None
+        index = self.expr(callee.index)
+        if (
+            not isinstance(symbol, hir.Variable)
+            or symbol.type.without_array.base is not Base.SUBROUTINE
+            or not index.type.is_scalar
+            or not index.type.is_integer
+        ):
+            raise self.abort("only an element of an array of subroutines can be called", callee)
+        return self.call_subroutine(symbol, [self.expr(a) for a in node.args], node, index)
 
     def find_function(self, name: str) -> object:
         """A function or type name; variables hide functions declared outside their scope."""

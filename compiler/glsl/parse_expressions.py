@@ -215,6 +215,9 @@ class ExpressionParser:
                 self.depth -= 1
                 self.expect("]", "index")
                 expr = s.Index(expr.loc, self.last_end, expr, index)
+            elif kind == "(" and isinstance(expr, s.Index):
+                args = self.arguments()
+                expr = s.Call(expr.loc, self.last_end, expr, args)
             elif kind == "++" or kind == "--":
                 self.pos += 1
                 expr = s.Unary(expr.loc, self.last_end, "p" + kind, expr)

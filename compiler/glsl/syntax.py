@@ -94,9 +94,9 @@ class TypeRef(Expr):
 
 @dataclass(slots=True, eq=False)
 class Call(Expr):
-    """A function call or constructor; a Member callee is a method (`.length()`)."""
+    """A call or constructor; a Member callee is a method, an Index an array of subroutines."""
 
-    callee: Name | TypeRef | Member
+    callee: Name | TypeRef | Member | Index
     args: list[Expr]
 
 

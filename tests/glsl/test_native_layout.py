@@ -1,7 +1,8 @@
 """Memory layout of random blocks, compared with what the native GL answers for them.
 
 Each program declares a dozen uniform or storage blocks of random members (nested structures,
-arrays of arrays, matrices of either order); offsets, strides and sizes must be equal for every member.
+arrays of arrays, matrices of either order); offsets, strides and sizes must be equal for every
+member.
 """
 
 from __future__ import annotations

@@ -1,0 +1,355 @@
+"""The linker: what matches, what does not, and the tables a GL implementation reads."""
+
+import pytest
+
+from compiler.glsl import LinkedProgram
+from compiler.nir.ir import Stage
+from compiler.nir.slots import VaryingSlot
+from tests.glsl.shaders import link
+
+V, F, G = Stage.VERTEX, Stage.FRAGMENT, Stage.GEOMETRY
+PLAIN_VERTEX = "#version 430\nin vec4 p; void main() { gl_Position = p; }"
+PLAIN_FRAGMENT = "#version 430\nout vec4 c; void main() { c = vec4(1.0); }"
+
+
+def vertex(declarations: str, body: str = "", version: int = 430) -> tuple[Stage, str]:
+    return V, (
+        f"#version {version}\nin vec4 p; {declarations}\nvoid main() {{ gl_Position = p; {body} }}"
+    )
+
+
+def fragment(declarations: str, value: str = "vec4(1.0)", version: int = 430) -> tuple[Stage, str]:
+    return F, f"#version {version}\nout vec4 c; {declarations}\nvoid main() {{ c = {value}; }}"
+
+
+def uniforms(program: LinkedProgram) -> dict[str, tuple[int, int]]:
+    return {u.name: (u.location, u.offset) for u in program.uniforms}
+
+
+# -- what must not link --------------------------------------------------------------------------
+
+BAD = [
+    ("no main", [(V, "#version 430\nvoid f() {}")], "have no main()"),
+    ("undefined function", [vertex("void f();", "f();")], "'void f()' is called but not defined"),
+    (
+        "two definitions",
+        [vertex("void f() {}"), (V, "#version 430\nvoid f() {}")],
+        "is defined in two vertex shaders",
+    ),
+    ("unwritten input", [vertex(""), fragment("in vec4 v;", "v")], "is not written by"),
+    (
+        "types differ",
+        [vertex("out vec3 v;", "v = p.xyz;"), fragment("in vec4 v;", "v")],
+        "'v' is 'vec3' in the vertex shader and 'vec4' in the fragment shader",
+    ),
+    (
+        "interpolation differs",
+        [vertex("flat out vec4 v;", "v = p;"), fragment("in vec4 v;", "v")],
+        "'v' is 'flat' in one stage and 'smooth' in the next",
+    ),
+    (
+        "uniform types differ",
+        [vertex("uniform vec3 u;", "gl_Position.xyz += u;"), fragment("uniform vec4 u;", "u")],
+        "uniform 'u' is 'vec3' in one stage and 'vec4' in another",
+    ),
+    (
+        "blocks differ",
+        [
+            vertex("uniform B { vec4 a; };", "gl_Position += a;"),
+            fragment("uniform B { vec4 a; float b; };", "a"),
+        ],
+        "block 'B' is declared differently in different stages",
+    ),
+    (
+        "interface blocks differ",
+        [vertex("out B { vec4 a; } b;", "b.a = p;"), fragment("in B { vec3 a; } b;", "b.a.xyzz")],
+        "member 'a' of block 'B' is 'vec4' in one stage and 'vec3' in the next",
+    ),
+    (
+        "initialisers differ",
+        [
+            vertex("uniform float u = 1.0;", "gl_Position *= u;"),
+            fragment("uniform float u = 2.0;", "vec4(u)"),
+        ],
+        "two different initializers",
+    ),
+    (
+        "explicit locations collide",
+        [
+            vertex(""),
+            fragment(
+                "layout(location = 3) uniform vec4 a; layout(location = 3) uniform vec4 b;", "a + b"
+            ),
+        ],
+        "share location 3",
+    ),
+    (
+        "too many vectors",
+        [vertex("out vec4 v[40];", "v[0] = p; v[39] = p;"), fragment("in vec4 v[40];", "v[39]")],
+        "too many varyings",
+    ),
+    (
+        "geometry without vertex",
+        [
+            (
+                G,
+                "#version 430\nlayout(points) in; layout(points, max_vertices = 1) out;"
+                "void main() { EmitVertex(); }",
+            )
+        ],
+        "a geometry shader needs a vertex shader",
+    ),
+    (
+        "geometry without layout",
+        [vertex(""), (G, "#version 430\nvoid main() { EmitVertex(); }")],
+        "declare no input primitive",
+    ),
+    (
+        "compute with others",
+        [vertex(""), (Stage.COMPUTE, "#version 430\nlayout(local_size_x = 1) in; void main() {}")],
+        "cannot be linked with other stages",
+    ),
+    (
+        "outputs share a location",
+        [
+            vertex(""),
+            (
+                F,
+                "#version 430\nlayout(location = 0) out vec4 a; layout(location = 0) out vec4 b;"
+                "void main() { a = b = vec4(1.0); }",
+            ),
+        ],
+        "share location 0",
+    ),
+    (
+        "recursion across shaders",
+        [
+            vertex("void f();", "f();"),
+            (V, "#version 430\nvoid g(); void f() { g(); }"),
+            (V, "#version 430\nvoid f(); void g() { f(); }"),
+        ],
+        "calls itself",
+    ),
+]
+
+
+@pytest.mark.parametrize(("parts", "message"), [b[1:] for b in BAD], ids=[b[0] for b in BAD])
+def test_refused(parts: list[tuple[Stage, str]], message: str) -> None:
+    program = link(*parts)
+    assert not program.ok
+    assert message in program.info_log
+    assert not program.shaders
+
+
+# -- tables --------------------------------------------------------------------------------------
+
+
+def test_one_storage_serves_all_stages() -> None:
+    program = link(
+        vertex("uniform float a; uniform vec3 b;", "gl_Position.xyz += a * b;"),
+        fragment("uniform vec3 b; uniform vec4 d[2]; uniform float unused;", "d[1] + b.xyzz"),
+    )
+    assert uniforms(program) == {"a": (0, 0), "b": (1, 16), "d[0]": (2, 32)}
+    assert program.default_block_size == 64
+    by_name = {u.name: u for u in program.uniforms}
+    assert by_name["b"].stages == {V, F}
+    assert (by_name["d[0]"].array_size, by_name["d[0]"].array_stride) == (2, 16)
+
+
+def test_structures_are_enumerated_member_by_member() -> None:
+    program = link(
+        vertex(""),
+        fragment(
+            "struct S { float f; mat2 m; sampler2D t[2]; }; uniform S s[2];",
+            "texture(s[1].t[1], vec2(s[0].f)) * s[1].m[0].x",
+        ),
+    )
+    names = [u.name for u in program.uniforms]
+    assert names == ["s[0].f", "s[0].m", "s[0].t[0]", "s[1].f", "s[1].m", "s[1].t[0]"]
+    samplers = [u for u in program.uniforms if u.type.is_sampler]
+    assert [u.opaque_index for u in samplers] == [{F: 0}, {F: 2}]
+    assert [u.location for u in program.uniforms] == [0, 1, 2, 4, 5, 6]
+
+
+def test_initial_values_are_in_the_initial_block() -> None:
+    program = link(
+        vertex(""), fragment("uniform vec2 u = vec2(1.0, -2.0); uniform int i = 7;", "u.xyxy * i")
+    )
+    assert program.default_block_initial[:12] == bytes.fromhex("0000803f000000c007000000")
+
+
+def test_samplers_keep_their_binding() -> None:
+    program = link(
+        vertex(""), fragment("layout(binding = 5) uniform sampler2D s;", "texture(s, vec2(0.0))")
+    )
+    (u,) = program.uniforms
+    assert (u.binding, u.opaque_index, u.offset) == (5, {F: 0}, -1)
+
+
+def test_arrays_of_blocks_are_several_blocks() -> None:
+    program = link(
+        vertex(""),
+        fragment(
+            "layout(std140, binding = 2) uniform B { float x; mat3 m; } b[2];", "vec4(b[1].x)"
+        ),
+    )
+    assert [(b.name, b.binding, b.size) for b in program.uniform_blocks] == [
+        ("B[0]", 2, 64),
+        ("B[1]", 3, 64),
+    ]
+    assert [(u.name, u.offset, u.matrix_stride) for u in program.uniforms] == [
+        ("B.x", 0, 0),
+        ("B.m", 16, 16),
+    ]
+    assert program.uniform_blocks[1].nir_index == {F: 2}
+
+
+def test_attribute_locations() -> None:
+    source = "#version 430\nlayout(location = 2) in vec4 a; in mat3 m; in float f; in vec4 unused;"
+    program = link(
+        (V, source + "void main() { gl_Position = a + f + m[0].xyzz; }"),
+        attrib_bindings={"f": 0, "a": 9},
+    )
+    assert {a.name: a.location for a in program.attributes} == {"a": 2, "m": 3, "f": 0}
+
+
+def test_fragment_data_bindings() -> None:
+    source = "#version 430\nout vec4 a; out vec4 b[2]; void main() { a = b[0] = b[1] = vec4(1.0); }"
+    program = link((V, PLAIN_VERTEX), (F, source), frag_data_bindings={"a": (3, 0)})
+    assert {o.name: (o.location, o.array_size) for o in program.frag_outputs} == {
+        "a": (3, 0),
+        "b": (0, 2),
+    }
+
+
+def test_varyings_no_one_reads_are_not_written() -> None:
+    program = link(
+        vertex("out vec4 used; out vec4 unused;", "used = p; unused = p;"),
+        fragment("in vec4 used;", "used"),
+    )
+    assert program.ok
+
+
+def test_transform_feedback_interleaves() -> None:
+    program = link(
+        vertex("out vec3 a; out float b[2];", "a = p.xyz; b[0] = b[1] = p.x;"),
+        xfb_varyings=["b", "gl_SkipComponents2", "a", "gl_NextBuffer", "gl_Position"],
+    )
+    assert program.ok, program.info_log
+    assert program.xfb is not None
+    assert program.xfb.strides == (28, 16)
+    assert [(v.name, v.buffer, v.offset, v.num_components) for v in program.xfb.varyings] == [
+        ("b", 0, 0, 2),
+        ("a", 0, 16, 3),
+        ("gl_Position", 1, 0, 4),
+    ]
+    position = program.xfb.outputs[-1]
+    assert position.slot == VaryingSlot.POS
+
+
+def test_transform_feedback_layouts() -> None:
+    program = link(
+        (
+            V,
+            "#version 440\nlayout(xfb_buffer = 1, xfb_stride = 32) out; layout(xfb_offset"
+            " = 8) out vec2 a;"
+            "void main() { gl_Position = vec4(0.0); a = vec2(1.0); }",
+        )
+    )
+    assert program.ok, program.info_log
+    assert program.xfb is not None
+    assert program.xfb.strides == (0, 32)
+    assert [(v.name, v.buffer, v.offset) for v in program.xfb.varyings] == [("a", 1, 8)]
+
+
+def test_unknown_feedback_varyings_are_refused() -> None:
+    program = link((V, PLAIN_VERTEX), xfb_varyings=["nothing"])
+    assert "'nothing' is not an output of the vertex shader" in program.info_log
+
+
+def test_atomic_counters_share_buffers() -> None:
+    program = link(
+        vertex(""),
+        fragment(
+            "layout(binding = 1) uniform atomic_uint a[2]; layout(binding = 1) uniform"
+            " atomic_uint b;",
+            "vec4(atomicCounter(a[1]) + atomicCounterIncrement(b))",
+        ),
+    )
+    assert [(b.binding, b.size) for b in program.atomic_buffers] == [(1, 12)]
+    assert {u.name: u.offset for u in program.uniforms} == {"a[0]": 0, "b": 8}
+
+
+def test_subroutines_list_their_functions() -> None:
+    program = link(
+        vertex(""),
+        fragment(
+            "subroutine vec4 T(float); subroutine(T) vec4 one(float x) { return vec4(x); }"
+            "subroutine(T) vec4 two(float x) { return vec4(-x); } subroutine uniform T pick[2];",
+            "pick[0](1.0) + pick[1](2.0)",
+        ),
+    )
+    assert program.ok, program.info_log
+    assert program.subroutines[F] == ["one", "two"]
+    (uniform,) = program.subroutine_uniforms
+    assert (uniform.name, uniform.array_size, uniform.compatible) == ("pick", 2, (0, 1))
+
+
+def test_clip_distances_are_counted() -> None:
+    program = link(vertex("out float gl_ClipDistance[3];", "gl_ClipDistance[2] = 1.0;"))
+    assert program.info.clip_distances == 3
+
+
+def test_compatibility_state_appears_as_built_in_uniforms() -> None:
+    program = link(
+        (
+            V,
+            "void main() { gl_Position = ftransform(); gl_FrontColor ="
+            " gl_LightSource[1].ambient; }",
+        ),
+        (F, "void main() { gl_FragColor = gl_Color; }"),
+    )
+    assert program.ok, program.info_log
+    names = {u.name for u in program.uniforms}
+    assert {"gl_ModelViewProjectionMatrix", "gl_LightSource[1].ambient"} <= names
+    assert all(u.builtin and u.location == -1 for u in program.uniforms)
+
+
+def test_several_shaders_of_a_stage_join() -> None:
+    program = link(
+        (V, "#version 430\nuniform vec4 u; vec4 f(); void main() { gl_Position = f() + u; }"),
+        (V, "#version 430\nuniform vec4 u; float table[]; vec4 f() { table[2] = 1.0; return u; }"),
+        (V, "#version 430\nfloat table[3];"),
+        (F, PLAIN_FRAGMENT),
+    )
+    assert program.ok, program.info_log
+    assert [u.name for u in program.uniforms] == ["u"]
+
+
+def test_unsized_interface_arrays_take_the_largest_index() -> None:
+    program = link(
+        vertex("out vec4 v[2];", "v[1] = p;"),
+        fragment("in vec4 v[];", "v[1]"),
+    )
+    assert program.ok, program.info_log
+
+
+def test_geometry_inputs_take_the_size_of_the_primitive() -> None:
+    program = link(
+        vertex("out vec4 v;", "v = p;"),
+        (
+            G,
+            "#version 430\nlayout(triangles) in; layout(points, max_vertices = 3) out; in vec4 v[];"
+            "out vec4 w; void main() { for (int i = 0; i < v.length(); i++) {"
+            "gl_Position = gl_in[i].gl_Position; w = v[i]; EmitVertex(); } }",
+        ),
+        fragment("in vec4 w;", "w"),
+    )
+    assert program.ok, program.info_log
+    assert program.info.geometry["max_vertices"] == 3
+
+
+def test_separable_programs_keep_open_ends() -> None:
+    program = link(fragment("layout(location = 1) in vec4 v;", "v"), separable=True)
+    assert program.ok, program.info_log
+    assert [(i.name, i.location) for i in program.inputs] == [("v", 1)]
