@@ -146,6 +146,7 @@ def run_all(
     done: queue.SimpleQueue[Report | BaseException | None] = queue.SimpleQueue()
     halt = stop or threading.Event()
     env = environment or worker_environment(driver, jobs)
+    alive: set[_Worker] = set()
 
     def serve() -> None:
         worker: _Worker | None = None
@@ -159,10 +160,13 @@ def run_all(
                     if worker is not None:
                         worker.close()
                     worker = _Worker(env)
+                    alive.add(worker)
                 report = _run_one(worker, name, path, driver, timeout)
                 if report.result in ("crash", "timeout"):
+                    alive.discard(worker)
                     worker = None
-                done.put(report)
+                if not halt.is_set():
+                    done.put(report)
         except BaseException as error:
             done.put(error)
         finally:
@@ -185,6 +189,10 @@ def run_all(
                 yield item
     finally:
         halt.set()
+        if running:
+            # Interrupted: a test in the middle of its timeout must not keep us waiting.
+            for worker in list(alive):
+                worker.process.kill()
         for thread in threads:
             thread.join(timeout=10)
 

@@ -163,3 +163,33 @@ def test_the_list_of_scenes_and_benchmarks(gallette) -> None:
 def test_a_debug_flag_that_does_not_exist(gallette) -> None:
     done = gallette("piglit", "run", "--filter", "float-arith", GALLETTE_DEBUG="nir:valid")
     assert "Traceback" not in done.stderr
+
+
+def test_an_interrupt_ends_a_run_cleanly(tmp_path: Path) -> None:
+    """Ctrl-C in the middle of a test that takes for ever: soon over, no traceback, status 130."""
+    import os
+    import signal
+    import subprocess
+    import time
+
+    root = Path(__file__).resolve().parent.parent.parent
+    (tmp_path / "sitecustomize.py").write_text(
+        "import pathlib, sys, time\n"
+        "if 'piglit_subset.worker' in ' '.join(sys.orig_argv):\n"
+        "    pathlib.Path('started').touch()\n"
+        "    time.sleep(60)\n"
+    )
+    test = tmp_path / "a.shader_test"
+    test.write_text("[test]\nclear\n")
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(root)])}
+    command = [sys.executable, "-m", "gallette", "piglit", "run", str(test), "--driver", "numpipe"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 30
+    while not (tmp_path / "started").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert err.strip() == "interrupted"
