@@ -41,6 +41,20 @@ _FEEDBACK_MODES: dict[int, frozenset[int]] = {
 }
 
 
+_GEOMETRY_MODES: dict[str, frozenset[int]] = {
+    "points": _FEEDBACK_MODES[GL.POINTS],
+    "lines": _FEEDBACK_MODES[GL.LINES],
+    "triangles": _FEEDBACK_MODES[GL.TRIANGLES],
+    "lines_adjacency": frozenset((GL.LINES_ADJACENCY, GL.LINE_STRIP_ADJACENCY)),
+    "triangles_adjacency": frozenset((GL.TRIANGLES_ADJACENCY, GL.TRIANGLE_STRIP_ADJACENCY)),
+}
+_EMITTED: dict[str, int] = {
+    "points": GL.POINTS,
+    "line_strip": GL.LINES,
+    "triangle_strip": GL.TRIANGLES,
+}
+
+
 def check_mode(ctx: Context, mode: int) -> None:
     """Is this a primitive type that can be drawn now?"""
     if not 0 <= mode < len(_PRIMITIVES) or (mode in _LEGACY and not ctx.is_compat):
@@ -51,6 +65,11 @@ def check_mode(ctx: Context, mode: int) -> None:
         raise invalid_enum(mode, "primitive type")
     if ctx.immediate.active:
         raise invalid_operation("not between glBegin and glEnd")
+    geometry = ctx.programs.geometry
+    if geometry is not None:
+        if mode not in _GEOMETRY_MODES[geometry.input_primitive]:
+            raise invalid_operation("the primitive type is not what the geometry shader takes")
+        mode = _EMITTED[geometry.output_primitive]
     feedback = ctx.feedback.current
     if feedback.active and not feedback.paused and mode not in _FEEDBACK_MODES[feedback.mode]:
         raise invalid_operation("the primitive type does not match transform feedback's")

@@ -106,13 +106,25 @@ def _linked_parameter(program: ProgramObject, linked: LinkedProgram | None, pnam
         stage, field = _STAGE_GETS[pname]
         if linked is None or stage not in linked.shaders:
             raise invalid_operation(f"the program has no {stage.value} shader")
-        return int(getattr(linked.shaders[stage].info, field))
+        value = getattr(linked.shaders[stage].info, field)
+        return _PRIMITIVES[value] if isinstance(value, str) else int(value)
     raise invalid_enum(pname, "program parameter")
 
 
 _STAGE_GETS: dict[int, tuple[Stage, str]] = {
     GL.GEOMETRY_VERTICES_OUT: (Stage.GEOMETRY, "vertices_out"),
     GL.GEOMETRY_SHADER_INVOCATIONS: (Stage.GEOMETRY, "invocations"),
+    GL.GEOMETRY_INPUT_TYPE: (Stage.GEOMETRY, "input_primitive"),
+    GL.GEOMETRY_OUTPUT_TYPE: (Stage.GEOMETRY, "output_primitive"),
+}
+_PRIMITIVES: dict[str, int] = {
+    "points": GL.POINTS,
+    "lines": GL.LINES,
+    "line_strip": GL.LINE_STRIP,
+    "lines_adjacency": GL.LINES_ADJACENCY,
+    "triangles": GL.TRIANGLES,
+    "triangle_strip": GL.TRIANGLE_STRIP,
+    "triangles_adjacency": GL.TRIANGLES_ADJACENCY,
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
-from compiler.nir.ir import Stage
+from compiler.nir.ir import ShaderInfo, Stage
 from compiler.nir.slots import VaryingSlot, VertAttrib
 from pipe.interface import Handle
 from state_tracker.dirty import Dirty
@@ -82,8 +82,8 @@ class Executable:
         self.block_bindings = [block.binding for block in linked.uniform_blocks]
         self.storage_bindings = [block.binding for block in linked.storage_blocks]
         self.inputs = self._vertex_inputs()
-        vertex = linked.shaders.get(Stage.VERTEX)
-        written = vertex.info.outputs_written if vertex is not None else set()
+        last = linked.shaders.get(Stage.GEOMETRY) or linked.shaders.get(Stage.VERTEX)
+        written = last.info.outputs_written if last is not None else set()
         self.writes_point_size = VaryingSlot.PSIZ in written
         self.textures = self._texture_slots()
         self.has_builtins = any(u.builtin for u in linked.uniforms)
@@ -235,8 +235,18 @@ class ProgramState:
         return self.stages.get(Stage.VERTEX)
 
     @property
+    def geometry(self) -> ShaderInfo | None:
+        """What the geometry shader says about itself, if there is one."""
+        executable, pipeline = self.executable, self._ctx.pipelines.current
+        if executable is None and self.current is None and pipeline is not None:
+            executable = pipeline.stages().get(Stage.GEOMETRY)
+        shader = executable.linked.shaders.get(Stage.GEOMETRY) if executable is not None else None
+        return None if shader is None else shader.info
+
+    @property
     def writes_point_size(self) -> bool:
-        return self.vertex is not None and self.vertex.writes_point_size
+        last = self.stages.get(Stage.GEOMETRY) or self.vertex
+        return last is not None and last.writes_point_size
 
     def resolve(self) -> None:
         """Find what runs in each stage: the program, and fixed function where it has no shader."""
