@@ -14,6 +14,7 @@ from .unit import Unit
 __all__ = ["Unit", "texture_unit"]
 
 _DEFAULT_SAMPLER = SamplerState()
+_MOST_UNITS = 256  # per resource: a program that makes up a new sampler per frame stays bounded
 
 
 def texture_unit(view: SamplerView, sampler: SamplerState | None = None) -> Unit:
@@ -23,5 +24,7 @@ def texture_unit(view: SamplerView, sampler: SamplerState | None = None) -> Unit
     key = (view, sampler)
     unit = resource.units.get(key)
     if unit is None:
+        if len(resource.units) >= _MOST_UNITS:
+            resource.units.clear()
         unit = resource.units[key] = Unit(view, sampler or _DEFAULT_SAMPLER)
     return unit
