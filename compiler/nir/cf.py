@@ -66,13 +66,6 @@ class Block:
             yield at
             at = following
 
-    def instrs_reversed(self) -> Iterator[Instr]:
-        at = self.last
-        while at is not None:
-            following = at.prev
-            yield at
-            at = following
-
     def phis(self) -> Iterator[Phi]:
         at = self.first
         while isinstance(at, Phi):

@@ -8,19 +8,9 @@ from compiler.nir.cf import Block, Body, If, Loop, Parent, walk
 from compiler.nir.instrs import Alu, Deref, Instr, Intrinsic, Jump, LoadConst, Phi, Tex, Undef
 from compiler.nir.shader import FunctionImpl, Shader, Variable
 from compiler.nir.types import Type
-from compiler.nir.values import Def, Src
+from compiler.nir.values import Def
 
 DerefKey = tuple[object, ...]
-
-
-def const_values(src: Src) -> tuple[int, ...] | None:
-    """Raw bits of a constant source as the user sees them (swizzled), else None."""
-    instr = src.value.instr
-    if not isinstance(instr, LoadConst):
-        return None
-    if src.swizzle:
-        return tuple([instr.values[c] for c in src.swizzle])
-    return instr.values
 
 
 def const_int(value: Def) -> int | None:

@@ -7,7 +7,7 @@ neighbours in the block. What an `Alu` or an `Intrinsic` means is data: see `opc
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from compiler.nir.intrinsics import INTRINSICS, IntrinsicInfo
@@ -420,9 +420,3 @@ class ParallelCopy(Instr):
         super().remove()
         for src in self.regs:
             src.drop()
-
-
-def alu_srcs(instr: Instr) -> Iterator[tuple[Def, tuple[int, ...]]]:
-    """(value, swizzle) of every source, as the `Alu` constructor wants them."""
-    for src in instr.srcs:
-        yield src.value, src.swizzle

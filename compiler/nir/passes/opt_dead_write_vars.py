@@ -44,19 +44,16 @@ def _block(block: Block, modes: int) -> bool:
         mask = instr["write_mask"]
         kept: list[tuple[Intrinsic, Deref, int]] = []
         for store, target, unread in pending:
-            relation = compare(target, deref)
-            if relation not in (Overlap.EQUAL, Overlap.A_IN_B):
+            dead = store["write_mask"] & unread & mask
+            if not dead or compare(target, deref) is not Overlap.EQUAL:
                 kept.append((store, target, unread))
                 continue
-            left = unread & ~mask if relation is Overlap.EQUAL else unread
-            dead = store["write_mask"] & unread & mask
-            if relation is Overlap.EQUAL and dead:
-                progress = True
-                store["write_mask"] &= ~dead
-                if store["write_mask"] == 0:
-                    store.remove()
-                    continue
-            kept.append((store, target, left))
+            progress = True
+            store["write_mask"] &= ~dead
+            if store["write_mask"] == 0:
+                store.remove()
+            else:
+                kept.append((store, target, unread & ~dead))
         pending = kept
         if deref.modes & modes and not instr["access"] & Access.VOLATILE:
             pending.append((instr, deref, mask))
