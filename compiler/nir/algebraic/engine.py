@@ -16,7 +16,8 @@ list. Instructions left without use are removed at once, because `is_used_once` 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Any, TypeAlias
 
 from compiler.nir.algebraic.pattern import Const, Expr, Pattern, Rule, Var
@@ -27,10 +28,11 @@ from compiler.nir.opcodes import OPCODES, Opcode
 from compiler.nir.shader import FunctionImpl
 from compiler.nir.values import Def, Src
 
-__all__ = ["RuleSet", "rewrite_impl"]
+__all__ = ["Protection", "RuleSet", "rewrite_impl"]
 
 Swizzle: TypeAlias = tuple[int, ...]
 Binding: TypeAlias = "tuple[Def, Swizzle]"
+Candidate: TypeAlias = "tuple[Rule, tuple[int, ...]]"
 
 # Removing dead operands looks no further than pure values.
 _PURE = (Alu, LoadConst, Undef)
@@ -47,19 +49,64 @@ class RuleSet:
         for rule in self.rules:
             self.by_op.setdefault(rule.search.name, []).append(rule)
         self.depth = max((_depth(rule.search) for rule in self.rules), default=1)
-        self._candidates: dict[tuple[str, ...], tuple[Rule, ...]] = {}
+        self._candidates: dict[tuple[str, ...], tuple[Candidate, ...]] = {}
+        self._known: set[str] = set()
+        for rule in self.rules:
+            self._collect_constants(rule.search)
+        self._const_kinds: dict[tuple[int, ...], str] = {}
 
-    def candidates(self, alu: Alu) -> tuple[Rule, ...]:
-        """The rules that may match, judged by opcode and the kinds of the sources."""
+    def _collect_constants(self, node: Pattern) -> None:
+        if isinstance(node, Const):
+            self._known |= _spellings(node)
+        elif isinstance(node, Expr):
+            for sub in node.srcs:
+                self._collect_constants(sub)
+
+    def _kind(self, instr: Instr) -> str:
+        """What a source looks like from one level up: an opcode, or (with `#`) a constant.
+
+        A constant some rule asks for is named by its bits; `#?` has components that differ.
+        """
+        if isinstance(instr, Alu):
+            return instr.op.name
+        if not isinstance(instr, LoadConst):
+            return ""
+        key = (instr.result.bit_size, *instr.values)
+        kind = self._const_kinds.get(key)
+        if kind is None:
+            if len(set(instr.values)) > 1:
+                kind = "#?"
+            else:
+                kind = f"#{key[0]}:{key[1]}"
+                if kind not in self._known:
+                    kind = "#"
+            self._const_kinds[key] = kind
+        return kind
+
+    def candidates(self, alu: Alu) -> tuple[Candidate, ...]:
+        """The rules that may match, judged by opcode and the kinds of the sources.
+
+        With each come the ways to swap sources that are worth trying.
+        """
         name = alu.op.name
         rules = self.by_op.get(name)
         if rules is None:
             return ()
-        key = (name, *[_kind(src.value.instr) for src in alu.srcs])
+        srcs = alu.srcs
+        key = (name, *[self._kind(src.value.instr) for src in srcs])
+        if len(srcs) == 2:
+            key = (*key, "=" if srcs[0].value is srcs[1].value else "")
+        elif len(srcs) == 3:
+            key = (*key, "=" if srcs[1].value is srcs[2].value else "")
         found = self._candidates.get(key)
         if found is None:
-            found = tuple(r for r in rules if _possible(r.search, key[1:]))
-            self._candidates[key] = found
+            kinds = key[1 : len(srcs) + 1]
+            same_end = key[-1] == "="
+            pairs = [
+                (rule, _possible(rule, kinds) if same_end or not _wants_same(rule) else ())
+                for rule in rules
+            ]
+            found = self._candidates[key] = tuple(pair for pair in pairs if pair[1])
         return found
 
 
@@ -68,28 +115,68 @@ def _depth(node: Pattern) -> int:
     return 1 + max(map(_depth, node.srcs), default=0) if isinstance(node, Expr) else 0
 
 
-def _kind(instr: Instr) -> str:
-    if isinstance(instr, Alu):
-        return instr.op.name
-    return "#" if isinstance(instr, LoadConst) else ""
+@cache
+def _spellings(node: Const) -> frozenset[str]:
+    """The kinds of constants (see `RuleSet._kind`) that a literal stands for."""
+    sizes = (1, 8, 16, 32, 64) if node.base != "float" else (16, 32, 64)
+    return frozenset(f"#{n}:{raw_bits(node.value, node.base, n)}" for n in sizes)
 
 
 def _fits(node: Pattern, kind: str) -> bool:
     if isinstance(node, Expr):
         return node.name == kind
-    if isinstance(node, Const) or node.is_const:
-        return kind == "#"
-    return True
+    if isinstance(node, Const):
+        return kind == "#?" or kind in _spellings(node)
+    return kind[:1] == "#" if node.is_const else True
 
 
-def _possible(search: Expr, kinds: tuple[str, ...]) -> bool:
-    srcs = search.srcs
-    if all(_fits(n, k) for n, k in zip(srcs, kinds, strict=True)):
-        return True
-    if not search.flip:
-        return False
-    swapped = (kinds[1], kinds[0], *kinds[2:])
-    return all(_fits(n, k) for n, k in zip(srcs, swapped, strict=True))
+def _wants_same(rule: Rule) -> bool:
+    """Must the last two sources of the root be one value?"""
+    *_, a, b = (None, None, *rule.search.srcs)
+    return isinstance(a, Var) and isinstance(b, Var) and a.index == b.index
+
+
+def _possible(rule: Rule, kinds: tuple[str, ...]) -> tuple[int, ...]:
+    """The masks of swapped sources with which a rule fits the kinds of the root's sources."""
+    search = rule.search
+    swapped = (kinds[1], kinds[0], *kinds[2:]) if search.flip else kinds
+    fits = {
+        False: all(map(_fits, search.srcs, kinds)),
+        True: bool(search.flip) and all(map(_fits, search.srcs, swapped)),
+    }
+    if not fits[False] and not fits[True]:
+        return ()
+    return tuple(mask for mask in _different_masks(rule) if fits[bool(mask & search.flip)])
+
+
+def _different_masks(rule: Rule) -> list[int]:
+    """Ways to swap sources that give different search trees.
+
+    Swapping `a` and `b` in `a * b + c` gives the same tree with the names exchanged, which
+    matches the same code and builds the same value: not worth trying.
+    """
+    seen: set[str] = set()
+    masks = []
+    for mask in range(1 << rule.flips):
+        shape = _shape(rule.search, mask, {})
+        if shape not in seen:
+            seen.add(shape)
+            masks.append(mask)
+    return masks
+
+
+def _shape(node: Pattern, mask: int, names: dict[int, int]) -> str:
+    """A search tree with swapped sources as text, variables numbered as they occur."""
+    if isinstance(node, Const):
+        return repr(node.value)
+    if isinstance(node, Var):
+        number = names.setdefault(node.index, len(names))
+        return f"{number}{node.is_const}{node.bit_size}{node.predicate_names}"
+    srcs = list(node.srcs)
+    if node.flip & mask:
+        srcs[0], srcs[1] = srcs[1], srcs[0]
+    parts = ",".join([_shape(sub, mask, names) for sub in srcs])
+    return f"{node.name}{node.bit_size}{node.predicate_names}({parts})"
 
 
 class _Match:
@@ -97,10 +184,10 @@ class _Match:
 
     __slots__ = ("bindings", "exact", "flips")
 
-    def __init__(self, num_vars: int):
+    def __init__(self, num_vars: int, flips: int):
+        self.flips = flips
         self.bindings: list[Binding | None] = [None] * num_vars
         self.exact = False
-        self.flips = 0
 
     def size(self, size: Any, alu: Alu) -> int:
         """What a size class of the rule is in this match."""
@@ -166,11 +253,10 @@ class _Match:
         return all(values[c] == wanted for c in swizzle)
 
 
-def _match(rule: Rule, alu: Alu) -> _Match | None:
+def _match(rule: Rule, masks: tuple[int, ...], alu: Alu) -> _Match | None:
     swizzle = IDENTITY[alu.result.num_components]
-    for flips in range(1 << rule.flips):
-        match = _Match(rule.num_vars)
-        match.flips = flips
+    for flips in masks:
+        match = _Match(rule.num_vars, flips)
         if match.expr(rule.search, alu, swizzle):
             if rule.inexact and match.exact:
                 return None
@@ -310,11 +396,30 @@ def _remove_dead(start: Alu, work: _Worklist) -> None:
                 dead.append(value.instr)
 
 
-def rewrite_impl(impl: FunctionImpl, rules: RuleSet, protected: set[Def] | None = None) -> int:
-    """Apply `rules` until none matches; returns the number of rewrites.
+class Protection:
+    """Values in which rules that depend on use counts must not fire.
 
-    Inside `protected` values, inexact rules that depend on use counts do not fire.
+    Not even exact ones: they keep the bits, but what they leave may match an inexact rule. The
+    values are found when the first such rule is about to fire, which is seldom.
     """
+
+    def __init__(self, find: Callable[[], set[Def]]):
+        self._find = find
+        self.values: set[Def] | None = None
+
+    def __contains__(self, value: Def) -> bool:
+        if self.values is None:
+            self.values = self._find()
+        return value in self.values
+
+    def inherit(self, old: Def, new: Iterable[Def]) -> None:
+        """What replaces a protected value is protected."""
+        if self.values is not None and old in self.values:
+            self.values.update(new)
+
+
+def rewrite_impl(impl: FunctionImpl, rules: RuleSet, protected: Protection | None = None) -> int:
+    """Apply `rules` until none matches; returns the number of rewrites."""
     by_op = rules.by_op
     instrs: list[Alu] = []
     for block in impl.blocks():
@@ -327,16 +432,11 @@ def rewrite_impl(impl: FunctionImpl, rules: RuleSet, protected: set[Def] | None 
     work = _Worklist(instrs, rules)
     count = 0
     for alu in work:
-        for rule in rules.candidates(alu):
-            if (
-                protected
-                and rule.inexact
-                and rule.depends_on_use_counts
-                and alu.result in protected
+        for rule, masks in rules.candidates(alu):
+            match = _match(rule, masks, alu)
+            if match is None or (
+                protected is not None and rule.depends_on_use_counts and alu.result in protected
             ):
-                continue
-            match = _match(rule, alu)
-            if match is None:
                 continue
             _apply(rule, alu, match, work, protected)
             count += 1
@@ -351,7 +451,7 @@ def _apply(
     alu: Alu,
     match: _Match,
     work: _Worklist,
-    protected: set[Def] | None,
+    protected: Protection | None,
 ) -> None:
     builder = _Builder(alu, match)
     value, swizzle = builder.value(rule.replace, alu.result.num_components)
@@ -362,8 +462,8 @@ def _apply(
             const.remove()
     for instr in builder.new:
         work.add(instr)
-    if protected and alu.result in protected:
-        protected.update(instr.result for instr in builder.new)
+    if protected is not None:
+        protected.inherit(alu.result, [instr.result for instr in builder.new])
     work.add_users(users)
     work.add(value.instr)
     _remove_dead(alu, work)

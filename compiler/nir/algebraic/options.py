@@ -23,7 +23,11 @@ class AlgebraicOptions:
     """Switches of the algebraic passes, hashable so that rule sets can be kept per choice."""
 
     inexact_used_once: UsedOnce = "always"
-    """May inexact rules that count uses fire: always, never, or not in what feeds gl_Position."""
+    """May rules that count uses fire: always, never, or not in what feeds gl_Position.
+
+    The name is about the inexact ones, which are what moves a vertex. The exact ones are bound by it
+    too: random shaders show that what an exact rule leaves behind can let an inexact one match.
+    """
     fuse_ffma: bool = False
     """The target has `ffma`: fuse products into sums (late)."""
     fuse_ffma_shared: bool = False

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from compiler.errors import InputError
-from compiler.nir.algebraic.engine import rewrite_impl
+from compiler.nir.algebraic.engine import Protection, rewrite_impl
 from compiler.nir.algebraic.options import AlgebraicOptions, UsedOnce
 from compiler.nir.algebraic.position import position_values
 from compiler.nir.algebraic.rules import rule_set
 from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Shader
+from compiler.nir.shader import Metadata, Shader, Stage
 
 __all__ = ["algebraic", "algebraic_late"]
 
+_MAKES_POSITIONS = (Stage.VERTEX, Stage.TESS_EVAL, Stage.GEOMETRY)
 _CHOICES = ("always", "never", "not_position")
 
 
@@ -37,9 +39,10 @@ def _options(
 
 def _run(shader: Shader, options: AlgebraicOptions, phase: str) -> bool:
     rules = rule_set(options, phase)
+    careful = options.inexact_used_once == "not_position" and shader.stage in _MAKES_POSITIONS
     count = 0
     for impl in shader.impls():
-        protected = position_values(impl) if options.inexact_used_once == "not_position" else None
+        protected = Protection(partial(position_values, impl)) if careful else None
         count += rewrite_impl(impl, rules, protected)
     return count > 0
 

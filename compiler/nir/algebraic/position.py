@@ -1,6 +1,6 @@
 """Which values contribute to `gl_Position`?
 
-With `inexact_used_once="not_position"` inexact rules that count uses stay away from these values:
+With `inexact_used_once="not_position"` rules that count uses stay away from these values:
 what decides where a vertex lands must not depend on who else looks at a part of the computation.
 
 The answer is a backward walk over data: from what is stored to the position output through sources,

@@ -61,9 +61,8 @@ def _switched_on(rule: Rule, options: AlgebraicOptions) -> bool:
         name = condition.removeprefix("!").removeprefix("options.")
         if bool(getattr(options, name)) == negated:
             return False
-    return not (
-        options.inexact_used_once == "never" and rule.inexact and rule.depends_on_use_counts
-    )
+    # Exact rules go too: they keep every bit, but what they leave may match an inexact rule.
+    return not (options.inexact_used_once == "never" and rule.depends_on_use_counts)
 
 
 def _is_lowering(rule: Rule) -> bool:

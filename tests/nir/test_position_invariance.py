@@ -1,0 +1,107 @@
+"""Whether anybody else looks at a part of the position computation must not move the vertex.
+
+Random vertex shaders compute a position and write some of the intermediate values to varyings; the
+depth-only variant of the same shader writes the position alone. Both are optimised and run.
+"""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from compiler.nir.algebraic.options import AlgebraicOptions, UsedOnce
+from compiler.nir.builder import Builder
+from compiler.nir.interp import Environment, interpret
+from compiler.nir.ir import Def, Shader, Stage
+from compiler.nir.optimize import OptimizeOptions, optimize
+from compiler.nir.pass_runner import run_passes
+from compiler.nir.slots import VaryingSlot, VertAttrib
+
+OPERATIONS = ("fadd", "fmul", "fsub", "fadd", "fmul", "fdiv", "fmin", "fneg", "fsqrt", "ffma")
+
+
+def make_vertex_shader(rng: random.Random) -> Shader:
+    """Inexact arithmetic on attributes and uniforms, with branches, seen from outside in places."""
+    b = Builder.shader_main(Stage.VERTEX, "position")
+    zero = b.imm_int(0)
+    values: list[Def] = [
+        b.intrinsic(
+            "load_input", [zero], num_components=4, location=VertAttrib(VertAttrib.GENERIC0 + i)
+        )
+        for i in range(2)
+    ]
+    values += [
+        b.intrinsic("load_ubo", [zero, b.imm_int(16 * i)], num_components=4) for i in range(3)
+    ]
+    values.append(b.imm_vec(2.0, 2.0, 2.0, 2.0))
+    values.append(b.imm_vec(0.1, 3.0, 1.0, 0.0))
+    for _ in range(rng.randrange(6, 25)):
+        values.append(_one(b, rng, values))
+        if rng.random() < 0.1:
+            condition = b.flt(b.channel(values[-1], 0), b.channel(values[0], 1))
+            values.append(b.bcsel(condition, values[-1], values[-2]))
+    b.intrinsic("store_output", [values[-1], zero], location=VaryingSlot.POS, write_mask=15)
+    for i in range(rng.randrange(1, 4)):
+        seen = rng.choice(values[7:])
+        slot = VaryingSlot(VaryingSlot.VAR0 + i)
+        b.intrinsic("store_output", [seen, zero], location=slot, write_mask=15)
+    return b.shader
+
+
+def _one(b: Builder, rng: random.Random, values: list[Def]) -> Def:
+    name = rng.choice(OPERATIONS)
+    a, c, d = (rng.choice(values[-6:]) for _ in range(3))
+    if rng.random() < 0.2:
+        a = b.swizzle(a, rng.choice(["wzyx", "yxwz"]))
+    if name == "ffma":
+        return b.fadd(b.fmul(a, c), b.fmul(a, d))
+    return b.alu(name, a) if name in ("fneg", "fsqrt") else b.alu(name, a, c)
+
+
+def positions(shader: Shader) -> np.ndarray:
+    result = interpret(shader, Environment(lanes=64, seed=3))
+    return np.stack([result.outputs[VaryingSlot.POS, c] for c in range(4)])
+
+
+def same_position(rng: random.Random, options: OptimizeOptions) -> bool:
+    """Do the whole shader and its depth-only variant agree about every vertex?"""
+    whole = make_vertex_shader(rng)
+    depth_only = whole.clone()
+    run_passes(depth_only, ["lower_depth_only", "dce"])
+    optimize(whole, options)
+    optimize(depth_only, options)
+    a, b = positions(whole), positions(depth_only)
+    nan = np.isnan(a.view(np.float32)) & np.isnan(b.view(np.float32))
+    return bool(((a == b) | nan).all())
+
+
+@pytest.mark.parametrize("invariant", [False, True], ids=["not_position", "position_invariant"])
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=80, deadline=None, derandomize=True)
+def test_the_remedies_keep_the_position_of_every_variant(invariant: bool, seed: int) -> None:
+    choice: UsedOnce = "always" if invariant else "not_position"
+    options = OptimizeOptions(
+        fuse_ffma=True, inexact_used_once=choice, position_invariant=invariant
+    )
+    assert same_position(random.Random(seed), options)
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=80, deadline=None, derandomize=True)
+def test_fusing_whatever_the_use_count_is_keeps_it_too(seed: int) -> None:
+    options = OptimizeOptions(
+        fuse_ffma=True,
+        inexact_used_once="never",
+        algebraic=AlgebraicOptions(fuse_ffma_shared=True),
+    )
+    assert same_position(random.Random(seed), options)
+
+
+def test_without_a_remedy_variants_disagree() -> None:
+    options = OptimizeOptions(fuse_ffma=True, inexact_used_once="always")
+    differing = [seed for seed in range(100) if not same_position(random.Random(seed), options)]
+    assert len(differing) > 3
