@@ -98,9 +98,9 @@ def _block_ports(unit: StageUnit, block: hir.Block) -> list[Port]:
     per_vertex = _is_per_vertex(unit, block.quals) and bool(dims)
     location = block.quals.layout.get("location", -1)
     found = []
-    for i, f in enumerate(block.type.fields):
+    for i, f in enumerate(sized_block(block).fields):
         quals = block.member_quals[i]
-        type_ = block.members[i].type if block.members else f.type
+        type_ = f.type
         if "location" in quals.layout:
             location = quals.layout["location"]
         elif location >= 0:

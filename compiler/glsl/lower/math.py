@@ -53,7 +53,6 @@ _OPCODES: dict[str, tuple[str, ...]] = {
     "min": ("fmin", "imin", "umin"),
     "max": ("fmax", "imax", "umax"),
     "fma": ("ffma",),
-    "ldexp": ("ldexp",),
     "dFdx": ("fddx",),
     "dFdy": ("fddy",),
     "dFdxFine": ("fddx_fine",),
@@ -540,6 +539,19 @@ def _trinary(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
 
 
 # -- several results ------------------------------------------------------------------------------
+
+
+@_row("ldexp")
+def _ldexp(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
+    result = b.ldexp(args[0], args[1])
+    if result.bit_size != 32:
+        return result
+    # What underflows becomes a zero of the same sign: denormals are flushed.
+    exact, b.exact = b.exact, True
+    tiny = b.flt(b.fabs(result), b.imm_float(2.0**-126))
+    result = b.bcsel(tiny, b.fmul(args[0], b.imm_float(0.0)), result)
+    b.exact = exact
+    return result
 
 
 @_row("modf")

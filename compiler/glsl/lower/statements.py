@@ -200,6 +200,8 @@ class StatementLowering(MemoryLowering):
         if var.const_value is not None and var.type.is_aggregate:
             self.locals[var] = self.constant_variable(var.type, var.const_value)
             return
+        if var.type.is_unsized_array and var.type.element is not None:
+            var.type = t.array(var.type.element, max(1, var.max_index + 1))
         local = self.b.impl.add_local(var.name, var.type)
         local.precise = var.quals.precise
         self.locals[var] = local
