@@ -115,19 +115,21 @@ def draw(
 
 def _index_source(
     ctx: Context, count: int, size: int, indices: Pointer
-) -> tuple[Resource | None, int, bool]:
-    """Where indices are: resource, byte offset, and is the resource a temporary?"""
+) -> tuple[Resource | None, int]:
+    """Where indices are: resource and byte offset."""
     buffer: BufferObject | None = ctx.arrays.current.element_buffer
     if buffer is None:
         if ctx.is_core or indices is None:
             if ctx.is_core:
                 raise invalid_operation("no element array buffer is bound")
-            return None, 0, False
+            return None, 0
         raw = read_bytes(indices, count * size)
-        return upload(ctx, raw, Bind.INDEX_BUFFER), 0, True
+        resource = upload(ctx, raw, Bind.INDEX_BUFFER)
+        ctx.vertex_input.keep(resource)
+        return resource, 0
     if buffer.blocked:
         raise invalid_operation("the element array buffer is mapped")
-    return buffer.resource, int(indices or 0), False
+    return buffer.resource, int(indices or 0)
 
 
 def _index_range(
@@ -185,7 +187,7 @@ def draw_indexed(
         low, high = _index_range(ctx, count, gl_type, indices, restart)
         low, high = max(low + base_vertex, 0), high + base_vertex
     _prepare(ctx, low, high, base_instance + instances)
-    resource, offset, temporary = _index_source(ctx, count, size, indices)
+    resource, offset = _index_source(ctx, count, size, indices)
     if count and instances and resource is not None:
         ctx.pipe.draw_vbo(
             DrawInfo(
@@ -203,8 +205,6 @@ def draw_indexed(
                 draw_id=draw_id,
             )
         )
-    if temporary and resource is not None:
-        resource.unref()
     ctx.vertex_input.finish()
 
 

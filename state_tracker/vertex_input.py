@@ -106,14 +106,20 @@ class VertexInput:
             ctx.pipe.set_vertex_buffers(buffers)
             self._bound = buffers
 
+    def keep(self, resource: Resource) -> None:
+        """Give a temporary resource back when the draw is finished."""
+        self._temporary.append(resource)
+
     def finish(self) -> None:
         """After the draw: temporary copies of client arrays go."""
         if self._temporary:
-            self._ctx.pipe.set_vertex_buffers(())
+            temporary, self._temporary = self._temporary, []
             self._bound = None
-            for resource in self._temporary:
-                resource.unref()
-            self._temporary.clear()
+            try:
+                self._ctx.pipe.set_vertex_buffers(())
+            finally:
+                for resource in temporary:
+                    resource.unref()
 
     def release(self) -> None:
         self._ctx.pipe.set_vertex_buffers(())
