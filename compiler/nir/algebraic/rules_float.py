@@ -41,7 +41,6 @@ SIGNS: list[RuleText] = [
 IDENTITIES: list[RuleText] = [
     (("fadd", a, -0.0), a),
     (("~fadd", a, 0.0), a),
-    (("fadd", "a(is_not_const)", a), ("fmul", a, 2.0)),
     (("fmul", a, 1.0), a),
     (("~fmul", a, 0.0), 0.0),
     (("~fmul", a, -0.0), 0.0),
