@@ -25,7 +25,7 @@ class AlgebraicOptions:
     inexact_used_once: UsedOnce = "always"
     """May rules that count uses fire: always, never, or not in what feeds gl_Position.
 
-    The name is about the inexact ones, which are what moves a vertex. The exact ones are bound by it
+    The name is about the inexact ones, which are what moves a vertex. Exact ones are bound by it
     too: random shaders show that what an exact rule leaves behind can let an inexact one match.
     """
     fuse_ffma: bool = False
