@@ -47,7 +47,8 @@ def split_subscript(name: str) -> tuple[str, int]:
 def find_uniform(linked: LinkedProgram, name: str) -> tuple[int, Uniform, int] | None:
     """Index, uniform and array element that a name means."""
     for index, uniform in enumerate(linked.uniforms):
-        if uniform.name == name or uniform_name(uniform) == name:
+        full = uniform_name(uniform)
+        if name == full or (uniform.array_size and f"{name}[0]" == full):
             return index, uniform, 0
     base, element = split_subscript(name)
     if base != name:
@@ -88,7 +89,7 @@ def get_programiv(ctx: Context, program: int, pname: int) -> list[int]:
 
 def _linked_parameter(program: ProgramObject, linked: LinkedProgram | None, pname: int) -> int:
     uniforms = list(linked.uniforms) if linked is not None else []
-    attributes = list(linked.attributes) if linked is not None else []
+    attributes = program.executable.attributes if program.executable is not None else []
     blocks = list(linked.uniform_blocks) if linked is not None else []
     atomics = list(linked.atomic_buffers) if linked is not None else []
     values: dict[int, int] = {
@@ -229,10 +230,10 @@ def get_attrib_location(ctx: Context, program: int, name: str) -> int:
 @entry
 def get_active_attrib(ctx: Context, program: int, index: int) -> tuple[int, int, str]:
     executable = linked_of(ctx, program)
-    count = len(executable.linked.attributes) if executable is not None else 0
+    count = len(executable.attributes) if executable is not None else 0
     if executable is None or index >= count:
         raise invalid_value(f"active attribute {index} is not below {count}")
-    attribute = executable.linked.attributes[index]
+    attribute = executable.attributes[index]
     return max(1, attribute.array_size), gl_type(attribute.type), attribute.name
 
 

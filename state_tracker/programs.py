@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
+from compiler.glsl import Attribute, CompileOptions, LinkOptions, compile_shader, link_program
 from compiler.nir.ir import ShaderInfo, Stage
-from compiler.nir.slots import VaryingSlot, VertAttrib
+from compiler.nir.slots import SystemValue, VaryingSlot, VertAttrib
+from compiler.nir.types import INT
 from pipe.interface import Handle
 from state_tracker.dirty import Dirty
 from state_tracker.enums import GL
@@ -86,6 +87,7 @@ class Executable:
         written = last.info.outputs_written if last is not None else set()
         self.writes_point_size = VaryingSlot.PSIZ in written
         self.textures = self._texture_slots()
+        self.attributes = self._active_attributes()
         self.has_builtins = any(u.builtin for u in linked.uniforms)
 
     def _vertex_inputs(self) -> tuple[tuple[int, bool], ...]:
@@ -103,6 +105,19 @@ class Executable:
                         found[base + slot] = int(indices["location"]) + slot
         count = max(found, default=-1) + 1
         return tuple((found.get(i, int(VertAttrib.GENERIC0)), i in found) for i in range(count))
+
+    def _active_attributes(self) -> list[Attribute]:
+        """The linker's attributes and the vertex shader's system values, which GL counts too."""
+        found = list(self.linked.attributes)
+        shader = self.linked.shaders.get(Stage.VERTEX)
+        read = shader.info.system_values_read if shader is not None else set()
+        for value, name in (
+            (SystemValue.VERTEX_ID, "gl_VertexID"),
+            (SystemValue.INSTANCE_ID, "gl_InstanceID"),
+        ):
+            if value in read and all(a.name != name for a in found):
+                found.append(Attribute(name, INT, -1, 0))
+        return found
 
     def _texture_slots(self) -> dict[Stage, list[tuple[int, int, Any]]]:
         """Per stage: (first unit in the NIR, index into `linked.uniforms`, sampler type)."""
