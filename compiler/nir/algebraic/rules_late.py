@@ -50,7 +50,6 @@ UNCANONICAL: list[RuleText] = [
     (("fadd", a, ("fneg", b)), ("fsub", a, b), "options.fuse_fsub"),
     (("iadd", a, ("ineg", b)), ("isub", a, b), "options.fuse_fsub"),
     (("fneg", ("fneg", a)), a),
-    (("fmul", "a(is_not_const)", 2.0), ("fadd", a, a)),
     (("fmul", "a(is_not_const)", -1.0), ("fneg", a)),
     (("fmul", a, 1.0), a),
     (("fadd", a, -0.0), a),
