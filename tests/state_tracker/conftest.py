@@ -18,8 +18,11 @@ IMPLEMENTATIONS = [
 
 def _make(request: pytest.FixtureRequest, required: bool, **options: Any) -> GLInterface:
     if request.param == "native":
-        return native_context(required, **options)
-    return create_context(request.param, **options)
+        context = native_context(required, **options)
+    else:
+        context = create_context(request.param, **options)
+    context.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
+    return context
 
 
 @pytest.fixture(params=IMPLEMENTATIONS)
