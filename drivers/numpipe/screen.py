@@ -17,6 +17,7 @@ from pipe.loader import DriverError
 from pipe.resource import Resource, ResourceDesc, ResourceLedger
 
 from .heap import keep_freed_memory
+from .raster.points import LARGEST_POINT
 from .raster.samples import SAMPLES
 from .resource import create_resource
 from .variants.lowering import ShaderOptions
@@ -71,6 +72,7 @@ class NumpipeScreen(Screen):
         self.caps = Caps(
             fp64=True,
             int64=True,
+            max_point_size=LARGEST_POINT,
             max_samples=SAMPLES,
             max_stream_output_buffers=4,
             stages=frozenset({"vertex", "geometry", "fragment"}),

@@ -23,6 +23,7 @@ __all__ = ["ClipPlanes", "clip_codes", "clip_lines", "clip_polygons"]
 Bools = npt.NDArray[np.bool_]
 Array = npt.NDArray[Any]
 Codes = npt.NDArray[np.uint32]
+EdgeMasks = npt.NDArray[np.uint8]
 
 _XY = ((-1.0, 0.0, 0.0, 1.0), (1.0, 0.0, 0.0, 1.0), (0.0, -1.0, 0.0, 1.0), (0.0, 1.0, 0.0, 1.0))
 _NEAR = (0.0, 0.0, 1.0, 1.0)
@@ -100,25 +101,30 @@ class ClipContext:
 
 
 def clip_polygons(
-    context: ClipContext, corners: Ints, provoking: Ints, codes: Codes
-) -> tuple[Ints, Ints]:
-    """Clip polygons `corners[n, 3]`; returns triangle corners and the row each came from.
+    context: ClipContext, corners: Ints, provoking: Ints, codes: Codes, edges: EdgeMasks
+) -> tuple[Ints, Ints, EdgeMasks]:
+    """Clip triangles `corners[n, 3]`; returns the corners of the pieces and the row of each.
 
-    Triangles of one polygon are a fan around its first vertex, in order. Flat varyings are read
-    through the `provoking` vertices by whoever draws the result.
+    Pieces of one polygon are a fan around its first vertex, in order. Flat varyings are read
+    through the `provoking` vertices by whoever draws the result. Bit i of `edges` says that the
+    edge from corner i to the next is one to draw an outline along; cuts and the fan's inner edges
+    are not.
     """
     rows = np.arange(len(corners))
     polygons = corners
     counts = np.full(len(corners), corners.shape[1])
+    real = ((edges[:, None] >> np.arange(corners.shape[1], dtype=np.uint8)) & 1).astype(np.bool_)
     for plane in context.planes.numbers():
         crossing = (codes & np.uint32(1 << plane)) != 0
         if crossing.any():
-            polygons, counts = _clip_plane(context, plane, polygons, counts, crossing, provoking)
+            polygons, counts, real = _clip_plane(
+                context, plane, polygons, counts, crossing, provoking, real
+            )
             keep = counts >= 3
             if not keep.all():
                 polygons, counts, rows = polygons[keep], counts[keep], rows[keep]
-                codes, provoking = codes[keep], provoking[keep]
-    return _fan(polygons, counts, rows)
+                codes, provoking, real = codes[keep], provoking[keep], real[keep]
+    return _fan(polygons, counts, rows, real)
 
 
 def _clip_plane(
@@ -128,8 +134,9 @@ def _clip_plane(
     counts: Ints,
     crossing: Bools,
     provoking: Ints,
-) -> tuple[Ints, Ints]:
-    """Cut the `crossing` rows by one plane."""
+    real: Bools,
+) -> tuple[Ints, Ints, Bools]:
+    """Cut the `crossing` rows by one plane; `real` marks the edges that start at each slot."""
     where = np.flatnonzero(crossing)
     inlist, n = polygons[where], counts[where]
     width = inlist.shape[1]
@@ -154,14 +161,19 @@ def _clip_plane(
     out[r, starts[r, s]] = inlist[r, s]
     out[row, ends[row, slot] - 1] = first_new + np.arange(len(row))
     totals[bad] = 0
+    # A vertex keeps the edge it starts; a cut starts one only where the polygon comes back in.
+    marks = np.zeros(out.shape, np.bool_)
+    marks[r, starts[r, s]] = real[where][r, s]
+    marks[row, ends[row, slot] - 1] = real[where][row, slot] & ~inside[row, slot]
     if out.shape[1] > width:
-        polygons = np.pad(polygons, ((0, 0), (0, out.shape[1] - width)))
+        beyond = ((0, 0), (0, out.shape[1] - width))
+        polygons, real = np.pad(polygons, beyond), np.pad(real, beyond)
     else:
-        polygons = polygons.copy()
-    polygons[where] = out
+        polygons, real = polygons.copy(), real.copy()
+    polygons[where], real[where] = out, marks
     counts = counts.copy()
     counts[where] = totals
-    return polygons, counts
+    return polygons, counts, real
 
 
 def _cut(
@@ -193,17 +205,20 @@ def _cut(
     )
 
 
-def _fan(polygons: Ints, counts: Ints, rows: Ints) -> tuple[Ints, Ints]:
+def _fan(polygons: Ints, counts: Ints, rows: Ints, real: Bools) -> tuple[Ints, Ints, EdgeMasks]:
     """Triangles (first, i - 1, i) of every polygon, polygon by polygon."""
     triangles = np.maximum(counts - 2, 0)
     owner = np.repeat(np.arange(len(polygons)), triangles)
     within = np.arange(len(owner)) - np.repeat(np.cumsum(triangles) - triangles, triangles)
     if not len(owner):
-        return np.zeros((0, 3), np.int64), np.zeros(0, np.int64)
+        return np.zeros((0, 3), np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8)
     corners = np.stack(
         (polygons[owner, 0], polygons[owner, within + 1], polygons[owner, within + 2]), axis=1
     )
-    return corners, rows[owner]
+    leaving = real[owner, 0] & (within == 0)
+    closing = real[owner, within + 2] & (within + 3 == counts[owner])
+    edges = leaving | (real[owner, within + 1] << np.uint8(1)) | (closing << np.uint8(2))
+    return corners, rows[owner], edges.astype(np.uint8)
 
 
 def clip_lines(

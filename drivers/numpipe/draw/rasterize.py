@@ -14,6 +14,7 @@ from drivers.numpipe.queries import Counters
 from drivers.numpipe.raster.lines import rasterize_lines
 from drivers.numpipe.raster.points import rasterize_points
 from drivers.numpipe.raster.setup import Rect
+from drivers.numpipe.raster.stipple import dashes
 from drivers.numpipe.raster.triangles import (
     DepthOffset,
     Faced,
@@ -45,6 +46,7 @@ class Batch:
     provoking: Ints
     identity: npt.NDArray[np.int32]  # gl_PrimitiveID
     edges: npt.NDArray[np.uint8] | None = None
+    resets: Bools | None = None  # lines at which the stipple pattern begins anew
 
     def take(self, which: Ints | slice) -> Batch:
         return Batch(
@@ -52,6 +54,7 @@ class Batch:
             self.provoking[which],
             self.identity[which],
             None if self.edges is None else self.edges[which],
+            None if self.resets is None else self.resets[which],
         )
 
 
@@ -69,6 +72,7 @@ class RasterContext:
     offset: DepthOffset
     cull_distances: int = 0
     multisampled: bool = False
+    screen: Bools | None = None  # polygon stipple
 
 
 def rasterize(context: RasterContext, vertices: VertexSet, batch: Batch) -> None:
@@ -131,8 +135,9 @@ def _clipped(context: RasterContext, vertices: VertexSet, batch: Batch) -> Batch
             kept[needing[~alive]] = False
             batch = batch.take(np.flatnonzero(kept))
         return batch
-    corners, rows = clip_polygons(clip, cut.corners, cut.provoking, some[needing])
-    return _merged(context, batch, some != 0, needing, corners, rows)
+    edges = cut.edges if cut.edges is not None else np.full(len(needing), ALL_EDGES, np.uint8)
+    pieces = clip_polygons(clip, cut.corners, cut.provoking, some[needing], edges)
+    return _merged(context, batch, some != 0, needing, *pieces)
 
 
 def _merged(
@@ -142,6 +147,7 @@ def _merged(
     needing: Ints,
     corners: Ints,
     rows: Ints,
+    edges: npt.NDArray[np.uint8],
 ) -> Batch:
     """Untouched triangles and the pieces of cut ones, back in drawing order."""
     whole = np.flatnonzero(~crossing)
@@ -152,11 +158,14 @@ def _merged(
         pieces = corners
     else:
         pieces = corners[:, [1, 2, 0]]
+        edges = (edges >> np.uint8(1)) | ((edges & np.uint8(1)) << np.uint8(2))
     all_corners = np.concatenate((batch.corners[whole], pieces))[order]
-    edges = batch.edges
-    if edges is not None:
-        edges = edges[source]
-    return Batch(all_corners, batch.provoking[source], batch.identity[source], edges)
+    if batch.edges is not None:
+        untouched = batch.edges[whole]
+    else:
+        untouched = np.full(len(whole), ALL_EDGES, np.uint8)
+    all_edges = np.concatenate((untouched, edges))[order]
+    return Batch(all_corners, batch.provoking[source], batch.identity[source], all_edges)
 
 
 def _triangles(context: RasterContext, vertices: VertexSet, batch: Batch) -> None:
@@ -175,11 +184,11 @@ def _triangles(context: RasterContext, vertices: VertexSet, batch: Batch) -> Non
         if wanted:
             depth = offset_depth(vertices, some.corners, state, context.offset)
         if mode is PolygonMode.FILL:
-            context.engine.draw(
-                *rasterize_triangles(
-                    vertices, some, identity, state, context.target, depth, context.multisampled
-                )
+            spans, source, info = rasterize_triangles(
+                vertices, some, identity, state, context.target, depth, context.multisampled
             )
+            info.screen = context.screen
+            context.engine.draw(spans, source, info)
         else:
             _outlines(context, vertices, batch, some, mode, depth)
 
@@ -229,6 +238,7 @@ def _outlines(
         ends if mode is PolygonMode.LINE else ends[:, :1],
         faced.provoking[row],
         batch.identity[faced.rows][row],
+        resets=np.diff(row, prepend=-1) != 0,
     )
     if mode is PolygonMode.LINE:
         _lines(context, vertices, outline, heights, faced.front[row])
@@ -244,6 +254,15 @@ def _lines(
     depth: Floats | None,
     front: Bools | None = None,
 ) -> None:
+    if context.state.line_stipple_enable:
+        resets = np.ones(len(batch.corners), np.bool_) if batch.resets is None else batch.resets
+        flat, linear = context.flat, context.linear
+        ends, rows = dashes(
+            vertices, batch.corners, batch.provoking, resets, context.state, flat, linear
+        )
+        batch = Batch(ends, batch.provoking[rows], batch.identity[rows])
+        depth = None  # a dash keeps its own depth; offsets of stippled outlines are not applied
+        front = None if front is None else front[rows]
     context.engine.draw(
         *rasterize_lines(
             vertices,

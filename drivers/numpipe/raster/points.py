@@ -19,6 +19,9 @@ __all__ = ["point_sizes", "rasterize_points"]
 
 Bools = npt.NDArray[np.bool_]
 
+LARGEST_POINT = 255.0
+"""No point is drawn larger, whatever the shader writes."""
+
 
 def point_sizes(vertices: VertexSet, which: Ints, state: RasterizerState) -> Floats:
     """The size of each point: the shader's, or the state's."""
@@ -43,8 +46,8 @@ def rasterize_points(
 ) -> tuple[Spans, PlaneSource, PrimitiveInfo]:
     """The spans of points, and where their fragments get their values."""
     window = vertices.window[:2, which]
-    size = point_sizes(vertices, which, state)
-    keep = np.isfinite(window).all(axis=0) & (size > 0)
+    size = _rasterized_size(point_sizes(vertices, which, state))
+    keep = np.isfinite(window).all(axis=0)
     if not keep.all():
         rows = np.flatnonzero(keep)
         which, window, size = which[rows], window[:, rows], size[rows]
@@ -76,6 +79,13 @@ def rasterize_points(
     return spans_of(edges), source, info
 
 
+def _rasterized_size(size: Floats) -> Floats:
+    """Sizes as they are drawn: whole sub-pixels, at least a pixel whatever the shader wrote."""
+    return np.asarray(
+        np.rint(np.fmin(np.fmax(size, 1), LARGEST_POINT) * SUBPIXELS) / SUBPIXELS, "f4"
+    )
+
+
 def _squares(window: Floats, size: Floats, state: RasterizerState, target: Rect) -> Edges:
     """Points as squares of their exact size, for coverage by samples."""
     x, y = snap(window, False)
@@ -89,17 +99,18 @@ def _squares(window: Floats, size: Floats, state: RasterizerState, target: Rect)
 
 def _extent(center: Floats, size: Floats, state: RasterizerState) -> tuple[Ints, Ints]:
     """First and past-the-last pixel along one axis."""
-    at = snap(center, state.half_pixel_center)
     if state.point_quad_rasterization:
+        at = snap(center, state.half_pixel_center)
         # A square of exactly that size: pixels whose centres are inside, left edge included.
         width = np.maximum(np.rint(size.astype(np.float64) * SUBPIXELS), SUBPIXELS)
         low = at - np.floor(width / 2)
         first = np.ceil(low / SUBPIXELS)
         past = np.ceil((low + width) / SUBPIXELS)
     else:
-        # A square of whole pixels around the centre.
-        pixels = np.maximum(np.rint(size), 1.0).astype(np.float64)
-        low = at - pixels * (SUBPIXELS / 2)
-        first = np.ceil(low / SUBPIXELS)
+        # A square of whole pixels, around a pixel or (of even size) around a pixel's corner.
+        pixels = np.maximum(np.ceil(size.astype(np.float64) - 0.5), 1.0)
+        odd = pixels % 2 != 0
+        middle = np.floor(np.where(odd, center, center + np.float32(0.5)))
+        first = middle - np.floor(pixels / 2)
         past = first + pixels
     return first.astype(np.int64), past.astype(np.int64)
