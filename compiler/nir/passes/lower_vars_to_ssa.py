@@ -46,7 +46,8 @@ def lower_vars_to_ssa(shader: Shader) -> bool:
     """
     progress = False
     for impl in shader.impls():
-        progress |= _SsaBuilder(impl).run()
+        if impl.locals:
+            progress |= _SsaBuilder(impl).run()
     return progress
 
 
