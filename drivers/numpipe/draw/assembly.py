@@ -4,9 +4,9 @@ The stream is cut into runs by primitive restart. For every mode a run of L vert
 number of primitives, and primitive k of a run has its corners at fixed distances from the run's
 start; so all primitives of all runs come from one `repeat` and a few additions.
 
-The provoking vertex (whose flat values count) is corner 0 or the last corner, and triangles keep
-their winding. Quads and polygons are split the way Mesa's draw module splits them, with a mask of
-the edges that are real (bit i: from corner i to i + 1), which polygon mode LINE draws.
+The provoking vertex (whose flat values count) is corner 0 or the last corner (of quads, the
+quad's), and triangles keep their winding. Quads and polygons are split the way Mesa does it, with a
+mask of the edges that are real (bit i: from corner i to i + 1), which polygon mode LINE draws.
 """
 
 from __future__ import annotations
@@ -43,16 +43,8 @@ class Assembled:
     """Primitives of one kind: `corners[n, k]` positions in the stream; k = 1, 2 or 3."""
 
     corners: Ints
-    provoking_first: bool
+    provoking: Ints
     edges: npt.NDArray[np.uint8] | None = None  # None: every edge is real
-
-    @property
-    def size(self) -> int:
-        return int(self.corners.shape[1])
-
-    @property
-    def provoking(self) -> Ints:
-        return self.corners[:, 0 if self.provoking_first else -1]
 
 
 def cut_runs(indices: npt.NDArray[np.uint32], restart: int) -> tuple[Ints, Runs]:
@@ -102,20 +94,14 @@ def _polygon(k: Ints, last: Ints, first: bool) -> _Corners:
     return (0, k + 1, k + 2) if first else (k + 1, k + 2, 0)
 
 
-def _quad(corners: Callable[[Ints], tuple[Ints, ...]], half: int) -> _Rule:
-    """One half of a quad: split so that both halves contain the provoking corner."""
+def _quad(half: int) -> _Rule:
+    """One half of a quad, cut from its first corner to its third."""
 
     def rule(k: Ints, last: Ints, first: bool) -> _Corners:
-        a, b, c, d = corners(k)
-        if first:
-            return (a, b, c) if half == 0 else (a, c, d)
-        return (a, b, d) if half == 0 else (b, c, d)
+        a, b, c, d = 4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3
+        return (a, b, c) if half == 0 else (a, c, d)
 
     return rule
-
-
-def _list_quad(k: Ints) -> tuple[Ints, ...]:
-    return 4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3
 
 
 def _strip_quad(half: int) -> _Rule:
@@ -144,9 +130,7 @@ _MODES: dict[Primitive, _Mode] = {
     ),
     Primitive.TRIANGLE_STRIP: _Mode(lambda n: n - 2, (_strip(1),)),
     Primitive.TRIANGLE_FAN: _Mode(lambda n: n - 2, (_fan,)),
-    Primitive.QUADS: _Mode(
-        lambda n: n // 4, (_quad(_list_quad, 0), _quad(_list_quad, 1)), ((3, 5), (6, 3))
-    ),
+    Primitive.QUADS: _Mode(lambda n: n // 4, (_quad(0), _quad(1)), ((3, 3), (6, 6))),
     Primitive.QUAD_STRIP: _Mode(
         lambda n: (n - 2) // 2, (_strip_quad(0), _strip_quad(1)), ((3, 5), (6, 3))
     ),
@@ -193,7 +177,10 @@ def assemble(mode: Primitive, runs: Runs, provoking_first: bool) -> Assembled:
         edges = np.tile(np.array(masks, np.uint8), total)
     elif mode is Primitive.POLYGON:
         edges = _polygon_edges(k, last, provoking_first)
-    return Assembled(corners, provoking_first, edges)
+    provoking = corners[:, 0 if provoking_first else -1]
+    if mode is Primitive.QUADS and not provoking_first:
+        provoking = np.repeat(provoking[1::2], 2)
+    return Assembled(corners, provoking, edges)
 
 
 def _polygon_edges(k: Ints, last: Ints, first: bool) -> npt.NDArray[np.uint8]:

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from compiler.nir.slots import VaryingSlot
 from drivers.numpipe.resource import NumpipeResource
 from drivers.numpipe.shader.api import Outputs
+from pipe.enums import Primitive
 from pipe.state import DrawInfo
 
 from .assembly import Runs, assemble, cut_runs
@@ -143,8 +145,27 @@ def run(context: NumpipeContext, derived: DrawState, info: DrawInfo, merged: boo
         return
     engine = derived.raster.engine
     if not engine.idle:
-        rasterize(derived.raster, vertices, Batch(corners, provoking, identity, edges))
+        batch = Batch(corners, provoking, identity, edges)
+        if info.mode in _EDGE_FLAGGED and VaryingSlot.EDGE in vertices.varyings:
+            batch.edges = _flagged_edges(vertices, batch)
+        if state.line_stipple_enable and info.mode in _CONNECTED:
+            batch.resets = np.ones(len(corners), np.bool_)
+            batch.resets[1:] = corners[1:, 0] != corners[:-1, 1]
+        rasterize(derived.raster, vertices, batch)
         engine.finish()
+
+
+_CONNECTED = (Primitive.LINE_STRIP, Primitive.LINE_LOOP, Primitive.LINE_STRIP_ADJACENCY)
+_EDGE_FLAGGED = (Primitive.TRIANGLES, Primitive.QUADS, Primitive.POLYGON)
+
+
+def _flagged_edges(vertices: VertexSet, batch: Batch) -> npt.NDArray[np.uint8]:
+    """The edges that begin at a vertex with an edge flag."""
+    value = vertices.component(VaryingSlot.EDGE, 0)
+    flags = np.broadcast_to(value != 0, vertices.count)[batch.corners]
+    bits = flags * np.array([1, 2, 4], np.uint8)
+    mask: npt.NDArray[np.uint8] = bits.sum(axis=1, dtype=np.uint8)
+    return mask if batch.edges is None else mask & batch.edges
 
 
 # -- indices -------------------------------------------------------------------------------------

@@ -115,12 +115,16 @@ class FragmentEngine:
         """Run the fragments of some primitives."""
         if self.idle or self.state.sample_mask & 1 == 0:
             return
-        if self._visible and self._shades and _overdrawn(spans):
+        if self._visible and self._shades and info.screen is None and _overdrawn(spans):
             self._deferred(spans, source, info)
             return
         expand = expand_quads if self.state.quads and self._shades else expand_pixels
         for piece in pieces(spans, PIECE):
-            self._piece(expand(piece, self.state.width), source, info)
+            lanes = expand(piece, self.state.width)
+            if info.screen is not None:
+                lanes = screened(lanes, info.screen)
+            if lanes.count:
+                self._piece(lanes, source, info)
 
     def _piece(self, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo) -> None:
         tested, where = _real_lanes(lanes)
@@ -339,6 +343,11 @@ class FragmentEngine:
             color.touch()
         if self.state.depth is not None and (self._tests_depth or self._stencils):
             self.state.depth.touch()
+
+
+def screened(lanes: Fragments, screen: Bools) -> Fragments:
+    """The lanes that a stipple pattern lets through."""
+    return lanes.keep(screen[lanes.y.astype(np.int64) & 31, lanes.x.astype(np.int64) & 31])
 
 
 def _overdrawn(spans: Spans) -> bool:

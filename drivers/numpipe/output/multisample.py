@@ -29,7 +29,7 @@ from drivers.numpipe.shader.api import FragmentOutputs
 
 from .color import ColorTarget
 from .depth import DepthTarget
-from .engine import PIECE, Codes, FragmentEngine, FragmentState
+from .engine import PIECE, Codes, FragmentEngine, FragmentState, screened
 from .order import Scratch
 
 __all__ = ["MultisampleEngine"]
@@ -73,6 +73,8 @@ class MultisampleEngine(FragmentEngine):
             if lanes.samples is None:  # multisampling is off: all samples are at the centre
                 lanes.samples = np.full(lanes.count, (1 << SAMPLES) - 1, np.uint8)
             lanes.samples = lanes.samples & np.uint8(self.state.sample_mask & ((1 << SAMPLES) - 1))
+            if info.screen is not None:
+                lanes = screened(lanes, info.screen)
             self._sampled_piece(_some(lanes), source, info, sampled)
 
     def _sampled_piece(

@@ -36,7 +36,7 @@ _CENTROIDS = _centroid_offsets()
 class PrimitiveInfo:
     """What else a fragment can know about its primitive (arrays by primitive number)."""
 
-    __slots__ = ("front", "identity", "points", "sprite_upper_left")
+    __slots__ = ("front", "identity", "points", "screen", "sprite_upper_left")
 
     def __init__(
         self,
@@ -49,6 +49,7 @@ class PrimitiveInfo:
         self.identity = identity
         self.points = points  # window x, window y, size
         self.sprite_upper_left = sprite_upper_left
+        self.screen: npt.NDArray[np.bool_] | None = None  # fragments it hides do not exist
 
 
 class ChunkLanes:

@@ -110,7 +110,8 @@ def _extent(center: Floats, size: Floats, state: RasterizerState) -> tuple[Ints,
         # A square of whole pixels, around a pixel or (of even size) around a pixel's corner.
         pixels = np.maximum(np.ceil(size.astype(np.float64) - 0.5), 1.0)
         odd = pixels % 2 != 0
-        middle = np.floor(np.where(odd, center, center + np.float32(0.5)))
+        at = snap(center, False)
+        middle = np.floor(np.where(odd, at, at + SUBPIXELS / 2) / SUBPIXELS)
         first = middle - np.floor(pixels / 2)
         past = first + pixels
     return first.astype(np.int64), past.astype(np.int64)
