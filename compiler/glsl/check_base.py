@@ -55,6 +55,8 @@ class CheckerBase:
         self.pending_globals: set[hir.Variable] = set()
         """global variables mentioned by global initialisers"""
         self.precisions: list[dict[str, str]] = [{}]
+        self.quiet = 0
+        """above 0 while an expression is read as the target of a write"""
         self.loop_depth = 0
         self.switch_depth = 0
 

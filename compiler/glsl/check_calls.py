@@ -37,6 +37,10 @@ class CallChecker(CheckerBase):
         """Insist that something can be written."""
 
     @abstractmethod
+    def warn_uninitialized(self, var: hir.Variable, node: s.Expr) -> None:
+        """Say that a variable is read before anything was written to it."""
+
+    @abstractmethod
     def resolve_type(self, ref: s.TypeRef) -> Type:
         """The type a type reference means."""
 
@@ -119,7 +123,10 @@ class CallChecker(CheckerBase):
         symbol = self.find_function(name)
         if isinstance(symbol, Type):
             return self.construct(symbol, node)
+        # Arguments may turn out to be `out` parameters, which are not read.
+        self.quiet += 1
         args = [self.expr(a) for a in node.args]
+        self.quiet -= 1
         if isinstance(symbol, hir.Variable):
             if symbol.type is t.ERROR:
                 raise Abort
@@ -193,6 +200,9 @@ class CallChecker(CheckerBase):
                 self.lvalue(arg, written, f"{direction} argument of '{name}'")
                 out.append(arg)
             else:
+                if isinstance(written, s.Name) and isinstance(arg, hir.VarRef):
+                    if arg.var.kind == "local" and not arg.var.written:
+                        self.warn_uninitialized(arg.var, written)
                 if direction == "const" and constant_value(arg) is None:
                     raise self.abort(f"this argument of '{name}' must be constant", written)
                 same = arg.type is type_ or type_.is_array

@@ -41,6 +41,8 @@ class ExpressionChecker(CallChecker):
             if symbol.type is t.ERROR:
                 raise Abort
             self.use(symbol)
+            if symbol.kind == "local" and not symbol.written and not self.quiet:
+                self.warn_uninitialized(symbol, node)
             value = symbol.const_value
             if value is not None and not symbol.type.is_aggregate:
                 return hir.Const(symbol.type, node.loc, node.end, value)
@@ -58,6 +60,13 @@ class ExpressionChecker(CallChecker):
                 hint,
             )
         raise self.abort(f"'{node.name}' is not declared", node, hint)
+
+    def warn_uninitialized(self, var: hir.Variable, node: s.Expr) -> None:
+        """A local that nothing has written to yet is read; said once per variable."""
+        if var.quals.storage == "const" or var.const_value is not None:
+            return
+        self.warn(f"'{var.name}' is read before it is written", node)
+        var.written = True
 
     def init_list(self, node: s.InitList) -> hir.Expr:
         raise self.abort("an initializer list can only initialize a variable", node)
@@ -199,8 +208,10 @@ class ExpressionChecker(CallChecker):
     # -- assignment --------------------------------------------------------------------------
 
     def assign(self, node: s.Assign) -> hir.Expr:
-        target = self.expr(node.target)
         value = self.expr(node.value)
+        self.quiet += node.op == "="
+        target = self.expr(node.target)
+        self.quiet -= node.op == "="
         self.lvalue(target, node.target, "the left side of an assignment")
         type_ = target.type
         op = node.op[:-1]
@@ -333,7 +344,9 @@ class ExpressionChecker(CallChecker):
 
     def index(self, node: s.Index) -> hir.Expr:
         base = self.expr(node.base)
+        quiet, self.quiet = self.quiet, 0
         index = self.expr(node.index)
+        self.quiet = quiet
         type_ = base.type
         if not (type_.is_array or type_.is_matrix or type_.is_vector):
             raise self.abort(f"'{type_}' cannot be subscripted", node.base)

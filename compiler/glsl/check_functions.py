@@ -128,6 +128,8 @@ class FunctionChecker(BlockChecker):
         type_ = self.array_of(self.resolve_type(p.type), p.dims, p)
         quals = self.qualifiers(p.quals, "", "param")
         storage = quals.storage
+        if quals.legacy:
+            raise self.abort(f"a parameter cannot be '{quals.legacy}'", p.quals)
         if storage not in ("", "in", "out", "inout", "const"):
             raise self.abort(f"a parameter cannot be '{storage}'", p.quals)
         if quals.interpolation or quals.invariant or quals.centroid or quals.patch or quals.sample:
@@ -219,5 +221,12 @@ class FunctionChecker(BlockChecker):
         # where hiding a parameter by a local is accepted by every compiler but is an error too.
         function.body = []
         function.body = self.statements(node.body.body)
+        if function.result is not t.VOID and not self.returned:
+            name = node.name
+            self.log.error(
+                f"'{name}' must return '{function.result}' but has no return statement",
+                node.name_loc,
+                node.name_loc + len(name),
+            )
         self.pop_scope()
         self.function = None

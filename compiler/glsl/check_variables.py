@@ -165,6 +165,7 @@ class VariableChecker(TypeChecker):
         code.append(hir.Declare(d.loc, var))
         if value is not None:
             target = hir.VarRef(var.type, d.loc, d.end, var)
+            var.written = True
             code.append(hir.Evaluate(d.loc, hir.Assign(var.type, d.loc, d.end, "", target, value)))
         return code
 

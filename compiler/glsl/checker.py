@@ -115,6 +115,7 @@ class _Checker(FunctionChecker):
             except TooManyErrors:
                 raise
             except Abort:
+                self.quiet = 0
                 del self.scopes[depth:], self.precisions[depth:]
                 self.loop_depth, self.switch_depth, self.control_depth = state
         return out
@@ -228,6 +229,7 @@ class _Checker(FunctionChecker):
         assert d.init is not None
         value = self.coerce(self.expr(d.init), type_, f"initializer of '{d.name}'")
         var = hir.Variable(d.name, type_, self.qualifiers(node.quals), d.loc, d.end)
+        var.written = True
         self.declare_variable(var, d)
         return value, var
 

@@ -176,7 +176,9 @@ def _slot(spelled: str) -> int:
 def link_builtins(unit: StageUnit, variables: StageVariables, program: LinkedProgram) -> None:
     """NIR variables for the built-in inputs and outputs a stage mentions."""
     for name, var in unit.builtins.items():
-        if var.quals.storage not in ("in", "out") or var.builtin.startswith("sv:"):
+        if name == "gl_LastFragData" or var.builtin.startswith("sv:"):
+            continue  # the lowering reads the framebuffer instead
+        if var.quals.storage not in ("in", "out"):
             continue
         if var.builtin == "block":
             _per_vertex_block(unit, var, variables)

@@ -11,6 +11,7 @@ from compiler.glsl.lower.statements import StatementLowering
 from compiler.glsl.lower.values import constant_bits, store
 from compiler.nir.builder import Builder
 from compiler.nir.ir import Mode, Shader, Stage, Variable
+from compiler.nir.slots import FragResult
 
 __all__ = ["lower_stage"]
 
@@ -67,7 +68,11 @@ def _add_variables(unit: StageUnit, shader: Shader, variables: StageVariables) -
     for name, var in unit.builtins.items():
         if var in variables.variables or var.builtin.startswith(("sv:", "const", "block")):
             continue
-        if var.quals.storage == "out" or (var.quals.storage == "uniform" and var in unit.live):
+        if (
+            name == "gl_LastFragData"
+            or var.quals.storage == "out"
+            or (var.quals.storage == "uniform" and var in unit.live)
+        ):
             nir = Variable(name, var.type, Mode.SHADER_TEMP)
             variables.variables[var] = nir
             shader.variables.append(nir)
@@ -75,6 +80,7 @@ def _add_variables(unit: StageUnit, shader: Shader, variables: StageVariables) -
 
 def _initialize(unit: StageUnit, lowering: StatementLowering, variables: StageVariables) -> None:
     """Initialisers of globals: constants as data, everything else as code before main."""
+    _fetch_framebuffer(unit, lowering, variables)
     for var in unit.initialized:
         target = unit.resolve(var)
         if target.quals.storage in ("uniform", "const") or var.init is None:
@@ -87,6 +93,34 @@ def _initialize(unit: StageUnit, lowering: StatementLowering, variables: StageVa
             nir.constant_initializer = constant_bits(nir.type, constant)
         else:
             store(lowering.b, lowering.b.deref_var(nir), lowering.value(var.init))
+
+
+def _fetch_framebuffer(
+    unit: StageUnit, lowering: StatementLowering, variables: StageVariables
+) -> None:
+    """`inout` outputs and gl_LastFragData begin with what the framebuffer holds."""
+    b = lowering.b
+    wanted = [v for v in unit.globals.values() if "framebuffer_fetch" in v.quals.flags]
+    last = unit.builtins.get("gl_LastFragData")
+    if last is not None and last in unit.live:
+        wanted.append(last)
+    for var in wanted:
+        nir = variables.variables.get(var)
+        if nir is None or var not in unit.live:
+            continue
+        first = nir.location if nir.location >= 0 else int(FragResult.DATA0)
+        element = nir.type.without_array
+        whole = b.deref_var(nir)
+        for i in range(nir.type.length if nir.type.is_array else 1):
+            value = b.intrinsic(
+                "load_output",
+                [b.imm_int(0)],
+                num_components=element.components,
+                bit_size=element.bit_size,
+                location=FragResult(first + i),
+                dest_type=f"{'float' if element.is_float else 'int'}{element.bit_size}",
+            )
+            b.store_deref(b.deref_array_imm(whole, i) if nir.type.is_array else whole, value)
 
 
 def _subroutines(
