@@ -94,11 +94,14 @@ def _value(tokens: Tokens, option: str, default: Any) -> Any:
     if where.kind == "word" and where.text in ("true", "false"):
         tokens.advance()
         return where.text == "true"
-    if where.kind == "word" and where.text not in ("True", "False", "None"):
+    is_text = default is None or isinstance(default, str)
+    if where.kind == "word" and is_text and where.text not in ("True", "False", "None"):
         words = [tokens.word("a value")]
         while tokens.accept("+"):
             words.append(tokens.word("a value"))
         return "+".join(words)
+    if where.kind == "word" and where.text not in ("True", "False", "None", "inf", "nan"):
+        tokens.fail(f"{option} is a {type(default).__name__}", where)
     value = tokens.literal()
     if isinstance(default, float) and isinstance(value, int):
         value = float(value)

@@ -1,0 +1,135 @@
+"""`gallette nir-opt`: passes on files, results, and mistakes reported as one message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from nir_cases import read_cases
+
+from compiler.errors import GalletteError, InputError
+from compiler.nir.opt_tool import main
+from compiler.nir.parser import parse
+from compiler.nir.pass_runner import all_passes
+from compiler.nir.pass_spec import parse_passes
+from compiler.nir.shader import Mode
+
+SHADER = """shader fragment "tool"
+impl main {
+    32 %zero = load_const (0)
+    32 %x = @load_input (%zero) (location=VARYING.VAR0)
+    32 %a = fneg %x
+    32 %b = fneg %a
+    @store_output (%b, %zero) (location=FRAG.DATA0, write_mask=x)
+}
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "shader.nir"
+    path.write_text(SHADER, encoding="utf-8")
+    return path
+
+
+def test_the_result_is_printed(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(file), "-p", "algebraic,dce"]) == 0
+    out = capsys.readouterr().out
+    assert "fneg" not in out
+    assert parse(out).count_instrs() == 3
+
+
+def test_without_passes_the_text_is_put_in_order(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(file)]) == 0
+    assert "%1 = @load_input (%0)" in capsys.readouterr().out
+
+
+def test_the_log_names_each_pass(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(file), "-p", "algebraic,dce", "--log"]) == 0
+    log = capsys.readouterr().err
+    assert "algebraic" in log
+    assert "changed" in log
+    assert "5 -> 3" in log
+
+
+def test_each_pass_with_progress_may_be_shown(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(file), "-p", "cse,algebraic", "--each"]) == 0
+    out = capsys.readouterr().out
+    assert "// after algebraic" in out
+    assert "// after cse" not in out
+
+
+def test_results_can_be_compared(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(file), "-p", "optimize", "--run"]) == 0
+    assert "same results" in capsys.readouterr().err
+
+
+def test_a_pass_that_changes_results_is_noticed(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(file), "-p", "lower_clamp_color_outputs", "--run"]) == 1
+    assert "output" in capsys.readouterr().err
+
+
+def test_the_result_can_go_to_a_file(file: Path, tmp_path: Path) -> None:
+    target = tmp_path / "out.nir"
+    assert main([str(file), "-p", "algebraic", "-o", str(target)]) == 0
+    assert "fneg" not in target.read_text(encoding="utf-8")
+
+
+def test_every_pass_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--list"]) == 0
+    out = capsys.readouterr().out
+    assert all(name in out for name in all_passes())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-p", "dcee"], "<passes>:1:1: error: unknown pass 'dcee'"),
+        (["-p", "dce dce"], "<passes>:1:5: error: expected ',', found 'dce'"),
+        (["-p", "dce(fast=true)"], "dce has no option 'fast' (it has none)"),
+        (["-p", "peephole_select(limit=many)"], "limit is a int"),
+        (["-p", "lower_io(modes=sideways)"], "unknown mode 'sideways'"),
+        (["--frobnicate"], "unrecognized arguments: --frobnicate"),
+    ],
+)
+def test_mistakes_are_one_message(file: Path, arguments: list[str], message: str) -> None:
+    with pytest.raises(GalletteError) as caught:
+        main([str(file), *arguments])
+    assert message in str(caught.value)
+
+
+def test_a_missing_file_is_one_message(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"cannot read .*: No such file"):
+        main([str(tmp_path / "missing.nir")])
+
+
+def test_no_file_is_one_message() -> None:
+    with pytest.raises(GalletteError, match="which file"):
+        main([])
+
+
+def test_options_are_read_by_the_type_of_their_default() -> None:
+    steps = parse_passes(
+        "peephole_select(limit=3, expensive_ok=true), lower_io(modes=shader_in|shader_out),"
+        "algebraic(lower=fdiv+fpow), lower_constant_inputs(inputs=((1, (0.5, 1)),)), optimize"
+    )
+    assert [step.name for step in steps][-1] == "optimize"
+    assert steps[0].options == {"limit": 3, "expensive_ok": True}
+    assert steps[1].options == {"modes": Mode.SHADER_IN | Mode.SHADER_OUT}
+    assert steps[2].options == {"lower": "fdiv+fpow"}
+    assert steps[3].options == {"inputs": ((1, (0.5, 1)),)}
+
+
+def test_every_pass_has_textual_cases() -> None:
+    tested: set[str] = set()
+    for path in (Path(__file__).parent / "passes").glob("*.nir"):
+        for case in read_cases(path):
+            if not case.error:
+                tested.update(step.name for step in parse_passes(case.run))
+    assert sorted(set(all_passes()) - tested) == []
