@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from compiler.nir.ir import Stage
 from pipe.enums import Bind, Primitive
 from pipe.resource import Resource
 from pipe.state import DrawInfo
@@ -21,6 +22,7 @@ from state_tracker.vertex_input import upload
 if TYPE_CHECKING:
     from state_tracker.buffers import BufferObject
     from state_tracker.context import Context
+    from state_tracker.programs import Executable
 
 __all__ = ["draw", "draw_indexed"]
 
@@ -70,12 +72,35 @@ def check_mode(ctx: Context, mode: int) -> None:
         if mode not in _GEOMETRY_MODES[geometry.input_primitive]:
             raise invalid_operation("the primitive type is not what the geometry shader takes")
         mode = _EMITTED[geometry.output_primitive]
+
+
+def _check_pipeline(ctx: Context, mode: int, geometry: Executable | None) -> None:
+    """Do the drawn primitives suit the geometry shader, and its output transform feedback?"""
+    if geometry is not None:
+        info = geometry.linked.shaders[Stage.GEOMETRY].info
+        if mode not in _GEOMETRY_INPUTS.get(info.input_primitive, ()):
+            raise invalid_operation(f"the geometry shader takes {info.input_primitive}")
+        mode = _GEOMETRY_OUTPUTS[info.output_primitive]
     feedback = ctx.feedback.current
     if feedback.active and not feedback.paused and mode not in _FEEDBACK_MODES[feedback.mode]:
         raise invalid_operation("the primitive type does not match transform feedback's")
 
 
-def _prepare(ctx: Context, first: int, last: int, instances: int) -> None:
+_GEOMETRY_INPUTS: dict[str, tuple[int, ...]] = {
+    "points": (GL.POINTS,),
+    "lines": (GL.LINES, GL.LINE_STRIP, GL.LINE_LOOP),
+    "lines_adjacency": (GL.LINES_ADJACENCY, GL.LINE_STRIP_ADJACENCY),
+    "triangles": (GL.TRIANGLES, GL.TRIANGLE_STRIP, GL.TRIANGLE_FAN),
+    "triangles_adjacency": (GL.TRIANGLES_ADJACENCY, GL.TRIANGLE_STRIP_ADJACENCY),
+}
+_GEOMETRY_OUTPUTS: dict[str, int] = {
+    "points": GL.POINTS,
+    "line_strip": GL.LINES,
+    "triangle_strip": GL.TRIANGLES,
+}
+
+
+def _prepare(ctx: Context, mode: int, first: int, last: int, instances: int) -> None:
     """State, program and vertex input up to date."""
     if ctx.is_core and ctx.arrays.current is ctx.arrays.default:
         raise invalid_operation("no vertex array object is bound")
@@ -84,6 +109,9 @@ def _prepare(ctx: Context, first: int, last: int, instances: int) -> None:
     vertex = ctx.programs.vertex
     if vertex is None:
         raise invalid_operation("there is no vertex shader")
+    geometry = ctx.programs.stages.get(Stage.GEOMETRY)
+    if geometry is not None or ctx.feedback.current.active:
+        _check_pipeline(ctx, mode, geometry)
     ctx.vertex_input.prepare(vertex.inputs, first, last, instances)
 
 
@@ -105,7 +133,7 @@ def draw(
         raise invalid_value("negative first, count or instance count")
     if not ctx.can_draw():
         return
-    _prepare(ctx, first, first + max(count, 1) - 1, base_instance + instances)
+    _prepare(ctx, mode, first, first + max(count, 1) - 1, base_instance + instances)
     if count and instances:
         ctx.pipe.draw_vbo(
             DrawInfo(_PRIMITIVES[mode], first, count, instances, base_instance, draw_id=draw_id)
@@ -186,7 +214,7 @@ def draw_indexed(
     if count and ctx.is_compat and _has_client_arrays(ctx):
         low, high = _index_range(ctx, count, gl_type, indices, restart)
         low, high = max(low + base_vertex, 0), high + base_vertex
-    _prepare(ctx, low, high, base_instance + instances)
+    _prepare(ctx, mode, low, high, base_instance + instances)
     resource, offset = _index_source(ctx, count, size, indices)
     if count and instances and resource is not None:
         ctx.pipe.draw_vbo(

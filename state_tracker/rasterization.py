@@ -487,7 +487,9 @@ def get_multisamplefv(ctx: Context, pname: int, index: int) -> list[float]:
         raise invalid_enum(pname, "multisample parameter")
     if index >= max(1, ctx.framebuffers.draw.samples):
         raise invalid_value("there are not that many samples")
-    return [0.5, 0.5]
+    if ctx.framebuffers.draw.samples <= 1:
+        return [0.5, 0.5]
+    return list(ctx.caps.sample_positions[index % len(ctx.caps.sample_positions)])
 
 
 @entry
