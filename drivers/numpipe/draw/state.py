@@ -16,6 +16,7 @@ from drivers.numpipe.output.depth import DepthTarget
 from drivers.numpipe.output.engine import FragmentEngine, FragmentState
 from drivers.numpipe.output.multisample import MultisampleEngine
 from drivers.numpipe.raster.setup import Rect
+from drivers.numpipe.raster.stipple import polygon_screen
 from drivers.numpipe.raster.triangles import DepthOffset
 from drivers.numpipe.shader.api import BoundProgram, ProgramFacts
 from pipe.enums import PolygonMode, Primitive
@@ -197,6 +198,7 @@ def _raster_context(
         linear=selection.linear_slots,
         offset=_depth_offset(bound.framebuffer),
         cull_distances=culls,
+        screen=polygon_screen(bound.polygon_stipple) if state.poly_stipple_enable else None,
         multisampled=state.multisample and _samples(bound.framebuffer) > 1,
     )
 
