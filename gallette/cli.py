@@ -54,6 +54,12 @@ COMMANDS: dict[str, Command] = {
         "a shader's way: NIR after each pass, variants, generated code",
         "gallette explain lit.frag\ngallette explain test.shader_test --html explain.html",
     ),
+    "trace": Command(
+        "gallette.commands.trace",
+        "every draw of a scene or shader_test, and the state behind it",
+        "gallette trace shadow_map --html trace.html\n"
+        "gallette trace my.shader_test --json trace.jsonl",
+    ),
     "bench": Command(
         "gallette.commands.bench",
         "time scenes side by side with other drivers",

@@ -57,9 +57,12 @@ def run_file(path: Path, driver: str) -> Outcome:
 
 
 def run_test(
-    test: ShaderTest, driver: str, before_release: Callable[[Any], None] | None = None
+    test: ShaderTest,
+    driver: str,
+    before_release: Callable[[Any], None] | None = None,
+    after_create: Callable[[Any], None] | None = None,
 ) -> Outcome:
-    """Run a parsed test; `before_release` may look at the context after the last command."""
+    """Run a parsed test; the hooks may look at the context when it is new and before it goes."""
     try:
         needs = context_needs(test)
         _check_lines(test)
@@ -71,6 +74,8 @@ def run_test(
         gl = make_context(driver, needs)
     except Unavailable as error:
         return Outcome("skip", str(error))
+    if after_create is not None:
+        after_create(gl)
     session = Session(gl, test, needs)
     leak = ""
     try:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from gallette.commands.diff import DiffReport
     from gallette.explaining import Explanation
     from gallette.lessons.page import Page
+    from gallette.tracing import TraceStory
 
 __all__ = [
     "png_uri",
@@ -25,6 +26,7 @@ __all__ = [
     "write_explanation",
     "write_lesson",
     "write_summary",
+    "write_trace",
 ]
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
@@ -139,4 +141,14 @@ def write_lesson(page: Page, target: Path) -> Path:
         subtitle="a lesson of gallette",
         page=page,
         diff=diff_lines,
+    )
+
+
+def write_trace(story: TraceStory, target: Path) -> Path:
+    return render_page(
+        "trace.html.jinja",
+        page_path(target),
+        title=f"Trace of {Path(story.target).stem}",
+        subtitle=f"what {story.driver} was asked to do",
+        s=story,
     )

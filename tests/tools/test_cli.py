@@ -64,6 +64,7 @@ def test_unknown_command_suggests_one(capsys: pytest.CaptureFixture[str]) -> Non
         ("conformance", "--frob"),
         ("explain", "x.frag", "--frob"),
         ("lesson", "--frob"),
+        ("trace", "gradient", "--frob"),
     ],
 )
 def test_unknown_flag(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
@@ -133,6 +134,12 @@ def test_explain_needs_a_shader_it_knows(
     other = tmp_path / "x.txt"
     other.write_text("")
     assert "what stage" in refuse(capsys, "explain", str(other))
+
+
+def test_trace_needs_something_it_knows(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "unknown scene 'gradent'; did you mean 'gradient'?" in refuse(capsys, "trace", "gradent")
+    assert refuse(capsys, "trace", "none.shader_test") == "none.shader_test: no such file"
+    assert "only drivers of the stack" in refuse(capsys, "trace", "life", "--driver", "native")
 
 
 def test_unknown_lesson(capsys: pytest.CaptureFixture[str]) -> None:

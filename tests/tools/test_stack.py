@@ -19,6 +19,7 @@ from gallette.references import load
 from gallette.render import render_scenes
 from gallette.reports.html import write_lesson
 from gallette.scenes import SCENES, depth_prepass
+from gallette.tracing import trace_target
 from piglit_subset.pool import run_all
 from piglit_subset.suite import BUNDLED, find_tests
 
@@ -174,3 +175,27 @@ def test_a_benchmark_answers_with_ratios(gallette, tmp_path: Path) -> None:
     sides = json.loads((tmp_path / "b.json").read_text())["sides"]
     assert [len(s["frames"]["gradient"]) for s in sides] == [2, 2]
     assert all(s["median"]["gradient"] > 0 for s in sides)
+
+
+def test_trace_shows_draws_state_pictures_and_variants() -> None:
+    pytest.importorskip("moderngl")
+    story = trace_target("depth_prepass", "numpipe")
+    calls = [e.call for e in story.events]
+    assert calls == ["clear", "draw_vbo", "clear", "draw_vbo"]
+    first, second = story.events[1], story.events[3]
+    assert first.picture is not None and second.picture is not None
+    assert any("depth_only=True" in v for v in first.variants)
+    assert second.changes["depth stencil alpha"].endswith("depth_func EQUAL")
+    assert "vertex shader" not in second.changes
+    assert second.state["vertex shader"] == first.state["vertex shader"]
+
+
+def test_trace_of_a_shader_test_in_the_terminal_and_as_a_page(gallette, tmp_path: Path) -> None:
+    test = str(BUNDLED / "depth" / "mask-and-range.shader_test")
+    done = gallette("trace", test, "--json", "t.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert "depth_writemask false" in done.stdout
+    assert done.stdout.strip().endswith("pass")
+    assert json.loads((tmp_path / "t.jsonl").read_text().splitlines()[0])["call"]
+    assert gallette("trace", test, "--html", "t.html").returncode == 0
+    assert "data:image/png" in (tmp_path / "t.html").read_text()

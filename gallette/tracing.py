@@ -1,0 +1,296 @@
+"""Watching the pipe: every draw of a run, the state behind it, the picture after it.
+
+The target, a scene or a shader_test, runs on `trace:DRIVER` in a process of its own (`python -m
+gallette.tracing`), which writes the trace and a small picture of the framebuffer after each call
+that draws. `read_trace` then replays the bind and set calls to know what was bound at each of them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from compiler.errors import GalletteError
+from gallette.render import child_environment
+
+__all__ = ["Event", "TraceStory", "read_trace", "trace_target"]
+
+DRAWING = ("draw_vbo", "clear", "blit", "launch_grid", "resource_copy_region")
+MAX_PICTURES = 64
+Image = npt.NDArray[Any]
+
+
+@dataclass(slots=True)
+class Event:
+    """One call that draws: its arguments in words, what was bound, and what changed before it."""
+
+    number: int
+    call: str
+    text: str
+    microseconds: int
+    changes: dict[str, str]
+    state: dict[str, str]
+    picture: Image | None = None
+    variants: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class TraceStory:
+    """A traced run."""
+
+    target: str
+    driver: str
+    events: list[Event] = field(default_factory=list)
+    calls: int = 0
+    resources: int = 0
+    outcome: str = ""
+
+
+def trace_target(target: str, driver: str, keep: Path | None = None) -> TraceStory:
+    """Run a scene or shader_test under `trace:driver`; `keep` gets the JSON lines."""
+    with tempfile.TemporaryDirectory() as folder:
+        lines, pictures = Path(folder) / "trace.jsonl", Path(folder) / "pictures.npz"
+        env = {**child_environment(driver), "GALLETTE_TRACE": str(lines)}
+        done = subprocess.run(
+            [sys.executable, "-m", "gallette.tracing", driver, target, str(pictures)],
+            env=env,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if done.returncode == 2:
+            raise GalletteError(done.stderr.strip())
+        if not lines.exists():
+            raise GalletteError(f"{target}: nothing was traced\n{done.stderr.strip()}")
+        story = TraceStory(target, driver, outcome=done.stdout.strip())
+        text = lines.read_text(encoding="utf-8")
+        if keep is not None:
+            keep.write_text(text, encoding="utf-8")
+        images: dict[str, Image] = {}
+        made: dict[str, list[str]] = {}
+        variants = pictures.with_suffix(".json")
+        if variants.exists():
+            made = json.loads(variants.read_text(encoding="utf-8"))
+        if pictures.exists():
+            with np.load(pictures) as arrays:
+                images = {name: arrays[name] for name in arrays.files}
+    read_trace(story, text, images, made)
+    return story
+
+
+class _Replay:
+    """The state of the pipe, followed by reading what was asked of it."""
+
+    def __init__(self) -> None:
+        self.made: dict[str, str] = {}  # handles and resources, described
+        self.bound: dict[str, str] = {}
+
+    def describe(self, value: Any) -> str:
+        """A traced value in words: names are resolved, defaults are already left out."""
+        if isinstance(value, str):
+            return self.made.get(value, value)
+        if isinstance(value, dict):
+            if "bytes" in value:
+                return f"{value['bytes']} bytes {value.get('hex', '#' + value['sha1'])}"
+            inner = ", ".join(
+                f"{k} {self.describe(v)}" for k, v in value.items() if k not in ("type", "label")
+            )
+            return inner or "defaults"
+        if isinstance(value, list):
+            if len(value) > 4 and all(v == value[0] for v in value):
+                return f"{len(value)} times {self.describe(value[0])}"
+            shown = [self.describe(v) for v in value if v is not None]
+            return "; ".join(shown) if len(str(shown)) > 60 else ", ".join(shown)
+        if isinstance(value, float):
+            return f"{value:g}"
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
+    def follow(self, record: dict[str, Any]) -> None:
+        call, args = record["call"], record.get("args", {})
+        if call == "resource_create":
+            d = args["desc"]
+            size = "x".join(str(d[k]) for k in ("width", "height", "depth") if k in d)
+            label = d.get("label") or record["result"]
+            self.made[record["result"]] = f"{label} ({d['format']} {size})"
+        elif call.startswith("create_") and "result" in record:
+            given = {k: v for k, v in args.items() if v is not None}
+            if "shader" in given:
+                given = {"shader": given["shader"].get("name", "")}
+            value = next(iter(given.values())) if len(given) == 1 else given
+            self.made[record["result"]] = self.describe(value)
+        elif call.startswith(("bind_", "set_")):
+            self._bind(call, dict(args))
+
+    def _bind(self, call: str, args: dict[str, Any]) -> None:
+        name = call.removeprefix("bind_").removeprefix("set_").removesuffix("_state")
+        where = [str(args.pop(k)).lower() for k in ("stage", "index") if k in args]
+        start = args.pop("start", 0)
+        if start:
+            where.append(f"from {start}")
+        # "fragment constant buffer 0": stage first, index last.
+        stages = [w for w in where if not w[-1].isdigit()]
+        key = " ".join([*stages, name.replace("_", " "), *(w for w in where if w not in stages)])
+        value = next(iter(args.values())) if len(args) == 1 else args
+        if value in (None, {}) or (isinstance(value, list) and not any(value)):
+            self.bound.pop(key, None)
+        else:
+            self.bound[key] = self.describe(value)
+
+
+def read_trace(
+    story: TraceStory, text: str, images: dict[str, Image], variants: dict[str, list[str]]
+) -> None:
+    """Fill a story from JSON lines, and what was seen after calls: pictures, new variants."""
+    replay = _Replay()
+    last: dict[str, str] = {}
+    for line in text.splitlines():
+        record = json.loads(line)
+        story.calls += 1
+        story.resources += record["call"] == "resource_create"
+        replay.follow(record)
+        if record["call"] not in DRAWING:
+            continue
+        now = dict(replay.bound)
+        changes = {k: v for k, v in now.items() if last.get(k) != v}
+        changes |= {k: "nothing" for k in last if k not in now}
+        args = record.get("args", {})
+        shown = args.get("info", args)
+        story.events.append(
+            Event(
+                record["n"],
+                record["call"],
+                replay.describe(shown),
+                int(record.get("us", 0)),
+                changes,
+                now,
+                images.get(str(record["n"])),
+                variants.get(str(record["n"]), []),
+            )
+        )
+        last = now
+
+
+# -- the child ------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What is kept after calls that draw, by the number of the call."""
+
+    pictures: dict[str, Image] = field(default_factory=dict)
+    variants: dict[str, list[str]] = field(default_factory=dict)
+    known: int = 0
+
+
+def _watch(pipe: Any, seen: _Seen) -> None:
+    """After every call that draws: a picture of the framebuffer, and the variants it made."""
+    current: dict[str, Any] = {}
+
+    def after(name: str, look: Callable[..., None]) -> None:
+        original = getattr(pipe, name)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            result = original(*args, **kwargs)
+            look(*args)
+            return result
+
+        setattr(pipe, name, call)
+
+    def remember(state: Any) -> None:
+        current["framebuffer"] = state
+
+    def look(*args: Any) -> None:
+        number = str(pipe.writer.count - 1)
+        new = pipe.variant_log[seen.known :]
+        seen.known += len(new)
+        if new:
+            seen.variants[number] = [f"{e.stage}: {e.key} ({e.reason})" for e in new]
+        state = current.get("framebuffer")
+        if state is not None and len(seen.pictures) < MAX_PICTURES:
+            picture = _picture(pipe.inner, state)
+            if picture is not None:
+                seen.pictures[number] = picture
+
+    after("set_framebuffer_state", remember)
+    for name in ("draw_vbo", "clear", "blit"):
+        after(name, look)
+
+
+def _picture(inner: Any, state: Any) -> Image | None:
+    """The first colour buffer (or the depth) as 8-bit RGB, top row first, at most 256 wide."""
+    from pipe import codecs
+    from pipe.enums import MapFlags
+    from pipe.state import Box
+
+    surface = next((c for c in state.cbufs if c is not None), state.zsbuf)
+    if surface is None or not (state.width and state.height):
+        return None
+    box = Box(0, 0, surface.first_layer, state.width, state.height, 1)
+    transfer = inner.transfer_map(surface.resource, surface.level, MapFlags.READ, box)
+    data = transfer.data[0].copy()
+    inner.transfer_unmap(transfer)
+    if surface.format.is_depth_stencil:
+        raw = codecs.texels(surface.format, data)
+        rgb = np.repeat(codecs.unpack_depth(surface.format, raw)[..., None], 3, axis=-1)
+    else:
+        rgb = codecs.unpack(surface.format, data)[..., :3].astype(np.float32)
+    step = max(1, -(-state.width // 256))
+    with np.errstate(all="ignore"):
+        image = (np.clip(np.nan_to_num(rgb), 0, 1) * 255 + 0.5).astype(np.uint8)
+    small: Image = np.ascontiguousarray(image[::-step, ::step])
+    return small
+
+
+def _child(driver: str, target: str, out: Path) -> int:
+    seen = _Seen()
+    try:
+        if target.endswith(".shader_test"):
+            from piglit_subset.execute import run_test
+            from piglit_subset.shader_test import parse_file
+
+            outcome = run_test(
+                parse_file(Path(target)),
+                f"trace:{driver}",
+                after_create=lambda gl: _watch(gl.pipe, seen),
+            )
+            print(f"{outcome.result}: {outcome.reason}" if outcome.reason else outcome.result)
+        else:
+            _trace_scene(driver, target, seen)
+    except GalletteError as error:
+        print(error, file=sys.stderr)
+        return 2
+    arrays: dict[str, Any] = dict(seen.pictures)
+    np.savez(out, **arrays)
+    out.with_suffix(".json").write_text(json.dumps(seen.variants), encoding="utf-8")
+    return 0
+
+
+def _trace_scene(driver: str, name: str, seen: _Seen) -> None:
+    try:
+        import moderngl
+    except ImportError:
+        raise GalletteError("scenes need moderngl: pip install 'gallette[reference]'") from None
+    import gallette
+    from gallette.scenes import SCENES
+
+    window: Any = gallette.moderngl_context(f"trace:{driver}")
+    _watch(window.pipe, seen)
+    ctx = moderngl.create_context(standalone=True, context=window)
+    names = [p.name for p in SCENES[name].render(ctx, SCENES[name].size)]
+    print(f"passes: {', '.join(names)}")
+    window.release()
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("GALLETTE_TRACE", os.devnull)
+    raise SystemExit(_child(sys.argv[1], sys.argv[2], Path(sys.argv[3])))
