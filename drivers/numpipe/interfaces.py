@@ -104,7 +104,7 @@ class ShaderResources:
 
     constants: list[npt.NDArray[np.uint8] | None] = field(default_factory=list)  # bytes by block
     textures: list[TextureUnit | None] = field(default_factory=list)  # by texture index
-    images: list[Any] = field(default_factory=list)
+    images: list[ImageUnit | None] = field(default_factory=list)  # by image index
     buffers: list[npt.NDArray[np.uint8] | None] = field(default_factory=list)  # SSBO bytes
     clip_planes: Sequence[tuple[float, float, float, float]] = ()
     alpha_ref: float = 0.0

@@ -19,6 +19,7 @@ from drivers.numpipe.interfaces import ShaderResources
 from drivers.numpipe.resource import NumpipeResource
 from drivers.numpipe.shader.api import BoundProgram
 from drivers.numpipe.shader.program import CompiledShader
+from drivers.numpipe.storage import image_unit
 from drivers.numpipe.texture import texture_unit
 from drivers.numpipe.variants.keys import VariantKey, VertexKey, fragment_key, vertex_key
 from drivers.numpipe.variants.merging import can_merge
@@ -229,7 +230,7 @@ def _resources(bound: Bound, bindings: StageBindings) -> ShaderResources:
     return ShaderResources(
         constants=[None if block is None else block.data for block in bindings.constants],
         textures=textures,
-        images=list(bindings.images),
+        images=[None if view is None else image_unit(view) for view in bindings.images],
         buffers=buffers,
         clip_planes=bound.clip_planes,
         alpha_ref=bound.depth_stencil_alpha.state.alpha_ref_value,

@@ -213,6 +213,8 @@ def _varies(op: Op) -> bool:
         return op.data[0] not in UNIFORM_SYSTEM_VALUES
     if op.what in ("input", "input_indirect", "input_select", "helper"):
         return True
+    if op.what in ("storage_read", "storage_write"):
+        return True
     if op.what == "array_load" and op.data[0].varying:
         return True
     if op.what == "tex" and op.data[0].op in IMPLICIT_LOD:

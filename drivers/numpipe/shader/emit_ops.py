@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .emit_memory import MemoryEmitter
+from .emit_storage import StorageEmitter
 from .lane_ir import LaneValue, Op
 
 __all__ = ["OpEmitter"]
 
 
-class OpEmitter(MemoryEmitter):
+class OpEmitter(StorageEmitter):
     """Adds textures; `op` emits any operation."""
 
     def op(self, op: Op) -> None:

@@ -34,7 +34,7 @@ def gather_facts(program: LaneProgram, arrays: int) -> ProgramFacts:
     system: set[str] = set()
     textures: set[int] = set()
     implicit: set[int] = set()
-    derivatives = discard = shrinks = False
+    derivatives = discard = shrinks = effects = False
     for item, _ in walk(program.root):
         if isinstance(item, LoopOp):
             shrinks |= item.divergent
@@ -70,6 +70,8 @@ def gather_facts(program: LaneProgram, arrays: int) -> ProgramFacts:
             derivatives |= item.data.is_derivative and item.dsts[0].varying
         elif item.what == "discard":
             discard = True
+        elif item.what == "storage_write":
+            effects = True
     fragment = program.stage == "fragment"
     return ProgramFacts(
         stage=program.stage,
@@ -83,7 +85,7 @@ def gather_facts(program: LaneProgram, arrays: int) -> ProgramFacts:
         writes_depth=fragment and FragResult.DEPTH in outputs,
         writes_stencil=fragment and FragResult.STENCIL in outputs,
         writes_sample_mask=fragment and FragResult.SAMPLE_MASK in outputs,
-        has_side_effects=False,
+        has_side_effects=effects,
         early_fragment_tests=program.early_fragment_tests,
         uses_sample_shading="sample_id" in system or any(u.where == "sample" for u in inputs),
         chunk_lanes=chunk_lanes(arrays, shrinks),

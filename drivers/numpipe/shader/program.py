@@ -21,7 +21,7 @@ from drivers.numpipe.interfaces import (
     VertexLanes,
 )
 
-from . import runtime
+from . import runtime, runtime_storage
 from .analyse import analyse
 from .api import Emission, FragmentOutputs, Outputs, ProgramFacts
 from .emit import Emitter
@@ -34,7 +34,11 @@ __all__ = ["DEFAULT_BUDGET", "BoundShader", "CompiledShader", "compile_program"]
 DEFAULT_BUDGET = 1 << 18
 """Loop iterations one chunk may spend, over all loops together."""
 
-_RUNTIME: dict[str, Any] = {name: getattr(runtime, name) for name in runtime.__all__}
+_RUNTIME: dict[str, Any] = {
+    name: getattr(module, name)
+    for module in (runtime, runtime_storage)
+    for name in module.__all__
+}
 _NUMPY: dict[str, Any] = {
     "copyto": np.copyto,
     "count_nonzero": np.count_nonzero,

@@ -11,14 +11,14 @@ from compiler.nir.slots import VaryingSlot
 from compiler.nir.types import Type
 
 from .lane_ir import LaneArray, LaneValue
-from .translate_values import ValueTranslator
+from .translate_storage import STORAGE_INTRINSICS, StorageTranslator
 
 __all__ = ["MemoryTranslator"]
 
 _COLORS = frozenset({VaryingSlot.COL0, VaryingSlot.COL1, VaryingSlot.BFC0, VaryingSlot.BFC1})
 
 
-class MemoryTranslator(ValueTranslator):
+class MemoryTranslator(StorageTranslator):
     """Adds everything an `Intrinsic` can be."""
 
     def intrinsic(self, instr: Intrinsic) -> None:
@@ -249,6 +249,7 @@ _INTRINSICS: dict[str, Callable[[MemoryTranslator, Intrinsic], None]] = {
     "load_per_vertex_input": _T.load_per_vertex,
     "emit_vertex": _T.emit_vertex,
     "end_primitive": _T.emit_vertex,
+    **STORAGE_INTRINSICS,
 }
 for _where in ("pixel", "centroid", "sample", "at_offset", "at_sample"):
     _INTRINSICS[f"load_barycentric_{_where}"] = _T.barycentric

@@ -10,7 +10,15 @@ __all__ = ["EFFECTS", "IMPLICIT_LOD", "has_jump", "is_quad_op", "touches_memory"
 
 IMPLICIT_LOD = frozenset({"tex", "txb", "lod"})
 EFFECTS = frozenset(
-    {"output", "output_indirect", "discard", "array_store", "emit_vertex", "end_primitive"}
+    {
+        "output",
+        "output_indirect",
+        "discard",
+        "array_store",
+        "emit_vertex",
+        "end_primitive",
+        "storage_write",
+    }
 )
 _BY_LANE = frozenset({"array_load", "helper", "input", "input_indirect", "input_select", "system"})
 

@@ -65,16 +65,22 @@ def buffer_store(
 ) -> None:
     """Write consecutive elements (None: leave that one alone) for the active lanes."""
     elements = _elements(data, bits)
+    stored = [i for i, value in enumerate(values) if value is not None]
     at = _by_lane(offset, lanes)
-    for i, value in enumerate(values):
-        if value is None:
-            continue
-        index, inside = _locate(elements, at, i, bits)
-        if active is not None:
-            inside = inside & active
-        source = _by_lane(value, lanes)
-        source = source.astype(f"u{bits // 8}") if source.dtype.itemsize * 8 != bits else source
-        elements[index[inside]] = source[inside].view(elements.dtype)
+    index = np.empty((lanes, len(stored)), np.int64)
+    source = np.empty((lanes, len(stored)), elements.dtype)
+    for column, i in enumerate(stored):
+        index[:, column], _ = _locate(elements, at, i, bits)
+        source[:, column] = _bits(np.asarray(values[i]), elements.dtype)
+    inside = index < elements.size
+    if active is not None:
+        inside &= active[:, None]
+    elements[index[inside]] = source[inside]  # lane after lane: the last one wins
+
+
+def _bits(value: Array, dtype: np.dtype[Any]) -> Array:
+    """A value as unsigned bits of the element's size."""
+    return value.view(dtype) if value.dtype.itemsize == dtype.itemsize else value.astype(dtype)
 
 
 def buffer_atomic(

@@ -1,0 +1,71 @@
+"""Storage buffers, images and atomics in the generated code: one call per operation.
+
+    t3 = ssbo_load(state, s1, v4, n, u4, 2)
+
+Writes happen for the lanes that really run: not for passengers of a divergent region, not for lanes
+that were discarded, and not for helpers.
+"""
+
+from __future__ import annotations
+
+from .emit_memory import MemoryEmitter
+from .lane_ir import LaneValue, Op
+from .translate_storage import StorageOp
+
+__all__ = ["StorageEmitter"]
+
+
+class StorageEmitter(MemoryEmitter):
+    """Adds storage operations."""
+
+    def op_storage_read(self, op: Op) -> None:
+        data: StorageOp = op.data
+        index, address, _ = self.storage_sources(op)
+        tag = self.tag()
+        kind = f"u{data.bits // 8}"
+        self.line(
+            f"t{tag} = {data.call}(state, {index}, {address}, {self.scope.count}, {kind}, "
+            f"{len(op.dsts)}{', sample=True' if data.sample else ''})"
+        )
+        for i, dst in enumerate(op.dsts):
+            if dst.used:
+                self.fresh(op, dst, f"t{tag}[{i}].view({dst.kind})", owned=False)
+
+    def op_storage_write(self, op: Op) -> None:
+        data: StorageOp = op.data
+        index, address, values = self.storage_sources(op)
+        scope = self.scope
+        alive = "alive" if self.program.uses_discard else "None"
+        helper = "helper" if self.program.stage == "fragment" else "None"
+        tag = self.tag()
+        self.line(
+            f"w{tag} = writers({scope.live or None}, {alive}, {helper}, {scope.lanes}, "
+            f"{scope.count})"
+        )
+        kind = f"u{data.bits // 8}"
+        texts = [self.read(v, self.storage_kind(v, kind)) for v in values]
+        if data.atomic:
+            extra = f"{data.atomic!r}, {self.tuple_of(texts)}, {data.swap}"
+        else:
+            extra = self.tuple_of(
+                [t if not data.mask or data.mask >> i & 1 else "None" for i, t in enumerate(texts)]
+            )
+        call = (
+            f"{data.call}(state, {index}, {address}, {scope.count}, {kind}, w{tag}, {extra}"
+            f"{', sample=True' if data.sample else ''})"
+        )
+        used = [dst for dst in op.dsts if dst.used]
+        if not used:
+            self.line(call)
+        else:
+            self.fresh(op, used[0], f"{call}.view({used[0].kind})", owned=False)
+
+    def storage_kind(self, value: LaneValue, kind: str) -> str:
+        """Values are handed over as raw bits, floats included."""
+        return kind if value.bits > 1 else "b1"
+
+    def storage_sources(self, op: Op) -> tuple[str, str, list[LaneValue]]:
+        data: StorageOp = op.data
+        index = self.read(op.srcs[0], "i4", lanes=False)
+        address = self.tuple_of([self.read(s, "i4") for s in op.srcs[1 : 1 + data.address]])
+        return index, address, op.srcs[1 + data.address :]

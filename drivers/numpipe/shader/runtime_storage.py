@@ -1,0 +1,256 @@
+"""What generated code calls for storage buffers, images and atomics.
+
+Every function takes the resources, the index (the same for all lanes, or by lane), the address
+components and the number of lanes; writes take the mask of lanes that really write (None: all).
+An index that differs between lanes is served one buffer or image at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from drivers.numpipe.interfaces import ShaderResources
+from drivers.numpipe.storage import buffer_atomic, buffer_load, buffer_store
+
+__all__ = [
+    "image_atomic",
+    "image_load",
+    "image_samples",
+    "image_size",
+    "image_store",
+    "ssbo_atomic",
+    "ssbo_load",
+    "ssbo_size",
+    "ssbo_store",
+    "writers",
+]
+
+Array = npt.NDArray[Any]
+Mask = npt.NDArray[np.bool_]
+
+
+def writers(
+    live: Mask | None, alive: Mask | None, helper: Mask | None, lanes: Array | None, count: int
+) -> Mask | None:
+    """Which of the scope's lanes may write, None for all; `alive`, `helper` are by chunk lane."""
+    mask = live
+    for chunk, wanted in ((alive, True), (helper, False)):
+        if chunk is None:
+            continue
+        part = chunk if lanes is None else chunk[lanes]
+        part = part if wanted else ~part
+        mask = part if mask is None else mask & part
+    return mask
+
+
+def _bound(bindings: Sequence[Any], index: int) -> Any:
+    return bindings[index] if 0 <= index < len(bindings) else None
+
+
+def _lanes(value: Any, count: int) -> Array:
+    return np.broadcast_to(np.asarray(value), (count,))
+
+
+def _each(
+    index: Any, count: int, active: Mask | None, run: Callable[[int, Mask | None], None]
+) -> None:
+    """Call `run` per distinct index with the lanes that name it."""
+    if np.ndim(index) == 0:
+        run(int(index), active)
+        return
+    for at in np.unique(index):
+        mine = index == at
+        run(int(at), mine if active is None else mine & active)
+
+
+# -- buffers -----------------------------------------------------------------------------------
+
+
+def ssbo_load(
+    state: ShaderResources, index: Any, address: tuple[Any, ...], count: int, kind: Any, n: int
+) -> list[Array]:
+    """`n` consecutive elements per lane, as unsigned bits."""
+    bits = np.dtype(kind).itemsize * 8
+    offset = _lanes(address[0], count)
+    if np.ndim(index) == 0:
+        return buffer_load(_bound(state.buffers, int(index)), offset, n, bits)
+    loaded = [np.zeros(count, kind) for _ in range(n)]
+
+    def run(at: int, mine: Mask | None) -> None:
+        assert mine is not None
+        parts = buffer_load(_bound(state.buffers, at), offset[mine], n, bits)
+        for whole, part in zip(loaded, parts, strict=True):
+            whole[mine] = part
+
+    _each(index, count, None, run)
+    return loaded
+
+
+def ssbo_store(
+    state: ShaderResources,
+    index: Any,
+    address: tuple[Any, ...],
+    count: int,
+    kind: Any,
+    active: Mask | None,
+    values: tuple[Any, ...],
+) -> None:
+    """Write the components that are not None."""
+    bits = np.dtype(kind).itemsize * 8
+
+    def run(at: int, mine: Mask | None) -> None:
+        data = _bound(state.buffers, at)
+        buffer_store(data, np.asarray(address[0]), values, count, mine, bits)
+
+    _each(index, count, active, run)
+
+
+def ssbo_atomic(
+    state: ShaderResources,
+    index: Any,
+    address: tuple[Any, ...],
+    count: int,
+    kind: Any,
+    active: Mask | None,
+    op: str,
+    values: tuple[Any, ...],
+    swap: bool,
+) -> Array:
+    """The old bits of one element per lane."""
+    bits = np.dtype(kind).itemsize * 8
+    old = np.zeros(count, kind)
+    compare = values[1] if swap else None
+
+    def run(at: int, mine: Mask | None) -> None:
+        data = _bound(state.buffers, at)
+        offset = np.asarray(address[0])
+        found = buffer_atomic(op, data, offset, values[0], count, mine, compare, bits)
+        old[...] = found if mine is None else np.where(mine, found, old)
+
+    _each(index, count, active, run)
+    return old
+
+
+def ssbo_size(
+    state: ShaderResources, index: Any, address: tuple[Any, ...], count: int, kind: Any, n: int
+) -> list[Array]:
+    """Bytes bound."""
+    sizes = [0 if b is None else b.size for b in state.buffers]
+    table = np.array([*sizes, 0], kind)
+    at = np.asarray(index)
+    safe = np.where((at >= 0) & (at < len(sizes)), at, len(sizes))
+    return [np.broadcast_to(table[safe], (count,)).copy()]
+
+
+# -- images ------------------------------------------------------------------------------------
+
+
+def _coords(address: tuple[Any, ...], sample: bool) -> tuple[tuple[Any, ...], Any]:
+    return (address[:-1], address[-1]) if sample else (address, None)
+
+
+def image_load(
+    state: ShaderResources,
+    index: Any,
+    address: tuple[Any, ...],
+    count: int,
+    kind: Any,
+    n: int,
+    sample: bool = False,
+) -> list[Array]:
+    """Texel components per lane, as bits."""
+    coords, at_sample = _coords(address, sample)
+    loaded = [np.zeros(count, np.uint32) for _ in range(n)]
+
+    def run(at: int, mine: Mask | None) -> None:
+        unit = _bound(state.images, at)
+        if unit is None:
+            return
+        for whole, part in zip(loaded, unit.load(coords, count, at_sample), strict=False):
+            bits = np.broadcast_to(part, (count,)).view(np.uint32)
+            whole[...] = bits if mine is None else np.where(mine, bits, whole)
+
+    _each(index, count, None, run)
+    return loaded
+
+
+def image_store(
+    state: ShaderResources,
+    index: Any,
+    address: tuple[Any, ...],
+    count: int,
+    kind: Any,
+    active: Mask | None,
+    values: tuple[Any, ...],
+    sample: bool = False,
+) -> None:
+    """Write texels."""
+    coords, at_sample = _coords(address, sample)
+
+    def run(at: int, mine: Mask | None) -> None:
+        unit = _bound(state.images, at)
+        if unit is not None:
+            unit.store(coords, values, count, mine, at_sample)
+
+    _each(index, count, active, run)
+
+
+def image_atomic(
+    state: ShaderResources,
+    index: Any,
+    address: tuple[Any, ...],
+    count: int,
+    kind: Any,
+    active: Mask | None,
+    op: str,
+    values: tuple[Any, ...],
+    swap: bool,
+    sample: bool = False,
+) -> Array:
+    """The old bits of one texel per lane."""
+    coords, at_sample = _coords(address, sample)
+    old = np.zeros(count, np.uint32)
+    compare = values[1] if swap else None
+
+    def run(at: int, mine: Mask | None) -> None:
+        unit = _bound(state.images, at)
+        if unit is None:
+            return
+        found = unit.atomic(op, coords, values[0], count, mine, compare, at_sample)
+        old[...] = found if mine is None else np.where(mine, found, old)
+
+    _each(index, count, active, run)
+    return old
+
+
+def image_size(
+    state: ShaderResources, index: Any, address: tuple[Any, ...], count: int, kind: Any, n: int
+) -> list[Array]:
+    """Extents, zero where there are fewer than asked for or no image."""
+    found = [np.zeros(count, np.uint32) for _ in range(n)]
+
+    def run(at: int, mine: Mask | None) -> None:
+        unit = _bound(state.images, at)
+        for whole, extent in zip(found, unit.size() if unit is not None else (), strict=False):
+            whole[... if mine is None else mine] = int(extent)
+
+    _each(index, count, None, run)
+    return found
+
+
+def image_samples(
+    state: ShaderResources, index: Any, address: tuple[Any, ...], count: int, kind: Any, n: int
+) -> list[Array]:
+    """Samples per texel."""
+    found = np.zeros(count, np.uint32)
+
+    def run(at: int, mine: Mask | None) -> None:
+        unit = _bound(state.images, at)
+        found[... if mine is None else mine] = 0 if unit is None else unit.samples
+
+    _each(index, count, None, run)
+    return [found]
