@@ -9,7 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["CompileError", "GalletteError", "InputError", "Span", "ValidationError", "caret_message"]
+__all__ = [
+    "CompileError",
+    "GalletteError",
+    "InputError",
+    "Span",
+    "ValidationError",
+    "caret_message",
+]
 
 
 class GalletteError(Exception):
