@@ -44,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     summary.add_argument("runs", nargs="+", metavar="DIR", help="a folder with results.json")
     summary.add_argument("--html", type=Path, default=None, metavar="DIR")
+    summary.add_argument("--folders", action="store_true", help="pass rates per folder")
     summary.add_argument("--all", action="store_true", help="list every test, not only problems")
     actions.add_parser("commands", help="list the [test] commands the runner knows")
 
@@ -142,9 +143,11 @@ def _line(report: Report) -> str:
 
 
 def _summary(options: argparse.Namespace) -> int:
-    from gallette.reports.terminal import print_summary
+    from gallette.reports.terminal import print_folders, print_summary
 
     summary = summarise([read_run(Path(p)) for p in options.runs])
+    if options.folders:
+        print_folders(console(), summary)
     print_summary(console(), summary, options.all)
     if options.html is not None:
         from gallette.reports.html import write_summary

@@ -9,7 +9,7 @@ from gallette.terminal import COLORS
 from piglit_subset.results import ORDER, Run
 from piglit_subset.summary import Summary, pass_rate
 
-__all__ = ["print_summary", "print_totals"]
+__all__ = ["print_folders", "print_summary", "print_totals"]
 
 
 def _colored(result: str, text: str | None = None) -> str:
@@ -49,4 +49,26 @@ def print_summary(out: Console, summary: Summary, everything: bool) -> None:
         if any(t[result] for t in totals):
             table.add_row(_colored(result), *(str(t[result]) for t in totals))
     table.add_row("pass rate", *(f"{pass_rate(t):.1%}" for t in totals), style="bold")
+    out.print(table)
+
+
+def print_folders(out: Console, summary: Summary) -> None:
+    """The pass-rate table: per folder and run, passed of those that ran, and the rate.
+
+    The first run is the reference; a folder where another one does worse is marked.
+    """
+    table = Table(title=f"pass rates (reference: {summary.runs[0].name})")
+    table.add_column("folder")
+    for run in summary.runs:
+        table.add_column(run.name, justify="right")
+    for folder, rates in summary.folders:
+        reference = rates[0][0] / rates[0][1] if rates[0][1] else 0.0
+        cells = []
+        for passed, ran in rates:
+            if not ran:
+                cells.append("[bright_black]none ran[/]")
+                continue
+            color = "red" if passed / ran < reference else "green"
+            cells.append(f"[{color}]{passed} / {ran}  {passed / ran:6.1%}[/]")
+        table.add_row(folder, *cells)
     out.print(table)
