@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from compiler.glsl import fold, hir
 from compiler.glsl.builtins import variables
@@ -22,9 +23,14 @@ __all__ = ["CheckerBase", "FunctionSet", "Symbol", "constant_value"]
 
 @dataclass(slots=True, eq=False)
 class FunctionSet:
-    """All functions of one name."""
+    """All functions of one name, also by signature."""
 
     functions: list[hir.Function]
+    by_key: dict[tuple[Any, ...], hir.Function] = field(default_factory=dict)
+
+    def add(self, function: hir.Function) -> None:
+        self.functions.append(function)
+        self.by_key[function.key] = function
 
 
 Symbol = hir.Variable | Type | FunctionSet

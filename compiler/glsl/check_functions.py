@@ -171,10 +171,10 @@ class FunctionChecker(BlockChecker):
             scope[new.name] = symbol
             outer = self.find_function(new.name) if not self.at_global_scope else None
             if isinstance(outer, FunctionSet) and outer is not symbol:
-                symbol.functions += outer.functions
-        for old in symbol.functions:
-            if old.key != new.key:
-                continue
+                for known in outer.functions:
+                    symbol.add(known)
+        old = symbol.by_key.get(new.key)
+        if old is not None:
             if old.result is not new.result:
                 raise self.abort(
                     f"'{new.name}' is declared again with another return type", name_node
@@ -193,7 +193,7 @@ class FunctionChecker(BlockChecker):
             old.params, old.loc, old.end = new.params, new.loc, new.end
             old.subroutine_types = old.subroutine_types or new.subroutine_types
             return old
-        symbol.functions.append(new)
+        symbol.add(new)
         self.shader.functions.append(new)
         return new
 

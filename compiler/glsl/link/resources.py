@@ -186,7 +186,7 @@ class ResourceLinker:
         if self.used_locations:
             while any(start + i in self.used_locations for i in range(count)):
                 start += 1
-            if start + count > self.next_location and start == self.next_location:
+            if count == 1 or start == self.next_location:
                 self.next_location = start + count
             for i in range(count):
                 self.used_locations[start + i] = ""
