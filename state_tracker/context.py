@@ -67,6 +67,7 @@ ENTRY_MODULES = (
     "current_attribs",
     "enables",
     "framebuffer_objects",
+    "interface_queries",
     "mipmaps",
     "pixel_store",
     "program_objects",

@@ -22,7 +22,6 @@ from state_tracker.vertex_input import upload
 if TYPE_CHECKING:
     from state_tracker.buffers import BufferObject
     from state_tracker.context import Context
-    from state_tracker.programs import Executable
 
 __all__ = ["draw", "draw_indexed"]
 
@@ -43,20 +42,6 @@ _FEEDBACK_MODES: dict[int, frozenset[int]] = {
 }
 
 
-_GEOMETRY_MODES: dict[str, frozenset[int]] = {
-    "points": _FEEDBACK_MODES[GL.POINTS],
-    "lines": _FEEDBACK_MODES[GL.LINES],
-    "triangles": _FEEDBACK_MODES[GL.TRIANGLES],
-    "lines_adjacency": frozenset((GL.LINES_ADJACENCY, GL.LINE_STRIP_ADJACENCY)),
-    "triangles_adjacency": frozenset((GL.TRIANGLES_ADJACENCY, GL.TRIANGLE_STRIP_ADJACENCY)),
-}
-_EMITTED: dict[str, int] = {
-    "points": GL.POINTS,
-    "line_strip": GL.LINES,
-    "triangle_strip": GL.TRIANGLES,
-}
-
-
 def check_mode(ctx: Context, mode: int) -> None:
     """Is this a primitive type that can be drawn now?"""
     if not 0 <= mode < len(_PRIMITIVES) or (mode in _LEGACY and not ctx.is_compat):
@@ -67,15 +52,18 @@ def check_mode(ctx: Context, mode: int) -> None:
         raise invalid_enum(mode, "primitive type")
     if ctx.immediate.active:
         raise invalid_operation("not between glBegin and glEnd")
-    geometry = ctx.programs.geometry
-    if geometry is not None:
-        if mode not in _GEOMETRY_MODES[geometry.input_primitive]:
-            raise invalid_operation("the primitive type is not what the geometry shader takes")
-        mode = _EMITTED[geometry.output_primitive]
 
 
-def _check_pipeline(ctx: Context, mode: int, geometry: Executable | None) -> None:
-    """Do the drawn primitives suit the geometry shader, and its output transform feedback?"""
+def _check_pipeline(ctx: Context, mode: int) -> None:
+    """Do the drawn primitives suit each stage, and what the last puts out transform feedback?"""
+    evaluation = ctx.programs.stages.get(Stage.TESS_EVAL)
+    if (evaluation is not None) != (mode == GL.PATCHES):
+        raise invalid_operation("patches are for tessellation, and it takes nothing else")
+    if evaluation is not None:
+        info = evaluation.linked.shaders[Stage.TESS_EVAL].info
+        mode = GL.LINES if info.tess_primitive == "isolines" else GL.TRIANGLES
+        mode = GL.POINTS if info.tess_point_mode else mode
+    geometry = ctx.programs.stages.get(Stage.GEOMETRY)
     if geometry is not None:
         info = geometry.linked.shaders[Stage.GEOMETRY].info
         if mode not in _GEOMETRY_INPUTS.get(info.input_primitive, ()):
@@ -109,9 +97,8 @@ def _prepare(ctx: Context, mode: int, first: int, last: int, instances: int) -> 
     vertex = ctx.programs.vertex
     if vertex is None:
         raise invalid_operation("there is no vertex shader")
-    geometry = ctx.programs.stages.get(Stage.GEOMETRY)
-    if geometry is not None or ctx.feedback.current.active:
-        _check_pipeline(ctx, mode, geometry)
+    if len(ctx.programs.stages) > 2 or mode == GL.PATCHES or ctx.feedback.current.active:
+        _check_pipeline(ctx, mode)
     ctx.vertex_input.prepare(vertex.inputs, first, last, instances)
 
 
@@ -136,7 +123,15 @@ def draw(
     _prepare(ctx, mode, first, first + max(count, 1) - 1, base_instance + instances)
     if count and instances:
         ctx.pipe.draw_vbo(
-            DrawInfo(_PRIMITIVES[mode], first, count, instances, base_instance, draw_id=draw_id)
+            DrawInfo(
+                _PRIMITIVES[mode],
+                first,
+                count,
+                instances,
+                base_instance,
+                vertices_per_patch=ctx.raster.patch_vertices,
+                draw_id=draw_id,
+            )
         )
     ctx.vertex_input.finish()
 
@@ -230,6 +225,7 @@ def draw_indexed(
                 base_vertex,
                 restart is not None,
                 restart or 0,
+                vertices_per_patch=ctx.raster.patch_vertices,
                 draw_id=draw_id,
             )
         )

@@ -33,22 +33,23 @@ ARB_draw_buffers ARB_draw_buffers_blend?indep_blend ARB_draw_elements_base_verte
 ARB_draw_instanced?instancing ARB_enhanced_layouts ARB_explicit_attrib_location
 ARB_explicit_uniform_location ARB_fragment_coord_conventions ARB_fragment_layer_viewport
 ARB_fragment_shader ARB_framebuffer_no_attachments ARB_framebuffer_object ARB_framebuffer_sRGB
-ARB_gpu_shader5
-ARB_gpu_shader_fp64?fp64 ARB_gpu_shader_int64?int64 ARB_half_float_pixel ARB_half_float_vertex
-ARB_instanced_arrays?instancing ARB_internalformat_query ARB_invalidate_subdata
-ARB_map_buffer_alignment ARB_map_buffer_range ARB_multi_draw_indirect ARB_multitexture/compat
-ARB_occlusion_query2?occlusion_query ARB_occlusion_query?occlusion_query ARB_pixel_buffer_object
-ARB_point_parameters/compat ARB_point_sprite ARB_polygon_offset_clamp ARB_provoking_vertex
-ARB_sampler_objects ARB_seamless_cube_map?seamless_cube_map ARB_separate_shader_objects
-ARB_shader_bit_encoding ARB_shader_draw_parameters ARB_shader_objects ARB_shader_precision
-ARB_shader_texture_lod ARB_shading_language_100 ARB_shading_language_420pack
-ARB_shading_language_packing ARB_shadow/compat ARB_sync ARB_texture_border_clamp/compat
-ARB_texture_buffer_object ARB_texture_buffer_range ARB_texture_compression
-ARB_texture_compression_rgtc ARB_texture_cube_map/compat ARB_texture_cube_map_array
-ARB_texture_float ARB_texture_gather ARB_texture_mirrored_repeat/compat
-ARB_texture_multisample?_multisample ARB_texture_non_power_of_two ARB_texture_query_levels
-ARB_texture_query_lod ARB_texture_rectangle ARB_texture_rg ARB_texture_rgb10_a2ui
-ARB_texture_stencil8 ARB_texture_storage ARB_texture_swizzle?texture_swizzle ARB_timer_query
+ARB_gpu_shader5 ARB_gpu_shader_fp64?fp64 ARB_gpu_shader_int64?int64 ARB_half_float_pixel
+ARB_half_float_vertex ARB_instanced_arrays?instancing ARB_internalformat_query
+ARB_invalidate_subdata ARB_map_buffer_alignment ARB_map_buffer_range ARB_multi_draw_indirect
+ARB_multitexture/compat ARB_occlusion_query2?occlusion_query ARB_occlusion_query?occlusion_query
+ARB_pixel_buffer_object ARB_point_parameters/compat ARB_point_sprite ARB_polygon_offset_clamp
+ARB_program_interface_query ARB_provoking_vertex ARB_sampler_objects
+ARB_seamless_cube_map?seamless_cube_map ARB_separate_shader_objects ARB_shader_bit_encoding
+ARB_shader_draw_parameters ARB_shader_objects ARB_shader_precision ARB_shader_texture_lod
+ARB_shading_language_100 ARB_shading_language_420pack ARB_shading_language_packing
+ARB_shadow/compat ARB_sync ARB_tessellation_shader?_tessellation
+ARB_texture_border_clamp/compat ARB_texture_buffer_object
+ARB_texture_buffer_range ARB_texture_compression ARB_texture_compression_rgtc
+ARB_texture_cube_map/compat ARB_texture_cube_map_array ARB_texture_float ARB_texture_gather
+ARB_texture_mirrored_repeat/compat ARB_texture_multisample?_multisample
+ARB_texture_non_power_of_two ARB_texture_query_levels ARB_texture_query_lod ARB_texture_rectangle
+ARB_texture_rg ARB_texture_rgb10_a2ui ARB_texture_stencil8 ARB_texture_storage
+ARB_texture_swizzle?texture_swizzle ARB_timer_query
 ARB_transform_feedback2?max_stream_output_buffers ARB_transpose_matrix/compat
 ARB_uniform_buffer_object ARB_vertex_array_bgra ARB_vertex_array_object
 ARB_vertex_attrib_64bit?fp64 ARB_vertex_attrib_binding ARB_vertex_buffer_object/compat
@@ -58,8 +59,8 @@ EXT_blend_equation_separate EXT_blend_func_separate/compat EXT_blend_minmax/comp
 EXT_blend_subtract/compat EXT_demote_to_helper_invocation EXT_depth_bounds_test
 EXT_draw_buffers2?indep_blend EXT_draw_instanced?instancing EXT_draw_range_elements/compat
 EXT_fog_coord/compat EXT_framebuffer_blit EXT_framebuffer_object EXT_framebuffer_sRGB
-EXT_packed_depth_stencil EXT_packed_float EXT_packed_pixels/compat
-EXT_pixel_buffer_object EXT_point_parameters/compat EXT_polygon_offset_clamp EXT_provoking_vertex
+EXT_packed_depth_stencil EXT_packed_float EXT_packed_pixels/compat EXT_pixel_buffer_object
+EXT_point_parameters/compat EXT_polygon_offset_clamp EXT_provoking_vertex
 EXT_secondary_color/compat EXT_shader_integer_mix EXT_shadow_funcs/compat EXT_stencil_wrap/compat
 EXT_texture_array EXT_texture_compression_rgtc EXT_texture_compression_s3tc
 EXT_texture_edge_clamp/compat EXT_texture_integer EXT_texture_lod_bias/compat
@@ -78,7 +79,10 @@ def _extensions(caps: Caps, compat: bool) -> tuple[str, ...]:
         name, _, cap = name.partition("?")
         if profile and not compat:
             continue
-        if cap == "_multisample":
+        if cap == "_tessellation":
+            if "tess_eval" not in caps.stages:
+                continue
+        elif cap == "_multisample":
             if caps.max_samples < 2:
                 continue
         elif cap and not getattr(caps, cap):
@@ -244,6 +248,7 @@ gets(
         "MAX_VERTEX_STREAMS": lambda c: 1,
         "MAX_SERVER_WAIT_TIMEOUT": lambda c: (1 << 63) - 1,
         "MAX_PATCH_VERTICES": lambda c: 32,
+        "PATCH_VERTICES": lambda c: c.raster.patch_vertices,
         "NUM_SHADER_BINARY_FORMATS": lambda c: 0,
         "SHADER_BINARY_FORMATS": lambda c: [],
         "NUM_PROGRAM_BINARY_FORMATS": lambda c: 0,

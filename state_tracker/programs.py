@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from compiler.glsl import Attribute, CompileOptions, LinkOptions, compile_shader, link_program
-from compiler.nir.ir import ShaderInfo, Stage
+from compiler.nir.ir import Stage
 from compiler.nir.slots import SystemValue, VaryingSlot, VertAttrib
 from compiler.nir.types import INT
 from pipe.interface import Handle
@@ -70,6 +70,10 @@ class ShaderObject(GLObject):
         self.drop()
 
 
+_LAST_FIRST = (Stage.GEOMETRY, Stage.TESS_EVAL, Stage.VERTEX)
+"""The stages whose outputs may be rasterized, the last in the pipeline first."""
+
+
 class Executable:
     """A successfully linked program: tables, uniform values, and the driver's shaders.
 
@@ -83,7 +87,7 @@ class Executable:
         self.block_bindings = [block.binding for block in linked.uniform_blocks]
         self.storage_bindings = [block.binding for block in linked.storage_blocks]
         self.inputs = self._vertex_inputs()
-        last = linked.shaders.get(Stage.GEOMETRY) or linked.shaders.get(Stage.VERTEX)
+        last = next((linked.shaders[s] for s in _LAST_FIRST if s in linked.shaders), None)
         written = last.info.outputs_written if last is not None else set()
         self.writes_point_size = VaryingSlot.PSIZ in written
         self.textures = self._texture_slots()
@@ -250,17 +254,8 @@ class ProgramState:
         return self.stages.get(Stage.VERTEX)
 
     @property
-    def geometry(self) -> ShaderInfo | None:
-        """What the geometry shader says about itself, if there is one."""
-        executable, pipeline = self.executable, self._ctx.pipelines.current
-        if executable is None and self.current is None and pipeline is not None:
-            executable = pipeline.stages().get(Stage.GEOMETRY)
-        shader = executable.linked.shaders.get(Stage.GEOMETRY) if executable is not None else None
-        return None if shader is None else shader.info
-
-    @property
     def writes_point_size(self) -> bool:
-        last = self.stages.get(Stage.GEOMETRY) or self.vertex
+        last = next((self.stages[s] for s in _LAST_FIRST if s in self.stages), None)
         return last is not None and last.writes_point_size
 
     def resolve(self) -> None:

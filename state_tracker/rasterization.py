@@ -40,6 +40,7 @@ class RasterState:
     depth_ranges: list[tuple[float, float]]
     offset: tuple[float, float, float]
     flat_shade: bool
+    patch_vertices: int
     sample_mask: int
 
     def __init__(self, ctx: Context):
@@ -63,6 +64,7 @@ class RasterState:
         self.line_width = 1.0
         self.line_smooth = self.line_stipple = False
         self.stipple_factor, self.stipple_pattern = 1, 0xFFFF
+        self.patch_vertices = 3
         self.point_size = 1.0
         self.program_point_size = False
         self.point_smooth = False
@@ -571,3 +573,12 @@ gets_indexed(
     },
 )
 gets_indexed(lambda c: 1, {"SAMPLE_MASK_VALUE": lambda c, i: c.raster.sample_mask})
+
+
+@entry
+def patch_parameteri(ctx: Context, pname: int, value: int) -> None:
+    if pname != GL.PATCH_VERTICES:
+        raise invalid_enum(pname, "patch parameter")
+    if not 0 < value <= 32:
+        raise invalid_value(f"{value} is not a number of vertices for a patch")
+    ctx.raster.patch_vertices = value

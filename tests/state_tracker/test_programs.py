@@ -169,6 +169,29 @@ def test_attributes_are_enumerated_and_bound(gl: GLInterface) -> None:
     }
 
 
+def test_program_interfaces_list_resources(gl: GLInterface) -> None:
+    name = program(gl, fragment=BLOCKS_FS)
+    count = gl.get_program_interfaceiv(name, GL.UNIFORM, GL.ACTIVE_RESOURCES)
+    assert count == gl.get_programiv(name, GL.ACTIVE_UNIFORMS)
+    index = gl.get_program_resource_index(name, GL.UNIFORM, "numbers")
+    assert gl.get_program_resource_name(name, GL.UNIFORM, index) == "numbers[0]"
+    props = [GL.TYPE, GL.BLOCK_INDEX, GL.NAME_LENGTH]
+    values = gl.get_program_resourceiv(name, GL.UNIFORM, index, 3, props)
+    assert values == [GL.INT_VEC2, -1 & 0xFFFFFFFF, 11] or values == [GL.INT_VEC2, -1, 11]
+    location = gl.get_program_resource_location(name, GL.UNIFORM, "numbers[2]")
+    assert location == gl.get_uniform_location(name, "numbers[2]")
+    assert gl.get_program_resource_name(name, GL.PROGRAM_INPUT, 0) == "position"
+    assert gl.get_program_resource_name(name, GL.PROGRAM_OUTPUT, 0) == "result"
+    block = gl.get_program_resourceiv(
+        name, GL.UNIFORM_BLOCK, 0, 2, [GL.BUFFER_DATA_SIZE, GL.NUM_ACTIVE_VARIABLES]
+    )
+    assert block == [96, 4]
+    gl.get_program_resource_index(name, GL.ATOMIC_COUNTER_BUFFER, "x")
+    assert errors(gl) == ["GL_INVALID_ENUM"]
+    gl.get_program_resource_name(name, GL.UNIFORM, 1000)
+    assert errors(gl) == ["GL_INVALID_VALUE"]
+
+
 def test_deletion_waits_for_the_last_user(gl: GLInterface) -> None:
     name = gl.create_program()
     shader = compiled(gl, GL.VERTEX_SHADER, PLAIN_VS)
