@@ -71,7 +71,7 @@ def face_triangles(
 
     A counter-clockwise triangle swaps two corners, never moving the provoking one.
     """
-    columns = np.ascontiguousarray(corners.T)
+    columns = np.array(corners.T, order="C")  # a copy: corners change places below
     snapped = snap(vertices.window[:2], state.half_pixel_center and not multisampled)
     x, y = snapped[0, columns], snapped[1, columns]
     area = triangle_area(x, y)
