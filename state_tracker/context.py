@@ -23,6 +23,7 @@ from pipe.loader import create_screen
 from pipe.resource import LeakError
 from pipe.state import FramebufferState
 from state_tracker.abi import EntryPoints
+from state_tracker.attrib_stack import AttribStack
 from state_tracker.buffers import BufferState
 from state_tracker.client_arrays import pointer_query, slot_of_array
 from state_tracker.debug_output import DebugState
@@ -69,6 +70,7 @@ ENTRY_MODULES = (
     "framebuffer_objects",
     "interface_queries",
     "mipmaps",
+    "packed_attribs",
     "pixel_store",
     "program_objects",
     "program_queries",
@@ -149,6 +151,7 @@ class Context(GLInterface):
     raster: RasterState
     lighting: LightingState
     matrices: MatrixState
+    attrib_stack: AttribStack
     programs: ProgramState
     fixed_function: FixedFunction
     pipelines: PipelineState
@@ -206,6 +209,7 @@ class Context(GLInterface):
         self.raster = RasterState(self)
         self.lighting = LightingState()
         self.matrices = MatrixState(self)
+        self.attrib_stack = AttribStack()
         self.programs = ProgramState(self)
         self.pipelines = PipelineState()
         self.fixed_function = FixedFunction(self)
@@ -307,6 +311,7 @@ class Context(GLInterface):
         pipe.set_framebuffer_state(FramebufferState())
         self.vertex_input.release()
         for topic in (
+            self.attrib_stack,
             self.pipelines,
             self.programs,
             self.fixed_function,

@@ -314,3 +314,32 @@ def test_core_profiles_have_no_immediate_mode(ours: GLInterface) -> None:
     ours.begin(GL.TRIANGLES)
     assert errors(ours) == ["GL_INVALID_OPERATION"]
     assert ours.load_opengl_function("glBegin") == 0
+
+
+def test_attribute_groups_are_saved_and_restored(compat: GLInterface) -> None:
+    (name,) = compat.gen_textures(1)
+    compat.enable(GL.BLEND)
+    compat.push_attrib(GL.ALL_ATTRIB_BITS)
+    compat.disable(GL.BLEND)
+    compat.depth_func(GL.ALWAYS)
+    compat.color4f(0.5, 0.25, 1.0, 0.0)
+    compat.viewport(1, 2, 3, 4)
+    compat.bind_texture(GL.TEXTURE_2D, name)
+    compat.enable(GL.TEXTURE_2D)
+    compat.pop_attrib()
+    assert compat.is_enabled(GL.BLEND) and not compat.is_enabled(GL.TEXTURE_2D)
+    assert compat.get_integerv(GL.DEPTH_FUNC) == [GL.LESS]
+    assert compat.get_floatv(GL.CURRENT_COLOR) == [1.0, 1.0, 1.0, 1.0]
+    assert compat.get_integerv(GL.VIEWPORT) == [0, 0, 64, 64]
+    assert compat.get_integerv(GL.TEXTURE_BINDING_2D) == [0]
+    compat.pop_attrib()
+    assert errors(compat) == ["GL_STACK_UNDERFLOW"]
+
+
+def test_client_state_is_saved_and_restored(compat: GLInterface) -> None:
+    compat.push_client_attrib(0xFFFFFFFF)
+    compat.pixel_storei(GL.PACK_ALIGNMENT, 1)
+    compat.enable_client_state(GL.COLOR_ARRAY)
+    compat.pop_client_attrib()
+    assert compat.get_integerv(GL.PACK_ALIGNMENT) == [4]
+    assert not compat.is_enabled(GL.COLOR_ARRAY)
