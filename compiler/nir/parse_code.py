@@ -29,7 +29,7 @@ from compiler.nir.instrs import (
 )
 from compiler.nir.intrinsics import INDICES, INTRINSICS
 from compiler.nir.opcodes import OPCODES
-from compiler.nir.shader import Access, FunctionImpl, Shader
+from compiler.nir.shader import Access, FunctionImpl
 from compiler.nir.text_lexer import Token
 from compiler.nir.types import Dim
 from compiler.nir.values import Def
@@ -52,9 +52,8 @@ _FLOATS = {16: ("<e", "<H"), 32: ("<f", "<I"), 64: ("<d", "<Q")}
 class CodeParser:
     """Reads one function's body into its `FunctionImpl`."""
 
-    def __init__(self, tokens: ShaderParser, shader: Shader, impl: FunctionImpl):
+    def __init__(self, tokens: ShaderParser, impl: FunctionImpl):
         self.t = tokens
-        self.shader = shader
         self.impl = impl
         self.values: dict[str, Def] = {}
         self.blocks: dict[str, Block] = {}
@@ -401,11 +400,11 @@ class CodeParser:
         t = self.t
         where = t.current
         name = t.name("a function name")
-        for function in self.shader.functions:
-            if function.name == name:
-                t.expect("(")
-                return Call(function, self._values())
-        return t.fail(f"function {name!r} is not declared", where)
+        function = t.functions.get(name)
+        if function is None:
+            t.fail(f"function {name!r} is not declared", where)
+        t.expect("(")
+        return Call(function, self._values())
 
     def _tex(self, op: str, width: int) -> Tex:
         t = self.t

@@ -78,6 +78,7 @@ class ShaderParser(Tokens):
         super().__init__(text, file)
         self.types: dict[str, t.Type] = {}
         self.variables: dict[str, Variable] = {}
+        self.functions: dict[str, Function] = {}
 
     def shader(self) -> Shader:
         self.expect("shader")
@@ -280,10 +281,12 @@ class ShaderParser(Tokens):
 
     def _function(self, shader: Shader) -> None:
         where = self.current
-        name = self.name("a function name")
-        if any(f.name == name for f in shader.functions):
-            self.fail(f"function {name!r} is declared twice", where)
-        function = shader.add_function(name)
+        shown = self.name("a function name")
+        if shown in self.functions:
+            self.fail(f"function {shown!r} is declared twice", where)
+        base, mark, _ = shown.rpartition("#")  # overloads, as for variables
+        name = base if mark and base in self.functions else shown
+        function = self.functions[shown] = shader.add_function(name)
         self.expect("(")
         while not self.accept(")"):
             size = self.word_or_number("a parameter size")
@@ -310,21 +313,18 @@ class ShaderParser(Tokens):
     def _impl(self, shader: Shader) -> None:
         where = self.current
         name = self.name("a function name")
-        function: Function | None = None
-        for known in shader.functions:
-            if known.name == name:
-                function = known
+        function = self.functions.get(name)
         if function is None:
             if name != "main":
                 self.fail(f"function {name!r} is not declared", where)
-            function = shader.add_function(name, is_entry=True)
+            function = self.functions[name] = shader.add_function(name, is_entry=True)
         if function.impl is not None:
             self.fail(f"function {name!r} has two bodies", where)
         impl = FunctionImpl(shader, function)
         self.expect("{")
         while self.accept("var"):
             impl.locals.append(self._variable())
-        CodeParser(self, shader, impl).body()
+        CodeParser(self, impl).body()
 
 
 _HINTS = {kind: get_type_hints(kind) for kind in (t.Field, Variable)}

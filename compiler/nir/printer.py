@@ -107,6 +107,7 @@ class Printer:
         self.variables: dict[Variable, str] = {}
         self.names: set[str] = set()
         self.types: dict[Type, str] = {}
+        self.functions: dict[Function, str] = {}
 
     # Names.
 
@@ -129,6 +130,18 @@ class Printer:
                 name = f"{base}#{count}"
             self.names.add(name)
             name = self.variables[var] = quoted(name)
+        return name
+
+    def function(self, function: Function) -> str:
+        """Overloads share a name; the second is printed as `"name#1"`."""
+        name = self.functions.get(function)
+        if name is None:
+            taken, base, count = set(self.functions.values()), function.name, 0
+            name = quoted(base)
+            while name in taken:
+                count += 1
+                name = quoted(f"{base}#{count}")
+            self.functions[function] = name
         return name
 
     def type(self, type: Type) -> str:
@@ -234,12 +247,12 @@ class Printer:
             kind = "deref" if p.is_deref else f"{p.bit_size}x{p.num_components}"
             params.append(f"{kind} {self.type(p.type)} {quoted(p.name)}")
         entry = " entry" if function.is_entry else ""
-        return f"function {quoted(function.name)} ({', '.join(params)}){entry}"
+        return f"function {self.function(function)} ({', '.join(params)}){entry}"
 
     # Code.
 
     def impl(self, impl: FunctionImpl) -> None:
-        self.lines.append(f"impl {quoted(impl.function.name)} {{")
+        self.lines.append(f"impl {self.function(impl.function)} {{")
         for var in impl.locals:
             self.lines.append("    " + self._variable(var))
         for i, block in enumerate(impl.blocks()):
@@ -369,7 +382,7 @@ class Printer:
         return instr.type
 
     def _call(self, instr: Call) -> str:
-        return f"call {quoted(instr.callee.name)} ({self._srcs(instr)})"
+        return f"call {self.function(instr.callee)} ({self._srcs(instr)})"
 
     def _parallel_copy(self, instr: ParallelCopy) -> str:
         pairs = zip(instr.regs, instr.srcs, strict=True)

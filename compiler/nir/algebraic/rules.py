@@ -85,7 +85,10 @@ def rule_set(options: AlgebraicOptions, phase: str) -> RuleSet:
     rules = [rule for rule in compiled_rules(phase) if _switched_on(rule, options)]
     lowered = {r.search.name for r in rules if _is_lowering(r)}
     if phase == "late":
-        lowered |= {r.search.name for r in rule_set(options, "main").rules if _is_lowering(r)}
+        main = rule_set(options, "main").rules
+        lowered |= {r.search.name for r in main if _is_lowering(r)}
+        # Fusing makes new negations of operands, which may vanish again.
+        rules += [r for r in main if r.search.name in ("fneg", "fabs") and not r.inexact]
     return RuleSet(
         rule
         for rule in rules

@@ -1,0 +1,100 @@
+"""The bundled GLSL tests as a corpus: what the front end makes survives everything done to it.
+
+Each stage is run in the reference interpreter before and after it is brought into the form drivers
+take, is printed and read back in both forms, and is optimised twice.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import compiler.glsl.link.linker as linker
+from compiler.glsl.api import CompileOptions, compile_shader, link_program
+from compiler.glsl.link.program import LinkOptions
+from compiler.nir.interp import Environment, ExecutionBudgetError, interpret
+from compiler.nir.optimize import OptimizeOptions, optimize
+from compiler.nir.parser import parse
+from compiler.nir.printer import print_shader
+from compiler.nir.shader import Shader, Stage
+from compiler.nir.validate import validate
+
+ROOT = Path(__file__).parents[2] / "piglit_subset" / "tests"
+FOLDERS = sorted({path.parent for path in ROOT.rglob("*.shader_test")})
+STAGES = {
+    "vertex shader": Stage.VERTEX,
+    "fragment shader": Stage.FRAGMENT,
+    "geometry shader": Stage.GEOMETRY,
+}
+# Constant folding and the interpreter round alike; re-association and fusing do not.
+TOLERANCE = 1e-3
+CHOICES = (
+    OptimizeOptions(),
+    OptimizeOptions(fuse_ffma=True, inexact_used_once="always"),
+    OptimizeOptions(scalar=True, position_invariant=True),
+)
+
+
+def link(path: Path) -> bool:
+    """Compile and link the GLSL of a shader_test file; False if it is not meant to."""
+    parts = re.split(r"^\[(.*?)\]\s*$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    core = bool(re.search(r"CORE", parts[2] if len(parts) > 2 else ""))
+    options = CompileOptions(api="core" if core else "compat")
+    shaders = []
+    for name, body in zip(parts[1::2], parts[2::2], strict=True):
+        if name in STAGES:
+            shader = compile_shader(STAGES[name], [body.lstrip("\n")], options)
+            if not shader.ok:
+                return False
+            shaders.append(shader)
+    return bool(link_program(shaders, LinkOptions()).ok)
+
+
+def read_back(shader: Shader) -> None:
+    text = print_shader(shader)
+    assert print_shader(parse(text)) == text
+
+
+def same_results(before: Shader, after: Shader) -> str:
+    for seed in (1, 2):
+        try:
+            ran = interpret(before, Environment(seed=seed), budget=20_000)
+            again = interpret(after, Environment(seed=seed), budget=20_000)
+        except ExecutionBudgetError:
+            return ""  # made-up inputs may ask for very many iterations
+        difference = ran.same_as(again, tolerance=TOLERANCE)
+        if difference:
+            return difference
+    return ""
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=[f.name for f in FOLDERS])
+def test_bundled_glsl(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[Shader, Shader]] = []
+    lower = linker.to_driver_form
+
+    def recording(shader: Shader, *arguments: Any, **options: Any) -> None:
+        original = shader.clone()
+        lower(shader, *arguments, **options)
+        seen.append((original, shader.clone()))
+
+    monkeypatch.setattr(linker, "to_driver_form", recording)
+    linked = 0
+    for path in sorted(folder.glob("*.shader_test")):
+        seen.clear()
+        linked += link(path)
+        for original, lowered in seen:
+            where = f"{path.name}, {original.stage.value}"
+            read_back(original)
+            read_back(lowered)
+            assert same_results(original, lowered) == "", where
+            for choice in CHOICES:
+                optimize(lowered, choice)
+                validate(lowered, where)
+                once = print_shader(lowered)
+                optimize(lowered, choice)
+                assert print_shader(lowered) == once, where
+    assert linked
