@@ -87,6 +87,10 @@ class FunctionChecker(BlockChecker):
             quals.storage
             or quals.interpolation
             or quals.invariant
+            or quals.centroid
+            or quals.sample
+            or quals.patch
+            or quals.memory
             or quals.layout.keys() - {"index"}
         ):
             raise self.abort("a function cannot have this qualifier", node.quals)

@@ -246,7 +246,7 @@ class QualifierChecker(ExpressionChecker):
                 self.error("vertex shader inputs are not interpolated", node)
             elif stage == "fragment" and storage == "out":
                 self.error("fragment shader outputs are not interpolated", node)
-            elif quals.legacy and not self.lang.has("130-410 EXT_gpu_shader4 compat"):
+            elif quals.legacy and self.lang.has("130"):
                 self.error(f"'{quals.interpolation}' cannot be used with '{quals.legacy}'", node)
         for word in ("centroid", "sample", "patch"):
             if not getattr(quals, word):

@@ -151,7 +151,8 @@ class TypeChecker(QualifierChecker):
         )
         element = type_.without_array
         if explicit:
-            if element.is_boolean or element.is_struct or element is t.VOID:
+            wide = element.is_numeric and element.bit_size == 64
+            if element.is_boolean or element.is_struct or element is t.VOID or wide:
                 self.error(f"'{element}' has no precision", node)
             return
         if not self.lang.es or element.is_struct:

@@ -193,6 +193,8 @@ class VariableChecker(TypeChecker):
         existing = self.global_scope.get(var.name)
         if isinstance(existing, hir.Variable) and existing.type is not t.ERROR:
             return self.redeclare(existing, var, d)
+        if "const_in" in quals.flags:
+            raise self.abort("only parameters can be 'const in'", d)
         if storage in ("in", "out", "inout", "uniform", "buffer", "shared"):
             self.check_global_storage(var, d)
         else:

@@ -12,7 +12,7 @@ from compiler.glsl.lexer import Token, number_value
 
 __all__ = ["MAX_NESTING", "ExpressionParser"]
 
-MAX_NESTING = 200
+MAX_NESTING = 256
 """How deep parentheses, blocks and operators may nest; bounds every recursion behind the parser."""
 
 _PRECEDENCE = {

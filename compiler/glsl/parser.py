@@ -315,9 +315,12 @@ class _Parser(ExpressionParser):
     def scoped_statement(self) -> s.Stmt:
         """The body of an if or loop: a scope of its own even without braces."""
         self.scopes.append({})
-        self.enter()
-        body = self.statement()
-        self.depth -= 1
+        if self.kind == "{":
+            body: s.Stmt = self.compound(scope=False)  # counts as a level itself
+        else:
+            self.enter()
+            body = self.statement()
+            self.depth -= 1
         self.scopes.pop()
         return body
 
