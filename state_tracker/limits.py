@@ -39,8 +39,11 @@ ARB_invalidate_subdata ARB_map_buffer_alignment ARB_map_buffer_range ARB_multi_d
 ARB_multitexture/compat ARB_occlusion_query2?occlusion_query ARB_occlusion_query?occlusion_query
 ARB_pixel_buffer_object ARB_point_parameters/compat ARB_point_sprite ARB_polygon_offset_clamp
 ARB_program_interface_query ARB_provoking_vertex ARB_sampler_objects
-ARB_seamless_cube_map?seamless_cube_map ARB_separate_shader_objects ARB_shader_bit_encoding
-ARB_shader_draw_parameters ARB_shader_objects ARB_shader_precision ARB_shader_texture_lod
+ARB_seamless_cube_map?seamless_cube_map ARB_separate_shader_objects
+ARB_shader_atomic_counters?max_shader_buffers ARB_shader_bit_encoding
+ARB_shader_image_load_store?max_shader_images ARB_shader_image_size?max_shader_images
+ARB_shader_storage_buffer_object?max_shader_buffers ARB_shader_draw_parameters
+ARB_shader_objects ARB_shader_precision ARB_shader_texture_lod
 ARB_shading_language_100 ARB_shading_language_420pack ARB_shading_language_packing
 ARB_shadow/compat ARB_sync ARB_tessellation_shader?_tessellation
 ARB_texture_border_clamp/compat ARB_texture_buffer_object
@@ -123,6 +126,13 @@ class Limits:
             max_vertex_texture_image_units=caps.max_samplers,
             max_combined_texture_image_units=self.max_combined_texture_units,
             max_dual_source_draw_buffers=max(1, caps.max_dual_source_render_targets),
+            max_image_units=caps.max_shader_images,
+            max_vertex_image_uniforms=caps.max_shader_images,
+            max_fragment_image_uniforms=caps.max_shader_images,
+            max_combined_image_uniforms=caps.max_shader_images,
+            max_shader_storage_blocks=caps.max_shader_buffers,
+            max_shader_storage_buffer_bindings=self.max_storage_buffer_bindings,
+            max_atomic_counter_bindings=self.max_atomic_buffer_bindings,
         )
 
 
@@ -132,6 +142,11 @@ def _cap(name: str) -> Any:
 
 def _limit(name: str) -> Any:
     return lambda ctx: getattr(ctx.limits, name)
+
+
+def _atomics(name: str) -> Any:
+    """A limit of the compiler that holds if the driver has atomic counters at all."""
+    return lambda ctx: getattr(ctx.limits.glsl_limits, name) if ctx.caps.max_shader_buffers else 0
 
 
 def _stage_limit(stage: str, value: Any) -> Any:
@@ -217,9 +232,14 @@ gets(
         "MAX_VERTEX_IMAGE_UNIFORMS": _cap("max_shader_images"),
         "MAX_FRAGMENT_IMAGE_UNIFORMS": _cap("max_shader_images"),
         "MAX_COMBINED_IMAGE_UNIFORMS": _cap("max_shader_images"),
-        "MAX_VERTEX_ATOMIC_COUNTERS": lambda c: 0,
-        "MAX_FRAGMENT_ATOMIC_COUNTERS": lambda c: 0,
-        "MAX_COMBINED_ATOMIC_COUNTERS": lambda c: 0,
+        "MAX_VERTEX_ATOMIC_COUNTERS": _atomics("max_vertex_atomic_counters"),
+        "MAX_FRAGMENT_ATOMIC_COUNTERS": _atomics("max_fragment_atomic_counters"),
+        "MAX_COMBINED_ATOMIC_COUNTERS": _atomics("max_combined_atomic_counters"),
+        "MAX_VERTEX_ATOMIC_COUNTER_BUFFERS": _atomics("max_vertex_atomic_counter_buffers"),
+        "MAX_FRAGMENT_ATOMIC_COUNTER_BUFFERS": _atomics("max_fragment_atomic_counter_buffers"),
+        "MAX_COMBINED_ATOMIC_COUNTER_BUFFERS": _atomics("max_combined_atomic_counter_buffers"),
+        "MAX_ATOMIC_COUNTER_BUFFER_BINDINGS": _atomics("max_atomic_counter_bindings"),
+        "MAX_ATOMIC_COUNTER_BUFFER_SIZE": _atomics("max_atomic_counter_buffer_size"),
         "MAX_CLIP_DISTANCES": _cap("max_clip_planes"),
         "MAX_VIEWPORTS": _cap("max_viewports"),
         "MAX_VIEWPORT_DIMS": _limit("max_viewport_dims"),

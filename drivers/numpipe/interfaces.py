@@ -15,6 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
+    "ControlLanes",
+    "EvaluationLanes",
     "FragmentLanes",
     "GeometryLanes",
     "ImageUnit",
@@ -139,6 +141,50 @@ class GeometryLanes(Protocol):
 
     def system(self, name: str) -> Value:
         """`primitive_id` and `invocation_id`."""
+        ...
+
+
+class ControlLanes(Protocol):
+    """The inputs of a tessellation control shader: a lane is an output vertex of a patch."""
+
+    count: int
+
+    def corner(self, slot: int, component: int, corner: int) -> Value:
+        """A varying of one of the patch's vertices."""
+        ...
+
+    def corner_at(
+        self, slot: int, component: int, index: Value, lanes: npt.NDArray[Any] | None
+    ) -> Value:
+        """The same for a vertex number that differs between the (selected) lanes."""
+        ...
+
+    def system(self, name: str) -> Value:
+        """`primitive_id`, `invocation_id` and `patch_vertices_in`."""
+        ...
+
+
+class EvaluationLanes(Protocol):
+    """The inputs of a tessellation evaluation shader: a lane is a point of a patch's domain."""
+
+    count: int
+
+    def corner(self, slot: int, component: int, corner: int) -> Value:
+        """A per-vertex value of the patch."""
+        ...
+
+    def corner_at(
+        self, slot: int, component: int, index: Value, lanes: npt.NDArray[Any] | None
+    ) -> Value:
+        """The same for a vertex number that differs between the (selected) lanes."""
+        ...
+
+    def patch(self, slot: int, component: int) -> Value:
+        """A value of the patch as a whole: PATCH0.., TESS_LEVEL_OUTER, TESS_LEVEL_INNER."""
+        ...
+
+    def system(self, name: str, component: int = 0) -> Value:
+        """`tess_coord`, `primitive_id` and `patch_vertices_in`."""
         ...
 
 

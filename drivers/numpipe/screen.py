@@ -74,8 +74,10 @@ class NumpipeScreen(Screen):
             int64=True,
             max_point_size=LARGEST_POINT,
             max_samples=SAMPLES,
+            max_shader_buffers=16,
+            max_shader_images=8,
             max_stream_output_buffers=4,
-            stages=frozenset({"vertex", "geometry", "fragment"}),
+            stages=frozenset({"vertex", "tess_ctrl", "tess_eval", "geometry", "fragment"}),
         )
         self.resources = ResourceLedger()
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from .state import DrawState
 
-__all__ = ["OUTPUT_MODES", "emitted_primitives", "input_corners"]
+__all__ = ["OUTPUT_MODES", "emitted_primitives", "input_corners", "patch_corners"]
 
 OUTPUT_MODES = {
     "points": Primitive.POINTS,
@@ -51,6 +51,11 @@ def input_corners(mode: Primitive, runs: Runs, provoking_first: bool) -> Ints:
     if mode is Primitive.TRIANGLE_STRIP_ADJACENCY:
         return _adjacency_strip(runs)
     return assemble(mode, runs, provoking_first).corners
+
+
+def patch_corners(runs: Runs, size: int) -> Ints:
+    """Stream positions of each patch's vertices."""
+    return _windows(runs, size, size, lambda n: n // size)
 
 
 def _windows(runs: Runs, step: int, width: int, count) -> Ints:  # type: ignore[no-untyped-def]

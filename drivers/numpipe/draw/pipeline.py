@@ -20,10 +20,11 @@ from pipe.state import DrawInfo
 
 from .assembly import Runs, assemble, cut_runs
 from .fetch import FetchedVertices, VertexSource
-from .geometry import emitted_primitives, input_corners
+from .geometry import emitted_primitives, input_corners, patch_corners
 from .rasterize import Batch, rasterize
 from .state import DrawState, draw_state
 from .stream_output import capture
+from .tessellation import tessellated_primitives
 from .vertices import Ints, VertexSet
 
 if TYPE_CHECKING:
@@ -115,7 +116,10 @@ def run(context: NumpipeContext, derived: DrawState, info: DrawInfo, merged: boo
     bound = context.bound
     state = bound.rasterizer.state
     edges = None
-    if derived.geometry is not None:
+    if info.mode is Primitive.PATCHES:
+        corners = stream[patch_corners(runs, info.vertices_per_patch)]
+        provoking = corners[:, 0]
+    elif derived.geometry is not None:
         corners = stream[input_corners(info.mode, runs, state.flatshade_first)]
         provoking = corners[:, 0]
     else:
@@ -134,6 +138,13 @@ def run(context: NumpipeContext, derived: DrawState, info: DrawInfo, merged: boo
     counters = context.counters
     counters.ia_vertices += info.count * info.instance_count
     counters.ia_primitives += len(corners)
+    if info.mode is Primitive.PATCHES:
+        if derived.evaluation is None:
+            return
+        vertices, corners, identity = tessellated_primitives(
+            context, derived, vertices, corners, identity
+        )
+        provoking = corners[:, 0 if state.flatshade_first else -1]
     if derived.geometry is not None:
         vertices, corners, provoking, identity = emitted_primitives(
             context, derived, vertices, corners, identity

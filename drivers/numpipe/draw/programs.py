@@ -55,24 +55,29 @@ class Selection:
     linear_slots: frozenset[int]
     origin: tuple[tuple[ShaderObject, VariantKey], ...]  # what they are variants of
     mergeable: bool
+    control: CompiledShader | None = None
+    evaluation: CompiledShader | None = None
     geometry: CompiledShader | None = None
 
     @property
     def last(self) -> CompiledShader:
         """The program whose outputs are rasterized."""
-        return self.geometry or self.vertex
+        return self.geometry or self.evaluation or self.vertex
 
 
 def create_shader(
     context: NumpipeContext, stage: Stage, shader: Shader, stream_output: StreamOutputInfo | None
 ) -> ShaderObject:
     """A shader object; takes over one reference to `shader` whatever happens."""
-    if stage not in (Stage.VERTEX, Stage.GEOMETRY, Stage.FRAGMENT):
+    if stage in (Stage.COMPUTE, Stage.KERNEL):
         shader.unref()
         raise GalletteError(f"numpipe has no {stage.value} stage")
     return ShaderObject(
         shader, context.screen.options.shader_options(), context.variant_log, stream_output
     )
+
+
+_MIDDLE = (Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
 
 
 def select(context: NumpipeContext, primitive: Primitive) -> Selection | None:
@@ -81,7 +86,7 @@ def select(context: NumpipeContext, primitive: Primitive) -> Selection | None:
     vertex: ShaderObject | None = bound.shaders.get(Stage.VERTEX)
     if vertex is None:
         return None
-    geometry: ShaderObject | None = bound.shaders.get(Stage.GEOMETRY)
+    middle = tuple(bound.shaders.get(stage) for stage in _MIDDLE)
     fragment: ShaderObject | None = bound.shaders.get(Stage.FRAGMENT)
     if bound.rasterizer.state.rasterizer_discard:
         fragment = None
@@ -89,7 +94,7 @@ def select(context: NumpipeContext, primitive: Primitive) -> Selection | None:
     samplers = bound.stages[Stage.FRAGMENT].samplers
     key = (
         vertex,
-        geometry,
+        middle,
         fragment,
         bound.rasterizer,
         bound.depth_stencil_alpha,
@@ -102,7 +107,7 @@ def select(context: NumpipeContext, primitive: Primitive) -> Selection | None:
         if len(context.selections) > 4096:
             context.selections.clear()
         selection = context.selections[key] = _select(
-            bound, vertex, geometry, fragment, primitive, colormask
+            bound, vertex, middle, fragment, primitive, colormask
         )
     return selection
 
@@ -120,7 +125,7 @@ def _written_channels(bound: Bound) -> int:
 def _select(
     bound: Bound,
     vertex: ShaderObject,
-    geometry: ShaderObject | None,
+    middle: tuple[ShaderObject | None, ...],
     fragment: ShaderObject | None,
     primitive: Primitive,
     colormask: int,
@@ -145,12 +150,15 @@ def _select(
         origin.append((fragment, key))
     inputs = program.facts.inputs if program is not None else frozenset()
     # With stream output every varying has a reader, whatever the fragment stage does.
-    last = geometry or vertex
+    _, evaluation, geometry = middle
+    last = geometry or evaluation or vertex
     unread = not inputs and last.stream_output is None
     chosen = vertex_key(last, rasterizer, primitive, depth_only=unread)
-    expanding: CompiledShader | None = None
-    if geometry is not None:
-        expanding = geometry.variant_for(chosen).program
+    programs = [
+        None if each is None else each.variant_for(chosen if each is last else VertexKey()).program
+        for each in middle
+    ]
+    if last is not vertex:
         chosen = VertexKey()
     origin.insert(0, (vertex, chosen))
     return Selection(
@@ -159,9 +167,11 @@ def _select(
         flat_slots=frozenset(use.slot for use in inputs if use.mode == "flat"),
         linear_slots=frozenset(use.slot for use in inputs if use.mode == "noperspective"),
         origin=tuple(origin),
-        mergeable=geometry is None
+        mergeable=last is vertex
         and all(can_merge(shader.variants[key].shader) for shader, key in origin),
-        geometry=expanding,
+        control=programs[0],
+        evaluation=programs[1],
+        geometry=programs[2],
     )
 
 

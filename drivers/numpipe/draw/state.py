@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from compiler.nir.shader import Stage
 from compiler.nir.slots import VaryingSlot
+from drivers.numpipe.bound import Bound
 from drivers.numpipe.output.color import ColorTarget
 from drivers.numpipe.output.depth import DepthTarget
 from drivers.numpipe.output.engine import FragmentEngine, FragmentState
@@ -19,6 +20,7 @@ from drivers.numpipe.raster.setup import Rect
 from drivers.numpipe.raster.stipple import polygon_screen
 from drivers.numpipe.raster.triangles import DepthOffset
 from drivers.numpipe.shader.api import BoundProgram, ProgramFacts
+from drivers.numpipe.variants.shader import ShaderObject
 from pipe.enums import PolygonMode, Primitive
 from pipe.state import FramebufferState, RasterizerState, StreamOutputInfo
 
@@ -42,16 +44,15 @@ class DrawState:
     vertex: BoundProgram
     vertex_facts: ProgramFacts
     stream_output: StreamOutputInfo | None
+    control: BoundProgram | None = None
+    evaluation: BoundProgram | None = None
     geometry: BoundProgram | None = None
 
 
 def draw_state(context: NumpipeContext, mode: Primitive) -> DrawState | None:
     """The state derived for draws of this mode; None when no vertex shader is bound."""
     bound = context.bound
-    geometry = bound.shaders.get(Stage.GEOMETRY)
-    if geometry is not None:
-        mode = OUTPUT_MODES[geometry.shader.info.output_primitive or "triangle_strip"]
-    points = _draws_points(mode, bound.rasterizer.state)
+    points = _draws_points(_emitted_mode(bound, mode), bound.rasterizer.state)
     found = context.derived.get(points)
     if found is None:
         found = _derive(context, points)
@@ -60,6 +61,10 @@ def draw_state(context: NumpipeContext, mode: Primitive) -> DrawState | None:
         context.derived[points] = found
     selection = found.selection
     found.vertex = join(bound, Stage.VERTEX, selection.vertex).program
+    if selection.control is not None:
+        found.control = join(bound, Stage.TESS_CTRL, selection.control).program
+    if selection.evaluation is not None:
+        found.evaluation = join(bound, Stage.TESS_EVAL, selection.evaluation).program
     if selection.geometry is not None:
         found.geometry = join(bound, Stage.GEOMETRY, selection.geometry).program
     if selection.fragment is not None:
@@ -67,6 +72,30 @@ def draw_state(context: NumpipeContext, mode: Primitive) -> DrawState | None:
         fragments = found.raster.engine.state
         fragments.program, fragments.quads = joined.program, joined.quads
     return found
+
+
+def _last_shader(bound: Bound) -> ShaderObject:
+    """The shader in front of the rasterizer."""
+    for stage in (Stage.GEOMETRY, Stage.TESS_EVAL):
+        found: ShaderObject | None = bound.shaders.get(stage)
+        if found is not None:
+            return found
+    last: ShaderObject = bound.shaders[Stage.VERTEX]
+    return last
+
+
+def _emitted_mode(bound: Bound, mode: Primitive) -> Primitive:
+    """What kind of primitive the last stage before the rasterizer puts out."""
+    geometry = bound.shaders.get(Stage.GEOMETRY)
+    if geometry is not None:
+        return OUTPUT_MODES[geometry.shader.info.output_primitive or "triangle_strip"]
+    evaluation = bound.shaders.get(Stage.TESS_EVAL)
+    if evaluation is not None:
+        info = evaluation.shader.info
+        if info.tess_point_mode:
+            return Primitive.POINTS
+        return Primitive.LINES if info.tess_primitive == "isolines" else Primitive.TRIANGLES
+    return mode
 
 
 def _derive(context: NumpipeContext, points: bool) -> DrawState | None:
@@ -80,7 +109,7 @@ def _derive(context: NumpipeContext, points: bool) -> DrawState | None:
         _raster_context(context, selection, engine),
         join(bound, Stage.VERTEX, selection.vertex).program,
         selection.vertex.facts,
-        (bound.shaders.get(Stage.GEOMETRY) or bound.shaders[Stage.VERTEX]).stream_output,
+        _last_shader(bound).stream_output,
     )
 
 

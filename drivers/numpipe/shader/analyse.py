@@ -29,6 +29,9 @@ from .walking import EFFECTS, IMPLICIT_LOD, walk
 
 __all__ = ["analyse"]
 
+_PER_LANE = frozenset(
+    {"input", "input_indirect", "corner_at", "peer_load", "output_load", "choose", "helper"}
+)
 UNIFORM_SYSTEM_VALUES = frozenset(
     {
         "base_vertex",
@@ -36,6 +39,7 @@ UNIFORM_SYSTEM_VALUES = frozenset(
         "base_instance",
         "draw_id",
         "num_samples",
+        "patch_vertices_in",
         "alpha_ref",
         "fog_color",
         "fog_params",
@@ -211,9 +215,7 @@ def _spread_loop(loop: LoopOp) -> bool:
 def _varies(op: Op) -> bool:
     if op.what == "system":
         return op.data[0] not in UNIFORM_SYSTEM_VALUES
-    if op.what in ("input", "input_indirect", "input_select", "helper"):
-        return True
-    if op.what in ("storage_read", "storage_write"):
+    if op.what in _PER_LANE or op.what in ("storage_read", "storage_write"):
         return True
     if op.what == "array_load" and op.data[0].varying:
         return True

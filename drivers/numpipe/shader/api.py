@@ -24,6 +24,8 @@ import numpy.typing as npt
 
 from compiler.errors import GalletteError
 from drivers.numpipe.interfaces import (
+    ControlLanes,
+    EvaluationLanes,
     FragmentLanes,
     GeometryLanes,
     ShaderResources,
@@ -78,7 +80,7 @@ class InputUse:
 class ProgramFacts:
     """What can be known about a program without running it."""
 
-    stage: str  # "vertex", "geometry" or "fragment"
+    stage: str  # "vertex", "tess_ctrl", "tess_eval", "geometry" or "fragment"
     inputs: frozenset[InputUse]
     outputs: dict[int, int]  # slot -> mask of components written
     system_values: frozenset[str]  # `frag_coord`, `vertex_id`, ... as `lanes.system` is asked
@@ -123,6 +125,17 @@ class BoundProgram(Protocol):
 
     def geometry(self, lanes: GeometryLanes) -> list[Emission]:
         """Run one chunk of primitives; `geometry.expand` makes vertices of the result."""
+        ...
+
+    def control(self, lanes: ControlLanes) -> tuple[Outputs, Outputs]:
+        """Run one chunk of control invocations: (per-vertex outputs, outputs of whole patches).
+
+        A chunk holds all invocations of its patches, in order.
+        """
+        ...
+
+    def evaluate(self, lanes: EvaluationLanes) -> Outputs:
+        """Run one chunk of tessellated vertices; returns outputs by VaryingSlot."""
         ...
 
     def fragment(self, lanes: FragmentLanes) -> FragmentOutputs:

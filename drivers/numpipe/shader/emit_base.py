@@ -130,6 +130,8 @@ class BaseEmitter:
             return ["return events"]
         tables: dict[int, dict[int, list[str]]] = {0: {}, 1: {}}
         for (slot, component, dual), text in self.outputs.items():
+            if dual and self.program.stage == "tess_ctrl":
+                text = f"{text}[: count // {self.program.patch_size}]"
             row = tables[dual].setdefault(slot, ["None"] * 4)
             row[component] = text
         texts = []

@@ -27,8 +27,8 @@ class MemoryEmitter(AluEmitter):
             return f"lanes.attribute{wide}({slot}, {component})"
         if mode == "corner":
             return f"lanes.corner({slot}, {component}, {where})"
-        if mode == "flat":
-            return f"lanes.flat({slot}, {component})"
+        if mode in ("flat", "patch"):
+            return f"lanes.{mode}({slot}, {component})"
         straight = "" if mode != "noperspective" else ", perspective=False"
         if where == "at_offset":
             return f"lanes.smooth_at({slot}, {component}, {', '.join(extra)}{straight})"
@@ -52,18 +52,36 @@ class MemoryEmitter(AluEmitter):
         offset = self.read(op.srcs[0], "i4", lanes=False)
         self.fresh(op, op.dsts[0], f"slot_select(({slots},), {offset}, {self.scope.count})")
 
-    def op_input_select(self, op: Op) -> None:
-        places = ", ".join(
-            self.fetched(self.input_text(place, []), op.dsts[0]) for place in op.data
-        )
+    def op_corner_at(self, op: Op) -> None:
+        slot, component = op.data
         index = self.read(op.srcs[0], "i4", lanes=False)
-        self.fresh(op, op.dsts[0], f"slot_select(({places},), {index}, {self.scope.count})")
+        text = f"lanes.corner_at({slot}, {component}, {index}, {self.scope.lanes})"
+        self.fresh(op, op.dsts[0], f"seen({text}, {op.dsts[0].kind})", owned=False)
+
+    def op_choose(self, op: Op) -> None:
+        kind = op.dsts[0].kind
+        values = ", ".join(self.read(s, kind) for s in op.srcs[1:])
+        index = self.read(op.srcs[0], "i4", lanes=False)
+        self.fresh(op, op.dsts[0], f"slot_select(({values},), {index}, {self.scope.count})")
+
+    def op_peer_load(self, op: Op) -> None:
+        array = self.program.output_arrays[op.data]
+        index = self.read(op.srcs[0], "i4", lanes=False)
+        size, scope = self.program.patch_size, self.scope
+        text = f"peer_load({self.array_name(array)}, {index}, {size}, count, {scope.lanes})"
+        self.fresh(op, op.dsts[0], f"seen({text}, {op.dsts[0].kind})")
+
+    def op_output_load(self, op: Op) -> None:
+        array, scope = self.program.output_arrays[op.data], self.scope
+        size = self.program.patch_size if op.data[2] else 1
+        text = f"own_load({self.array_name(array)}, {size}, count, {scope.lanes})"
+        self.fresh(op, op.dsts[0], f"seen({text}, {op.dsts[0].kind})")
 
     def op_system(self, op: Op) -> None:
         name, component = op.data
         dst = op.dsts[0]
-        vertex = self.program.stage != "fragment"
-        text = f"lanes.system({name!r})" if vertex else f"lanes.system({name!r}, {component})"
+        many = self.program.stage in ("fragment", "tess_eval")
+        text = f"lanes.system({name!r}, {component})" if many else f"lanes.system({name!r})"
         if name == "alpha_ref":
             self.scalar(dst, f"uniform(f4(state.alpha_ref), {dst.kind})")
         elif dst.varying:
@@ -93,25 +111,27 @@ class MemoryEmitter(AluEmitter):
             return
         name = self.array_name(array)
         self.outputs[place] = f"{name}[0]"
-        text = self.read(value, array.kind)
+        self.store_row(name, place, "0, (), ()", self.read(value, array.kind))
+
+    def store_row(self, name: str, place: tuple[int, int, int], where: str, text: str) -> None:
+        """Store into an output's row: the lane's own place, or that of its patch."""
         scope = self.scope
-        self.line(f"row_store({name}, 0, (), (), {text}, {scope.lanes}, {scope.live or None})")
+        lanes = scope.lanes
+        if self.program.stage == "tess_ctrl" and place[2]:
+            lanes = f"patch_of({self.program.patch_size}, count, {lanes})"
+        self.line(f"row_store({name}, {where}, {text}, {lanes}, {scope.live or None})")
 
     def op_output_indirect(self, op: Op) -> None:
         (slot, component, dual), count = op.data
         first = self.program.output_arrays[(slot, component, dual)]
         offset = self.read(op.srcs[1], "i4", lanes=False)
-        scope = self.scope
         for i in range(count):
             place = (slot + i, component, dual)
             array = self.program.output_arrays[place]
             name = self.array_name(array)
             self.outputs[place] = f"{name}[0]"
             text = self.read(op.srcs[0], first.kind)
-            self.line(
-                f"row_store({name}, {-i}, ((1, {i + 1}),), ({offset},), {text}, "
-                f"{scope.lanes}, {scope.live or None})"
-            )
+            self.store_row(name, place, f"{-i}, ((1, {i + 1}),), ({offset},)", text)
 
     def op_emit_vertex(self, op: Op) -> None:
         places = sorted(self.program.output_arrays)

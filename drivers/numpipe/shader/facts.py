@@ -47,8 +47,9 @@ def gather_facts(program: LaneProgram, arrays: int) -> ProgramFacts:
             (slot, component, mode, where), count = item.data
             for i in range(count):
                 inputs.add(InputUse(slot + i, component, mode, _WHERE.get(where, where)))
-        elif item.what == "input_select":
-            inputs.update(InputUse(s, c, mode, str(where)) for s, c, mode, where in item.data)
+        elif item.what == "corner_at":
+            slot, component = item.data
+            inputs.add(InputUse(slot, component, "corner", "any"))
         elif item.what == "output":
             slot, component, _dual = item.data
             outputs[slot] = outputs.get(slot, 0) | 1 << component

@@ -19,7 +19,7 @@ from drivers.numpipe.interfaces import Value
 from .api import BoundProgram, Emission, Outputs
 from .program import CompiledShader
 
-__all__ = ["Corners", "Expanded", "run_geometry"]
+__all__ = ["Corners", "Expanded", "corner_at", "expand", "run_geometry"]
 
 Array = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]
@@ -49,9 +49,25 @@ class Corners:
         value = self._varying(slot, component)
         return value.take(self._corners[:, corner]) if value.ndim else value
 
+    def corner_at(self, slot: int, component: int, index: Value, lanes: Array | None) -> Value:
+        """A varying of a corner that differs between lanes; zero if there is no such corner."""
+        return corner_at(self._varying(slot, component), self._corners, index, lanes)
+
     def system(self, name: str) -> Value:
         """`primitive_id` or `invocation_id`."""
         return self._invocation if name == "invocation_id" else self._identity
+
+
+def corner_at(value: Value, corners: Ints, index: Value, lanes: Array | None) -> Value:
+    """Per lane, `value` of vertex number `corners[lane, index]`; zero for an index outside."""
+    chosen = corners if lanes is None else corners[lanes]
+    inside = (index >= 0) & (index < corners.shape[1])
+    if not value.ndim:
+        return np.where(np.broadcast_to(inside, len(chosen)), value, value.dtype.type(0))
+    found: Array = value.take(chosen[np.arange(len(chosen)), np.where(inside, index, 0)])
+    if not np.all(inside):
+        found[~np.broadcast_to(inside, found.shape)] = 0
+    return found
 
 
 @dataclass(slots=True)

@@ -15,6 +15,8 @@ import numpy.typing as npt
 
 from compiler.nir.ir import Shader
 from drivers.numpipe.interfaces import (
+    ControlLanes,
+    EvaluationLanes,
     FragmentLanes,
     GeometryLanes,
     ShaderResources,
@@ -167,6 +169,22 @@ class BoundShader:
                 lanes, lanes.count, self.views, self.state, self.budget, None, False
             )
         return events
+
+    def control(self, lanes: ControlLanes) -> tuple[Outputs, Outputs]:
+        """Run one chunk of control invocations: (per-vertex outputs, outputs of whole patches)."""
+        with np.errstate(all="ignore"):
+            outputs, _, patches = self.run(
+                lanes, lanes.count, self.views, self.state, self.budget, None, False
+            )
+        return outputs, patches
+
+    def evaluate(self, lanes: EvaluationLanes) -> Outputs:
+        """Run one chunk of tessellated vertices."""
+        with np.errstate(all="ignore"):
+            outputs: Outputs = self.run(
+                lanes, lanes.count, self.views, self.state, self.budget, None, False
+            )[0]
+        return outputs
 
     def fragment(self, lanes: FragmentLanes) -> FragmentOutputs:
         """Run one chunk of fragments."""

@@ -23,6 +23,9 @@ __all__ = [
     "helpers",
     "kill",
     "lanes_of",
+    "own_load",
+    "patch_of",
+    "peer_load",
     "pick_block",
     "plane",
     "row_load",
@@ -30,6 +33,7 @@ __all__ = [
     "sample",
     "scalar_row_load",
     "scalar_row_store",
+    "seen",
     "slot_select",
     "sub",
     "ubo_any",
@@ -168,12 +172,12 @@ def ubo_any(
 def row_of(base: int, steps: Sequence[Step], indices: Sequence[Any], rows: int) -> Any:
     """The row a chain of indices names; `rows` (one past the end) when any is out of range."""
     row: Any = np.int64(base)
-    bad: Any = base >= rows or base < 0
+    bad: Any = False
     for (stride, length), index in zip(steps, indices, strict=True):
         wide = index.astype(np.int64)
         row = row + wide * stride
         bad = bad | (wide < 0) | (wide >= length)
-    return np.where(bad, rows, row)
+    return np.where(bad | (row < 0) | (row > rows), rows, row)
 
 
 def row_load(
@@ -251,6 +255,32 @@ def scalar_row_store(
     row = row_of(base, steps, indices, len(array))
     if row < len(array):
         array[int(row)] = value
+
+
+def seen(value: Array, dtype: Any) -> Array:
+    """The same bits as another dtype."""
+    return value if value.dtype == dtype else value.view(dtype)
+
+
+def patch_of(size: int, count: int, lanes: Index) -> Array:
+    """The patch each lane works for, `size` lanes sharing one."""
+    return (np.arange(count) if lanes is None else lanes) // size
+
+
+def own_load(array: Array, size: int, count: int, lanes: Index) -> Array:
+    """Read back an output: of the lane itself, or of its patch."""
+    row: Array = array[0]
+    return row.take(patch_of(size, count, lanes))
+
+
+def peer_load(array: Array, index: Any, size: int, count: int, lanes: Index) -> Array:
+    """Read an output of invocation `index` of the lane's own patch; zero if there is none."""
+    inside = (index >= 0) & (index < size)
+    place = patch_of(size, count, lanes) * size + np.where(inside, index, 0)
+    values: Array = array[0].take(place)
+    if not np.all(inside):
+        values[~np.broadcast_to(inside, values.shape)] = 0
+    return values
 
 
 def slot_select(slots: Sequence[Any], offset: Any, count: int) -> Array:

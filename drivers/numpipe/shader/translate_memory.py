@@ -38,34 +38,58 @@ class MemoryTranslator(StorageTranslator):
     def load_input(self, instr: Intrinsic) -> None:
         values = self.outputs(instr)
         offset = self.component(instr.srcs[0], 0)
-        fragment = self.program.stage == "fragment"
-        slot = instr["location"] if fragment else instr["base"]
+        mode = _INPUT_MODES[self.program.stage]
+        slot = instr["base"] if mode == "attribute" else instr["location"]
         for i, value in enumerate(values):
-            data = (slot, instr["component"] + i, "flat" if fragment else "attribute", "pixel")
+            data = (slot, instr["component"] + i, mode, "pixel")
             self.input_component(value, data, offset, instr["num_slots"])
 
     def load_per_vertex(self, instr: Intrinsic) -> None:
-        """An input of one corner of the primitive a geometry shader works on."""
-        corners = _CORNERS[self.shader.info.input_primitive]
+        """An input of one corner of a primitive or patch, by a constant or a dynamic number."""
         vertex, offset = (self.component(src, 0) for src in instr.srcs)
-        slots = max(1, instr["num_slots"])
+        slots = max(1, instr["num_slots"]) if offset.const is None else 1
         for i, value in enumerate(self.outputs(instr)):
             slot, component = divmod(instr["location"] * 4 + instr["component"] + i, 4)
-            places = [
-                (slot + at, component, "corner", corner)
-                for corner in range(corners)
-                for at in range(slots)
-            ]
-            if vertex.const is not None and offset.const is not None:
-                at = vertex.const * slots + offset.const
-                if at < len(places):
-                    self.emit("input", places[at], [value], [])
+            slot += offset.const or 0
+            found = [value] if slots == 1 else [self.new(value.bits) for _ in range(slots)]
+            for at, one in enumerate(found):
+                if vertex.const is not None:
+                    place = (slot + at, component, "corner", vertex.const)
+                    self.emit("input", place, [one], [])
                 else:
-                    self.components[instr.result][i] = self.constant(0, value.bits)
-                continue
-            stride = self.constant(slots, 32)
-            index = self.scalar("iadd", self.scalar("imul", vertex, stride), offset)
-            self.emit("input_select", places, [value], [index])
+                    self.emit("corner_at", (slot + at, component), [one], [vertex])
+            if slots > 1:
+                self.emit("choose", None, [value], [offset, *found])
+
+    def load_peer(self, instr: Intrinsic) -> None:
+        """What an invocation of the same patch has written to a per-vertex output."""
+        vertex, offset = (self.component(src, 0) for src in instr.srcs)
+        self.load_rows(instr, offset, 0, vertex)
+
+    def load_output(self, instr: Intrinsic) -> None:
+        """What an invocation of the same patch has written to a patch output."""
+        patch = int(self.program.stage == "tess_ctrl")
+        self.load_rows(instr, self.component(instr.srcs[0], 0), patch, None)
+
+    def load_rows(
+        self, instr: Intrinsic, offset: LaneValue, table: int, vertex: LaneValue | None
+    ) -> None:
+        slots = max(1, instr["num_slots"]) if offset.const is None else 1
+        for i, value in enumerate(self.outputs(instr)):
+            slot, component = divmod(instr["location"] * 4 + instr["component"] + i, 4)
+            slot += offset.const or 0
+            found = [value] if slots == 1 else [self.new(value.bits) for _ in range(slots)]
+            for at, one in enumerate(found):
+                place = (slot + at, component, table)
+                self.output_array(place, one)
+                what = "output_load" if vertex is None else "peer_load"
+                self.emit(what, place, [one], [] if vertex is None else [vertex])
+            if slots > 1:
+                self.emit("choose", None, [value], [offset, *found])
+
+    def store_per_vertex(self, instr: Intrinsic) -> None:
+        """An output of the invocation's own vertex: no other may be written."""
+        self.store(instr, self.component(instr.srcs[2], 0), 0)
 
     def emit_vertex(self, instr: Intrinsic) -> None:
         self.emit(instr.name, instr["stream"], [], [])
@@ -107,8 +131,12 @@ class MemoryTranslator(StorageTranslator):
         """Nothing by itself: the load that uses it looks back at it."""
 
     def store_output(self, instr: Intrinsic) -> None:
-        offset = self.component(instr.srcs[1], 0)
-        slot, dual = instr["location"], instr["dual_source"]
+        patch = self.program.stage == "tess_ctrl"
+        self.store(instr, self.component(instr.srcs[1], 0), 1 if patch else instr["dual_source"])
+
+    def store(self, instr: Intrinsic, offset: LaneValue, dual: int) -> None:
+        """`dual` tells two tables of outputs apart: second colours, and those of whole patches."""
+        slot = instr["location"]
         for i in range(instr.srcs[0].num_components):
             if not instr["write_mask"] >> i & 1:
                 continue
@@ -117,7 +145,7 @@ class MemoryTranslator(StorageTranslator):
             place = (slot + component // 4, component % 4, dual)
             if offset.const is not None:
                 place = (place[0] + offset.const, place[1], place[2])
-                if self.region is not self.program.root or self.program.stage == "geometry":
+                if self.region is not self.program.root or self.program.stage in _REMEMBERING:
                     self.output_array(place, value)
                 self.emit("output", place, [], [value])
             else:
@@ -222,13 +250,10 @@ def _rows(type: Type) -> int:
     return type.components
 
 
-_CORNERS = {
-    "points": 1,
-    "lines": 2,
-    "lines_adjacency": 4,
-    "triangles": 3,
-    "triangles_adjacency": 6,
-}
+_REMEMBERING = frozenset({"geometry", "tess_ctrl"})
+"""Stages whose outputs are read again: at each emission, or by other invocations."""
+
+_INPUT_MODES = {"vertex": "attribute", "fragment": "flat", "tess_eval": "patch"}
 
 _T = MemoryTranslator
 _INTRINSICS: dict[str, Callable[[MemoryTranslator, Intrinsic], None]] = {
@@ -247,6 +272,9 @@ _INTRINSICS: dict[str, Callable[[MemoryTranslator, Intrinsic], None]] = {
     "demote_if": _T.discard,
     "barrier": _T.nothing,
     "load_per_vertex_input": _T.load_per_vertex,
+    "load_per_vertex_output": _T.load_peer,
+    "load_output": _T.load_output,
+    "store_per_vertex_output": _T.store_per_vertex,
     "emit_vertex": _T.emit_vertex,
     "end_primitive": _T.emit_vertex,
     **STORAGE_INTRINSICS,
@@ -263,6 +291,8 @@ for _name in (
     "draw_id",
     "primitive_id",
     "invocation_id",
+    "patch_vertices_in",
+    "tess_coord",
     "frag_coord",
     "point_coord",
     "front_face",

@@ -20,7 +20,18 @@ EFFECTS = frozenset(
         "storage_write",
     }
 )
-_BY_LANE = frozenset({"array_load", "helper", "input", "input_indirect", "input_select", "system"})
+_BY_LANE = frozenset(
+    {
+        "array_load",
+        "corner_at",
+        "helper",
+        "input",
+        "input_indirect",
+        "output_load",
+        "peer_load",
+        "system",
+    }
+)
 
 
 def walk(region: Region) -> Iterator[tuple[Item, Region]]:

@@ -1,0 +1,226 @@
+"""The tessellation stages of a draw: patches in, a new set of vertices and primitives out.
+
+A lane of the control shader is an output vertex of a patch; a lane of the evaluation shader is a
+point of a patch's domain. Patches with equal levels are subdivided once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from compiler.nir.shader import Stage
+from compiler.nir.slots import VaryingSlot
+from drivers.numpipe.interfaces import Value
+from drivers.numpipe.shader.api import Outputs
+from drivers.numpipe.shader.geometry import corner_at
+
+from .tessellator import subdivide
+from .vertices import Ints, VertexSet
+
+if TYPE_CHECKING:
+    from drivers.numpipe.context import NumpipeContext
+
+    from .state import DrawState
+
+__all__ = ["DomainPoints", "Patches", "tessellated_primitives"]
+
+Array = npt.NDArray[Any]
+_Varying = Callable[[int, int], Value]
+_ZERO = np.zeros((), np.float32)
+_LEVELS = np.ones(4, np.float32)
+
+
+class Patches:
+    """`ControlLanes`: every patch has `size` lanes, one for each vertex it puts out."""
+
+    __slots__ = ("_corners", "_identity", "_varying", "_vertices", "count", "size")
+
+    def __init__(
+        self, varying: _Varying, corners: Ints, identity: npt.NDArray[np.int32], size: int
+    ) -> None:
+        self.count = len(corners) * size
+        self.size = size
+        self._varying = varying
+        self._vertices = corners.shape[1]
+        self._corners = np.repeat(corners, size, axis=0)
+        self._identity = np.repeat(identity, size)
+
+    def corner(self, slot: int, component: int, corner: int) -> Value:
+        """A varying of one of the patch's vertices."""
+        value = self._varying(slot, component)
+        if corner >= self._vertices:
+            return np.zeros((), value.dtype)
+        return value.take(self._corners[:, corner]) if value.ndim else value
+
+    def corner_at(self, slot: int, component: int, index: Value, lanes: Array | None) -> Value:
+        """The same for a vertex number that differs between lanes."""
+        return corner_at(self._varying(slot, component), self._corners, index, lanes)
+
+    def system(self, name: str) -> Value:
+        """`primitive_id`, `invocation_id`, `patch_vertices_in`."""
+        if name == "invocation_id":
+            return np.arange(self.count, dtype=np.int32) % np.int32(self.size)
+        if name == "patch_vertices_in":
+            return np.asarray(self._vertices, np.int32)
+        return self._identity
+
+
+class DomainPoints:
+    """`EvaluationLanes`: the domain points of many patches, patch after patch."""
+
+    __slots__ = ("_coordinates", "_corners", "_identity", "_patch", "_patches", "_varying", "count")
+
+    def __init__(
+        self,
+        varying: _Varying,
+        corners: Ints,
+        patches: Outputs,
+        identity: npt.NDArray[np.int32],
+        patch: Ints,
+        coordinates: npt.NDArray[np.float32],
+    ) -> None:
+        self.count = len(patch)
+        self._varying = varying
+        self._corners = corners
+        self._patches = patches
+        self._identity = identity
+        self._patch = patch
+        self._coordinates = coordinates
+
+    def corner(self, slot: int, component: int, corner: int) -> Value:
+        """A per-vertex value of the patch."""
+        value = self._varying(slot, component)
+        if corner >= self._corners.shape[1]:
+            return np.zeros((), value.dtype)
+        return value.take(self._corners[self._patch, corner]) if value.ndim else value
+
+    def corner_at(self, slot: int, component: int, index: Value, lanes: Array | None) -> Value:
+        """The same for a vertex number that differs between lanes."""
+        value = self._varying(slot, component)
+        return corner_at(value, self._corners[self._patch], index, lanes)
+
+    def patch(self, slot: int, component: int) -> Value:
+        """A value of the patch as a whole."""
+        row = self._patches.get(slot)
+        value = None if row is None else row[component]
+        if value is None:
+            return _ZERO
+        return value.take(self._patch) if value.ndim else value
+
+    def system(self, name: str, component: int = 0) -> Value:
+        """`tess_coord`, `primitive_id`, `patch_vertices_in`."""
+        if name == "tess_coord":
+            return np.ascontiguousarray(self._coordinates[:, component])
+        if name == "patch_vertices_in":
+            return np.asarray(self._corners.shape[1], np.int32)
+        return self._identity.take(self._patch)
+
+
+def _looked_up(outputs: Outputs) -> _Varying:
+    def varying(slot: int, component: int) -> Value:
+        row = outputs.get(slot)
+        value = None if row is None else row[component]
+        return _ZERO if value is None else value
+
+    return varying
+
+
+def _controlled(
+    context: NumpipeContext,
+    derived: DrawState,
+    vertices: VertexSet,
+    corners: Ints,
+    identity: npt.NDArray[np.int32],
+) -> tuple[_Varying, Ints, Outputs]:
+    """What the evaluation shader reads: (per-vertex values, corners, values of patches)."""
+    program = derived.control
+    if program is None:
+        levels: Outputs = {
+            VaryingSlot.TESS_LEVEL_OUTER: [np.asarray(x) for x in _LEVELS],
+            VaryingSlot.TESS_LEVEL_INNER: [np.asarray(x) for x in _LEVELS],
+        }
+        return vertices.component, corners, levels
+    size = max(1, context.bound.shaders[Stage.TESS_CTRL].shader.info.vertices_out)
+    outputs, patches = program.control(Patches(vertices.component, corners, identity, size))
+    count = len(corners)
+    whole = {
+        slot: [None if v is None else np.broadcast_to(v, count * size) for v in row]
+        for slot, row in outputs.items()
+    }
+    return _looked_up(whole), np.arange(count * size).reshape(count, size), patches
+
+
+def _level_table(patches: Outputs, slot: int, count: int, components: int) -> Array:
+    row = patches.get(slot) or [None] * 4
+    table = np.zeros((count, components), np.float32)
+    for i in range(components):
+        value = row[i]
+        if value is not None:
+            table[:, i] = value.view(np.float32) if value.ndim else value
+    return table
+
+
+def tessellated_primitives(
+    context: NumpipeContext,
+    derived: DrawState,
+    vertices: VertexSet,
+    corners: Ints,
+    identity: npt.NDArray[np.int32],
+) -> tuple[VertexSet, Ints, npt.NDArray[np.int32]]:
+    """Run both shaders and the tessellator: (vertices, corners, patch numbers)."""
+    bound = context.bound
+    program = derived.evaluation
+    assert program is not None
+    info = bound.shaders[Stage.TESS_EVAL].shader.info
+    varying, inputs, patches = _controlled(context, derived, vertices, corners, identity)
+    count = len(corners)
+    table = np.concatenate(
+        (
+            _level_table(patches, VaryingSlot.TESS_LEVEL_OUTER, count, 4),
+            _level_table(patches, VaryingSlot.TESS_LEVEL_INNER, count, 2),
+        ),
+        axis=1,
+    )
+    distinct, which = np.unique(table, axis=0, return_inverse=True)
+    which = which.reshape(-1)
+    domains = [
+        subdivide(
+            info.tess_primitive or "triangles",
+            tuple(float(x) for x in row[:4]),
+            tuple(float(x) for x in row[4:]),
+            info.tess_spacing or "equal_spacing",
+            info.tess_ccw,
+            info.tess_point_mode,
+        )
+        for row in distinct
+    ]
+    sizes = np.array([0 if d is None else len(d.points) for d in domains], np.int64)[which]
+    starts = np.cumsum(sizes) - sizes
+    patch = np.repeat(np.arange(count), sizes)
+    total = int(sizes.sum())
+    coordinates = np.zeros((total, 3), np.float32)
+    width = next((d.primitives.shape[1] for d in domains if d is not None), 3)
+    pieces: list[tuple[Ints, Ints]] = []
+    for number, domain in enumerate(domains):
+        if domain is None:
+            continue
+        mine = np.flatnonzero(which == number)
+        places = starts[mine][:, None] + np.arange(len(domain.points))
+        coordinates[places.reshape(-1)] = np.tile(domain.points, (len(mine), 1))
+        rows = starts[mine][:, None, None] + domain.primitives[None]
+        pieces.append((np.repeat(mine, len(domain.primitives)), rows.reshape(-1, width)))
+    if not pieces:
+        return vertices, corners[:0, :1].repeat(width, axis=1), identity[:0]
+    owner = np.concatenate([mine for mine, _ in pieces])
+    order = np.argsort(owner, kind="stable")
+    primitives = np.concatenate([rows for _, rows in pieces])[order]
+    lanes = DomainPoints(varying, inputs, patches, identity, patch, coordinates)
+    outputs = program.evaluate(lanes)
+    new = VertexSet.from_outputs(
+        total, {slot: list(values) for slot, values in outputs.items()}, bound.viewport
+    )
+    return new, primitives, identity[owner[order]]

@@ -1,0 +1,212 @@
+"""The fixed-function tessellator: levels in, points of the domain and their connections out.
+
+`subdivide` works on one patch's levels and is cached, because most patches of a draw share them.
+Coordinates are (u, v) for quads and isolines and barycentric (u, v, w) for triangles.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+__all__ = ["Domain", "subdivide"]
+
+Coordinates = npt.NDArray[np.float32]
+Connections = npt.NDArray[np.int64]
+_Point = tuple[float, float, float]
+
+MAX_LEVEL = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """A subdivided patch: `points[n, 3]` and primitives as rows of point numbers."""
+
+    points: Coordinates
+    primitives: Connections
+
+
+def _round(level: float, spacing: str) -> tuple[int, float]:
+    """(number of segments, clamped level)."""
+    if spacing == "fractional_even_spacing":
+        level = min(max(level, 2.0), float(MAX_LEVEL))
+        return 2 * math.ceil(level / 2), level
+    if spacing == "fractional_odd_spacing":
+        level = min(max(level, 1.0), MAX_LEVEL - 1.0)
+        return 2 * math.ceil((level - 1) / 2) + 1, level
+    level = min(max(level, 1.0), float(MAX_LEVEL))
+    return math.ceil(level), level
+
+
+def _edge(segments: int, level: float, spacing: str) -> list[float]:
+    """Positions along an edge; two shorter segments make up for a fractional level."""
+    if spacing == "equal_spacing" or segments < 3 or level == segments:
+        return [k / segments for k in range(segments + 1)]
+    whole = 1.0 / level
+    short = (1.0 - (segments - 2) * whole) / 2
+    inner = [short + k * whole for k in range(segments - 1)]
+    return [0.0, *inner, 1.0]
+
+
+class _Mesh:
+    """Points (shared by position) and triangles while a patch is being subdivided."""
+
+    def __init__(self) -> None:
+        self.points: list[_Point] = []
+        self.numbers: dict[_Point, int] = {}
+        self.triangles: list[tuple[int, int, int]] = []
+
+    def point(self, u: float, v: float, w: float) -> int:
+        key = (round(u, 9), round(v, 9), round(w, 9))
+        found = self.numbers.get(key)
+        if found is None:
+            found = self.numbers[key] = len(self.points)
+            self.points.append((u, v, w))
+        return found
+
+    def triangle(self, a: int, b: int, c: int) -> None:
+        if a != b and b != c and a != c:
+            self.triangles.append((a, b, c))
+
+    def stitch(self, outer: list[int], inner: list[int]) -> None:
+        """Triangles between two chains of points that run the same way."""
+        i = j = 0
+        last_i, last_j = len(outer) - 1, len(inner) - 1
+        while i < last_i or j < last_j:
+            outer_next = (i + 0.5) / last_i if i < last_i else math.inf
+            inner_next = (j + 0.5) / last_j if j < last_j else math.inf
+            if outer_next <= inner_next:
+                self.triangle(outer[i], outer[i + 1], inner[j])
+                i += 1
+            else:
+                self.triangle(outer[i], inner[j + 1], inner[j])
+                j += 1
+
+    def finish(self, ccw: bool, point_mode: bool) -> Domain:
+        points = np.array(self.points, np.float32).reshape(-1, 3)
+        if point_mode:
+            return Domain(points, np.arange(len(points))[:, None])
+        corners = np.array(self.triangles, np.int64).reshape(-1, 3)
+        uv = np.array(self.points, np.float64).reshape(-1, 3)[:, :2][corners]
+        first, second = uv[:, 1] - uv[:, 0], uv[:, 2] - uv[:, 0]
+        area = first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0]
+        turned = (area > 0) != ccw
+        corners[turned] = corners[turned][:, [0, 2, 1]]
+        return Domain(points, corners)
+
+
+@functools.lru_cache(maxsize=512)
+def subdivide(
+    domain: str,
+    outer: tuple[float, ...],
+    inner: tuple[float, ...],
+    spacing: str,
+    ccw: bool,
+    point_mode: bool,
+) -> Domain | None:
+    """One patch with these levels; None if it is to be dropped (an outer level of zero)."""
+    used = {"triangles": 3, "quads": 4, "isolines": 2}[domain]
+    if any(not level > 0 for level in outer[:used]):
+        return None
+    if domain == "isolines":
+        return _isolines(outer, spacing, point_mode)
+    mesh = _Mesh()
+    if domain == "quads":
+        _quads(mesh, outer, inner, spacing)
+    else:
+        _triangles(mesh, outer, inner[0], spacing)
+    return mesh.finish(ccw, point_mode)
+
+
+def _isolines(outer: tuple[float, ...], spacing: str, point_mode: bool) -> Domain:
+    lines, _ = _round(outer[0], "equal_spacing")
+    segments, level = _round(outer[1], spacing)
+    along = np.array(_edge(segments, level, spacing), np.float32)
+    rows = np.arange(lines, dtype=np.float32) / np.float32(lines)
+    points = np.zeros((lines * len(along), 3), np.float32)
+    points[:, 0] = np.tile(along, lines)
+    points[:, 1] = np.repeat(rows, len(along))
+    if point_mode:
+        return Domain(points, np.arange(len(points))[:, None])
+    starts = np.arange(lines)[:, None] * len(along) + np.arange(segments)
+    first = starts.reshape(-1)
+    return Domain(points, np.stack((first, first + 1), axis=1))
+
+
+def _inner_level(level: float, spacing: str, alone: bool) -> tuple[int, float]:
+    """An inner level of one counts as a little more, unless all levels are one."""
+    segments, clamped = _round(level, spacing)
+    if segments == 1 and not alone:
+        segments, clamped = _round(1.0 + 1e-6, spacing)
+    return segments, clamped
+
+
+def _quads(mesh: _Mesh, outer: tuple[float, ...], inner: tuple[float, ...], spacing: str) -> None:
+    edges = [_round(level, spacing) for level in outer[:4]]
+    alone = all(n == 1 for n, _ in edges) and all(_round(x, spacing)[0] == 1 for x in inner[:2])
+    if alone:
+        a, b, c, d = (mesh.point(u, v, 0.0) for u, v in ((0, 0), (1, 0), (1, 1), (0, 1)))
+        mesh.triangle(a, b, c)
+        mesh.triangle(a, c, d)
+        return
+    (m, level_u), (n, level_v) = (_inner_level(x, spacing, False) for x in inner[:2])
+    us, vs = _edge(m, level_u, spacing), _edge(n, level_v, spacing)
+    grid = [[mesh.point(u, v, 0.0) for u in us[1:-1]] for v in vs[1:-1]]
+    for low, high in itertools.pairwise(grid):
+        for i in range(len(low) - 1):
+            mesh.triangle(low[i], low[i + 1], high[i + 1])
+            mesh.triangle(low[i], high[i + 1], high[i])
+    sides = [_edge(count, level, spacing) for count, level in edges]
+    left = [mesh.point(0.0, t, 0.0) for t in sides[0]]
+    bottom = [mesh.point(t, 0.0, 0.0) for t in sides[1]]
+    right = [mesh.point(1.0, t, 0.0) for t in sides[2]]
+    top = [mesh.point(t, 1.0, 0.0) for t in sides[3]]
+    mesh.stitch(left, [row[0] for row in grid])
+    mesh.stitch(bottom, grid[0])
+    mesh.stitch(right, [row[-1] for row in grid])
+    mesh.stitch(top, grid[-1])
+
+
+def _between(a: _Point, b: _Point, t: float) -> _Point:
+    u, v, w = (x + (y - x) * t for x, y in zip(a, b, strict=True))
+    return u, v, w
+
+
+def _chains(mesh: _Mesh, corners: list[_Point], steps: list[list[float]]) -> list[list[int]]:
+    """The three sides of a ring: w to u... each from one corner to the next."""
+    chains = []
+    for k in range(3):
+        a, b = corners[k], corners[(k + 1) % 3]
+        chains.append([mesh.point(*_between(a, b, t)) for t in steps[k]])
+    return chains
+
+
+def _triangles(mesh: _Mesh, outer: tuple[float, ...], inner: float, spacing: str) -> None:
+    # Outer level 0 is the side u = 0 (from v to w), 1 is v = 0, 2 is w = 0.
+    corners: list[_Point] = [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)]
+    edges = [_round(outer[k], spacing) for k in (2, 0, 1)]
+    segments, level = _round(inner, spacing)
+    if segments == 1 and all(n == 1 for n, _ in edges):
+        mesh.triangle(*(mesh.point(*corner) for corner in corners))
+        return
+    segments, level = _inner_level(inner, spacing, False)
+    along = _edge(segments, level, spacing)
+    ring = _chains(mesh, corners, [_edge(n, x, spacing) for n, x in edges])
+    for k in range(1, segments // 2 + 1):
+        d = along[k]
+        far, near = 1.0 - 4.0 * d / 3.0, 2.0 * d / 3.0
+        inside: list[_Point] = [(far, near, near), (near, far, near), (near, near, far)]
+        left, right = along[k], along[segments - k]
+        span = right - left
+        steps = [(t - left) / span for t in along[k : segments - k + 1]] if span > 0 else [0.0]
+        following = _chains(mesh, inside, [steps] * 3)
+        for a, b in zip(ring, following, strict=True):
+            mesh.stitch(a, b)
+        ring = following
+        if segments - 2 * k == 1:
+            mesh.triangle(*(chain[0] for chain in ring))
