@@ -23,6 +23,7 @@ from state_tracker.rasterization import (
     scissor_states,
     viewport_states,
 )
+from state_tracker.storage import bind_images, bind_storage
 from state_tracker.texture_targets import TARGETS
 from state_tracker.textures import TextureObject
 
@@ -227,6 +228,8 @@ ATOMS: tuple[tuple[int, Callable[[Context], None]], ...] = (
     (Dirty.CONSTANTS, _constants),
     (Dirty.UNIFORM_BUFFERS, _uniform_buffers),
     (Dirty.TEXTURES, _textures),
+    (Dirty.STORAGE, bind_storage),
+    (Dirty.IMAGES, bind_images),
     (Dirty.BLEND, _blend),
     (Dirty.DEPTH_STENCIL, _depth_stencil),
     (Dirty.RASTERIZER, _rasterizer),

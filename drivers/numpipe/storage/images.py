@@ -49,6 +49,8 @@ class ImageUnit:
         self.resource = resource
         self.samples = resource.samples
         target = resource.desc.target
+        if target is Target.TEXTURE_3D:
+            target = Target.TEXTURE_2D_ARRAY  # slices are layers here
         self.image: Image = image_of_view(
             SamplerView(
                 resource,
@@ -56,8 +58,8 @@ class ImageUnit:
                 target,
                 view.level,
                 view.level,
-                view.first_layer if target is not Target.TEXTURE_3D else 0,
-                view.last_layer if target is not Target.TEXTURE_3D else 0,
+                view.first_layer,
+                view.last_layer,
                 buffer_offset=view.buffer_offset,
                 buffer_size=view.buffer_size,
             )

@@ -208,10 +208,12 @@ def test_layers_levels_and_sizes() -> None:
     single = ImageUnit(view_of(resource, level=1, first_layer=2, last_layer=2))
     assert single.load([ints(1), ints(1)], 1)[0].tolist() == [5]
     volume = texture("R8_UINT", Target.TEXTURE_3D, depth=4)
-    unit = ImageUnit(view_of(volume))
+    unit = ImageUnit(view_of(volume, last_layer=3))
     unit.store([ints(0), ints(0), ints(3)], [np.uint32(8)], 1)
     assert volume.storage[0][3, 0, 0] == 8
     assert [int(e) for e in unit.size()] == [8, 4, 4]
+    slice_ = ImageUnit(view_of(volume, first_layer=3, last_layer=3))
+    assert slice_.load([ints(0), ints(0)], 1)[0].tolist() == [8]
 
 
 def test_buffer_images() -> None:
