@@ -6,6 +6,7 @@ lists of units beside it. Locations map to (uniform, array element).
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -56,6 +57,31 @@ class Slot:
     columns: int
     offset: int  # of this element in the default block
     remaining: int  # elements from this one to the end
+    pieces: tuple[tuple[int, int, int], ...] = ()  # bytes to copy: from, to, size
+
+    def copies(self, kind: str, components: int, columns: int) -> bool:
+        """Can a value of that type in C memory be copied as it is?"""
+        return bool(
+            self.kind == kind
+            and self.components == components
+            and self.columns == columns
+            and self.pieces
+        )
+
+
+def _pieces(
+    uniform: Uniform, letter: str, kind: Type, offset: int
+) -> tuple[tuple[int, int, int], ...]:
+    """How one tight C value is cut into the layout's columns; nothing if it needs converting."""
+    if letter not in _DTYPES or uniform.row_major:
+        return ()
+    unit = np.dtype(_DTYPES[letter]).itemsize
+    if not kind.is_matrix:
+        return ((0, offset, unit * kind.rows),)
+    column, stride = unit * kind.rows, uniform.matrix_stride
+    if column == stride:
+        return ((0, offset, column * kind.columns),)
+    return tuple((i * column, offset + i * stride, column) for i in range(kind.columns))
 
 
 class UniformStorage:
@@ -92,7 +118,14 @@ class UniformStorage:
                 kind.columns if kind.is_matrix else 1,
                 offset,
                 count - element,
+                _pieces(uniform, letter, kind, offset),
             )
+
+    def copy(self, slot: Slot, address: int) -> None:
+        """One value straight from C memory: the way of every frame's uniforms."""
+        data = self.data
+        for source, target, size in slot.pieces:
+            data[target : target + size] = ctypes.string_at(address + source, size)
 
     def slot(self, location: int) -> Slot:
         found = self.slots.get(location)

@@ -69,6 +69,10 @@ def _set_array(
         return
     storage = executable.uniforms
     slot = storage.slot(location)
+    if count == 1 and type(value) is int and slot.copies(letter, components, 1):
+        storage.copy(slot, value)
+        _touch(ctx, executable, False)
+        return
     array = read_array(value, gl_type, count * components).reshape(count, components)
     if count:
         _touch(ctx, executable, storage.set_vectors(slot, letter, array))
@@ -76,7 +80,7 @@ def _set_array(
 
 def _set_matrices(
     ctx: Context, executable: Executable, location: int, count: int, transpose: int,
-    value: Pointer, columns: int, rows: int, gl_type: str, letter: str,
+    value: Pointer, columns: int, rows: int, gl_type: str, suffix: str,
 ) -> None:  # fmt: skip
     if count < 0:
         raise invalid_value("negative count")
@@ -84,10 +88,14 @@ def _set_matrices(
         return
     storage = executable.uniforms
     slot = storage.slot(location)
+    if count == 1 and type(value) is int and not transpose and slot.copies(suffix, rows, columns):
+        storage.copy(slot, value)
+        _touch(ctx, executable, False)
+        return
     shape = (count, rows, columns) if transpose else (count, columns, rows)
     array = read_array(value, gl_type, count * columns * rows).reshape(shape)
     if count:
-        storage.set_matrices(slot, letter, array, bool(transpose))
+        storage.set_matrices(slot, suffix, array, bool(transpose))
         _touch(ctx, executable, False)
 
 
