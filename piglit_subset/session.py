@@ -68,7 +68,8 @@ class Session:
     link_ok: bool | None = None
     pipeline: int = 0
     stage_programs: dict[str, int] = field(default_factory=dict)
-    tolerance: Tolerance = field(default_factory=Tolerance)
+    # The window's format has eight bits per channel.
+    tolerance: Tolerance = field(default_factory=lambda: Tolerance.for_bits([8, 8, 8, 8]))
     result: str = "pass"
     messages: list[str] = field(default_factory=list)
     images: dict[str, Image] = field(default_factory=dict)
@@ -85,8 +86,8 @@ class Session:
     block: BlockState = field(default_factory=BlockState)
     clear_bits: int = 0
     queries: dict[str, int] = field(default_factory=dict)
+    active_program: int = 0
     display_list: int = 0
-    feedback_ready: bool = False
 
     @property
     def is_core(self) -> bool:

@@ -6,7 +6,7 @@ arithmetic); a test can set its own tolerance per channel.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ class Mismatch:
 class Tolerance:
     """Per-channel bounds, red green blue alpha."""
 
-    channels: list[float] = field(default_factory=lambda: [3 / 256] * 4)
+    channels: list[float]
 
     @classmethod
     def for_bits(cls, bits: list[int]) -> Tolerance:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from compiler.errors import InputError
 from piglit_subset.session import Failure, Session
 from piglit_subset.text import Line, Words, parse_double, parse_float, parse_integer
 from state_tracker.enums import GL
@@ -150,12 +149,3 @@ def _location(session: Session, column: Column) -> int:
         session.messages.append(f"note: {column.name} is no active attribute")
         return -1
     return location + column.matrix_column
-
-
-def check_vertex_data(lines: list[Line]) -> InputError | None:
-    """The first error of the table, without raising it."""
-    try:
-        parse_vertex_data(lines)
-    except InputError as error:
-        return error
-    return None

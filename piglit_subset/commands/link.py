@@ -103,7 +103,7 @@ def active_shader_program(session: Session, line: Line, words: Words) -> None:
     words.end()
     program = session.stage_programs.get(stage, 0)
     session.gl.active_shader_program(session.pipeline, program)
-    session.queries["active stage program"] = program
+    session.active_program = program
 
 
 @command("verify error", "verify gl error")

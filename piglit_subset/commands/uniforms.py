@@ -112,8 +112,7 @@ class BlockMember:
 def _program(session: Session) -> int:
     if session.program:
         return session.program
-    active = session.queries.get("active stage program", 0)
-    return active or next(iter(session.stage_programs.values()), 0)
+    return session.active_program or next(iter(session.stage_programs.values()), 0)
 
 
 def _find(session: Session, line: Line, name: str) -> int | BlockMember | None:
