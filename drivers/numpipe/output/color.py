@@ -49,7 +49,7 @@ class Prepared:
 
 
 def _pick(value: Array, which: Any) -> Array:
-    return value[which] if value.ndim else value
+    return value.take(which) if value.ndim else value
 
 
 def _channel_bits(format: Format, colormask: int) -> int | None:
@@ -195,7 +195,7 @@ class ColorTarget:
     def write(self, pixel: npt.NDArray[np.int64], prepared: Prepared, which: Any = None) -> None:
         """Write lanes (those numbered `which`, or all) to their pixels."""
         if prepared.texels is not None:
-            source = prepared.texels if which is None else prepared.texels[which]
+            source = prepared.texels if which is None else prepared.texels.take(which, axis=0)
         else:
             source = self._blended(pixel, prepared, which)
         if self.logicop is not None:
@@ -209,7 +209,7 @@ class ColorTarget:
         if which is not None:
             planes = [_pick(p, which) for p in planes]
             second = [_pick(p, which) for p in second]
-        current = self._texels[pixel]
+        current = self._texels.take(pixel, axis=0)
         if self._byte_planes:
             return self._blend_bytes(current, planes, second)
         destination = unpack_planes(self._format, current)

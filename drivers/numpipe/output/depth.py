@@ -107,7 +107,8 @@ class DepthTarget:
     def load(self, pixel: Array) -> Codes:
         """The codes stored at some pixels."""
         assert self._depth is not None
-        words: Codes = self.depth_words[pixel]
+        whole = self.depth_words
+        words: Codes = whole.take(pixel) if whole.flags.c_contiguous else whole[pixel]
         if self._fills_word:
             return words
         if self._depth.shift:

@@ -64,13 +64,13 @@ def layers(pixel: Ints, who: Ints, distinct: bool = False) -> Iterator[Ints | No
         return
     remaining = np.arange(len(pixel))
     who[pixel] = remaining
-    if bool((who[pixel] == remaining).all()):
+    if bool((who.take(pixel) == remaining).all()):
         yield None
         return
     at = pixel
     for _ in range(_PEELS):
         who[at[::-1]] = remaining[::-1]  # the first of each pixel stays
-        first = who[at] == remaining
+        first = who.take(at) == remaining
         yield remaining[first]
         remaining = remaining[~first]
         if not len(remaining):
@@ -112,12 +112,12 @@ def visible(
     order = np.arange(len(pixel))
     if depth is None or codes is None or not state.depth_enabled:
         who[pixel] = order
-        return np.asarray(who[pixel] == order)
+        return np.asarray(who.take(pixel) == order)
     func = state.depth_func
     writes = state.depth_writemask
     if func is CompareFunc.ALWAYS:
         who[pixel] = order
-        last = np.asarray(who[pixel] == order)
+        last = np.asarray(who.take(pixel) == order)
         if writes:
             depth.store(pixel[last], codes[last])
         return last
@@ -125,9 +125,9 @@ def visible(
     everyone = bool(passing.all())
     chosen = order if everyone else np.flatnonzero(passing)
     if not everyone:
-        pixel, codes = pixel[chosen], codes[chosen]
+        pixel, codes = pixel.take(chosen), codes.take(chosen)
     who[pixel] = chosen
-    last = np.asarray(who[pixel] == chosen)
+    last = np.asarray(who.take(pixel) == chosen)
     if bool(last.all()):
         if writes:
             depth.store(pixel, codes)
@@ -137,13 +137,13 @@ def visible(
         return passing
     depth.store_extreme(pixel, codes, func in (CompareFunc.LESS, CompareFunc.LEQUAL))
     best = np.flatnonzero(codes == depth.load(pixel))
-    chosen, pixel = chosen[best], pixel[best]
+    chosen, pixel = chosen.take(best), pixel.take(best)
     if func in (CompareFunc.LESS, CompareFunc.GREATER):
         who[pixel[::-1]] = chosen[::-1]
     else:
         who[pixel] = chosen
     passing[:] = False
-    passing[chosen[who[pixel] == chosen]] = True
+    passing[chosen[who.take(pixel) == chosen]] = True
     return passing
 
 
@@ -166,5 +166,5 @@ def _visible_distinct(
             depth.store(pixel, codes)
         else:
             chosen = np.flatnonzero(passing)
-            depth.store(pixel[chosen], codes[chosen])
+            depth.store(pixel.take(chosen), codes.take(chosen))
     return passing

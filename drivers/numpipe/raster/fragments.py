@@ -16,7 +16,7 @@ import numpy.typing as npt
 from drivers.numpipe.draw.vertices import Ints
 
 from .samples import sample_mask
-from .spans import Spans
+from .spans import Spans, numbered
 
 __all__ = [
     "Fragments",
@@ -59,6 +59,8 @@ class Fragments:
 
     def take(self, which: Any) -> Fragments:
         """Some lanes, in the order given; of quads, whole quads only."""
+        if not isinstance(which, slice):
+            return self._taken(np.asarray(which))
         pixel = self.pixel[which]
         if self.primitive.strides[0] == 0 and len(self.primitive):
             primitive = np.broadcast_to(self.primitive[0], len(pixel))
@@ -71,6 +73,21 @@ class Fragments:
             primitive,
             None if self.covered is None else self.covered[which],
             None if self.samples is None else self.samples[which],
+        )
+
+    def _taken(self, which: Ints) -> Fragments:
+        """The lanes of these numbers; `take` gathers faster than indexing."""
+        if self.distinct:
+            primitive = np.broadcast_to(self.primitive[0], len(which))
+        else:
+            primitive = self.primitive.take(which)
+        return Fragments(
+            self.pixel.take(which),
+            self.x.take(which),
+            self.y.take(which),
+            primitive,
+            None if self.covered is None else self.covered.take(which),
+            None if self.samples is None else self.samples.take(which),
         )
 
     def keep(self, passing: Bools) -> Fragments:
@@ -120,20 +137,19 @@ def _around_large(spans: Spans, ends: Ints) -> list[int]:
 
 def expand_pixels(spans: Spans, stride: int) -> Fragments:
     """One lane per covered pixel; `stride` is the render target's width."""
-    length = spans.length
-    ends = np.cumsum(length, dtype=np.int64)
-    total = int(ends[-1]) if len(ends) else 0
-    column = spans.x - (ends - length)
-    running = np.arange(total, dtype=np.int64)
-    pixel = np.repeat(spans.y * np.int64(stride) + column, length)
+    number, ends = numbered(spans.length)
+    total = len(number)
+    column = spans.x - (ends - spans.length)
+    running = np.arange(total)
+    pixel = (spans.y * stride + column).take(number)
     pixel += running
-    x = np.repeat(column.astype(np.float64), length)
+    x = column.astype(np.float64).take(number)
     x += running
-    y = np.repeat(spans.y.astype(np.float64), length)
+    y = spans.y.astype(np.float64).take(number)
     if spans.primitive[0] == spans.primitive[-1]:
-        primitive = np.broadcast_to(np.int64(spans.primitive[0]), total)
+        primitive = np.broadcast_to(spans.primitive[0], total)
     else:
-        primitive = np.repeat(spans.primitive.astype(np.int64), length)
+        primitive = spans.primitive.take(number)
     return Fragments(pixel, x, y, primitive)
 
 
@@ -144,7 +160,7 @@ _LANE_Y = np.array([0, 0, 1, 1], np.int64)
 def expand_samples(spans: Spans, stride: int) -> Fragments:
     """One lane per pixel with a covered sample; x and y are those of the pixel's centre."""
     lanes = expand_pixels(spans, stride)
-    number = np.repeat(np.arange(spans.count, dtype=np.int32), spans.length)
+    number, _ = numbered(spans.length)
     lanes.samples = sample_mask(spans, number, lanes.x)
     lanes.x += 0.5
     lanes.y += 0.5
@@ -182,26 +198,26 @@ def expand_quads(spans: Spans, stride: int) -> Fragments:
     begins[1:] = (row[1:] != row[:-1]) | (primitive[1:] != primitive[:-1])
     first = np.flatnonzero(begins)
     pair = np.cumsum(begins) - 1
-    left = np.full((2, len(first)), np.iinfo(np.int32).max, np.int64)
+    left = np.full((2, len(first)), np.iinfo(np.int64).max, np.int64)
     right = np.full((2, len(first)), -1, np.int64)
     odd = spans.y & 1
     left[odd, pair] = spans.x
     right[odd, pair] = spans.x + spans.length
     quad_left = left.min(axis=0) >> 1
     quads = ((right.max(axis=0) - 1) >> 1) - quad_left + 1
-    ends = np.cumsum(quads)
-    owner = np.repeat(np.arange(len(first)), quads)
-    quad_x = np.arange(len(owner)) + (quad_left - (ends - quads))[owner]
+    owner, ends = numbered(quads)
+    quad_x = (quad_left - (ends - quads)).take(owner)
+    quad_x += np.arange(len(owner))
     x = (quad_x[:, None] * 2 + _LANE_X).reshape(-1)
     lane_owner = np.repeat(owner, 4)
     lane_odd = np.tile(_LANE_Y, len(owner))
-    y = row[first].astype(np.int64)[lane_owner] * 2 + lane_odd
+    y = (row[first] * 2).take(lane_owner) + lane_odd
     covered = (x >= left[lane_odd, lane_owner]) & (x < right[lane_odd, lane_owner])
     return Fragments(
         y * stride + x,
         x.astype(np.float64),
         y.astype(np.float64),
-        primitive[first].astype(np.int64)[lane_owner],
+        primitive[first].take(lane_owner),
         covered,
     )
 

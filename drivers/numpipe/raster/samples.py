@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .setup import Edges, Rect
-from .spans import Index, Spans, bound, rows_of
+from .spans import Ints, Spans, bound, rows_of
 
 __all__ = ["SAMPLES", "SAMPLE_POSITIONS", "sample_mask", "sampled_spans"]
 
@@ -46,9 +46,9 @@ def sampled_spans(edges: Edges, target: Rect) -> Spans:
             bound(a[primitive], b[primitive] * row + shifted[primitive], low, high)
         lows.append(low)
         highs.append(np.maximum(high, low))
-    bounds = np.array((lows, highs)).astype(np.int32)
+    bounds = np.array((lows, highs)).astype(np.int64)
     empty = bounds[0] >= bounds[1]
-    bounds[0][empty] = np.iinfo(np.int32).max
+    bounds[0][empty] = np.iinfo(np.int64).max
     bounds[1][empty] = -1
     first = bounds[0].min(axis=0)
     length = bounds[1].max(axis=0) - first
@@ -56,7 +56,7 @@ def sampled_spans(edges: Edges, target: Rect) -> Spans:
     return Spans(primitive[kept], y[kept], first[kept], length[kept], bounds[:, :, kept])
 
 
-def sample_mask(spans: Spans, number: Index, x: npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
+def sample_mask(spans: Spans, number: Ints, x: npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
     """The samples covered in each lane: `number` is the lane's span, x its column."""
     assert spans.bounds is not None
     mask = np.zeros(len(x), np.uint8)
