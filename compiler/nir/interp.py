@@ -91,6 +91,8 @@ class Interpreter:
             while self.frames:
                 self._step(self.frames[-1])
         self.memory.flush_outputs()
+        if self.result.vertices:  # behind the last vertex, outputs mean nothing
+            self.result.outputs.clear()
         self.result.alive &= ~self.helper
         self.result.buffers = self.env.buffers()
         return self.result

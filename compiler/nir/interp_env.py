@@ -209,8 +209,19 @@ class Result:
         for name in sorted(set(self.buffers) & set(other.buffers)):
             if not np.array_equal(self.buffers[name], other.buffers[name]):
                 return f"buffer {name} differs"
+        return self._same_vertices(other, tolerance)
+
+    def _same_vertices(self, other: Result, tolerance: float) -> str:
         if len(self.vertices) != len(other.vertices):
             return "numbers of emitted vertices differ"
+        pairs = zip(self.vertices, other.vertices, strict=True)
+        for i, ((stream, lanes, mine), (stream_too, lanes_too, theirs)) in enumerate(pairs):
+            if stream != stream_too or not np.array_equal(lanes, lanes_too):
+                return f"vertex {i} is emitted elsewhere"
+            for key, a in mine.items():
+                b = theirs.get(key)
+                if b is None or not (_equal(a, b, tolerance) | ~lanes).all():
+                    return f"vertex {i} output {key} differs"
         return ""
 
 

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from compiler.nir.address import explicit_root
 from compiler.nir.interp_env import Array, Environment, Result
-from compiler.nir.layout import explicit_type
+from compiler.nir.layout import STD140, STD430, explicit_type
 from compiler.nir.opcodes import numpy_dtype
 from compiler.nir.shader import Mode, Variable
 from compiler.nir.slots import SystemValue
@@ -47,23 +48,30 @@ class Leaf:
 
 def leaves(type: Type, location: int, component: int, compact: bool = False) -> Iterator[Leaf]:
     """Every scalar in slot order, with its place in the interface and (std140) in memory."""
-    explicit = explicit_type(type)
-    stack: list[tuple[Type, int, int, bool]] = [(explicit, location, 0, True)]
     if compact:  # an array of floats that fills components, as gl_ClipDistance does
         for i in range(type.length):
             at = component + i
             yield Leaf(location + at // 4, at % 4, 4 * i, 32)
         return
+    yield from explicit_leaves(explicit_type(type), location, component, 0)
+
+
+def explicit_leaves(
+    type: Type, location: int, component: int, start: int, tail: int = 0
+) -> Iterator[Leaf]:
+    """Every scalar of a type that carries its layout; `tail` bytes bound an unsized array."""
+    stack: list[tuple[Type, int, int]] = [(type, location, start)]
     while stack:
-        t, slot, offset, _ = stack.pop()
+        t, slot, offset = stack.pop()
         if t.element is not None:
             step = t.element.slots()
-            for i in reversed(range(t.length)):
-                stack.append((t.element, slot + i * step, offset + i * t.stride, True))
+            length = t.length or max(tail - offset, 0) // max(t.stride, 1)
+            for i in reversed(range(length)):
+                stack.append((t.element, slot + i * step, offset + i * t.stride))
         elif t.is_struct:
             parts, at = [], slot
             for f in t.fields:
-                parts.append((f.type, at, offset + f.offset, True))
+                parts.append((f.type, at, offset + f.offset))
                 at += f.type.slots()
             stack.extend(reversed(parts))
         elif t.is_matrix:
@@ -124,6 +132,58 @@ def _flat(value: Any) -> Iterator[int]:
         yield value
 
 
+class BlockView:
+    """A variable in a uniform or storage block: its slots are places in the buffer itself."""
+
+    def __init__(self, var: Variable, env: Environment):
+        self.env = env
+        self.kind = "ubo" if var.mode & Mode.UBO else "ssbo"
+        number = var.driver_location
+        if number < 0:
+            number = max(var.binding, 0) + (1 if self.kind == "ubo" else 0)
+        block = var.interface if var.interface is not None else var.type.without_array
+        rule = STD430 if block.packing == "std430" else STD140
+        copies, inner = 1, var.type
+        if inner.without_array.is_interface:
+            copies, inner = inner.array_elements, inner.without_array
+        inner = explicit_root(inner, rule)
+        places: list[tuple[int, int, int]] = []
+        for copy in range(copies):
+            tail = len(env.buffer(self.kind, number + copy)) if copies == 1 else 0
+            for leaf in explicit_leaves(inner, 0, 0, max(var.offset, 0), tail):
+                places.append((number + copy, leaf.offset, max(leaf.bit_size, 8) // 8))
+        table = np.array(places, dtype=np.int64).reshape(-1, 3)
+        self.blocks, self.offsets, self.sizes = table.T
+        booleans = [leaf.bit_size == 1 for leaf in explicit_leaves(inner, 0, 0, 0)]
+        if any(booleans):  # four bytes in memory
+            self.sizes = np.where(self.sizes == 1, 4, self.sizes)
+
+    def read(self, lane_slots: Array, ok: Array) -> Array:
+        """The 64-bit slots at `lane_slots`; zero where not `ok` or outside of the buffer."""
+        out = np.zeros(len(lane_slots), dtype=np.uint64)
+        for lane in np.flatnonzero(ok & (lane_slots >= 0) & (lane_slots < len(self.blocks))):
+            data, at, size = self._place(int(lane_slots[lane]))
+            if at + size <= len(data):
+                out[lane] = int.from_bytes(bytes(data[at : at + size]), "little")
+        return out
+
+    def write(self, lane_slots: Array, ok: Array, values: Array) -> None:
+        for lane in np.flatnonzero(ok & (lane_slots >= 0) & (lane_slots < len(self.blocks))):
+            data, at, size = self._place(int(lane_slots[lane]))
+            if at + size <= len(data):
+                piece = int(values[lane]).to_bytes(8, "little")[:size]
+                data[at : at + size] = np.frombuffer(piece, dtype=np.uint8)
+
+    def _place(self, slot: int) -> tuple[Array, int, int]:
+        data = self.env.buffer(self.kind, int(self.blocks[slot]))
+        return data, int(self.offsets[slot]), int(self.sizes[slot])
+
+
+def _is_block(var: Variable) -> bool:
+    in_buffer = bool(var.mode & (Mode.UBO | Mode.SSBO))
+    return in_buffer and (var.interface is not None or var.type.without_array.is_interface)
+
+
 class Memory:
     """Every variable a run touches."""
 
@@ -134,12 +194,15 @@ class Memory:
         self.variables: list[Variable] = []
         self.storage: list[Array] = []
         self.touched: list[Array] = []
+        self.views: dict[int, BlockView] = {}
 
     def number(self, var: Variable) -> int:
         number = self.numbers.get(var)
         if number is None:
             number = self.numbers[var] = len(self.variables)
             self.variables.append(var)
+            if _is_block(var):
+                self.views[number] = BlockView(var, self.env)
             self.storage.append(self._initial(var))
             lanes = self.storage[-1].shape
             self.touched.append(np.zeros(lanes, dtype=np.bool_))
@@ -152,6 +215,11 @@ class Memory:
         if var.constant_initializer is not None:
             for i, bits in enumerate(_flat(var.constant_initializer)):
                 data[i] = bits
+        elif var.mode & Mode.SHADER_IN and var.per_vertex and var.type.element is not None:
+            inner = list(leaves(var.type.element, var.location, var.component))
+            for i in range(count):
+                vertex, leaf = i // len(inner), inner[i % len(inner)]
+                data[i] = env.input(leaf.slot, leaf.component, leaf.bit_size, vertex)
         elif var.mode & Mode.SHADER_IN:
             for i, leaf in enumerate(leaves(var.type, var.location, var.component, var.compact)):
                 data[i] = env.input(leaf.slot, leaf.component, leaf.bit_size)
@@ -182,6 +250,11 @@ class Memory:
         for number in np.unique(pointer.variable):
             data = self.storage[number]
             mine = (pointer.variable == number) & pointer.inside
+            view = self.views.get(int(number))
+            if view is not None:
+                for c in range(components):
+                    out[c] = np.where(mine, view.read(pointer.offset + c, mine), out[c])
+                continue
             for c in range(components):
                 at = pointer.offset + c
                 ok = mine & (at >= 0) & (at < len(data))
@@ -201,6 +274,10 @@ class Memory:
                 if not write_mask >> c & 1:
                     continue
                 at = pointer.offset + c + extra
+                view = self.views.get(int(number))
+                if view is not None:
+                    view.write(at, mine, wide[c])
+                    continue
                 ok = np.flatnonzero(mine & (at >= 0) & (at < len(data)))
                 column = ok if data.shape[1] > 1 else np.zeros_like(ok)
                 data[at[ok], column] = wide[c][ok]
