@@ -5,9 +5,9 @@ from __future__ import annotations
 from compiler.glsl import hir
 from compiler.glsl import syntax as s
 from compiler.glsl.check_base import constant_value
-from compiler.glsl.check_types import TypeChecker
+from compiler.glsl.check_stage_layout import StageLayoutChecker
 from compiler.glsl.diagnostics import Abort
-from compiler.glsl.layouts import IMAGE_FORMATS, PRIMITIVES
+from compiler.glsl.layouts import IMAGE_FORMATS
 from compiler.nir import types as t
 from compiler.nir.types import Base, Type
 
@@ -61,7 +61,7 @@ _COLORS = frozenset(
 )
 
 
-class VariableChecker(TypeChecker):
+class VariableChecker(StageLayoutChecker):
     """Everything that introduces or requalifies a variable."""
 
     def declaration(self, node: s.Declaration) -> list[hir.Stmt]:
@@ -253,156 +253,6 @@ class VariableChecker(TypeChecker):
         if element.base is Base.ATOMIC_UINT:
             self.check_atomic_counter(var, d)
 
-    def check_image(self, var: hir.Variable, d: s.Node) -> None:
-        quals = var.quals
-        formats = quals.flags & IMAGE_FORMATS
-        if not formats:
-            loads = "writeonly" not in quals.memory
-            if loads and not self.lang.has("EXT_shader_image_load_formatted"):
-                if self.lang.es or var.kind != "param":
-                    if not self.lang.has("EXT_shader_image_load_store"):
-                        self.error(
-                            f"image '{var.name}' needs a format or 'writeonly'",
-                            d,
-                            "e.g. layout(rgba8)",
-                        )
-            return
-        name = next(iter(formats))
-        sampled = var.type.without_array.sampled
-        kind = Base.UINT if name.endswith("ui") else Base.INT if name.endswith("i") else Base.FLOAT
-        if kind is not sampled:
-            self.error(f"format '{name}' does not fit '{var.type.without_array}'", d)
-        if self.lang.es and not self.lang.has("NV_image_formats"):
-            core = [
-                "rgba32f",
-                "rgba16f",
-                "r32f",
-                "rgba8",
-                "rgba8_snorm",
-                "rgba32i",
-                "rgba16i",
-                "rgba8i",
-                "r32i",
-                "rgba32ui",
-                "rgba16ui",
-                "rgba8ui",
-                "r32ui",
-            ]
-            if name not in core:
-                self.error(f"format '{name}' is not in {self.lang.name}", d)
-            elif name not in ("r32f", "r32i", "r32ui") and not quals.memory & {
-                "readonly",
-                "writeonly",
-            }:
-                self.error(f"images of format '{name}' must be readonly or writeonly", d)
-
-    def check_atomic_counter(self, var: hir.Variable, d: s.Declarator) -> None:
-        layout = var.quals.layout
-        if "binding" not in layout:
-            self.error(f"atomic counter '{d.name}' needs a binding", d, "layout(binding = 0)")
-            return
-        binding = layout["binding"]
-        if binding >= self.limits.max_atomic_counter_bindings:
-            self.error(f"binding {binding} exceeds the limit of atomic counter bindings", d)
-        if var.type.is_unsized_array:
-            self.error("arrays of atomic counters need a size", d)
-        offset = layout.get("offset", self.counter_offsets.get(binding, 0))
-        if offset % 4:
-            self.error("the offset of an atomic counter must be a multiple of 4", d)
-        layout["offset"] = offset
-        size = 4 * var.type.array_elements
-        for begin, end in self.counter_ranges.get(binding, []):
-            if offset < end and begin < offset + size:
-                self.error(f"atomic counter '{d.name}' overlaps another one", d)
-        self.counter_ranges.setdefault(binding, []).append((offset, offset + size))
-        self.counter_offsets[binding] = offset + size
-
-    counter_offsets: dict[int, int]
-    counter_ranges: dict[int, list[tuple[int, int]]]
-
-    def check_layout_use(self, var: hir.Variable, d: s.Declarator) -> None:
-        """Values of location, component, binding and their kin."""
-        layout, type_, storage = var.quals.layout, var.type, var.quals.storage
-        element = type_.without_array
-        if "location" in layout and storage in ("in", "out"):
-            when = "330 es300 ARB_explicit_attrib_location"
-            edge = (self.stage, storage) in (("vertex", "in"), ("fragment", "out"))
-            if self.lang.es and edge and storage == "in" and self.lang.version < 300:
-                when = "es300"
-            if not edge:
-                when = "410 ARB_separate_shader_objects es310"
-            self.need(when, f"location of {self.stage} '{storage}' variables", d)
-            if edge and storage == "out":
-                if layout["location"] >= self.limits.max_draw_buffers:
-                    self.error(f"location {layout['location']} exceeds the number of outputs", d)
-            elif edge and layout["location"] + 1 > self.limits.max_vertex_attribs:
-                self.error(f"location {layout['location']} exceeds the number of inputs", d)
-        if "location" in layout and storage == "uniform":
-            self.need("430 ARB_explicit_uniform_location es310", "location of uniforms", d)
-            if element.base is Base.ATOMIC_UINT:
-                self.error("atomic counters have no location", d)
-        if "index" in layout:
-            if "location" not in layout:
-                self.error("'index' needs a 'location'", d)
-            elif layout["index"] > 1:
-                self.error("'index' must be 0 or 1", d)
-        if "component" in layout:
-            self.check_component(var, d)
-        if "binding" in layout and storage == "uniform":
-            self.check_binding(var, d)
-        if "offset" in layout and element.base is not Base.ATOMIC_UINT:
-            self.error("'offset' is for atomic counters and block members", d)
-        if "xfb_offset" in layout:
-            unit = 8 if any(leaf.bit_size == 64 for leaf in type_.leaves()) else 4
-            if layout["xfb_offset"] % unit:
-                self.error(f"xfb_offset must be a multiple of {unit}", d)
-            if type_.is_unsized_array:
-                self.error("arrays captured by transform feedback need a size", d)
-        buffer = layout.get("xfb_buffer", 0)
-        if buffer >= self.limits.max_transform_feedback_buffers:
-            self.error(f"xfb_buffer {buffer} exceeds the limit", d)
-        if "xfb_stride" in layout:
-            self.merge_xfb_stride(buffer, layout["xfb_stride"], d)
-
-    def merge_xfb_stride(self, buffer: int, stride: int, node: s.Node) -> None:
-        strides = self.shader.layout.setdefault("xfb_strides", {})
-        if strides.setdefault(buffer, stride) != stride:
-            self.error(f"buffer {buffer} has two different strides", node)
-        if stride % 4:
-            self.error("xfb_stride must be a multiple of 4", node)
-        if stride > 4 * self.limits.max_transform_feedback_interleaved_components:
-            self.error("xfb_stride exceeds the limit", node)
-
-    def check_component(self, var: hir.Variable, d: s.Node) -> None:
-        layout, element = var.quals.layout, var.type.without_array
-        component = layout["component"]
-        if "location" not in layout:
-            self.error("'component' needs a 'location'", d)
-        if element.is_matrix or element.is_struct:
-            self.error(f"'component' cannot be used on '{element}'", d)
-            return
-        size = element.rows * (2 if element.bit_size == 64 else 1)
-        if component > 3 or (component + size > 4 and not (element.bit_size == 64 and size > 4)):
-            self.error(f"component {component} does not leave room for '{element}'", d)
-        elif element.bit_size == 64 and (component % 2 or (size > 4 and component)):
-            self.error(f"component {component} is not possible for '{element}'", d)
-
-    def check_binding(self, var: hir.Variable, d: s.Node) -> None:
-        element = var.type.without_array
-        binding = var.quals.layout["binding"]
-        count = max(1, var.type.array_elements)
-        if element.is_sampler:
-            limit = self.limits.max_combined_texture_image_units
-        elif element.is_image:
-            limit = self.limits.max_image_units
-        elif element.base is Base.ATOMIC_UINT:
-            return
-        else:
-            self.error("'binding' is for blocks and opaque types", d)
-            return
-        if binding + count > limit:
-            self.error(f"binding {binding} exceeds the limit of {limit}", d)
-
     def size_per_vertex(self, var: hir.Variable, d: s.Declarator) -> None:
         """Geometry inputs and tessellation arrays get the length of the primitive or patch."""
         if not var.type.is_array or not self.per_vertex_array(var.quals):
@@ -437,8 +287,6 @@ class VariableChecker(TypeChecker):
                 )
             if length and not var.type.length:
                 var.type = t.array(element, length)
-
-    sized_inputs: list[tuple[hir.Variable, s.Node]]
 
     def global_initializer(self, var: hir.Variable, d: s.Declarator) -> None:
         assert d.init is not None
@@ -592,151 +440,3 @@ class VariableChecker(TypeChecker):
         if var.used and var.written and not self.lang.es:
             self.error(f"'{var.name}' must be declared invariant before it is used", d)
         var.quals.invariant = True
-
-    def default_layout(self, node: s.Declaration) -> None:
-        """`layout(...) in;` and its kin."""
-        quals = self.qualifiers(node.quals, "default-")
-        storage = quals.storage
-        if storage not in ("in", "out", "uniform", "buffer"):
-            raise self.abort("this declares nothing", node)
-        if not node.quals.layout:
-            if storage in ("uniform", "buffer") or not self.lang.es:
-                raise self.abort("expected a declaration or a layout", node)
-            return
-        if storage in ("uniform", "buffer"):
-            self.block_defaults.setdefault(storage, set())
-            defaults = self.block_defaults[storage]
-            if quals.flags & {"std140", "std430", "shared", "packed"}:
-                defaults -= {"std140", "std430", "shared", "packed"}
-            if quals.flags & {"row_major", "column_major"}:
-                defaults -= {"row_major", "column_major"}
-            defaults |= quals.flags
-            bindless = quals.flags & {
-                "bindless_sampler",
-                "bound_sampler",
-                "bindless_image",
-                "bound_image",
-            }
-            for flag in bindless:
-                key = f"default_{flag.partition('_')[2]}"
-                self.shader.layout[key] = flag
-            if "offset" in quals.layout and "binding" in quals.layout:
-                self.counter_offsets[quals.layout["binding"]] = quals.layout["offset"]
-            elif "offset" in quals.layout:
-                self.error("a default offset needs a binding", node)
-            return
-        self.stage_layout(quals, node)
-
-    block_defaults: dict[str, set[str]]
-
-    def stage_layout(self, quals: hir.Quals, node: s.Node) -> None:
-        layout = self.shader.layout
-        flags = quals.flags
-
-        def settle(key: str, value: object, what: str) -> None:
-            if layout.setdefault(key, value) != value:
-                self.error(f"{what} is declared twice with different values", node)
-
-        if self.stage == "geometry":
-            primitives = flags & (set(PRIMITIVES) | {"line_strip", "triangle_strip"})
-            for name in primitives:
-                if quals.storage == "in":
-                    settle("input_primitive", name, "the input primitive")
-                    self.set_vertices_in(PRIMITIVES[layout["input_primitive"]], node)
-                else:
-                    settle("output_primitive", name, "the output primitive")
-            if "max_vertices" in quals.layout:
-                if quals.layout["max_vertices"] > self.limits.max_geometry_output_vertices:
-                    self.error("max_vertices exceeds the limit", node)
-                settle("max_vertices", quals.layout["max_vertices"], "max_vertices")
-            if "invocations" in quals.layout:
-                if quals.layout["invocations"] > self.limits.max_geometry_shader_invocations:
-                    self.error("invocations exceeds the limit", node)
-                settle("invocations", quals.layout["invocations"], "invocations")
-            if "stream" in quals.layout:
-                if quals.layout["stream"] >= self.limits.max_vertex_streams:
-                    self.error("stream exceeds the limit", node)
-                layout["default_stream"] = quals.layout["stream"]
-        elif self.stage == "tess_ctrl" and "vertices" in quals.layout:
-            if quals.layout["vertices"] > self.limits.max_patch_vertices:
-                self.error("vertices exceeds the limit", node)
-            settle("vertices_out", quals.layout["vertices"], "the output patch size")
-            self.size_patch_outputs(layout["vertices_out"], node)
-        elif self.stage == "tess_eval":
-            for key, names in (
-                ("primitive", {"triangles", "quads", "isolines"}),
-                ("spacing", {"equal_spacing", "fractional_even_spacing", "fractional_odd_spacing"}),
-                ("order", {"cw", "ccw"}),
-            ):
-                for name in flags & names:
-                    settle(f"tess_{key}", name, f"the tessellation {key}")
-            if "point_mode" in flags:
-                layout["point_mode"] = True
-        elif self.stage == "compute":
-            self.compute_layout(quals, node)
-        elif self.stage == "fragment":
-            for name in flags:
-                layout[name] = True
-        if "xfb_buffer" in quals.layout:
-            layout["default_xfb_buffer"] = quals.layout["xfb_buffer"]
-            if quals.layout["xfb_buffer"] >= self.limits.max_transform_feedback_buffers:
-                self.error("xfb_buffer exceeds the limit", node)
-        if "xfb_stride" in quals.layout:
-            buffer = quals.layout.get("xfb_buffer", layout.get("default_xfb_buffer", 0))
-            self.merge_xfb_stride(buffer, quals.layout["xfb_stride"], node)
-
-    def set_vertices_in(self, count: int, node: s.Node) -> None:
-        """The input primitive is known: size what waited for it."""
-        layout = self.shader.layout
-        layout["vertices_in"] = count
-        for var in [*self.shader.globals, *self.shader.builtins.values()]:
-            if (
-                var.type.is_array
-                and var.type.length == 0
-                and var.quals.storage == "in"
-                and (var.builtin in ("", "block") or var.name.endswith("In"))
-                and var.type.element is not None
-            ):
-                if var.max_index >= count:
-                    self.error(f"'{var.name}' has been indexed beyond {count} vertices", node)
-                var.type = t.array(var.type.element, count)
-        for var, where in self.sized_inputs:
-            if var.type.length != count:
-                self.error(
-                    f"'{var.name}' has {var.type.length} elements, the input primitive "
-                    f"{count} vertices",
-                    where,
-                )
-
-    def size_patch_outputs(self, count: int, node: s.Node) -> None:
-        for var in [*self.shader.globals, *self.shader.builtins.values()]:
-            if (
-                var.type.is_array
-                and var.quals.storage == "out"
-                and not var.quals.patch
-                and var.builtin in ("", "block")
-                and var.type.element is not None
-            ):
-                if var.type.length == 0:
-                    var.type = t.array(var.type.element, count)
-                elif var.type.length != count:
-                    self.error(
-                        f"'{var.name}' has {var.type.length} elements, the output patch "
-                        f"{count} vertices",
-                        node,
-                    )
-
-    def compute_layout(self, quals: hir.Quals, node: s.Node) -> None:
-        layout = self.shader.layout
-        for name in quals.flags:
-            layout[name] = True
-        if not any(k.startswith("local_size") for k in quals.layout):
-            return
-        size = tuple(quals.layout.get(f"local_size_{axis}", 1) for axis in "xyz")
-        if layout.setdefault("local_size", size) != size:
-            self.error("the workgroup size is declared twice with different values", node)
-        for value, limit in zip(size, self.limits.max_compute_work_group_size, strict=True):
-            if value > limit:
-                self.error(f"the workgroup size exceeds the limit of {limit}", node)
-        if size[0] * size[1] * size[2] > self.limits.max_compute_work_group_invocations:
-            self.error("the workgroup has too many invocations", node)

@@ -15,16 +15,16 @@ from compiler.glsl import hir
 from compiler.glsl.builtins.limits import Limits
 from compiler.glsl.check_base import constant_value
 from compiler.glsl.layouts import IMAGE_FORMATS
+from compiler.glsl.link.blocks import BlockLinker
 from compiler.glsl.link.errors import LinkLog
-from compiler.glsl.link.layout import Leaf, block_layout, leaves
+from compiler.glsl.link.layout import Leaf, leaves
 from compiler.glsl.link.program import (
     AtomicBuffer,
     LinkedProgram,
     SubroutineUniform,
     Uniform,
-    UniformBlock,
 )
-from compiler.glsl.link.stage import StageUnit, merge_types, same_block
+from compiler.glsl.link.stage import StageUnit, merge_types
 from compiler.glsl.lower.context import StageVariables, access_flags
 from compiler.glsl.lower.values import constant_bits
 from compiler.nir import types as t
@@ -48,7 +48,7 @@ class _Shared:
     init: hir.Value | None = None
 
 
-class ResourceLinker:
+class ResourceLinker(BlockLinker):
     """Fills the resource tables of a program and the uniform variables of its stages."""
 
     def __init__(
@@ -59,11 +59,7 @@ class ResourceLinker:
         limits: Limits,
         log: LinkLog,
     ) -> None:
-        self.units = units
-        self.variables = variables
-        self.program = program
-        self.limits = limits
-        self.log = log
+        super().__init__(units, variables, program, limits, log)
         self.textures = dict.fromkeys((u.stage for u in units), 0)
         self.images = dict.fromkeys((u.stage for u in units), 0)
         self.storage = 0
@@ -362,124 +358,6 @@ class ResourceLinker:
                 data = struct.pack(f"<{len(column)}{letter}", *column)
                 self.initial.append((offset + i * type_.stride, data))
 
-    # -- blocks ------------------------------------------------------------------------------
-
-    def link_blocks(self, storage: str) -> None:
-        program, log = self.program, self.log
-        tables = program.uniform_blocks if storage == "uniform" else program.storage_blocks
-        members = program.uniforms if storage == "uniform" else program.buffer_variables
-        seen: dict[str, tuple[hir.Block, list[StageUnit]]] = {}
-        for unit in self.units:
-            for (kind, name), block in unit.blocks.items():
-                if kind != storage:
-                    continue
-                if name in seen:
-                    if not same_block(seen[name][0], block):
-                        log.error(f"block '{name}' is declared differently in different stages")
-                    self.merge_sizes(seen[name][0], block)
-                    seen[name][1].append(unit)
-                else:
-                    seen[name] = block, [unit]
-        per_stage = dict.fromkeys((u.stage for u in self.units), 0)
-        for name, (block, units) in seen.items():
-            live = frozenset(u.stage for u in units if self.block_live(u, u.blocks[storage, name]))
-            declared = block.type.packing in ("std140", "std430", "shared")
-            if not live and not declared:
-                continue
-            self.add_block(block, name, units, live, tables, members, storage)
-            count = block.instance.type.array_elements if block.instance is not None else 1
-            for stage in live:
-                per_stage[stage] += max(1, count)
-        limit = (
-            self.limits.max_uniform_blocks
-            if storage == "uniform"
-            else self.limits.max_shader_storage_blocks
-        )
-        for stage, count in per_stage.items():
-            if count > limit:
-                log.error(f"the {stage.value} stage uses {count} {storage} blocks of {limit}")
-
-    def merge_sizes(self, a: hir.Block, b: hir.Block) -> None:
-        """Implicitly sized members take the larger size of both stages."""
-        for x, y in zip(a.members, b.members, strict=False):
-            x.max_index = y.max_index = max(x.max_index, y.max_index)
-        for p, q in zip(a.member_quals, b.member_quals, strict=False):
-            high = max(p.layout.get("#max_index", -1), q.layout.get("#max_index", -1))
-            if high >= 0:
-                p.layout["#max_index"] = q.layout["#max_index"] = high
-
-    def block_live(self, unit: StageUnit, block: hir.Block) -> bool:
-        return block.instance in unit.live or any(m in unit.live for m in block.members)
-
-    def add_block(
-        self,
-        block: hir.Block,
-        name: str,
-        units: list[StageUnit],
-        live: frozenset[Stage],
-        tables: list[UniformBlock],
-        members: list[Uniform],
-        storage: str,
-    ) -> None:
-        type_, size = block_layout(block)
-        limit = (
-            self.limits.max_uniform_block_size
-            if storage == "uniform"
-            else self.limits.max_shader_storage_block_size
-        )
-        if size > limit:
-            self.log.error(f"block '{name}' has {size} bytes, more than the limit of {limit}")
-        assert block.instance is not None
-        dims = _dims(block.instance.type)
-        binding = block.quals.layout.get("binding", 0)
-        first = len(tables)
-        all_stages = frozenset(u.stage for u in units)
-        stages = live or all_stages
-        prefix = name + "." if block.instance_name else ""
-        index_list: list[int] = []
-        for leaf in leaves("", type_):
-            index_list.append(len(members))
-            members.append(
-                Uniform(
-                    prefix + leaf.name,
-                    leaf.type.plain,
-                    leaf.array_size,
-                    -1,
-                    leaf.offset,
-                    first,
-                    leaf.array_stride,
-                    leaf.type.stride if leaf.type.is_matrix else 0,
-                    leaf.type.row_major,
-                    stages,
-                    {},
-                )
-            )
-        offset = 1 if storage == "uniform" else 0
-        for i, label in enumerate(_instances(name, dims)):
-            explicit = "binding" in block.quals.layout
-            tables.append(
-                UniformBlock(
-                    label,
-                    size,
-                    binding + i if explicit else 0,
-                    stages,
-                    tuple(index_list),
-                    dict.fromkeys(stages, first + i + offset),
-                )
-            )
-        for unit in units:
-            own = unit.blocks[storage, name]
-            assert own.instance is not None
-            arrayed: Type = type_
-            for length in reversed(dims):
-                arrayed = t.array(arrayed, length)
-            mode = Mode.UBO if storage == "uniform" else Mode.SSBO
-            nir = Variable(name, arrayed, mode, driver_location=first + offset)
-            nir.binding = binding
-            nir.interface = type_
-            nir.access = access_flags(own.quals.memory)
-            self.variables[unit.stage].blocks[own.instance] = nir
-
     # -- the end -----------------------------------------------------------------------------
 
     def atomic_counters(self) -> None:
@@ -566,21 +444,6 @@ class ResourceLinker:
                 self.log.error(
                     f"the {stage.value} shader uses {used} uniform components of {limit}"
                 )
-
-
-def _dims(type_: Type) -> list[int]:
-    dims: list[int] = []
-    while type_.element is not None:
-        dims.append(type_.length)
-        type_ = type_.element
-    return dims
-
-
-def _instances(name: str, dims: list[int]) -> list[str]:
-    labels = [name]
-    for length in dims:
-        labels = [f"{label}[{i}]" for label in labels for i in range(length)]
-    return labels
 
 
 def _opaque_paths(type_: Type, name: str) -> list[tuple[tuple[int, ...], Type, str]]:
