@@ -68,8 +68,9 @@ def _reads(shader: Shader) -> dict[int, int]:
 
 
 def remove_unread_outputs(producer: Shader, reads: dict[int, int], keep: frozenset[int]) -> bool:
-    """Drop stores to slots and components that `reads` does not list."""
+    """Drop stores to slots and components that neither `reads` nor the shader itself lists."""
     progress = False
+    keep = keep | _read_back(producer)
     for impl in producer.impls():
         for store in intrinsics_of(impl, "store_output", "store_per_vertex_output"):
             location = int(store["location"])
@@ -94,6 +95,16 @@ def remove_unread_outputs(producer: Shader, reads: dict[int, int], keep: frozens
         if progress:
             impl.preserve(Metadata.CONTROL_FLOW)
     return progress
+
+
+def _read_back(shader: Shader) -> frozenset[int]:
+    """Slots of outputs the shader reads itself, as tessellation control shaders do."""
+    slots: set[int] = set()
+    for impl in shader.impls():
+        for load in intrinsics_of(impl, "load_output", "load_per_vertex_output"):
+            first = int(load["location"]) + (const_int(load.srcs[-1].value) or 0)
+            slots.update(range(first, first + max(1, load["num_slots"])))
+    return frozenset(slots)
 
 
 def _written(producer: Shader) -> tuple[set[tuple[int, int]], dict[tuple[int, int], int | None]]:
