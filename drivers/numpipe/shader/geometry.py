@@ -45,8 +45,10 @@ class Corners:
         self._invocation = np.tile(np.arange(invocations, dtype=np.int32), len(corners))
 
     def corner(self, slot: int, component: int, corner: int) -> Value:
-        """A varying of one corner."""
+        """A varying of one corner; zero if there is no such corner."""
         value = self._varying(slot, component)
+        if corner >= self._corners.shape[1]:
+            return np.zeros((), value.dtype)
         return value.take(self._corners[:, corner]) if value.ndim else value
 
     def corner_at(self, slot: int, component: int, index: Value, lanes: Array | None) -> Value:
