@@ -73,6 +73,7 @@ class NumpipeScreen(Screen):
             fp64=True,
             int64=True,
             max_point_size=LARGEST_POINT,
+            max_dual_source_render_targets=1,
             max_samples=SAMPLES,
             max_shader_buffers=16,
             max_shader_images=8,
