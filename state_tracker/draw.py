@@ -206,7 +206,7 @@ def draw_indexed(
         return
     restart = _restart(ctx, size)
     low = high = 0
-    if count and ctx.is_compat and _has_client_arrays(ctx):
+    if count and not ctx.is_core and _has_client_arrays(ctx):
         low, high = _index_range(ctx, count, gl_type, indices, restart)
         low, high = max(low + base_vertex, 0), high + base_vertex
     _prepare(ctx, mode, low, high, base_instance + instances)

@@ -65,7 +65,7 @@ _DEPTH_STENCIL = frozenset((GL.UNSIGNED_INT_24_8, GL.FLOAT_32_UNSIGNED_INT_24_8_
 
 def check_pair(ctx: Context, format: int, type: int) -> None:
     """INVALID_ENUM for unknown names, INVALID_OPERATION for pairs that do not go together."""
-    if format not in COMPONENTS or (format in _LEGACY and not ctx.is_compat):
+    if format not in COMPONENTS or (format in _LEGACY and ctx.is_core):
         raise invalid_enum(format, "pixel format")
     if type not in PLAIN_TYPES and type not in PACKED_TYPES:
         raise invalid_enum(type, "pixel type")

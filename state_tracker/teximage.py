@@ -32,7 +32,7 @@ Bytes = npt.NDArray[np.uint8]
 def internal_format(ctx: Context, value: int) -> InternalFormat:
     """The internal format of that GL value; INVALID_VALUE if GL or the profile has none."""
     info = INTERNAL_FORMATS.get(value)
-    if info is None or (info.compat_only and not ctx.is_compat):
+    if info is None or (info.compat_only and ctx.is_core):
         raise invalid_value(f"{GL.name_of(value)} is not an internal format")
     return info
 
@@ -328,7 +328,7 @@ def _storage(
         raise invalid_value("storage needs at least one level and one texel")
     info = INTERNAL_FORMATS.get(internalformat)
     unsized = info is not None and info.name in _UNSIZED
-    if info is None or unsized or (info.compat_only and not ctx.is_compat):
+    if info is None or unsized or (info.compat_only and ctx.is_core):
         raise invalid_enum(internalformat, "sized internal format")
     if texture is ctx.textures.defaults[texture.target.value]:
         raise invalid_operation("the default texture has no immutable storage")
