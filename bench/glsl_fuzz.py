@@ -224,9 +224,9 @@ def main() -> int:
     for number, (stage, text) in enumerate(inputs(args.seed)):
         if number >= args.count or time.perf_counter() - start > args.seconds:
             break
-        begin = time.perf_counter()
+        begin = time.process_time()  # not wall time: others may use the machine
         answer = attempt(stage, text, args.link)
-        took = time.perf_counter() - begin
+        took = time.process_time() - begin
         slowest = max(slowest, took)
         slow = took > SECONDS_MINIMUM + SECONDS_PER_CHARACTER * len(text)
         if answer in counts and not slow:

@@ -15,8 +15,8 @@ from compiler.glsl.source import SourceMap
 
 __all__ = ["Expander", "Macro"]
 
-EXPANSION_BASE = 50_000
-EXPANSION_PER_CHARACTER = 20
+EXPANSION_BASE = 100_000
+EXPANSION_PER_CHARACTER = 2
 MAX_ARGUMENT_DEPTH = 100
 
 
