@@ -151,8 +151,8 @@ def _quads(mesh: _Mesh, outer: tuple[float, ...], inner: tuple[float, ...], spac
     alone = all(n == 1 for n, _ in edges) and all(_round(x, spacing)[0] == 1 for x in inner[:2])
     if alone:
         a, b, c, d = (mesh.point(u, v, 0.0) for u, v in ((0, 0), (1, 0), (1, 1), (0, 1)))
-        mesh.triangle(a, b, c)
-        mesh.triangle(a, c, d)
+        mesh.triangle(a, b, d)
+        mesh.triangle(b, c, d)
         return
     (m, level_u), (n, level_v) = (_inner_level(x, spacing, False) for x in inner[:2])
     us, vs = _edge(m, level_u, spacing), _edge(n, level_v, spacing)
