@@ -87,7 +87,9 @@ _HEAT = np.array(
 def heat_map(difference: Image, tolerance: float) -> Image:
     """Colours for differences: black is equal, the scale is logarithmic, white is 255 steps."""
     with np.errstate(divide="ignore"):
-        t = np.where(difference > 0, 0.12 + 0.88 * np.log2(1 + difference) / 8.0, 0.0)
+        # From half a step on a difference must be seen; what is finer stays nearly black.
+        t = np.log2(1 + difference) / 8.0
+        t = np.where(difference >= 0.5, 0.12 + 0.88 * t, t)
     t = np.clip(t, 0, 1) * (len(_HEAT) - 1)
     low = np.minimum(t.astype(int), len(_HEAT) - 2)
     f = (t - low)[..., None]
