@@ -59,7 +59,8 @@ def _only_break(body: list[Block | If | Loop]) -> bool:
     )
 
 
-def analyse_loop(loop: Loop) -> LoopInfo:
+def analyse_loop(loop: Loop, max_trips: int = MAX_TRIPS) -> LoopInfo:
+    """What is known of one loop; trips are counted up to `max_trips`."""
     info = LoopInfo()
     accounted: set[Block] = set()
     for node in loop.body:
@@ -83,7 +84,7 @@ def analyse_loop(loop: Loop) -> LoopInfo:
                 if jump.type in ("return", "halt") or not inner:
                     info.has_other_exits = True
     info.header_phis = list(loop.first.phis())
-    _count_trips(loop, info)
+    _count_trips(loop, info, max_trips)
     return info
 
 
@@ -94,7 +95,7 @@ def _inside(block: Block, loops: list[Loop], outer: Loop) -> bool:
     return enclosing_loop(block) is not outer and bool(loops)
 
 
-def _count_trips(loop: Loop, info: LoopInfo) -> None:
+def _count_trips(loop: Loop, info: LoopInfo, max_trips: int) -> None:
     """Simulate the loop as far as its conditions can be computed."""
     preds = {src.pred for phi in info.header_phis for src in phi.phi_srcs}
     if not info.terminators or len(preds) != 2:
@@ -116,7 +117,7 @@ def _count_trips(loop: Loop, info: LoopInfo) -> None:
     if not conditions:
         return
     updates = _closed_updates(info.header_phis, known, latch)
-    for trip in range(MAX_TRIPS):
+    for trip in range(max_trips + 1):
         cache: dict[Def, tuple[int, ...]] = {}
         for terminator, value in conditions:
             result = _value(value, known, cache)

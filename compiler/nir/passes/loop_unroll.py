@@ -37,7 +37,7 @@ def loop_unroll(
     for impl in shader.impls():
         loops = [n for n in walk(impl.body) if isinstance(n, Loop)]
         for loop in reversed(loops):
-            info = analyse_loop(loop)
+            info = analyse_loop(loop, max_trips)
             if _worthwhile(loop, info, max_instrs, max_trips, indirect_instrs):
                 _unroll(impl, loop, info)
                 impl.invalidate()

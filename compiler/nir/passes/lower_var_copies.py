@@ -7,13 +7,15 @@ from compiler.nir.helpers import intrinsics_of, remove_dead_deref
 from compiler.nir.instrs import Deref
 from compiler.nir.pass_runner import nir_pass
 from compiler.nir.shader import Metadata, Shader
+from compiler.nir.types import INT
 
 
 @nir_pass("lower_var_copies", preserves=Metadata.CONTROL_FLOW)
-def lower_var_copies(shader: Shader) -> bool:
+def lower_var_copies(shader: Shader, *, max_elements: int = 64) -> bool:
     """`copy_deref` of a struct, array or matrix becomes one load and store per scalar or vector.
 
-    Wildcards (`a[*] = b[*]`) are expanded too.
+    An array longer than `max_elements` is copied by a loop. Wildcards (`a[*] = b[*]`) are expanded
+    too.
     """
     progress = False
     for impl in shader.impls():
@@ -22,7 +24,7 @@ def lower_var_copies(shader: Shader) -> bool:
             assert isinstance(dst, Deref)
             assert isinstance(src, Deref)
             b = Builder(impl).at_before(copy)
-            _copy(b, dst, src)
+            _copy(b, dst, src, max_elements)
             copy.remove()
             remove_dead_deref(dst)
             if src.block is not None:
@@ -31,7 +33,7 @@ def lower_var_copies(shader: Shader) -> bool:
     return progress
 
 
-def _copy(b: Builder, dst: Deref, src: Deref) -> None:
+def _copy(b: Builder, dst: Deref, src: Deref, max_elements: int) -> None:
     work = [_first_wildcards(b, dst, src)]
     while work:
         pairs = work.pop()
@@ -41,9 +43,23 @@ def _copy(b: Builder, dst: Deref, src: Deref) -> None:
             elif d.type.is_struct:
                 for i in range(len(d.type.fields)):
                     work.append([(b.deref_struct(d, i), b.deref_struct(s, i))])
+            elif d.type.indexed_length() > max_elements:
+                _copy_in_loop(b, d, s, max_elements)
             else:
                 for i in range(d.type.indexed_length()):
                     work.append([(b.deref_array_imm(d, i), b.deref_array_imm(s, i))])
+
+
+def _copy_in_loop(b: Builder, dst: Deref, src: Deref, max_elements: int) -> None:
+    """A long array is copied element by element at run time."""
+    counter = b.impl.add_local("copy_index", INT)
+    b.store_var(counter, b.imm_int(0))
+    b.push_loop()
+    index = b.load_var(counter)
+    b.break_if(b.ige(index, b.imm_int(dst.type.length)))
+    _copy(b, b.deref_array(dst, index), b.deref_array(src, index), max_elements)
+    b.store_var(counter, b.iadd(index, b.imm_int(1)))
+    b.pop_loop()
 
 
 def _first_wildcards(b: Builder, dst: Deref, src: Deref) -> list[tuple[Deref, Deref]]:
