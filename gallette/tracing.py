@@ -70,8 +70,9 @@ def trace_target(target: str, driver: str, keep: Path | None = None) -> TraceSto
         )
         if done.returncode == 2:
             raise GalletteError(done.stderr.strip())
-        if not lines.exists():
-            raise GalletteError(f"{target}: nothing was traced\n{done.stderr.strip()}")
+        if done.returncode or not lines.exists():
+            last = (done.stderr.strip().splitlines() or ["nothing was traced"])[-1]
+            raise GalletteError(f"{target} on {driver}: {last}")
         story = TraceStory(target, driver, outcome=done.stdout.strip())
         text = lines.read_text(encoding="utf-8")
         if keep is not None:
