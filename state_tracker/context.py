@@ -21,7 +21,7 @@ from pipe.interface import Context as PipeContext
 from pipe.interface import Handle, Screen
 from pipe.loader import create_screen
 from pipe.resource import LeakError
-from pipe.state import FramebufferState
+from pipe.state import DepthStencilAlphaState, FramebufferState, RasterizerState
 from state_tracker.abi import EntryPoints
 from state_tracker.attrib_stack import AttribStack
 from state_tracker.buffers import BufferState
@@ -41,6 +41,7 @@ from state_tracker.immediate import ImmediateState
 from state_tracker.interface import GLInterface
 from state_tracker.lighting import LightingState
 from state_tracker.limits import Limits
+from state_tracker.lowering import lowers_anything
 from state_tracker.matrices import MatrixState
 from state_tracker.pipelines import PipelineState
 from state_tracker.pixels import PackState
@@ -57,13 +58,14 @@ from state_tracker.vertex_arrays import ArrayState
 from state_tracker.vertex_input import VertexInput
 
 if TYPE_CHECKING:
-    from compiler.nir.ir import Shader
+    pass
 
 __all__ = ["Context", "live_contexts"]
 
 # Modules imported only for the entry points they register.
 ENTRY_MODULES = (
     "clears",
+    "compute",
     "copies",
     "current_attribs",
     "enables",
@@ -178,6 +180,9 @@ class Context(GLInterface):
         self._print_errors = debug_flags.is_set("gl:errors")
         self.screen = create_screen(driver, **options)
         self.caps = self.screen.caps
+        self.lowers = lowers_anything(self.caps)
+        self.full_rasterizer, self.full_depth_stencil = RasterizerState(), DepthStencilAlphaState()
+        self.drawing_points = False
         self.limits = Limits(self.caps, profile)
         if version > self.limits.version:
             best = f"{self.limits.version[0]}.{self.limits.version[1]}"
@@ -264,10 +269,6 @@ class Context(GLInterface):
     def _pipeline_draws(self) -> bool:
         pipeline = self.pipelines.current
         return pipeline is not None and Stage.VERTEX in pipeline.programs
-
-    def lower_for_driver(self, shader: Shader) -> Shader:
-        """What the caps say the driver does not do, done in NIR."""
-        return shader
 
     def client_array_slot(self, array: int) -> int | None:
         return slot_of_array(self, array)

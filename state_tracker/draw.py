@@ -92,6 +92,9 @@ def _prepare(ctx: Context, mode: int, first: int, last: int, instances: int) -> 
     """State, program and vertex input up to date."""
     if ctx.is_core and ctx.arrays.current is ctx.arrays.default:
         raise invalid_operation("no vertex array object is bound")
+    if ctx.lowers and ctx.drawing_points != (mode == GL.POINTS):
+        ctx.drawing_points = not ctx.drawing_points
+        ctx.dirty |= Dirty.RASTERIZER
     if ctx.dirty & ~_INPUT_ONLY:
         validate(ctx)
     vertex = ctx.programs.vertex

@@ -8,7 +8,7 @@ from functools import cache
 from compiler.nir.types import Type
 from state_tracker.enums import GL
 
-__all__ = ["gl_type"]
+__all__ = ["gl_type", "sampler_target"]
 
 _SCALARS = {
     "float": "FLOAT",
@@ -62,3 +62,19 @@ def _enum(name: str) -> int:
 def gl_type(type: Type) -> int:
     """The GL enum of a type, arrays looked through."""
     return _enum(str(type.without_array))
+
+
+def sampler_target(kind: Type) -> int:
+    """The GL texture target a sampler type reads."""
+    dim, arrayed = kind.dim, kind.is_arrayed
+    assert dim is not None
+    name = {
+        "1D": "TEXTURE_1D",
+        "2D": "TEXTURE_2D",
+        "3D": "TEXTURE_3D",
+        "Cube": "TEXTURE_CUBE_MAP",
+        "2DRect": "TEXTURE_RECTANGLE",
+        "Buffer": "TEXTURE_BUFFER",
+        "2DMS": "TEXTURE_2D_MULTISAMPLE",
+    }[dim.value]
+    return int(getattr(GL, name + ("_ARRAY" if arrayed else "")))

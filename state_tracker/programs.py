@@ -12,6 +12,7 @@ from pipe.interface import Handle
 from state_tracker.dirty import Dirty
 from state_tracker.enums import GL
 from state_tracker.errors import invalid_operation, invalid_value
+from state_tracker.lowering import NULL_KEY, LoweringKey, lower
 from state_tracker.objects import GLObject, NameTable, swap
 from state_tracker.uniform_storage import UniformStorage
 
@@ -83,7 +84,7 @@ class Executable:
     def __init__(self, ctx: Context, linked: LinkedProgram, glsl_version: int):
         self.ctx, self.linked, self.glsl_version = ctx, linked, glsl_version
         self.uniforms = UniformStorage(linked, ctx)
-        self.handles: dict[Stage, Handle] = {}
+        self.handles: dict[tuple[Stage, LoweringKey], Handle] = {}
         self.block_bindings = [block.binding for block in linked.uniform_blocks]
         self.storage_bindings = [block.binding for block in linked.storage_blocks]
         self.inputs = self._vertex_inputs()
@@ -134,18 +135,18 @@ class Executable:
                 slots.setdefault(stage, []).append((first, index, kind))
         return slots
 
-    def handle(self, stage: Stage) -> Handle:
-        """The driver's shader of a stage, created when first drawn with."""
-        found = self.handles.get(stage)
+    def handle(self, stage: Stage, key: LoweringKey = NULL_KEY) -> Handle:
+        """The driver's shader of a stage (lowered for `key`), created when first drawn with."""
+        found = self.handles.get((stage, key))
         if found is None:
-            shader = self.linked.shaders[stage]
+            shader = lower(self.linked.shaders[stage].ref(), key)
             info = self.ctx.feedback.stream_output(self.linked, stage)
-            shader = self.ctx.lower_for_driver(shader.ref())
-            found = self.handles[stage] = self.ctx.pipe.create_shader_state(stage, shader, info)
+            found = self.ctx.pipe.create_shader_state(stage, shader, info)
+            self.handles[(stage, key)] = found
         return found
 
     def destroy(self) -> None:
-        for stage, handle in self.handles.items():
+        for (stage, _), handle in self.handles.items():
             if self.ctx.bound_shaders.get(stage) is handle:
                 self.ctx.pipe.bind_shader_state(stage, None)
                 self.ctx.bound_shaders[stage] = None

@@ -17,6 +17,8 @@ from state_tracker.dirty import Dirty
 from state_tracker.enums import GL
 from state_tracker.errors import invalid_framebuffer
 from state_tracker.fragment_ops import blend_state, depth_stencil_alpha_state
+from state_tracker.gl_types import sampler_target
+from state_tracker.lowering import NULL_KEY, key_of, told_depth_stencil, told_rasterizer
 from state_tracker.rasterization import (
     effective_sample_mask,
     rasterizer_state,
@@ -28,7 +30,6 @@ from state_tracker.texture_targets import TARGETS
 from state_tracker.textures import TextureObject
 
 if TYPE_CHECKING:
-    from compiler.nir.types import Type
     from state_tracker.context import Context
 
 __all__ = ["StateCache", "validate"]
@@ -78,11 +79,19 @@ def _blend(ctx: Context) -> None:
 
 
 def _depth_stencil(ctx: Context) -> None:
-    ctx.caches.depth_stencil.bind(depth_stencil_alpha_state(ctx))
+    state = depth_stencil_alpha_state(ctx)
+    if ctx.lowers:
+        ctx.full_depth_stencil = state
+        state = told_depth_stencil(ctx.caps, state)
+    ctx.caches.depth_stencil.bind(state)
 
 
 def _rasterizer(ctx: Context) -> None:
-    ctx.caches.rasterizer.bind(rasterizer_state(ctx))
+    state = rasterizer_state(ctx)
+    if ctx.lowers:
+        ctx.full_rasterizer = state
+        state = told_rasterizer(ctx.caps, state)
+    ctx.caches.rasterizer.bind(state)
 
 
 def _viewport(ctx: Context) -> None:
@@ -128,7 +137,10 @@ def _program(ctx: Context) -> None:
         if stage.value not in ctx.caps.stages:
             continue
         executable = stages.get(stage)
-        handle = executable.handle(stage) if executable is not None else None
+        key = NULL_KEY
+        if ctx.lowers and executable is not None:
+            key = key_of(ctx, stage, executable)
+        handle = executable.handle(stage, key) if executable is not None else None
         if ctx.bound_shaders.get(stage) is not handle:
             ctx.pipe.bind_shader_state(stage, handle)
             ctx.bound_shaders[stage] = handle
@@ -163,22 +175,6 @@ def _uniform_buffers(ctx: Context) -> None:
                 continue
             offset, size = point.range()
             ctx.pipe.set_constant_buffer(stage, index, buffer=resource, offset=offset, size=size)
-
-
-def sampler_target(kind: Type) -> int:
-    """The GL texture target a sampler type reads."""
-    dim, arrayed = kind.dim, kind.is_arrayed
-    assert dim is not None
-    name = {
-        "1D": "TEXTURE_1D",
-        "2D": "TEXTURE_2D",
-        "3D": "TEXTURE_3D",
-        "Cube": "TEXTURE_CUBE_MAP",
-        "2DRect": "TEXTURE_RECTANGLE",
-        "Buffer": "TEXTURE_BUFFER",
-        "2DMS": "TEXTURE_2D_MULTISAMPLE",
-    }[dim.value]
-    return int(getattr(GL, name + ("_ARRAY" if arrayed else "")))
 
 
 def _view_and_sampler(
@@ -243,6 +239,8 @@ ATOMS: tuple[tuple[int, Callable[[Context], None]], ...] = (
 )
 # What decides which shaders run: with fixed function, much more than glUseProgram.
 _WHAT_RUNS = Dirty.PROGRAM | Dirty.BUILTINS | Dirty.TEXTURES
+# What the keys of lowered shaders are made from.
+_KEYS = Dirty.PROGRAM | Dirty.RASTERIZER | Dirty.DEPTH_STENCIL | Dirty.TEXTURES
 _IMPLIED = (
     (Dirty.FRAMEBUFFER,
      Dirty.BLEND | Dirty.DEPTH_STENCIL | Dirty.SCISSOR | Dirty.SAMPLE_MASK | Dirty.RASTERIZER),
@@ -263,3 +261,5 @@ def validate(ctx: Context, wanted: int = Dirty.ALL) -> None:
         if dirty & bit:
             atom(ctx)
             ctx.dirty &= ~bit
+    if ctx.lowers and dirty & _KEYS:
+        _program(ctx)
