@@ -95,11 +95,13 @@ def _polygon(k: Ints, last: Ints, first: bool) -> _Corners:
 
 
 def _quad(half: int) -> _Rule:
-    """One half of a quad, cut from its first corner to its third."""
+    """One half of a quad, cut so that both halves contain the provoking corner."""
 
     def rule(k: Ints, last: Ints, first: bool) -> _Corners:
         a, b, c, d = 4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3
-        return (a, b, c) if half == 0 else (a, c, d)
+        if first:
+            return (a, b, c) if half == 0 else (a, c, d)
+        return (a, b, d) if half == 0 else (b, c, d)
 
     return rule
 
@@ -130,7 +132,7 @@ _MODES: dict[Primitive, _Mode] = {
     ),
     Primitive.TRIANGLE_STRIP: _Mode(lambda n: n - 2, (_strip(1),)),
     Primitive.TRIANGLE_FAN: _Mode(lambda n: n - 2, (_fan,)),
-    Primitive.QUADS: _Mode(lambda n: n // 4, (_quad(0), _quad(1)), ((3, 3), (6, 6))),
+    Primitive.QUADS: _Mode(lambda n: n // 4, (_quad(0), _quad(1)), ((3, 5), (6, 3))),
     Primitive.QUAD_STRIP: _Mode(
         lambda n: (n - 2) // 2, (_strip_quad(0), _strip_quad(1)), ((3, 5), (6, 3))
     ),
@@ -148,8 +150,17 @@ _MODES: dict[Primitive, _Mode] = {
 }
 
 
-def assemble(mode: Primitive, runs: Runs, provoking_first: bool) -> Assembled:
-    """All primitives of a stream, in drawing order."""
+def assemble(
+    mode: Primitive, runs: Runs, provoking_first: bool, plain_quads: bool = False
+) -> Assembled:
+    """All primitives of a stream, in drawing order.
+
+    Mesa cuts quads that need nothing but filling (`plain_quads`) from the first to the third
+    corner, whichever corner provokes; what is drawn shows it where a quad is not flat.
+    """
+    if mode is Primitive.QUADS and plain_quads and not provoking_first:
+        made = assemble(mode, runs, True)
+        return Assembled(made.corners, np.repeat(made.corners[1::2, 2], 2), made.edges)
     rules = _MODES[mode]
     length = runs.length
     counts = np.maximum(rules.count(length), 0)
@@ -177,10 +188,7 @@ def assemble(mode: Primitive, runs: Runs, provoking_first: bool) -> Assembled:
         edges = np.tile(np.array(masks, np.uint8), total)
     elif mode is Primitive.POLYGON:
         edges = _polygon_edges(k, last, provoking_first)
-    provoking = corners[:, 0 if provoking_first else -1]
-    if mode is Primitive.QUADS and not provoking_first:
-        provoking = np.repeat(provoking[1::2], 2)
-    return Assembled(corners, provoking, edges)
+    return Assembled(corners, corners[:, 0 if provoking_first else -1], edges)
 
 
 def _polygon_edges(k: Ints, last: Ints, first: bool) -> npt.NDArray[np.uint8]:

@@ -161,10 +161,12 @@ def _clip_plane(
     out[r, starts[r, s]] = inlist[r, s]
     out[row, ends[row, slot] - 1] = first_new + np.arange(len(row))
     totals[bad] = 0
-    # A vertex keeps the edge it starts; a cut starts one only where the polygon comes back in.
+    # A vertex keeps the edge it starts, and so does a cut where the polygon comes back in. Where it
+    # leaves, the edge along the plane is drawn only if the application asked for that plane.
     marks = np.zeros(out.shape, np.bool_)
     marks[r, starts[r, s]] = real[where][r, s]
-    marks[row, ends[row, slot] - 1] = real[where][row, slot] & ~inside[row, slot]
+    leaving = inside[row, slot]
+    marks[row, ends[row, slot] - 1] = np.where(leaving, plane >= 6, real[where][row, slot])
     if out.shape[1] > width:
         beyond = ((0, 0), (0, out.shape[1] - width))
         polygons, real = np.pad(polygons, beyond), np.pad(real, beyond)

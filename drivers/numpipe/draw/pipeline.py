@@ -15,10 +15,11 @@ import numpy.typing as npt
 from compiler.nir.slots import VaryingSlot
 from drivers.numpipe.resource import NumpipeResource
 from drivers.numpipe.shader.api import Outputs
-from pipe.enums import Primitive
+from pipe.enums import PolygonMode, Primitive
 from pipe.state import DrawInfo
 
 from .assembly import Runs, assemble, cut_runs
+from .clip import clip_codes
 from .fetch import FetchedVertices, VertexSource
 from .geometry import emitted_primitives, input_corners, patch_corners
 from .rasterize import Batch, rasterize
@@ -123,7 +124,8 @@ def run(context: NumpipeContext, derived: DrawState, info: DrawInfo, merged: boo
         corners = stream[input_corners(info.mode, runs, state.flatshade_first)]
         provoking = corners[:, 0]
     else:
-        assembled = assemble(info.mode, runs, state.flatshade_first)
+        plain = info.mode is Primitive.QUADS and _needs_only_filling(derived, vertices)
+        assembled = assemble(info.mode, runs, state.flatshade_first, plain)
         corners = stream[assembled.corners]
         provoking = stream[assembled.provoking]
         edges = assembled.edges
@@ -164,6 +166,18 @@ def run(context: NumpipeContext, derived: DrawState, info: DrawInfo, merged: boo
             batch.resets[1:] = corners[1:, 0] != corners[:-1, 1]
         rasterize(derived.raster, vertices, batch)
         engine.finish()
+
+
+def _needs_only_filling(derived: DrawState, vertices: VertexSet) -> bool:
+    """Polygons go to the rasterizer as they are: nothing to clip, outline, offset or stipple."""
+    state = derived.raster.state
+    return (
+        state.fill_front is PolygonMode.FILL
+        and state.fill_back is PolygonMode.FILL
+        and not (state.offset_point or state.offset_line or state.offset_tri)
+        and not (state.poly_stipple_enable or state.light_twoside)
+        and clip_codes(vertices, derived.raster.planes) is None
+    )
 
 
 _CONNECTED = (Primitive.LINE_STRIP, Primitive.LINE_LOOP, Primitive.LINE_STRIP_ADJACENCY)

@@ -256,9 +256,8 @@ def _lines(
 ) -> None:
     if context.state.line_stipple_enable:
         resets = np.ones(len(batch.corners), np.bool_) if batch.resets is None else batch.resets
-        flat, linear = context.flat, context.linear
         ends, rows = dashes(
-            vertices, batch.corners, batch.provoking, resets, context.state, flat, linear
+            vertices, batch.corners, batch.provoking, resets, context.state, context.flat
         )
         batch = Batch(ends, batch.provoking[rows], batch.identity[rows])
         depth = None  # a dash keeps its own depth; offsets of stippled outlines are not applied

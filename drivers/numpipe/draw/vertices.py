@@ -75,12 +75,33 @@ class VertexSet:
         `flat` slots are copied from the vertices `constant`; `linear` slots (noperspective) are
         interpolated in window space.
         """
-        first = self.count
         clip = _lerp(t, self.clip[:, outside], self.clip[:, inside])
         window = project(clip, self.viewport)
         screen_t = t
         if linear:
             screen_t = _window_parameter(window, self.window[:, outside], self.window[:, inside], t)
+        self._append_varyings(t, screen_t, outside, inside, constant, flat, linear)
+        return self._append_places(clip, window)
+
+    def append_on_screen(
+        self, t: Floats, start: Ints, end: Ints, constant: Ints, flat: frozenset[int]
+    ) -> int:
+        """Add vertices between others as the screen shows them: everything goes linearly there."""
+        clip = _lerp(t, self.clip[:, start], self.clip[:, end])
+        window = _lerp(t, self.window[:, start], self.window[:, end])
+        self._append_varyings(t, t, start, end, constant, flat, frozenset())
+        return self._append_places(clip, window)
+
+    def _append_varyings(
+        self,
+        t: Floats,
+        screen_t: Floats,
+        outside: Ints,
+        inside: Ints,
+        constant: Ints | None,
+        flat: frozenset[int],
+        linear: frozenset[int],
+    ) -> None:
         for slot, components in self.varyings.items():
             for i, value in enumerate(components):
                 if value is None or not value.ndim:
@@ -92,9 +113,12 @@ class VertexSet:
                     at = screen_t if slot in linear else t
                     new = _lerp(at, raw[outside], raw[inside]).view(value.dtype)
                 components[i] = np.concatenate((value, new))
+
+    def _append_places(self, clip: Floats, window: Floats) -> int:
+        first = self.count
         self.clip = np.concatenate((self.clip, clip), axis=1)
         self.window = np.concatenate((self.window, window), axis=1)
-        self.count += len(t)
+        self.count += clip.shape[1]
         return first
 
 

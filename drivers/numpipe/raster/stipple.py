@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from drivers.numpipe.draw.vertices import Floats, Ints, VertexSet
+from drivers.numpipe.draw.vertices import Ints, VertexSet
 from pipe.state import RasterizerState
 
 __all__ = ["dashes", "polygon_screen"]
@@ -31,7 +31,6 @@ def dashes(
     resets: Bools,
     state: RasterizerState,
     flat: frozenset[int],
-    linear: frozenset[int],
 ) -> tuple[Ints, Ints]:
     """Cut lines `ends[n, 2]` into dashes; returns their ends and the line each one is part of."""
     window = vertices.window[:2, ends]
@@ -56,8 +55,7 @@ def dashes(
         which = np.flatnonzero(moved)
         if len(which):
             a, b = ends[row[which], 0], ends[row[which], 1]
-            at = _clip_parameter(vertices, a, b, t[which])
-            made = vertices.append(at, a, b, provoking[row[which]], flat, linear)
+            made = vertices.append_on_screen(t[which], a, b, provoking[row[which]], flat)
             new[which, side] = made + np.arange(len(which))
     return new, row
 
@@ -70,9 +68,3 @@ def _counters(steps: Ints, resets: Bools) -> Ints:
     begin = np.flatnonzero(resets)
     runs = np.diff(np.append(begin, len(steps)))
     return np.asarray(before - np.repeat(before[begin], runs))
-
-
-def _clip_parameter(vertices: VertexSet, a: Ints, b: Ints, t: Floats) -> Floats:
-    """Where on the line in clip space a point on the screen is."""
-    w0, w1 = vertices.clip[3, a], vertices.clip[3, b]
-    return np.asarray(t * w0 / (w1 + t * (w0 - w1)), np.float32)
