@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from compiler.errors import GalletteError
 from compiler.nir.shader import Stage
 from pipe.enums import ClearFlags, MapFlags, QueryType
 from pipe.formats import Format
@@ -42,6 +41,7 @@ from pipe.state import (
 
 from . import clear as clears
 from .bound import Bound, ConstantBuffer, Cso, StageBindings
+from .draw.compute import launch
 from .draw.queue import DrawQueue
 from .output.order import Scratch
 from .queries import Counters, Query, RenderCondition
@@ -348,7 +348,7 @@ class NumpipeContext(Context):
 
     def launch_grid(self, info: ComputeInfo) -> None:
         self._finish()
-        raise GalletteError("numpipe has no compute stage")
+        launch(self, info)
 
     def clear(
         self,

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
+    "ComputeLanes",
     "ControlLanes",
     "EvaluationLanes",
     "FragmentLanes",
@@ -217,4 +218,17 @@ class FragmentLanes(Protocol):
 
     def system(self, name: str, component: int = 0) -> Value:
         """`frag_coord`, `front_face` (bool), `point_coord`, `sample_id`, `primitive_id`, ..."""
+        ...
+
+
+class ComputeLanes(Protocol):
+    """Invocations of whole workgroups (the draw room builds them)."""
+
+    count: int
+    shared: npt.NDArray[np.uint8]  # the workgroups' memory, one after the other
+    shared_base: npt.NDArray[np.int32]  # by lane: where its workgroup's memory starts
+    shared_size: int  # bytes of one workgroup's
+
+    def system(self, name: str, component: int = 0) -> Value:
+        """`global_invocation_id`, `local_invocation_index`, `num_workgroups`, ..."""
         ...

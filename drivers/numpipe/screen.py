@@ -78,7 +78,10 @@ class NumpipeScreen(Screen):
             max_shader_buffers=16,
             max_shader_images=8,
             max_stream_output_buffers=4,
-            stages=frozenset({"vertex", "tess_ctrl", "tess_eval", "geometry", "fragment"}),
+            stages=frozenset(
+                {"vertex", "tess_ctrl", "tess_eval", "geometry", "fragment", "compute"}
+            ),
+            compute=True,
         )
         self.resources = ResourceLedger()
 

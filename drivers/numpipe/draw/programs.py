@@ -69,7 +69,7 @@ def create_shader(
     context: NumpipeContext, stage: Stage, shader: Shader, stream_output: StreamOutputInfo | None
 ) -> ShaderObject:
     """A shader object; takes over one reference to `shader` whatever happens."""
-    if stage in (Stage.COMPUTE, Stage.KERNEL):
+    if stage is Stage.KERNEL:
         shader.unref()
         raise GalletteError(f"numpipe has no {stage.value} stage")
     return ShaderObject(

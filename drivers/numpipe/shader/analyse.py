@@ -39,6 +39,8 @@ UNIFORM_SYSTEM_VALUES = frozenset(
         "base_instance",
         "draw_id",
         "num_samples",
+        "num_workgroups",
+        "workgroup_size",
         "patch_vertices_in",
         "alpha_ref",
         "fog_color",

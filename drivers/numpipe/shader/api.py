@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from compiler.errors import GalletteError
 from drivers.numpipe.interfaces import (
+    ComputeLanes,
     ControlLanes,
     EvaluationLanes,
     FragmentLanes,
@@ -132,6 +133,10 @@ class BoundProgram(Protocol):
 
         A chunk holds all invocations of its patches, in order.
         """
+        ...
+
+    def compute(self, lanes: ComputeLanes) -> None:
+        """Run whole workgroups, all invocations of each."""
         ...
 
     def evaluate(self, lanes: EvaluationLanes) -> Outputs:

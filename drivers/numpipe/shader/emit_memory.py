@@ -80,7 +80,7 @@ class MemoryEmitter(AluEmitter):
     def op_system(self, op: Op) -> None:
         name, component = op.data
         dst = op.dsts[0]
-        many = self.program.stage in ("fragment", "tess_eval")
+        many = self.program.stage in ("fragment", "tess_eval", "compute")
         text = f"lanes.system({name!r}, {component})" if many else f"lanes.system({name!r})"
         if name == "alpha_ref":
             self.scalar(dst, f"uniform(f4(state.alpha_ref), {dst.kind})")

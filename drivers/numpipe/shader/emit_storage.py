@@ -24,8 +24,8 @@ class StorageEmitter(MemoryEmitter):
         tag = self.tag()
         kind = f"u{data.bits // 8}"
         self.line(
-            f"t{tag} = {data.call}(state, {index}, {address}, {self.scope.count}, {kind}, "
-            f"{len(op.dsts)}{', sample=True' if data.sample else ''})"
+            f"t{tag} = {data.call}({self.memory(data)}, {index}, {address}, {self.scope.count}, "
+            f"{kind}, {len(op.dsts)}{', sample=True' if data.sample else ''})"
         )
         for i, dst in enumerate(op.dsts):
             if dst.used:
@@ -51,14 +51,18 @@ class StorageEmitter(MemoryEmitter):
                 [t if not data.mask or data.mask >> i & 1 else "None" for i, t in enumerate(texts)]
             )
         call = (
-            f"{data.call}(state, {index}, {address}, {scope.count}, {kind}, w{tag}, {extra}"
-            f"{', sample=True' if data.sample else ''})"
+            f"{data.call}({self.memory(data)}, {index}, {address}, {scope.count}, {kind}, w{tag}, "
+            f"{extra}{', sample=True' if data.sample else ''})"
         )
         used = [dst for dst in op.dsts if dst.used]
         if not used:
             self.line(call)
         else:
             self.fresh(op, used[0], f"{call}.view({used[0].kind})", owned=False)
+
+    def memory(self, data: StorageOp) -> str:
+        """What the operation works on: the resources, or the workgroups' own memory."""
+        return f"shared(lanes, {self.scope.lanes}, count)" if data.shared else "state"
 
     def storage_kind(self, value: LaneValue, kind: str) -> str:
         """Values are handed over as raw bits, floats included."""

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from compiler.nir.ir import Shader
 from drivers.numpipe.interfaces import (
+    ComputeLanes,
     ControlLanes,
     EvaluationLanes,
     FragmentLanes,
@@ -177,6 +178,11 @@ class BoundShader:
                 lanes, lanes.count, self.views, self.state, self.budget, None, False
             )
         return outputs, patches
+
+    def compute(self, lanes: ComputeLanes) -> None:
+        """Run whole workgroups."""
+        with np.errstate(all="ignore"):
+            self.run(lanes, lanes.count, self.views, self.state, self.budget, None, False)
 
     def evaluate(self, lanes: EvaluationLanes) -> Outputs:
         """Run one chunk of tessellated vertices."""

@@ -8,12 +8,13 @@ An index that differs between lanes is served one buffer or image at a time.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from drivers.numpipe.interfaces import ShaderResources
+from drivers.numpipe.interfaces import ComputeLanes, ShaderResources
 from drivers.numpipe.storage import buffer_atomic, buffer_load, buffer_store
 
 __all__ = [
@@ -22,6 +23,7 @@ __all__ = [
     "image_samples",
     "image_size",
     "image_store",
+    "shared",
     "ssbo_atomic",
     "ssbo_load",
     "ssbo_size",
@@ -31,6 +33,7 @@ __all__ = [
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
+Memory: TypeAlias = "ShaderResources | SharedMemory"
 
 
 def writers(
@@ -45,6 +48,33 @@ def writers(
         part = part if wanted else ~part
         mask = part if mask is None else mask & part
     return mask
+
+
+@dataclass(slots=True)
+class SharedMemory:
+    """The memory of a chunk's workgroups, one after the other, in place of the resources.
+
+    `base` is where each lane's workgroup starts; an offset past `size` is nobody's.
+    """
+
+    buffers: list[Any]
+    base: Array
+    size: int
+
+
+def shared(lanes: ComputeLanes, chosen: Array | None, count: int) -> SharedMemory:
+    """The workgroup memory as the lanes of a scope address it."""
+    base = lanes.shared_base if chosen is None else lanes.shared_base[chosen]
+    return SharedMemory([lanes.shared], base, lanes.shared_size)
+
+
+def _offset(state: Memory, address: tuple[Any, ...], count: int) -> Array:
+    """Byte offsets by lane."""
+    offset = _lanes(address[0], count)
+    if not isinstance(state, SharedMemory):
+        return offset
+    inside = (offset >= 0) & (offset < state.size)
+    return np.where(inside, offset + state.base, np.int32(-4))
 
 
 def _bound(bindings: Sequence[Any], index: int) -> Any:
@@ -71,11 +101,11 @@ def _each(
 
 
 def ssbo_load(
-    state: ShaderResources, index: Any, address: tuple[Any, ...], count: int, kind: Any, n: int
+    state: Memory, index: Any, address: tuple[Any, ...], count: int, kind: Any, n: int
 ) -> list[Array]:
     """`n` consecutive elements per lane, as unsigned bits."""
     bits = np.dtype(kind).itemsize * 8
-    offset = _lanes(address[0], count)
+    offset = _offset(state, address, count)
     if np.ndim(index) == 0:
         return buffer_load(_bound(state.buffers, int(index)), offset, n, bits)
     loaded = [np.zeros(count, kind) for _ in range(n)]
@@ -91,7 +121,7 @@ def ssbo_load(
 
 
 def ssbo_store(
-    state: ShaderResources,
+    state: Memory,
     index: Any,
     address: tuple[Any, ...],
     count: int,
@@ -104,13 +134,13 @@ def ssbo_store(
 
     def run(at: int, mine: Mask | None) -> None:
         data = _bound(state.buffers, at)
-        buffer_store(data, np.asarray(address[0]), values, count, mine, bits)
+        buffer_store(data, _offset(state, address, count), values, count, mine, bits)
 
     _each(index, count, active, run)
 
 
 def ssbo_atomic(
-    state: ShaderResources,
+    state: Memory,
     index: Any,
     address: tuple[Any, ...],
     count: int,
@@ -127,7 +157,7 @@ def ssbo_atomic(
 
     def run(at: int, mine: Mask | None) -> None:
         data = _bound(state.buffers, at)
-        offset = np.asarray(address[0])
+        offset = _offset(state, address, count)
         found = buffer_atomic(op, data, offset, values[0], count, mine, compare, bits)
         old[...] = found if mine is None else np.where(mine, found, old)
 

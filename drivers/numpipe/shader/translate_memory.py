@@ -305,5 +305,11 @@ for _name in (
     "alpha_ref",
     "fog_color",
     "fog_params",
+    "global_invocation_id",
+    "local_invocation_id",
+    "local_invocation_index",
+    "num_workgroups",
+    "workgroup_id",
+    "workgroup_size",
 ):
     _INTRINSICS[f"load_{_name}"] = _T.system

@@ -29,6 +29,7 @@ _BY_LANE = frozenset(
         "input_indirect",
         "output_load",
         "peer_load",
+        "storage_read",
         "system",
     }
 )

@@ -1,0 +1,108 @@
+"""Compute launches: whole workgroups as lanes, a chunk of them at a time.
+
+Lanes run in lockstep, so a barrier needs nothing as long as a workgroup's invocations are all in
+one chunk. Workgroups come in order, x fastest; so do the invocations of each.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from compiler.errors import GalletteError
+from compiler.nir.shader import Stage
+from pipe.state import ComputeInfo
+
+from ..interfaces import Value
+from ..resource import NumpipeResource
+from ..variants.keys import null_key
+from ..variants.shader import ShaderObject
+from .programs import join
+
+if TYPE_CHECKING:
+    from ..context import NumpipeContext
+
+__all__ = ["GroupLanes", "launch"]
+
+U32 = np.uint32
+
+
+class GroupLanes:
+    """The invocations of consecutive workgroups."""
+
+    def __init__(
+        self,
+        first: int,
+        groups: int,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        shared_size: int,
+    ) -> None:
+        self.grid, self.block = grid, block
+        per_group = block[0] * block[1] * block[2]
+        self.count = groups * per_group
+        self.shared_size = shared_size
+        self.shared = np.zeros(groups * shared_size, np.uint8)
+        starts = np.arange(groups, dtype=np.int32) * np.int32(shared_size)
+        self.shared_base: npt.NDArray[np.int32] = np.repeat(starts, per_group)
+        self._group = np.repeat(np.arange(first, first + groups, dtype=np.int64), per_group)
+        self._local = np.tile(np.arange(per_group, dtype=np.int64), groups)
+
+    def system(self, name: str, component: int = 0) -> Value:
+        """See `ComputeLanes.system`."""
+        if name == "num_workgroups":
+            return np.asarray(U32(self.grid[component]))
+        if name == "workgroup_size":
+            return np.asarray(U32(self.block[component]))
+        if name == "local_invocation_index":
+            return self._local.astype(U32)
+        if name == "workgroup_id":
+            return _axis(self._group, self.grid, component)
+        if name == "local_invocation_id":
+            return _axis(self._local, self.block, component)
+        if name == "global_invocation_id":
+            group = _axis(self._group, self.grid, component)
+            local = _axis(self._local, self.block, component)
+            return np.asarray(group * U32(self.block[component]) + local)
+        raise GalletteError(f"a compute shader has no {name!r}")
+
+
+def _axis(number: npt.NDArray[np.int64], extent: tuple[int, int, int], axis: int) -> Value:
+    """One coordinate of flattened positions, x fastest."""
+    below = 1
+    for size in extent[:axis]:
+        below *= size
+    return np.asarray(number // below % extent[axis]).astype(U32)
+
+
+def _grid(info: ComputeInfo) -> tuple[int, int, int]:
+    """Workgroups per axis, read from a buffer for an indirect launch."""
+    if info.indirect is None:
+        return info.grid
+    resource = info.indirect.buffer
+    assert isinstance(resource, NumpipeResource)
+    raw = resource.bytes_at(info.indirect.offset, 12)
+    if raw.size < 12:
+        return 0, 0, 0
+    x, y, z = np.frombuffer(raw.tobytes(), "<u4").tolist()
+    return x, y, z
+
+
+def launch(context: NumpipeContext, info: ComputeInfo) -> None:
+    """Run the bound compute shader over a grid of workgroups."""
+    shader: ShaderObject | None = context.bound.shaders.get(Stage.COMPUTE)
+    grid = _grid(info)
+    total = grid[0] * grid[1] * grid[2]
+    per_group = info.block[0] * info.block[1] * info.block[2]
+    if shader is None or not total or not per_group:
+        return
+    compiled = shader.variant_for(null_key(Stage.COMPUTE.value)).program
+    program = join(context.bound, Stage.COMPUTE, compiled).program
+    step = max(1, compiled.facts.chunk_lanes // per_group)
+    for first in range(0, total, step):
+        groups = min(step, total - first)
+        program.compute(
+            GroupLanes(first, groups, grid, info.block, shader.shader.info.shared_bytes)
+        )
