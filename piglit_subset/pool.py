@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Report", "run_all"]
+__all__ = ["Report", "run_all", "worker_environment"]
 
 # A worker is retired after this many tests, so that a slow leak in a native driver stays small.
 _TESTS_PER_WORKER = 400

@@ -20,7 +20,7 @@ from gallette.render import render_scenes
 from gallette.reports.html import write_lesson
 from gallette.scenes import SCENES, depth_prepass
 from gallette.tracing import trace_target
-from piglit_subset.pool import run_all
+from piglit_subset.pool import run_all, worker_environment
 from piglit_subset.suite import BUNDLED, find_tests
 
 # A machine without native GL, for those who ask EGL.
@@ -28,7 +28,10 @@ NO_GL = {"__EGL_VENDOR_LIBRARY_FILENAMES": "/dev/null", "GALLETTE_REQUIRE_REFERE
 
 
 def test_bundled_tests_pass_on_numpipe() -> None:
-    reports = run_all(find_tests([]), "numpipe", jobs=2, timeout=120)
+    """With the validator looking at every shader after every pass."""
+    environment = {**worker_environment("numpipe", 2), "GALLETTE_DEBUG": "nir:validate"}
+    tests = find_tests([])
+    reports = run_all(tests, "numpipe", jobs=2, timeout=120, environment=environment)
     assert {r.name: r.reason for r in reports if r.result != "pass"} == {}
 
 
