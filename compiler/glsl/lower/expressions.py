@@ -13,7 +13,7 @@ from typing import Any
 from compiler.glsl import hir
 from compiler.glsl.lower.context import Lowering, Place
 from compiler.glsl.lower.values import Value, constant, convert, load, store
-from compiler.nir.ir import Def, Deref, Mode
+from compiler.nir.ir import Def, Deref, Mode, Stage
 from compiler.nir.types import Base, Type
 
 __all__ = ["ExpressionLowering"]
@@ -95,6 +95,11 @@ class ExpressionLowering(Lowering):
         special = self.read_special_index(e)
         if special is not None:
             return special
+        if self.is_compact(e):
+            # Four elements share a slot, so slots cannot be addressed by a dynamic index.
+            whole = self.loaded(self.value(e.base))
+            copy = self.spill(e.base.type, whole)
+            return self.read(self.b.deref_array(copy, self.scalar(e.index)))
         place = self.try_place(e)
         if place is not None:
             return self.read_place(place)
@@ -109,6 +114,22 @@ class ExpressionLowering(Lowering):
             temp = self.spill(e.base.type, base)
             return self.read(self.b.deref_array(temp, index))
         return self.select_component(base, index)
+
+    def is_compact(self, e: hir.IndexRef) -> bool:
+        """A dynamic index into clip distances or tessellation levels that are not local copies?"""
+        if isinstance(e.index, hir.Const) or not e.base.type.is_array:
+            return False
+        root: hir.Expr = e.base
+        name = ""
+        if isinstance(root, hir.FieldRef) and root.base.type.is_interface:
+            name = root.base.type.fields[root.index].name
+        while isinstance(root, (hir.FieldRef, hir.IndexRef)):
+            root = root.base
+        if not isinstance(root, hir.VarRef):
+            return False
+        name = name or root.var.name
+        shared = root.var.quals.storage == "in" or self.stage is Stage.TESS_CTRL
+        return shared and name in _COMPACT
 
     def select_component(self, vector: Def, index: Def) -> Def:
         b = self.b
@@ -198,6 +219,8 @@ class ExpressionLowering(Lowering):
         exact = self.b.exact
         if self.is_precise(e.target):
             self.b.exact = True
+        if isinstance(e.target, hir.IndexRef) and self.is_compact(e.target):
+            return self.assign_compact(e, e.target)
         if not e.op:
             value = self.value(e.value)
             place = self.place(e.target)
@@ -208,6 +231,20 @@ class ExpressionLowering(Lowering):
             value = self.operate(e.op, e.target.type, left, e.value.type, right)
         self.write_place(place, value)
         self.b.exact = exact
+        return value
+
+    def assign_compact(self, e: hir.Assign, target: hir.IndexRef) -> Value:
+        """A dynamic index into a compact output: one conditional store per element."""
+        b = self.b
+        value = self.value(e.value)
+        if e.op:
+            value = self.operate(e.op, target.type, self.value(target), e.value.type, value)
+        index = self.scalar(target.index)
+        array = self.place(target.base).deref
+        for i in range(array.type.length):
+            b.push_if(b.ieq(index, b.imm_int(i)))
+            b.store_deref(b.deref_array_imm(array, i), value)
+            b.pop_if()
         return value
 
     def step(self, e: hir.Step) -> Value:
@@ -440,6 +477,9 @@ class ExpressionLowering(Lowering):
         return out
 
 
+_COMPACT = frozenset(
+    ("gl_ClipDistance", "gl_CullDistance", "gl_TessLevelOuter", "gl_TessLevelInner")
+)
 _CHEAP = frozenset(
     [
         "abs",
