@@ -52,7 +52,7 @@ def gallette(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
             text=True,
             env=env,
             cwd=tmp_path,
-            timeout=120,
+            timeout=300,
             check=False,
         )
 
