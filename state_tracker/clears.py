@@ -13,9 +13,9 @@ from state_tracker.dirty import Dirty
 from state_tracker.enums import GL
 from state_tracker.errors import invalid_enum, invalid_framebuffer, invalid_value
 from state_tracker.memory import Pointer, read_array
-from state_tracker.rasterization import scissor_states
 from state_tracker.registry import entry, register
 from state_tracker.validate import validate
+from state_tracker.viewports import scissor_states
 
 if TYPE_CHECKING:
     from state_tracker.context import Context

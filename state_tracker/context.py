@@ -64,6 +64,7 @@ __all__ = ["Context", "live_contexts"]
 
 # Modules imported only for the entry points they register.
 ENTRY_MODULES = (
+    "buffer_objects",
     "clears",
     "compute",
     "copies",

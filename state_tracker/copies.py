@@ -11,7 +11,6 @@ from state_tracker.dirty import Dirty
 from state_tracker.enums import GL
 from state_tracker.errors import invalid_enum, invalid_framebuffer, invalid_operation, invalid_value
 from state_tracker.framebuffers import Attachment, Framebuffer
-from state_tracker.rasterization import scissor_states
 from state_tracker.readback import read_source
 from state_tracker.registry import entry, register
 from state_tracker.renderbuffers import Renderbuffer
@@ -20,6 +19,7 @@ from state_tracker.texture_formats import InternalFormat, linear_twin
 from state_tracker.texture_targets import image_target
 from state_tracker.textures import TextureObject, current, make_image
 from state_tracker.validate import validate
+from state_tracker.viewports import scissor_states
 
 if TYPE_CHECKING:
     from state_tracker.context import Context

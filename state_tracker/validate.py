@@ -19,15 +19,11 @@ from state_tracker.errors import invalid_framebuffer
 from state_tracker.fragment_ops import blend_state, depth_stencil_alpha_state
 from state_tracker.gl_types import sampler_target
 from state_tracker.lowering import NULL_KEY, key_of, told_depth_stencil, told_rasterizer
-from state_tracker.rasterization import (
-    effective_sample_mask,
-    rasterizer_state,
-    scissor_states,
-    viewport_states,
-)
+from state_tracker.rasterization import effective_sample_mask, rasterizer_state
 from state_tracker.storage import bind_images, bind_storage
 from state_tracker.texture_targets import TARGETS
 from state_tracker.textures import TextureObject
+from state_tracker.viewports import scissor_states, viewport_states
 
 if TYPE_CHECKING:
     from state_tracker.context import Context
