@@ -1,0 +1,88 @@
+"""Work stays proportional to the code: counted in steps, not in seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from compiler.errors import CompileError
+from compiler.nir import types as t
+from compiler.nir.builder import Builder
+from compiler.nir.pass_runner import run_pass
+from compiler.nir.passes import opt_copy_prop_vars, opt_dead_write_vars
+from compiler.nir.shader import FunctionImpl, Shader, Stage
+from compiler.nir.validate import validate
+
+
+def many_accesses(count: int) -> Shader:
+    """Every element of an array is stored and loaded; one dynamic access keeps it in memory."""
+    b = Builder.shader_main(Stage.FRAGMENT, "many")
+    var = b.impl.add_local("a", t.array(t.FLOAT, count))
+    zero = b.imm_int(0)
+    total = b.imm_float(0.0)
+    for i in range(count):
+        b.store_deref(b.deref_array_imm(b.deref_var(var), i), b.imm_float(float(i)))
+    for i in range(count):
+        total = b.fadd(total, b.load_deref(b.deref_array_imm(b.deref_var(var), i)))
+    index = b.intrinsic("load_input", [zero])
+    total = b.fadd(total, b.load_deref(b.deref_array(b.deref_var(var), index)))
+    b.intrinsic("store_output", [total, zero], write_mask=1)
+    return b.shader
+
+
+@pytest.mark.parametrize(
+    ("name", "module"),
+    [
+        ("opt_copy_prop_vars", opt_copy_prop_vars),
+        ("opt_dead_write_vars", opt_dead_write_vars),
+    ],
+)
+def test_variable_passes_do_not_compare_everything_with_everything(
+    name: str, module: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def counting(function: Callable[..., Any], counter: list[int]) -> Callable[..., Any]:
+        def run(*args: Any) -> Any:
+            counter[0] += 1
+            return function(*args)
+
+        return run
+
+    steps = []
+    for count in (50, 100):
+        shader = many_accesses(count)
+        calls = [0]
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "compare", counting(module.compare, calls))
+            run_pass(shader, name)
+        validate(shader)
+        steps.append(calls[0])
+    assert steps[1] <= 2 * steps[0] + 50
+
+
+def test_a_long_array_is_copied_in_a_loop_and_a_short_one_element_by_element() -> None:
+    for length, looped in ((64, False), (65, True)):
+        b = Builder.shader_main(Stage.FRAGMENT)
+        x, y = (b.impl.add_local(n, t.array(t.VEC4, length)) for n in "xy")
+        b.copy_deref(b.deref_var(x), b.deref_var(y))
+        assert run_pass(b.shader, "lower_var_copies")
+        validate(b.shader)
+        assert (len(b.impl.body) > 1) is looped
+        assert b.shader.count_instrs() < (40 if looped else 64 * 8)
+
+
+def test_inlining_refuses_what_would_explode_before_it_does() -> None:
+    shader = Shader(Stage.FRAGMENT, "explosion")
+    callee = shader.add_function("f0")
+    Builder(FunctionImpl(shader, callee)).imm_float(1.0)
+    for i in range(1, 40):
+        caller = shader.add_function(f"f{i}")
+        b = Builder(FunctionImpl(shader, caller))
+        b.call(callee, [])
+        b.call(callee, [])
+        callee = caller
+    b = Builder(shader.add_entry())
+    b.call(callee, [])
+    with pytest.raises(CompileError, match="too long when the functions it calls are inlined"):
+        run_pass(shader, "inline_functions")
