@@ -194,13 +194,17 @@ def _triangles(context: RasterContext, vertices: VertexSet, batch: Batch) -> Non
 
 
 def _by_mode(faced: Faced, state: RasterizerState) -> Iterator[tuple[PolygonMode, Faced]]:
-    """Triangles by how they are filled; front faces and back faces may differ."""
-    if state.fill_front is state.fill_back:
+    """Triangles by how they are filled, in drawing order.
+
+    Where front and back differ, which is rare, every run of triangles of one facing goes apart.
+    """
+    if state.fill_front is state.fill_back or faced.front.all():
         yield state.fill_front, faced
         return
-    for mode, which in ((state.fill_front, faced.front), (state.fill_back, ~faced.front)):
-        if which.any():
-            yield mode, faced.take(np.flatnonzero(which))
+    starts = np.flatnonzero(np.diff(faced.front, prepend=~faced.front[:1]))
+    for start, stop in zip(starts, [*starts[1:], faced.count], strict=True):
+        mode = state.fill_front if faced.front[start] else state.fill_back
+        yield mode, faced.take(slice(start, stop))
 
 
 _LINE_ORDER = np.array([2, 0, 1], np.uint8)  # as Mesa's draw module does it
