@@ -66,6 +66,7 @@ __all__ = ["Context", "live_contexts"]
 ENTRY_MODULES = (
     "buffer_objects",
     "clears",
+    "compressed_images",
     "compute",
     "copies",
     "current_attribs",
@@ -79,6 +80,7 @@ ENTRY_MODULES = (
     "program_queries",
     "readback",
     "teximage",
+    "texture_buffers",
     "uniforms",
 )
 for _module in ENTRY_MODULES:

@@ -15,7 +15,7 @@ from state_tracker.enums import GL
 from state_tracker.errors import invalid_enum, invalid_operation, invalid_value
 from state_tracker.memory import Pointer
 from state_tracker.mipmaps import generate
-from state_tracker.pixel_store import check_pair, client_image, read_client
+from state_tracker.pixel_store import check_pair, read_client
 from state_tracker.registry import entry, register
 from state_tracker.texture_formats import INTERNAL_FORMATS, InternalFormat
 from state_tracker.texture_targets import TARGETS, TargetInfo, image_target
@@ -69,9 +69,7 @@ def store_pixels(
     ctx.pipe.transfer_unmap(transfer)
 
 
-def _check_sizes(
-    ctx: Context, target: TargetInfo, level: int, extent: tuple[int, int, int]
-) -> bool:
+def check_sizes(ctx: Context, target: TargetInfo, level: int, extent: tuple[int, int, int]) -> bool:
     """Are level and size legal? Raises for what is always wrong, False for "too big"."""
     if level < 0 or (level and not target.mipmapped):
         raise invalid_value(f"level {level} of a {target.name}")
@@ -122,7 +120,7 @@ def tex_image(
         raise invalid_value("texture borders")
     if border:
         raise invalid_value("texture borders are not supported")
-    fits = _check_sizes(ctx, info, level, extent)
+    fits = check_sizes(ctx, info, level, extent)
     _check_type(kind, info, format)
     if kind.is_compressed and dimensions == 1:
         raise invalid_enum(internalformat, "internal format of a 1D image")
@@ -334,7 +332,7 @@ def _storage(
         raise invalid_operation("the default texture has no immutable storage")
     if texture.immutable_levels:
         raise invalid_operation("the texture's storage is immutable already")
-    if not _check_sizes(ctx, texture.target, 0, extent):
+    if not check_sizes(ctx, texture.target, 0, extent):
         raise invalid_value("the texture is too large")
     edges = [s for axis, s in enumerate(extent) if axis != texture.target.layers_axis]
     if levels > (max(edges).bit_length() if texture.target.mipmapped else 1):
@@ -391,7 +389,7 @@ def _multisample(
         return
     if texture.immutable_levels:
         raise invalid_operation("the texture's storage is immutable")
-    if not _check_sizes(ctx, texture.target, 0, extent):
+    if not check_sizes(ctx, texture.target, 0, extent):
         raise invalid_value("the texture is too large")
     texture.define(0, 0, make_image(ctx, info, texture.target, extent, samples, bool(fixed)))
 
@@ -415,105 +413,3 @@ def _multisample_family(dimensions: int, name: str) -> None:
 for _n in (2, 3):
     _multisample_family(_n, f"tex_image{_n}d_multisample")
     _multisample_family(_n, f"tex_storage{_n}d_multisample")
-
-
-# -- buffer textures -------------------------------------------------------------------------------
-
-
-def _tex_buffer(
-    ctx: Context, texture: TextureObject, internalformat: int, name: int, offset: int, size: int
-) -> None:
-    info = INTERNAL_FORMATS.get(internalformat)
-    allowed = info is not None and info.is_color and info.base in ("R", "RG", "RGB", "RGBA")
-    if info is None or not allowed or info.is_compressed or info.candidates[0].is_srgb:
-        raise invalid_enum(internalformat, "buffer texture format")
-    buffer = ctx.buffers.names.require(name) if name else None
-    texture.attach_buffer(buffer, info, offset, size)
-
-
-@entry
-def tex_buffer(ctx: Context, target: int, internalformat: int, buffer: int) -> None:
-    if target != GL.TEXTURE_BUFFER:
-        raise invalid_enum(target, "buffer texture target")
-    _tex_buffer(ctx, current(ctx, target), internalformat, buffer, 0, 0)
-
-
-@entry
-def tex_buffer_range(
-    ctx: Context, target: int, internalformat: int, buffer: int, offset: int, size: int
-) -> None:
-    if target != GL.TEXTURE_BUFFER:
-        raise invalid_enum(target, "buffer texture target")
-    found = ctx.buffers.names.get(buffer)
-    if found is not None and (offset < 0 or size <= 0 or offset + size > found.size):
-        raise invalid_value("the range is outside the buffer")
-    if offset % 16:
-        raise invalid_value("the offset of a buffer texture is a multiple of 16")
-    _tex_buffer(ctx, current(ctx, target), internalformat, buffer, offset, size)
-
-
-@entry
-def texture_buffer(ctx: Context, texture: int, internalformat: int, buffer: int) -> None:
-    _tex_buffer(ctx, ctx.textures.names.require(texture), internalformat, buffer, 0, 0)
-
-
-# -- compressed images -----------------------------------------------------------------------------
-
-
-def _compressed_data(
-    ctx: Context, info: InternalFormat, extent: tuple[int, int, int], size: int, data: Pointer
-) -> Bytes | None:
-    format = info.candidates[0]
-    rows, row_bytes = format.rows(extent[1]), format.row_bytes(extent[0])
-    if size != rows * row_bytes * extent[2]:
-        raise invalid_value(f"{size} bytes are not the size of this compressed image")
-    raw = client_image(ctx, data, size)
-    return None if raw is None else raw.reshape(extent[2], rows, row_bytes)
-
-
-def _compressed_family(dimensions: int) -> None:
-    pad, ones = (0,) * (3 - dimensions), (1,) * (3 - dimensions)
-
-    def define(ctx: Context, target: int, level: int, internalformat: int, *args: Any) -> None:
-        info, face, proxy = image_target(target, dimensions)
-        *size, border, byte_count, data = args
-        kind = INTERNAL_FORMATS.get(internalformat)
-        if kind is None or not kind.is_compressed or dimensions == 1:
-            raise invalid_enum(internalformat, "compressed internal format")
-        extent = (*size, *ones)
-        if border or not _check_sizes(ctx, info, level, extent):
-            raise invalid_value("bad size of a compressed image")
-        image = make_image(ctx, kind, info, extent)
-        if proxy:
-            ctx.textures.proxies[(info.value, level)] = image
-            return
-        texture = current(ctx, info.value)
-        if texture.immutable_levels:
-            raise invalid_operation("the texture's storage is immutable")
-        rows = _compressed_data(ctx, kind, extent, byte_count, data)
-        texture.define(face, level, image)
-        if rows is not None:
-            store_pixels(ctx, texture, face, level, (0, 0, 0), extent, rows)
-
-    def update(ctx: Context, target: int, level: int, *args: Any) -> None:
-        info, face, _ = image_target(target, dimensions)
-        at, extent = args[:dimensions] + pad, args[dimensions : 2 * dimensions] + ones
-        format, byte_count, data = args[2 * dimensions :]
-        texture = current(ctx, info.value)
-        image = check_part(texture, face, level, at, extent)
-        if not image.format.is_compressed or image.info.value != format:
-            raise invalid_operation("the image has another format")
-        for axis, block in ((0, image.format.block_width), (1, image.format.block_height)):
-            ends = at[axis] + extent[axis] == image.extent[axis]
-            if at[axis] % block or (extent[axis] % block and not ends):
-                raise invalid_operation("the box does not consist of whole blocks")
-        rows = _compressed_data(ctx, image.info, extent, byte_count, data)
-        if rows is not None:
-            store_pixels(ctx, texture, face, level, at, extent, rows)
-
-    register(f"compressed_tex_image{dimensions}d", define)
-    register(f"compressed_tex_sub_image{dimensions}d", update)
-
-
-for _n in (1, 2, 3):
-    _compressed_family(_n)
