@@ -264,6 +264,9 @@ class CheckerBase:
         hint = ""
         if expr.type.is_numeric and type_.is_scalar and expr.type.is_scalar:
             hint = f"write {type_}(...) to convert"
+        elif expr.type.is_vector and type_.is_numeric and expr.type.base is type_.base:
+            if type_.rows < expr.type.rows and not type_.is_matrix:
+                hint = f"choose components: .{'xyzw'[: type_.rows]}"
         raise self.abort(f"{what}: cannot convert '{expr.type}' to '{type_}'", expr, hint)
 
     def integer_constant(self, expr: hir.Expr, what: str) -> int:

@@ -175,11 +175,18 @@ class CallChecker(ConstructorChecker):
         ambiguous: bool,
     ) -> Abort:
         shown = f"{name}({', '.join(str(a.type) for a in args)})"
-        known: list[object] = [*user, *builtins]
+        known: list[hir.Function | Overload] = [*user, *builtins]
         if ambiguous:
             return self.abort(f"call of '{shown}' is ambiguous", node)
         if known:
-            by_count = [k for k in known if len(getattr(k, "params", ())) == len(args)] or known
+            by_count = [k for k in known if len(k.params) == len(args)] or known
+            given = [a.type for a in args]
+
+            def similarity(candidate: hir.Function | Overload) -> int:
+                types = [p.type if isinstance(p, hir.Variable) else p[1] for p in candidate.params]
+                return sum(a is b for a, b in zip(types, given, strict=False))
+
+            by_count.sort(key=similarity, reverse=True)
             listed = "; ".join(str(k) for k in by_count[:4])
             more = f"; and {len(by_count) - 4} more" if len(by_count) > 4 else ""
             return self.abort(f"no overload fits '{shown}'", node, f"candidates: {listed}{more}")

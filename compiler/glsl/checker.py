@@ -165,6 +165,8 @@ class _Checker(FunctionChecker):
         value = self.expr(node)
         if value.type is not t.BOOL:
             hint = "write 'x != 0'" if value.type.is_scalar and value.type.is_numeric else ""
+            if isinstance(node, s.Assign) and node.op == "=":
+                hint = "did you mean '=='?"
             raise self.abort(f"the condition is '{value.type}', not bool", node, hint)
         return value
 

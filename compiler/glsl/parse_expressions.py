@@ -89,7 +89,13 @@ class ExpressionParser:
         if kind in (";", ")", "]", "}") and self.pos:
             where = f" after {after}" if after else ""
             end = self.last_end
-            raise self.log.abort(f"expected '{kind}'{where} before {self.shown()}", end - 1, end)
+            message = f"expected '{kind}'{where} before {self.shown()}"
+            lines = self.log.sources
+            if kind == ";" and token[0] != "eof" and lines.line(end - 1) < lines.line(token[2]):
+                # At the end of a line it has simply been forgotten: go on as if it were there.
+                self.log.error(message, end - 1, end)
+                return (kind, kind, end)
+            raise self.log.abort(message, end - 1, end)
         raise self.unexpected("a name" if kind == "id" else f"'{kind}'")
 
     def shown(self) -> str:
@@ -298,7 +304,7 @@ class ExpressionParser:
         _, text, loc = self.tokens[self.pos]
         self.pos += 1
         if self.kind != "[":
-            raise self.unexpected(f"'(' after type '{text}'")
+            raise self.unexpected(f"a name, or '(' to construct '{text}'")
         dims = self.array_dims()
         ref = s.TypeRef(loc, self.last_end, text, None, dims)
         if self.kind != "(":

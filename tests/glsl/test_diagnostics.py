@@ -136,3 +136,33 @@ def test_the_tool_links_and_prints_nir(tmp_path: Path, capsys: pytest.CaptureFix
     path.write_text("void main() { gl_FragColor = vec4(1.0); }")
     assert main([str(path), "--nir"]) == 0
     assert "store_output" in capsys.readouterr().out
+
+
+def test_a_forgotten_semicolon_at_a_line_end_is_put_in() -> None:
+    text = "#version 330\nin vec2 uv\nout vec4 c;\nvoid main() { c = uv.xyxy; }\n"
+    assert log(text) == (
+        "a.frag:2:10: error: expected ';' after declaration before 'out'\n  in vec2 uv\n           ^\n"
+    )
+
+
+def test_an_assignment_as_condition_suggests_a_comparison() -> None:
+    text = "#version 330\nvoid main() { float f = 0.0; if (f = 1.0) f = vec2(1.0); }"
+    assert log(text) == (
+        "a.frag:2:34: error: the condition is 'float', not bool\n"
+        "  void main() { float f = 0.0; if (f = 1.0) f = vec2(1.0); }\n"
+        "                                   ^~~~~~~\n"
+        "  did you mean '=='?\n"
+        "a.frag:2:47: error: assignment: cannot convert 'vec2' to 'float'\n"
+        "  void main() { float f = 0.0; if (f = 1.0) f = vec2(1.0); }\n"
+        "                                                ^~~~~~~~~\n"
+        "  choose components: .x\n"
+    )
+
+
+def test_reading_before_writing_is_a_warning() -> None:
+    text = "void main() { float a; float b = a + 1.0; gl_FragColor = vec4(b); }"
+    assert log(text) == (
+        "a.frag:1:34: warning: 'a' is read before it is written\n"
+        "  void main() { float a; float b = a + 1.0; gl_FragColor = vec4(b); }\n"
+        "                                   ^\n"
+    )
