@@ -56,6 +56,8 @@ __all__ = ["NumpipeContext"]
 
 Slot = TypeVar("Slot")
 
+_MERGED_STAGES = (Stage.VERTEX, Stage.FRAGMENT)
+
 
 class _Signalled(Fence):
     """The fence of work that is already done."""
@@ -93,7 +95,6 @@ class NumpipeContext(Context):
         self.scratch = Scratch()
         self.selections: dict[Any, Any] = {}
         self.derived: dict[bool, Any] = {}
-        self._queue = DrawQueue()
         self._condition: RenderCondition | None = None
         self._defaults = (
             Cso(BlendState()),
@@ -103,6 +104,7 @@ class NumpipeContext(Context):
         )
         self.bound = Bound(*self._defaults)
         self.bound.stages = {stage: StageBindings() for stage in Stage}
+        self._queue = DrawQueue([self.bound.stages[stage] for stage in _MERGED_STAGES])
 
     def _set(self, name: str, value: Any) -> None:
         """Bind something that draws derive state from; a change makes them derive it anew."""
@@ -258,7 +260,7 @@ class NumpipeContext(Context):
         offset: int = 0,
         size: int = 0,
     ) -> None:
-        if index or buffer is not None:
+        if index or buffer is not None or stage not in _MERGED_STAGES:
             self._finish()  # draws that wait have their own block 0, but no other
         new: ConstantBuffer | None = None
         if buffer is not None:
@@ -267,6 +269,12 @@ class NumpipeContext(Context):
         elif data is not None:
             new = ConstantBuffer(np.frombuffer(bytes(data), np.uint8))
         bindings = self.bound.stages[stage]
+        if new is not None and index == 0 and bindings.constants:
+            last = bindings.constants[0]
+            if buffer is None and last is not None and last.buffer is None:
+                bindings.constants[0] = new
+                bindings.resources = bindings.joined = None
+                return
         old = bindings.constants[index] if index < len(bindings.constants) else None
         _hold(new.buffer if new else None, old.buffer if old else None)
         _store(bindings.constants, index, [new])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from compiler.nir.shader import Stage
-from drivers.numpipe.bound import ConstantBuffer
+from drivers.numpipe.bound import ConstantBuffer, StageBindings
 from pipe.state import DrawInfo
 
 from .pipeline import draw, run
@@ -35,28 +35,41 @@ MOST = 4096
 """Draws that may wait."""
 
 _STAGES = (Stage.VERTEX, Stage.FRAGMENT)
+_BETWEEN = (Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
 _Row = tuple[ConstantBuffer | None, ConstantBuffer | None]
 
 
 class DrawQueue:
     """The draws of a context that wait: one description, and each draw's constants."""
 
-    __slots__ = ("_info", "_rows")
+    __slots__ = ("_fragment", "_info", "_rows", "_vertex")
 
-    def __init__(self) -> None:
+    def __init__(self, bindings: list[StageBindings]) -> None:
+        self._vertex, self._fragment = bindings
         self._info: DrawInfo | None = None
         self._rows: list[_Row] = []
+
+    def _constants(self) -> _Row:
+        """What is bound as block 0 of the vertex and the fragment stage."""
+        first, second = self._vertex.constants, self._fragment.constants
+        return first[0] if first else None, second[0] if second else None
+
+    def _bind(self, row: _Row) -> None:
+        for bindings, block in zip((self._vertex, self._fragment), row, strict=True):
+            if bindings.constants and bindings.constants[0] is not block:
+                bindings.constants[0] = block
+                bindings.changed()
 
     def submit(self, context: NumpipeContext, info: DrawInfo) -> None:
         """Draw now or later."""
         if self._rows:
             if info == self._info and len(self._rows) < MOST:
-                self._rows.append(_constants(context))
+                self._rows.append(self._constants())
                 return
             self.flush(context)
         if _can_wait(context, info):
             self._info = info
-            self._rows.append(_constants(context))
+            self._rows.append(self._constants())
         else:
             draw(context, info)
 
@@ -67,31 +80,16 @@ class DrawQueue:
             return
         assert info is not None
         self._rows, self._info = [], None
-        now = _constants(context)
+        now = self._constants()
         try:
             if len(rows) >= WORTH_MERGING:
                 _draw_many(context, info, rows)
             else:
                 for row in rows:
-                    _bind(context, row)
+                    self._bind(row)
                     draw(context, info)
         finally:
-            _bind(context, now)
-
-
-def _constants(context: NumpipeContext) -> _Row:
-    """What is bound as block 0 of the vertex and the fragment stage."""
-    stages = context.bound.stages
-    first, second = stages[Stage.VERTEX].constants, stages[Stage.FRAGMENT].constants
-    return first[0] if first else None, second[0] if second else None
-
-
-def _bind(context: NumpipeContext, row: _Row) -> None:
-    for stage, block in zip(_STAGES, row, strict=True):
-        bindings = context.bound.stages[stage]
-        if bindings.constants and bindings.constants[0] is not block:
-            bindings.constants[0] = block
-            bindings.changed()
+            self._bind(now)
 
 
 def _can_wait(context: NumpipeContext, info: DrawInfo) -> bool:
@@ -109,7 +107,11 @@ def _can_wait(context: NumpipeContext, info: DrawInfo) -> bool:
     if not plain or any(element.instance_divisor for element in bound.elements.state):
         return False
     derived = draw_state(context, info.mode)
-    return derived is not None and derived.selection.mergeable
+    return (
+        derived is not None
+        and derived.selection.mergeable
+        and not any(bound.shaders.get(stage) for stage in _BETWEEN)
+    )
 
 
 def _draw_many(context: NumpipeContext, info: DrawInfo, rows: list[_Row]) -> None:
