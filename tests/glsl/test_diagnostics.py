@@ -60,7 +60,7 @@ def test_no_overload_lists_candidates() -> None:
         "a.frag:2:25: error: no overload fits 'dot(vec2, vec3)'\n"
         "  void main() { float a = dot(vec2(1.0), vec3(1.0)); }\n"
         "                          ^~~~~~~~~~~~~~~~~~~~~~~~~\n"
-        "  candidates: float dot(float, float); float dot(vec2, vec2); float dot(vec3, vec3); "
+        "  candidates: float dot(vec2, vec2); float dot(vec3, vec3); float dot(float, float); "
         "float dot(vec4, vec4)\n"
     )
 
@@ -141,7 +141,9 @@ def test_the_tool_links_and_prints_nir(tmp_path: Path, capsys: pytest.CaptureFix
 def test_a_forgotten_semicolon_at_a_line_end_is_put_in() -> None:
     text = "#version 330\nin vec2 uv\nout vec4 c;\nvoid main() { c = uv.xyxy; }\n"
     assert log(text) == (
-        "a.frag:2:10: error: expected ';' after declaration before 'out'\n  in vec2 uv\n           ^\n"
+        "a.frag:2:10: error: expected ';' after declaration before 'out'\n"
+        "  in vec2 uv\n"
+        "           ^\n"
     )
 
 
