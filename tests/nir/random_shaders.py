@@ -7,11 +7,22 @@ keep every bit.
 
 from __future__ import annotations
 
+import copy
 import random
 
 from compiler.nir import types as t
 from compiler.nir.builder import Builder
-from compiler.nir.ir import Def, Mode, Shader, Stage, Variable
+from compiler.nir.ir import (
+    Def,
+    Deref,
+    Function,
+    FunctionImpl,
+    Mode,
+    Parameter,
+    Shader,
+    Stage,
+    Variable,
+)
 from compiler.nir.opcodes import OPCODES, Opcode
 from compiler.nir.slots import FragResult, VaryingSlot
 
@@ -33,8 +44,11 @@ OTHERS = [op for op in OPCODES.values() if _usable(op) and op.output_type.base !
 class Generator:
     """Builds one shader; `pool` holds the values that may be used at the current place."""
 
-    def __init__(self, rng: random.Random, exact: bool, derefs: bool):
+    def __init__(self, rng: random.Random, exact: bool, derefs: bool, calls: bool):
         self.rng = rng
+        self.calls = calls
+        self.functions: list[Function] = []
+        self.result: Deref | None = None  # where a function stores before it returns
         self.derefs = derefs
         self.b = Builder.shader_main(Stage.FRAGMENT, "random")
         self.b.exact = exact
@@ -59,15 +73,60 @@ class Generator:
         self.pool.append(b.fge(b.channel(inputs[0], 0), b.channel(inputs[0], 1)))
         self.pool.append(b.f2i32(inputs[0]))
         self._locals()
+        if self.calls:
+            for i in range(rng.randrange(1, 3)):
+                self._function(f"f{i}")
         self._code(0)
         self._outputs()
         return b.shader
+
+    def _function(self, name: str) -> None:
+        """`void name(out float r, float x)` that may return from inside of ifs and loops."""
+        function = self.b.shader.add_function(name)
+        function.params = [
+            Parameter("r", t.FLOAT, is_deref=True),
+            Parameter("x", t.FLOAT, False, 1, 32),
+        ]
+        impl = FunctionImpl(self.b.shader, function)
+        inner = copy.copy(self)
+        inner.b = Builder(impl)
+        inner.b.exact = self.b.exact
+        inner.pool = [inner.b.load_param(1)]
+        inner.locals, inner.loops, inner.budget = [], 0, 10
+        inner.result = inner.b.deref_param(0)
+        inner._code(1)
+        inner.b.store_deref(inner.result, inner.floats(1))
+        self.functions.append(function)
+
+    def _call(self) -> None:
+        b = self.b
+        out = b.impl.add_local(f"r{len(b.impl.locals)}", t.FLOAT)
+        b.call(self.rng.choice(self.functions), [b.deref_var(out).result, self.floats(1)])
+        self.pool.append(b.load_var(out))
+
+    def _copy(self) -> None:
+        """Copy a whole variable to another one of its type."""
+        pairs = [
+            (v, w) for v in self.locals for w in self.locals if v is not w and v.type is w.type
+        ]
+        if pairs:
+            to, source = self.rng.choice(pairs)
+            self.b.copy_deref(self.b.deref_var(to), self.b.deref_var(source))
+
+    def _texture(self) -> None:
+        b, rng = self.b, self.rng
+        options = {"texture_index": rng.randrange(3), "sampler_index": rng.randrange(2)}
+        if rng.random() < 0.5:
+            srcs = [("coord", self.floats(2)), ("lod", self.floats(1))]
+            self.pool.append(b.tex("txl", srcs, t.Dim.D2, **options))
+        else:
+            self.pool.append(b.tex("tex", [("coord", self.floats(3))], t.Dim.CUBE, **options))
 
     def _locals(self) -> None:
         b = self.b
         struct = t.struct("S", [t.Field("a", t.FLOAT), t.Field("b", t.array(t.VEC2, 3))])
         kinds = [t.FLOAT, t.VEC3, t.INT, t.array(t.FLOAT, 4), t.array(t.VEC3, 2), struct, t.MAT2]
-        for i in range(self.rng.randrange(0, 4)):
+        for i in range(self.rng.randrange(0, 5)):
             var = b.impl.add_local(f"v{i}", self.rng.choice(kinds))
             self.locals.append(var)
             self._each_leaf(var)
@@ -147,8 +206,12 @@ class Generator:
                 self._if(depth)
             elif kind < 0.93 and depth < MAX_DEPTH:
                 self._loop(depth)
-            elif kind < 0.96:
+            elif kind < 0.95:
                 self._vec()
+            elif kind < 0.96:
+                self._copy() if self.rng.random() < 0.5 else self._texture()
+            elif kind < 0.975 and self.functions:
+                self._call()
             elif depth == 0 and kind < 0.98:
                 self.b.intrinsic("discard_if", [self.of(1, 1)])
             else:
@@ -179,7 +242,11 @@ class Generator:
         width = rng.randrange(1, 4)
         then_value = self.of(width, 32)
         leaves = self.loops > 0 and rng.random() < 0.25
-        if leaves:
+        if self.result is not None and rng.random() < 0.3:
+            b.store_deref(self.result, self.floats(1))
+            b.jump("return")
+            leaves = True
+        elif leaves:
             b.jump(rng.choice(["break", "continue"]))
         self.pool = list(outer)
         b.push_else()
@@ -189,7 +256,8 @@ class Generator:
         else_value = self.of(width, 32)
         self.pool = outer
         b.pop_if()
-        if not leaves and rng.random() < 0.7:
+        # Returns are lowered before values become phis.
+        if not leaves and self.result is None and rng.random() < 0.7:
             self.pool.append(b.if_phi(then_value, else_value))
 
     def _loop(self, depth: int) -> None:
@@ -241,6 +309,8 @@ class Generator:
             b.intrinsic("store_output", [value, zero], location=slot, write_mask=mask)
 
 
-def make_shader(rng: random.Random, *, exact: bool = True, derefs: bool = False) -> Shader:
-    """A new random shader."""
-    return Generator(rng, exact, derefs).build()
+def make_shader(
+    rng: random.Random, *, exact: bool = True, derefs: bool = False, calls: bool = False
+) -> Shader:
+    """A new random shader; with `calls` it has functions that return early."""
+    return Generator(rng, exact, derefs, calls).build()

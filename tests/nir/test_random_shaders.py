@@ -12,7 +12,8 @@ from random_shaders import make_shader
 from compiler.nir.interp import Environment, interpret
 from compiler.nir.optimize import OptimizeOptions, optimize
 from compiler.nir.parser import parse
-from compiler.nir.pass_runner import all_passes, run_pass
+from compiler.nir.pass_runner import all_passes, run_pass, run_passes
+from compiler.nir.pipeline import FRONT_END, LOWER_IO
 from compiler.nir.printer import print_shader
 from compiler.nir.serialize import deserialize, serialize
 from compiler.nir.validate import validate
@@ -96,6 +97,22 @@ def test_optimising_twice_finds_nothing_more(
     once = print_shader(shader)
     optimize(shader, options)
     assert print_shader(shader) == once
+
+
+@given(rng=randoms, exact=st.booleans())
+@many
+def test_functions_that_return_early_are_flattened(rng: random.Random, exact: bool) -> None:
+    shader = make_shader(rng, exact=exact, derefs=True, calls=True)
+    before = interpret(shader)
+    for spec in (*FRONT_END, *LOWER_IO):
+        name = spec if isinstance(spec, str) else spec[0]
+        run_passes(shader, [spec])
+        validate(shader, name)
+        assert before.same_as(interpret(shader)) == "", name
+    assert len(shader.functions) == 1
+    if exact:
+        optimize(shader)
+        assert before.same_as(interpret(shader)) == ""
 
 
 @given(rng=randoms, derefs=st.booleans())
