@@ -29,6 +29,7 @@ from compiler.nir.shader import FunctionImpl, Metadata, Mode, Shader, Variable
 from compiler.nir.values import Def, Src
 
 BIT_SIZES = (1, 8, 16, 32, 64)
+_REGISTER_ACCESS = frozenset({"load_reg", "store_reg", "load_reg_indirect", "store_reg_indirect"})
 
 
 class Validator:
@@ -276,8 +277,25 @@ class Validator:
         self.expect(not missing, f"index {', '.join(sorted(missing))} is missing")
         if info.dest and instr.dest is not None:
             self.expect(instr.dest.num_components == info.dest, "wrong number of components")
+        if info.dest_bits and instr.dest is not None:
+            bits = info.dest_bits
+            self.expect(instr.dest.bit_size == bits, f"the result must have {bits} bits")
+        if "reg" in info.name:
+            self.check_register(instr)
         if info.name in ("load_deref", "store_deref"):
             self.check_access(instr)
+
+    def check_register(self, instr: Intrinsic) -> None:
+        """A register is named by its declaration, and accessed in its own size."""
+        if instr.name not in _REGISTER_ACCESS:
+            return
+        decl = instr.srcs[instr.info.src_index("reg")].value.instr
+        if not isinstance(decl, Intrinsic) or decl.name != "decl_reg":
+            self.fail("a register access must name a decl_reg")
+            return
+        value = instr.dest if instr.dest is not None else instr.srcs[0].value
+        same = value.num_components == decl["num_components"]
+        self.expect(same and value.bit_size == decl["bit_size"], "not the size of the register")
 
     def check_access(self, instr: Intrinsic) -> None:
         deref = instr.deref
