@@ -353,3 +353,21 @@ def test_separable_programs_keep_open_ends() -> None:
     program = link(fragment("layout(location = 1) in vec4 v;", "v"), separable=True)
     assert program.ok, program.info_log
     assert [(i.name, i.location) for i in program.inputs] == [("v", 1)]
+
+
+def test_many_small_varyings_share_slots() -> None:
+    names = [f"v{i}" for i in range(60)]
+    declared = "".join(f"out float {n};" for n in names) + "flat out int k; out vec2 w[2];"
+    written = "".join(f"{n} = p.x;" for n in names) + "k = 1; w[0] = w[1] = p.xy;"
+    program = link(
+        vertex(declared, written),
+        fragment(
+            declared.replace("out ", "in "),
+            "vec4(" + " + ".join(names) + ") + float(k) + w[1].xyxy",
+        ),
+        xfb_varyings=["v59", "w"],
+    )
+    assert program.ok, program.info_log
+    assert program.xfb is not None
+    slots = {(o.slot, o.component) for o in program.xfb.outputs}
+    assert len(slots) == 3

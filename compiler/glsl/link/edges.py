@@ -125,8 +125,6 @@ def link_fragment_outputs(
         program.frag_outputs.append(
             FragOutput(var.name, var.type.without_array, location, index, _array_size(var.type))
         )
-        if index:
-            program.info.geometry.setdefault("dual_source", True)
 
 
 def _take(

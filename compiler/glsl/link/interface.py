@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from compiler.glsl import hir
 from compiler.glsl.builtins.limits import Limits
@@ -43,7 +43,8 @@ class Port:
     captured: bool = False
     partner: Port | None = None
     label: str = ""
-    components: list[int] = field(default_factory=list)
+    packed: int = 0
+    """component given by packing, when the layout gives none"""
 
     @property
     def shape(self) -> Type:
@@ -58,7 +59,15 @@ class Port:
 
     @property
     def component(self) -> int:
-        return self.quals.layout.get("component", 0)
+        return self.quals.layout.get("component", self.packed)
+
+    @property
+    def packing_class(self) -> tuple[object, ...]:
+        """Varyings may share a slot if they are interpolated alike and have one kind of type."""
+        element = self.shape.without_array
+        flat = self.quals.interpolation == "flat" or element.is_integer
+        how = "flat" if flat else self.quals.interpolation or "smooth"
+        return (how, element.base, self.quals.centroid, self.quals.sample, self.shape.slots())
 
 
 def _is_per_vertex(unit: StageUnit, quals: hir.Quals) -> bool:
@@ -388,6 +397,7 @@ class VaryingLinker:
                 port.location = port.explicit
                 pool = patches if port.quals.patch else taken
                 pool.update(range(port.location, port.location + port.shape.slots()))
+        self.pack(taken)
         for port in self.outputs:
             if port.location < 0 and self.is_needed_output(port):
                 pool = patches if port.quals.patch else taken
@@ -406,6 +416,34 @@ class VaryingLinker:
             self.make_variables(self.producer, self.outputs, Mode.SHADER_OUT)
         if self.consumer is not None:
             self.make_variables(self.consumer, self.inputs, Mode.SHADER_IN)
+
+    def pack(self, taken: set[int]) -> None:
+        """When one variable a slot is too many, put small ones side by side into slots."""
+        waiting = [
+            p
+            for p in self.outputs
+            if p.location < 0 and self.is_needed_output(p) and not p.quals.patch
+        ]
+        if len(taken) + sum(p.shape.slots() for p in waiting) <= _MAX_VARYINGS:
+            return
+        bins: dict[tuple[object, ...], list[list[int]]] = {}
+        waiting.sort(key=lambda p: -p.shape.without_array.rows)
+        for port in waiting:
+            element = port.shape.without_array
+            if element.is_struct or element.bit_size == 64 or port.block is not None:
+                continue
+            width = element.rows
+            open_bins = bins.setdefault(port.packing_class, [])
+            for place in open_bins:
+                if place[1] + width <= 4:
+                    break
+            else:
+                place = [self.take(taken, port), 0]
+                open_bins.append(place)
+            port.location, port.packed = place[0], place[1]
+            place[1] += width
+            if port.partner is not None:
+                port.partner.location, port.partner.packed = port.location, port.packed
 
     def is_needed_output(self, port: Port) -> bool:
         if port.captured or self.consumer is None:
