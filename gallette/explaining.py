@@ -206,7 +206,7 @@ def _run_test(result: Explanation, path: Path, driver: str) -> None:
         result.events = list(gl.pipe.variant_log)
         executable = gl.programs.executable
         handles = executable.handles if executable is not None else {}
-        for stage, handle in handles.items():
+        for (stage, _), handle in handles.items():
             for story in result.shaders:
                 if story.stage == stage.value:
                     story.variants = [_variant(v) for v in gl.pipe.explain(handle)["variants"]]
