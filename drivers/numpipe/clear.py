@@ -15,7 +15,7 @@ from pipe.state import FramebufferState, ScissorState, Surface
 
 from .resource import NumpipeResource
 
-__all__ = ["clear", "clear_color", "clear_depth_stencil", "surface_texels"]
+__all__ = ["clear", "clear_color", "clear_depth_stencil", "surface_planes", "surface_texels"]
 
 
 def surface_texels(surface: Surface) -> npt.NDArray[Any]:
@@ -27,6 +27,14 @@ def surface_texels(surface: Surface) -> npt.NDArray[Any]:
     samples = resource.samples
     texels = texels[surface.first_layer * samples : (surface.last_layer + 1) * samples]
     return texels if count == 1 else texels.reshape(*texels.shape[:2], -1, count)
+
+
+def surface_planes(surface: Surface, sample: int) -> npt.NDArray[Any]:
+    """What fragments may write: all layers of a surface, or one sample's plane of its first."""
+    texels = surface_texels(surface)
+    resource = surface.resource
+    assert isinstance(resource, NumpipeResource)
+    return texels if resource.samples == 1 else texels[sample : sample + 1]
 
 
 def _window(surface: Surface, rect: ScissorState | None) -> tuple[slice, slice, slice]:

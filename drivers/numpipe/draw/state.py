@@ -159,11 +159,10 @@ def _engine(context: NumpipeContext, selection: Selection) -> FragmentEngine:
         for sample in range(samples)
     ]
     colors, depth = planes[0], depths[0]
-    width = framebuffer.width
-    if depth is not None:
-        width = depth.stride
-    elif colors and colors[0] is not None:
-        width = colors[0].stride
+    width, plane = framebuffer.width, framebuffer.width * framebuffer.height
+    reference = depth or next((color for color in colors if color is not None), None)
+    if reference is not None:
+        width, plane = reference.stride, reference.plane
     raster = bound.rasterizer.state
     clamp = None
     if raster.depth_clamp or not (raster.depth_clip_near and raster.depth_clip_far):
@@ -172,7 +171,8 @@ def _engine(context: NumpipeContext, selection: Selection) -> FragmentEngine:
         clamp = min(near, translate + scale), max(near, translate + scale)
     state = FragmentState(
         width=width,
-        height=framebuffer.height,
+        plane=plane,
+        layers=1 if samples > 1 else max(1, framebuffer.layers),
         colors=colors,
         depth=depth,
         tests=bound.depth_stencil_alpha.state,

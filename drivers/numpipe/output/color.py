@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from drivers.numpipe.clear import surface_texels
+from drivers.numpipe.clear import surface_planes
 from pipe.codecs import pack_planes, texel_layout, unpack_planes
 from pipe.enums import LogicOp
 from pipe.formats import Format
@@ -91,6 +91,7 @@ class ColorTarget:
         "blends",
         "logicop",
         "ordered",
+        "plane",
         "stride",
     )
 
@@ -100,11 +101,12 @@ class ColorTarget:
         state: BlendState,
         index: int,
         constant: Sequence[float],
-        layer: int = 0,
+        sample: int = 0,
     ) -> None:
-        texels = surface_texels(surface)[layer]
-        self._texels = texels.reshape(-1, *texels.shape[2:])
-        self.stride = texels.shape[1]
+        planes = surface_planes(surface, sample)
+        self._texels = planes.reshape(-1, *planes.shape[3:])
+        self.stride = planes.shape[2]
+        self.plane = planes.shape[1] * planes.shape[2]
         self._format = surface.format
         self._resource = surface.resource
         target: RenderTargetBlend = state.target(index)
@@ -184,12 +186,18 @@ class ColorTarget:
             texels = np.broadcast_to(texels, (count, *self._texels.shape[1:]))
         return texels
 
-    def address(self, pixel: npt.NDArray[np.int64], width: int) -> npt.NDArray[np.int64]:
-        """Where the framebuffer's pixels (numbered with rows of `width`) are in this surface."""
-        if width == self.stride:
+    def address(
+        self, pixel: npt.NDArray[np.int64], width: int, plane: int
+    ) -> npt.NDArray[np.int64]:
+        """Where the framebuffer's pixels are in this surface.
+
+        They are numbered in rows of `width` pixels and layers of `plane` pixels.
+        """
+        if width == self.stride and plane == self.plane:
             return pixel
-        y, x = np.divmod(pixel, width)
-        address: npt.NDArray[np.int64] = y * self.stride + x
+        layer, rest = np.divmod(pixel, plane)
+        y, x = np.divmod(rest, width)
+        address: npt.NDArray[np.int64] = layer * self.plane + y * self.stride + x
         return address
 
     def write(self, pixel: npt.NDArray[np.int64], prepared: Prepared, which: Any = None) -> None:

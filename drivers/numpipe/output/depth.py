@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from drivers.numpipe.clear import surface_texels
+from drivers.numpipe.clear import surface_planes
 from pipe.enums import CompareFunc, StencilOp
 from pipe.formats import Channel
 from pipe.state import DepthStencilAlphaState, StencilState, Surface
@@ -46,12 +46,21 @@ def compare(func: CompareFunc, a: Array, b: Array) -> Array:
 class DepthTarget:
     """A depth-stencil surface, flattened."""
 
-    __slots__ = ("_depth", "_resource", "_stencil", "depth_words", "stencil_words", "stride")
+    __slots__ = (
+        "_depth",
+        "_resource",
+        "_stencil",
+        "depth_words",
+        "plane",
+        "stencil_words",
+        "stride",
+    )
 
-    def __init__(self, surface: Surface, layer: int = 0) -> None:
-        texels = surface_texels(surface)[layer]
-        flat = texels.reshape(-1, *texels.shape[2:])
-        self.stride = texels.shape[1]
+    def __init__(self, surface: Surface, sample: int = 0) -> None:
+        planes = surface_planes(surface, sample)
+        flat = planes.reshape(-1, *planes.shape[3:])
+        self.stride = planes.shape[2]
+        self.plane = planes.shape[1] * planes.shape[2]
         self._depth: Channel | None = None
         self._stencil: Channel | None = None
         for channel in surface.format.channels:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from compiler.nir.slots import FragResult
+from compiler.nir.slots import FragResult, VaryingSlot
 from drivers.numpipe.interfaces import Value
 from drivers.numpipe.queries import Counters
 from drivers.numpipe.raster.fragments import (
@@ -60,8 +60,9 @@ _EXACT = (*_MONOTONE, CompareFunc.EQUAL)
 class FragmentState:
     """Everything the engine needs to know about a draw."""
 
-    width: int  # of the framebuffer: the stride of pixel numbers
-    height: int
+    width: int  # pixels are numbered in rows of this width
+    plane: int  # and layers of this size
+    layers: int
     colors: Sequence[ColorTarget | None]
     depth: DepthTarget | None
     tests: DepthStencilAlphaState
@@ -81,7 +82,7 @@ class FragmentEngine:
         self.state = state
         self.counters = counters
         self._scratch = scratch
-        self._who = scratch.at_least(state.width * state.height)
+        self._who = scratch.at_least(state.plane * state.layers)
         tests, facts = state.tests, state.facts
         self._colors = [(i, c) for i, c in enumerate(state.colors) if c and not c.disabled]
         self._stencils = (
@@ -115,7 +116,9 @@ class FragmentEngine:
         """Run the fragments of some primitives."""
         if self.idle or self.state.sample_mask & 1 == 0:
             return
-        if self._visible and self._shades and info.screen is None and _overdrawn(spans):
+        layered = self.state.layers > 1 and VaryingSlot.LAYER in source.vertices.varyings
+        plain = info.screen is None and not layered
+        if self._visible and self._shades and plain and _overdrawn(spans):
             self._deferred(spans, source, info)
             return
         expand = expand_quads if self.state.quads and self._shades else expand_pixels
@@ -123,6 +126,8 @@ class FragmentEngine:
             lanes = expand(piece, self.state.width)
             if info.screen is not None:
                 lanes = screened(lanes, info.screen)
+            if layered:
+                lanes.pixel += layers_of(source, self.state.layers, lanes) * self.state.plane
             if lanes.count:
                 self._piece(lanes, source, info)
 
@@ -327,7 +332,7 @@ class FragmentEngine:
         distinct: bool,
     ) -> None:
         """Write lanes to their pixels, in order where that matters."""
-        at = color.address(pixel, self.state.width)
+        at = color.address(pixel, self.state.width, self.state.plane)
         if not color.ordered:
             color.write(at, prepared, which)
             return
@@ -343,6 +348,15 @@ class FragmentEngine:
             color.touch()
         if self.state.depth is not None and (self._tests_depth or self._stencils):
             self.state.depth.touch()
+
+
+def layers_of(source: PlaneSource, layers: int, lanes: Fragments) -> Ints:
+    """The layer each lane's primitive goes to; one that is not there becomes the last."""
+    value = np.asarray(source.flat(VaryingSlot.LAYER, 0)).reshape(-1).view(np.int32)
+    layer = np.clip(value, 0, layers - 1).astype(np.int64)
+    if len(layer) == 1:
+        return np.broadcast_to(layer[0], lanes.count)
+    return layer.take(lanes.primitive)
 
 
 def screened(lanes: Fragments, screen: Bools) -> Fragments:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from compiler.errors import GalletteError
+from compiler.nir.slots import VaryingSlot
 from drivers.numpipe.interfaces import Value
 
 from .fragments import Fragments
@@ -224,6 +225,11 @@ class ChunkLanes:
     def _num_samples(self, component: int) -> Value:
         return np.asarray(1 if self._samples is None else SAMPLES, np.int32)
 
+    def _layer_id(self, component: int) -> Value:
+        if VaryingSlot.LAYER not in self._source.vertices.varyings:
+            return np.zeros((), np.int32)
+        return self.flat(VaryingSlot.LAYER, 0).view(np.int32)
+
     def _helper_invocation(self, component: int) -> Value:
         return np.zeros((), np.bool_) if self.helper is None else self.helper
 
@@ -247,7 +253,7 @@ _SYSTEM: dict[str, Callable[[ChunkLanes, int], Value]] = {
     "sample_pos": ChunkLanes._sample_pos,
     "sample_mask_in": ChunkLanes._sample_mask_in,
     "num_samples": ChunkLanes._num_samples,
-    "layer_id": _constant(np.int32(0)),
+    "layer_id": ChunkLanes._layer_id,
     "view_index": _constant(np.int32(0)),
     "viewport_index": _constant(np.int32(0)),
 }
