@@ -404,3 +404,50 @@ def draw_arrays_indirect(ctx: Context, mode: int, indirect: Pointer) -> None:
 @entry
 def draw_elements_indirect(ctx: Context, mode: int, type: int, indirect: Pointer) -> None:
     multi_draw_elements_indirect(ctx, mode, type, indirect, 1, 0)
+
+
+# -- what transform feedback captured --------------------------------------------------------------
+
+
+def _draw_feedback(ctx: Context, mode: int, name: int, stream: int, instances: int) -> None:
+    check_mode(ctx, mode)
+    if stream:
+        raise invalid_value("there is one vertex stream")
+    if instances < 0:
+        raise invalid_value("negative instance count")
+    found = ctx.feedback.default if name == 0 else ctx.feedback.names.get(name)
+    if found is None:
+        raise invalid_value(f"{name} is not the name of a transform feedback")
+    if not found.ended:
+        raise invalid_operation("the transform feedback has not captured anything")
+    target = next((t for t in found.targets if t is not None), None)
+    if target is None or not ctx.can_draw():
+        return
+    _prepare(ctx, mode, 0, 0, instances)
+    if instances:
+        ctx.pipe.draw_vbo(
+            DrawInfo(_PRIMITIVES[mode], 0, 0, instances, count_from_stream_output=target)
+        )
+    ctx.vertex_input.finish()
+
+
+@entry
+def draw_transform_feedback(ctx: Context, mode: int, id: int) -> None:
+    _draw_feedback(ctx, mode, id, 0, 1)
+
+
+@entry
+def draw_transform_feedback_stream(ctx: Context, mode: int, id: int, stream: int) -> None:
+    _draw_feedback(ctx, mode, id, stream, 1)
+
+
+@entry
+def draw_transform_feedback_instanced(ctx: Context, mode: int, id: int, instances: int) -> None:
+    _draw_feedback(ctx, mode, id, 0, instances)
+
+
+@entry
+def draw_transform_feedback_stream_instanced(
+    ctx: Context, mode: int, id: int, stream: int, instances: int
+) -> None:
+    _draw_feedback(ctx, mode, id, stream, instances)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from state_tracker.dirty import Dirty
 from state_tracker.enums import GL
 from state_tracker.errors import invalid_enum, invalid_operation, invalid_value
 from state_tracker.getters import gets
@@ -11,6 +12,7 @@ from state_tracker.memory import Pointer
 from state_tracker.program_queries import get_programiv
 from state_tracker.programs import STAGES, ProgramObject, ShaderObject
 from state_tracker.registry import entry
+from state_tracker.subroutines import reset_choices
 
 if TYPE_CHECKING:
     from state_tracker.context import Context
@@ -175,7 +177,10 @@ def use_program(ctx: Context, program: int) -> None:
     if ctx.feedback.current.active and not ctx.feedback.current.paused:
         raise invalid_operation("transform feedback is active")
     if found is not None:
-        found.require_linked()
+        executable = found.require_linked()
+        if executable.linked.subroutine_uniforms:
+            reset_choices(executable)
+            ctx.dirty |= Dirty.CONSTANTS
     ctx.programs.use(found)
 
 

@@ -406,6 +406,39 @@ def test_transform_feedback_captures_both_ways(gl: GLInterface) -> None:
         assert errors(gl) == []
 
 
+def test_captured_vertices_are_drawn_without_counting_them(gl: GLInterface) -> None:
+    vertex = (
+        "#version 330\nin vec2 position;\nout vec2 moved;\nvoid main() {\n"
+        "moved = position * 0.5;\ngl_Position = vec4(0.0);\n}\n"
+    )
+    capture = gl.create_program()
+    gl.attach_shader(capture, compiled(gl, GL.VERTEX_SHADER, vertex))
+    gl.attach_shader(capture, compiled(gl, GL.FRAGMENT_SHADER, "#version 330\nvoid main() {}\n"))
+    gl.transform_feedback_varyings(capture, ["moved"], GL.INTERLEAVED_ATTRIBS)
+    gl.link_program(capture)
+    gl.use_program(capture)
+    quad(gl, capture)
+    (feedback,) = gl.gen_transform_feedbacks(1)
+    gl.bind_transform_feedback(GL.TRANSFORM_FEEDBACK, feedback)
+    (buffer,) = gl.gen_buffers(1)
+    gl.bind_buffer_base(GL.TRANSFORM_FEEDBACK_BUFFER, 0, buffer)
+    gl.buffer_data(GL.TRANSFORM_FEEDBACK_BUFFER, 256, bytes(256), GL.DYNAMIC_COPY)
+    gl.enable(GL.RASTERIZER_DISCARD)
+    gl.begin_transform_feedback(GL.POINTS)
+    gl.draw_arrays(GL.POINTS, 0, 4)
+    gl.end_transform_feedback()
+    gl.disable(GL.RASTERIZER_DISCARD)
+    name = program(gl)
+    gl.uniform4f(gl.get_uniform_location(name, "color"), 1.0, 1.0, 1.0, 1.0)
+    gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
+    location = gl.get_attrib_location(name, "position")
+    gl.enable_vertex_attrib_array(location)
+    gl.vertex_attrib_pointer(location, 2, GL.FLOAT, 0, 0, None)
+    gl.draw_transform_feedback(GL.TRIANGLE_STRIP, feedback)
+    assert errors(gl) == []
+    assert (pixels(gl)[..., 0] == 255).sum() == 32 * 32
+
+
 def test_fences_signal(gl: GLInterface) -> None:
     fence = gl.fence_sync(GL.SYNC_GPU_COMMANDS_COMPLETE, 0)
     assert gl.is_sync(fence)
