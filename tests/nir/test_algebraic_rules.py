@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import time
+
 import pytest
 from rule_checker import WAIVERS, CannotBuildError, cases, check_rule, waiver_key
 
 from compiler.nir.algebraic.engine import rewrite_impl
 from compiler.nir.algebraic.options import AlgebraicOptions
-from compiler.nir.algebraic.pattern import Rule, compile_rule
+from compiler.nir.algebraic.pattern import Rule, RuleError, compile_rule
 from compiler.nir.algebraic.rules import all_rules, rule_set, rule_texts
 
 RULES = all_rules()
@@ -86,3 +89,33 @@ def test_rules_together_come_to_rest_on_every_search_tree(
         if count > 60 or rewrite_impl(impl, together):
             restless.append(f"{rule}: {count} rewrites")
     assert not restless, "\n".join(restless)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (("fadd", "a", "b"), "a rule is (search, replace, *conditions)"),
+        ((("fadd", "a"), "a"), "fadd takes 2 sources"),
+        ((("fsum", "a"), "a"), "unknown opcode 'fsum'"),
+        ((("fneg", "a(is_lucky)"), "a"), "unknown predicate 'is_lucky'"),
+        ((("fneg", "a"), "b"), "variable 'b' is not bound by the search"),
+        ((("fneg", "a.x"), "a"), "a swizzle is for replacements"),
+        ((("fneg", "A?"), "a"), "malformed variable 'A?'"),
+        ((("f neg", "a"), "a"), "malformed operation 'f neg'"),
+        ((("fneg", "a"), "a", "sometimes"), "malformed condition 'sometimes'"),
+        ((("fneg", None), "a"), "what is None?"),
+        ((("flt", "a", "b"), ("fge", 0.0, 1.0)), "the bit size of a part of the replacement"),
+    ],
+)
+def test_a_malformed_rule_says_what_is_wrong(text: tuple[object, ...], message: str) -> None:
+    with pytest.raises(RuleError, match=re.escape(message)):
+        compile_rule(text)
+
+
+def test_building_every_matcher_is_quick() -> None:
+    start = time.process_time()
+    for phase in ("main", "late"):
+        for number, text in enumerate(rule_texts(phase)):
+            compile_rule(text, number)
+    # About 20 ms on the machine this was written on; the bound is for a machine ten times slower.
+    assert time.process_time() - start < 0.5

@@ -100,7 +100,7 @@ def test_optimising_twice_finds_nothing_more(
 
 
 @given(rng=randoms, exact=st.booleans())
-@many
+@settings(few, max_examples=25)
 def test_functions_that_return_early_are_flattened(rng: random.Random, exact: bool) -> None:
     shader = make_shader(rng, exact=exact, derefs=True, calls=True)
     before = interpret(shader)

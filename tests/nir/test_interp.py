@@ -1,0 +1,303 @@
+"""The reference interpreter, against results worked out by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from compiler.errors import GalletteError
+from compiler.nir.interp import Environment, ExecutionBudgetError, Result, interpret
+from compiler.nir.parser import parse
+from compiler.nir.slots import FragResult
+
+LANES = 8
+LANE = np.arange(LANES)
+
+
+def run(body: str, *, header: str = "", **environment: object) -> Result:
+    """Run code of main; `%zero` is 0 and `%lane` the number of the lane."""
+    text = (
+        f"shader compute\n{header}\nimpl main {{\nblock start:\n32 %zero = load_const (0)\n"
+        f"32 %one = load_const (1)\n32 %lane = @load_subgroup_invocation ()\n{body}\n}}"
+    )
+    return interpret(parse(text), Environment(LANES, **environment))  # type: ignore[arg-type]
+
+
+def out(value: str, slot: int = 0) -> str:
+    name = f"FRAG.DATA{slot}"
+    return f"@store_output ({value}, %zero) (location={name}, write_mask=x)"
+
+
+def ints(result: Result, slot: int = 0) -> list[int]:
+    return [int(v) for v in result.outputs[FragResult.DATA0 + slot, 0].astype(np.int32)]
+
+
+def test_a_phi_asks_each_lane_where_it_came_from() -> None:
+    result = run(
+        f"""32 %four = load_const (4)
+        1 %c = ilt %lane, %four
+        if %c {{
+        block a:
+        32 %x = iadd %lane, %four
+        }} else {{
+        block b:
+        }}
+        block e:
+        32 %r = phi a: %x, b: %zero
+        {out("%r")}"""
+    )
+    assert ints(result) == [4, 5, 6, 7, 0, 0, 0, 0]
+
+
+def test_lanes_leave_a_loop_one_after_the_other_and_keep_their_values() -> None:
+    result = run(
+        f"""loop {{
+        block h:
+        32 %i = phi start: %zero, n: %k
+        32 %sum = phi start: %zero, n: %s
+        1 %c = ige %i, %lane
+        if %c {{
+        break
+        }}
+        block n:
+        32 %s = iadd %sum, %i
+        32 %k = iadd %i, %one
+        }}
+        {out("%sum")}"""
+    )
+    assert ints(result) == [n * (n - 1) // 2 for n in range(LANES)]
+
+
+def test_continue_skips_the_rest_of_the_body() -> None:
+    result = run(
+        f"""32 %d = deref_var &odd (shader_temp int)
+        loop {{
+        block h:
+        32 %i = phi start: %zero, skip: %k, n: %k
+        1 %c = ige %i, %lane
+        if %c {{
+        break
+        }}
+        block m:
+        32 %k = iadd %i, %one
+        32 %bit = iand %i, %one
+        1 %even = ieq %bit, %zero
+        if %even {{
+        block skip:
+        continue
+        }}
+        block n:
+        32 %v = @load_deref (%d)
+        32 %w = iadd %v, %one
+        @store_deref (%d, %w) (write_mask=x)
+        }}
+        32 %r = @load_deref (%d)
+        {out("%r")}""",
+        header="var shader_temp int odd",
+    )
+    assert ints(result) == [n // 2 for n in range(LANES)]
+
+
+def test_phis_of_one_block_read_before_any_of_them_writes() -> None:
+    result = run(
+        f"""32 %three = load_const (3)
+        loop {{
+        block h:
+        32 %i = phi start: %zero, n: %k
+        32 %a = phi start: %one, n: %b
+        32 %b = phi start: %lane, n: %a
+        1 %c = ige %i, %three
+        if %c {{
+        break
+        }}
+        block n:
+        32 %k = iadd %i, %one
+        }}
+        {out("%a")}
+        {out("%b", 1)}"""
+    )
+    assert ints(result) == list(range(LANES))
+    assert ints(result, 1) == [1] * LANES
+
+
+def test_a_discarded_lane_writes_nothing_more() -> None:
+    result = run(
+        f"""32 %four = load_const (4)
+        1 %c = ilt %lane, %four
+        @discard_if (%c)
+        @store_ssbo (%lane, %zero, %zero) (write_mask=x)
+        {out("%lane")}""",
+        ssbos={0: bytes(4)},
+    )
+    assert result.alive.tolist() == [False] * 4 + [True] * 4
+    assert not result.written[FragResult.DATA0, 0][:4].any()
+    assert result.buffers["ssbo", 0].view(np.uint32)[0] == LANES - 1
+
+
+def test_a_demoted_lane_goes_on_as_a_helper() -> None:
+    result = run(
+        f"""32 %four = load_const (4)
+        1 %c = ilt %lane, %four
+        @demote_if (%c)
+        1 %h = @is_helper_invocation ()
+        32 %r = b2i32 %h
+        {out("%r")}"""
+    )
+    assert ints(result) == [1] * 4 + [0] * 4
+    assert result.alive.tolist() == [False] * 4 + [True] * 4
+
+
+def test_memory_out_of_range_reads_zero_and_is_not_written() -> None:
+    result = run(
+        f"""32 %four = load_const (4)
+        32 %o = imul %lane, %four
+        32 %v = @load_ssbo (%zero, %o)
+        {out("%v")}
+        @store_ssbo (%lane, %zero, %o) (write_mask=x)""",
+        ssbos={0: np.array([7, 7, 7], np.uint32).tobytes()},
+    )
+    assert ints(result) == [7, 7, 7, 0, 0, 0, 0, 0]
+    assert result.buffers["ssbo", 0].view(np.uint32).tolist() == [0, 1, 2]
+
+
+def test_atomics_happen_lane_after_lane() -> None:
+    result = run(
+        f"""32 %old = @ssbo_atomic (%zero, %zero, %lane) (atomic_op=iadd)
+        {out("%old")}""",
+        ssbos={0: bytes(4)},
+    )
+    assert ints(result) == [n * (n - 1) // 2 for n in range(LANES)]
+    assert result.buffers["ssbo", 0].view(np.uint32)[0] == sum(range(LANES))
+
+
+def test_compare_and_exchange_stores_only_on_a_match() -> None:
+    result = run(
+        f"""32 %old = @ssbo_atomic_swap (%zero, %zero, %lane, %one) (atomic_op=xchg)
+        {out("%old")}""",
+        ssbos={0: np.array([3], np.uint32).tobytes()},
+    )
+    assert ints(result) == [3, 3, 3, 3, 1, 1, 1, 1]
+
+
+def test_an_array_index_out_of_range_reads_zero_and_writes_nothing() -> None:
+    result = run(
+        f"""32 %d = deref_var &a (shader_temp int[4])
+        32 %e = deref_array &%d[%lane] (shader_temp int)
+        32 %v = iadd %lane, %one
+        @store_deref (%e, %v) (write_mask=x)
+        32 %r = @load_deref (%e)
+        {out("%r")}""",
+        header="var shader_temp int[4] a",
+    )
+    assert ints(result) == [1, 2, 3, 4, 0, 0, 0, 0]
+
+
+def test_block_variables_are_their_buffers() -> None:
+    result = run(
+        f"""32 %d = deref_var &b (ssbo $B)
+        32 %t = deref_struct &%d.1 (ssbo uint[:4])
+        32 %e = deref_array &%t[%lane] (ssbo uint)
+        32 %v = @load_deref (%e)
+        {out("%v")}
+        32 %h = deref_struct &%d.0 (ssbo uint)
+        @store_deref (%h, %lane) (write_mask=x)""",
+        header='type $B = interface "B" std430 { uint n (offset=0); uint[:4] v (offset=4) }\n'
+        "var ssbo $B b (binding=2, interface=$B)",
+        ssbos={2: np.array([9, 5, 6, 7], np.uint32).tobytes()},
+    )
+    assert ints(result) == [5, 6, 7, 0, 0, 0, 0, 0]
+    assert result.buffers["ssbo", 2].view(np.uint32)[0] == LANES - 1
+
+
+def test_subgroup_operations_see_the_active_lanes() -> None:
+    result = run(
+        f"""32 %four = load_const (4)
+        1 %c = ige %lane, %four
+        if %c {{
+        32 %first = @read_first_invocation (%lane)
+        {out("%first")}
+        1 %any = @vote_any (%c)
+        32 %x = b2i32 %any
+        {out("%x", 1)}
+        32x4 %ballot = @ballot (%c)
+        @store_output (%ballot, %zero) (location=FRAG.DATA2, write_mask=x)
+        }}"""
+    )
+    assert ints(result)[4:] == [4] * 4
+    assert ints(result, 1)[4:] == [1] * 4
+    assert ints(result, 2)[4:] == [0xF0] * 4
+
+
+def test_registers_keep_a_value_for_each_lane() -> None:
+    result = run(
+        f"""32 %r = @decl_reg () (num_array_elems=2)
+        @store_reg (%lane, %r) (base=1, write_mask=x)
+        32 %i = iand %lane, %one
+        32 %v = @load_reg_indirect (%r, %i)
+        {out("%v")}"""
+    )
+    assert ints(result) == [0, 1, 0, 3, 0, 5, 0, 7]
+
+
+def test_a_function_returns_lane_by_lane() -> None:
+    text = """shader compute
+function f (deref int r, 32x1 int x)
+function main () entry
+impl f {
+    32 %o = @load_param ()
+    32 %d = deref_cast %o (function_temp int)
+    32 %x = @load_param () (param=1)
+    32 %four = load_const (4)
+    @store_deref (%d, %x) (write_mask=x)
+    1 %c = ilt %x, %four
+    if %c {
+        return
+    }
+    32 %n = ineg %x
+    @store_deref (%d, %n) (write_mask=x)
+}
+impl main {
+    var function_temp int r
+    32 %zero = load_const (0)
+    32 %lane = @load_subgroup_invocation ()
+    32 %d = deref_var &r (function_temp int)
+    call f (%d, %lane)
+    32 %v = @load_deref (%d)
+    @store_output (%v, %zero) (location=FRAG.DATA0, write_mask=x)
+}"""
+    result = interpret(parse(text), Environment(LANES))
+    assert ints(result) == [0, 1, 2, 3, -4, -5, -6, -7]
+
+
+def test_an_endless_loop_runs_out_of_budget() -> None:
+    with pytest.raises(ExecutionBudgetError, match="did not end within its execution budget"):
+        run("loop {\n32 %x = iadd %lane, %one\n}")
+
+
+def test_endless_recursion_is_refused() -> None:
+    text = "shader compute\nfunction f ()\nfunction main () entry\nimpl f {\ncall f ()\n}\n"
+    with pytest.raises(ExecutionBudgetError, match="calls nested too deeply"):
+        interpret(parse(text + "impl main {\ncall f ()\n}"), Environment(4))
+
+
+def test_arithmetic_on_pointers_is_refused() -> None:
+    with pytest.raises(GalletteError, match="cannot compute iadd of pointers"):
+        run(
+            "32 %d = deref_var &a (shader_temp int)\n32 %e = iadd %d, %one",
+            header="var shader_temp int a",
+        )
+
+
+def test_the_same_question_gets_the_same_answer() -> None:
+    one, two = Environment(LANES, seed=5), Environment(LANES, seed=5)
+    two.input(33, 1, 32)  # another question in between
+    assert one.input(32, 0, 32).tolist() == two.input(32, 0, 32).tolist()
+    assert one.input(32, 0, 32).tolist() != Environment(LANES, seed=6).input(32, 0, 32).tolist()
+
+
+def test_differences_between_runs_are_told() -> None:
+    one = run(out("%lane"))
+    assert one.same_as(run(out("%lane"))) == ""
+    assert "output" in one.same_as(run(out("%one")))
+    assert "not written any more" in one.same_as(run(""))
+    assert one.same_as(run(out("%lane") + "\n" + out("%one", 3))) == ""
