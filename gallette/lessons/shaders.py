@@ -36,7 +36,8 @@ def corpus() -> Iterator[tuple[str, dict[str, str]]]:
     for name, path in find_tests([]):
         test = parse_file(Path(path))
         needs = context_needs(test)
-        glsl = {stages[s.stage]: s.text for s in test.shaders if s.form == "glsl"}
+        shaders = [s for s in test.shaders if s.form == "glsl" and s.stage in stages]
+        glsl = {stages[s.stage]: s.text for s in shaders}
         error_wanted = any(c.text.startswith("link error") for c in test.commands)
         if needs.profile == "core" and len(test.shaders) == len(glsl) == 2 and not error_wanted:
             yield name.replace("@", "/"), glsl

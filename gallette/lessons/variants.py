@@ -63,7 +63,7 @@ def collect(driver: str) -> tuple[list[Any], dict[str, dict[str, Any]]]:
 
     def look(gl: Any) -> None:
         events.extend(gl.pipe.variant_log)
-        for stage, handle in gl.programs.executable.handles.items():
+        for (stage, _), handle in gl.programs.executable.handles.items():
             stages[stage.value] = gl.pipe.explain(handle)
 
     run_test(parse_text(PROGRAM, "lesson.shader_test"), driver, before_release=look)
