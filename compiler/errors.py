@@ -13,6 +13,7 @@ __all__ = [
     "CompileError",
     "GalletteError",
     "InputError",
+    "ResetError",
     "Span",
     "ValidationError",
     "caret_message",
@@ -70,3 +71,7 @@ class CompileError(GalletteError):
 
 class ValidationError(GalletteError):
     """An IR invariant does not hold; the text shows the shader and marks the instruction."""
+
+
+class ResetError(GalletteError):
+    """A driver gave up on its work (a runaway shader): the context must be made anew."""

@@ -196,7 +196,7 @@ class Context(GLInterface):
         self.debug_context = debug
         self.error = GL.NO_ERROR
         self.dirty = Dirty.ALL
-        self.released = False
+        self.released = self.lost = False
         self.pipe = self.screen.context_create()
         self.pipe_framebuffer = FramebufferState()
         self.bound_shaders: dict[Stage, Handle] = {}

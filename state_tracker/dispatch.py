@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from compiler.errors import ResetError
 from state_tracker.errors import GLError, invalid_value
 from state_tracker.functions import Function, Kind, Param
 from state_tracker.memory import dtype_of, read_string, read_strings, write_bytes
@@ -133,6 +134,9 @@ def bind_method(
         except GLError as error:
             record(error, function)
             return default
+        except ResetError:
+            context.lost = True
+            raise
 
     def raw(*args: Any) -> Any:
         full = args + (OMITTED,) * (total - len(args))
@@ -141,6 +145,9 @@ def bind_method(
         except GLError as error:
             record(error, function)
             return default
+        except ResetError:
+            context.lost = True
+            raise
 
     has_texts = any(p.kind is Kind.STRINGS for p in params)
     several = len(function.outputs) > 1 or (function.outputs and function.result != "void")
@@ -162,6 +169,9 @@ def bind_method(
         except GLError as error:
             record(error, function)
             return default
+        except ResetError:
+            context.lost = True
+            raise
         if len(args) == required:
             return result
         args += (None,) * (total - len(args))

@@ -13,7 +13,7 @@ from pipe.resource import Resource
 from pipe.state import DrawInfo
 from state_tracker.dirty import Dirty
 from state_tracker.enums import GL
-from state_tracker.errors import invalid_enum, invalid_operation, invalid_value
+from state_tracker.errors import GLError, invalid_enum, invalid_operation, invalid_value
 from state_tracker.memory import Pointer, read_array, read_bytes
 from state_tracker.registry import entry
 from state_tracker.validate import validate
@@ -52,6 +52,8 @@ def check_mode(ctx: Context, mode: int) -> None:
         raise invalid_enum(mode, "primitive type")
     if ctx.immediate.active:
         raise invalid_operation("not between glBegin and glEnd")
+    if ctx.lost:
+        raise GLError(GL.CONTEXT_LOST, "the context was reset and must be made anew")
 
 
 def _check_pipeline(ctx: Context, mode: int) -> None:
@@ -133,6 +135,7 @@ def draw(
                 instances,
                 base_instance,
                 vertices_per_patch=ctx.raster.patch_vertices,
+                patch_levels=ctx.raster.patch_levels,
                 draw_id=draw_id,
             )
         )
@@ -229,6 +232,7 @@ def draw_indexed(
                 restart is not None,
                 restart or 0,
                 vertices_per_patch=ctx.raster.patch_vertices,
+                patch_levels=ctx.raster.patch_levels,
                 draw_id=draw_id,
             )
         )

@@ -268,6 +268,8 @@ gets(
         "MAX_SERVER_WAIT_TIMEOUT": lambda c: (1 << 63) - 1,
         "MAX_PATCH_VERTICES": lambda c: 32,
         "PATCH_VERTICES": lambda c: c.raster.patch_vertices,
+        "PATCH_DEFAULT_OUTER_LEVEL": lambda c: c.raster.patch_levels[:4],
+        "PATCH_DEFAULT_INNER_LEVEL": lambda c: c.raster.patch_levels[4:],
         "NUM_SHADER_BINARY_FORMATS": lambda c: 0,
         "SHADER_BINARY_FORMATS": lambda c: [],
         "NUM_PROGRAM_BINARY_FORMATS": lambda c: 0,
@@ -382,7 +384,7 @@ def get_error(ctx: Context) -> int:
 
 @entry
 def get_graphics_reset_status(ctx: Context) -> int:
-    return GL.NO_ERROR
+    return GL.GUILTY_CONTEXT_RESET if ctx.lost else GL.NO_ERROR
 
 
 @entry

@@ -41,6 +41,7 @@ class RasterState:
     offset: tuple[float, float, float]
     flat_shade: bool
     patch_vertices: int
+    patch_levels: tuple[float, ...]
     sample_mask: int
 
     def __init__(self, ctx: Context):
@@ -65,6 +66,7 @@ class RasterState:
         self.line_smooth = self.line_stipple = False
         self.stipple_factor, self.stipple_pattern = 1, 0xFFFF
         self.patch_vertices = 3
+        self.patch_levels = (1.0,) * 6  # outer, inner
         self.point_size = 1.0
         self.program_point_size = False
         self.point_smooth = False
@@ -411,3 +413,17 @@ def patch_parameteri(ctx: Context, pname: int, value: int) -> None:
     if not 0 < value <= 32:
         raise invalid_value(f"{value} is not a number of vertices for a patch")
     ctx.raster.patch_vertices = value
+
+
+@entry
+def patch_parameterfv(ctx: Context, pname: int, values: Pointer) -> None:
+    """Levels of patches when there is no control shader."""
+    levels = ctx.raster.patch_levels
+    if pname == GL.PATCH_DEFAULT_OUTER_LEVEL:
+        outer = read_array(values, "float", 4)
+        ctx.raster.patch_levels = (*map(float, outer), *levels[4:])
+    elif pname == GL.PATCH_DEFAULT_INNER_LEVEL:
+        inner = read_array(values, "float", 2)
+        ctx.raster.patch_levels = (*levels[:4], *map(float, inner))
+    else:
+        raise invalid_enum(pname, "patch parameter")

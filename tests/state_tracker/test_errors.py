@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from compiler.errors import ResetError
 from state_tracker import GL, GLInterface
 from tests.state_tracker.helpers import errors, program, quad
 
@@ -210,6 +211,28 @@ def test_sampler_uniforms_take_units_only(gl: GLInterface) -> None:
     assert errors(gl) == [V]
     gl.uniform1i(location, 3)
     assert gl.get_uniformiv(name, location) == [3]
+
+
+def test_a_runaway_shader_resets_the_context(ours: GLInterface) -> None:
+    fragment = """#version 330
+    uniform int stop;
+    out vec4 c;
+    void main() {
+        int i = 0;
+        while (i != stop) i = (i + 2) & 1023;
+        c = vec4(float(i));
+    }
+    """
+    name = program(ours, fragment=fragment)
+    quad(ours, name)
+    ours.uniform1i(ours.get_uniform_location(name, "stop"), 1)
+    assert ours.get_graphics_reset_status() == GL.NO_ERROR
+    with pytest.raises(ResetError, match="loop iterations"):
+        ours.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+        ours.finish()
+    assert ours.get_graphics_reset_status() == GL.GUILTY_CONTEXT_RESET
+    ours.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+    assert errors(ours) == ["GL_CONTEXT_LOST"]
 
 
 def test_errors_reach_debug_output(ours: GLInterface) -> None:

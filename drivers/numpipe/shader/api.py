@@ -22,7 +22,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from compiler.errors import GalletteError
+from compiler.errors import ResetError
 from drivers.numpipe.interfaces import (
     ComputeLanes,
     ControlLanes,
@@ -58,7 +58,7 @@ lane's emissions happen in list order.
 """
 
 
-class ShaderBudgetError(GalletteError):
+class ShaderBudgetError(ResetError):
     """A shader ran past its execution budget; the context that ran it is to be reset."""
 
 
