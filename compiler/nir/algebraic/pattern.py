@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, TypeAlias
 
 from compiler.nir.algebraic.predicates import PREDICATES, USE_COUNT_PREDICATES, Predicate
@@ -110,6 +111,13 @@ def rule_text(text: tuple[Any, ...]) -> str:
     return f"({', '.join(parts)})"
 
 
+@cache
+def _parsed(pattern: re.Pattern[str], text: str) -> tuple[str, ...] | None:
+    """The groups of a match; the same few strings occur in hundreds of rules."""
+    match = pattern.match(text)
+    return match.groups() if match is not None else None
+
+
 class _Compiler:
     """Turns the two tuples of one rule into trees."""
 
@@ -122,17 +130,19 @@ class _Compiler:
         return RuleError(f"{message} in {rule_text(self.text)}")
 
     def predicates(self, text: str | None) -> tuple[tuple[Predicate, ...], tuple[str, ...]]:
-        names = tuple(text.split(",")) if text else ()
+        if not text:
+            return (), ()
+        names = tuple(text.split(","))
         for name in names:
             if name not in PREDICATES:
                 raise self.error(f"unknown predicate {name!r}")
         return tuple(PREDICATES[n] for n in names), names
 
     def expr(self, item: tuple[Any, ...], searching: bool) -> Expr:
-        match = _OP.match(item[0])
-        if match is None:
+        groups = _parsed(_OP, item[0])
+        if groups is None:
             raise self.error(f"malformed operation {item[0]!r}")
-        mark, name, size, conditions = match.groups()
+        mark, name, size, conditions = groups
         op = OPCODES.get(name)
         if op is None:
             raise self.error(f"unknown opcode {name!r}")
@@ -159,10 +169,10 @@ class _Compiler:
         raise self.error(f"what is {item!r}?")
 
     def var(self, item: str, searching: bool) -> Var:
-        match = _VAR.match(item)
-        if match is None:
+        groups = _parsed(_VAR, item)
+        if groups is None:
             raise self.error(f"malformed variable {item!r}")
-        constant, name, size, conditions, swizzle = match.groups()
+        constant, name, size, conditions, swizzle = groups
         if name not in self.names:
             if not searching:
                 raise self.error(f"variable {name!r} is not bound by the search")
@@ -170,7 +180,7 @@ class _Compiler:
         if swizzle and searching:
             raise self.error("a swizzle is for replacements")
         predicates, names = self.predicates(conditions)
-        picked = tuple("xyzw".index(c) for c in swizzle or "")
+        picked = tuple(["xyzw".index(c) for c in swizzle]) if swizzle else ()
         return Var(
             name, self.names[name], bool(constant), int(size or 0), predicates, names, picked
         )
@@ -283,7 +293,7 @@ def _survey(node: Pattern) -> tuple[bool, bool]:
     """(is any part inexact, does any predicate count uses) of a search pattern."""
     if isinstance(node, Const):
         return False, False
-    counted = any(n in USE_COUNT_PREDICATES for n in node.predicate_names)
+    counted = not USE_COUNT_PREDICATES.isdisjoint(node.predicate_names)
     if isinstance(node, Var):
         return False, counted
     inexact = node.inexact
