@@ -23,7 +23,6 @@ _Params = Sequence[tuple[str, Type]]
 _NO_FOLD = frozenset(
     ("noise1", "noise2", "noise3", "noise4", "ftransform", "dFdx", "dFdy", "fwidth")
 )
-_IMAGE_WRITES = frozenset(("imageStore",))
 
 
 class CallChecker(ConstructorChecker):

@@ -15,7 +15,6 @@ _INTERPOLATION = frozenset(("smooth", "flat", "noperspective"))
 _MEMORY = frozenset(("coherent", "volatile", "restrict", "readonly", "writeonly"))
 _PRECISION = frozenset(("highp", "mediump", "lowp"))
 _STORAGE = frozenset(("const", "in", "out", "inout", "uniform", "buffer", "shared"))
-_LEGACY = {"attribute": "in", "varying": ""}
 # The order required before GLSL 4.20.
 _RANK = {
     "precise": 0,

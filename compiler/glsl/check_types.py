@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from compiler.glsl import hir
 from compiler.glsl import syntax as s
-from compiler.glsl.check_base import constant_value
 from compiler.glsl.check_qualifiers import QualifierChecker
-from compiler.glsl.conversions import can_convert
-from compiler.glsl.diagnostics import Abort
 from compiler.glsl.typenames import TYPE_NAMES
 from compiler.nir import types as t
 from compiler.nir.types import Base, Field, Type
@@ -222,16 +219,3 @@ class TypeChecker(QualifierChecker):
             raise self.abort(f"'{type_}' needs {wanted} values, {len(node.items)} given", node)
         values = [self.initializer(i, parts, "component") for i in node.items]
         return self.make(type_, values, node)
-
-    def require_constant(self, value: hir.Expr, what: str) -> hir.Value:
-        constant = constant_value(value)
-        if constant is None:
-            raise self.abort(f"{what} must be a constant expression", value)
-        return constant
-
-    def fits(self, source: Type, target: Type) -> bool:
-        return can_convert(source, target, self.lang)
-
-    def silent(self) -> Abort:
-        """For constructs whose error has been reported elsewhere."""
-        return Abort()

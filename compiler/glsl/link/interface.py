@@ -19,7 +19,6 @@ from compiler.nir.types import Type
 __all__ = ["Port", "VaryingLinker", "ports"]
 
 _MAX_VARYINGS = 32
-_MAX_PATCHES = 32
 
 
 @dataclass(slots=True, eq=False)

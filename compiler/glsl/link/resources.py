@@ -425,7 +425,28 @@ class ResourceLinker(BlockLinker):
                 self.log.error(f"the {stage.value} shader uses too many samplers: {count}")
         if sum(self.textures.values()) > limits.max_combined_texture_image_units:
             self.log.error("the program uses too many samplers")
+        self.check_image_limits()
         self.check_component_limits()
+
+    def check_image_limits(self) -> None:
+        limits, images = self.limits, self.images
+        table = {
+            Stage.VERTEX: limits.max_vertex_image_uniforms,
+            Stage.TESS_CTRL: limits.max_tess_control_image_uniforms,
+            Stage.TESS_EVAL: limits.max_tess_evaluation_image_uniforms,
+            Stage.GEOMETRY: limits.max_geometry_image_uniforms,
+            Stage.FRAGMENT: limits.max_fragment_image_uniforms,
+            Stage.COMPUTE: limits.max_compute_image_uniforms,
+        }
+        for stage, count in images.items():
+            if count > table.get(stage, count):
+                self.log.error(f"the {stage.value} shader uses too many images: {count}")
+        total = sum(images.values())
+        if total > limits.max_combined_image_uniforms:
+            self.log.error("the program uses too many images")
+        outputs = len(self.program.frag_outputs)
+        if total and total + outputs > limits.max_combined_image_units_and_fragment_outputs:
+            self.log.error("the program uses too many images and fragment outputs together")
 
     def check_component_limits(self) -> None:
         limits = self.limits

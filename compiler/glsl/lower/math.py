@@ -14,7 +14,6 @@ from compiler.glsl.lower import matrices, trigonometry
 from compiler.glsl.lower.math_table import MATH, Lower, imm, row
 from compiler.glsl.lower.values import Value
 from compiler.nir.builder import Builder
-from compiler.nir.types import Type
 
 __all__ = ["MATH", "lower_math"]
 
@@ -339,9 +338,6 @@ def _noise(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
     return b.imm_zero(e.type.components, 32)
 
 
-_COLUMNWISE = frozenset(("abs", "min", "max", "mix", "clamp"))
-
-
 def lower_math(b: Builder, e: hir.BuiltinCall, args: list[Value]) -> tuple[Any, ...] | None:
     """(result, written values...) of a numeric built-in, or None if it is not one."""
     row = MATH.get(e.name)
@@ -349,7 +345,3 @@ def lower_math(b: Builder, e: hir.BuiltinCall, args: list[Value]) -> tuple[Any, 
         return None
     result = row(b, e, args)
     return result if isinstance(result, tuple) else (result,)
-
-
-def result_type(e: hir.BuiltinCall) -> Type:
-    return e.type

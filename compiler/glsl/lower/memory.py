@@ -23,7 +23,6 @@ _ATOMIC = {
     "CompSwap": ("xchg", "xchg", "xchg"),
     "Subtract": ("", "iadd", "iadd"),
 }
-_VOTES = {"any": "vote_any", "all": "vote_all", "allEqual": "vote_ieq"}
 _DEST = {Base.FLOAT: "float32", Base.INT: "int32", Base.UINT: "uint32"}
 
 

@@ -17,7 +17,6 @@ from compiler.nir import types as t
 from compiler.nir.builder import Builder
 from compiler.nir.ir import Def, Deref, FunctionImpl, Mode, Parameter, Variable
 from compiler.nir.ir import Function as NirFunction
-from compiler.nir.types import Base
 
 __all__ = ["StatementLowering"]
 
@@ -384,5 +383,3 @@ def _continues(s: hir.Switch) -> bool:
 ExpressionLowering._dispatch[hir.BuiltinCall] = StatementLowering.builtin_call
 ExpressionLowering._dispatch[hir.Call] = StatementLowering.user_call
 ExpressionLowering._dispatch[hir.SubroutineCall] = StatementLowering.subroutine_call
-
-_INDEX_BASES = (Base.INT, Base.UINT)

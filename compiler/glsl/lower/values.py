@@ -12,7 +12,7 @@ from typing import Any
 from compiler.glsl.hir import Value as ConstValue
 from compiler.nir.builder import Builder, float_bits
 from compiler.nir.ir import Def, Deref
-from compiler.nir.types import Base, Type, scalar
+from compiler.nir.types import Type
 
 __all__ = ["Value", "constant", "constant_bits", "convert", "letter", "load", "store"]
 
@@ -130,7 +130,3 @@ def zero(b: Builder, type_: Type) -> Value:
     if type_.is_struct:
         return [zero(b, f.type) for f in type_.fields]
     return b.imm_zero(type_.components, type_.bit_size)
-
-
-def scalar_of(type_: Type) -> Type:
-    return scalar(Base.INT if type_ is None else type_.base)
