@@ -356,6 +356,7 @@ class DrawInfo:
     primitive_restart: bool = False
     restart_index: int = 0
     vertices_per_patch: int = 3
+    patch_levels: tuple[float, ...] = (1.0,) * 6  # outer, inner; without a control shader
     draw_id: int = 0
     indirect: IndirectInfo | None = None
     count_from_stream_output: StreamOutputTarget | None = field(default=None)

@@ -144,7 +144,7 @@ def run(context: NumpipeContext, derived: DrawState, info: DrawInfo, merged: boo
         if derived.evaluation is None:
             return
         vertices, corners, identity = tessellated_primitives(
-            context, derived, vertices, corners, identity
+            context, derived, vertices, corners, identity, info.patch_levels
         )
         provoking = corners[:, 0 if state.flatshade_first else -1]
     if derived.geometry is not None:

@@ -31,7 +31,6 @@ __all__ = ["DomainPoints", "Patches", "tessellated_primitives"]
 Array = npt.NDArray[Any]
 _Varying = Callable[[int, int], Value]
 _ZERO = np.zeros((), np.float32)
-_LEVELS = np.ones(4, np.float32)
 
 
 class Patches:
@@ -135,15 +134,17 @@ def _controlled(
     vertices: VertexSet,
     corners: Ints,
     identity: npt.NDArray[np.int32],
+    levels: tuple[float, ...],
 ) -> tuple[_Varying, Ints, Outputs]:
     """What the evaluation shader reads: (per-vertex values, corners, values of patches)."""
     program = derived.control
     if program is None:
-        levels: Outputs = {
-            VaryingSlot.TESS_LEVEL_OUTER: [np.asarray(x) for x in _LEVELS],
-            VaryingSlot.TESS_LEVEL_INNER: [np.asarray(x) for x in _LEVELS],
+        fixed = [np.asarray(level, np.float32) for level in levels]
+        patch: Outputs = {
+            VaryingSlot.TESS_LEVEL_OUTER: [*fixed[:4]],
+            VaryingSlot.TESS_LEVEL_INNER: [*fixed[4:6], None, None],
         }
-        return vertices.component, corners, levels
+        return vertices.component, corners, patch
     size = max(1, context.bound.shaders[Stage.TESS_CTRL].shader.info.vertices_out)
     outputs, patches = program.control(Patches(vertices.component, corners, identity, size))
     count = len(corners)
@@ -170,13 +171,14 @@ def tessellated_primitives(
     vertices: VertexSet,
     corners: Ints,
     identity: npt.NDArray[np.int32],
+    levels: tuple[float, ...],
 ) -> tuple[VertexSet, Ints, npt.NDArray[np.int32]]:
     """Run both shaders and the tessellator: (vertices, corners, patch numbers)."""
     bound = context.bound
     program = derived.evaluation
     assert program is not None
     info = bound.shaders[Stage.TESS_EVAL].shader.info
-    varying, inputs, patches = _controlled(context, derived, vertices, corners, identity)
+    varying, inputs, patches = _controlled(context, derived, vertices, corners, identity, levels)
     count = len(corners)
     table = np.concatenate(
         (
