@@ -70,9 +70,11 @@ class NumpipeScreen(Screen):
         self.options = options or ScreenOptions()
         keep_freed_memory()
         self.caps = Caps(
+            glsl_version=430,
             fp64=True,
             int64=True,
             max_point_size=LARGEST_POINT,
+            layered_rendering=True,
             max_dual_source_render_targets=1,
             max_samples=SAMPLES,
             max_shader_buffers=16,
