@@ -220,7 +220,10 @@ class Context(ABC):
     @abstractmethod
     def set_shader_buffers(
         self, stage: Stage, start: int, buffers: Sequence[ShaderBuffer | None]
-    ) -> None: ...
+    ) -> None:
+        """Storage blocks by their index in the NIR; behind them, in slot `max_shader_buffers + n`,
+        the atomic counter buffer of binding n."""
+
     @abstractmethod
     def set_vertex_buffers(self, buffers: Sequence[VertexBuffer | None]) -> None: ...
     @abstractmethod
