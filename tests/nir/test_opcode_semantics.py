@@ -74,6 +74,9 @@ def test_the_same_value_gives_the_same_bits_at_any_place_and_stride(op: Opcode, 
         same(run([a[start : start + 5] for a in args]), slice(start, start + 5))
     for i in range(0, COUNT, 29):
         same(run([a[i : i + 1] for a in args]), slice(i, i + 1))
+        # Uniform values: NumPy scalars, and arrays without dimensions.
+        same(run([a[i] for a in args]).reshape(1), slice(i, i + 1))
+        same(run([np.array(a[i]) for a in args]).reshape(1), slice(i, i + 1))
     if len(args) > 1:
         # A uniform operand: one element, broadcast.
         fixed = [args[0], *[a[7:8] for a in args[1:]]]
