@@ -15,6 +15,7 @@ from compiler.nir.intrinsics import ATOMIC_OPS
 from compiler.nir.ir import Def, Shader, Stage
 from drivers.numpipe.interfaces import ShaderResources
 from drivers.numpipe.resource import create_resource
+from drivers.numpipe.screen import NumpipeScreen
 from drivers.numpipe.shader.program import compile_program
 from drivers.numpipe.shader.translate_storage import ATOMIC_BUFFERS
 from drivers.numpipe.storage import image_unit
@@ -223,3 +224,7 @@ def test_images_are_written_read_and_counted() -> None:
     touched = resource.view(0, np.uint32)
     assert set(np.unique(touched).tolist()) <= {0, 408}
     assert (touched == 408).any()
+
+
+def test_the_screen_offers_as_many_storage_blocks_as_counters_leave_room_for() -> None:
+    assert NumpipeScreen().caps.max_shader_buffers == ATOMIC_BUFFERS
