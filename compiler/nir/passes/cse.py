@@ -49,10 +49,7 @@ def _cse_impl(impl: FunctionImpl) -> bool:
 def _key(instr: Instr) -> Hashable | None:
     """What two instructions must agree in to compute the same value."""
     if isinstance(instr, Alu):
-        srcs = [(id(s.value), s.swizzle) for s in instr.srcs]
-        if instr.op.commutative and srcs[1] < srcs[0]:
-            srcs[0], srcs[1] = srcs[1], srcs[0]
-        return (instr.op.name, instr.result.num_components, *srcs)
+        return _alu_key(instr)
     if isinstance(instr, LoadConst):
         return (instr.values, instr.result.bit_size)
     if isinstance(instr, Deref):
@@ -70,6 +67,22 @@ def _key(instr: Instr) -> Hashable | None:
         pairs = sorted((s.pred.index, id(s.value)) for s in instr.phi_srcs)
         return ("phi", id(instr.block), *pairs)
     return None
+
+
+def _alu_key(instr: Alu) -> Hashable:
+    """Opcode, width and sources; this is asked for every instruction in every round."""
+    op, srcs = instr.op, instr.srcs
+    first = srcs[0]
+    if len(srcs) == 1:
+        return (op, len(first.swizzle), id(first.value), first.swizzle)
+    second = srcs[1]
+    a, b = (id(first.value), first.swizzle), (id(second.value), second.swizzle)
+    if op.commutative and b < a:
+        a, b = b, a
+    width = instr.result.num_components
+    if len(srcs) == 2:
+        return (op, width, a, b)
+    return (op, width, a, b, *[(id(s.value), s.swizzle) for s in srcs[2:]])
 
 
 def _tex_key(instr: Tex) -> Hashable:
