@@ -126,7 +126,7 @@ class Environment:
         data = self._buffers.get((kind, index))
         if data is None:
             words = self.buffer_bytes // 4
-            if kind in ("shared", "scratch"):
+            if kind in ("shared", "scratch", "counter"):
                 data = np.zeros(words * 4, dtype=np.uint8)
             else:
                 data = self.floats(words, kind, index).astype(np.float32).view(np.uint8).copy()
@@ -207,7 +207,8 @@ class Result:
                 lane = int(np.flatnonzero(bad)[0])
                 return f"output {key} lane {lane}: {_show(a, lane)} and {_show(b, lane)}"
         for name in sorted(set(self.buffers) & set(other.buffers)):
-            if not np.array_equal(self.buffers[name], other.buffers[name]):
+            a, b = self.buffers[name].view(np.uint32), other.buffers[name].view(np.uint32)
+            if not _equal(a, b, tolerance).all():
                 return f"buffer {name} differs"
         return self._same_vertices(other, tolerance)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from compiler.nir.interp_env import Array
-from compiler.nir.interp_memory import Pointer, narrow, slot_count, widen
+from compiler.nir.interp_memory import VERTEX_STRIDE, Pointer, narrow, slot_count, widen
 from compiler.nir.opcodes import numpy_dtype
 
 if TYPE_CHECKING:
@@ -131,9 +131,11 @@ def _load_per_vertex_input(run: Interpreter, instr: Intrinsic) -> Any:
     return _slot_load(run, instr, _int(run, instr, "vertex"), _int(run, instr, "offset"))
 
 
-@_does("store_output")
+@_does("store_output", "store_per_vertex_output")
 def _store_output(run: Interpreter, instr: Intrinsic) -> Any:
     value, offset = run.read(instr.srcs[0]), _int(run, instr, "offset")
+    if instr.name == "store_per_vertex_output":  # vertices lie far apart
+        offset = offset + _int(run, instr, "vertex") * VERTEX_STRIDE
     for c in range(len(value)):
         if not instr["write_mask"] >> c & 1:
             continue
@@ -148,9 +150,11 @@ def _store_output(run: Interpreter, instr: Intrinsic) -> Any:
             run.result.written[key] = wrote | mine
 
 
-@_does("load_output")
+@_does("load_output", "load_per_vertex_output")
 def _load_output(run: Interpreter, instr: Intrinsic) -> Any:
     dest, offset = instr.result, _int(run, instr, "offset")
+    if instr.name == "load_per_vertex_output":
+        offset = offset + _int(run, instr, "vertex") * VERTEX_STRIDE
     rows = []
     for c in range(dest.num_components):
         step, component = divmod(instr["component"] + c, 4)
@@ -191,6 +195,8 @@ def _nothing(run: Interpreter, instr: Intrinsic) -> Any:
 
 def _buffer(run: Interpreter, instr: Intrinsic) -> tuple[str, Array, Array]:
     """(kind, block, byte offset) of a memory access."""
+    if instr.name.startswith("atomic_counter"):
+        return "counter", np.full(run.lanes, instr["base"]), _int(run, instr, "offset")
     kind = instr.name.split("_")[1 if "atomic" not in instr.name else 0]
     if kind == "push":
         offset = _int(run, instr, "offset") + instr["base"]
@@ -214,6 +220,7 @@ def _buffer(run: Interpreter, instr: Intrinsic) -> tuple[str, Array, Array]:
     "load_scratch",
     "load_global",
     "load_push_constant",
+    "atomic_counter_read",
 )
 def _load_memory(run: Interpreter, instr: Intrinsic) -> Any:
     dest = instr.result
@@ -250,7 +257,14 @@ def _store_memory(run: Interpreter, instr: Intrinsic) -> Any:
                 data[at : at + size] = np.frombuffer(piece, dtype=np.uint8)
 
 
-@_does("ssbo_atomic", "ssbo_atomic_swap", "shared_atomic", "shared_atomic_swap")
+@_does(
+    "ssbo_atomic",
+    "ssbo_atomic_swap",
+    "shared_atomic",
+    "shared_atomic_swap",
+    "atomic_counter",
+    "atomic_counter_swap",
+)
 def _memory_atomic(run: Interpreter, instr: Intrinsic) -> Any:
     bits = instr.result.bit_size
     kind, block, offset = _buffer(run, instr)
@@ -285,13 +299,14 @@ def _atomic(
     """Lane after lane: return the old value, store the combined one."""
     data = run.read(instr.srcs[instr.info.src_index("data")])[0]
     swap = instr.name.endswith("_swap")
+    op = instr.indices.get("atomic_op", "xchg")
     compare = run.read(instr.srcs[instr.info.src_index("compare")])[0] if swap else data
     out = np.zeros((1, run.lanes), dtype=numpy_dtype("uint", bits))
     for lane in np.flatnonzero(run.active).tolist():
         old, new = load(lane), int(data[lane])
         out[0, lane] = old
         if not swap:
-            store(lane, combine(instr["atomic_op"], old, new, bits))
+            store(lane, combine(op, old, new, bits))
         elif old == int(compare[lane]):
             store(lane, new)
     return out

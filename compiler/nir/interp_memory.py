@@ -23,6 +23,8 @@ from compiler.nir.shader import Mode, Variable
 from compiler.nir.slots import SystemValue
 from compiler.nir.types import Type
 
+# Outputs of vertex n of a patch are told apart by slots this far apart.
+VERTEX_STRIDE = 1024
 _SHARED_MODES = Mode.UBO | Mode.SSBO | Mode.SHARED | Mode.GLOBAL
 
 
@@ -288,9 +290,14 @@ class Memory:
         for var, data, touched in zip(self.variables, self.storage, self.touched, strict=True):
             if not var.mode & Mode.SHADER_OUT or var.location < 0:
                 continue
-            for i, leaf in enumerate(leaves(var.type, var.location, var.component, var.compact)):
+            per_vertex = var.per_vertex and var.type.element is not None
+            inner = var.type.element if per_vertex else var.type
+            assert inner is not None
+            one = list(leaves(inner, var.location, var.component, var.compact))
+            for i in range(len(data)):
+                vertex, leaf = i // len(one), one[i % len(one)]
                 if touched[i].any():
-                    key = (leaf.slot, leaf.component)
+                    key = (leaf.slot + vertex * VERTEX_STRIDE, leaf.component)
                     dtype = numpy_dtype("uint", max(leaf.bit_size, 32))
                     self.result.outputs[key] = data[i].astype(dtype)
                     self.result.written[key] = touched[i].copy()

@@ -28,6 +28,9 @@ STAGES = {
     "vertex shader": Stage.VERTEX,
     "fragment shader": Stage.FRAGMENT,
     "geometry shader": Stage.GEOMETRY,
+    "compute shader": Stage.COMPUTE,
+    "tessellation control shader": Stage.TESS_CTRL,
+    "tessellation evaluation shader": Stage.TESS_EVAL,
 }
 # Constant folding and the interpreter round alike; re-association and fusing do not.
 TOLERANCE = 1e-3

@@ -93,6 +93,11 @@ IDENTITIES: list[RuleText] = [
 REASSOCIATION: list[RuleText] = [
     (("~fadd", "#a", ("fadd(is_used_once)", "b(is_not_const)", "#c")), ("fadd", ("fadd", a, c), b)),
     (("~fmul", "#a", ("fmul(is_used_once)", "b(is_not_const)", "#c")), ("fmul", ("fmul", a, c), b)),
+    # Constant factors move outwards, where they meet and fold.
+    (
+        ("~fmul", ("fmul(is_used_once)", "a(is_not_const)", "#b"), "c(is_not_const)"),
+        ("fmul", ("fmul", a, c), b),
+    ),
     (("~fadd", ("fmul", a, b), ("fmul", a, c)), ("fmul", a, ("fadd", b, c))),
     (
         ("~fadd", ("fneg(is_used_once)", ("fmul(is_used_once)", a, b)), ("fmul", a, c)),
