@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import compiler.glsl.link.linker as linker
@@ -61,11 +62,17 @@ def read_back(shader: Shader) -> None:
     assert print_shader(parse(text)) == text
 
 
+def environment(seed: int) -> Environment:
+    """Made-up inputs; but shaders index arrays by their invocation, which must stay in range."""
+    ids = np.stack([np.arange(16) % 3, np.zeros(16, int), np.zeros(16, int)])
+    return Environment(seed=seed, system_values={"global_invocation_id": ids})
+
+
 def same_results(before: Shader, after: Shader) -> str:
     for seed in (1, 2):
         try:
-            ran = interpret(before, Environment(seed=seed), budget=20_000)
-            again = interpret(after, Environment(seed=seed), budget=20_000)
+            ran = interpret(before, environment(seed), budget=20_000)
+            again = interpret(after, environment(seed), budget=20_000)
         except ExecutionBudgetError:
             return ""  # made-up inputs may ask for very many iterations
         difference = ran.same_as(again, tolerance=TOLERANCE)
