@@ -34,8 +34,8 @@ __all__ = ["Batch", "rasterize"]
 Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.uint32]
 
-LARGEST_BATCH = 1 << 16
-"""Primitives taken through setup at a time."""
+LARGEST_BATCH = {1: 1 << 13, 2: 1 << 14, 3: 1 << 16}
+"""Points, lines and triangles taken through setup at a time: it bounds the rows they cover."""
 
 
 @dataclass(slots=True)
@@ -84,9 +84,10 @@ def rasterize(context: RasterContext, vertices: VertexSet, batch: Batch) -> None
     context.counters.clipper_out += len(batch.corners)
     if context.target.empty or not len(batch.corners):
         return
-    for start in range(0, len(batch.corners), LARGEST_BATCH):
-        part = batch.take(slice(start, start + LARGEST_BATCH))
-        size = part.corners.shape[1]
+    size = batch.corners.shape[1]
+    step = LARGEST_BATCH[size]
+    for start in range(0, len(batch.corners), step):
+        part = batch.take(slice(start, start + step))
         if size == 3:
             _triangles(context, vertices, part)
         elif size == 2:
@@ -184,11 +185,18 @@ def _triangles(context: RasterContext, vertices: VertexSet, batch: Batch) -> Non
         if wanted:
             depth = offset_depth(vertices, some.corners, state, context.offset)
         if mode is PolygonMode.FILL:
-            spans, source, info = rasterize_triangles(
-                vertices, some, identity, state, context.target, depth, context.multisampled
-            )
-            info.screen = context.screen
-            context.engine.draw(spans, source, info)
+            for part in some.parts(context.target):
+                spans, source, info = rasterize_triangles(
+                    vertices,
+                    some.take(part),
+                    identity[part],
+                    state,
+                    context.target,
+                    None if depth is None else depth[:, part],
+                    context.multisampled,
+                )
+                info.screen = context.screen
+                context.engine.draw(spans, source, info)
         else:
             _outlines(context, vertices, batch, some, mode, depth)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +16,13 @@ from pipe.state import RasterizerState
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
 from .samples import sampled_spans
-from .setup import Rect, polygon_edges, snap, triangle_area
+from .setup import SUBPIXELS, Rect, polygon_edges, snap, triangle_area
 from .spans import Spans, spans_of
 
 __all__ = ["DepthOffset", "Faced", "face_triangles", "offset_depth", "rasterize_triangles"]
+
+_MOST_ROWS = 1 << 19
+"""Rows of triangles rasterized at a time."""
 
 Bools = npt.NDArray[np.bool_]
 Doubles = npt.NDArray[np.float64]
@@ -58,6 +62,17 @@ class Faced:
     @property
     def count(self) -> int:
         return len(self.provoking)
+
+    def parts(self, target: Rect) -> list[slice]:
+        """Cut the batch so that no part has too many rows: they bound the memory it takes."""
+        low = np.clip(self.y.min(axis=0) / SUBPIXELS, target.y0, target.y1)
+        high = np.clip(self.y.max(axis=0) / SUBPIXELS, target.y0, target.y1)
+        ends = np.cumsum(high - low + 1)
+        if ends[-1] <= _MOST_ROWS:
+            return [slice(0, self.count)]
+        cuts = np.unique(np.searchsorted(ends, np.arange(_MOST_ROWS, ends[-1], _MOST_ROWS)) + 1)
+        bounds = [0, *(int(cut) for cut in cuts if cut < self.count), self.count]
+        return [slice(a, b) for a, b in itertools.pairwise(bounds)]
 
 
 def face_triangles(

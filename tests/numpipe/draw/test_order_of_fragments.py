@@ -10,6 +10,7 @@ import pytest
 from draw_scene import Canvas, color_fragment, position_vertex
 
 from drivers.numpipe.output import engine, order
+from drivers.numpipe.raster import triangles
 from pipe.enums import (
     BlendFactor,
     BlendFunc,
@@ -169,3 +170,15 @@ def test_blending_functions_are_all_reachable(canvas: Callable[..., Any]) -> Non
         target.draw(Primitive.TRIANGLES, square, [0.5, 0.5, 0.5, 0.5])
         expected = value if func is not BlendFunc.REVERSE_SUBTRACT else -0.25
         np.testing.assert_allclose(target.image(), expected)
+
+
+def test_many_rows_are_rasterized_in_parts(
+    canvas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    images = []
+    for most in (100, 1 << 19):
+        monkeypatch.setattr(triangles, "_MOST_ROWS", most)
+        target = canvas(64, 64, depth="Z24_UNORM_S8_UINT")
+        target.set_rasterizer(offset_tri=True, offset_scale=0.5)
+        images.append(run(target, True, SETUPS["depth LESS"], seed=7)[0])
+    np.testing.assert_array_equal(images[0], images[1])
