@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 
 from compiler import debug
+from compiler.errors import GalletteError
 from compiler.errors import CompileError
 from compiler.glsl import hir
 from compiler.glsl.language import Language
