@@ -10,7 +10,6 @@ from __future__ import annotations
 import sys
 
 from compiler import debug
-from compiler.errors import GalletteError
 from compiler.errors import CompileError
 from compiler.glsl import hir
 from compiler.glsl.language import Language
