@@ -222,9 +222,8 @@ def _select(e: AluEmitter, op: Op, kinds: list[str]) -> None:
     if no.varying and no is not yes:
         register = e.scope.find(no)
         if no.end <= op.pos and register.owned and register.kind == dst.kind:
-            e.scope.busy = [(end, r) for end, r in e.scope.busy if r is not register]
+            e.file.take_over(e.scope, dst, register)
             e.file.expire(e.scope, op.pos, e.current)
-            e.file.place(e.scope, dst, register)
             e.line(f"putmask({register.name}, {mask}, {value})")
             return
     base = e.copied(no, dst.kind)

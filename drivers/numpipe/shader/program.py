@@ -38,9 +38,7 @@ DEFAULT_BUDGET = 1 << 18
 """Loop iterations one chunk may spend, over all loops together."""
 
 _RUNTIME: dict[str, Any] = {
-    name: getattr(module, name)
-    for module in (runtime, runtime_storage)
-    for name in module.__all__
+    name: getattr(module, name) for module in (runtime, runtime_storage) for name in module.__all__
 }
 _NUMPY: dict[str, Any] = {
     "copyto": np.copyto,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
 
 from .lane_ir import LaneValue, LoopOp, Region
 
@@ -38,7 +39,8 @@ class Scope:
     loop: LoopOp | None = None
     places: dict[int, Register] = field(default_factory=dict)  # by value id
     free: list[Register] = field(default_factory=list)
-    busy: list[tuple[int, Register]] = field(default_factory=list)  # (last read, register)
+    busy: list[tuple[int, int, Register]] = field(default_factory=list)
+    """A heap of (last read, a number to tell equals apart, register)."""
 
     def find(self, value: LaneValue) -> Register:
         return self.places[value.id]
@@ -49,6 +51,7 @@ class RegisterFile:
 
     def __init__(self) -> None:
         self.count = 0
+        self.placed = 0
 
     def fresh(self, scope: Scope, region: Region, kind: str, owned: bool = True) -> Register:
         self.count += 1
@@ -56,15 +59,11 @@ class RegisterFile:
 
     def expire(self, scope: Scope, pos: int, region: Region) -> None:
         """Give back registers whose values are read for the last time at or before `pos`."""
-        if not scope.busy:
-            return
-        keep = []
-        for end, register in scope.busy:
-            if end > pos:
-                keep.append((end, register))
-            elif register.owned and _encloses(register.region, region):
+        busy = scope.busy
+        while busy and busy[0][0] <= pos:
+            register = heappop(busy)[2]
+            if register.owned and _encloses(register.region, region):
                 scope.free.append(register)
-        scope.busy = keep
 
     def reuse(self, scope: Scope, kind: str) -> Register | None:
         """A register of a dead value, its array ready to be written."""
@@ -75,7 +74,14 @@ class RegisterFile:
 
     def place(self, scope: Scope, value: LaneValue, register: Register) -> None:
         scope.places[value.id] = register
-        scope.busy.append((value.end, register))
+        self.placed += 1
+        heappush(scope.busy, (value.end, self.placed, register))
+
+    def take_over(self, scope: Scope, value: LaneValue, register: Register) -> None:
+        """Let `value` live on in a register whose own value is read for the last time."""
+        scope.busy = [entry for entry in scope.busy if entry[2] is not register]
+        heapify(scope.busy)
+        self.place(scope, value, register)
 
     def leave(self, scope: Scope, region: Region) -> None:
         """A conditional region ends: names first bound in it are not to be relied on."""

@@ -21,6 +21,10 @@ MAX_NESTING = 80
 """Python's own limit is 100 levels of indentation; some of ours need two."""
 
 
+MAX_LOOPS = 18
+"""Python allows 20 blocks within each other."""
+
+
 def translate(shader: Shader, *, flat_colors: bool = False) -> LaneProgram:
     """Take one optimised, single-function shader apart.
 
@@ -107,6 +111,10 @@ class _Translator(MemoryTranslator):
 
     def loop(self, node: Loop) -> None:
         op = LoopOp(self.region)
+        if _loops_around(op.body) > MAX_LOOPS:
+            raise GalletteError(
+                f"shader {self.shader.name!r} nests loops more than {MAX_LOOPS} deep"
+            )
         before = node.owner[node.owner.index(node) - 1]
         after = node.owner[node.owner.index(node) + 1]
         assert isinstance(before, Block) and isinstance(after, Block)
@@ -163,6 +171,14 @@ class _Translator(MemoryTranslator):
             again.values.extend(self.whole(phi.src_for(block)))
         op.continues.append(again)
         self.region.items.append(again)
+
+
+def _loops_around(region: Region | None) -> int:
+    count = 0
+    while region is not None:
+        count += isinstance(region.owner, LoopOp)
+        region = region.parent
+    return count
 
 
 def _jumps(body: Body) -> bool:
