@@ -95,6 +95,7 @@ class Interpreter:
             self.result.outputs.clear()
         self.result.alive &= ~self.helper
         self.result.buffers = self.env.buffers()
+        self.result.images = self.env.images
         return self.result
 
     # Control flow.
@@ -379,6 +380,13 @@ class Interpreter:
                 numpy_dtype("uint", result.dtype.itemsize * 8)
             )
         self.write(tex.result, result)
+
+    def image_unit(self, src: Src) -> Array:
+        """The image a source names: by number, or by a deref."""
+        if src.value in self.pointers:
+            return self._unit(self.pointers[src.value])
+        unit: Array = self.typed(src, "int")[0].astype(np.int64)
+        return unit
 
     def _unit(self, pointer: Pointer) -> Array:
         """The texture unit of a sampler variable: its binding plus the array element."""

@@ -36,6 +36,11 @@ _FLOAT_SYSTEM_VALUES = frozenset(
 )
 
 
+_LANE_NUMBERS = frozenset(
+    {"vertex_id", "vertex_id_zero_base", "subgroup_invocation", "local_invocation_index"}
+)
+
+
 class Environment:
     """Inputs and resources of one run over `lanes` invocations.
 
@@ -62,6 +67,7 @@ class Environment:
         self.system_values = dict(system_values or {})
         self.uniforms = dict(uniforms or {})
         self.buffer_bytes = buffer_bytes
+        self.images: dict[tuple[int, ...], list[int]] = {}
         self._buffers: dict[tuple[str, int], Array] = {}
         for kind, given in (("ubo", ubos), ("ssbo", ssbos)):
             for index, data in (given or {}).items():
@@ -107,7 +113,7 @@ class Environment:
             if table.ndim < 2:
                 table = np.broadcast_to(table, (components, self.lanes))
             return np.stack([self.raw(row, bit_size) for row in table[:components]])
-        if name in ("vertex_id", "vertex_id_zero_base", "subgroup_invocation"):
+        if name in _LANE_NUMBERS:
             return self.raw(np.arange(self.lanes), bit_size)[None]
         if name in ("helper_invocation", "is_helper_invocation"):
             return np.zeros((1, self.lanes), dtype=np.bool_)
@@ -136,6 +142,14 @@ class Environment:
     def buffers(self) -> dict[tuple[str, int], Array]:
         """Every buffer touched so far."""
         return self._buffers
+
+    def texel(self, where: tuple[int, ...]) -> list[int]:
+        """Raw bits of four components of an image at (unit, coordinates..., sample); writable."""
+        found = self.images.get(where)
+        if found is None:
+            found = self.floats(4, "image", *where).astype(np.float32).view(np.uint32).tolist()
+            self.images[where] = found
+        return found
 
     def texture(self, tex: Tex, unit: Array, srcs: dict[str, Array]) -> Array:
         """Result of a texture operation, shape (components, lanes), in the operation's type.
@@ -182,6 +196,7 @@ class Result:
         self.written: dict[tuple[int, int], Array] = {}
         self.alive = np.ones(lanes, dtype=np.bool_)
         self.buffers: dict[tuple[str, int], Array] = {}
+        self.images: dict[tuple[int, ...], list[int]] = {}
         self.vertices: list[tuple[int, Array, dict[tuple[int, int], Array]]] = []
 
     def floats(self, slot: int, component: int = 0) -> Array:
@@ -210,6 +225,9 @@ class Result:
             a, b = self.buffers[name].view(np.uint32), other.buffers[name].view(np.uint32)
             if not _equal(a, b, tolerance).all():
                 return f"buffer {name} differs"
+        for where in sorted(set(self.images) & set(other.images)):
+            if self.images[where] != other.images[where]:
+                return f"image texel {where} differs"
         return self._same_vertices(other, tolerance)
 
     def _same_vertices(self, other: Result, tolerance: float) -> str:

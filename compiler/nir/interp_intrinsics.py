@@ -15,6 +15,7 @@ import numpy as np
 from compiler.nir.interp_env import Array
 from compiler.nir.interp_memory import VERTEX_STRIDE, Pointer, narrow, slot_count, widen
 from compiler.nir.opcodes import numpy_dtype
+from compiler.nir.types import Dim
 
 if TYPE_CHECKING:
     from compiler.nir.instrs import Intrinsic
@@ -335,6 +336,63 @@ def combine(op: str, old: int, new: int, bits: int) -> int:
         "dec_wrap": new if old == 0 or old > new else old - 1,
     }
     return results[op] & mask
+
+
+# Images: texels are looked up one lane after the other.
+
+
+def _texels(run: Interpreter, instr: Intrinsic) -> list[tuple[int, ...]]:
+    """(unit, coordinates..., sample) of every lane."""
+    deref = instr.deref
+    if deref is not None:
+        image = deref.type.without_array
+        assert image.dim is not None
+        count = image.dim.coordinates + image.is_arrayed
+    else:
+        count = Dim(instr["dim"]).coordinates + instr["is_array"]
+    unit = run.image_unit(instr.srcs[0])
+    coord = run.typed(instr.srcs[1], "int")[:count]
+    sample = run.typed(instr.srcs[2], "int")
+    table = np.concatenate([unit[None], coord, sample]).T
+    return [tuple(int(v) for v in row) for row in table]
+
+
+@_does("image_load", "image_deref_load")
+def _image_load(run: Interpreter, instr: Intrinsic) -> Any:
+    dest = instr.result
+    out = np.zeros((dest.num_components, run.lanes), dtype=numpy_dtype("uint", dest.bit_size))
+    for lane, where in enumerate(_texels(run, instr)):
+        if run.active[lane]:
+            out[:, lane] = run.env.texel(where)[: dest.num_components]
+    return out
+
+
+@_does("image_store", "image_deref_store")
+def _image_store(run: Interpreter, instr: Intrinsic) -> Any:
+    value = run.read(instr.srcs[3])
+    for lane, where in enumerate(_texels(run, instr)):
+        if run.active[lane]:
+            run.env.texel(where)[: len(value)] = [int(v) for v in value[:, lane]]
+
+
+@_does("image_atomic", "image_atomic_swap", "image_deref_atomic", "image_deref_atomic_swap")
+def _image_atomic(run: Interpreter, instr: Intrinsic) -> Any:
+    places = _texels(run, instr)
+
+    def load(lane: int) -> int:
+        return run.env.texel(places[lane])[0]
+
+    def store(lane: int, value: int) -> None:
+        run.env.texel(places[lane])[0] = value
+
+    return _atomic(run, instr, instr.result.bit_size, load, store)
+
+
+@_does("image_size", "image_deref_size", "image_samples", "image_deref_samples")
+def _image_size(run: Interpreter, instr: Intrinsic) -> Any:
+    """Every image is 64 wide, high and deep, and has one sample."""
+    side = 1 if instr.name.endswith("samples") else 64
+    return np.full((instr.result.num_components, run.lanes), side, dtype=np.uint32)
 
 
 # Fragment control.

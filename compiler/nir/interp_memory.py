@@ -235,7 +235,7 @@ class Memory:
                 at, size = var.offset + leaf.offset, max(leaf.bit_size, 32) // 8
                 piece = bytes(raw[at : at + size]).ljust(size, b"\0")
                 data[i] = int.from_bytes(piece, "little")
-        elif var.mode & (Mode.UNIFORM | _SHARED_MODES):
+        elif var.mode & (Mode.UNIFORM | _SHARED_MODES) and not var.mode & Mode.SHARED:
             for i, leaf in enumerate(leaves(var.type, 0, 0)):
                 data[i] = env.raw(env.floats(1, var.name, i)[0], leaf.bit_size)[:lanes]
         elif var.mode & Mode.SYSTEM_VALUE:
