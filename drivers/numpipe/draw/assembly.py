@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,8 @@ from .vertices import Ints
 __all__ = ["Assembled", "Runs", "assemble", "cut_runs"]
 
 ALL_EDGES = 7
+_REMEMBERED = 1024
+"""Streams of up to this many vertices are assembled once per mode and length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,13 +156,27 @@ _MODES: dict[Primitive, _Mode] = {
 def assemble(
     mode: Primitive, runs: Runs, provoking_first: bool, plain_quads: bool = False
 ) -> Assembled:
-    """All primitives of a stream, in drawing order.
+    """All primitives of a stream, in drawing order; the arrays are not to be written.
 
     Mesa cuts quads that need nothing but filling (`plain_quads`) from the first to the third
     corner, whichever corner provokes; what is drawn shows it where a quad is not flat.
     """
+    if len(runs.start) == 1 and runs.start[0] == 0 and runs.length[0] <= _REMEMBERED:
+        return _assemble_small(mode, int(runs.length[0]), provoking_first, plain_quads)
+    return _assemble(mode, runs, provoking_first, plain_quads)
+
+
+@lru_cache(maxsize=256)
+def _assemble_small(mode: Primitive, count: int, first: bool, plain_quads: bool) -> Assembled:
+    """The primitives of a short stream without restarts: always the same."""
+    made = _assemble(mode, Runs.whole(count), first, plain_quads)
+    made.corners.flags.writeable = made.provoking.flags.writeable = False
+    return made
+
+
+def _assemble(mode: Primitive, runs: Runs, provoking_first: bool, plain_quads: bool) -> Assembled:
     if mode is Primitive.QUADS and plain_quads and not provoking_first:
-        made = assemble(mode, runs, True)
+        made = _assemble(mode, runs, True, False)
         return Assembled(made.corners, np.repeat(made.corners[1::2, 2], 2), made.edges)
     rules = _MODES[mode]
     length = runs.length

@@ -65,6 +65,8 @@ class Faced:
 
     def parts(self, target: Rect) -> list[slice]:
         """Cut the batch so that no part has too many rows: they bound the memory it takes."""
+        if self.count * (target.y1 - target.y0) <= _MOST_ROWS:
+            return [slice(0, self.count)]
         low = np.clip(self.y.min(axis=0) / SUBPIXELS, target.y0, target.y1)
         high = np.clip(self.y.max(axis=0) / SUBPIXELS, target.y0, target.y1)
         ends = np.cumsum(high - low + 1)
