@@ -6,6 +6,7 @@ test renders them again and wants no difference. Nothing is said here that a tab
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import fields
@@ -24,7 +25,7 @@ from compiler.nir.algebraic.options import AlgebraicOptions, RuleText
 from compiler.nir.algebraic.pattern import compile_rule, rule_text
 from compiler.nir.intrinsics import INDICES, INTRINSICS
 from compiler.nir.opcodes import OPCODES, Opcode
-from compiler.nir.pass_runner import all_passes
+from compiler.nir.pass_runner import PassInfo, all_passes
 from compiler.nir.shader import Metadata, Mode
 
 __all__ = ["PAGES", "main"]
@@ -91,6 +92,16 @@ def _default(key: str, value: object) -> str:
     return Mode(value).text if key == "modes" and isinstance(value, int) else repr(value)
 
 
+def own_passes() -> dict[str, PassInfo]:
+    """The passes of this package, without those that somebody else has registered."""
+    own = {}
+    for name, info in all_passes().items():
+        function = inspect.unwrap(info.function)
+        if function.__module__.startswith("compiler.nir."):
+            own[name] = info
+    return own
+
+
 def passes_page() -> str:
     """Every pass with its documentation and options."""
     parts = [
@@ -99,7 +110,7 @@ def passes_page() -> str:
         "every bit of every result; the others may change rounding. Metadata that a pass does not\n"
         "preserve is computed again on request.\n",
     ]
-    for name, info in all_passes().items():
+    for name, info in own_passes().items():
         options = ", ".join(
             f"`{key}={_default(key, value)}`" for key, value in info.options.items()
         )
