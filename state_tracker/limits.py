@@ -40,7 +40,8 @@ ARB_map_buffer_alignment ARB_map_buffer_range ARB_multi_draw_indirect ARB_multit
 ARB_occlusion_query2?occlusion_query ARB_occlusion_query?occlusion_query ARB_pixel_buffer_object
 ARB_point_parameters/compat ARB_point_sprite ARB_polygon_offset_clamp ARB_program_interface_query
 ARB_provoking_vertex ARB_sampler_objects ARB_seamless_cube_map?seamless_cube_map
-ARB_separate_shader_objects ARB_shader_atomic_counters?max_shader_buffers ARB_shader_bit_encoding
+ARB_separate_shader_objects ARB_shader_atomic_counter_ops?max_shader_buffers ARB_shader_atomic_counters?max_shader_buffers
+ARB_shader_bit_encoding
 ARB_shader_draw_parameters ARB_shader_image_load_store?max_shader_images
 ARB_shader_image_size?max_shader_images ARB_shader_objects ARB_shader_precision
 ARB_shader_storage_buffer_object?max_shader_buffers ARB_shader_subroutine ARB_shader_texture_lod
@@ -69,7 +70,8 @@ EXT_texture_edge_clamp/compat EXT_texture_integer EXT_texture_lod_bias/compat
 EXT_texture_object/compat EXT_texture_rectangle/compat EXT_texture_sRGB EXT_texture_sRGB_decode
 EXT_texture_shared_exponent EXT_texture_snorm EXT_texture_swizzle?texture_swizzle EXT_timer_query
 EXT_transform_feedback?max_stream_output_buffers EXT_vertex_array/compat EXT_vertex_array_bgra
-KHR_debug MESA_shader_integer_functions NV_conditional_render?conditional_render
+KHR_debug NV_shader_atomic_float?max_shader_buffers NV_shader_atomic_int64?max_shader_buffers
+MESA_shader_integer_functions NV_conditional_render?conditional_render
 NV_depth_clamp?depth_clip_disable NV_primitive_restart/compat NV_texture_barrier
 """
 
@@ -233,6 +235,13 @@ gets(
         "MAX_COMBINED_IMAGE_UNIFORMS": _cap("max_shader_images"),
         "MAX_VERTEX_ATOMIC_COUNTERS": _atomics("max_vertex_atomic_counters"),
         "MAX_FRAGMENT_ATOMIC_COUNTERS": _atomics("max_fragment_atomic_counters"),
+        **{
+            f"MAX_{stage}_ATOMIC_COUNTER{s}": _atomics(
+                f"max_{stage.lower()}_atomic_counter{s.lower()}"
+            )
+            for stage in ("TESS_CONTROL", "TESS_EVALUATION", "GEOMETRY", "COMPUTE")
+            for s in ("S", "_BUFFERS")
+        },
         "MAX_COMBINED_ATOMIC_COUNTERS": _atomics("max_combined_atomic_counters"),
         "MAX_VERTEX_ATOMIC_COUNTER_BUFFERS": _atomics("max_vertex_atomic_counter_buffers"),
         "MAX_FRAGMENT_ATOMIC_COUNTER_BUFFERS": _atomics("max_fragment_atomic_counter_buffers"),
