@@ -155,6 +155,23 @@ def _controlled(
     return _looked_up(whole), np.arange(count * size).reshape(count, size), patches
 
 
+def _joined(parts: list[tuple[Outputs, int]]) -> Outputs:
+    """The outputs of several chunks as one."""
+    if len(parts) == 1:
+        return parts[0][0]
+    joined: Outputs = {}
+    for slot, row in parts[0][0].items():
+        joined[slot] = [
+            None if value is None else np.concatenate([_full(o[slot][i], n) for o, n in parts])
+            for i, value in enumerate(row)
+        ]
+    return joined
+
+
+def _full(value: Value | None, count: int) -> Array:
+    return np.broadcast_to(_ZERO if value is None else value, count)
+
+
 def _level_table(patches: Outputs, slot: int, count: int, components: int) -> Array:
     row = patches.get(slot) or [None] * 4
     table = np.zeros((count, components), np.float32)
@@ -220,8 +237,13 @@ def tessellated_primitives(
     owner = np.concatenate([mine for mine, _ in pieces])
     order = np.argsort(owner, kind="stable")
     primitives = np.concatenate([rows for _, rows in pieces])[order]
-    lanes = DomainPoints(varying, inputs, patches, identity, patch, coordinates)
-    outputs = program.evaluate(lanes)
+    step = derived.selection.evaluation.facts.chunk_lanes if derived.selection.evaluation else total
+    parts = []
+    for start in range(0, total, step):
+        chunk = slice(start, start + step)
+        lanes = DomainPoints(varying, inputs, patches, identity, patch[chunk], coordinates[chunk])
+        parts.append((program.evaluate(lanes), lanes.count))
+    outputs = _joined(parts)
     new = VertexSet.from_outputs(
         total, {slot: list(values) for slot, values in outputs.items()}, bound.viewport
     )
