@@ -88,7 +88,8 @@ class AttribStack:
                     texture.release()
         for saved in self.client:
             if "arrays" in saved:
-                _, _, bindings, array_buffer, _ = saved["arrays"]
+                vao, _, bindings, array_buffer, _ = saved["arrays"]
+                vao.release()
                 for buffer in (array_buffer, *(b[0] for b in bindings)):
                     if buffer is not None:
                         buffer.release()
@@ -191,7 +192,7 @@ def push_client_attrib(ctx: Context, mask: int) -> None:
         ]  # fmt: skip
         array_buffer = ctx.buffers.bound[GL.ARRAY_BUFFER]
         saved["arrays"] = (
-            vao,
+            vao.retain(),
             copy.deepcopy(vao.attribs),
             bindings,
             array_buffer.retain() if array_buffer is not None else None,
@@ -225,6 +226,7 @@ def pop_client_attrib(ctx: Context) -> None:
             array_buffer.release()
         ctx.arrays.client_unit = unit
         vao.changed()
+        vao.release()
         ctx.dirty |= Dirty.VERTEX
 
 

@@ -358,7 +358,9 @@ def multi_draw_elements(
 def _indirect(ctx: Context, pointer: Pointer, words: int, count: int, stride: int) -> Any:
     """Draw commands from the indirect buffer, one row each."""
     buffer = ctx.buffers.bound[GL.DRAW_INDIRECT_BUFFER]
-    offset = int(pointer or 0)
+    if pointer is not None and not isinstance(pointer, int):
+        raise invalid_operation("draw commands come from a buffer")
+    offset = pointer or 0
     if stride % 4 or stride < 0 or count < 0:
         raise invalid_value("bad stride or count of indirect draws")
     stride = stride or words * 4

@@ -70,6 +70,8 @@ def to_int(value: Any, normalized: bool, bits: int = 32) -> int:
     """GL's conversion of state to an integer: rounding, or scaling for normalised values."""
     if not isinstance(value, float):
         return int(value)
+    if value != value:
+        return 0
     if normalized:
         return round(min(max(value, -1.0), 1.0) * ((1 << (bits - 1)) - 1))
     limit = float(1 << (bits - 1))

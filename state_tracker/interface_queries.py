@@ -223,7 +223,7 @@ def get_program_resource_index(ctx: Context, program: int, interface: int, name:
 
 def _at(ctx: Context, program: int, interface: int, index: int) -> Resource:
     items = _of(ctx, program, interface)
-    if index >= len(items):
+    if not 0 <= index < len(items):
         raise invalid_value(f"resource {index} is not below {len(items)}")
     return items[index]
 

@@ -16,7 +16,7 @@ from compiler.nir.slots import VertAttrib
 from state_tracker.dirty import Dirty
 from state_tracker.enums import GL
 from state_tracker.errors import invalid_enum, invalid_value
-from state_tracker.getters import gets
+from state_tracker.getters import gets, to_int
 from state_tracker.matrices import inverse
 from state_tracker.memory import Pointer, read_array
 from state_tracker.registry import entry, register
@@ -112,7 +112,7 @@ class LightingState:
         self.fog_source: int = GL.FRAGMENT_DEPTH
         self.env_colors: list[Vec] = [(0.0, 0.0, 0.0, 0.0)] * _UNITS
         self.texgen = [TexGen() for _ in range(_UNITS)]
-        self.texgen_enabled = [[False] * 4 for _ in range(64)]
+        self.texgen_enabled = [[False] * 4 for _ in range(256)]
 
     def track_color(self, ctx: Context) -> None:
         """GL_COLOR_MATERIAL: the current colour becomes part of the material."""
@@ -291,9 +291,9 @@ def _light_model(ctx: Context, pname: int, values: list[float]) -> None:
     elif pname == GL.LIGHT_MODEL_TWO_SIDE:
         state.two_side = bool(values[0])
     elif pname == GL.LIGHT_MODEL_COLOR_CONTROL:
-        if int(values[0]) not in (GL.SINGLE_COLOR, GL.SEPARATE_SPECULAR_COLOR):
-            raise invalid_enum(int(values[0]), "colour control")
-        state.color_control = int(values[0])
+        if to_int(values[0], False) not in (GL.SINGLE_COLOR, GL.SEPARATE_SPECULAR_COLOR):
+            raise invalid_enum(to_int(values[0], False), "colour control")
+        state.color_control = to_int(values[0], False)
     else:
         raise invalid_enum(pname, "light model parameter")
     ctx.dirty |= Dirty.BUILTINS
@@ -307,9 +307,9 @@ def _fog(ctx: Context, pname: int, values: list[float]) -> None:
     if pname == GL.FOG_COLOR and len(values) == 4:
         state.fog_color = tuple(values)
     elif pname == GL.FOG_MODE:
-        if int(values[0]) not in (GL.LINEAR, GL.EXP, GL.EXP2):
-            raise invalid_enum(int(values[0]), "fog mode")
-        state.fog_mode = int(values[0])
+        if to_int(values[0], False) not in (GL.LINEAR, GL.EXP, GL.EXP2):
+            raise invalid_enum(to_int(values[0], False), "fog mode")
+        state.fog_mode = to_int(values[0], False)
     elif pname == GL.FOG_DENSITY:
         if values[0] < 0:
             raise invalid_value("negative fog density")
@@ -319,9 +319,9 @@ def _fog(ctx: Context, pname: int, values: list[float]) -> None:
     elif pname == GL.FOG_END:
         state.fog_end = values[0]
     elif pname == GL.FOG_COORD_SRC:
-        if int(values[0]) not in (GL.FOG_COORD, GL.FRAGMENT_DEPTH):
-            raise invalid_enum(int(values[0]), "fog coordinate source")
-        state.fog_source = int(values[0])
+        if to_int(values[0], False) not in (GL.FOG_COORD, GL.FRAGMENT_DEPTH):
+            raise invalid_enum(to_int(values[0], False), "fog coordinate source")
+        state.fog_source = to_int(values[0], False)
     elif pname != GL.FOG_INDEX:
         raise invalid_enum(pname, "fog parameter")
     ctx.dirty |= Dirty.BUILTINS
@@ -364,7 +364,7 @@ def _tex_env(ctx: Context, target: int, pname: int, values: list[float]) -> None
             ctx.lighting.env_colors[active] = tuple(values)
         ctx.dirty |= Dirty.BUILTINS
     elif target == GL.TEXTURE_ENV:
-        unit.env[pname] = int(values[0])
+        unit.env[pname] = to_int(values[0], False)
         ctx.dirty |= Dirty.PROGRAM
     else:
         raise invalid_enum(target, "texture environment target")
@@ -400,7 +400,7 @@ def _tex_gen(ctx: Context, coord: int, pname: int, values: list[float]) -> None:
         raise invalid_enum(coord, "texture coordinate")
     gen, index = ctx.lighting.texgen[min(ctx.textures.active, _UNITS - 1)], _COORDS[coord]
     if pname == GL.TEXTURE_GEN_MODE:
-        gen.modes[index] = int(values[0])
+        gen.modes[index] = to_int(values[0], False)
     elif pname == GL.OBJECT_PLANE and len(values) == 4:
         gen.object_planes[index] = tuple(values)
     elif pname == GL.EYE_PLANE and len(values) == 4:

@@ -146,7 +146,7 @@ def _scale(ctx: Context, x: float, y: float, z: float) -> None:
 
 def _rotate(ctx: Context, angle: float, x: float, y: float, z: float) -> None:
     length = math.sqrt(x * x + y * y + z * z)
-    if length == 0.0:
+    if length == 0.0 or not math.isfinite(angle) or not math.isfinite(length):
         return
     x, y, z = x / length, y / length, z / length
     c, s = math.cos(math.radians(angle)), math.sin(math.radians(angle))

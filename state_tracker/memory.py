@@ -53,6 +53,8 @@ def dtype_of(gl_type: str) -> np.dtype[Any]:
 
 def _flat(pointer: Any) -> npt.NDArray[np.uint8]:
     """Python memory as a flat array of bytes."""
+    if pointer is None:
+        raise GalletteError("GL was given a null pointer to memory it needs")
     view = memoryview(pointer)
     if not view.c_contiguous:
         return np.ascontiguousarray(pointer).reshape(-1).view(np.uint8)
@@ -82,6 +84,8 @@ def read_bytes(pointer: Pointer, size: int) -> npt.NDArray[np.uint8]:
             return np.empty(0, np.uint8)
         memory = memoryview((ctypes.c_uint8 * size).from_address(pointer)).cast("B")
         return np.frombuffer(memory, np.uint8)
+    if size == 0:
+        return np.empty(0, np.uint8)
     flat = _flat(pointer)
     if flat.size < size:
         raise GalletteError(f"GL reads {size} bytes, but only {flat.size} were passed")

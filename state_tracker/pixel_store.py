@@ -7,6 +7,7 @@ in which case the pointer is an offset.
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy.typing as npt
 from state_tracker.dispatch import OMITTED
 from state_tracker.enums import GL
 from state_tracker.errors import invalid_enum, invalid_operation, invalid_value
-from state_tracker.getters import gets
+from state_tracker.getters import gets, to_int
 from state_tracker.memory import Pointer, read_bytes, write_bytes
 from state_tracker.pixels import (
     COMPONENTS,
@@ -238,7 +239,7 @@ def pixel_storei(ctx: Context, pname: int, param: int) -> None:
 
 @entry
 def pixel_storef(ctx: Context, pname: int, param: float) -> None:
-    pixel_storei(ctx, pname, int(param + 0.5))
+    pixel_storei(ctx, pname, to_int(float(param), False) if math.isfinite(param) else -1)
 
 
 def _getter(way: str, name: str) -> Any:

@@ -144,7 +144,7 @@ def get_uniform_location(ctx: Context, program: int, name: str) -> int:
 def _uniform_at(ctx: Context, program: int, index: int) -> Uniform:
     executable = linked_of(ctx, program)
     count = len(executable.linked.uniforms) if executable is not None else 0
-    if executable is None or index >= count:
+    if executable is None or not 0 <= index < count:
         raise invalid_value(f"active uniform {index} is not below {count}")
     return executable.linked.uniforms[index]
 
@@ -231,7 +231,7 @@ def get_attrib_location(ctx: Context, program: int, name: str) -> int:
 def get_active_attrib(ctx: Context, program: int, index: int) -> tuple[int, int, str]:
     executable = linked_of(ctx, program)
     count = len(executable.attributes) if executable is not None else 0
-    if executable is None or index >= count:
+    if executable is None or not 0 <= index < count:
         raise invalid_value(f"active attribute {index} is not below {count}")
     attribute = executable.attributes[index]
     return max(1, attribute.array_size), gl_type(attribute.type), attribute.name
@@ -277,7 +277,7 @@ def get_uniform_block_index(ctx: Context, program: int, name: str) -> int:
 
 def _block(ctx: Context, program: int, index: int) -> Any:
     blocks = _blocks(ctx, program)
-    if index >= len(blocks):
+    if not 0 <= index < len(blocks):
         raise invalid_value(f"uniform block {index} is not below {len(blocks)}")
     return blocks[index]
 
@@ -322,7 +322,7 @@ def get_active_uniform_blockiv(ctx: Context, program: int, index: int, pname: in
 def uniform_block_binding(ctx: Context, program: int, index: int, binding: int) -> None:
     executable = linked_of(ctx, program)
     count = len(executable.block_bindings) if executable is not None else 0
-    if executable is None or index >= count:
+    if executable is None or not 0 <= index < count:
         raise invalid_value(f"uniform block {index} is not below {count}")
     if binding >= ctx.limits.max_uniform_buffer_bindings:
         raise invalid_value(f"there is no uniform buffer binding {binding}")
@@ -334,7 +334,7 @@ def uniform_block_binding(ctx: Context, program: int, index: int, binding: int) 
 def shader_storage_block_binding(ctx: Context, program: int, index: int, binding: int) -> None:
     executable = linked_of(ctx, program)
     count = len(executable.storage_bindings) if executable is not None else 0
-    if executable is None or index >= count:
+    if executable is None or not 0 <= index < count:
         raise invalid_value(f"storage block {index} is not below {count}")
     if binding >= ctx.limits.max_storage_buffer_bindings:
         raise invalid_value(f"there is no storage buffer binding {binding}")
@@ -345,7 +345,7 @@ def shader_storage_block_binding(ctx: Context, program: int, index: int, binding
 @entry
 def get_transform_feedback_varying(ctx: Context, program: int, index: int) -> tuple[int, int, str]:
     found = ctx.programs.program(program)
-    if index >= len(found.xfb_varyings):
+    if not 0 <= index < len(found.xfb_varyings):
         raise invalid_value(f"there is no transform feedback varying {index}")
     name = found.xfb_varyings[index]
     size, type = ctx.feedback.varying_type(found, name)

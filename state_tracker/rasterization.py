@@ -10,7 +10,7 @@ from pipe.state import RasterizerState
 from state_tracker.dirty import Dirty
 from state_tracker.enums import GL
 from state_tracker.errors import invalid_enum, invalid_value
-from state_tracker.getters import gets, gets_indexed
+from state_tracker.getters import gets, gets_indexed, to_int
 from state_tracker.memory import Pointer, read_array, read_bytes
 from state_tracker.registry import entry, register
 
@@ -231,9 +231,9 @@ def point_size(ctx: Context, size: float) -> None:
 def _point_parameter(ctx: Context, pname: int, values: list[float]) -> None:
     s, value = ctx.raster, values[0]
     if pname == GL.POINT_SPRITE_COORD_ORIGIN:
-        if int(value) not in (GL.LOWER_LEFT, GL.UPPER_LEFT):
+        if to_int(value, False) not in (GL.LOWER_LEFT, GL.UPPER_LEFT):
             raise invalid_value("point sprite origin")
-        s.sprite_origin = int(value)
+        s.sprite_origin = to_int(value, False)
     elif pname == GL.POINT_FADE_THRESHOLD_SIZE:
         if value < 0:
             raise invalid_value("negative point size")

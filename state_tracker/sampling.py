@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -95,43 +96,44 @@ class SamplerParams:
     def set(self, ctx: Context, pname: int, values: list[Any], rect: bool = False) -> None:
         """One glTexParameter or glSamplerParameter; raises before anything changes."""
         value = values[0]
+        code = int(value) if math.isfinite(value) else -1
         if pname == GL.TEXTURE_BORDER_COLOR:
             self.border_color = tuple(values[:4])
         elif pname in _WRAP_NAMES:
-            wrap = WRAPS.get(int(value))
+            wrap = WRAPS.get(code)
             if (
                 wrap is None
                 or (wrap is Wrap.CLAMP and not ctx.is_compat)
                 or (rect and wrap not in _RECT_WRAPS)
             ):
-                raise invalid_enum(int(value), "wrap mode")
-            setattr(self, _WRAP_NAMES[pname], int(value))
+                raise invalid_enum(code, "wrap mode")
+            setattr(self, _WRAP_NAMES[pname], code)
         elif pname == GL.TEXTURE_MIN_FILTER:
-            if int(value) not in MIN_FILTERS or (rect and int(value) in MIPMAP_FILTERS):
-                raise invalid_enum(int(value), "minification filter")
-            self.min_filter = int(value)
+            if code not in MIN_FILTERS or (rect and code in MIPMAP_FILTERS):
+                raise invalid_enum(code, "minification filter")
+            self.min_filter = code
         elif pname == GL.TEXTURE_MAG_FILTER:
-            if int(value) not in MAG_FILTERS:
-                raise invalid_enum(int(value), "magnification filter")
-            self.mag_filter = int(value)
+            if code not in MAG_FILTERS:
+                raise invalid_enum(code, "magnification filter")
+            self.mag_filter = code
         elif pname == GL.TEXTURE_COMPARE_MODE:
-            if int(value) not in (GL.NONE, GL.COMPARE_REF_TO_TEXTURE):
-                raise invalid_enum(int(value), "compare mode")
-            self.compare_mode = int(value)
+            if code not in (GL.NONE, GL.COMPARE_REF_TO_TEXTURE):
+                raise invalid_enum(code, "compare mode")
+            self.compare_mode = code
         elif pname == GL.TEXTURE_COMPARE_FUNC:
-            if not GL.NEVER <= int(value) <= GL.ALWAYS:
-                raise invalid_enum(int(value), "compare function")
-            self.compare_func = int(value)
+            if not GL.NEVER <= code <= GL.ALWAYS:
+                raise invalid_enum(code, "compare function")
+            self.compare_func = code
         elif pname == GL.TEXTURE_MAX_ANISOTROPY:
             if value < 1.0:
                 raise invalid_value("anisotropy below 1")
             self.max_anisotropy = float(value)
         elif pname == GL.TEXTURE_SRGB_DECODE_EXT:
-            if int(value) not in (GL.DECODE_EXT, GL.SKIP_DECODE_EXT):
-                raise invalid_enum(int(value), "sRGB decode mode")
-            self.srgb_decode = int(value)
+            if code not in (GL.DECODE_EXT, GL.SKIP_DECODE_EXT):
+                raise invalid_enum(code, "sRGB decode mode")
+            self.srgb_decode = code
         elif pname == GL.TEXTURE_CUBE_MAP_SEAMLESS:
-            if int(value) not in (0, 1):
+            if code not in (0, 1):
                 raise invalid_value("seamless is a boolean")
             self.seamless = bool(value)
         elif pname in _FLOAT_NAMES:

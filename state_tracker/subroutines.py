@@ -97,7 +97,7 @@ def get_subroutine_index(ctx: Context, program: int, shadertype: int, name: str)
 def _uniform_at(ctx: Context, program: int, shadertype: int, index: int) -> SubroutineUniform:
     executable, stage = _executable(ctx, program, shadertype)
     uniforms = _uniforms(executable, stage)
-    if index >= len(uniforms):
+    if not 0 <= index < len(uniforms):
         raise invalid_value(f"subroutine uniform {index} is not below {len(uniforms)}")
     return uniforms[index]
 
@@ -130,7 +130,7 @@ def get_active_subroutine_uniform_name(
 def get_active_subroutine_name(ctx: Context, program: int, shadertype: int, index: int) -> str:
     executable, stage = _executable(ctx, program, shadertype)
     names = executable.linked.subroutines.get(stage, [])
-    if index >= len(names):
+    if not 0 <= index < len(names):
         raise invalid_value(f"subroutine {index} is not below {len(names)}")
     return names[index]
 

@@ -16,7 +16,7 @@ from state_tracker.buffers import BufferObject, lookup, name_of
 from state_tracker.dirty import Dirty
 from state_tracker.enums import GL
 from state_tracker.errors import invalid_enum, invalid_operation, invalid_value
-from state_tracker.getters import gets
+from state_tracker.getters import gets, to_int
 from state_tracker.memory import Pointer, address_of, read_array
 from state_tracker.objects import GLObject, NameTable, swap
 from state_tracker.registry import entry, register
@@ -453,6 +453,10 @@ def _attrib_parameter(ctx: Context, vao: VertexArray, index: int, pname: int) ->
     return [values[pname]]
 
 
+def _rounded(value: Any) -> int:
+    return to_int(value, False)
+
+
 def _get_attrib(convert: Any) -> Any:
     def get(ctx: Context, index: int, pname: int) -> list[Any]:
         values = _attrib_parameter(ctx, ctx.arrays.current, index, pname)
@@ -461,7 +465,7 @@ def _get_attrib(convert: Any) -> Any:
     return get
 
 
-for _suffix, _convert in (("fv", float), ("dv", float), ("iv", round)):
+for _suffix, _convert in (("fv", float), ("dv", float), ("iv", _rounded)):
     register(f"get_vertex_attrib{_suffix}", _get_attrib(_convert))
 for _suffix in ("iiv", "iuiv"):
     register(f"get_vertex_attrib_{_suffix}", _get_attrib(int))
