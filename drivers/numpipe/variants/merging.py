@@ -26,7 +26,8 @@ def can_merge(shader: Shader) -> bool:
             for instr in block.instrs():
                 if not isinstance(instr, Intrinsic):
                     continue
-                if instr.name in _OBSERVERS or "ssbo" in instr.name or "image" in instr.name:
+                reaches = any(word in instr.name for word in ("ssbo", "image", "atomic"))
+                if instr.name in _OBSERVERS or reaches:
                     return False
                 if instr.name == "load_ubo" and not all(
                     isinstance(src.value.instr, LoadConst) for src in instr.srcs
