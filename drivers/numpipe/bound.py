@@ -6,6 +6,7 @@ what somebody worked out from the (immutable) state once: it lives exactly as lo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -29,9 +30,10 @@ from pipe.state import (
     ViewportState,
 )
 
-__all__ = ["Bound", "ConstantBuffer", "Cso", "StageBindings"]
+__all__ = ["Bound", "ConstantBuffer", "Cso", "StageBindings", "hold", "store"]
 
 State = TypeVar("State")
+Slot = TypeVar("Slot")
 
 
 class Cso(Generic[State]):
@@ -92,3 +94,20 @@ class Bound:
     polygon_stipple: tuple[int, ...] = (0xFFFFFFFF,) * 32
     vertex_buffers: tuple[VertexBuffer | None, ...] = ()
     stream_targets: tuple[StreamOutputTarget | None, ...] = ()
+
+
+def store(slots: list[Slot | None], start: int, values: Sequence[Slot | None]) -> None:
+    """Put values at `start`, growing the list as needed."""
+    missing = start + len(values) - len(slots)
+    if missing > 0:
+        slots.extend([None] * missing)
+    slots[start : start + len(values)] = values
+
+
+def hold(new: Resource | None, old: Resource | None) -> None:
+    """Take a reference to what becomes bound, give back the one to what was."""
+    if new is not old:
+        if new is not None:
+            new.ref()
+        if old is not None:
+            old.unref()

@@ -7,7 +7,7 @@ context holds a reference to every resource that is bound, and none after `destr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +40,7 @@ from pipe.state import (
 )
 
 from . import clear as clears
-from .bound import Bound, ConstantBuffer, Cso, StageBindings
+from .bound import Bound, ConstantBuffer, Cso, StageBindings, hold, store
 from .draw.compute import launch
 from .draw.queue import DrawQueue
 from .output.order import Scratch
@@ -54,8 +54,6 @@ if TYPE_CHECKING:
 
 __all__ = ["NumpipeContext"]
 
-Slot = TypeVar("Slot")
-
 _MERGED_STAGES = (Stage.VERTEX, Stage.FRAGMENT)
 
 
@@ -64,23 +62,6 @@ class _Signalled(Fence):
 
     def wait(self, timeout_ns: int) -> bool:
         return True
-
-
-def _store(slots: list[Slot | None], start: int, values: Sequence[Slot | None]) -> None:
-    """Put values at `start`, growing the list as needed."""
-    missing = start + len(values) - len(slots)
-    if missing > 0:
-        slots.extend([None] * missing)
-    slots[start : start + len(values)] = values
-
-
-def _hold(new: Resource | None, old: Resource | None) -> None:
-    """Take a reference to what becomes bound, give back the one to what was."""
-    if new is not old:
-        if new is not None:
-            new.ref()
-        if old is not None:
-            old.unref()
 
 
 class NumpipeContext(Context):
@@ -160,7 +141,7 @@ class NumpipeContext(Context):
         if bindings.samplers[start : start + len(handles)] == list(handles):
             return
         self._finish()
-        _store(bindings.samplers, start, handles)
+        store(bindings.samplers, start, handles)
         bindings.changed()
         self.derived.clear()
 
@@ -276,8 +257,8 @@ class NumpipeContext(Context):
                 bindings.resources = bindings.joined = None
                 return
         old = bindings.constants[index] if index < len(bindings.constants) else None
-        _hold(new.buffer if new else None, old.buffer if old else None)
-        _store(bindings.constants, index, [new])
+        hold(new.buffer if new else None, old.buffer if old else None)
+        store(bindings.constants, index, [new])
         bindings.changed()
 
     def _rebind(self, slots: list[Any], start: int, values: Sequence[Any], name: str) -> None:
@@ -289,7 +270,7 @@ class NumpipeContext(Context):
         for value in old:
             if value is not None:
                 getattr(value, name).unref()
-        _store(slots, start, values)
+        store(slots, start, values)
 
     def set_sampler_views(
         self, stage: Stage, start: int, views: Sequence[SamplerView | None]
