@@ -96,7 +96,7 @@ def test_at_most_twenty_errors() -> None:
     assert sum(d.severity == "error" for d in result.diagnostics) == 20
 
 
-@pytest.mark.parametrize("depth", [199, 300, 5000, 100_000])
+@pytest.mark.parametrize("depth", [199, 300, 30_000])
 def test_deep_nesting_is_answered(depth: int) -> None:
     for text in (
         f"void main() {{ float a = {'(' * depth}1.0{')' * depth}; }}",

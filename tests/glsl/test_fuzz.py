@@ -23,7 +23,7 @@ def fuzz() -> ModuleType:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_inputs_get_an_answer(fuzz: ModuleType, seed: int) -> None:
-    for stage, text in itertools.islice(fuzz.inputs(1000 + seed), 400):
+    for stage, text in itertools.islice(fuzz.inputs(1000 + seed), 250):
         answer = fuzz.attempt(stage, text, link=True)
         assert answer in ("ok", "rejected"), f"{stage.value}:\n{text}\n{answer}"
 
