@@ -60,7 +60,8 @@ def merge_types(a: Type, b: Type) -> Type | None:
         if element is None or (a.length and b.length and a.length != b.length):
             return None
         return t.array(element, a.length or b.length)
-    if a.is_struct and b.is_struct and a.name == b.name and a.base is b.base:
+    unnamed = a.name.startswith("#anonymous") and b.name.startswith("#anonymous")
+    if a.is_struct and b.is_struct and (a.name == b.name or unnamed) and a.base is b.base:
         if len(a.fields) != len(b.fields):
             return None
         for x, y in zip(a.fields, b.fields, strict=True):
