@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help conformance test check lint types format unit bench clean
+.PHONY: help conformance test lint types unit fuzz format bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -30,6 +30,9 @@ types: $(READY)  ## mypy --strict over the whole tree
 
 unit: $(READY)  ## pytest, one worker per core
 	$(BIN)/python -m pytest -q -n auto
+
+fuzz: $(READY)  ## throw a minute of mutated and random shaders at the GLSL front end
+	$(BIN)/python bench/glsl_fuzz.py --count 1000000 --seconds 60 --link
 
 format: $(READY)  ## rewrite the tree in the house format
 	$(BIN)/ruff check --fix --quiet .
