@@ -101,6 +101,10 @@ def value_of(ctx: Context, name: str, index: int, field: str) -> Value | None:
         return 1.0
     if name == "DepthRange":
         return _depth_range(ctx, field)
+    if name == "FbWposYTransform":  # hidden: gl_FragCoord with origin_upper_left
+        return (-1.0, float(ctx.framebuffers.draw.size[1]), 0.0, 0.0)
+    if name == "NumSamples":
+        return float(max(1, ctx.framebuffers.draw.samples))
     if name == "ClipPlane":
         return ctx.raster.clip_planes[index]
     if name == "Point":
@@ -132,7 +136,7 @@ def value_of(ctx: Context, name: str, index: int, field: str) -> Value | None:
 def _store(data: bytearray, uniform: Uniform, offset: int, value: Value) -> None:
     kind = uniform.type.without_array
     with np.errstate(over="ignore", invalid="ignore"):
-        array = np.asarray(value, np.float64).astype("<f4")
+        array = np.asarray(value, np.float64).astype("<i4" if kind.is_integer else "<f4")
     if kind.is_matrix:
         columns = array if uniform.row_major else array.T
         for i in range(len(columns)):

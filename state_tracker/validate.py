@@ -239,7 +239,8 @@ _WHAT_RUNS = Dirty.PROGRAM | Dirty.BUILTINS | Dirty.TEXTURES
 _KEYS = Dirty.PROGRAM | Dirty.RASTERIZER | Dirty.DEPTH_STENCIL | Dirty.TEXTURES
 _IMPLIED = (
     (Dirty.FRAMEBUFFER,
-     Dirty.BLEND | Dirty.DEPTH_STENCIL | Dirty.SCISSOR | Dirty.SAMPLE_MASK | Dirty.RASTERIZER),
+     Dirty.BLEND | Dirty.DEPTH_STENCIL | Dirty.SCISSOR | Dirty.SAMPLE_MASK | Dirty.RASTERIZER
+     | Dirty.BUILTINS),
     (Dirty.BUILTINS, Dirty.CONSTANTS),
 )  # fmt: skip
 
