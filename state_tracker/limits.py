@@ -74,6 +74,7 @@ EXT_transform_feedback?max_stream_output_buffers EXT_vertex_array/compat EXT_ver
 KHR_debug NV_shader_atomic_float?max_shader_buffers NV_shader_atomic_int64?max_shader_buffers
 MESA_shader_integer_functions NV_conditional_render?conditional_render
 NV_depth_clamp?depth_clip_disable NV_primitive_restart/compat NV_texture_barrier
+OES_shader_image_atomic?max_shader_images
 """
 
 
@@ -104,7 +105,7 @@ class Limits:
         self.glsl_version = caps.glsl_version
         self.version = (caps.glsl_version // 100, caps.glsl_version % 100 // 10)
         if profile == "es":
-            self.version = (3, 0)
+            self.version = (3, 1) if caps.compute else (3, 0)
         self.extensions = _extensions(caps, profile == "compat")
         self.glsl_extensions = frozenset(self.extensions)
         self.max_vertex_attribs = min(16, caps.max_vertex_attribs)
@@ -370,7 +371,7 @@ def get_string(ctx: Context, name: int) -> str:
     if name == GL.SHADING_LANGUAGE_VERSION:
         version = ctx.limits.glsl_version
         if ctx.profile == "es":
-            return "OpenGL ES GLSL ES 3.00"
+            return f"OpenGL ES GLSL ES 3.{ctx.limits.version[1]}0"
         return f"{version // 100}.{version % 100:02d}"
     if name == GL.EXTENSIONS and not ctx.is_core:
         return " ".join(ctx.limits.extensions)
