@@ -371,3 +371,17 @@ def test_many_small_varyings_share_slots() -> None:
     assert program.xfb is not None
     slots = {(o.slot, o.component) for o in program.xfb.outputs}
     assert len(slots) == 3
+
+
+def test_upper_left_origin_reads_a_hidden_uniform() -> None:
+    program = link(
+        vertex(""), fragment("layout(origin_upper_left) in vec4 gl_FragCoord;", "gl_FragCoord")
+    )
+    assert [(u.name, u.builtin) for u in program.uniforms] == [("gl_FbWposYTransform", True)]
+
+
+def test_unnamed_structures_match_by_their_members() -> None:
+    declaration = "uniform struct { vec4 a; float b; } u;"
+    program = link(vertex(declaration, "gl_Position *= u.b;"), fragment(declaration, "u.a * u.b"))
+    assert program.ok, program.info_log
+    assert [u.name for u in program.uniforms] == ["u.a", "u.b"]
