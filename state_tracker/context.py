@@ -74,6 +74,7 @@ ENTRY_MODULES = (
     "framebuffer_objects",
     "interface_queries",
     "mipmaps",
+    "multi_bind",
     "packed_attribs",
     "pixel_store",
     "program_objects",

@@ -148,3 +148,30 @@ def test_clearing_pixels_goes_through_a_pack_buffer(gl: GLInterface) -> None:
     assert (np.frombuffer(raw[4:], np.uint8).reshape(4, 4) == expected).all()
     gl.read_pixels(0, 0, 4, 4, GL.RGBA, GL.UNSIGNED_BYTE, 0)
     assert errors(gl) == ["GL_INVALID_OPERATION"]
+
+
+def test_a_buffer_is_filled_with_a_value(gl: GLInterface) -> None:
+    make(gl, bytes(16))
+    value = np.array([7, 9], np.uint16)
+    gl.clear_buffer_sub_data(
+        GL.ARRAY_BUFFER, GL.RG16UI, 4, 8, GL.RG_INTEGER, GL.UNSIGNED_SHORT, value
+    )
+    raw = gl.get_buffer_sub_data(GL.ARRAY_BUFFER, 0, 16)
+    assert np.frombuffer(raw, np.uint16).tolist() == [0, 0, 7, 9, 7, 9, 0, 0]
+    gl.clear_buffer_sub_data(
+        GL.ARRAY_BUFFER, GL.RG16UI, 2, 8, GL.RG_INTEGER, GL.UNSIGNED_SHORT, value
+    )
+    assert errors(gl) == ["GL_INVALID_VALUE"]
+    gl.clear_buffer_data(GL.ARRAY_BUFFER, GL.R8, GL.RED, GL.UNSIGNED_BYTE, None)
+    assert gl.get_buffer_sub_data(GL.ARRAY_BUFFER, 0, 16) == bytes(16)
+
+
+def test_several_buffers_are_bound_at_once(gl: GLInterface) -> None:
+    first, second = make(gl, bytes(512)), make(gl, bytes(512))
+    gl.bind_buffers_base(GL.UNIFORM_BUFFER, 2, 2, [first, second])
+    assert gl.get_integeri_v(GL.UNIFORM_BUFFER_BINDING, 3) == [second]
+    gl.bind_buffers_range(GL.UNIFORM_BUFFER, 2, 1, [second], [256], [64])
+    assert gl.get_integeri_v(GL.UNIFORM_BUFFER_START, 2) == [256]
+    gl.bind_buffers_base(GL.UNIFORM_BUFFER, 2, 2, None)
+    assert gl.get_integeri_v(GL.UNIFORM_BUFFER_BINDING, 2) == [0]
+    assert errors(gl) == []

@@ -1,0 +1,158 @@
+"""Several bindings in one call (ARB_multi_bind), and buffers filled with a value.
+
+A call that binds several objects is a loop of single ones: what is wrong with one of them is an
+error that leaves those before it bound.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from state_tracker.buffers import BufferObject, bound, indexed
+from state_tracker.convert import to_pipe
+from state_tracker.errors import invalid_enum, invalid_operation, invalid_value
+from state_tracker.functions import FUNCTIONS
+from state_tracker.memory import Pointer, read_array, read_bytes
+from state_tracker.pixel_store import check_pair
+from state_tracker.pixels import pixel_bytes
+from state_tracker.registry import entry, implementation
+from state_tracker.texture_formats import INTERNAL_FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from state_tracker.context import Context
+
+__all__: list[str] = []
+
+
+def _single(method: str) -> Callable[..., Any]:
+    found = implementation(FUNCTIONS.method(method))
+    assert found is not None, method
+    return found
+
+
+def _names(names: Pointer, count: int) -> list[int]:
+    if names is None:
+        return [0] * count
+    return [int(n) for n in read_array(names, "uint", count)]
+
+
+def _check(first: int, count: int, limit: int) -> None:
+    if count < 0:
+        raise invalid_value("negative count")
+    if first + count > limit:
+        raise invalid_operation(f"bindings {first}..{first + count - 1} are not all below {limit}")
+
+
+@entry
+def bind_buffers_base(ctx: Context, target: int, first: int, count: int, buffers: Pointer) -> None:
+    _check(first, count, len(indexed(ctx, target)))
+    for i, name in enumerate(_names(buffers, count)):
+        _single("bind_buffer_base")(ctx, target, first + i, name)
+
+
+@entry
+def bind_buffers_range(
+    ctx: Context, target: int, first: int, count: int, buffers: Pointer, offsets: Pointer,
+    sizes: Pointer,
+) -> None:  # fmt: skip
+    _check(first, count, len(indexed(ctx, target)))
+    names = _names(buffers, count)
+    if buffers is None:
+        bind_buffers_base(ctx, target, first, count, None)
+        return
+    starts, lengths = read_array(offsets, "intptr", count), read_array(sizes, "sizeiptr", count)
+    for i, name in enumerate(names):
+        bind = _single("bind_buffer_range")
+        bind(ctx, target, first + i, name, int(starts[i]), int(lengths[i]))
+
+
+@entry
+def bind_textures(ctx: Context, first: int, count: int, textures: Pointer) -> None:
+    _check(first, count, len(ctx.textures.units))
+    for i, name in enumerate(_names(textures, count)):
+        _single("bind_texture_unit")(ctx, first + i, name)
+
+
+@entry
+def bind_samplers(ctx: Context, first: int, count: int, samplers: Pointer) -> None:
+    _check(first, count, len(ctx.textures.units))
+    for i, name in enumerate(_names(samplers, count)):
+        _single("bind_sampler")(ctx, first + i, name)
+
+
+@entry
+def bind_vertex_buffers(
+    ctx: Context, first: int, count: int, buffers: Pointer, offsets: Pointer, strides: Pointer
+) -> None:
+    _check(first, count, ctx.limits.max_vertex_attribs)
+    names = _names(buffers, count)
+    if buffers is None:
+        starts, steps = [0] * count, [16] * count
+    else:
+        starts = read_array(offsets, "intptr", count).tolist()
+        steps = read_array(strides, "sizei", count).tolist()
+    for i, name in enumerate(names):
+        _single("bind_vertex_buffer")(ctx, first + i, name, starts[i], steps[i])
+
+
+# -- buffers filled with a value -------------------------------------------------------------------
+
+
+def _fill(
+    ctx: Context, buffer: BufferObject, internalformat: int, offset: int, size: int,
+    format: int, type: int, data: Pointer,
+) -> None:  # fmt: skip
+    info = INTERNAL_FORMATS.get(internalformat)
+    if info is None or not info.is_color or info.compat_only or info.is_compressed:
+        raise invalid_enum(internalformat, "buffer format")
+    check_pair(ctx, format, type)
+    target = info.candidates[0]
+    unit = target.block_bytes
+    if offset < 0 or size < 0 or offset + size > buffer.size or offset % unit or size % unit:
+        raise invalid_value("the range is outside the buffer or not a multiple of the element")
+    if buffer.blocked:
+        raise invalid_operation("the buffer is mapped")
+    element = np.zeros(unit, np.uint8)
+    if data is not None:
+        pixel = read_bytes(data, pixel_bytes(format, type)).reshape(1, 1, 1, -1)
+        element = to_pipe(target, format, type, np.array(pixel), info.base).reshape(-1)
+    if size:
+        buffer.write(offset, np.tile(element, size // unit))
+
+
+@entry
+def clear_buffer_sub_data(
+    ctx: Context, target: int, internalformat: int, offset: int, size: int, format: int,
+    type: int, data: Pointer,
+) -> None:  # fmt: skip
+    _fill(ctx, bound(ctx, target), internalformat, offset, size, format, type, data)
+
+
+@entry
+def clear_buffer_data(
+    ctx: Context, target: int, internalformat: int, format: int, type: int, data: Pointer
+) -> None:
+    buffer = bound(ctx, target)
+    _fill(ctx, buffer, internalformat, 0, buffer.size, format, type, data)
+
+
+@entry
+def clear_named_buffer_sub_data(
+    ctx: Context, buffer: int, internalformat: int, offset: int, size: int, format: int,
+    type: int, data: Pointer,
+) -> None:  # fmt: skip
+    found = ctx.buffers.names.require(buffer)
+    _fill(ctx, found, internalformat, offset, size, format, type, data)
+
+
+@entry
+def clear_named_buffer_data(
+    ctx: Context, buffer: int, internalformat: int, format: int, type: int, data: Pointer
+) -> None:
+    found = ctx.buffers.names.require(buffer)
+    _fill(ctx, found, internalformat, 0, found.size, format, type, data)
