@@ -173,6 +173,12 @@ def link_program(ctx: Context, program: int) -> None:
 
 @entry
 def use_program(ctx: Context, program: int) -> None:
+    current, executable = ctx.programs.current, ctx.programs.executable
+    if current is not None and executable is not None and current.name == program:
+        # The program in use, once more: the commonest call of all does nothing.
+        again = current.link_ok and not executable.linked.subroutine_uniforms
+        if again and not ctx.feedback.current.active:
+            return
     found = ctx.programs.program(program) if program else None
     if ctx.feedback.current.active and not ctx.feedback.current.paused:
         raise invalid_operation("transform feedback is active")
