@@ -23,7 +23,7 @@ from piglit_subset.programs import build
 from piglit_subset.requirements import ContextNeeds, Skip, check, context_needs
 from piglit_subset.session import Failure, Session
 from piglit_subset.shader_test import ShaderTest, parse_file
-from state_tracker.enums import GL
+from state_tracker.entry_points.enums import GL
 
 __all__ = ["Outcome", "Unavailable", "run_file", "run_test"]
 

@@ -7,7 +7,7 @@ import re
 from piglit_subset.requirements import Skip
 from piglit_subset.session import Failure, Session
 from piglit_subset.shader_test import ShaderSource
-from state_tracker.enums import GL
+from state_tracker.entry_points.enums import GL
 
 __all__ = ["build"]
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from piglit_subset.shader_test import ShaderTest
 from piglit_subset.text import Words
-from state_tracker.enums import GL
+from state_tracker.entry_points.enums import GL
 
 __all__ = ["ContextNeeds", "Skip", "check", "context_needs"]
 

@@ -18,7 +18,7 @@ from piglit_subset.requirements import ContextNeeds
 from piglit_subset.shader_test import ShaderTest
 from piglit_subset.text import Line
 from piglit_subset.tolerance import Mismatch, Tolerance
-from state_tracker.enums import GL
+from state_tracker.entry_points.enums import GL
 
 __all__ = ["Failure", "Session", "enum"]
 

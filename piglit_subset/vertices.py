@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from piglit_subset.session import Failure, Session
 from piglit_subset.text import Line, Words, parse_double, parse_float, parse_integer
-from state_tracker.enums import GL
+from state_tracker.entry_points.enums import GL
 
 __all__ = ["Column", "bind", "parse_vertex_data"]
 

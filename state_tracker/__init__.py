@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from state_tracker.enums import GL
-from state_tracker.interface import GLInterface
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.interface import GLInterface
 
 __all__ = ["GL", "GLInterface", "create_context"]
 
@@ -26,7 +26,7 @@ def create_context(
     """
     base, _, inner = driver.partition(":")
     if base == "native":
-        from state_tracker.native import NativeContext
+        from state_tracker.native.context import NativeContext
 
         return NativeContext(
             inner, profile=profile, version=version, debug=debug, size=size, samples=samples

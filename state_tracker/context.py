@@ -22,40 +22,40 @@ from pipe.interface import Handle, Screen
 from pipe.loader import create_screen
 from pipe.resource import LeakError
 from pipe.state import DepthStencilAlphaState, FramebufferState, RasterizerState
-from state_tracker.abi import EntryPoints
-from state_tracker.attrib_stack import AttribStack
-from state_tracker.buffers import BufferState
-from state_tracker.client_arrays import pointer_query, slot_of_array
+from state_tracker.compatibility.attrib_stack import AttribStack
+from state_tracker.compatibility.client_arrays import pointer_query, slot_of_array
+from state_tracker.compatibility.fixed_function import FixedFunction
+from state_tracker.compatibility.immediate import ImmediateState
+from state_tracker.compatibility.lighting import LightingState
+from state_tracker.compatibility.matrices import MatrixState
 from state_tracker.debug_output import DebugState
 from state_tracker.dirty import Dirty
-from state_tracker.dispatch import bind_method
-from state_tracker.enums import GL
-from state_tracker.errors import GLError, invalid_operation
-from state_tracker.feedback import FeedbackState
-from state_tracker.fixed_function import FixedFunction
-from state_tracker.fragment_ops import FragmentState
-from state_tracker.framebuffers import FramebufferBindings
-from state_tracker.functions import FUNCTIONS, Function
-from state_tracker.images import ImageUnit
-from state_tracker.immediate import ImmediateState
-from state_tracker.interface import GLInterface
-from state_tracker.lighting import LightingState
+from state_tracker.drawing.fragment_ops import FragmentState
+from state_tracker.drawing.lowering import lowers_anything
+from state_tracker.drawing.rasterization import RasterState
+from state_tracker.drawing.validate import StateCache
+from state_tracker.entry_points.abi import EntryPoints
+from state_tracker.entry_points.dispatch import bind_method
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import GLError, invalid_operation
+from state_tracker.entry_points.functions import FUNCTIONS, Function
+from state_tracker.entry_points.interface import GLInterface
+from state_tracker.entry_points.registry import implementation
 from state_tracker.limits import Limits
-from state_tracker.lowering import lowers_anything
-from state_tracker.matrices import MatrixState
-from state_tracker.pipelines import PipelineState
-from state_tracker.pixels import PackState
-from state_tracker.programs import ProgramState
+from state_tracker.pixel_data.pixels import PackState
 from state_tracker.queries import QueryState
-from state_tracker.rasterization import RasterState
-from state_tracker.registry import implementation
-from state_tracker.renderbuffers import RenderbufferState
+from state_tracker.shading.feedback import FeedbackState
+from state_tracker.shading.pipelines import PipelineState
+from state_tracker.shading.programs import ProgramState
 from state_tracker.sync import SyncState
-from state_tracker.texture_objects import SamplerTable
-from state_tracker.textures import TextureState
-from state_tracker.validate import StateCache
-from state_tracker.vertex_arrays import ArrayState
-from state_tracker.vertex_input import VertexInput
+from state_tracker.targets.framebuffers import FramebufferBindings
+from state_tracker.targets.renderbuffers import RenderbufferState
+from state_tracker.texturing.images import ImageUnit
+from state_tracker.texturing.texture_objects import SamplerTable
+from state_tracker.texturing.textures import TextureState
+from state_tracker.vertices.buffers import BufferState
+from state_tracker.vertices.vertex_arrays import ArrayState
+from state_tracker.vertices.vertex_input import VertexInput
 
 if TYPE_CHECKING:
     pass
@@ -64,25 +64,25 @@ __all__ = ["Context", "live_contexts"]
 
 # Modules imported only for the entry points they register.
 ENTRY_MODULES = (
-    "buffer_objects",
-    "clears",
-    "compressed_images",
-    "compute",
-    "copies",
-    "current_attribs",
+    "vertices.buffer_objects",
+    "targets.clears",
+    "texturing.compressed_images",
+    "drawing.compute",
+    "pixel_data.copies",
+    "vertices.current_attribs",
     "enables",
-    "framebuffer_objects",
-    "interface_queries",
-    "mipmaps",
+    "targets.framebuffer_objects",
+    "shading.interface_queries",
+    "texturing.mipmaps",
     "multi_bind",
-    "packed_attribs",
-    "pixel_store",
-    "program_objects",
-    "program_queries",
-    "readback",
-    "teximage",
-    "texture_buffers",
-    "uniforms",
+    "vertices.packed_attribs",
+    "pixel_data.pixel_store",
+    "shading.program_objects",
+    "shading.program_queries",
+    "pixel_data.readback",
+    "texturing.teximage",
+    "texturing.texture_buffers",
+    "shading.uniforms",
 )
 for _module in ENTRY_MODULES:
     importlib.import_module(f"state_tracker.{_module}")

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from state_tracker.dispatch import OMITTED
-from state_tracker.enums import GL
-from state_tracker.errors import GLError, invalid_enum, invalid_value
+from state_tracker.entry_points.dispatch import OMITTED
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import GLError, invalid_enum, invalid_value
+from state_tracker.entry_points.memory import Pointer, read_array, write_bytes
+from state_tracker.entry_points.registry import entry
 from state_tracker.getters import gets
-from state_tracker.memory import Pointer, read_array, write_bytes
-from state_tracker.registry import entry
 
 if TYPE_CHECKING:
     from state_tracker.context import Context

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from state_tracker.dirty import Dirty
-from state_tracker.enums import GL
-from state_tracker.errors import invalid_enum, invalid_value
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import invalid_enum, invalid_value
+from state_tracker.entry_points.registry import entry, register
 from state_tracker.getters import gets, gets_indexed
-from state_tracker.registry import entry, register
 
 if TYPE_CHECKING:
     from state_tracker.context import Context

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from state_tracker.enums import GL
-from state_tracker.errors import invalid_enum, invalid_value
-from state_tracker.registry import entry
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import invalid_enum, invalid_value
+from state_tracker.entry_points.registry import entry
 
 if TYPE_CHECKING:
     from state_tracker.context import Context

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from compiler.glsl import Limits as GlslLimits
-from state_tracker.enums import GL
-from state_tracker.errors import invalid_enum, invalid_value
-from state_tracker.framebuffers import DEPTH, STENCIL
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import invalid_enum, invalid_value
+from state_tracker.entry_points.registry import entry
 from state_tracker.getters import gets
-from state_tracker.registry import entry
-from state_tracker.renderbuffers import channel_bits
-from state_tracker.texture_formats import INTERNAL_FORMATS
+from state_tracker.targets.framebuffers import DEPTH, STENCIL
+from state_tracker.targets.renderbuffers import channel_bits
+from state_tracker.texturing.texture_formats import INTERNAL_FORMATS
 
 if TYPE_CHECKING:
     from pipe.caps import Caps

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from state_tracker.buffers import BufferObject, bound, indexed
-from state_tracker.convert import to_pipe
-from state_tracker.errors import invalid_enum, invalid_operation, invalid_value
-from state_tracker.functions import FUNCTIONS
-from state_tracker.memory import Pointer, read_array, read_bytes
-from state_tracker.pixel_store import check_pair
-from state_tracker.pixels import pixel_bytes
-from state_tracker.registry import entry, implementation
-from state_tracker.texture_formats import INTERNAL_FORMATS
+from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
+from state_tracker.entry_points.functions import FUNCTIONS
+from state_tracker.entry_points.memory import Pointer, read_array, read_bytes
+from state_tracker.entry_points.registry import entry, implementation
+from state_tracker.pixel_data.convert import to_pipe
+from state_tracker.pixel_data.pixel_store import check_pair
+from state_tracker.pixel_data.pixels import pixel_bytes
+from state_tracker.texturing.texture_formats import INTERNAL_FORMATS
+from state_tracker.vertices.buffers import BufferObject, bound, indexed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

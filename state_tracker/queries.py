@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from pipe.enums import QueryType
 from pipe.interface import Handle
-from state_tracker.enums import GL
-from state_tracker.errors import invalid_enum, invalid_operation, invalid_value
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
+from state_tracker.entry_points.memory import Pointer, read_array
+from state_tracker.entry_points.registry import entry, register
 from state_tracker.getters import gets
-from state_tracker.memory import Pointer, read_array
 from state_tracker.objects import GLObject, NameTable
-from state_tracker.registry import entry, register
 
 if TYPE_CHECKING:
     from state_tracker.context import Context

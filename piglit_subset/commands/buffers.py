@@ -14,7 +14,7 @@ from piglit_subset.commands.registry import command
 from piglit_subset.commands.uniforms import TYPES
 from piglit_subset.session import Session
 from piglit_subset.text import Line, Words
-from state_tracker.enums import GL
+from state_tracker.entry_points.enums import GL
 
 __all__: list[str] = []
 

@@ -9,7 +9,7 @@ from piglit_subset.commands.registry import command
 from piglit_subset.programs import POSITION, TEXCOORD
 from piglit_subset.session import Session, enum
 from piglit_subset.text import Line, Words
-from state_tracker.enums import GL
+from state_tracker.entry_points.enums import GL
 
 __all__: list[str] = []
 

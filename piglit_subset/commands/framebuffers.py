@@ -8,7 +8,7 @@ from piglit_subset.commands.registry import command
 from piglit_subset.commands.textures import target_of
 from piglit_subset.session import Failure, Session, enum
 from piglit_subset.text import Line, Words
-from state_tracker.enums import GL
+from state_tracker.entry_points.enums import GL
 
 __all__: list[str] = []
 

@@ -12,7 +12,7 @@ from compiler.errors import InputError
 from piglit_subset.commands.registry import command
 from piglit_subset.session import Session, enum
 from piglit_subset.text import Line, Words
-from state_tracker.enums import GL
+from state_tracker.entry_points.enums import GL
 
 __all__ = ["TARGETS"]
 

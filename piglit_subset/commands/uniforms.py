@@ -11,7 +11,7 @@ import numpy.typing as npt
 from piglit_subset.commands.registry import command, unsupported
 from piglit_subset.session import Session, enum
 from piglit_subset.text import Line, Words
-from state_tracker.enums import GL
+from state_tracker.entry_points.enums import GL
 
 __all__: list[str] = []
 

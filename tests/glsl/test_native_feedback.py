@@ -11,7 +11,7 @@ import pytest
 
 from compiler.glsl import LinkedProgram, LinkOptions, compile_shader, link_program
 from compiler.nir.ir import Stage
-from state_tracker.enums import GL
+from state_tracker.entry_points.enums import GL
 from tests.conftest import native_context
 
 pytestmark = pytest.mark.native

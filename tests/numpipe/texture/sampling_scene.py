@@ -19,8 +19,8 @@ from pipe.formats import FORMATS
 from pipe.resource import ResourceDesc, ResourceLedger
 from pipe.state import SamplerState, SamplerView
 from state_tracker import GLInterface
-from state_tracker.enums import GL
-from state_tracker.native import NativeContext
+from state_tracker.entry_points.enums import GL
+from state_tracker.native.context import NativeContext
 
 Array = npt.NDArray[Any]
 

@@ -11,7 +11,7 @@ from sampling_scene import SIZE, Native, Scene, fragment_source
 
 from pipe.codecs import unpack
 from pipe.formats import FORMATS
-from state_tracker.enums import GL
+from state_tracker.entry_points.enums import GL
 
 GL_COMPRESSED = {
     "DXT1_RGB": GL.COMPRESSED_RGB_S3TC_DXT1_EXT,

@@ -1,0 +1,1 @@
+"""The compatibility profile: matrices, lights, immediate mode, fixed function."""

@@ -1,0 +1,239 @@
+"""glPushAttrib and glPushClientAttrib: groups of state saved and restored as a whole.
+
+A group is a list of places (`ctx.<holder>` and field names); saving copies the values, restoring
+puts them back and marks everything derived as dirty.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+from state_tracker.dirty import Dirty
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import GLError
+from state_tracker.entry_points.registry import entry
+from state_tracker.getters import gets
+from state_tracker.objects import swap
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["AttribStack"]
+
+DEPTH = 16
+_GROUPS: dict[int, dict[str, str]] = {
+    GL.COLOR_BUFFER_BIT: {
+        "fragment": "blend blend_color logic_enabled logic_op dither alpha_test alpha_func "
+        "alpha_ref clear_color clamp_fragment_color clamp_read_color"
+    },
+    GL.DEPTH_BUFFER_BIT: {"fragment": "depth_test depth_mask depth_func clear_depth"},
+    GL.STENCIL_BUFFER_BIT: {"fragment": "stencil_test stencil clear_stencil"},
+    GL.ENABLE_BIT: {
+        "fragment": "logic_enabled dither alpha_test depth_test stencil_test depth_bounds_test "
+        "alpha_to_coverage alpha_to_one",
+        "raster": "cull_enabled offset_fill offset_line offset_point polygon_smooth "
+        "polygon_stipple line_smooth line_stipple point_smooth point_sprite program_point_size "
+        "two_side depth_clamp multisample sample_coverage_enabled sample_mask_enabled "
+        "scissor_enabled clip_planes_enabled framebuffer_srgb",
+        "lighting": "enabled color_material_enabled normalize rescale_normal fog_enabled "
+        "color_sum texgen_enabled",
+    },
+    GL.LIGHTING_BIT: {
+        "lighting": "enabled lights materials model_ambient local_viewer two_side color_control "
+        "color_material_enabled color_material_face color_material_mode",
+        "raster": "flat_shade",
+    },
+    GL.FOG_BIT: {
+        "lighting": "fog_enabled fog_mode fog_color fog_density fog_start fog_end fog_source"
+    },
+    GL.LINE_BIT: {"raster": "line_width line_smooth line_stipple stipple_factor stipple_pattern"},
+    GL.POINT_BIT: {
+        "raster": "point_size point_smooth point_sprite point_fade point_min point_max "
+        "point_attenuation sprite_origin coord_replace"
+    },
+    GL.POLYGON_BIT: {
+        "raster": "cull_enabled cull_face front_face polygon_front polygon_back offset_fill "
+        "offset_line offset_point offset polygon_smooth polygon_stipple"
+    },
+    GL.POLYGON_STIPPLE_BIT: {"raster": "stipple"},
+    GL.SCISSOR_BIT: {"raster": "scissors scissor_enabled"},
+    GL.VIEWPORT_BIT: {"raster": "viewports depth_ranges"},
+    GL.TRANSFORM_BIT: {
+        "raster": "clip_planes clip_planes_enabled depth_clamp",
+        "matrices": "mode",
+        "lighting": "normalize rescale_normal",
+    },
+    GL.CURRENT_BIT: {"arrays": "values types"},
+    GL.MULTISAMPLE_BIT: {
+        "raster": "multisample sample_coverage_enabled sample_coverage sample_invert "
+        "sample_mask_enabled sample_mask",
+        "fragment": "alpha_to_coverage alpha_to_one",
+    },
+}
+
+
+class AttribStack:
+    """Saved attribute groups, innermost last."""
+
+    def __init__(self) -> None:
+        self.server: list[dict[Any, Any]] = []
+        self.client: list[dict[str, Any]] = []
+
+    def release_all(self) -> None:
+        """Let go of the textures and buffers that saved groups kept."""
+        for saved in self.server:
+            for bound, *_ in saved["textures"]["units"] if "textures" in saved else ():
+                for texture in bound.values():
+                    texture.release()
+        for saved in self.client:
+            if "arrays" in saved:
+                vao, _, bindings, array_buffer, _ = saved["arrays"]
+                vao.release()
+                for buffer in (array_buffer, *(b[0] for b in bindings)):
+                    if buffer is not None:
+                        buffer.release()
+        self.server.clear()
+        self.client.clear()
+
+
+def _save_blend_enables(ctx: Context) -> list[bool]:
+    return [b.enabled for b in ctx.fragment.blend]
+
+
+def _save_textures(ctx: Context) -> dict[str, Any]:
+    """Bindings, environments and the active unit; the bound textures are kept alive."""
+    units = []
+    for unit in ctx.textures.units:
+        bound = {target: texture.retain() for target, texture in unit.bound.items()}
+        units.append((bound, set(unit.enabled), dict(unit.env), unit.lod_bias))
+    return {
+        "active": ctx.textures.active,
+        "units": units,
+        "texgen": copy.deepcopy(ctx.lighting.texgen),
+        "texgen_enabled": copy.deepcopy(ctx.lighting.texgen_enabled),
+        "env_colors": list(ctx.lighting.env_colors),
+    }
+
+
+def _restore_textures(ctx: Context, saved: dict[str, Any]) -> None:
+    for unit, (bound, enabled, env, bias) in zip(ctx.textures.units, saved["units"], strict=True):
+        for target, texture in bound.items():
+            keep = texture if not texture.deleted else ctx.textures.defaults[target].retain()
+            if keep is not texture:
+                texture.release()
+            unit.bound[target].release()
+            unit.bound[target] = keep
+        unit.enabled, unit.env, unit.lod_bias = enabled, env, bias
+    ctx.textures.active = saved["active"]
+    ctx.lighting.texgen, ctx.lighting.env_colors = saved["texgen"], saved["env_colors"]
+    ctx.lighting.texgen_enabled = saved["texgen_enabled"]
+
+
+@entry
+def push_attrib(ctx: Context, mask: int) -> None:
+    stack = ctx.attrib_stack.server
+    if len(stack) >= DEPTH:
+        raise GLError(GL.STACK_OVERFLOW, "the attribute stack is full")
+    saved: dict[Any, Any] = {}
+    for bit, holders in _GROUPS.items():
+        if mask & bit:
+            for holder, fields in holders.items():
+                for name in fields.split():
+                    value = getattr(getattr(ctx, holder), name)
+                    saved[(holder, name)] = copy.deepcopy(value)
+    if mask & GL.ENABLE_BIT:
+        saved["blend"] = _save_blend_enables(ctx)
+        saved["texture_enables"] = [set(u.enabled) for u in ctx.textures.units]
+        saved["light_enables"] = [light.enabled for light in ctx.lighting.lights]
+    if mask & GL.TEXTURE_BIT:
+        saved["textures"] = _save_textures(ctx)
+    if mask & GL.COLOR_BUFFER_BIT:
+        saved["draw_buffers"] = list(ctx.framebuffers.draw.draw_buffers)
+    stack.append(saved)
+
+
+@entry
+def pop_attrib(ctx: Context) -> None:
+    stack = ctx.attrib_stack.server
+    if not stack:
+        raise GLError(GL.STACK_UNDERFLOW, "the attribute stack is empty")
+    saved = stack.pop()
+    for key, value in saved.items():
+        if isinstance(key, tuple):
+            setattr(getattr(ctx, key[0]), key[1], value)
+    for blend, on in zip(ctx.fragment.blend, saved.get("blend", ()), strict=False):
+        blend.enabled = on
+    for unit, enabled in zip(ctx.textures.units, saved.get("texture_enables", ()), strict=False):
+        unit.enabled = enabled
+    for light, on in zip(ctx.lighting.lights, saved.get("light_enables", ()), strict=False):
+        light.enabled = on
+    if "textures" in saved:
+        _restore_textures(ctx, saved["textures"])
+    if "draw_buffers" in saved:
+        ctx.framebuffers.draw.draw_buffers = saved["draw_buffers"]
+    ctx.dirty |= Dirty.ALL
+
+
+@entry
+def push_client_attrib(ctx: Context, mask: int) -> None:
+    stack = ctx.attrib_stack.client
+    if len(stack) >= DEPTH:
+        raise GLError(GL.STACK_OVERFLOW, "the client attribute stack is full")
+    saved: dict[str, Any] = {}
+    if mask & GL.CLIENT_PIXEL_STORE_BIT:
+        saved["pixels"] = (ctx.pack, ctx.unpack)
+    if mask & GL.CLIENT_VERTEX_ARRAY_BIT:
+        vao = ctx.arrays.current
+        bindings = [
+            (b.buffer.retain() if b.buffer is not None else None, b.offset, b.stride, b.divisor,
+             b.keep)
+            for b in vao.bindings
+        ]  # fmt: skip
+        array_buffer = ctx.buffers.bound[GL.ARRAY_BUFFER]
+        saved["arrays"] = (
+            vao.retain(),
+            copy.deepcopy(vao.attribs),
+            bindings,
+            array_buffer.retain() if array_buffer is not None else None,
+            ctx.arrays.client_unit,
+        )
+    stack.append(saved)
+
+
+@entry
+def pop_client_attrib(ctx: Context) -> None:
+    stack = ctx.attrib_stack.client
+    if not stack:
+        raise GLError(GL.STACK_UNDERFLOW, "the client attribute stack is empty")
+    saved = stack.pop()
+    if "pixels" in saved:
+        ctx.pack, ctx.unpack = saved["pixels"]
+    if "arrays" in saved:
+        vao, attribs, bindings, array_buffer, unit = saved["arrays"]
+        vao.attribs = attribs
+        for binding, (buffer, offset, stride, divisor, keep) in zip(
+            vao.bindings, bindings, strict=True
+        ):
+            binding.buffer = swap(binding.buffer, buffer)
+            if buffer is not None:
+                buffer.release()
+            binding.offset, binding.stride, binding.divisor = offset, stride, divisor
+            binding.keep = keep
+        bound = ctx.buffers.bound
+        bound[GL.ARRAY_BUFFER] = swap(bound[GL.ARRAY_BUFFER], array_buffer)
+        if array_buffer is not None:
+            array_buffer.release()
+        ctx.arrays.client_unit = unit
+        vao.changed()
+        vao.release()
+        ctx.dirty |= Dirty.VERTEX
+
+
+gets(
+    {
+        "ATTRIB_STACK_DEPTH": lambda c: len(c.attrib_stack.server),
+        "CLIENT_ATTRIB_STACK_DEPTH": lambda c: len(c.attrib_stack.client),
+    },
+    compat=True,
+)

@@ -1,0 +1,220 @@
+"""The conventional vertex arrays of the compatibility profile: glVertexPointer and friends."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from compiler.nir.slots import VertAttrib
+from state_tracker.dirty import Dirty
+from state_tracker.drawing.draw import check_mode
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
+from state_tracker.entry_points.memory import Pointer, address_of
+from state_tracker.entry_points.registry import entry, register
+from state_tracker.getters import gets
+from state_tracker.vertices.vertex_arrays import set_pointer
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["pointer_query", "slot_of_array"]
+
+_ARRAYS: dict[int, VertAttrib] = {
+    GL.VERTEX_ARRAY: VertAttrib.POS,
+    GL.NORMAL_ARRAY: VertAttrib.NORMAL,
+    GL.COLOR_ARRAY: VertAttrib.COLOR0,
+    GL.SECONDARY_COLOR_ARRAY: VertAttrib.COLOR1,
+    GL.FOG_COORD_ARRAY: VertAttrib.FOG,
+    GL.INDEX_ARRAY: VertAttrib.COLOR_INDEX,
+    GL.EDGE_FLAG_ARRAY: VertAttrib.EDGEFLAG,
+}
+
+
+def slot_of_array(ctx: Context, array: int) -> int | None:
+    """The attribute slot of a client array name, None for other enums."""
+    if array == GL.TEXTURE_COORD_ARRAY:
+        return int(VertAttrib.TEX0) + ctx.arrays.client_unit
+    found = _ARRAYS.get(array)
+    return int(found) if found is not None else None
+
+
+def _set_client_state(ctx: Context, array: int, on: bool) -> None:
+    slot = slot_of_array(ctx, array)
+    if array == GL.PRIMITIVE_RESTART_NV:
+        ctx.raster.primitive_restart = on
+        return
+    if slot is None:
+        raise invalid_enum(array, "client array")
+    vao = ctx.arrays.current
+    vao.attribs[slot].enabled = on
+    vao.changed()
+    ctx.dirty |= Dirty.VERTEX
+
+
+register("enable_client_state", lambda ctx, array: _set_client_state(ctx, array, True))
+register("disable_client_state", lambda ctx, array: _set_client_state(ctx, array, False))
+
+
+@entry
+def client_active_texture(ctx: Context, texture: int) -> None:
+    unit = texture - GL.TEXTURE0
+    if not 0 <= unit < 8:
+        raise invalid_enum(texture, "texture unit")
+    ctx.arrays.client_unit = unit
+
+
+_SHORT = frozenset((GL.SHORT, GL.INT, GL.FLOAT, GL.DOUBLE, GL.HALF_FLOAT,
+                    GL.INT_2_10_10_10_REV, GL.UNSIGNED_INT_2_10_10_10_REV))  # fmt: skip
+_COLOR = _SHORT | {GL.BYTE, GL.UNSIGNED_BYTE, GL.UNSIGNED_SHORT, GL.UNSIGNED_INT}
+
+
+def _pointer(slot: int, sizes: tuple[int, ...], types: frozenset[int], normalized: bool) -> Any:
+    def call(ctx: Context, size: int, type: int, stride: int, pointer: Pointer) -> None:
+        if size not in sizes:
+            raise invalid_value(f"{size} components")
+        if type not in types:
+            raise invalid_enum(type, "array type")
+        at = slot + ctx.arrays.client_unit if slot == VertAttrib.TEX0 else slot
+        integers = normalized and type not in (GL.FLOAT, GL.DOUBLE, GL.HALF_FLOAT)
+        set_pointer(ctx, at, size, type, integers, stride, pointer)
+
+    return call
+
+
+register("vertex_pointer", _pointer(VertAttrib.POS, (2, 3, 4), _SHORT, False))
+register("color_pointer", _pointer(VertAttrib.COLOR0, (3, 4, GL.BGRA), _COLOR, True))
+register("secondary_color_pointer", _pointer(VertAttrib.COLOR1, (3, GL.BGRA), _COLOR, True))
+register("tex_coord_pointer", _pointer(VertAttrib.TEX0, (1, 2, 3, 4), _SHORT, False))
+
+
+@entry
+def normal_pointer(ctx: Context, type: int, stride: int, pointer: Pointer) -> None:
+    if type not in _SHORT | {GL.BYTE}:
+        raise invalid_enum(type, "array type")
+    size = 4 if type in (GL.INT_2_10_10_10_REV, GL.UNSIGNED_INT_2_10_10_10_REV) else 3
+    integers = type not in (GL.FLOAT, GL.DOUBLE, GL.HALF_FLOAT)
+    set_pointer(ctx, int(VertAttrib.NORMAL), size, type, integers, stride, pointer)
+
+
+@entry
+def fog_coord_pointer(ctx: Context, type: int, stride: int, pointer: Pointer) -> None:
+    if type not in (GL.FLOAT, GL.DOUBLE, GL.HALF_FLOAT):
+        raise invalid_enum(type, "array type")
+    set_pointer(ctx, int(VertAttrib.FOG), 1, type, False, stride, pointer)
+
+
+@entry
+def edge_flag_pointer(ctx: Context, stride: int, pointer: Pointer) -> None:
+    set_pointer(ctx, int(VertAttrib.EDGEFLAG), 1, GL.UNSIGNED_BYTE, False, stride, pointer)
+
+
+@entry
+def array_element(ctx: Context, i: int) -> None:
+    """One vertex from the enabled arrays, between glBegin and glEnd."""
+    if not ctx.immediate.active:
+        raise invalid_operation("glArrayElement outside glBegin and glEnd")
+    vao = ctx.arrays.current
+    position: tuple[float, ...] | None = None
+    for slot, attrib in enumerate(vao.attribs):
+        if not attrib.enabled or attrib.type != GL.FLOAT:
+            continue
+        binding = vao.bindings[attrib.binding]
+        at, size = i * binding.stride, 4 * attrib.size
+        if binding.buffer is not None:
+            raw = binding.buffer.read(binding.offset + at, size)
+        else:
+            raw = ctypes.string_at(binding.offset + at, size)
+        values = tuple(np.frombuffer(raw, "<f4").tolist())
+        if slot == VertAttrib.POS:
+            position = values
+        else:
+            padded = values + (0.0, 0.0, 0.0, 1.0)[len(values) :]
+            ctx.immediate.attribute(slot, padded)
+    if position is not None:
+        ctx.immediate.vertex(position)
+
+
+# GL_T2F_V3F and its family: texture, colour, normal, vertex; sizes in floats.
+_INTERLEAVED: dict[int, str] = {
+    GL.V2F: "v2",
+    GL.V3F: "v3",
+    GL.C4UB_V2F: "b4 v2",
+    GL.C4UB_V3F: "b4 v3",
+    GL.C3F_V3F: "c3 v3",
+    GL.N3F_V3F: "n3 v3",
+    GL.C4F_N3F_V3F: "c4 n3 v3",
+    GL.T2F_V3F: "t2 v3",
+    GL.T4F_V4F: "t4 v4",
+    GL.T2F_C4UB_V3F: "t2 b4 v3",
+    GL.T2F_C3F_V3F: "t2 c3 v3",
+    GL.T2F_N3F_V3F: "t2 n3 v3",
+    GL.T2F_C4F_N3F_V3F: "t2 c4 n3 v3",
+    GL.T4F_C4F_N3F_V4F: "t4 c4 n3 v4",
+}
+
+
+@entry
+def interleaved_arrays(ctx: Context, format: int, stride: int, pointer: Pointer) -> None:
+    if format not in _INTERLEAVED:
+        raise invalid_enum(format, "interleaved format")
+    if stride < 0:
+        raise invalid_value("negative stride")
+    check_mode(ctx, GL.POINTS)
+    parts = _INTERLEAVED[format].split()
+    total = sum(4 if p[0] == "b" else 4 * int(p[1]) for p in parts)
+    names = {"t": GL.TEXTURE_COORD_ARRAY, "c": GL.COLOR_ARRAY, "b": GL.COLOR_ARRAY,
+             "n": GL.NORMAL_ARRAY, "v": GL.VERTEX_ARRAY}  # fmt: skip
+    used = {names[p[0]] for p in parts}
+    address, keep = address_of(pointer)
+    for array in {*names.values(), GL.EDGE_FLAG_ARRAY}:
+        _set_client_state(ctx, array, array in used)
+    at = address or 0
+    for part in parts:
+        slot, size = slot_of_array(ctx, names[part[0]]), int(part[1])
+        assert slot is not None
+        bytes_type = part[0] == "b"
+        kind = GL.UNSIGNED_BYTE if bytes_type else GL.FLOAT
+        set_pointer(ctx, slot, size, kind, bytes_type, stride or total, at)
+        ctx.arrays.current.bindings[slot].keep = keep
+        at += 4 if bytes_type else 4 * size
+
+
+_POINTERS: dict[int, int] = {
+    GL.VERTEX_ARRAY_POINTER: GL.VERTEX_ARRAY,
+    GL.NORMAL_ARRAY_POINTER: GL.NORMAL_ARRAY,
+    GL.COLOR_ARRAY_POINTER: GL.COLOR_ARRAY,
+    GL.SECONDARY_COLOR_ARRAY_POINTER: GL.SECONDARY_COLOR_ARRAY,
+    GL.FOG_COORD_ARRAY_POINTER: GL.FOG_COORD_ARRAY,
+    GL.TEXTURE_COORD_ARRAY_POINTER: GL.TEXTURE_COORD_ARRAY,
+    GL.EDGE_FLAG_ARRAY_POINTER: GL.EDGE_FLAG_ARRAY,
+    GL.INDEX_ARRAY_POINTER: GL.INDEX_ARRAY,
+}
+
+
+def pointer_query(ctx: Context, pname: int) -> int | None:
+    """glGetPointerv of a client array, None for other names."""
+    array = _POINTERS.get(pname)
+    slot = slot_of_array(ctx, array) if array is not None else None
+    return ctx.arrays.current.attribs[slot].pointer if slot is not None else None
+
+
+def _array_gets() -> None:
+    for name in ("VERTEX", "NORMAL", "COLOR", "SECONDARY_COLOR", "FOG_COORD", "TEXTURE_COORD"):
+
+        def attrib(ctx: Context, name: str = name) -> Any:
+            slot = slot_of_array(ctx, getattr(GL, f"{name}_ARRAY"))
+            assert slot is not None
+            return ctx.arrays.current.attribs[slot]
+
+        gets({f"{name}_ARRAY": lambda c, a=attrib: a(c).enabled}, compat=True)  # type: ignore[misc]
+        gets({f"{name}_ARRAY_TYPE": lambda c, a=attrib: a(c).type}, compat=True)  # type: ignore[misc]
+        gets({f"{name}_ARRAY_STRIDE": lambda c, a=attrib: a(c).stride}, compat=True)  # type: ignore[misc]
+        if name not in ("NORMAL", "FOG_COORD"):
+            gets({f"{name}_ARRAY_SIZE": lambda c, a=attrib: a(c).size}, compat=True)  # type: ignore[misc]
+
+
+_array_gets()
+gets({"CLIENT_ACTIVE_TEXTURE": lambda c: GL.TEXTURE0 + c.arrays.client_unit}, compat=True)

@@ -1,0 +1,159 @@
+"""The fixed-function fragment stage as GLSL: texture environments, colour sum, fog."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from state_tracker.entry_points.enums import GL
+
+__all__ = ["TextureEnv", "fragment_source"]
+
+
+@dataclass(frozen=True, slots=True)
+class TextureEnv:
+    """One enabled texture unit and how it is combined."""
+
+    unit: int
+    dimension: str  # as in `sampler2D`
+    base: str  # channels of the texture
+    shadow: bool
+    env: tuple[tuple[int, int], ...]  # glTexEnv parameters that were set
+
+
+def fragment_source(units: tuple[TextureEnv, ...], fog: int, color_sum: bool) -> str:
+    """GLSL 1.20 of the fixed-function fragment stage."""
+    head = ["#version 120"]
+    if any(u.dimension == "2DRect" for u in units):
+        head.append("#extension GL_ARB_texture_rectangle : require")
+    lines = ["vec4 color = gl_Color;", "vec4 primary = gl_Color;"]
+    for unit in units:
+        kind = "Shadow" if unit.shadow else ""
+        name = f"texture_{unit.unit}"
+        head.append(f"uniform sampler{unit.dimension}{kind} {name};")
+        lines.append(f"vec4 t{unit.unit} = {_sample(unit, name)};")
+    for unit in units:
+        lines += _combine(unit)
+    if color_sum:
+        lines.append("color.rgb += gl_SecondaryColor.rgb;")
+    if fog:
+        lines += _fog(fog)
+    lines.append("gl_FragColor = color;")
+    body = "\n".join("    " + line for line in lines)
+    return "\n".join(head) + f"\nvoid main()\n{{\n{body}\n}}\n"
+
+
+def _sample(unit: TextureEnv, name: str) -> str:
+    coord = f"gl_TexCoord[{unit.unit}]"
+    if unit.dimension == "Cube":
+        return f"textureCube({name}, {coord}.xyz)"
+    if unit.shadow:
+        return f"shadow{unit.dimension}Proj({name}, {coord})"
+    return f"texture{unit.dimension}Proj({name}, {coord})"
+
+
+def _fog(mode: int) -> list[str]:
+    distance = "gl_FogFragCoord"
+    factor = {
+        GL.LINEAR: f"(gl_Fog.end - {distance}) * gl_Fog.scale",
+        GL.EXP: f"exp(-gl_Fog.density * {distance})",
+        GL.EXP2: f"exp(-(gl_Fog.density * {distance}) * (gl_Fog.density * {distance}))",
+    }[mode]
+    return [
+        f"float fog = clamp({factor}, 0.0, 1.0);",
+        "color.rgb = mix(gl_Fog.color.rgb, color.rgb, fog);",
+    ]
+
+
+def _combine(unit: TextureEnv) -> list[str]:
+    env, t, u = dict(unit.env), f"t{unit.unit}", unit.unit
+    mode = env.get(GL.TEXTURE_ENV_MODE, GL.MODULATE)
+    base = {"Z": "L", "ZS": "L", "R": "RGB", "RG": "RGB"}.get(unit.base, unit.base)
+    if mode == GL.COMBINE:
+        return _combiner(unit, env)
+    color, alpha = f"{t}.rgb", f"{t}.a"
+    has_color, has_alpha = base != "A", "A" in base or base == "I"
+    lines: list[str] = []
+    if mode == GL.REPLACE:
+        if has_color:
+            lines.append(f"color.rgb = {color};")
+        if has_alpha:
+            lines.append(f"color.a = {alpha};")
+    elif mode == GL.MODULATE:
+        if has_color:
+            lines.append(f"color.rgb *= {color};")
+        if has_alpha:
+            lines.append(f"color.a *= {alpha};")
+    elif mode == GL.DECAL:
+        weight = alpha if base == "RGBA" else "1.0"
+        lines.append(f"color.rgb = mix(color.rgb, {color}, {weight});")
+    elif mode == GL.BLEND:
+        if has_color:
+            lines.append(f"color.rgb = mix(color.rgb, gl_TextureEnvColor[{u}].rgb, {color});")
+        if base == "I":
+            lines.append(f"color.a = mix(color.a, gl_TextureEnvColor[{u}].a, {alpha});")
+        elif has_alpha:
+            lines.append(f"color.a *= {alpha};")
+    else:  # GL_ADD
+        if has_color:
+            lines.append(f"color.rgb += {color};")
+        if base == "I":
+            lines.append(f"color.a += {alpha};")
+        elif has_alpha:
+            lines.append(f"color.a *= {alpha};")
+    lines.append("color = clamp(color, 0.0, 1.0);")
+    return lines
+
+
+_SOURCES = {GL.PREVIOUS: "color", GL.PRIMARY_COLOR: "primary"}
+
+
+def _argument(unit: TextureEnv, env: dict[int, int], index: int, channel: str) -> str:
+    """One argument of the combiner, as a vec3 or a float."""
+    rgb = channel == "RGB"
+    default_source = (GL.TEXTURE, GL.PREVIOUS, GL.CONSTANT)[index]
+    default_operand = GL.SRC_ALPHA if not rgb or index == 2 else GL.SRC_COLOR
+    source = env.get(getattr(GL, f"SRC{index}_{channel}"), default_source)
+    operand = env.get(getattr(GL, f"OPERAND{index}_{channel}"), default_operand)
+    if source == GL.TEXTURE:
+        value = f"t{unit.unit}"
+    elif source == GL.CONSTANT:
+        value = f"gl_TextureEnvColor[{unit.unit}]"
+    elif source in _SOURCES:
+        value = _SOURCES[source]
+    else:
+        value = f"t{source - GL.TEXTURE0}"
+    part = {
+        GL.SRC_COLOR: f"{value}.rgb",
+        GL.ONE_MINUS_SRC_COLOR: f"(1.0 - {value}.rgb)",
+        GL.SRC_ALPHA: f"{value}.a",
+        GL.ONE_MINUS_SRC_ALPHA: f"(1.0 - {value}.a)",
+    }[operand]
+    alpha_operand = operand in (GL.SRC_ALPHA, GL.ONE_MINUS_SRC_ALPHA)
+    return f"vec3({part})" if rgb and alpha_operand else part
+
+
+def _combiner(unit: TextureEnv, env: dict[int, int]) -> list[str]:
+    lines, dot_alpha = [], False
+    for channel, swizzle in (("RGB", "rgb"), ("ALPHA", "a")):
+        mode = env.get(getattr(GL, f"COMBINE_{channel}"), GL.MODULATE)
+        a, b, c = (_argument(unit, env, i, channel) for i in range(3))
+        dot = f"4.0 * dot({a} - 0.5, {b} - 0.5)"
+        value = {
+            GL.REPLACE: a,
+            GL.MODULATE: f"{a} * {b}",
+            GL.ADD: f"{a} + {b}",
+            GL.ADD_SIGNED: f"{a} + {b} - 0.5",
+            GL.INTERPOLATE: f"mix({b}, {a}, {c})",
+            GL.SUBTRACT: f"{a} - {b}",
+            GL.DOT3_RGB: f"vec3({dot})",
+            GL.DOT3_RGBA: f"vec3({dot})",
+        }[mode]
+        dot_alpha |= mode == GL.DOT3_RGBA
+        scale = env.get(GL.RGB_SCALE if channel == "RGB" else GL.ALPHA_SCALE, 1)
+        kind = "vec3" if channel == "RGB" else "float"
+        name = f"{swizzle}{unit.unit}"
+        lines.append(f"{kind} {name} = clamp(({value}) * {float(scale)}, 0.0, 1.0);")
+    u = unit.unit
+    alpha = f"rgb{u}.r" if dot_alpha else f"a{u}"
+    lines.append(f"color = vec4(rgb{u}, {alpha});")
+    return lines

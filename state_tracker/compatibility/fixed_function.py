@@ -1,0 +1,321 @@
+"""Fixed function as generated shaders: GLSL 1.20 written from the state that shapes it.
+
+In the compatibility profile any stage without a shader is fixed function. A *key* holds the state
+that changes the code (which lights, which texture units and environments, fog); everything else
+comes in through built-in uniforms. Each key is compiled once, as a separable program of one stage:
+the driver links stages by varying slots, so it fits whatever shader is on the other side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from compiler.errors import GalletteError
+from compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
+from compiler.nir.ir import Stage
+from compiler.nir.slots import VaryingSlot
+from state_tracker.compatibility.fixed_fragment import TextureEnv, fragment_source
+from state_tracker.entry_points.enums import GL
+from state_tracker.shading.programs import Executable
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["FixedFunction"]
+
+UNITS = 8
+# The order GL prefers when several targets of a unit are enabled.
+TARGETS = (
+    (GL.TEXTURE_CUBE_MAP, "Cube"),
+    (GL.TEXTURE_3D, "3D"),
+    (GL.TEXTURE_RECTANGLE, "2DRect"),
+    (GL.TEXTURE_2D, "2D"),
+    (GL.TEXTURE_1D, "1D"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LightKey:
+    """How one light is computed."""
+
+    index: int
+    directional: bool
+    spot: bool
+
+
+@dataclass(frozen=True, slots=True)
+class VertexKey:
+    """What shapes the vertex shader."""
+
+    lights: tuple[LightKey, ...] | None  # None: lighting is off
+    two_side: bool
+    local_viewer: bool
+    separate_specular: bool
+    color_material: tuple[tuple[str, bool, bool], ...]  # field, front, back
+    normalize: int  # 0 not, 1 normalise, 2 rescale
+    texcoords: int  # bit per set of coordinates
+    texgen: tuple[tuple[int, int], ...]  # per unit: enabled bits, packed mode indices
+    fog_coord: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FragmentKey:
+    """What shapes the fragment shader."""
+
+    units: tuple[TextureEnv, ...]
+    fog: int  # 0: off
+    color_sum: bool
+
+
+_TEXGEN_MODES = (
+    GL.EYE_LINEAR,
+    GL.OBJECT_LINEAR,
+    GL.SPHERE_MAP,
+    GL.REFLECTION_MAP,
+    GL.NORMAL_MAP,
+)
+
+
+def vertex_key(ctx: Context, texcoords: int) -> VertexKey:
+    """The key of the current state for a fragment stage that reads these coordinates."""
+    s = ctx.lighting
+    lights: list[LightKey] | None = None
+    materials: list[tuple[str, bool, bool]] = []
+    if s.enabled:
+        lights = [
+            LightKey(i, light.position[3] == 0.0, light.spot_cutoff != 180.0)
+            for i, light in enumerate(s.lights)
+            if light.enabled
+        ]
+        if s.color_material_enabled:
+            front = s.color_material_face != GL.BACK
+            back = s.color_material_face != GL.FRONT
+            fields = {
+                GL.AMBIENT_AND_DIFFUSE: ("ambient", "diffuse"),
+                GL.AMBIENT: ("ambient",),
+                GL.DIFFUSE: ("diffuse",),
+                GL.SPECULAR: ("specular",),
+                GL.EMISSION: ("emission",),
+            }[s.color_material_mode]
+            materials = [(f, front, back) for f in fields]
+    texgen = []
+    for unit in range(UNITS):
+        bits = sum(1 << i for i, on in enumerate(s.texgen_enabled[unit]) if on)
+        modes = 0
+        for i in range(4):
+            if bits >> i & 1:
+                modes |= _TEXGEN_MODES.index(s.texgen[unit].modes[i]) << (4 * i)
+        texgen.append((bits, modes))
+    return VertexKey(
+        None if lights is None else tuple(lights),
+        s.enabled and s.two_side,
+        s.local_viewer,
+        s.color_control == GL.SEPARATE_SPECULAR_COLOR,
+        tuple(materials),
+        1 if s.normalize else 2 if s.rescale_normal else 0,
+        texcoords,
+        tuple(texgen),
+        s.fog_source == GL.FOG_COORD,
+    )
+
+
+def vertex_source(key: VertexKey) -> str:
+    """GLSL 1.20 of the fixed-function vertex stage."""
+    lines = [
+        "vec4 eye = gl_ModelViewMatrix * gl_Vertex;",
+        "gl_Position = gl_ModelViewProjectionMatrix * gl_Vertex;",
+        "gl_ClipVertex = eye;",
+    ]
+    generated = any(bits and key.texcoords >> u & 1 for u, (bits, _) in enumerate(key.texgen))
+    if key.lights is not None or generated:
+        lines.append("vec3 normal = gl_NormalMatrix * gl_Normal;")
+        if key.normalize == 1:
+            lines.append("normal = normalize(normal);")
+        elif key.normalize == 2:
+            lines.append("normal = normal * gl_NormalScale;")
+    if key.lights is None:
+        lines += [
+            "gl_FrontColor = gl_Color;",
+            "gl_BackColor = gl_Color;",
+            "gl_FrontSecondaryColor = gl_SecondaryColor;",
+            "gl_BackSecondaryColor = gl_SecondaryColor;",
+        ]
+    else:
+        lines += _face(key, "Front", "normal", 1)
+        if key.two_side:
+            lines += _face(key, "Back", "-normal", 2)
+        else:
+            lines.append("gl_BackColor = gl_FrontColor;")
+            lines.append("gl_BackSecondaryColor = gl_FrontSecondaryColor;")
+    lines.append(f"gl_FogFragCoord = {'gl_FogCoord' if key.fog_coord else 'abs(eye.z)'};")
+    for unit in range(UNITS):
+        if key.texcoords >> unit & 1:
+            lines += _texcoord(unit, *key.texgen[unit])
+    body = "\n".join("    " + line for line in lines)
+    return f"#version 120\nvoid main()\n{{\n{body}\n}}\n"
+
+
+def _material(key: VertexKey, side: str, field: str) -> str:
+    for name, front, back in key.color_material:
+        if name == field and (front if side == "Front" else back):
+            return "gl_Color"
+    return f"gl_{side}Material.{field}"
+
+
+def _face(key: VertexKey, side: str, normal: str, number: int) -> list[str]:
+    """The colours of one side: emission, global ambient, and every light."""
+    ambient, diffuse = _material(key, side, "ambient"), _material(key, side, "diffuse")
+    specular, emission = _material(key, side, "specular"), _material(key, side, "emission")
+    n, c, sp = f"n{number}", f"color{number}", f"spec{number}"
+    lines = [
+        f"vec3 {n} = {normal};",
+        f"vec4 {c} = {emission} + {ambient} * gl_LightModel.ambient;",
+        f"vec4 {sp} = vec4(0.0);",
+    ]
+    for light in key.lights or ():
+        lines += _light(key, light, side, number, (ambient, diffuse, specular))
+    if not key.separate_specular:
+        lines += [f"{c} += {sp};", f"{sp} = vec4(0.0);"]
+    lines += [
+        f"gl_{side}Color = vec4({c}.rgb, {diffuse}.a);",
+        f"gl_{side}SecondaryColor = vec4({sp}.rgb, 0.0);",
+    ]
+    return lines
+
+
+def _light(
+    key: VertexKey, light: LightKey, side: str, number: int, material: tuple[str, str, str]
+) -> list[str]:
+    source = f"gl_LightSource[{light.index}]"
+    n, c, sp = f"n{number}", f"color{number}", f"spec{number}"
+    lines = ["{"]
+    if light.directional:
+        lines += [f"vec3 l = normalize({source}.position.xyz);", "float att = 1.0;"]
+    else:
+        lines += [
+            f"vec3 to = {source}.position.xyz / {source}.position.w - eye.xyz / eye.w;",
+            "float d = length(to);",
+            "vec3 l = to / d;",
+            f"float att = 1.0 / ({source}.constantAttenuation + {source}.linearAttenuation * d"
+            f" + {source}.quadraticAttenuation * d * d);",
+        ]
+    if light.spot:
+        lines += [
+            f"float spot = dot(-l, normalize({source}.spotDirection));",
+            f"att *= spot < {source}.spotCosCutoff ? 0.0 : pow(spot, {source}.spotExponent);",
+        ]
+    viewer = "normalize(-eye.xyz)" if key.local_viewer else "vec3(0.0, 0.0, 1.0)"
+    ambient, diffuse, specular = material
+    lines += [
+        f"float nl = max(dot({n}, l), 0.0);",
+        f"vec3 h = normalize(l + {viewer});",
+        f"float nh = max(dot({n}, h), 0.0);",
+        f"float shine = gl_{side}Material.shininess == 0.0 ? 1.0"
+        f" : pow(nh, gl_{side}Material.shininess);",
+        f"{c} += att * ({ambient} * {source}.ambient + nl * {diffuse} * {source}.diffuse);",
+        f"if (nl > 0.0) {sp} += att * shine * {specular} * {source}.specular;",
+        "}",
+    ]
+    return lines
+
+
+def _texcoord(unit: int, bits: int, modes: int) -> list[str]:
+    coord = f"gl_MultiTexCoord{unit}"
+    if not bits:
+        return [f"gl_TexCoord[{unit}] = gl_TextureMatrix[{unit}] * {coord};"]
+    lines = [f"vec4 tc{unit} = {coord};"]
+    used = {_TEXGEN_MODES[modes >> (4 * i) & 15] for i in range(4) if bits >> i & 1}
+    if used & {GL.SPHERE_MAP, GL.REFLECTION_MAP}:
+        lines += [
+            f"vec3 u{unit} = normalize(eye.xyz);",
+            f"vec3 r{unit} = reflect(u{unit}, normal);",
+            f"float m{unit} = 2.0 * sqrt(dot(r{unit} + vec3(0.0, 0.0, 1.0),"
+            f" r{unit} + vec3(0.0, 0.0, 1.0)));",
+        ]
+    for i, (letter, plane) in enumerate(zip("xyzw", "STRQ", strict=True)):
+        if not bits >> i & 1:
+            continue
+        mode = _TEXGEN_MODES[modes >> (4 * i) & 15]
+        value = {
+            GL.EYE_LINEAR: f"dot(eye, gl_EyePlane{plane}[{unit}])",
+            GL.OBJECT_LINEAR: f"dot(gl_Vertex, gl_ObjectPlane{plane}[{unit}])",
+            GL.SPHERE_MAP: f"r{unit}.{letter if letter in 'xy' else 'x'} / m{unit} + 0.5",
+            GL.REFLECTION_MAP: f"r{unit}.{letter if letter in 'xyz' else 'x'}",
+            GL.NORMAL_MAP: f"normal.{letter if letter in 'xyz' else 'x'}",
+        }[mode]
+        lines.append(f"tc{unit}.{letter} = {value};")
+    lines.append(f"gl_TexCoord[{unit}] = gl_TextureMatrix[{unit}] * tc{unit};")
+    return lines
+
+
+def fragment_key(ctx: Context) -> FragmentKey:
+    """The key of the current texture environment and fog."""
+    units = []
+    for index in range(UNITS):
+        unit = ctx.textures.units[index]
+        for target, spelling in TARGETS:
+            if target in unit.enabled:
+                texture = unit.bound[target]
+                params = unit.sampler.params if unit.sampler is not None else texture.params
+                if not texture.usable(params):
+                    break
+                base = texture.images[0][texture.base_level].info.base
+                shadow = params.compare_mode != GL.NONE and base in ("Z", "ZS")
+                env = tuple(sorted(unit.env.items()))
+                units.append(TextureEnv(index, spelling, base, shadow, env))
+                break
+    s = ctx.lighting
+    separate = s.enabled and s.color_control == GL.SEPARATE_SPECULAR_COLOR
+    return FragmentKey(tuple(units), s.fog_mode if s.fog_enabled else 0, s.color_sum or separate)
+
+
+class FixedFunction:
+    """The generated programs of one context, by key."""
+
+    def __init__(self, ctx: Context):
+        self._ctx = ctx
+        self._programs: dict[VertexKey | FragmentKey, Executable] = {}
+
+    def vertex(self, fragment: Executable | None) -> Executable:
+        """The vertex stage in front of a fragment stage."""
+        texcoords = 0
+        shader = fragment.linked.shaders.get(Stage.FRAGMENT) if fragment is not None else None
+        for slot in shader.info.inputs_read if shader is not None else ():
+            if VaryingSlot.TEX0 <= slot <= VaryingSlot.TEX7:
+                texcoords |= 1 << (slot - VaryingSlot.TEX0)
+        key = vertex_key(self._ctx, texcoords)
+        return self._get(key, Stage.VERTEX)
+
+    def fragment(self) -> Executable:
+        """The fragment stage."""
+        return self._get(fragment_key(self._ctx), Stage.FRAGMENT)
+
+    def _get(self, key: VertexKey | FragmentKey, stage: Stage) -> Executable:
+        found = self._programs.get(key)
+        if found is None:
+            if isinstance(key, VertexKey):
+                source = vertex_source(key)
+            else:
+                source = fragment_source(key.units, key.fog, key.color_sum)
+            found = self._programs[key] = self._compile(stage, source)
+        return found
+
+    def _compile(self, stage: Stage, source: str) -> Executable:
+        ctx = self._ctx
+        options = CompileOptions(api="compat", version_limit=330, limits=ctx.limits.glsl_limits)
+        compiled = compile_shader(stage, source, options, [f"fixed-function {stage.value}"])
+        linked = link_program([compiled], LinkOptions(separable=True, api="compat"))
+        if not compiled.ok or not linked.ok:
+            log = compiled.info_log or linked.info_log
+            raise GalletteError(f"fixed function does not compile:\n{log}\n{source}")
+        executable = Executable(ctx, linked, 120)
+        for index, uniform in enumerate(linked.uniforms):
+            if uniform.name.startswith("texture_"):
+                executable.uniforms.units[index] = [int(uniform.name.removeprefix("texture_"))]
+        return executable
+
+    def release_all(self) -> None:
+        for executable in self._programs.values():
+            executable.destroy()
+        self._programs.clear()

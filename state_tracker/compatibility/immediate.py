@@ -1,0 +1,253 @@
+"""glBegin and glEnd, the current colour, normal and texture coordinates, and glRect.
+
+Vertices are collected in a list together with the attributes that were set between glBegin and
+glEnd, and drawn at glEnd as one draw call from a temporary buffer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from compiler.nir.slots import VertAttrib
+from state_tracker.dirty import Dirty
+from state_tracker.drawing.draw import check_mode, draw
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import invalid_enum, invalid_operation
+from state_tracker.entry_points.memory import Pointer, read_array
+from state_tracker.entry_points.registry import entry, register
+from state_tracker.getters import gets
+from state_tracker.vertices.current_attribs import set_current
+from state_tracker.vertices.vertex_arrays import Attrib, VertexArray
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["ImmediateState"]
+
+POS = int(VertAttrib.POS)
+Values = tuple[float, ...]
+
+
+class ImmediateState:
+    """The primitive being specified, if any."""
+
+    def __init__(self, ctx: Context):
+        self._ctx = ctx
+        self.active = False
+        self.mode: int = 0
+        self._vertices: list[tuple[Values, dict[int, Values]]] = []
+        self._current: dict[int, Values] = {}
+
+    def begin(self, mode: int) -> None:
+        self.active, self.mode = True, mode
+        self._vertices, self._current = [], {}
+
+    def attribute(self, slot: int, values: Values) -> None:
+        """An attribute changed: from the next vertex on it has this value."""
+        if slot not in self._current and self._vertices:
+            before = self._ctx.arrays.values[slot]
+            for _, attributes in self._vertices:
+                attributes.setdefault(slot, before)
+        self._current = {**self._current, slot: values}
+
+    def vertex(self, values: Values, kind: str = "float") -> None:
+        if not self.active:
+            return  # undefined by GL: harmless here
+        full = tuple(values) + (0.0, 0.0, 0.0, 1.0)[len(values) :]
+        self._vertices.append((full, dict(self._current)))
+
+    def end(self) -> None:
+        self.active = False
+        vertices, self._vertices = self._vertices, []
+        if vertices:
+            self._draw(vertices)
+
+    def _draw(self, vertices: list[tuple[Values, dict[int, Values]]]) -> None:
+        ctx = self._ctx
+        slots = [POS, *sorted(vertices[-1][1])]
+        rows = [[position, *(attrs[s] for s in slots[1:])] for position, attrs in vertices]
+        data = np.array(rows, np.float32)
+        self._draw_array(slots, data, len(vertices))
+        ctx.dirty |= Dirty.VERTEX
+
+    def _draw_array(self, slots: list[int], data: Any, count: int) -> None:
+        """Draw interleaved `[vertex, attribute, 4]` float data with a vertex array of its own."""
+        ctx, stride = self._ctx, 16 * len(slots)
+        vao = VertexArray(0)
+        for index, slot in enumerate(slots):
+            vao.attribs[slot] = Attrib(enabled=True, binding=slot)
+            binding = vao.bindings[slot]
+            binding.offset = data.ctypes.data + 16 * index
+            binding.stride, binding.keep = stride, data
+        saved = ctx.arrays.current
+        ctx.arrays.current = vao
+        types = ctx.arrays.types
+        try:
+            draw(ctx, self.mode, 0, count)
+        finally:
+            ctx.arrays.current = saved
+            ctx.arrays.types = types
+
+
+@entry
+def begin(ctx: Context, mode: int) -> None:
+    check_mode(ctx, mode)
+    ctx.immediate.begin(mode)
+
+
+@entry
+def end(ctx: Context) -> None:
+    if not ctx.immediate.active:
+        raise invalid_operation("glEnd without glBegin")
+    ctx.immediate.end()
+
+
+_SCALE = {
+    "b": 127.0,
+    "s": 32767.0,
+    "i": 2147483647.0,
+    "ub": 255.0,
+    "us": 65535.0,
+    "ui": 4294967295.0,
+}
+_GL_TYPES = {
+    "b": "byte", "s": "short", "i": "int", "ub": "ubyte", "us": "ushort", "ui": "uint",
+    "f": "float", "d": "double",
+}  # fmt: skip
+
+
+def _family(
+    name: str, counts: tuple[int, ...], letters: str, store: Any, normalized: bool = False
+) -> None:
+    """Register `name{count}{letter}` and the pointer forms."""
+    for count in counts:
+        for letter in letters.split():
+            scale = _SCALE.get(letter) if normalized else None
+
+            def by_value(ctx: Context, *values: Any, scale: float | None = scale) -> None:
+                if scale is None:
+                    store(ctx, tuple(float(v) for v in values))
+                else:
+                    store(ctx, tuple(max(v / scale, -1.0) for v in values))
+
+            def by_pointer(
+                ctx: Context, pointer: Pointer, count: int = count, letter: str = letter,
+                set_values: Any = by_value,
+            ) -> None:  # fmt: skip
+                set_values(ctx, *read_array(pointer, _GL_TYPES[letter], count).tolist())
+
+            register(f"{name}{count}{letter}", by_value)
+            register(f"{name}{count}{letter}v", by_pointer)
+
+
+def _setter(slot: VertAttrib) -> Any:
+    return lambda ctx, values: set_current(ctx, int(slot), values)
+
+
+def _vertex(ctx: Context, values: Values) -> None:
+    ctx.immediate.vertex(values)
+
+
+def _color(ctx: Context, values: Values) -> None:
+    set_current(ctx, int(VertAttrib.COLOR0), values)
+    ctx.lighting.track_color(ctx)
+
+
+_family("vertex", (2, 3, 4), "s i f d", _vertex)
+_family("color", (3, 4), "b s i ub us ui f d", _color, normalized=True)
+_family("secondary_color", (3,), "b s i ub us ui f d", _setter(VertAttrib.COLOR1), normalized=True)
+_family("normal", (3,), "b s i f d", _setter(VertAttrib.NORMAL), normalized=True)
+_family("tex_coord", (1, 2, 3, 4), "s i f d", _setter(VertAttrib.TEX0))
+for _letter in "fd":
+    register(
+        f"fog_coord{_letter}",
+        lambda ctx, v: set_current(ctx, int(VertAttrib.FOG), (float(v), 0.0, 0.0, 1.0)),
+    )
+    register(
+        f"fog_coord{_letter}v",
+        lambda ctx, p, t=_letter: set_current(
+            ctx,
+            int(VertAttrib.FOG),
+            (float(read_array(p, _GL_TYPES[t], 1)[0]), 0.0, 0.0, 1.0),
+        ),
+    )
+
+
+def _multi_tex_coord() -> None:
+    def slot_of(target: int) -> int:
+        unit = target - GL.TEXTURE0
+        if not 0 <= unit < 8:
+            raise invalid_enum(target, "texture unit")
+        return int(VertAttrib.TEX0) + unit
+
+    for count in (1, 2, 3, 4):
+        for letter in "sifd":
+
+            def by_value(ctx: Context, target: int, *values: Any) -> None:
+                set_current(ctx, slot_of(target), tuple(float(v) for v in values))
+
+            def by_pointer(
+                ctx: Context, target: int, pointer: Pointer, count: int = count, t: str = letter
+            ) -> None:
+                values = read_array(pointer, _GL_TYPES[t], count).tolist()
+                set_current(ctx, slot_of(target), tuple(float(v) for v in values))
+
+            register(f"multi_tex_coord{count}{letter}", by_value)
+            register(f"multi_tex_coord{count}{letter}v", by_pointer)
+
+
+_multi_tex_coord()
+
+
+@entry
+def edge_flag(ctx: Context, flag: int) -> None:
+    set_current(ctx, int(VertAttrib.EDGEFLAG), (float(bool(flag)), 0.0, 0.0, 1.0))
+
+
+@entry
+def edge_flagv(ctx: Context, flag: Pointer) -> None:
+    edge_flag(ctx, int(read_array(flag, "boolean", 1)[0]))
+
+
+def _rect(ctx: Context, x1: float, y1: float, x2: float, y2: float) -> None:
+    check_mode(ctx, GL.POLYGON)
+    ctx.immediate.begin(GL.POLYGON)
+    for x, y in ((x1, y1), (x2, y1), (x2, y2), (x1, y2)):
+        ctx.immediate.vertex((float(x), float(y)))
+    ctx.immediate.end()
+
+
+for _letter in "sifd":
+    register(f"rect{_letter}", _rect)
+
+    def _rect_v(ctx: Context, v1: Pointer, v2: Pointer, t: str = _GL_TYPES[_letter]) -> None:
+        _rect(ctx, *read_array(v1, t, 2).tolist(), *read_array(v2, t, 2).tolist())
+
+    register(f"rect{_letter}v", _rect_v)
+
+
+def _current(slot: VertAttrib, count: int = 4) -> Any:
+    return lambda ctx: list(ctx.arrays.values[int(slot)][:count])
+
+
+gets(
+    {
+        "CURRENT_COLOR": _current(VertAttrib.COLOR0),
+        "CURRENT_SECONDARY_COLOR": _current(VertAttrib.COLOR1),
+        "CURRENT_NORMAL": _current(VertAttrib.NORMAL, 3),
+    },
+    compat=True,
+    normalized=True,
+)
+gets(
+    {
+        "CURRENT_TEXTURE_COORDS": lambda c: list(
+            c.arrays.values[int(VertAttrib.TEX0) + min(c.textures.active, 7)]
+        ),
+        "CURRENT_FOG_COORD": lambda c: c.arrays.values[int(VertAttrib.FOG)][0],
+        "EDGE_FLAG": lambda c: bool(c.arrays.values[int(VertAttrib.EDGEFLAG)][0]),
+    },
+    compat=True,
+)

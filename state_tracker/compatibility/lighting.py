@@ -1,0 +1,450 @@
+"""Lighting, material, fog and texture environment state of the compatibility profile.
+
+Shaders read it through built-in uniforms (`gl_LightSource[0].position`); fixed function itself is a
+generated shader that does the same (`fixed_function`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from compiler.nir.slots import VertAttrib
+from state_tracker.compatibility.matrices import inverse
+from state_tracker.dirty import Dirty
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import invalid_enum, invalid_value
+from state_tracker.entry_points.memory import Pointer, read_array
+from state_tracker.entry_points.registry import entry, register
+from state_tracker.getters import gets, to_int
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["Light", "LightingState", "Material"]
+
+Vec = tuple[float, ...]
+
+
+@dataclass(slots=True)
+class Light:
+    """One light source, position and direction in eye coordinates."""
+
+    enabled: bool = False
+    ambient: Vec = (0.0, 0.0, 0.0, 1.0)
+    diffuse: Vec = (0.0, 0.0, 0.0, 1.0)
+    specular: Vec = (0.0, 0.0, 0.0, 1.0)
+    position: Vec = (0.0, 0.0, 1.0, 0.0)
+    spot_direction: Vec = (0.0, 0.0, -1.0)
+    spot_exponent: float = 0.0
+    spot_cutoff: float = 180.0
+    constant_attenuation: float = 1.0
+    linear_attenuation: float = 0.0
+    quadratic_attenuation: float = 0.0
+
+    @property
+    def spot_cos_cutoff(self) -> float:
+        return math.cos(math.radians(self.spot_cutoff)) if self.spot_cutoff != 180.0 else -1.0
+
+    @property
+    def half_vector(self) -> Vec:
+        """Half way between the light and the viewer at infinity."""
+        direction = np.array(self.position[:3], np.float64)
+        length = float(np.linalg.norm(direction))
+        half = (direction / length if length else direction) + np.array([0.0, 0.0, 1.0])
+        size = float(np.linalg.norm(half))
+        half = half / size if size else half
+        return (*(float(v) for v in half), 1.0)
+
+
+@dataclass(slots=True)
+class Material:
+    """The material of one face."""
+
+    ambient: Vec = (0.2, 0.2, 0.2, 1.0)
+    diffuse: Vec = (0.8, 0.8, 0.8, 1.0)
+    specular: Vec = (0.0, 0.0, 0.0, 1.0)
+    emission: Vec = (0.0, 0.0, 0.0, 1.0)
+    shininess: float = 0.0
+
+
+_UNITS = 8
+
+
+@dataclass(slots=True)
+class TexGen:
+    """Texture coordinate generation of one unit: a mode and two planes per coordinate."""
+
+    modes: list[int] = field(default_factory=lambda: [GL.EYE_LINEAR] * 4)
+    object_planes: list[Vec] = field(default_factory=lambda: _planes())
+    eye_planes: list[Vec] = field(default_factory=lambda: _planes())
+
+
+def _planes() -> list[Vec]:
+    zero = (0.0, 0.0, 0.0, 0.0)
+    return [(1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), zero, zero]
+
+
+class LightingState:
+    """Everything fixed-function shading depends on, apart from matrices."""
+
+    def __init__(self) -> None:
+        self.enabled = False
+        self.lights = [Light() for _ in range(8)]
+        white = (1.0, 1.0, 1.0, 1.0)
+        self.lights[0].diffuse = self.lights[0].specular = white
+        self.materials = [Material(), Material()]  # front, back
+        self.model_ambient: Vec = (0.2, 0.2, 0.2, 1.0)
+        self.local_viewer = self.two_side = False
+        self.color_control: int = GL.SINGLE_COLOR
+        self.color_material_enabled = False
+        self.color_material_face: int = GL.FRONT_AND_BACK
+        self.color_material_mode: int = GL.AMBIENT_AND_DIFFUSE
+        self.normalize = self.rescale_normal = False
+        self.color_sum = False
+        self.fog_enabled = False
+        self.fog_mode: int = GL.EXP
+        self.fog_color: Vec = (0.0, 0.0, 0.0, 0.0)
+        self.fog_density, self.fog_start, self.fog_end = 1.0, 0.0, 1.0
+        self.fog_source: int = GL.FRAGMENT_DEPTH
+        self.env_colors: list[Vec] = [(0.0, 0.0, 0.0, 0.0)] * _UNITS
+        self.texgen = [TexGen() for _ in range(_UNITS)]
+        self.texgen_enabled = [[False] * 4 for _ in range(256)]
+
+    def track_color(self, ctx: Context) -> None:
+        """GL_COLOR_MATERIAL: the current colour becomes part of the material."""
+        if not self.color_material_enabled:
+            return
+        color = tuple(float(v) for v in ctx.arrays.values[int(VertAttrib.COLOR0)])
+        for material in faces(self, self.color_material_face):
+            for name in _MATERIAL_FIELDS[self.color_material_mode]:
+                setattr(material, name, color)
+        ctx.dirty |= Dirty.BUILTINS
+
+
+def faces(state: LightingState, face: int) -> list[Material]:
+    """The materials a face name means."""
+    chosen = {GL.FRONT: [0], GL.BACK: [1], GL.FRONT_AND_BACK: [0, 1]}.get(face)
+    if chosen is None:
+        raise invalid_enum(face, "face")
+    return [state.materials[i] for i in chosen]
+
+
+_MATERIAL_FIELDS: dict[int, tuple[str, ...]] = {
+    GL.AMBIENT: ("ambient",),
+    GL.DIFFUSE: ("diffuse",),
+    GL.SPECULAR: ("specular",),
+    GL.EMISSION: ("emission",),
+    GL.AMBIENT_AND_DIFFUSE: ("ambient", "diffuse"),
+}
+
+
+# -- materials -------------------------------------------------------------------------------------
+
+
+def _material(ctx: Context, face: int, pname: int, values: list[float]) -> None:
+    materials = faces(ctx.lighting, face)
+    if pname == GL.SHININESS:
+        if not 0.0 <= values[0] <= 128.0:
+            raise invalid_value("shininess out of range")
+        for material in materials:
+            material.shininess = values[0]
+    elif pname in _MATERIAL_FIELDS and len(values) == 4:
+        for material in materials:
+            for name in _MATERIAL_FIELDS[pname]:
+                setattr(material, name, tuple(values))
+    elif pname != GL.COLOR_INDEXES:
+        raise invalid_enum(pname, "material parameter")
+    ctx.dirty |= Dirty.BUILTINS
+
+
+def _colors(gl_type: str, pointer: Pointer, count: int) -> list[float]:
+    values = read_array(pointer, gl_type, count).tolist()
+    if gl_type == "int" and count == 4:  # integers are fractions of their range, for colours
+        return [max(v / 2147483647.0, -1.0) for v in values]
+    return [float(v) for v in values]
+
+
+for _suffix, _gl_type in (("f", "float"), ("i", "int")):
+
+    def _material_vector(
+        ctx: Context, face: int, pname: int, params: Pointer, t: str = _gl_type
+    ) -> None:
+        count = {GL.SHININESS: 1, GL.COLOR_INDEXES: 3}.get(pname, 4)
+        _material(ctx, face, pname, _colors(t, params, count))
+
+    register(f"material{_suffix}v", _material_vector)
+    register(
+        f"material{_suffix}", lambda ctx, face, pname, v: _material(ctx, face, pname, [float(v)])
+    )
+
+
+@entry
+def color_material(ctx: Context, face: int, mode: int) -> None:
+    faces(ctx.lighting, face)
+    if mode not in _MATERIAL_FIELDS:
+        raise invalid_enum(mode, "colour material mode")
+    ctx.lighting.color_material_face, ctx.lighting.color_material_mode = face, mode
+
+
+def _get_material(ctx: Context, face: int, pname: int) -> list[float]:
+    if face not in (GL.FRONT, GL.BACK):
+        raise invalid_enum(face, "face")
+    material = faces(ctx.lighting, face)[0]
+    if pname == GL.SHININESS:
+        return [material.shininess]
+    if pname not in _MATERIAL_FIELDS or pname == GL.AMBIENT_AND_DIFFUSE:
+        raise invalid_enum(pname, "material parameter")
+    return list(getattr(material, _MATERIAL_FIELDS[pname][0]))
+
+
+register("get_materialfv", _get_material)
+register("get_materialiv", lambda c, f, p: [round(v * 2147483647) for v in _get_material(c, f, p)])
+
+
+# -- lights ----------------------------------------------------------------------------------------
+
+_LIGHT_VECTORS: dict[int, str] = {
+    GL.AMBIENT: "ambient",
+    GL.DIFFUSE: "diffuse",
+    GL.SPECULAR: "specular",
+    GL.POSITION: "position",
+    GL.SPOT_DIRECTION: "spot_direction",
+}
+_LIGHT_SCALARS: dict[int, str] = {
+    GL.SPOT_EXPONENT: "spot_exponent",
+    GL.SPOT_CUTOFF: "spot_cutoff",
+    GL.CONSTANT_ATTENUATION: "constant_attenuation",
+    GL.LINEAR_ATTENUATION: "linear_attenuation",
+    GL.QUADRATIC_ATTENUATION: "quadratic_attenuation",
+}
+
+
+def _light_of(ctx: Context, light: int) -> Light:
+    if not 0 <= light - GL.LIGHT0 < 8:
+        raise invalid_enum(light, "light")
+    return ctx.lighting.lights[light - GL.LIGHT0]
+
+
+def _light(ctx: Context, light: int, pname: int, values: list[float]) -> None:
+    found = _light_of(ctx, light)
+    if pname in _LIGHT_SCALARS:
+        value = values[0]
+        bad = value < 0 or (pname == GL.SPOT_EXPONENT and value > 128)
+        if pname == GL.SPOT_CUTOFF:
+            bad = not (0 <= value <= 90 or value == 180)
+        if bad:
+            raise invalid_value("light parameter out of range")
+        setattr(found, _LIGHT_SCALARS[pname], value)
+    elif pname in _LIGHT_VECTORS and len(values) >= 3:
+        modelview = ctx.matrices.modelview[-1]
+        if pname == GL.POSITION:
+            values = [float(v) for v in modelview @ np.array(values)]
+        elif pname == GL.SPOT_DIRECTION:
+            values = [float(v) for v in modelview[:3, :3] @ np.array(values)]
+        setattr(found, _LIGHT_VECTORS[pname], tuple(values))
+    else:
+        raise invalid_enum(pname, "light parameter")
+    ctx.dirty |= Dirty.BUILTINS
+
+
+def _light_count(pname: int) -> int:
+    return 1 if pname in _LIGHT_SCALARS else 3 if pname == GL.SPOT_DIRECTION else 4
+
+
+for _suffix, _gl_type in (("f", "float"), ("i", "int")):
+
+    def _light_vector(
+        ctx: Context, light: int, pname: int, params: Pointer, t: str = _gl_type
+    ) -> None:
+        plain = pname in (GL.POSITION, GL.SPOT_DIRECTION) or pname in _LIGHT_SCALARS
+        count = _light_count(pname)
+        if plain:
+            values = [float(v) for v in read_array(params, t, count).tolist()]
+        else:
+            values = _colors(t, params, count)
+        _light(ctx, light, pname, values)
+
+    register(f"light{_suffix}v", _light_vector)
+    register(f"light{_suffix}", lambda ctx, light, pname, v: _light(ctx, light, pname, [float(v)]))
+
+
+@entry
+def get_lightfv(ctx: Context, light: int, pname: int) -> list[float]:
+    found = _light_of(ctx, light)
+    if pname in _LIGHT_SCALARS:
+        return [getattr(found, _LIGHT_SCALARS[pname])]
+    if pname in _LIGHT_VECTORS:
+        return list(getattr(found, _LIGHT_VECTORS[pname]))
+    raise invalid_enum(pname, "light parameter")
+
+
+def _light_model(ctx: Context, pname: int, values: list[float]) -> None:
+    state = ctx.lighting
+    if pname == GL.LIGHT_MODEL_AMBIENT and len(values) == 4:
+        state.model_ambient = tuple(values)
+    elif pname == GL.LIGHT_MODEL_LOCAL_VIEWER:
+        state.local_viewer = bool(values[0])
+    elif pname == GL.LIGHT_MODEL_TWO_SIDE:
+        state.two_side = bool(values[0])
+    elif pname == GL.LIGHT_MODEL_COLOR_CONTROL:
+        if to_int(values[0], False) not in (GL.SINGLE_COLOR, GL.SEPARATE_SPECULAR_COLOR):
+            raise invalid_enum(to_int(values[0], False), "colour control")
+        state.color_control = to_int(values[0], False)
+    else:
+        raise invalid_enum(pname, "light model parameter")
+    ctx.dirty |= Dirty.BUILTINS
+
+
+# -- fog and texture environment -------------------------------------------------------------------
+
+
+def _fog(ctx: Context, pname: int, values: list[float]) -> None:
+    state = ctx.lighting
+    if pname == GL.FOG_COLOR and len(values) == 4:
+        state.fog_color = tuple(values)
+    elif pname == GL.FOG_MODE:
+        if to_int(values[0], False) not in (GL.LINEAR, GL.EXP, GL.EXP2):
+            raise invalid_enum(to_int(values[0], False), "fog mode")
+        state.fog_mode = to_int(values[0], False)
+    elif pname == GL.FOG_DENSITY:
+        if values[0] < 0:
+            raise invalid_value("negative fog density")
+        state.fog_density = values[0]
+    elif pname == GL.FOG_START:
+        state.fog_start = values[0]
+    elif pname == GL.FOG_END:
+        state.fog_end = values[0]
+    elif pname == GL.FOG_COORD_SRC:
+        if to_int(values[0], False) not in (GL.FOG_COORD, GL.FRAGMENT_DEPTH):
+            raise invalid_enum(to_int(values[0], False), "fog coordinate source")
+        state.fog_source = to_int(values[0], False)
+    elif pname != GL.FOG_INDEX:
+        raise invalid_enum(pname, "fog parameter")
+    ctx.dirty |= Dirty.BUILTINS
+
+
+def _register_groups() -> None:
+    vectors = {"fog": GL.FOG_COLOR, "light_model": GL.LIGHT_MODEL_AMBIENT}
+    for name, apply in (("fog", _fog), ("light_model", _light_model)):
+        for suffix, gl_type in (("f", "float"), ("i", "int")):
+
+            def vector(
+                ctx: Context, pname: int, params: Pointer, t: str = gl_type,
+                apply: Any = apply, wide: int = vectors[name],
+            ) -> None:  # fmt: skip
+                apply(ctx, pname, _colors(t, params, 4 if pname == wide else 1))
+
+            def scalar(ctx: Context, pname: int, value: float, apply: Any = apply) -> None:
+                apply(ctx, pname, [float(value)])
+
+            register(f"{name}{suffix}", scalar)
+            register(f"{name}{suffix}v", vector)
+
+
+_register_groups()
+
+
+def _tex_env(ctx: Context, target: int, pname: int, values: list[float]) -> None:
+    unit, active = ctx.textures.unit, ctx.textures.active
+    if target == GL.POINT_SPRITE and pname == GL.COORD_REPLACE:
+        bit = 1 << active
+        on = bool(values[0])
+        replaced = ctx.raster.coord_replace
+        ctx.raster.coord_replace = replaced | bit if on else replaced & ~bit
+        ctx.dirty |= Dirty.RASTERIZER
+    elif target == GL.TEXTURE_FILTER_CONTROL and pname == GL.TEXTURE_LOD_BIAS:
+        unit.lod_bias = values[0]
+        ctx.dirty |= Dirty.TEXTURES
+    elif target == GL.TEXTURE_ENV and pname == GL.TEXTURE_ENV_COLOR and len(values) == 4:
+        if active < _UNITS:
+            ctx.lighting.env_colors[active] = tuple(values)
+        ctx.dirty |= Dirty.BUILTINS
+    elif target == GL.TEXTURE_ENV:
+        unit.env[pname] = to_int(values[0], False)
+        ctx.dirty |= Dirty.PROGRAM
+    else:
+        raise invalid_enum(target, "texture environment target")
+
+
+@entry
+def tex_envf(ctx: Context, target: int, pname: int, param: float) -> None:
+    _tex_env(ctx, target, pname, [float(param)])
+
+
+@entry
+def tex_envi(ctx: Context, target: int, pname: int, param: int) -> None:
+    _tex_env(ctx, target, pname, [float(param)])
+
+
+@entry
+def tex_envfv(ctx: Context, target: int, pname: int, params: Pointer) -> None:
+    count = 4 if pname == GL.TEXTURE_ENV_COLOR else 1
+    _tex_env(ctx, target, pname, _colors("float", params, count))
+
+
+@entry
+def tex_enviv(ctx: Context, target: int, pname: int, params: Pointer) -> None:
+    count = 4 if pname == GL.TEXTURE_ENV_COLOR else 1
+    _tex_env(ctx, target, pname, _colors("int", params, count))
+
+
+_COORDS = {GL.S: 0, GL.T: 1, GL.R: 2, GL.Q: 3}
+
+
+def _tex_gen(ctx: Context, coord: int, pname: int, values: list[float]) -> None:
+    if coord not in _COORDS:
+        raise invalid_enum(coord, "texture coordinate")
+    gen, index = ctx.lighting.texgen[min(ctx.textures.active, _UNITS - 1)], _COORDS[coord]
+    if pname == GL.TEXTURE_GEN_MODE:
+        gen.modes[index] = to_int(values[0], False)
+    elif pname == GL.OBJECT_PLANE and len(values) == 4:
+        gen.object_planes[index] = tuple(values)
+    elif pname == GL.EYE_PLANE and len(values) == 4:
+        plane = np.array(values) @ inverse(ctx.matrices.modelview[-1])
+        gen.eye_planes[index] = tuple(float(v) for v in plane)
+    else:
+        raise invalid_enum(pname, "texture generation parameter")
+    ctx.dirty |= Dirty.BUILTINS
+
+
+for _suffix, _gl_type in (("f", "float"), ("d", "double"), ("i", "int")):
+    register(
+        f"tex_gen{_suffix}", lambda ctx, coord, pname, v: _tex_gen(ctx, coord, pname, [float(v)])
+    )
+
+    def _tex_gen_vector(
+        ctx: Context, coord: int, pname: int, params: Pointer, t: str = _gl_type
+    ) -> None:
+        count = 1 if pname == GL.TEXTURE_GEN_MODE else 4
+        _tex_gen(ctx, coord, pname, [float(v) for v in read_array(params, t, count)])
+
+    register(f"tex_gen{_suffix}v", _tex_gen_vector)
+
+
+gets(
+    {
+        "FOG_MODE": lambda c: c.lighting.fog_mode,
+        "FOG_DENSITY": lambda c: c.lighting.fog_density,
+        "FOG_START": lambda c: c.lighting.fog_start,
+        "FOG_END": lambda c: c.lighting.fog_end,
+        "FOG_COORD_SRC": lambda c: c.lighting.fog_source,
+        "LIGHT_MODEL_LOCAL_VIEWER": lambda c: c.lighting.local_viewer,
+        "LIGHT_MODEL_TWO_SIDE": lambda c: c.lighting.two_side,
+        "LIGHT_MODEL_COLOR_CONTROL": lambda c: c.lighting.color_control,
+        "COLOR_MATERIAL_FACE": lambda c: c.lighting.color_material_face,
+        "COLOR_MATERIAL_PARAMETER": lambda c: c.lighting.color_material_mode,
+    },
+    compat=True,
+)
+gets(
+    {
+        "FOG_COLOR": lambda c: c.lighting.fog_color,
+        "LIGHT_MODEL_AMBIENT": lambda c: c.lighting.model_ambient,
+    },
+    compat=True,
+    normalized=True,
+)

@@ -1,0 +1,226 @@
+"""The matrix stacks of the compatibility profile, and everything transformed by them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from state_tracker.dirty import Dirty
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import (
+    GLError,
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
+from state_tracker.entry_points.memory import Pointer, read_array
+from state_tracker.entry_points.registry import entry, register
+from state_tracker.getters import gets
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["MatrixState"]
+
+Matrix = npt.NDArray[np.float64]
+TEXTURE_UNITS = 8
+DEPTHS = {"modelview": 32, "projection": 32, "texture": 10}
+
+
+class MatrixState:
+    """Stacks of 4x4 matrices `[row, column]` acting on column vectors."""
+
+    def __init__(self, ctx: Context):
+        self._ctx = ctx
+        self.mode: int = GL.MODELVIEW
+        self.modelview: list[Matrix] = [np.eye(4)]
+        self.projection: list[Matrix] = [np.eye(4)]
+        self.texture: list[list[Matrix]] = [[np.eye(4)] for _ in range(TEXTURE_UNITS)]
+
+    def stack(self) -> tuple[list[Matrix], int]:
+        """The current stack and its largest depth."""
+        if self.mode == GL.MODELVIEW:
+            return self.modelview, DEPTHS["modelview"]
+        if self.mode == GL.PROJECTION:
+            return self.projection, DEPTHS["projection"]
+        unit = self._ctx.textures.active
+        if unit >= TEXTURE_UNITS:
+            raise invalid_operation("this texture unit has no matrix")
+        return self.texture[unit], DEPTHS["texture"]
+
+    def set_top(self, matrix: Matrix) -> None:
+        stack, _ = self.stack()
+        stack[-1] = matrix
+        self._ctx.dirty |= Dirty.BUILTINS | Dirty.CLIP
+
+    def multiply(self, matrix: Matrix) -> None:
+        stack, _ = self.stack()
+        with np.errstate(all="ignore"):
+            self.set_top(stack[-1] @ matrix)
+
+    @property
+    def modelview_projection(self) -> Matrix:
+        with np.errstate(all="ignore"):
+            product: Matrix = self.projection[-1] @ self.modelview[-1]
+        return product
+
+    def set_clip_plane(self, index: int, equation: npt.NDArray[Any]) -> None:
+        """Planes are given in object coordinates and kept in eye coordinates."""
+        eye = equation.astype(np.float64) @ inverse(self.modelview[-1])
+        self._ctx.raster.clip_planes[index] = tuple(float(v) for v in eye)
+        self._ctx.dirty |= Dirty.CLIP | Dirty.BUILTINS
+
+    def pipe_clip_planes(self) -> list[tuple[float, float, float, float]]:
+        """Planes for the driver, in eye coordinates.
+
+        They are compared with gl_ClipVertex, which fixed function writes; a shader that does not
+        write it gets its gl_Position compared with them, as GLSL 1.30 says.
+        """
+        planes = self._ctx.raster.clip_planes
+        return [(float(a), float(b), float(c), float(d)) for a, b, c, d in planes]
+
+
+def inverse(matrix: Matrix) -> Matrix:
+    """The inverse, or the identity of a singular matrix (whose effect GL leaves open)."""
+    try:
+        found: Matrix = np.asarray(np.linalg.inv(matrix), np.float64)
+    except np.linalg.LinAlgError:
+        return np.eye(4)
+    return found
+
+
+@entry
+def matrix_mode(ctx: Context, mode: int) -> None:
+    if mode not in (GL.MODELVIEW, GL.PROJECTION, GL.TEXTURE):
+        raise invalid_enum(mode, "matrix mode")
+    ctx.matrices.mode = mode
+
+
+@entry
+def load_identity(ctx: Context) -> None:
+    ctx.matrices.set_top(np.eye(4))
+
+
+@entry
+def push_matrix(ctx: Context) -> None:
+    stack, depth = ctx.matrices.stack()
+    if len(stack) >= depth:
+        raise GLError(GL.STACK_OVERFLOW, "the matrix stack is full")
+    stack.append(stack[-1].copy())
+
+
+@entry
+def pop_matrix(ctx: Context) -> None:
+    stack, _ = ctx.matrices.stack()
+    if len(stack) == 1:
+        raise GLError(GL.STACK_UNDERFLOW, "the matrix stack has one matrix left")
+    stack.pop()
+    ctx.dirty |= Dirty.BUILTINS | Dirty.CLIP
+
+
+def _load(gl_type: str, transpose: bool, multiply: bool) -> Any:
+    def call(ctx: Context, m: Pointer) -> None:
+        matrix = read_array(m, gl_type, 16).astype(np.float64).reshape(4, 4)
+        matrix = matrix if transpose else matrix.T  # GL's columns come first
+        if multiply:
+            ctx.matrices.multiply(matrix)
+        else:
+            ctx.matrices.set_top(matrix)
+
+    return call
+
+
+for _suffix, _gl_type in (("f", "float"), ("d", "double")):
+    for _verb, _multiply in (("load", False), ("mult", True)):
+        register(f"{_verb}_matrix{_suffix}", _load(_gl_type, False, _multiply))
+        register(f"{_verb}_transpose_matrix{_suffix}", _load(_gl_type, True, _multiply))
+
+
+def _translate(ctx: Context, x: float, y: float, z: float) -> None:
+    matrix = np.eye(4)
+    matrix[:3, 3] = x, y, z
+    ctx.matrices.multiply(matrix)
+
+
+def _scale(ctx: Context, x: float, y: float, z: float) -> None:
+    ctx.matrices.multiply(np.diag([x, y, z, 1.0]).astype(np.float64))
+
+
+def _rotate(ctx: Context, angle: float, x: float, y: float, z: float) -> None:
+    length = math.sqrt(x * x + y * y + z * z)
+    if length == 0.0 or not math.isfinite(angle) or not math.isfinite(length):
+        return
+    x, y, z = x / length, y / length, z / length
+    c, s = math.cos(math.radians(angle)), math.sin(math.radians(angle))
+    matrix = np.eye(4)
+    axis = np.array([x, y, z])
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    matrix[:3, :3] = c * np.eye(3) + (1 - c) * np.outer(axis, axis) + s * cross
+    ctx.matrices.multiply(matrix)
+
+
+for _suffix in ("f", "d"):
+    register(f"translate{_suffix}", _translate)
+    register(f"scale{_suffix}", _scale)
+    register(f"rotate{_suffix}", _rotate)
+
+
+@entry
+def ortho(
+    ctx: Context, left: float, right: float, bottom: float, top: float, near: float, far: float
+) -> None:
+    if left == right or bottom == top or near == far:
+        raise invalid_value("an empty volume")
+    matrix = np.eye(4)
+    for row, (low, high) in enumerate(((left, right), (bottom, top))):
+        matrix[row, row] = 2.0 / (high - low)
+        matrix[row, 3] = -(high + low) / (high - low)
+    matrix[2, 2], matrix[2, 3] = -2.0 / (far - near), -(far + near) / (far - near)
+    ctx.matrices.multiply(matrix)
+
+
+@entry
+def frustum(
+    ctx: Context, left: float, right: float, bottom: float, top: float, near: float, far: float
+) -> None:
+    if near <= 0 or far <= 0 or near == far or left == right or bottom == top:
+        raise invalid_value("an empty volume")
+    matrix = np.zeros((4, 4))
+    matrix[0, 0], matrix[0, 2] = 2 * near / (right - left), (right + left) / (right - left)
+    matrix[1, 1], matrix[1, 2] = 2 * near / (top - bottom), (top + bottom) / (top - bottom)
+    matrix[2, 2], matrix[2, 3] = -(far + near) / (far - near), -2 * far * near / (far - near)
+    matrix[3, 2] = -1.0
+    ctx.matrices.multiply(matrix)
+
+
+def _flat(pick: Any, transpose: bool) -> Any:
+    def get(ctx: Context) -> list[float]:
+        matrix = pick(ctx)
+        return [float(v) for v in (matrix if transpose else matrix.T).reshape(-1)]
+
+    return get
+
+
+def _texture_matrix(ctx: Context) -> Matrix:
+    return ctx.matrices.texture[min(ctx.textures.active, TEXTURE_UNITS - 1)][-1]
+
+
+for _name, _pick in (
+    ("MODELVIEW", lambda c: c.matrices.modelview[-1]),
+    ("PROJECTION", lambda c: c.matrices.projection[-1]),
+    ("TEXTURE", _texture_matrix),
+):
+    gets({f"{_name}_MATRIX": _flat(_pick, False)}, compat=True)
+    gets({f"TRANSPOSE_{_name}_MATRIX": _flat(_pick, True)}, compat=True)
+gets(
+    {
+        "MATRIX_MODE": lambda c: c.matrices.mode,
+        "MODELVIEW_STACK_DEPTH": lambda c: len(c.matrices.modelview),
+        "PROJECTION_STACK_DEPTH": lambda c: len(c.matrices.projection),
+        "TEXTURE_STACK_DEPTH": lambda c: len(c.matrices.texture[min(c.textures.active, 7)]),
+    },
+    compat=True,
+)

@@ -1,0 +1,1 @@
+"""Draw calls, the state around them, and its way into the pipe."""

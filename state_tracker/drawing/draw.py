@@ -1,0 +1,464 @@
+"""Draw calls: every glDraw* validates the state and hands one `DrawInfo` to the pipe."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from compiler.nir.ir import Stage
+from pipe.enums import Bind, Primitive
+from pipe.resource import Resource
+from pipe.state import DrawInfo
+from state_tracker.dirty import Dirty
+from state_tracker.drawing.validate import validate
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import (
+    GLError,
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
+from state_tracker.entry_points.memory import Pointer, read_array, read_bytes
+from state_tracker.entry_points.registry import entry
+from state_tracker.vertices.vertex_input import upload
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+    from state_tracker.vertices.buffers import BufferObject
+
+__all__ = ["draw", "draw_indexed"]
+
+_LEGACY = frozenset((GL.QUADS, GL.QUAD_STRIP, GL.POLYGON))
+_ADJACENCY = range(GL.LINES_ADJACENCY, GL.TRIANGLE_STRIP_ADJACENCY + 1)
+_PRIMITIVES = list(Primitive)
+INDEX_TYPES: dict[int, tuple[int, str]] = {
+    GL.UNSIGNED_BYTE: (1, "ubyte"),
+    GL.UNSIGNED_SHORT: (2, "ushort"),
+    GL.UNSIGNED_INT: (4, "uint"),
+}
+_FEEDBACK_MODES: dict[int, frozenset[int]] = {
+    GL.POINTS: frozenset((GL.POINTS,)),
+    GL.LINES: frozenset((GL.LINES, GL.LINE_STRIP, GL.LINE_LOOP)),
+    GL.TRIANGLES: frozenset(
+        (GL.TRIANGLES, GL.TRIANGLE_STRIP, GL.TRIANGLE_FAN, GL.QUADS, GL.QUAD_STRIP, GL.POLYGON)
+    ),
+}
+
+
+def check_mode(ctx: Context, mode: int) -> None:
+    """Is this a primitive type that can be drawn now?"""
+    if not 0 <= mode < len(_PRIMITIVES) or (mode in _LEGACY and not ctx.is_compat):
+        raise invalid_enum(mode, "primitive type")
+    if mode == GL.PATCHES and "tess_eval" not in ctx.caps.stages:
+        raise invalid_enum(mode, "primitive type")
+    if mode in _ADJACENCY and "geometry" not in ctx.caps.stages:
+        raise invalid_enum(mode, "primitive type")
+    if ctx.immediate.active:
+        raise invalid_operation("not between glBegin and glEnd")
+    if ctx.lost:
+        raise GLError(GL.CONTEXT_LOST, "the context was reset and must be made anew")
+
+
+def _check_pipeline(ctx: Context, mode: int) -> None:
+    """Do the drawn primitives suit each stage, and what the last puts out transform feedback?"""
+    evaluation = ctx.programs.stages.get(Stage.TESS_EVAL)
+    if (evaluation is not None) != (mode == GL.PATCHES):
+        raise invalid_operation("patches are for tessellation, and it takes nothing else")
+    if evaluation is not None:
+        info = evaluation.linked.shaders[Stage.TESS_EVAL].info
+        mode = GL.LINES if info.tess_primitive == "isolines" else GL.TRIANGLES
+        mode = GL.POINTS if info.tess_point_mode else mode
+    geometry = ctx.programs.stages.get(Stage.GEOMETRY)
+    if geometry is not None:
+        info = geometry.linked.shaders[Stage.GEOMETRY].info
+        if mode not in _GEOMETRY_INPUTS.get(info.input_primitive, ()):
+            raise invalid_operation(f"the geometry shader takes {info.input_primitive}")
+        mode = _GEOMETRY_OUTPUTS[info.output_primitive]
+    feedback = ctx.feedback.current
+    if feedback.active and not feedback.paused and mode not in _FEEDBACK_MODES[feedback.mode]:
+        raise invalid_operation("the primitive type does not match transform feedback's")
+
+
+_GEOMETRY_INPUTS: dict[str, tuple[int, ...]] = {
+    "points": (GL.POINTS,),
+    "lines": (GL.LINES, GL.LINE_STRIP, GL.LINE_LOOP),
+    "lines_adjacency": (GL.LINES_ADJACENCY, GL.LINE_STRIP_ADJACENCY),
+    "triangles": (GL.TRIANGLES, GL.TRIANGLE_STRIP, GL.TRIANGLE_FAN),
+    "triangles_adjacency": (GL.TRIANGLES_ADJACENCY, GL.TRIANGLE_STRIP_ADJACENCY),
+}
+_GEOMETRY_OUTPUTS: dict[str, int] = {
+    "points": GL.POINTS,
+    "line_strip": GL.LINES,
+    "triangle_strip": GL.TRIANGLES,
+}
+
+
+def _prepare(ctx: Context, mode: int, first: int, last: int, instances: int) -> None:
+    """State, program and vertex input up to date."""
+    if ctx.is_core and ctx.arrays.current is ctx.arrays.default:
+        raise invalid_operation("no vertex array object is bound")
+    if ctx.lowers and ctx.drawing_points != (mode == GL.POINTS):
+        ctx.drawing_points = not ctx.drawing_points
+        ctx.dirty |= Dirty.RASTERIZER
+    if ctx.dirty & ~_INPUT_ONLY:
+        validate(ctx)
+    vertex = ctx.programs.vertex
+    if vertex is None:
+        raise invalid_operation("there is no vertex shader")
+    if len(ctx.programs.stages) > 2 or mode == GL.PATCHES or ctx.feedback.current.active:
+        _check_pipeline(ctx, mode)
+    ctx.vertex_input.prepare(vertex.inputs, first, last, instances)
+
+
+_INPUT_ONLY = Dirty.VERTEX | Dirty.CURRENT_ATTRIBS | Dirty.TRANSFORM_FEEDBACK
+
+
+def draw(
+    ctx: Context,
+    mode: int,
+    first: int,
+    count: int,
+    instances: int = 1,
+    base_instance: int = 0,
+    draw_id: int = 0,
+) -> None:
+    """Draw consecutive vertices."""
+    check_mode(ctx, mode)
+    if first < 0 or count < 0 or instances < 0:
+        raise invalid_value("negative first, count or instance count")
+    if not ctx.can_draw():
+        return
+    _prepare(ctx, mode, first, first + max(count, 1) - 1, base_instance + instances)
+    if count and instances:
+        ctx.pipe.draw_vbo(
+            DrawInfo(
+                _PRIMITIVES[mode],
+                first,
+                count,
+                instances,
+                base_instance,
+                vertices_per_patch=ctx.raster.patch_vertices,
+                patch_levels=ctx.raster.patch_levels,
+                draw_id=draw_id,
+            )
+        )
+    ctx.vertex_input.finish()
+
+
+def _index_source(
+    ctx: Context, count: int, size: int, indices: Pointer
+) -> tuple[Resource | None, int]:
+    """Where indices are: resource and byte offset."""
+    buffer: BufferObject | None = ctx.arrays.current.element_buffer
+    if buffer is None:
+        if ctx.is_core or indices is None:
+            if ctx.is_core:
+                raise invalid_operation("no element array buffer is bound")
+            return None, 0
+        raw = read_bytes(indices, count * size)
+        resource = upload(ctx, raw, Bind.INDEX_BUFFER)
+        ctx.vertex_input.keep(resource)
+        return resource, 0
+    if buffer.blocked:
+        raise invalid_operation("the element array buffer is mapped")
+    return buffer.resource, int(indices or 0)
+
+
+def _index_range(
+    ctx: Context, count: int, gl_type: str, indices: Pointer, restart: int | None
+) -> tuple[int, int]:
+    """Smallest and largest index, needed only to copy client arrays."""
+    buffer = ctx.arrays.current.element_buffer
+    if buffer is None:
+        values: npt.NDArray[Any] = read_array(indices, gl_type, count)
+    else:
+        size = {"ubyte": 1, "ushort": 2, "uint": 4}[gl_type]
+        raw = buffer.read(int(indices or 0), min(count * size, buffer.size))
+        values = np.frombuffer(raw, f"<u{size}")
+    if restart is not None:
+        values = values[values != restart]
+    return (int(values.min()), int(values.max())) if values.size else (0, 0)
+
+
+def _has_client_arrays(ctx: Context) -> bool:
+    vao = ctx.arrays.current
+    return vao is ctx.arrays.default and any(
+        a.enabled and vao.bindings[a.binding].buffer is None for a in vao.attribs
+    )
+
+
+def _restart(ctx: Context, size: int) -> int | None:
+    if ctx.raster.primitive_restart_fixed:
+        return (1 << (8 * size)) - 1
+    return ctx.raster.restart_index if ctx.raster.primitive_restart else None
+
+
+def draw_indexed(
+    ctx: Context,
+    mode: int,
+    count: int,
+    type: int,
+    indices: Pointer,
+    instances: int = 1,
+    base_vertex: int = 0,
+    base_instance: int = 0,
+    draw_id: int = 0,
+) -> None:
+    """Draw vertices by index."""
+    check_mode(ctx, mode)
+    if count < 0 or instances < 0:
+        raise invalid_value("negative count or instance count")
+    if type not in INDEX_TYPES:
+        raise invalid_enum(type, "index type")
+    size, gl_type = INDEX_TYPES[type]
+    if not ctx.can_draw():
+        return
+    restart = _restart(ctx, size)
+    low = high = 0
+    if count and not ctx.is_core and _has_client_arrays(ctx):
+        low, high = _index_range(ctx, count, gl_type, indices, restart)
+        low, high = max(low + base_vertex, 0), high + base_vertex
+    _prepare(ctx, mode, low, high, base_instance + instances)
+    resource, offset = _index_source(ctx, count, size, indices)
+    if count and instances and resource is not None:
+        ctx.pipe.draw_vbo(
+            DrawInfo(
+                _PRIMITIVES[mode],
+                0,
+                count,
+                instances,
+                base_instance,
+                size,
+                resource,
+                offset,
+                base_vertex,
+                restart is not None,
+                restart or 0,
+                vertices_per_patch=ctx.raster.patch_vertices,
+                patch_levels=ctx.raster.patch_levels,
+                draw_id=draw_id,
+            )
+        )
+    ctx.vertex_input.finish()
+
+
+@entry
+def draw_arrays(ctx: Context, mode: int, first: int, count: int) -> None:
+    draw(ctx, mode, first, count)
+
+
+@entry
+def draw_arrays_instanced(ctx: Context, mode: int, first: int, count: int, instances: int) -> None:
+    draw(ctx, mode, first, count, instances)
+
+
+@entry
+def draw_arrays_instanced_base_instance(
+    ctx: Context, mode: int, first: int, count: int, instances: int, base: int
+) -> None:
+    draw(ctx, mode, first, count, instances, base)
+
+
+@entry
+def multi_draw_arrays(
+    ctx: Context, mode: int, first: Pointer, count: Pointer, drawcount: int
+) -> None:
+    if drawcount < 0:
+        raise invalid_value("negative draw count")
+    firsts, counts = read_array(first, "int", drawcount), read_array(count, "int", drawcount)
+    if (counts < 0).any():
+        raise invalid_value("negative count")
+    for index, (start, length) in enumerate(zip(firsts.tolist(), counts.tolist(), strict=True)):
+        draw(ctx, mode, start, length, draw_id=index)
+
+
+@entry
+def draw_elements(ctx: Context, mode: int, count: int, type: int, indices: Pointer) -> None:
+    draw_indexed(ctx, mode, count, type, indices)
+
+
+@entry
+def draw_elements_base_vertex(
+    ctx: Context, mode: int, count: int, type: int, indices: Pointer, base_vertex: int
+) -> None:
+    draw_indexed(ctx, mode, count, type, indices, 1, base_vertex)
+
+
+@entry
+def draw_elements_instanced(
+    ctx: Context, mode: int, count: int, type: int, indices: Pointer, instances: int
+) -> None:
+    draw_indexed(ctx, mode, count, type, indices, instances)
+
+
+@entry
+def draw_elements_instanced_base_vertex(
+    ctx: Context, mode: int, count: int, type: int, indices: Pointer, instances: int, base: int
+) -> None:
+    draw_indexed(ctx, mode, count, type, indices, instances, base)
+
+
+@entry
+def draw_elements_instanced_base_instance(
+    ctx: Context, mode: int, count: int, type: int, indices: Pointer, instances: int, base: int
+) -> None:
+    draw_indexed(ctx, mode, count, type, indices, instances, 0, base)
+
+
+@entry
+def draw_elements_instanced_base_vertex_base_instance(
+    ctx: Context, mode: int, count: int, type: int, indices: Pointer, instances: int,
+    base_vertex: int, base_instance: int,
+) -> None:  # fmt: skip
+    draw_indexed(ctx, mode, count, type, indices, instances, base_vertex, base_instance)
+
+
+@entry
+def draw_range_elements(
+    ctx: Context, mode: int, start: int, end: int, count: int, type: int, indices: Pointer
+) -> None:
+    draw_range_elements_base_vertex(ctx, mode, start, end, count, type, indices, 0)
+
+
+@entry
+def draw_range_elements_base_vertex(
+    ctx: Context, mode: int, start: int, end: int, count: int, type: int, indices: Pointer,
+    base: int,
+) -> None:  # fmt: skip
+    if end < start:
+        raise invalid_value("the range ends before it starts")
+    draw_indexed(ctx, mode, count, type, indices, 1, base)
+
+
+@entry
+def multi_draw_elements_base_vertex(
+    ctx: Context, mode: int, count: Pointer, type: int, indices: Pointer, drawcount: int,
+    base_vertex: Pointer,
+) -> None:  # fmt: skip
+    if drawcount < 0:
+        raise invalid_value("negative draw count")
+    counts = read_array(count, "int", drawcount).tolist()
+    if any(c < 0 for c in counts):
+        raise invalid_value("negative count")
+    pointers = read_array(indices, "intptr", drawcount).tolist()
+    bases = [0] * drawcount
+    if base_vertex is not None:
+        bases = read_array(base_vertex, "int", drawcount).tolist()
+    for index, (length, pointer, base) in enumerate(zip(counts, pointers, bases, strict=True)):
+        draw_indexed(ctx, mode, length, type, pointer, 1, base, 0, index)
+
+
+@entry
+def multi_draw_elements(
+    ctx: Context, mode: int, count: Pointer, type: int, indices: Pointer, drawcount: int
+) -> None:
+    multi_draw_elements_base_vertex(ctx, mode, count, type, indices, drawcount, None)
+
+
+# -- indirect --------------------------------------------------------------------------------------
+
+
+def _indirect(ctx: Context, pointer: Pointer, words: int, count: int, stride: int) -> Any:
+    """Draw commands from the indirect buffer, one row each."""
+    buffer = ctx.buffers.bound[GL.DRAW_INDIRECT_BUFFER]
+    if pointer is not None and not isinstance(pointer, int):
+        raise invalid_operation("draw commands come from a buffer")
+    offset = pointer or 0
+    if stride % 4 or stride < 0 or count < 0:
+        raise invalid_value("bad stride or count of indirect draws")
+    stride = stride or words * 4
+    if buffer is None:
+        raise invalid_operation("no indirect buffer is bound")
+    if offset % 4 or offset < 0:
+        raise invalid_value("the offset is not a multiple of 4")
+    end = offset + (count - 1) * stride + words * 4
+    if count and end > buffer.size:
+        raise invalid_operation("the commands are outside the buffer")
+    if buffer.blocked:
+        raise invalid_operation("the indirect buffer is mapped")
+    raw = np.frombuffer(buffer.read(offset, max(end - offset, 0)), np.uint8)
+    return [raw[i * stride : i * stride + words * 4].view("<u4").tolist() for i in range(count)]
+
+
+@entry
+def multi_draw_arrays_indirect(
+    ctx: Context, mode: int, indirect: Pointer, drawcount: int, stride: int
+) -> None:
+    check_mode(ctx, mode)
+    commands = _indirect(ctx, indirect, 4, drawcount, stride)
+    for index, (count, instances, first, base) in enumerate(commands):
+        draw(ctx, mode, first, count, instances, base, index)
+
+
+@entry
+def multi_draw_elements_indirect(
+    ctx: Context, mode: int, type: int, indirect: Pointer, drawcount: int, stride: int
+) -> None:
+    check_mode(ctx, mode)
+    if type not in INDEX_TYPES:
+        raise invalid_enum(type, "index type")
+    size = INDEX_TYPES[type][0]
+    commands = _indirect(ctx, indirect, 5, drawcount, stride)
+    for index, (count, instances, first, base, base_instance) in enumerate(commands):
+        signed = base - (1 << 32) if base >> 31 else base
+        at = first * size
+        draw_indexed(ctx, mode, count, type, at, instances, signed, base_instance, index)
+
+
+@entry
+def draw_arrays_indirect(ctx: Context, mode: int, indirect: Pointer) -> None:
+    multi_draw_arrays_indirect(ctx, mode, indirect, 1, 0)
+
+
+@entry
+def draw_elements_indirect(ctx: Context, mode: int, type: int, indirect: Pointer) -> None:
+    multi_draw_elements_indirect(ctx, mode, type, indirect, 1, 0)
+
+
+# -- what transform feedback captured --------------------------------------------------------------
+
+
+def _draw_feedback(ctx: Context, mode: int, name: int, stream: int, instances: int) -> None:
+    check_mode(ctx, mode)
+    if stream:
+        raise invalid_value("there is one vertex stream")
+    if instances < 0:
+        raise invalid_value("negative instance count")
+    found = ctx.feedback.default if name == 0 else ctx.feedback.names.get(name)
+    if found is None:
+        raise invalid_value(f"{name} is not the name of a transform feedback")
+    if not found.ended:
+        raise invalid_operation("the transform feedback has not captured anything")
+    target = next((t for t in found.targets if t is not None), None)
+    if target is None or not ctx.can_draw():
+        return
+    _prepare(ctx, mode, 0, 0, instances)
+    if instances:
+        ctx.pipe.draw_vbo(
+            DrawInfo(_PRIMITIVES[mode], 0, 0, instances, count_from_stream_output=target)
+        )
+    ctx.vertex_input.finish()
+
+
+@entry
+def draw_transform_feedback(ctx: Context, mode: int, id: int) -> None:
+    _draw_feedback(ctx, mode, id, 0, 1)
+
+
+@entry
+def draw_transform_feedback_stream(ctx: Context, mode: int, id: int, stream: int) -> None:
+    _draw_feedback(ctx, mode, id, stream, 1)
+
+
+@entry
+def draw_transform_feedback_instanced(ctx: Context, mode: int, id: int, instances: int) -> None:
+    _draw_feedback(ctx, mode, id, 0, instances)
+
+
+@entry
+def draw_transform_feedback_stream_instanced(
+    ctx: Context, mode: int, id: int, stream: int, instances: int
+) -> None:
+    _draw_feedback(ctx, mode, id, stream, instances)

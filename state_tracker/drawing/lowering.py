@@ -1,0 +1,150 @@
+"""What a driver's caps leave to the tracker: fixed-function state turned into NIR.
+
+A driver may say it does not do two-sided colour, user clip planes, the alpha test, flat shading,
+GL_CLAMP, point sprites or colour clamping (`caps.lower_*`). For such a driver the tracker derives a
+*key* from the state in question, lowers a clone of the shader for each key, and no longer tells the
+driver about that state. With no such cap the key is always the null key and nothing is cloned.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from compiler.nir.ir import Stage
+from compiler.nir.optimize import optimize
+from compiler.nir.pass_runner import PassSpec, run_passes
+from pipe.enums import CompareFunc, Wrap
+from pipe.state import DepthStencilAlphaState, RasterizerState
+from state_tracker.entry_points.gl_types import sampler_target
+from state_tracker.texturing.sampling import WRAPS
+
+if TYPE_CHECKING:
+    from compiler.nir.ir import Shader
+    from pipe.caps import Caps
+    from state_tracker.context import Context
+    from state_tracker.shading.programs import Executable
+
+__all__ = ["NULL_KEY", "LoweringKey", "key_of", "lower", "lowers_anything"]
+
+
+@dataclass(frozen=True, slots=True)
+class LoweringKey:
+    """The state a shader is lowered for; the default asks for nothing."""
+
+    two_sided: bool = False
+    clip_planes: int = 0
+    alpha_func: CompareFunc = CompareFunc.ALWAYS
+    flatshade: bool = False
+    saturate: tuple[int, int, int] = (0, 0, 0)
+    sprites: int = 0
+    clamp_color: bool = False
+
+
+NULL_KEY = LoweringKey()
+_LAST_FIRST = (Stage.GEOMETRY, Stage.TESS_EVAL, Stage.VERTEX)
+
+
+def lowers_anything(caps: Caps) -> bool:
+    """Does the driver leave any lowering to the tracker?"""
+    return any(
+        getattr(caps, f.name) for f in dataclasses.fields(caps) if f.name.startswith("lower_")
+    )
+
+
+def key_of(ctx: Context, stage: Stage, executable: Executable) -> LoweringKey:
+    """The key of a stage in the current state."""
+    caps, raster, dsa = ctx.caps, ctx.full_rasterizer, ctx.full_depth_stencil
+    points = ctx.drawing_points
+    if stage is Stage.FRAGMENT:
+        saturate = (0, 0, 0)
+        if caps.lower_tex_saturate and ctx.is_compat:
+            saturate = _saturate(ctx, executable)
+        return LoweringKey(
+            two_sided=caps.lower_two_sided_color and raster.light_twoside and not points,
+            alpha_func=(
+                dsa.alpha_func
+                if caps.lower_alpha_test and dsa.alpha_enabled
+                else CompareFunc.ALWAYS
+            ),
+            flatshade=caps.lower_flatshade and raster.flatshade,
+            saturate=saturate,
+            sprites=raster.sprite_coord_enable if caps.lower_point_sprite and points else 0,
+            clamp_color=caps.lower_clamp_color and raster.clamp_fragment_color,
+        )
+    last = next(s for s in _LAST_FIRST if s in ctx.programs.stages)
+    clips = caps.lower_clip_planes and stage is last
+    return LoweringKey(
+        clip_planes=raster.clip_plane_enable if clips else 0,
+        clamp_color=caps.lower_clamp_color and raster.clamp_vertex_color,
+    )
+
+
+def _saturate(ctx: Context, executable: Executable) -> tuple[int, int, int]:
+    """Which samplers wrap with GL_CLAMP, per coordinate."""
+    masks = [0, 0, 0]
+    for first, index, kind in executable.textures.get(Stage.FRAGMENT, ()):
+        for i, unit_index in enumerate(executable.uniforms.units[index]):
+            unit = ctx.textures.units[unit_index]
+            texture = unit.bound[sampler_target(kind)]
+            params = unit.sampler.params if unit.sampler is not None else texture.params
+            for axis, wrap in enumerate((params.wrap_s, params.wrap_t, params.wrap_r)):
+                if WRAPS[wrap] is Wrap.CLAMP:
+                    masks[axis] |= 1 << (first + i)
+    return masks[0], masks[1], masks[2]
+
+
+def _passes(key: LoweringKey) -> list[PassSpec]:
+    passes: list[PassSpec] = []
+    if key.two_sided:
+        passes.append("lower_two_sided_color")
+    if key.flatshade:
+        passes.append("lower_flatshade")
+    if key.sprites:
+        passes.append(("lower_sprite_coord", {"mask": key.sprites}))
+    if any(key.saturate):
+        s, t, r = key.saturate
+        passes.append(("lower_tex_saturate", {"s": s, "t": t, "r": r}))
+    if key.clip_planes:
+        passes.append(("lower_user_clip_planes", {"mask": key.clip_planes}))
+    if key.clamp_color:
+        passes.append("lower_clamp_color_outputs")
+    if key.alpha_func is not CompareFunc.ALWAYS:
+        passes.append(("lower_alpha_test", {"func": key.alpha_func.name.lower()}))
+    return passes
+
+
+def lower(shader: Shader, key: LoweringKey) -> Shader:
+    """The shader lowered for a key; takes over the caller's reference and gives one back."""
+    if key == NULL_KEY:
+        return shader
+    mine = shader.mutable()
+    run_passes(mine, ["gather_info", *_passes(key)])
+    optimize(mine)
+    run_passes(mine, ["gather_info"])
+    return mine
+
+
+def told_rasterizer(caps: Caps, state: RasterizerState) -> RasterizerState:
+    """The rasterizer state as the driver hears it: without what was lowered.
+
+    Clip planes become clip distances, so their mask stays.
+    """
+    changes: dict[str, object] = {}
+    if caps.lower_two_sided_color:
+        changes["light_twoside"] = False
+    if caps.lower_flatshade:
+        changes["flatshade"] = False
+    if caps.lower_point_sprite:
+        changes["sprite_coord_enable"] = 0
+    if caps.lower_clamp_color:
+        changes["clamp_vertex_color"] = changes["clamp_fragment_color"] = False
+    return dataclasses.replace(state, **changes)  # type: ignore[arg-type]
+
+
+def told_depth_stencil(caps: Caps, state: DepthStencilAlphaState) -> DepthStencilAlphaState:
+    """The depth-stencil-alpha state as the driver hears it; the reference value stays."""
+    if not caps.lower_alpha_test:
+        return state
+    return dataclasses.replace(state, alpha_enabled=False, alpha_func=CompareFunc.ALWAYS)

@@ -1,0 +1,429 @@
+"""Rasterisation state: culling, polygons, points, lines, viewports, scissors, samples."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from pipe.enums import CullFace, PolygonMode
+from pipe.state import RasterizerState
+from state_tracker.dirty import Dirty
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import invalid_enum, invalid_value
+from state_tracker.entry_points.memory import Pointer, read_array, read_bytes
+from state_tracker.entry_points.registry import entry, register
+from state_tracker.getters import gets, gets_indexed, to_int
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["RasterState", "rasterizer_state"]
+
+POLYGON_MODES: dict[int, PolygonMode] = {
+    GL.FILL: PolygonMode.FILL,
+    GL.LINE: PolygonMode.LINE,
+    GL.POINT: PolygonMode.POINT,
+}
+CULL_FACES: dict[int, CullFace] = {
+    GL.FRONT: CullFace.FRONT,
+    GL.BACK: CullFace.BACK,
+    GL.FRONT_AND_BACK: CullFace.FRONT_AND_BACK,
+}
+CLIP_PLANES = 8
+
+
+class RasterState:
+    """Everything between the vertex shader and the fragment shader."""
+
+    viewports: list[tuple[float, float, float, float]]
+    scissors: list[tuple[int, int, int, int]]
+    depth_ranges: list[tuple[float, float]]
+    offset: tuple[float, float, float]
+    flat_shade: bool
+    patch_vertices: int
+    patch_levels: tuple[float, ...]
+    sample_mask: int
+
+    def __init__(self, ctx: Context):
+        viewports = max(1, ctx.caps.max_viewports)
+        width, height = ctx.framebuffers.window.size
+        self.viewports = [(0.0, 0.0, float(width), float(height))] * viewports
+        self.depth_ranges = [(0.0, 1.0)] * viewports
+        self.scissors = [(0, 0, width, height)] * viewports
+        self.scissor_enabled = [False] * viewports
+        self.clip_origin: int = GL.LOWER_LEFT
+        self.clip_depth: int = GL.NEGATIVE_ONE_TO_ONE
+        self.cull_enabled = False
+        self.cull_face: int = GL.BACK
+        self.front_face: int = GL.CCW
+        self.polygon_front: int = GL.FILL
+        self.polygon_back: int = GL.FILL
+        self.offset_fill = self.offset_line = self.offset_point = False
+        self.offset = (0.0, 0.0, 0.0)  # factor, units, clamp
+        self.polygon_smooth = self.polygon_stipple = False
+        self.stipple: tuple[int, ...] = (0xFFFFFFFF,) * 32
+        self.line_width = 1.0
+        self.line_smooth = self.line_stipple = False
+        self.stipple_factor, self.stipple_pattern = 1, 0xFFFF
+        self.patch_vertices = 3
+        self.patch_levels = (1.0,) * 6  # outer, inner
+        self.point_size = 1.0
+        self.program_point_size = False
+        self.point_smooth = False
+        self.point_sprite = ctx.is_core
+        self.point_fade = 1.0
+        self.point_min, self.point_max = 0.0, ctx.caps.max_point_size
+        self.point_attenuation = (1.0, 0.0, 0.0)
+        self.sprite_origin: int = GL.UPPER_LEFT
+        self.coord_replace = 0  # bit per texture unit
+        self.flat_shade = False
+        self.provoking: int = GL.LAST_VERTEX_CONVENTION
+        self.two_side = False
+        self.clip_planes_enabled = 0
+        self.clip_planes: list[tuple[float, ...]] = [(0.0, 0.0, 0.0, 0.0)] * CLIP_PLANES
+        self.depth_clamp = False
+        self.discard = False
+        self.multisample = True
+        self.sample_coverage_enabled = False
+        self.sample_coverage, self.sample_invert = 1.0, False
+        self.sample_mask_enabled = False
+        self.sample_mask = 0xFFFFFFFF
+        self.sample_shading_enabled = False
+        self.min_sample_shading = 0.0
+        self.framebuffer_srgb = False
+        self.primitive_restart = False
+        self.primitive_restart_fixed = False
+        self.restart_index = 0
+
+
+def rasterizer_state(ctx: Context) -> RasterizerState:
+    """The pipe rasterizer state."""
+    s = ctx.raster
+    compat = ctx.is_compat
+    factor, units, clamp = s.offset
+    any_offset = s.offset_fill or s.offset_line or s.offset_point
+    clamp_fragment = ctx.fragment.clamp_fragment_color if compat else GL.FALSE
+    sprite = s.point_sprite
+    clip = s.clip_planes_enabled
+    mode_front, mode_back = POLYGON_MODES[s.polygon_front], POLYGON_MODES[s.polygon_back]
+    upper_left = s.sprite_origin == GL.UPPER_LEFT
+    return RasterizerState(
+        flatshade=compat and s.flat_shade,
+        flatshade_first=s.provoking == GL.FIRST_VERTEX_CONVENTION,
+        light_twoside=compat and _two_side(ctx),
+        clamp_vertex_color=compat and ctx.fragment.clamp_vertex_color != GL.FALSE,
+        clamp_fragment_color=clamp_fragment == GL.TRUE,
+        front_ccw=(s.front_face == GL.CCW) == (s.clip_origin == GL.LOWER_LEFT),
+        cull_face=CULL_FACES[s.cull_face] if s.cull_enabled else CullFace.NONE,
+        fill_front=mode_front,
+        fill_back=mode_back,
+        offset_point=s.offset_point,
+        offset_line=s.offset_line,
+        offset_tri=s.offset_fill,
+        offset_units=units if any_offset else 0.0,
+        offset_scale=factor if any_offset else 0.0,
+        offset_clamp=clamp if any_offset else 0.0,
+        scissor=any(s.scissor_enabled),
+        poly_smooth=s.polygon_smooth,
+        poly_stipple_enable=compat and s.polygon_stipple,
+        point_smooth=compat and s.point_smooth and not sprite,
+        sprite_coord_enable=s.coord_replace if compat and sprite else 0,
+        sprite_coord_upper_left=upper_left,
+        point_quad_rasterization=sprite,
+        point_size_per_vertex=s.program_point_size and ctx.programs.writes_point_size,
+        point_size=min(max(s.point_size, s.point_min), s.point_max),
+        multisample=s.multisample and ctx.framebuffers.draw.samples > 1,
+        line_smooth=s.line_smooth,
+        line_stipple_enable=compat and s.line_stipple,
+        line_stipple_factor=s.stipple_factor,
+        line_stipple_pattern=s.stipple_pattern,
+        line_width=s.line_width,
+        depth_clip_near=not s.depth_clamp,
+        depth_clip_far=not s.depth_clamp,
+        depth_clamp=s.depth_clamp,
+        clip_halfz=s.clip_depth == GL.ZERO_TO_ONE,
+        clip_plane_enable=clip,
+        rasterizer_discard=s.discard,
+    )
+
+
+def _two_side(ctx: Context) -> bool:
+    """Shaders have a switch of their own; fixed function asks the light model."""
+    vertex = ctx.programs.vertex
+    if vertex is None or vertex is ctx.programs.executable:
+        return ctx.raster.two_side
+    return ctx.lighting.enabled and ctx.lighting.two_side
+
+
+# -- polygons, lines, points -----------------------------------------------------------------------
+
+
+@entry
+def cull_face(ctx: Context, mode: int) -> None:
+    if mode not in CULL_FACES:
+        raise invalid_enum(mode, "face")
+    ctx.raster.cull_face = mode
+    ctx.dirty |= Dirty.RASTERIZER
+
+
+@entry
+def front_face(ctx: Context, mode: int) -> None:
+    if mode not in (GL.CW, GL.CCW):
+        raise invalid_enum(mode, "front face")
+    ctx.raster.front_face = mode
+    ctx.dirty |= Dirty.RASTERIZER
+
+
+@entry
+def polygon_mode(ctx: Context, face: int, mode: int) -> None:
+    if mode not in POLYGON_MODES:
+        raise invalid_enum(mode, "polygon mode")
+    if face not in CULL_FACES or (face != GL.FRONT_AND_BACK and not ctx.is_compat):
+        raise invalid_enum(face, "face")
+    if face != GL.BACK:
+        ctx.raster.polygon_front = mode
+    if face != GL.FRONT:
+        ctx.raster.polygon_back = mode
+    ctx.dirty |= Dirty.RASTERIZER
+
+
+@entry
+def polygon_offset_clamp(ctx: Context, factor: float, units: float, clamp: float) -> None:
+    ctx.raster.offset = (factor, units, clamp)
+    ctx.dirty |= Dirty.RASTERIZER
+
+
+@entry
+def polygon_offset(ctx: Context, factor: float, units: float) -> None:
+    polygon_offset_clamp(ctx, factor, units, 0.0)
+
+
+@entry
+def polygon_stipple(ctx: Context, mask: Pointer) -> None:
+    raw = read_bytes(mask, 128).reshape(32, 4)
+    ctx.raster.stipple = tuple(int.from_bytes(row.tobytes(), "big") for row in raw)
+    ctx.dirty |= Dirty.STIPPLE
+
+
+@entry
+def line_width(ctx: Context, width: float) -> None:
+    if width <= 0.0:
+        raise invalid_value("lines are wider than 0")
+    ctx.raster.line_width = width
+    ctx.dirty |= Dirty.RASTERIZER
+
+
+@entry
+def line_stipple(ctx: Context, factor: int, pattern: int) -> None:
+    ctx.raster.stipple_factor = min(max(factor, 1), 256)
+    ctx.raster.stipple_pattern = pattern & 0xFFFF
+    ctx.dirty |= Dirty.RASTERIZER
+
+
+@entry
+def point_size(ctx: Context, size: float) -> None:
+    if size <= 0.0:
+        raise invalid_value("points are larger than 0")
+    ctx.raster.point_size = size
+    ctx.dirty |= Dirty.RASTERIZER | Dirty.BUILTINS
+
+
+def _point_parameter(ctx: Context, pname: int, values: list[float]) -> None:
+    s, value = ctx.raster, values[0]
+    if pname == GL.POINT_SPRITE_COORD_ORIGIN:
+        if to_int(value, False) not in (GL.LOWER_LEFT, GL.UPPER_LEFT):
+            raise invalid_value("point sprite origin")
+        s.sprite_origin = to_int(value, False)
+    elif pname == GL.POINT_FADE_THRESHOLD_SIZE:
+        if value < 0:
+            raise invalid_value("negative point size")
+        s.point_fade = value
+    elif pname in (GL.POINT_SIZE_MIN, GL.POINT_SIZE_MAX) and ctx.is_compat:
+        if value < 0:
+            raise invalid_value("negative point size")
+        if pname == GL.POINT_SIZE_MIN:
+            s.point_min = value
+        else:
+            s.point_max = value
+    elif pname == GL.POINT_DISTANCE_ATTENUATION and ctx.is_compat and len(values) == 3:
+        s.point_attenuation = (values[0], values[1], values[2])
+    else:
+        raise invalid_enum(pname, "point parameter")
+    ctx.dirty |= Dirty.RASTERIZER | Dirty.BUILTINS
+
+
+def _point_vector(gl_type: str) -> Any:
+    def call(ctx: Context, pname: int, params: Pointer) -> None:
+        count = 3 if pname == GL.POINT_DISTANCE_ATTENUATION else 1
+        values = [float(v) for v in read_array(params, gl_type, count)]
+        _point_parameter(ctx, pname, values)
+
+    return call
+
+
+register("point_parameterf", lambda ctx, p, v: _point_parameter(ctx, p, [float(v)]))
+register("point_parameteri", lambda ctx, p, v: _point_parameter(ctx, p, [float(v)]))
+register("point_parameterfv", _point_vector("float"))
+register("point_parameteriv", _point_vector("int"))
+
+
+@entry
+def provoking_vertex(ctx: Context, mode: int) -> None:
+    if mode not in (GL.FIRST_VERTEX_CONVENTION, GL.LAST_VERTEX_CONVENTION):
+        raise invalid_enum(mode, "provoking vertex convention")
+    ctx.raster.provoking = mode
+    ctx.dirty |= Dirty.RASTERIZER
+
+
+@entry
+def shade_model(ctx: Context, mode: int) -> None:
+    if mode not in (GL.FLAT, GL.SMOOTH):
+        raise invalid_enum(mode, "shade model")
+    ctx.raster.flat_shade = mode == GL.FLAT
+    ctx.dirty |= Dirty.RASTERIZER
+
+
+@entry
+def primitive_restart_index(ctx: Context, index: int) -> None:
+    ctx.raster.restart_index = index
+
+
+# -- samples ---------------------------------------------------------------------------------------
+
+
+@entry
+def sample_coverage(ctx: Context, value: float, invert: int) -> None:
+    ctx.raster.sample_coverage = min(max(value, 0.0), 1.0)
+    ctx.raster.sample_invert = bool(invert)
+    ctx.dirty |= Dirty.SAMPLE_MASK
+
+
+@entry
+def sample_maski(ctx: Context, mask_number: int, mask: int) -> None:
+    if mask_number != 0:
+        raise invalid_value("there is one sample mask word")
+    ctx.raster.sample_mask = mask & 0xFFFFFFFF
+    ctx.dirty |= Dirty.SAMPLE_MASK
+
+
+@entry
+def min_sample_shading(ctx: Context, value: float) -> None:
+    ctx.raster.min_sample_shading = min(max(value, 0.0), 1.0)
+    ctx.dirty |= Dirty.SAMPLE_MASK
+
+
+def effective_sample_mask(ctx: Context) -> int:
+    """The mask that sample coverage and GL_SAMPLE_MASK amount to."""
+    s, samples = ctx.raster, ctx.framebuffers.draw.samples
+    if samples <= 1 or not s.multisample:
+        return 0xFFFFFFFF
+    mask = 0xFFFFFFFF
+    if s.sample_coverage_enabled:
+        mask = (1 << math.floor(s.sample_coverage * samples + 0.5)) - 1
+        if s.sample_invert:
+            mask = ~mask & 0xFFFFFFFF
+    if s.sample_mask_enabled:
+        mask &= s.sample_mask
+    return mask
+
+
+@entry
+def get_multisamplefv(ctx: Context, pname: int, index: int) -> list[float]:
+    if pname != GL.SAMPLE_POSITION:
+        raise invalid_enum(pname, "multisample parameter")
+    if index >= max(1, ctx.framebuffers.draw.samples):
+        raise invalid_value("there are not that many samples")
+    if ctx.framebuffers.draw.samples <= 1:
+        return [0.5, 0.5]
+    return list(ctx.caps.sample_positions[index % len(ctx.caps.sample_positions)])
+
+
+@entry
+def clip_plane(ctx: Context, plane: int, equation: Pointer) -> None:
+    index = plane - GL.CLIP_DISTANCE0
+    if not 0 <= index < CLIP_PLANES:
+        raise invalid_enum(plane, "clip plane")
+    ctx.matrices.set_clip_plane(index, read_array(equation, "double", 4))
+
+
+@entry
+def get_clip_plane(ctx: Context, plane: int) -> list[float]:
+    index = plane - GL.CLIP_DISTANCE0
+    if not 0 <= index < CLIP_PLANES:
+        raise invalid_enum(plane, "clip plane")
+    return [float(v) for v in ctx.raster.clip_planes[index]]
+
+
+@entry
+def hint(ctx: Context, target: int, mode: int) -> None:
+    if mode not in (GL.FASTEST, GL.NICEST, GL.DONT_CARE):
+        raise invalid_enum(mode, "hint")
+    known = "LINE_SMOOTH POLYGON_SMOOTH TEXTURE_COMPRESSION FRAGMENT_SHADER_DERIVATIVE"
+    legacy = " PERSPECTIVE_CORRECTION POINT_SMOOTH FOG GENERATE_MIPMAP" if ctx.is_compat else ""
+    for name in (known + legacy).split():
+        if getattr(GL, f"{name}_HINT") == target:
+            ctx.hints[target] = mode
+            return
+    raise invalid_enum(target, "hint")
+
+
+def _field(name: str) -> Any:
+    return lambda ctx: getattr(ctx.raster, name)
+
+
+gets(
+    {
+        "CULL_FACE_MODE": _field("cull_face"),
+        "FRONT_FACE": _field("front_face"),
+        "POLYGON_MODE": lambda c: (c.raster.polygon_front, c.raster.polygon_back),
+        "POLYGON_OFFSET_FACTOR": lambda c: c.raster.offset[0],
+        "POLYGON_OFFSET_UNITS": lambda c: c.raster.offset[1],
+        "POLYGON_OFFSET_CLAMP": lambda c: c.raster.offset[2],
+        "LINE_WIDTH": _field("line_width"),
+        "POINT_SIZE": _field("point_size"),
+        "POINT_FADE_THRESHOLD_SIZE": _field("point_fade"),
+        "POINT_SPRITE_COORD_ORIGIN": _field("sprite_origin"),
+        "PROVOKING_VERTEX": _field("provoking"),
+        "PRIMITIVE_RESTART_INDEX": _field("restart_index"),
+        "SAMPLE_COVERAGE_VALUE": _field("sample_coverage"),
+        "SAMPLE_COVERAGE_INVERT": _field("sample_invert"),
+        "MIN_SAMPLE_SHADING_VALUE": _field("min_sample_shading"),
+    }
+)
+gets(
+    {
+        "SHADE_MODEL": lambda c: GL.FLAT if c.raster.flat_shade else GL.SMOOTH,
+        "LINE_STIPPLE_PATTERN": _field("stipple_pattern"),
+        "LINE_STIPPLE_REPEAT": _field("stipple_factor"),
+        "POINT_SIZE_MIN": _field("point_min"),
+        "POINT_SIZE_MAX": _field("point_max"),
+        "POINT_DISTANCE_ATTENUATION": _field("point_attenuation"),
+    },
+    compat=True,
+)
+for _name in ("LINE_SMOOTH", "POLYGON_SMOOTH", "TEXTURE_COMPRESSION", "FRAGMENT_SHADER_DERIVATIVE"):
+    gets({f"{_name}_HINT": lambda c, k=f"{_name}_HINT": c.hints.get(getattr(GL, k), GL.DONT_CARE)})  # type: ignore[misc]
+gets_indexed(lambda c: 1, {"SAMPLE_MASK_VALUE": lambda c, i: c.raster.sample_mask})
+
+
+@entry
+def patch_parameteri(ctx: Context, pname: int, value: int) -> None:
+    if pname != GL.PATCH_VERTICES:
+        raise invalid_enum(pname, "patch parameter")
+    if not 0 < value <= 32:
+        raise invalid_value(f"{value} is not a number of vertices for a patch")
+    ctx.raster.patch_vertices = value
+
+
+@entry
+def patch_parameterfv(ctx: Context, pname: int, values: Pointer) -> None:
+    """Levels of patches when there is no control shader."""
+    levels = ctx.raster.patch_levels
+    if pname == GL.PATCH_DEFAULT_OUTER_LEVEL:
+        outer = read_array(values, "float", 4)
+        ctx.raster.patch_levels = (*map(float, outer), *levels[4:])
+    elif pname == GL.PATCH_DEFAULT_INNER_LEVEL:
+        inner = read_array(values, "float", 2)
+        ctx.raster.patch_levels = (*levels[:4], *map(float, inner))
+    else:
+        raise invalid_enum(pname, "patch parameter")

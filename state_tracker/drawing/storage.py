@@ -1,0 +1,111 @@
+"""Before a draw: storage buffers, atomic counter buffers and images as the driver sees them.
+
+A stage's storage block goes into the shader buffer slot its NIR names; atomic counter buffers come
+behind all of those, binding n in slot `caps.max_shader_buffers + n`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from compiler.nir.ir import Stage
+from pipe.enums import Target
+from pipe.state import ImageView, ShaderBuffer
+from state_tracker.entry_points.enums import GL
+from state_tracker.shading.programs import Executable
+from state_tracker.texturing.images import ImageUnit
+from state_tracker.texturing.texture_formats import INTERNAL_FORMATS
+from state_tracker.vertices.buffers import IndexedBinding
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["bind_images", "bind_storage"]
+
+
+def _range(point: IndexedBinding) -> ShaderBuffer | None:
+    """A binding point as a buffer range; None if there is nothing there."""
+    resource = point.buffer.resource if point.buffer is not None else None
+    if resource is None:
+        return None
+    offset, size = point.range()
+    return ShaderBuffer(resource, offset, size)
+
+
+def _slots(ctx: Context, stage: Stage, executable: Executable) -> dict[int, ShaderBuffer | None]:
+    linked = executable.linked
+    slots: dict[int, ShaderBuffer | None] = {}
+    for block, binding in zip(linked.storage_blocks, executable.storage_bindings, strict=True):
+        index = block.nir_index.get(stage)
+        if index is not None:
+            slots[index] = _range(ctx.buffers.storage[binding])
+    for counters in linked.atomic_buffers:
+        if stage in counters.stages:
+            slot = ctx.caps.max_shader_buffers + counters.binding
+            slots[slot] = _range(ctx.buffers.atomic[counters.binding])
+    return slots
+
+
+def bind_storage(ctx: Context) -> None:
+    """Hand over the buffers that the current programs' blocks and counters are bound to."""
+    if not ctx.caps.max_shader_buffers:
+        return
+    for stage, executable in ctx.programs.stages.items():
+        slots = _slots(ctx, stage, executable)
+        if slots:
+            buffers = [slots.get(i) for i in range(max(slots) + 1)]
+            ctx.pipe.set_shader_buffers(stage, 0, buffers)
+
+
+def _image_view(unit: ImageUnit) -> ImageView | None:
+    """What a shader reaches through an image unit; None if nothing (complete) is bound."""
+    texture = unit.texture
+    info = INTERNAL_FORMATS.get(unit.format)
+    if texture is None or info is None:
+        return None
+    format = info.candidates[0]
+    readable, writable = unit.access != GL.WRITE_ONLY, unit.access != GL.READ_ONLY
+    if texture.target.pipe is Target.BUFFER:
+        view = texture.view()
+        if view is None:
+            return None
+        return ImageView(
+            view.resource,
+            format,
+            readable=readable,
+            writable=writable,
+            buffer_offset=view.buffer_offset,
+            buffer_size=view.buffer_size,
+        )
+    texture.finalize()
+    resource = texture.resource
+    if resource is None or unit.level > resource.desc.last_level:
+        return None
+    desc = resource.desc
+    if desc.format.block_bytes != format.block_bytes:
+        return None
+    layers = desc.array_size
+    if desc.target is Target.TEXTURE_3D:
+        layers = max(1, desc.depth >> unit.level)
+    first, last = (0, layers - 1) if unit.layered else (unit.layer, unit.layer)
+    if last >= layers:
+        return None
+    return ImageView(resource, format, unit.level, first, last, readable, writable)
+
+
+def bind_images(ctx: Context) -> None:
+    """Hand over the images that the current programs' image variables name."""
+    if not ctx.caps.max_shader_images:
+        return
+    for stage, executable in ctx.programs.stages.items():
+        views: dict[int, ImageView | None] = {}
+        for index, uniform in enumerate(executable.linked.uniforms):
+            first = uniform.opaque_index.get(stage)
+            if first is None or not uniform.type.without_array.is_image:
+                continue
+            for i, unit in enumerate(executable.uniforms.units[index]):
+                inside = unit < len(ctx.images)
+                views[first + i] = _image_view(ctx.images[unit]) if inside else None
+        if views:
+            images = [views.get(i) for i in range(max(views) + 1)]
+            ctx.pipe.set_shader_images(stage, 0, images)

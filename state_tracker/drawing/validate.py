@@ -1,0 +1,262 @@
+"""Before a draw: turn what changed in GL state into pipe state, and nothing else.
+
+`Dirty` bits say what changed. Each atom below derives one piece of pipe state; frozen descriptions
+are looked up in a cache of the driver's objects, and set only if they differ from what is bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from compiler.nir.ir import Stage
+from pipe.interface import Handle
+from pipe.state import SamplerView
+from state_tracker.dirty import Dirty
+from state_tracker.drawing.fragment_ops import blend_state, depth_stencil_alpha_state
+from state_tracker.drawing.lowering import NULL_KEY, key_of, told_depth_stencil, told_rasterizer
+from state_tracker.drawing.rasterization import effective_sample_mask, rasterizer_state
+from state_tracker.drawing.storage import bind_images, bind_storage
+from state_tracker.drawing.viewports import scissor_states, viewport_states
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import invalid_framebuffer
+from state_tracker.entry_points.gl_types import sampler_target
+from state_tracker.shading.builtin_uniforms import fill
+from state_tracker.texturing.texture_targets import TARGETS
+from state_tracker.texturing.textures import TextureObject
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["StateCache", "validate"]
+
+
+class StateCache:
+    """The driver's objects for frozen state descriptions, made once and bound when they change."""
+
+    def __init__(self, create: Callable[[Any], Handle], bind: Callable[[Handle], None],
+                 delete: Callable[[Handle], None]):  # fmt: skip
+        self._create, self._bind, self._delete = create, bind, delete
+        self._handles: dict[Any, Handle] = {}
+        self._bound: Any = None
+
+    def get(self, state: Any) -> Handle:
+        handle = self._handles.get(state)
+        if handle is None:
+            handle = self._handles[state] = self._create(state)
+        return handle
+
+    def bind(self, state: Any) -> None:
+        if state != self._bound:
+            self._bind(self.get(state))
+            self._bound = state
+
+    def clear(self) -> None:
+        """Unbind and delete everything; for the end of a context."""
+        self._bind(None)
+        for handle in self._handles.values():
+            self._delete(handle)
+        self._handles.clear()
+        self._bound = None
+
+
+def _framebuffer(ctx: Context) -> None:
+    draw = ctx.framebuffers.draw
+    if draw.status(ctx) != GL.FRAMEBUFFER_COMPLETE:
+        raise invalid_framebuffer("the draw framebuffer is not complete")
+    state = draw.state(ctx)
+    if state != ctx.pipe_framebuffer:
+        ctx.pipe_framebuffer = state
+        ctx.pipe.set_framebuffer_state(state)
+
+
+def _blend(ctx: Context) -> None:
+    ctx.caches.blend.bind(blend_state(ctx))
+
+
+def _depth_stencil(ctx: Context) -> None:
+    state = depth_stencil_alpha_state(ctx)
+    if ctx.lowers:
+        ctx.full_depth_stencil = state
+        state = told_depth_stencil(ctx.caps, state)
+    ctx.caches.depth_stencil.bind(state)
+
+
+def _rasterizer(ctx: Context) -> None:
+    state = rasterizer_state(ctx)
+    if ctx.lowers:
+        ctx.full_rasterizer = state
+        state = told_rasterizer(ctx.caps, state)
+    ctx.caches.rasterizer.bind(state)
+
+
+def _viewport(ctx: Context) -> None:
+    ctx.pipe.set_viewport_states(0, viewport_states(ctx))
+
+
+def _scissor(ctx: Context) -> None:
+    ctx.pipe.set_scissor_states(0, scissor_states(ctx))
+
+
+def _stencil_ref(ctx: Context) -> None:
+    front, back = ctx.fragment.stencil
+    limits = (max(0, min(front.ref, 255)), max(0, min(back.ref, 255)))
+    ctx.pipe.set_stencil_ref(*limits)
+
+
+def _blend_color(ctx: Context) -> None:
+    ctx.pipe.set_blend_color(ctx.fragment.blend_color)
+
+
+def _sample_mask(ctx: Context) -> None:
+    ctx.pipe.set_sample_mask(effective_sample_mask(ctx))
+    s, samples = ctx.raster, ctx.framebuffers.draw.samples
+    wanted = 1
+    if s.sample_shading_enabled and samples > 1:
+        wanted = max(1, -int(-s.min_sample_shading * samples // 1))
+    ctx.pipe.set_min_samples(wanted)
+
+
+def _clip(ctx: Context) -> None:
+    """User clip planes: in clip coordinates, or in eye coordinates for gl_ClipVertex."""
+    if ctx.is_compat:
+        ctx.pipe.set_clip_planes(ctx.matrices.pipe_clip_planes())
+
+
+def _stipple(ctx: Context) -> None:
+    ctx.pipe.set_polygon_stipple(ctx.raster.stipple)
+
+
+def _program(ctx: Context) -> None:
+    stages = ctx.programs.stages
+    for stage in _STAGES:
+        if stage.value not in ctx.caps.stages:
+            continue
+        executable = stages.get(stage)
+        key = NULL_KEY
+        if ctx.lowers and executable is not None:
+            key = key_of(ctx, stage, executable)
+        handle = executable.handle(stage, key) if executable is not None else None
+        if ctx.bound_shaders.get(stage) is not handle:
+            ctx.pipe.bind_shader_state(stage, handle)
+            ctx.bound_shaders[stage] = handle
+
+
+_STAGES = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage.FRAGMENT)
+
+
+def _builtins(ctx: Context) -> None:
+    for executable in set(ctx.programs.stages.values()):
+        if executable.has_builtins:
+            fill(ctx, executable)
+
+
+def _constants(ctx: Context) -> None:
+    for stage, executable in ctx.programs.stages.items():
+        ctx.pipe.set_constant_buffer(stage, 0, executable.uniforms.data)
+
+
+def _uniform_buffers(ctx: Context) -> None:
+    for stage, executable in ctx.programs.stages.items():
+        for block, binding in zip(
+            executable.linked.uniform_blocks, executable.block_bindings, strict=True
+        ):
+            index = block.nir_index.get(stage)
+            if index is None:
+                continue
+            point = ctx.buffers.uniform[binding]
+            resource = point.buffer.resource if point.buffer is not None else None
+            if resource is None:
+                ctx.pipe.set_constant_buffer(stage, index)
+                continue
+            offset, size = point.range()
+            ctx.pipe.set_constant_buffer(stage, index, buffer=resource, offset=offset, size=size)
+
+
+def _view_and_sampler(
+    ctx: Context, unit_index: int, target: int, scalar_shadow: bool
+) -> tuple[SamplerView, Any]:
+    unit = ctx.textures.units[unit_index]
+    texture: TextureObject = unit.bound[target]
+    params = unit.sampler.params if unit.sampler is not None else texture.params
+    info = TARGETS[target]
+    if target != GL.TEXTURE_BUFFER and not texture.usable(params):
+        return ctx.textures.dummy(info.pipe), params.state(ctx, False, False, False)
+    view = texture.view(params.srgb_decode == GL.DECODE_EXT, scalar_shadow)
+    if view is None:
+        return ctx.textures.dummy(info.pipe), params.state(ctx, False, False, False)
+    format = view.format
+    rect = target == GL.TEXTURE_RECTANGLE
+    state = params.state(ctx, rect, format.is_pure_integer, format.has_depth)
+    return view, state
+
+
+def _textures(ctx: Context) -> None:
+    for stage, executable in ctx.programs.stages.items():
+        slots = executable.textures.get(stage)
+        if slots is None:
+            continue
+        views: list[SamplerView | None] = []
+        samplers: list[Handle] = []
+        for first, index, kind in slots:
+            target = sampler_target(kind)
+            scalar = kind.is_shadow and executable.glsl_version >= 130
+            for i, unit in enumerate(executable.uniforms.units[index]):
+                while len(views) <= first + i:
+                    views.append(None)
+                    samplers.append(None)
+                view, state = _view_and_sampler(ctx, unit, target, scalar)
+                views[first + i] = view
+                samplers[first + i] = ctx.caches.sampler.get(state)
+        ctx.pipe.set_sampler_views(stage, 0, views)
+        ctx.pipe.bind_sampler_states(stage, 0, samplers)
+
+
+# In this order: later atoms may rely on what earlier ones set.
+ATOMS: tuple[tuple[int, Callable[[Context], None]], ...] = (
+    (Dirty.FRAMEBUFFER, _framebuffer),
+    (Dirty.PROGRAM, _program),
+    (Dirty.BUILTINS, _builtins),
+    (Dirty.CONSTANTS, _constants),
+    (Dirty.UNIFORM_BUFFERS, _uniform_buffers),
+    (Dirty.TEXTURES, _textures),
+    (Dirty.STORAGE, bind_storage),
+    (Dirty.IMAGES, bind_images),
+    (Dirty.BLEND, _blend),
+    (Dirty.DEPTH_STENCIL, _depth_stencil),
+    (Dirty.RASTERIZER, _rasterizer),
+    (Dirty.VIEWPORT, _viewport),
+    (Dirty.SCISSOR, _scissor),
+    (Dirty.STENCIL_REF, _stencil_ref),
+    (Dirty.BLEND_COLOR, _blend_color),
+    (Dirty.SAMPLE_MASK, _sample_mask),
+    (Dirty.CLIP, _clip),
+    (Dirty.STIPPLE, _stipple),
+)
+# What decides which shaders run: with fixed function, much more than glUseProgram.
+_WHAT_RUNS = Dirty.PROGRAM | Dirty.BUILTINS | Dirty.TEXTURES
+# What the keys of lowered shaders are made from.
+_KEYS = Dirty.PROGRAM | Dirty.RASTERIZER | Dirty.DEPTH_STENCIL | Dirty.TEXTURES
+_IMPLIED = (
+    (Dirty.FRAMEBUFFER,
+     Dirty.BLEND | Dirty.DEPTH_STENCIL | Dirty.SCISSOR | Dirty.SAMPLE_MASK | Dirty.RASTERIZER
+     | Dirty.BUILTINS),
+    (Dirty.BUILTINS, Dirty.CONSTANTS),
+)  # fmt: skip
+
+
+def validate(ctx: Context, wanted: int = Dirty.ALL) -> None:
+    """Bring the pipe up to date with everything dirty in `wanted`."""
+    if ctx.dirty & wanted & _WHAT_RUNS:
+        ctx.programs.resolve()
+    dirty = ctx.dirty & wanted
+    for cause, effect in _IMPLIED:
+        if dirty & cause:
+            ctx.dirty |= effect
+            dirty |= effect & wanted
+    for bit, atom in ATOMS:
+        if dirty & bit:
+            atom(ctx)
+            ctx.dirty &= ~bit
+    if ctx.lowers and dirty & _KEYS:
+        _program(ctx)

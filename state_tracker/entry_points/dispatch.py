@@ -1,0 +1,195 @@
+"""From a table entry and an implementation to the method a caller sees.
+
+The method takes all C parameters, or leaves the trailing outputs out and gets them as its result.
+It turns strings into `str`, runs the implementation, records a GL error instead of letting it out,
+and stores outputs where the caller wanted them. Functions of plain parameters take a short cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from compiler.errors import ResetError
+from state_tracker.entry_points.errors import GLError, invalid_value
+from state_tracker.entry_points.functions import Function, Kind, Param
+from state_tracker.entry_points.memory import dtype_of, read_string, read_strings, write_bytes
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["OMITTED", "bind_method"]
+
+
+class _Omitted:
+    """Stands for an output a Python caller left out, in functions that store themselves."""
+
+    def __repr__(self) -> str:
+        return "OMITTED"
+
+
+OMITTED = _Omitted()
+
+
+def _default(function: Function) -> Any:
+    """What a failed call returns."""
+    if function.result != "void":
+        return None if function.result.endswith("*") else 0
+    outs = function.outputs
+    if not outs or function.is_raw:
+        return b"" if outs else None
+    values = [_empty(p) for p in outs]
+    return values[0] if len(values) == 1 else tuple(values)
+
+
+def _empty(param: Param) -> Any:
+    if param.kind is Kind.OUT_STRING:
+        return ""
+    return 0 if param.kind is Kind.OUT_SCALAR else [0]
+
+
+def _converter(function: Function, index: int) -> Callable[[tuple[Any, ...]], Any] | None:
+    """How an input parameter becomes what the implementation wants; None for "as it is"."""
+    param = function.params[index]
+    before = function.params[index - 1] if index else None
+    if param.kind is Kind.STRING:
+        if before is not None and before.name == "length":
+
+            def sized(args: tuple[Any, ...]) -> Any:
+                pointer, length = args[index], args[index - 1]
+                if pointer is None:
+                    return None
+                return read_string(pointer, length if length >= 0 else None)
+
+            return sized
+        return lambda args: None if args[index] is None else read_string(args[index])
+    if param.kind is Kind.STRINGS:
+        lengths = index + 1 < len(function.params) and function.params[index + 1].name == "length"
+
+        def texts(args: tuple[Any, ...]) -> Any:
+            if args[index - 1] < 0:
+                raise invalid_value("a negative count")
+            return read_strings(args[index], args[index - 1], args[index + 1] if lengths else None)
+
+        return texts
+    return None
+
+
+def _store(function: Function, args: tuple[Any, ...], values: tuple[Any, ...]) -> None:
+    """Write outputs through the pointers given."""
+    remaining = iter(values)
+    capacity: int | None = None
+    written: Any = None
+    for param, pointer in zip(function.params, args, strict=True):
+        if param.kind is Kind.CAPACITY:
+            capacity = pointer
+        elif param.kind is Kind.WRITTEN:
+            written = pointer
+        elif param.kind is Kind.OUT_STRING:
+            text = next(remaining).encode()
+            if capacity is None:  # the room is an ordinary parameter with that name
+                names = [p.name for p in function.params]
+                capacity = args[names.index(param.length)] if param.length in names else 0
+            text = text[: max(capacity - 1, 0)]
+            if pointer is not None and capacity > 0:
+                write_bytes(pointer, text + b"\0")
+            if written is not None:
+                write_bytes(written, np.array([len(text)], np.int32))
+        elif param.kind in (Kind.OUT_ARRAY, Kind.OUT_SCALAR):
+            value = next(remaining)
+            if pointer is None:
+                continue
+            dtype = np.dtype("u8") if param.stars > 1 else dtype_of(param.type)
+            array = _as_array(value, dtype)
+            if capacity is not None and param.kind is Kind.OUT_ARRAY:
+                array = array[:capacity]
+                if written is not None:
+                    write_bytes(written, np.array([array.size], np.int32))
+            write_bytes(pointer, array)
+
+
+def _as_array(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, np.dtype[Any]]:
+    items = [value] if not isinstance(value, list | tuple | np.ndarray) else value
+    if dtype.kind in "iu":  # GL wraps silently between signed and unsigned
+        mask = (1 << (8 * dtype.itemsize)) - 1
+        wide = np.array([int(v) & mask for v in items], f"u{dtype.itemsize}")
+        return wide.view(dtype)
+    with np.errstate(over="ignore"):
+        return np.array([0 if v is None else v for v in items], dtype)
+
+
+def bind_method(
+    context: Context, function: Function, implementation: Callable[..., Any]
+) -> Callable[..., Any]:
+    """The method of `context` for one GL function."""
+    params, required, total = function.params, function.required, len(function.params)
+    record, default = context.record_error, _default(function)
+    converters = [_converter(function, i) for i in range(total)]
+
+    def plain(*args: Any) -> Any:
+        try:
+            return implementation(context, *args)
+        except GLError as error:
+            record(error, function)
+            return default
+        except ResetError:
+            context.lost = True
+            raise
+
+    def raw(*args: Any) -> Any:
+        full = args + (OMITTED,) * (total - len(args))
+        try:
+            return implementation(context, *full)
+        except GLError as error:
+            record(error, function)
+            return default
+        except ResetError:
+            context.lost = True
+            raise
+
+    has_texts = any(p.kind is Kind.STRINGS for p in params)
+    several = len(function.outputs) > 1 or (function.outputs and function.result != "void")
+
+    def general(*args: Any) -> Any:
+        if has_texts:
+            args = function.with_count(args)
+        if not required <= len(args) <= total:
+            raise TypeError(f"{function} takes {required} to {total} arguments")
+        try:
+            for param, value in zip(params, args, strict=False):
+                if param.kind is Kind.CAPACITY and value < 0:
+                    raise invalid_value(f"{param.name} is negative")
+            inputs = [
+                args[i] if convert is None else convert(args)
+                for i, convert in enumerate(converters[:required])
+            ]
+            result = implementation(context, *inputs)
+        except GLError as error:
+            record(error, function)
+            return default
+        except ResetError:
+            context.lost = True
+            raise
+        if len(args) == required:
+            return result
+        args += (None,) * (total - len(args))
+        if not several:
+            _store(function, args, (result,))
+            return None
+        if function.result != "void":
+            _store(function, args, result[1:])
+            return result[0]
+        _store(function, args, result)
+        return None
+
+    if function.is_raw:
+        method = raw
+    elif required == total and not any(converters):
+        method = plain
+    else:
+        method = general
+    method.__name__ = function.method
+    method.__doc__ = str(function)
+    return method

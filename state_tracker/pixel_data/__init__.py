@@ -1,0 +1,1 @@
+"""Pixels between client memory and the device, both ways, and copies inside it."""

@@ -1,0 +1,237 @@
+"""Pixels between client memory and pipe formats, both ways, vectorised.
+
+Client pixels become an array `[depth, height, width, 4]` of RGBA (float32, or int64 for integer
+formats), or planes of depth and stencil; `pipe.codecs` does the other half. Where both sides have
+the same bits in the same order, bytes are copied instead.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pipe import codecs
+from pipe.formats import FORMATS, Format
+from state_tracker.entry_points.enums import GL
+from state_tracker.pixel_data.pixels import COMPONENTS, INTEGER_FORMATS, PACKED_TYPES, PLAIN_TYPES
+from state_tracker.texturing.texture_formats import linear_twin
+
+__all__ = ["decode_client", "encode_client", "from_pipe", "to_pipe"]
+
+Array = npt.NDArray[Any]
+Bytes = npt.NDArray[np.uint8]
+
+_KINDS = {"u": "UINT", "i": "SINT", "f": "FLOAT"}
+
+
+@lru_cache(maxsize=256)
+def same_bits(format: int, type: int) -> str:
+    """The name of the pipe format with exactly these client bits, "" if there is none."""
+    letters = COMPONENTS[format]
+    if type in PACKED_TYPES:
+        packed = PACKED_TYPES[type]
+        if format == GL.DEPTH_STENCIL or packed.word == "u8":
+            return "Z32_FLOAT_S8X24_UINT" if packed.word == "u8" else ""
+        if type == GL.UNSIGNED_INT_10F_11F_11F_REV:
+            return "R11G11B10_FLOAT" if format == GL.RGB else ""
+        if type == GL.UNSIGNED_INT_5_9_9_9_REV:
+            return "R9G9B9E5_FLOAT" if format == GL.RGB else ""
+        order = list(zip(letters, packed.bits, strict=False))
+        if not packed.low_first:
+            order.reverse()
+        kind = "UINT" if format in INTEGER_FORMATS else "UNORM"
+        name = "".join(f"{c}{b}" for c, b in order) + "_" + kind
+    else:
+        word = PLAIN_TYPES[type]
+        bits, kind = int(word[1]) * 8, _KINDS[word[0]]
+        if kind != "FLOAT" and format not in INTEGER_FORMATS and letters != "S":
+            kind = kind[0] + "NORM" if kind[0] == "S" else "UNORM"
+        name = "".join(f"{c}{bits}" for c in letters) + "_" + kind
+    return name if name in FORMATS and type != GL.FIXED else ""
+
+
+def _normalize(values: Array, bits: int, signed: bool) -> Array:
+    if signed:
+        return np.maximum(values / np.float64((1 << (bits - 1)) - 1), -1.0)
+    return values / np.float64((1 << bits) - 1)
+
+
+def _components(format: int, type: int, pixels: Bytes) -> list[Array]:
+    """One array per component in the format's order: float64, or int64 if kept as integers."""
+    keep = format in INTEGER_FORMATS or format in (GL.STENCIL_INDEX, GL.COLOR_INDEX)
+    if type in PACKED_TYPES:
+        packed = PACKED_TYPES[type]
+        word = pixels.view(f"<{packed.word}")[..., 0]
+        planes = []
+        for bits, shift in zip(packed.bits, packed.shifts, strict=True):
+            raw = (word >> word.dtype.type(shift)) & word.dtype.type((1 << bits) - 1)
+            if packed.word == "u8" and bits == 32:
+                planes.append(raw.astype(np.uint32).view(np.float32).astype(np.float64))
+            elif keep or (format == GL.DEPTH_STENCIL and bits == 8):
+                planes.append(raw.astype(np.int64))
+            else:
+                planes.append(_normalize(raw, bits, False))
+        return planes
+    name = PLAIN_TYPES[type]
+    values = pixels.view(f"<{name}")
+    if type == GL.FIXED:
+        return [values[..., i] / 65536.0 for i in range(values.shape[-1])]
+    planes = []
+    for i in range(values.shape[-1]):
+        plane = values[..., i]
+        if name[0] == "f":
+            planes.append(plane.astype(np.int64 if keep else np.float64))
+        elif keep:
+            planes.append(plane.astype(np.int64))
+        else:
+            planes.append(_normalize(plane, int(name[1]) * 8, name[0] == "i"))
+    return planes
+
+
+def decode_client(format: int, type: int, pixels: Bytes) -> Array:
+    """Client pixels `[..., width, pixel bytes]` as RGBA `[..., width, 4]`.
+
+    Depth and stencil come as (depth, stencil, 0, 1): float64 except for pure integer formats.
+    """
+    if type == GL.UNSIGNED_INT_10F_11F_11F_REV or type == GL.UNSIGNED_INT_5_9_9_9_REV:
+        flat = pixels.reshape(*pixels.shape[:-2], -1)
+        return codecs.unpack(FORMATS[same_bits(GL.RGB, type)], flat)
+    letters, planes = COMPONENTS[format], _components(format, type, pixels)
+    integer = planes[0].dtype.kind == "i" and format != GL.STENCIL_INDEX
+    out = np.zeros((*planes[0].shape, 4), np.int64 if integer else np.float64)
+    out[..., 3] = 1
+    for letter, plane in zip(letters, planes, strict=False):
+        if letter == "L":
+            out[..., :3] = plane[..., None]
+        elif letter == "I":
+            out[...] = plane[..., None]
+        else:
+            out[..., {"R": 0, "G": 1, "B": 2, "A": 3, "Z": 0, "S": 1, "C": 0}[letter]] = plane
+    return out
+
+
+def to_pipe(target: Format, format: int, type: int, pixels: Bytes, base: str = "") -> Bytes:
+    """Client pixels `[d, h, w, pixel bytes]` as rows `[d, h, row bytes]` of a pipe format.
+
+    `base` names the channels the texture has: others get their defaults, whatever was passed.
+    """
+    linear = linear_twin(target)
+    if same_bits(format, type) == linear.name:
+        return pixels.reshape(*pixels.shape[:-2], -1)
+    rgba = decode_client(format, type, pixels)
+    if target.is_depth_stencil:
+        return _pack_depth_stencil(target, rgba, format)
+    if base and "A" not in base and base != "I":
+        rgba[..., 3] = 1
+    if linear.is_pure_integer:
+        info = np.iinfo(linear.rgba_dtype)
+        rgba = np.clip(rgba, info.min, info.max)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return codecs.pack(linear, rgba.astype(linear.rgba_dtype))
+
+
+def _pack_depth_stencil(target: Format, values: Array, format: int) -> Bytes:
+    word, _ = codecs.texel_layout(target)
+    raw: Array = np.zeros(values.shape[:-1], word)
+    if target.has_depth and format != GL.STENCIL_INDEX:
+        channel = next(c for c in target.channels if c.name == "Z")
+        if channel.type == "FLOAT":
+            raw = codecs.pack_depth(target, raw, values[..., 0].astype(np.float32))
+        else:  # in double precision: float32 cannot hold 32-bit depth
+            top = (1 << channel.bits) - 1
+            bits = np.rint(np.clip(values[..., 0], 0.0, 1.0) * top).astype(raw.dtype)
+            raw |= bits << raw.dtype.type(channel.shift)
+    if target.has_stencil and format in (GL.STENCIL_INDEX, GL.DEPTH_STENCIL):
+        raw = codecs.pack_stencil(target, raw, values[..., 1].astype(np.int64))
+    return codecs.texel_bytes(target, raw)
+
+
+def from_pipe(source: Format, rows: Bytes) -> Array:
+    """Rows of a pipe format as RGBA (or depth, stencil, 0, 1), without sRGB decoding."""
+    linear = linear_twin(source)
+    if not linear.is_depth_stencil:
+        return codecs.unpack(linear, rows)
+    raw = codecs.texels(linear, rows)
+    out = np.zeros((*raw.shape, 4), np.float64)
+    out[..., 3] = 1
+    if linear.has_depth:
+        channel = next(c for c in linear.channels if c.name == "Z")
+        if channel.type == "FLOAT":
+            out[..., 0] = codecs.unpack_depth(linear, raw)
+        else:
+            top = (1 << channel.bits) - 1
+            word = raw.dtype.type
+            out[..., 0] = ((raw >> word(channel.shift)) & word(top)) / np.float64(top)
+    if linear.has_stencil:
+        out[..., 1] = codecs.unpack_stencil(linear, raw)
+    return out
+
+
+def _quantize(values: Array, name: str) -> Array:
+    """Floats as fractions of a plain client type's range."""
+    bits, kind = int(name[1]) * 8, name[0]
+    values = np.nan_to_num(values.astype(np.float64), nan=0.0, posinf=1.0, neginf=-1.0)
+    if kind == "i":
+        top = (1 << (bits - 1)) - 1
+        return np.asarray(np.rint(np.clip(values, -1.0, 1.0) * top), f"<{name}")
+    top = (1 << bits) - 1
+    return np.asarray(np.rint(np.clip(values, 0.0, 1.0) * top), f"<{name}")
+
+
+def _plane(rgba: Array, letter: str, luminance_sum: bool) -> Array:
+    if letter == "L" and luminance_sum:
+        return rgba[..., 0] + rgba[..., 1] + rgba[..., 2]
+    index = {"R": 0, "G": 1, "B": 2, "A": 3, "L": 0, "I": 0, "Z": 0, "S": 1, "C": 0}[letter]
+    return np.asarray(rgba[..., index])
+
+
+def encode_client(format: int, type: int, rgba: Array, luminance_sum: bool = False) -> Bytes:
+    """RGBA (or depth, stencil) `[..., width, 4]` as client pixels `[..., width, pixel bytes]`."""
+    letters = COMPONENTS[format]
+    if type == GL.UNSIGNED_INT_10F_11F_11F_REV or type == GL.UNSIGNED_INT_5_9_9_9_REV:
+        packed_format = FORMATS[same_bits(GL.RGB, type)]
+        rows = codecs.pack(packed_format, rgba.astype(np.float32))
+        return rows.reshape(*rgba.shape[:-1], 4)
+    planes = [_plane(rgba, c, luminance_sum) for c in letters]
+    keep = rgba.dtype.kind in "iu"
+    if type in PACKED_TYPES:
+        return _encode_packed(type, planes, keep)
+    name = PLAIN_TYPES[type]
+    out = np.empty((*planes[0].shape, len(planes)), f"<{name}")
+    for i, (letter, plane) in enumerate(zip(letters, planes, strict=True)):
+        with np.errstate(over="ignore", invalid="ignore"):
+            if name[0] == "f":
+                out[..., i] = plane
+            elif keep or letter == "S":
+                limits = np.iinfo(name)
+                wide = plane.astype(np.int64)
+                out[..., i] = wide if letter == "S" else np.clip(wide, limits.min, limits.max)
+            elif type == GL.FIXED:
+                out[..., i] = np.rint(plane * 65536.0)
+            else:
+                out[..., i] = _quantize(plane, name)
+    return out.view(np.uint8)
+
+
+def _encode_packed(type: int, planes: list[Array], keep: bool) -> Bytes:
+    packed = PACKED_TYPES[type]
+    word: Array = np.zeros(planes[0].shape, f"<{packed.word}")
+    for plane, bits, shift in zip(planes, packed.bits, packed.shifts, strict=False):
+        if packed.word == "u8" and bits == 32:
+            raw = np.ascontiguousarray(plane, np.float32).view(np.uint32).astype(word.dtype)
+        else:
+            top = (1 << bits) - 1
+            stencil = bits == 8 and type in (
+                GL.UNSIGNED_INT_24_8,
+                GL.FLOAT_32_UNSIGNED_INT_24_8_REV,
+            )
+            if keep or stencil:
+                raw = np.clip(plane.astype(np.int64), 0, top).astype(word.dtype)
+            else:
+                fraction = np.clip(np.nan_to_num(plane.astype(np.float64)), 0.0, 1.0)
+                raw = np.rint(fraction * top).astype(word.dtype)
+        word |= raw << word.dtype.type(shift)
+    return word[..., None].view(np.uint8)

@@ -1,0 +1,351 @@
+"""Copies inside the device: framebuffer blits, framebuffer to texture, image to image."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pipe.enums import Filter
+from pipe.resource import Resource
+from pipe.state import BlitInfo, Box, ScissorState
+from state_tracker.dirty import Dirty
+from state_tracker.drawing.validate import validate
+from state_tracker.drawing.viewports import scissor_states
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_framebuffer,
+    invalid_operation,
+    invalid_value,
+)
+from state_tracker.entry_points.registry import entry, register
+from state_tracker.pixel_data.readback import read_source
+from state_tracker.targets.framebuffers import Attachment, Framebuffer
+from state_tracker.targets.renderbuffers import Renderbuffer
+from state_tracker.texturing.teximage import after_update, check_part, internal_format, pipe_box
+from state_tracker.texturing.texture_formats import InternalFormat, linear_twin
+from state_tracker.texturing.texture_targets import image_target
+from state_tracker.texturing.textures import TextureObject, current, make_image
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__: list[str] = []
+
+Span = tuple[int, int, int, int]  # dst from, dst to, src from, src to
+
+
+def clip_span(span: Span, dst_size: int, src_size: int) -> Span | None:
+    """Cut one axis of a blit to both images, moving both ends together; None if nothing is left."""
+    d0, d1, s0, s1 = (float(v) for v in span)
+    if d0 == d1 or s0 == s1:
+        return None
+    for low_first in (True, False):
+        for bound, is_low in ((0.0, True), (float(dst_size), False)):
+            d0, d1, s0, s1 = _cut(d0, d1, s0, s1, bound, is_low)
+        for bound, is_low in ((0.0, True), (float(src_size), False)):
+            s0, s1, d0, d1 = _cut(s0, s1, d0, d1, bound, is_low)
+        if not low_first:
+            break
+    result = (round(d0), round(d1), round(s0), round(s1))
+    return None if result[0] == result[1] or result[2] == result[3] else result
+
+
+def _cut(
+    a0: float, a1: float, b0: float, b1: float, bound: float, is_low: bool
+) -> tuple[float, float, float, float]:
+    """Move the ends of `a` that lie beyond `bound` onto it, and `b` along with them."""
+    if a0 == a1:
+        return a0, a1, b0, b1
+    scale = (b1 - b0) / (a1 - a0)
+    if (a0 < bound) if is_low else (a0 > bound):
+        b0, a0 = b0 + (bound - a0) * scale, bound
+    if (a1 < bound) if is_low else (a1 > bound):
+        b1, a1 = b1 + (bound - a1) * scale, bound
+    return a0, a1, b0, b1
+
+
+def _box(x0: int, x1: int, y0: int, y1: int, z: int) -> Box:
+    return Box(x0, y0, z, x1 - x0, y1 - y0, 1)
+
+
+def blit(
+    ctx: Context,
+    read: Attachment,
+    write: Attachment,
+    xs: Span,
+    ys: Span,
+    mask: str,
+    filter: Filter,
+    scissor: ScissorState | None,
+) -> None:
+    """One attachment to another."""
+    src, dst = read.place(), write.place()
+    if src is None or dst is None:
+        return
+    srgb = ctx.raster.framebuffer_srgb
+    src_format, dst_format = src[0].desc.format, dst[0].desc.format
+    if not srgb:
+        src_format, dst_format = linear_twin(src_format), linear_twin(dst_format)
+    ctx.pipe.blit(
+        BlitInfo(
+            dst[0],
+            dst[1],
+            _box(xs[0], xs[1], ys[0], ys[1], dst[2]),
+            dst_format,
+            src[0],
+            src[1],
+            _box(xs[2], xs[3], ys[2], ys[3], src[2]),
+            src_format,
+            mask,
+            filter,
+            scissor,
+        )
+    )
+
+
+def _check_blit(
+    ctx: Context,
+    read: Framebuffer,
+    draw: Framebuffer,
+    coords: tuple[int, ...],
+    mask: int,
+    filter: int,
+) -> None:
+    for framebuffer in (read, draw):
+        if framebuffer.status(ctx) != GL.FRAMEBUFFER_COMPLETE:
+            raise invalid_framebuffer("a framebuffer is not complete")
+    if filter not in (GL.NEAREST, GL.LINEAR):
+        raise invalid_enum(filter, "blit filter")
+    if mask & ~(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT):
+        raise invalid_value("unknown buffers to blit")
+    if mask & (GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT) and filter != GL.NEAREST:
+        raise invalid_operation("depth and stencil are copied with GL_NEAREST")
+    sx0, sy0, sx1, sy1, dx0, dy0, dx1, dy1 = coords
+    same = abs(sx1 - sx0) == abs(dx1 - dx0) and abs(sy1 - sy0) == abs(dy1 - dy0)
+    if (read.samples > 1 or draw.samples > 1) and not same:
+        raise invalid_operation("multisampled blits do not scale")
+    if draw.samples > 1 and read.samples > 1 and draw.samples != read.samples:
+        raise invalid_operation("sample counts differ")
+
+
+def _check_colors(ctx: Context, read: Framebuffer, draw: Framebuffer, filter: int) -> bool:
+    source = read.read_attachment()
+    if source is None or source.info is None:
+        return False
+    for name in draw.draw_buffers:
+        target = draw.color(name) if name != GL.NONE else None
+        if target is None or target.info is None:
+            continue
+        kinds = []
+        for info in (source.info, target.info):
+            format = info.candidates[0]
+            kinds.append("int" if format.is_signed_integer else "uint" if info.is_integer else "f")
+        if kinds[0] != kinds[1]:
+            raise invalid_operation("colour buffers of different kinds")
+    if source.info.is_integer and filter == GL.LINEAR:
+        raise invalid_operation("integer colours cannot be filtered")
+    return True
+
+
+def _blit_framebuffers(ctx: Context, read: Framebuffer, draw: Framebuffer, *args: int) -> None:
+    *coords, mask, filter = args
+    _check_blit(ctx, read, draw, tuple(coords), mask, filter)
+    color = bool(mask & GL.COLOR_BUFFER_BIT) and _check_colors(ctx, read, draw, filter)
+    depth = bool(mask & GL.DEPTH_BUFFER_BIT) and read.has("Z") and draw.has("Z")
+    stencil = bool(mask & GL.STENCIL_BUFFER_BIT) and read.has("S") and draw.has("S")
+    if depth or stencil:
+        a, b = read.depth_stencil, draw.depth_stencil
+        assert a is not None and b is not None
+        if a.info is not None and b.info is not None:
+            same = a.info.candidates[0] is b.info.candidates[0]
+            if not same and (read.samples > 1 or a.info.base != b.info.base or not ctx.is_compat):
+                raise invalid_operation("depth and stencil formats differ")
+    sx0, sy0, sx1, sy1, dx0, dy0, dx1, dy1 = coords
+    xs = clip_span((dx0, dx1, sx0, sx1), 1 << 30, read.size[0])
+    ys = clip_span((dy0, dy1, sy0, sy1), 1 << 30, read.size[1])
+    if xs is None or ys is None:
+        return
+    width, height = draw.size
+    scissor = ScissorState(0, 0, width, height)
+    if ctx.raster.scissor_enabled[0] and draw is ctx.framebuffers.draw:
+        scissor = scissor_states(ctx)[0]
+    how = Filter.LINEAR if filter == GL.LINEAR else Filter.NEAREST
+    if color:
+        source = read.read_attachment()
+        assert source is not None
+        for name in dict.fromkeys(draw.draw_buffers):
+            target = draw.color(name) if name != GL.NONE else None
+            if target is not None:
+                blit(ctx, source, target, xs, ys, "rgba", how, scissor)
+    both = ("z" if depth else "") + ("s" if stencil else "")
+    if both:
+        a, b = read.depth_stencil, draw.depth_stencil
+        assert a is not None and b is not None
+        blit(ctx, a, b, xs, ys, both, Filter.NEAREST, scissor)
+
+
+@entry
+def blit_framebuffer(ctx: Context, *args: int) -> None:
+    validate(ctx, Dirty.FRAMEBUFFER)
+    _blit_framebuffers(ctx, ctx.framebuffers.read, ctx.framebuffers.draw, *args)
+
+
+@entry
+def blit_named_framebuffer(ctx: Context, read: int, draw: int, *args: int) -> None:
+    names, window = ctx.framebuffers.names, ctx.framebuffers.window
+    source = names.require(read) if read else window
+    target = names.require(draw) if draw else window
+    _blit_framebuffers(ctx, source, target, *args)
+
+
+# -- framebuffer to texture ------------------------------------------------------------------------
+
+
+def _copy_source(ctx: Context, info: InternalFormat) -> Attachment:
+    """The buffer a texture of that kind is copied from."""
+    if info.base == "Z":
+        return read_source(ctx, GL.DEPTH_COMPONENT)
+    if info.base == "ZS":
+        return read_source(ctx, GL.DEPTH_STENCIL)
+    if info.base == "S":
+        return read_source(ctx, GL.STENCIL_INDEX)
+    source = read_source(ctx, GL.RGBA_INTEGER if info.is_integer else GL.RGBA)
+    if info.is_integer and source.info is not None:
+        signed = source.info.candidates[0].is_signed_integer
+        if signed != info.candidates[0].is_signed_integer:
+            raise invalid_operation("signed and unsigned integers do not mix")
+    return source
+
+
+def _copy_part(
+    ctx: Context, texture: TextureObject, face: int, level: int,
+    at: tuple[int, int, int], x: int, y: int, width: int, height: int,
+) -> None:  # fmt: skip
+    image = texture.image(face, level)
+    assert image is not None
+    source = _copy_source(ctx, image.info)
+    place, storage = source.place(), texture.storage(face, level)
+    if place is None or storage is None:
+        return
+    fb_width, fb_height = source.size
+    x0, y0, x1, y1 = max(x, 0), max(y, 0), min(x + width, fb_width), min(y + height, fb_height)
+    if x1 <= x0 or y1 <= y0:
+        return
+    resource, at_level, layer = storage
+    box = pipe_box(texture, layer, at[0] + x0 - x, at[1] + y0 - y, at[2], x1 - x0, y1 - y0, 1)
+    _copy_texels(ctx, resource, at_level, box, place, Box(x0, y0, place[2], x1 - x0, y1 - y0, 1))
+
+
+def _copy_texels(
+    ctx: Context, dst: Resource, dst_level: int, dst_box: Box,
+    place: tuple[Resource, int, int, int], src_box: Box,
+) -> None:  # fmt: skip
+    src, src_level = place[0], place[1]
+    dst_format, src_format = linear_twin(dst.desc.format), linear_twin(src.desc.format)
+    if dst_format is src_format:
+        ctx.pipe.resource_copy_region(
+            dst, dst_level, dst_box.x, dst_box.y, dst_box.z, src, src_level, src_box
+        )
+        return
+    mask = "rgba"
+    if dst_format.is_depth_stencil:
+        both = dst_format.has_stencil and src_format.has_stencil
+        mask = "zs" if both and dst_format.has_depth else "z" if dst_format.has_depth else "s"
+    ctx.pipe.blit(
+        BlitInfo(dst, dst_level, dst_box, dst_format, src, src_level, src_box, src_format, mask)
+    )
+
+
+def _copy_image_family(dimensions: int) -> None:
+    def define(
+        ctx: Context, target: int, level: int, internalformat: int, x: int, y: int, *rest: int
+    ) -> None:
+        info, face, proxy = image_target(target, dimensions)
+        if proxy:
+            raise invalid_enum(target, "texture image target")
+        width, height = (rest[0], 1) if dimensions == 1 else (rest[0], rest[1])
+        if rest[-1]:
+            raise invalid_value("texture borders are not supported")
+        kind = internal_format(ctx, internalformat)
+        limit = info.limit(ctx)
+        bad_level = level < 0 or level >= limit.bit_length()
+        if bad_level or min(width, height) < 0 or max(width, height) > limit:
+            raise invalid_value("bad level or size")
+        if info.pipe.is_cube and width != height:
+            raise invalid_value("cube map images are square")
+        texture = current(ctx, info.value)
+        if texture.immutable_levels:
+            raise invalid_operation("the texture's storage is immutable")
+        _copy_source(ctx, kind)
+        texture.define(face, level, make_image(ctx, kind, info, (width, height, 1), encodable=True))
+        _copy_part(ctx, texture, face, level, (0, 0, 0), x, y, width, height)
+        after_update(ctx, texture, level)
+
+    register(f"copy_tex_image{dimensions}d", define)
+
+
+def _copy_sub_family(dimensions: int) -> None:
+    pad = (0,) * (3 - dimensions)
+
+    def update(ctx: Context, texture: TextureObject, face: int, level: int, args: Any) -> None:
+        at = (*args[:dimensions], *pad)
+        x, y, *size = args[dimensions:]
+        width, height = size[0], size[1] if len(size) > 1 else 1
+        check_part(texture, face, level, at, (width, height, 1))
+        _copy_part(ctx, texture, face, level, at, x, y, width, height)
+        after_update(ctx, texture, level)
+
+    def by_target(ctx: Context, target: int, level: int, *args: int) -> None:
+        info, face, proxy = image_target(target, dimensions)
+        if proxy:
+            raise invalid_enum(target, "texture image target")
+        update(ctx, current(ctx, info.value), face, level, args)
+
+    def by_name(ctx: Context, texture: int, level: int, *args: int) -> None:
+        update(ctx, ctx.textures.names.require(texture), 0, level, args)
+
+    register(f"copy_tex_sub_image{dimensions}d", by_target)
+    register(f"copy_texture_sub_image{dimensions}d", by_name)
+
+
+for _n in (1, 2):
+    _copy_image_family(_n)
+for _n in (1, 2, 3):
+    _copy_sub_family(_n)
+
+
+# -- image to image --------------------------------------------------------------------------------
+
+
+def _image_place(
+    ctx: Context, name: int, target: int, level: int, z: int
+) -> tuple[Resource, int, int]:
+    if target == GL.RENDERBUFFER:
+        found = ctx.renderbuffers.names.get(name)
+        if not isinstance(found, Renderbuffer) or found.resource is None:
+            raise invalid_value(f"{name} is not the name of a renderbuffer with storage")
+        return found.resource, 0, 0
+    texture = ctx.textures.names.get(name)
+    if texture is None:
+        raise invalid_value(f"{name} is not the name of a texture")
+    if texture.target.value != target:
+        raise invalid_enum(target, "target of this texture")
+    face = z if texture.target.faces == 6 else 0
+    place = texture.storage(face, level)
+    if place is None:
+        raise invalid_value(f"level {level} has no image")
+    return place[0], place[1], z if texture.target.faces == 1 else 0
+
+
+@entry
+def copy_image_sub_data(
+    ctx: Context, src: int, src_target: int, src_level: int, sx: int, sy: int, sz: int,
+    dst: int, dst_target: int, dst_level: int, dx: int, dy: int, dz: int,
+    width: int, height: int, depth: int,
+) -> None:  # fmt: skip
+    source = _image_place(ctx, src, src_target, src_level, sz)
+    target = _image_place(ctx, dst, dst_target, dst_level, dz)
+    if source[0].desc.format.block_bytes != target[0].desc.format.block_bytes:
+        raise invalid_operation("the formats have different sizes")
+    box = Box(sx, sy, sz, width, height, depth)
+    ctx.pipe.resource_copy_region(target[0], target[1], dx, dy, dz, source[0], source[1], box)

@@ -1,0 +1,249 @@
+"""glPixelStore, legal (format, type) pairs, and reading or writing client images.
+
+"Client" memory is the caller's, or the buffer bound to GL_PIXEL_UNPACK_BUFFER or PIXEL_PACK_BUFFER,
+in which case the pointer is an offset.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from state_tracker.entry_points.dispatch import OMITTED
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
+from state_tracker.entry_points.memory import Pointer, read_bytes, write_bytes
+from state_tracker.entry_points.registry import entry
+from state_tracker.getters import gets, to_int
+from state_tracker.pixel_data.pixels import (
+    COMPONENTS,
+    INTEGER_FORMATS,
+    PACKED_TYPES,
+    PLAIN_TYPES,
+    ImageLayout,
+    PackState,
+    image_layout,
+    pixel_bytes,
+)
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["check_pair", "client_image", "read_client", "write_client"]
+
+Bytes = npt.NDArray[np.uint8]
+
+_LEGACY = frozenset(
+    (
+        GL.LUMINANCE,
+        GL.LUMINANCE_ALPHA,
+        GL.INTENSITY,
+        GL.COLOR_INDEX,
+        GL.ALPHA,
+        GL.ALPHA_INTEGER,
+        GL.LUMINANCE_INTEGER_EXT,
+        GL.LUMINANCE_ALPHA_INTEGER_EXT,
+        GL.ABGR_EXT,
+    )
+)
+_FLOAT_TYPES = frozenset((GL.FLOAT, GL.HALF_FLOAT, GL.DOUBLE, GL.FIXED))
+_THREE = frozenset(
+    (
+        GL.UNSIGNED_BYTE_3_3_2,
+        GL.UNSIGNED_BYTE_2_3_3_REV,
+        GL.UNSIGNED_SHORT_5_6_5,
+        GL.UNSIGNED_SHORT_5_6_5_REV,
+        GL.UNSIGNED_INT_10F_11F_11F_REV,
+        GL.UNSIGNED_INT_5_9_9_9_REV,
+    )
+)
+_DEPTH_STENCIL = frozenset((GL.UNSIGNED_INT_24_8, GL.FLOAT_32_UNSIGNED_INT_24_8_REV))
+
+
+def check_pair(ctx: Context, format: int, type: int) -> None:
+    """INVALID_ENUM for unknown names, INVALID_OPERATION for pairs that do not go together."""
+    if format not in COMPONENTS or (format in _LEGACY and ctx.is_core):
+        raise invalid_enum(format, "pixel format")
+    if type not in PLAIN_TYPES and type not in PACKED_TYPES:
+        raise invalid_enum(type, "pixel type")
+    if type in _DEPTH_STENCIL or format == GL.DEPTH_STENCIL:
+        if not (type in _DEPTH_STENCIL and format == GL.DEPTH_STENCIL):
+            if format == GL.DEPTH_STENCIL and type not in PACKED_TYPES:
+                raise invalid_enum(type, "type of a depth-stencil image")
+            raise invalid_operation("depth-stencil formats and types go together only")
+        return
+    if type in PACKED_TYPES:
+        allowed = (GL.RGB, GL.RGB_INTEGER) if type in _THREE else (
+            GL.RGBA, GL.BGRA, GL.RGBA_INTEGER, GL.BGRA_INTEGER, GL.ABGR_EXT,
+        )  # fmt: skip
+        special = (GL.UNSIGNED_INT_10F_11F_11F_REV, GL.UNSIGNED_INT_5_9_9_9_REV)
+        if format not in allowed or (type in special and format != GL.RGB):
+            raise invalid_operation(f"{GL.name_of(type)} does not hold {GL.name_of(format)}")
+    if format in INTEGER_FORMATS and type in _FLOAT_TYPES:
+        raise invalid_operation("integer pixels of a floating-point type")
+
+
+def item_bytes(type: int) -> int:
+    """Size of the element that byte order and alignment speak about."""
+    return int((PACKED_TYPES[type].word if type in PACKED_TYPES else PLAIN_TYPES[type])[1])
+
+
+def client_image(ctx: Context, pointer: Pointer, size: int) -> Bytes | None:
+    """`size` raw bytes of client memory or the unpack buffer; None if there are none."""
+    buffer = ctx.buffers.bound[GL.PIXEL_UNPACK_BUFFER]
+    if buffer is None:
+        return None if pointer is None or size == 0 else read_bytes(pointer, size)
+    if buffer.blocked:
+        raise invalid_operation("the pixel unpack buffer is mapped")
+    offset = int(pointer or 0)
+    if offset + size > buffer.size:
+        raise invalid_operation("the image is outside the pixel unpack buffer")
+    return np.frombuffer(buffer.read(offset, size), np.uint8)
+
+
+def _boxed(raw: Bytes, layout: ImageLayout, extent: tuple[int, int, int], pixel: int) -> Bytes:
+    """The pixels `[depth, height, width, pixel]` inside raw client bytes, as a view."""
+    width, height, depth = extent
+    strides = (layout.image_stride, layout.row_stride, pixel, 1)
+    return np.lib.stride_tricks.as_strided(
+        raw[layout.start :], (depth, height, width, pixel), strides, writeable=raw.flags.writeable
+    )
+
+
+def _swapped(pixels: Bytes, item: int) -> Bytes:
+    shape = pixels.shape
+    return pixels.reshape(*shape[:-1], -1, item)[..., ::-1].reshape(shape)
+
+
+def read_client(
+    ctx: Context,
+    format: int,
+    type: int,
+    pointer: Pointer,
+    extent: tuple[int, int, int],
+    dimensions: int = 3,
+) -> Bytes | None:
+    """Client pixels as `[depth, height, width, pixel bytes]`, None if no data was given."""
+    buffer = ctx.buffers.bound[GL.PIXEL_UNPACK_BUFFER]
+    pixel, item = pixel_bytes(format, type), item_bytes(type)
+    if buffer is None and pointer is None:
+        return None
+    if 0 in extent:
+        return None
+    state = ctx.unpack
+    if dimensions < 3:
+        state = dataclasses.replace(state, image_height=0, skip_images=0)
+    if buffer is not None and (int(pointer or 0) % item):
+        raise invalid_operation("the offset is not a multiple of the element size")
+    layout = image_layout(state, *extent, pixel, item)
+    raw = client_image(ctx, pointer, layout.end)
+    if raw is None:
+        return None
+    pixels = np.ascontiguousarray(_boxed(raw, layout, extent, pixel))
+    return _swapped(pixels, item) if state.swap_bytes and item > 1 else pixels
+
+
+def write_client(
+    ctx: Context,
+    format: int,
+    type: int,
+    pointer: Any,
+    pixels: Bytes,
+    dimensions: int = 2,
+    room: int | None = None,
+) -> bytes | None:
+    """Store pixels `[depth, height, width, pixel bytes]` where the caller wants them.
+
+    Returns the bytes if the caller left the pointer out (and no pack buffer is bound).
+    """
+    depth, height, width, pixel = pixels.shape
+    item, state = item_bytes(type), ctx.pack
+    if dimensions < 3:
+        state = dataclasses.replace(state, image_height=0, skip_images=0)
+    if state.swap_bytes and item > 1:
+        pixels = _swapped(pixels, item)
+    layout = image_layout(state, width, height, depth, pixel, item)
+    if room is not None and layout.end > room:
+        raise invalid_operation(f"{room} bytes are too few for this image")
+    buffer = ctx.buffers.bound[GL.PIXEL_PACK_BUFFER]
+    if buffer is not None and pointer is OMITTED:
+        pointer = None
+    if buffer is None and pointer is None:
+        return None
+    offset = 0
+    if buffer is not None:
+        offset = int(pointer or 0)
+        if buffer.blocked:
+            raise invalid_operation("the pixel pack buffer is mapped")
+        if offset % item or offset + layout.end > buffer.size:
+            raise invalid_operation("the image is outside the pixel pack buffer")
+    if layout.end == 0:
+        return b"" if pointer is OMITTED else None
+    tight = layout.start == 0 and layout.row_stride == layout.row_bytes
+    if tight and (depth == 1 or layout.image_stride == height * layout.row_stride):
+        raw = np.ascontiguousarray(pixels).reshape(-1)
+    else:
+        raw = _present(ctx, pointer, buffer, offset, layout.end)
+        _boxed(raw, layout, (width, height, depth), pixel)[...] = pixels
+    if pointer is OMITTED:
+        return raw.tobytes()
+    if buffer is not None:
+        buffer.write(offset, raw)
+    else:
+        write_bytes(pointer, raw)
+    return None
+
+
+def _present(ctx: Context, pointer: Any, buffer: Any, offset: int, size: int) -> Bytes:
+    """A copy of what is there: the gaps between rows must survive."""
+    if pointer is OMITTED:
+        return np.zeros(size, np.uint8)
+    if buffer is not None:
+        return np.frombuffer(buffer.read(offset, size), np.uint8).copy()
+    return read_bytes(pointer, size).copy()
+
+
+_FIELDS: dict[int, tuple[str, str]] = {
+    getattr(GL, f"{way}_{name.upper()}"): (way.lower(), name)
+    for way in ("PACK", "UNPACK")
+    for name in (
+        "alignment",
+        "row_length",
+        "skip_rows",
+        "skip_pixels",
+        "image_height",
+        "skip_images",
+        "swap_bytes",
+        "lsb_first",
+    )
+}
+
+
+@entry
+def pixel_storei(ctx: Context, pname: int, param: int) -> None:
+    if pname not in _FIELDS:
+        raise invalid_enum(pname, "pixel store parameter")
+    way, name = _FIELDS[pname]
+    if name == "alignment" and param not in (1, 2, 4, 8):
+        raise invalid_value(f"{param} is no pixel alignment")
+    if param < 0:
+        raise invalid_value("negative pixel store parameter")
+    value: Any = bool(param) if name in ("swap_bytes", "lsb_first") else param
+    state: PackState = getattr(ctx, way)
+    setattr(ctx, way, dataclasses.replace(state, **{name: value}))
+
+
+@entry
+def pixel_storef(ctx: Context, pname: int, param: float) -> None:
+    pixel_storei(ctx, pname, to_int(float(param), False) if math.isfinite(param) else -1)
+
+
+def _getter(way: str, name: str) -> Any:
+    return lambda ctx: getattr(getattr(ctx, way), name)
+
+
+gets({GL.name_of(p).removeprefix("GL_"): _getter(*f) for p, f in _FIELDS.items()})

@@ -1,0 +1,303 @@
+"""Reading images back: glReadPixels, glGetTexImage and their relatives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pipe import codecs
+from pipe.enums import MapFlags, Target
+from pipe.resource import Resource
+from pipe.state import Box
+from state_tracker.entry_points.dispatch import OMITTED
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_framebuffer,
+    invalid_operation,
+    invalid_value,
+)
+from state_tracker.entry_points.memory import write_bytes
+from state_tracker.entry_points.registry import entry
+from state_tracker.pixel_data.convert import encode_client, from_pipe, same_bits
+from state_tracker.pixel_data.pixel_store import check_pair, write_client
+from state_tracker.pixel_data.pixels import INTEGER_FORMATS, pixel_bytes
+from state_tracker.targets.framebuffers import DEPTH, STENCIL, Attachment
+from state_tracker.targets.renderbuffers import channel_bits
+from state_tracker.texturing.texture_formats import InternalFormat, linear_twin
+from state_tracker.texturing.texture_targets import image_target
+from state_tracker.texturing.textures import TexImage, TextureObject, current
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["read_box", "read_source"]
+
+Array = npt.NDArray[Any]
+Bytes = npt.NDArray[np.uint8]
+
+
+def read_box(ctx: Context, resource: Resource, level: int, box: Box) -> Bytes:
+    """Rows `[z, y, bytes]` of a box, as a copy."""
+    transfer = ctx.pipe.transfer_map(resource, level, MapFlags.READ, box)
+    data = np.array(transfer.data)
+    ctx.pipe.transfer_unmap(transfer)
+    return data
+
+
+def read_source(ctx: Context, format: int) -> Attachment:
+    """The attachment a read of that client format comes from."""
+    framebuffer = ctx.framebuffers.read
+    if framebuffer.status(ctx) != GL.FRAMEBUFFER_COMPLETE:
+        raise invalid_framebuffer("the read framebuffer is not complete")
+    if framebuffer.samples > 1:
+        raise invalid_operation("a multisampled framebuffer cannot be read")
+    if format in (GL.DEPTH_COMPONENT, GL.STENCIL_INDEX, GL.DEPTH_STENCIL):
+        depth = format != GL.STENCIL_INDEX
+        found = framebuffer.attachments.get(DEPTH if depth else STENCIL)
+        if found is None or (format == GL.DEPTH_STENCIL and not framebuffer.has("S")):
+            raise invalid_operation("the framebuffer has no such buffer")
+        return found
+    found = framebuffer.read_attachment()
+    if found is None or found.info is None:
+        raise invalid_operation("there is no colour buffer to read")
+    if found.info.is_integer != (format in INTEGER_FORMATS):
+        raise invalid_operation("integer buffers are read with integer formats only")
+    return found
+
+
+def client_pixels(
+    rows: Bytes, resource: Resource, info: InternalFormat, format: int, type: int, sum: bool
+) -> Bytes:
+    """Rows of a resource as client pixels `[d, h, w, pixel bytes]`."""
+    source = linear_twin(resource.desc.format)
+    if same_bits(format, type) == source.name:
+        return rows.reshape(*rows.shape[:-1], -1, pixel_bytes(format, type))
+    rgba = from_pipe(source, rows)
+    if "A" not in info.base and info.base not in ("I", "Z", "ZS", "S"):
+        rgba[..., 3] = 1
+    return encode_client(format, type, rgba, luminance_sum=sum)
+
+
+@entry
+def read_pixels(
+    ctx: Context, x: int, y: int, width: int, height: int, format: int, type: int, pixels: Any
+) -> bytes | None:
+    return _read_pixels(ctx, x, y, width, height, format, type, pixels, None)
+
+
+@entry
+def readn_pixels(
+    ctx: Context, x: int, y: int, width: int, height: int, format: int, type: int,
+    room: int, pixels: Any,
+) -> bytes | None:  # fmt: skip
+    return _read_pixels(ctx, x, y, width, height, format, type, pixels, room)
+
+
+def _read_pixels(
+    ctx: Context, x: int, y: int, width: int, height: int, format: int, type: int,
+    pixels: Any, room: int | None,
+) -> bytes | None:  # fmt: skip
+    check_pair(ctx, format, type)
+    if width < 0 or height < 0:
+        raise invalid_value("negative size")
+    source = read_source(ctx, format)
+    place, info = source.place(), source.info
+    assert place is not None and info is not None
+    resource, level, layer, _ = place
+    out = np.zeros((1, height, width, pixel_bytes(format, type)), np.uint8)
+    fb_width, fb_height = source.size
+    x0, y0 = max(x, 0), max(y, 0)
+    x1, y1 = min(x + width, fb_width), min(y + height, fb_height)
+    if x1 > x0 and y1 > y0:
+        rows = read_box(ctx, resource, level, Box(x0, y0, layer, x1 - x0, y1 - y0, 1))
+        found = client_pixels(rows, resource, info, format, type, info.is_color)
+        out[:, y0 - y : y1 - y, x0 - x : x1 - x] = found
+    return write_client(ctx, format, type, pixels, out, 2, room)
+
+
+# -- textures --------------------------------------------------------------------------------------
+
+
+def image_box(texture: TextureObject, image: TexImage, layer: int) -> Box:
+    """The whole image in pipe's axes."""
+    if texture.target.pipe is Target.TEXTURE_1D_ARRAY:
+        return Box(0, 0, 0, image.width, 1, image.height)
+    return Box(0, 0, layer, image.width, image.height, image.depth)
+
+
+def _read_image(
+    ctx: Context, texture: TextureObject, face: int, level: int, format: int, type: int
+) -> Bytes:
+    image, place = texture.image(face, level), texture.storage(face, level)
+    if image is None or place is None:
+        return np.zeros((0, 0, 0, pixel_bytes(format, type)), np.uint8)
+    info = image.info
+    depth = format in (GL.DEPTH_COMPONENT, GL.DEPTH_STENCIL)
+    if depth and info.base not in ("Z", "ZS"):
+        raise invalid_operation("the image has no depth")
+    if not depth and not (info.is_color or (format == GL.STENCIL_INDEX and "S" in info.base)):
+        raise invalid_operation("a depth image is read as depth")
+    if info.is_color and info.is_integer != (format in INTEGER_FORMATS):
+        raise invalid_operation("integer images are read with integer formats only")
+    resource, at_level, layer = place
+    rows = read_box(ctx, resource, at_level, image_box(texture, image, layer))
+    if resource.desc.format.is_compressed:
+        rgba = codecs.unpack(linear_twin(resource.desc.format), rows)
+        rgba = rgba[:, : image.height, : image.width]
+        return encode_client(format, type, rgba)
+    if texture.target.pipe is Target.TEXTURE_1D_ARRAY:
+        rows = rows.reshape(1, rows.shape[0], -1)
+    if info.base in ("L", "LA", "I") and not resource.desc.format.is_pure_integer:
+        rgba = from_pipe(linear_twin(resource.desc.format), rows)
+        if format not in (GL.LUMINANCE, GL.LUMINANCE_ALPHA):  # L is returned as red alone
+            rgba[..., 1:3] = 0
+            return encode_client(format, type, rgba)
+    return client_pixels(rows, resource, info, format, type, False)
+
+
+def _get_image(
+    ctx: Context, texture: TextureObject, faces: range, level: int, format: int, type: int,
+    room: int | None, pixels: Any,
+) -> bytes | None:  # fmt: skip
+    check_pair(ctx, format, type)
+    if level < 0:
+        raise invalid_value("negative level")
+    images = [_read_image(ctx, texture, face, level, format, type) for face in faces]
+    whole = np.concatenate(images) if len(images) > 1 else images[0]
+    layered = texture.target.dimensions == 3 or len(images) > 1
+    return write_client(ctx, format, type, pixels, whole, 3 if layered else 2, room)
+
+
+@entry
+def get_tex_image(
+    ctx: Context, target: int, level: int, format: int, type: int, pixels: Any
+) -> bytes | None:
+    return getn_tex_image(ctx, target, level, format, type, None, pixels)
+
+
+@entry
+def getn_tex_image(
+    ctx: Context, target: int, level: int, format: int, type: int, room: int | None, pixels: Any
+) -> bytes | None:
+    info, face, proxy = image_target(target, 0)
+    if proxy or info.pipe is Target.BUFFER or info.multisample:
+        raise invalid_enum(target, "texture image target")
+    texture = current(ctx, info.value)
+    return _get_image(ctx, texture, range(face, face + 1), level, format, type, room, pixels)
+
+
+@entry
+def get_texture_image(
+    ctx: Context, texture: int, level: int, format: int, type: int, room: int, pixels: Any
+) -> bytes | None:
+    found = ctx.textures.names.require(texture)
+    faces = range(found.target.faces)
+    return _get_image(ctx, found, faces, level, format, type, room, pixels)
+
+
+@entry
+def get_compressed_tex_image(ctx: Context, target: int, level: int, img: Any) -> bytes | None:
+    info, face, _ = image_target(target, 0)
+    texture = current(ctx, info.value)
+    image, place = texture.image(face, level), texture.storage(face, level)
+    if image is None or place is None or not image.format.is_compressed:
+        raise invalid_operation("the image is not compressed")
+    rows = read_box(ctx, place[0], place[1], image_box(texture, image, place[2]))
+    if img is OMITTED:
+        return rows.tobytes()
+    buffer = ctx.buffers.bound[GL.PIXEL_PACK_BUFFER]
+    if buffer is not None:
+        buffer.write(int(img or 0), rows.reshape(-1))
+    elif img is not None:
+        write_bytes(img, rows)
+    return None
+
+
+def _level_parameter(ctx: Context, target: int, level: int, pname: int) -> list[int]:
+    info, face, proxy = image_target(target, 0)
+    if level < 0 or level >= info.limit(ctx).bit_length():
+        raise invalid_value(f"level {level}")
+    if proxy:
+        image = ctx.textures.proxies.get((info.value, level))
+        texture = None
+    else:
+        texture = current(ctx, info.value)
+        image = texture.image(face, level)
+    return image_parameter(texture, image, pname)
+
+
+_CHANNELS = {"RED": "R", "GREEN": "G", "BLUE": "B", "ALPHA": "A", "DEPTH": "Z", "STENCIL": "S",
+             "LUMINANCE": "L", "INTENSITY": "I"}  # fmt: skip
+
+
+def image_parameter(texture: TextureObject | None, image: TexImage | None, pname: int) -> list[int]:
+    """glGetTexLevelParameter of one image."""
+    if texture is not None and texture.target.pipe is Target.BUFFER:
+        info = texture.buffer_info
+        size = texture.buffer.size if texture.buffer is not None else 0
+        width = size // info.candidates[0].block_bytes if info is not None else 0
+        fixed = {
+            GL.TEXTURE_WIDTH: width,
+            GL.TEXTURE_HEIGHT: 1,
+            GL.TEXTURE_DEPTH: 1,
+            GL.TEXTURE_INTERNAL_FORMAT: info.value if info is not None else GL.R8,
+            GL.TEXTURE_BUFFER_DATA_STORE_BINDING: texture.buffer.name if texture.buffer else 0,
+            GL.TEXTURE_BUFFER_OFFSET: texture.buffer_range[0],
+            GL.TEXTURE_BUFFER_SIZE: texture.buffer_range[1] or size,
+        }
+        if pname in fixed:
+            return [int(fixed[pname])]
+    compressed = image is not None and image.format.is_compressed
+    values: dict[int, int] = {
+        GL.TEXTURE_WIDTH: image.width if image else 0,
+        GL.TEXTURE_HEIGHT: image.height if image else 0,
+        GL.TEXTURE_DEPTH: image.depth if image else 0,
+        GL.TEXTURE_INTERNAL_FORMAT: image.info.value if image else GL.RGBA,
+        GL.TEXTURE_BORDER: 0,
+        GL.TEXTURE_COMPRESSED: int(compressed),
+        GL.TEXTURE_SAMPLES: image.samples if image else 0,
+        GL.TEXTURE_FIXED_SAMPLE_LOCATIONS: int(image.fixed_samples) if image else 1,
+    }
+    if pname == GL.TEXTURE_COMPRESSED_IMAGE_SIZE:
+        if image is None or not compressed:
+            raise invalid_operation("the image is not compressed")
+        format = image.format
+        return [format.rows(image.height) * format.row_bytes(image.width) * image.depth]
+    for name, letter in _CHANNELS.items():
+        bits = channel_bits(image.info, letter) if image is not None else 0
+        values[getattr(GL, f"TEXTURE_{name}_SIZE")] = bits
+        if letter == "S":
+            continue
+        kind = 0
+        if bits and image is not None:
+            kind = _kind(image.info, letter)
+        values[getattr(GL, f"TEXTURE_{name}_TYPE_ARB", -1)] = kind
+    if pname not in values:
+        raise invalid_enum(pname, "texture level parameter")
+    return [values[pname]]
+
+
+def _kind(info: InternalFormat, letter: str) -> int:
+    channel = next(c for c in info.candidates[0].channels if c.name == letter)
+    names = {"UNORM": "UNSIGNED_NORMALIZED", "SNORM": "SIGNED_NORMALIZED", "FLOAT": "FLOAT"}
+    names |= {"SINT": "INT", "UINT": "UNSIGNED_INT"}
+    return int(getattr(GL, names[channel.type]))
+
+
+@entry
+def get_tex_level_parameteriv(ctx: Context, target: int, level: int, pname: int) -> list[int]:
+    return _level_parameter(ctx, target, level, pname)
+
+
+@entry
+def get_tex_level_parameterfv(ctx: Context, target: int, level: int, pname: int) -> list[float]:
+    return [float(v) for v in _level_parameter(ctx, target, level, pname)]
+
+
+@entry
+def get_texture_level_parameteriv(ctx: Context, texture: int, level: int, pname: int) -> list[int]:
+    found = ctx.textures.names.require(texture)
+    return image_parameter(found, found.image(0, level), pname)

@@ -1,0 +1,213 @@
+"""Transform feedback: objects, begin and end, and what the driver shall capture."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from compiler.nir.ir import Stage
+from pipe.state import StreamOutput, StreamOutputInfo, StreamOutputTarget
+from state_tracker.dirty import Dirty
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
+from state_tracker.entry_points.gl_types import gl_type
+from state_tracker.entry_points.memory import Pointer, read_array
+from state_tracker.entry_points.registry import entry
+from state_tracker.getters import gets
+from state_tracker.objects import GLObject, NameTable
+from state_tracker.vertices.buffers import IndexedBinding
+
+if TYPE_CHECKING:
+    from compiler.glsl import LinkedProgram
+    from state_tracker.context import Context
+    from state_tracker.shading.programs import ProgramObject
+
+__all__ = ["FeedbackObject", "FeedbackState"]
+
+
+class FeedbackObject(GLObject):
+    """A transform feedback object: buffer bindings and whether capture is on."""
+
+    kind = "transform feedback"
+
+    def __init__(self, name: int, count: int):
+        super().__init__(name)
+        self.bindings = [IndexedBinding() for _ in range(count)]
+        self.active = self.paused = False
+        self.ended = False
+        self.mode: int = GL.POINTS
+        self.targets: list[StreamOutputTarget | None] = []
+
+    def destroy(self) -> None:
+        for binding in self.bindings:
+            binding.set(None)
+        self.targets.clear()
+
+
+class FeedbackState:
+    """Names and the bound transform feedback object."""
+
+    def __init__(self, ctx: Context):
+        self.count = max(1, ctx.caps.max_stream_output_buffers)
+        self.names: NameTable[FeedbackObject] = NameTable("transform feedback")
+        self.default = FeedbackObject(0, self.count)
+        self.current = self.default.retain()
+        self._ctx = ctx
+
+    def stream_output(self, linked: LinkedProgram, stage: Stage) -> StreamOutputInfo | None:
+        """What the driver's shader of that stage captures: the last vertex stage only."""
+        last = Stage.GEOMETRY if Stage.GEOMETRY in linked.shaders else Stage.VERTEX
+        xfb = linked.xfb
+        if xfb is None or stage is not last:
+            return None
+        outputs = tuple(
+            StreamOutput(o.slot, o.component, o.num_components, o.buffer, o.offset, o.stream)
+            for o in xfb.outputs
+        )
+        return StreamOutputInfo(outputs, xfb.strides)
+
+    def varying_type(self, program: ProgramObject, name: str) -> tuple[int, int]:
+        """Size and GL type of a captured varying."""
+        xfb = program.executable.linked.xfb if program.executable is not None else None
+        for varying in xfb.varyings if xfb is not None else ():
+            if varying.name == name:
+                return max(1, varying.array_size), gl_type(varying.type)
+        return 0, int(GL.NONE)
+
+    def release_all(self) -> None:
+        self.current.release()
+        self.names.clear()
+        self.default.release()
+
+
+def _create(ctx: Context) -> Any:
+    return lambda name: FeedbackObject(name, ctx.feedback.count)
+
+
+@entry
+def gen_transform_feedbacks(ctx: Context, n: int) -> list[int]:
+    return ctx.feedback.names.generate(n)
+
+
+@entry
+def create_transform_feedbacks(ctx: Context, n: int) -> list[int]:
+    names = ctx.feedback.names.generate(n)
+    for name in names:
+        ctx.feedback.names.bind(name, _create(ctx), True)
+    return names
+
+
+@entry
+def is_transform_feedback(ctx: Context, id: int) -> int:
+    return int(ctx.feedback.names.get(id) is not None)
+
+
+@entry
+def delete_transform_feedbacks(ctx: Context, n: int, ids: Pointer) -> None:
+    if n < 0:
+        raise invalid_value("a negative number of transform feedbacks")
+    wanted = [int(i) for i in read_array(ids, "uint", n)]
+    for name in wanted:
+        found = ctx.feedback.names.get(name)
+        if found is not None and found.active:
+            raise invalid_operation("an active transform feedback cannot be deleted")
+    for name in wanted:
+        found = ctx.feedback.names.pop(name)
+        if found is not None:
+            if ctx.feedback.current is found:
+                bind_transform_feedback(ctx, GL.TRANSFORM_FEEDBACK, 0)
+            found.release()
+
+
+@entry
+def bind_transform_feedback(ctx: Context, target: int, id: int) -> None:
+    if target != GL.TRANSFORM_FEEDBACK:
+        raise invalid_enum(target, "transform feedback target")
+    state = ctx.feedback
+    if state.current.active and not state.current.paused:
+        raise invalid_operation("transform feedback is active and not paused")
+    found = state.default if id == 0 else state.names.bind(id, _create(ctx), True)
+    found.retain()
+    state.current.release()
+    state.current = found
+    ctx.dirty |= Dirty.TRANSFORM_FEEDBACK
+
+
+@entry
+def begin_transform_feedback(ctx: Context, mode: int) -> None:
+    if mode not in (GL.POINTS, GL.LINES, GL.TRIANGLES):
+        raise invalid_enum(mode, "transform feedback mode")
+    current, executable = ctx.feedback.current, ctx.programs.executable
+    if executable is None and ctx.pipelines.current is not None:
+        executable = ctx.pipelines.current.stages().get(Stage.VERTEX)
+    if current.active:
+        raise invalid_operation("transform feedback is active already")
+    if executable is None or not executable.linked.xfb or not executable.linked.xfb.outputs:
+        raise invalid_operation("the program captures nothing")
+    used = {o.buffer for o in executable.linked.xfb.outputs}
+    if any(current.bindings[b].buffer is None for b in used):
+        raise invalid_operation("a transform feedback buffer is missing")
+    current.targets = []
+    for index, binding in enumerate(current.bindings):
+        buffer = binding.buffer
+        if index not in used or buffer is None or buffer.resource is None:
+            current.targets.append(None)
+            continue
+        offset, size = binding.range()
+        current.targets.append(StreamOutputTarget(buffer.resource, offset, size & ~3))
+    while current.targets and current.targets[-1] is None:
+        current.targets.pop()
+    current.active, current.paused, current.mode, current.ended = True, False, mode, False
+    ctx.pipe.set_stream_output_targets(current.targets)
+    ctx.dirty &= ~Dirty.TRANSFORM_FEEDBACK
+
+
+@entry
+def end_transform_feedback(ctx: Context) -> None:
+    current = ctx.feedback.current
+    if not current.active:
+        raise invalid_operation("transform feedback is not active")
+    current.active = current.paused = False
+    current.ended = True
+    ctx.pipe.set_stream_output_targets([])
+
+
+@entry
+def pause_transform_feedback(ctx: Context) -> None:
+    current = ctx.feedback.current
+    if not current.active or current.paused:
+        raise invalid_operation("transform feedback is not running")
+    current.paused = True
+    ctx.pipe.set_stream_output_targets([])
+
+
+@entry
+def resume_transform_feedback(ctx: Context) -> None:
+    current = ctx.feedback.current
+    if not current.active or not current.paused:
+        raise invalid_operation("transform feedback is not paused")
+    current.paused = False
+    ctx.pipe.set_stream_output_targets(current.targets, append=True)
+
+
+@entry
+def transform_feedback_buffer_base(ctx: Context, xfb: int, index: int, buffer: int) -> None:
+    transform_feedback_buffer_range(ctx, xfb, index, buffer, 0, 0)
+
+
+@entry
+def transform_feedback_buffer_range(
+    ctx: Context, xfb: int, index: int, buffer: int, offset: int, size: int
+) -> None:
+    found = ctx.feedback.names.require(xfb) if xfb else ctx.feedback.default
+    if index >= len(found.bindings):
+        raise invalid_value(f"there is no transform feedback buffer {index}")
+    found.bindings[index].set(ctx.buffers.names.require(buffer) if buffer else None, offset, size)
+
+
+gets(
+    {
+        "TRANSFORM_FEEDBACK_BINDING": lambda c: c.feedback.current.name,
+        "TRANSFORM_FEEDBACK_ACTIVE": lambda c: c.feedback.current.active,
+        "TRANSFORM_FEEDBACK_PAUSED": lambda c: c.feedback.current.paused,
+    }
+)

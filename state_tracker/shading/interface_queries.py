@@ -1,0 +1,284 @@
+"""ARB_program_interface_query: every resource of a program by interface, index, name and property.
+
+A resource is described once, as a `Resource` with its properties by GL name; counts, names, indices
+and locations all follow from the list of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from compiler.nir.ir import Stage
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
+from state_tracker.entry_points.gl_types import gl_type
+from state_tracker.entry_points.memory import Pointer, read_array
+from state_tracker.entry_points.registry import entry
+from state_tracker.shading.program_queries import split_subscript, uniform_name
+from state_tracker.shading.programs import Executable, ProgramObject
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__: list[str] = []
+
+INVALID_INDEX = 0xFFFFFFFF
+_STAGES: dict[str, Stage] = {
+    "VERTEX": Stage.VERTEX,
+    "TESS_CONTROL": Stage.TESS_CTRL,
+    "TESS_EVALUATION": Stage.TESS_EVAL,
+    "GEOMETRY": Stage.GEOMETRY,
+    "FRAGMENT": Stage.FRAGMENT,
+    "COMPUTE": Stage.COMPUTE,
+}
+
+
+@dataclass(slots=True)
+class Resource:
+    """One active resource; `values` by property."""
+
+    name: str
+    values: dict[int, list[int]]
+    location: int = -1
+    index: int = -1
+    elements: int = 0
+    members: list[int] = field(default_factory=list)
+
+
+def _referenced(stages: Any) -> dict[int, list[int]]:
+    return {
+        getattr(GL, f"REFERENCED_BY_{name}_SHADER"): [int(stage in stages)]
+        for name, stage in _STAGES.items()
+    }
+
+
+def _uniform(uniform: Any, in_block: bool) -> Resource:
+    strides = (uniform.array_stride, uniform.matrix_stride) if in_block else (-1, -1)
+    values: dict[int, list[int]] = {
+        GL.TYPE: [gl_type(uniform.type)],
+        GL.ARRAY_SIZE: [max(1, uniform.array_size)],
+        GL.OFFSET: [uniform.offset if in_block else -1],
+        GL.BLOCK_INDEX: [uniform.block],
+        GL.ARRAY_STRIDE: [strides[0]],
+        GL.MATRIX_STRIDE: [strides[1]],
+        GL.IS_ROW_MAJOR: [int(uniform.row_major and in_block)],
+        GL.ATOMIC_COUNTER_BUFFER_INDEX: [uniform.atomic_buffer],
+        GL.TOP_LEVEL_ARRAY_SIZE: [uniform.top_level_array_size],
+        GL.TOP_LEVEL_ARRAY_STRIDE: [uniform.top_level_array_stride],
+        GL.LOCATION: [-1 if in_block else uniform.location],
+        **_referenced(uniform.stages),
+    }
+    location = -1 if in_block else uniform.location
+    return Resource(uniform_name(uniform), values, location, elements=uniform.array_size)
+
+
+def _block(block: Any, binding: int) -> Resource:
+    values: dict[int, list[int]] = {
+        GL.BUFFER_BINDING: [binding],
+        GL.BUFFER_DATA_SIZE: [block.size],
+        GL.NUM_ACTIVE_VARIABLES: [len(block.members)],
+        GL.ACTIVE_VARIABLES: list(block.members),
+        **_referenced(block.stages),
+    }
+    return Resource(block.name, values)
+
+
+def _variable(item: Any, stage: Stage, index: int) -> Resource:
+    name = item.name
+    if item.array_size and not name.endswith("]"):
+        name += "[0]"
+    values: dict[int, list[int]] = {
+        GL.TYPE: [gl_type(item.type)],
+        GL.ARRAY_SIZE: [max(1, item.array_size)],
+        GL.LOCATION: [item.location],
+        GL.LOCATION_INDEX: [index],
+        GL.IS_PER_PATCH: [0],
+        GL.LOCATION_COMPONENT: [0],
+        **_referenced({stage}),
+    }
+    return Resource(name, values, item.location, index, item.array_size)
+
+
+def _inputs(executable: Executable) -> list[Resource]:
+    linked = executable.linked
+    if Stage.VERTEX in linked.shaders:
+        return [_variable(a, Stage.VERTEX, -1) for a in executable.attributes]
+    return [_variable(v, v.stage, -1) for v in linked.inputs]
+
+
+def _outputs(executable: Executable) -> list[Resource]:
+    linked = executable.linked
+    if Stage.FRAGMENT in linked.shaders:
+        return [_variable(o, Stage.FRAGMENT, o.index) for o in linked.frag_outputs]
+    return [_variable(v, v.stage, -1) for v in linked.outputs]
+
+
+def _varyings(executable: Executable) -> list[Resource]:
+    xfb = executable.linked.xfb
+    return [
+        Resource(
+            v.name,
+            {
+                GL.TYPE: [gl_type(v.type)],
+                GL.ARRAY_SIZE: [max(1, v.array_size)],
+                GL.OFFSET: [v.offset],
+                GL.TRANSFORM_FEEDBACK_BUFFER_INDEX: [v.buffer],
+            },
+        )
+        for v in (xfb.varyings if xfb is not None else ())
+    ]
+
+
+def resources(executable: Executable, interface: int) -> list[Resource]:
+    """Every active resource of an interface."""
+    linked = executable.linked
+    if interface == GL.UNIFORM:
+        return [_uniform(u, u.block >= 0) for u in linked.uniforms]
+    if interface == GL.UNIFORM_BLOCK:
+        pairs = zip(linked.uniform_blocks, executable.block_bindings, strict=True)
+        return [_block(b, binding) for b, binding in pairs]
+    if interface == GL.BUFFER_VARIABLE:
+        return [_uniform(u, True) for u in linked.buffer_variables]
+    if interface == GL.SHADER_STORAGE_BLOCK:
+        pairs = zip(linked.storage_blocks, executable.storage_bindings, strict=True)
+        return [_block(b, binding) for b, binding in pairs]
+    if interface == GL.PROGRAM_INPUT:
+        return _inputs(executable)
+    if interface == GL.PROGRAM_OUTPUT:
+        return _outputs(executable)
+    if interface == GL.TRANSFORM_FEEDBACK_VARYING:
+        return _varyings(executable)
+    if interface == GL.ATOMIC_COUNTER_BUFFER:
+        return [
+            Resource(
+                "",
+                {
+                    GL.BUFFER_BINDING: [b.binding],
+                    GL.BUFFER_DATA_SIZE: [b.size],
+                    GL.NUM_ACTIVE_VARIABLES: [len(b.members)],
+                    GL.ACTIVE_VARIABLES: list(b.members),
+                    **_referenced(b.stages),
+                },
+            )
+            for b in linked.atomic_buffers
+        ]
+    raise invalid_enum(interface, "program interface")
+
+
+def _of(ctx: Context, program: int, interface: int) -> list[Resource]:
+    found: ProgramObject = ctx.programs.program(program)
+    if found.executable is None:
+        if interface not in _KNOWN:
+            raise invalid_enum(interface, "program interface")
+        return []
+    return resources(found.executable, interface)
+
+
+_KNOWN = frozenset(
+    (
+        GL.UNIFORM,
+        GL.UNIFORM_BLOCK,
+        GL.BUFFER_VARIABLE,
+        GL.SHADER_STORAGE_BLOCK,
+        GL.PROGRAM_INPUT,
+        GL.PROGRAM_OUTPUT,
+        GL.TRANSFORM_FEEDBACK_VARYING,
+        GL.ATOMIC_COUNTER_BUFFER,
+    )
+)
+
+
+def _find(items: list[Resource], name: str) -> int:
+    for index, item in enumerate(items):
+        if item.name and item.name in (name, f"{name}[0]"):
+            return index
+    return INVALID_INDEX
+
+
+@entry
+def get_program_interfaceiv(ctx: Context, program: int, interface: int, pname: int) -> list[int]:
+    items = _of(ctx, program, interface)
+    if pname == GL.ACTIVE_RESOURCES:
+        return [len(items)]
+    if pname == GL.MAX_NAME_LENGTH and interface != GL.ATOMIC_COUNTER_BUFFER:
+        return [max((len(i.name.encode()) + 1 for i in items), default=0)]
+    if pname == GL.MAX_NUM_ACTIVE_VARIABLES and interface in (
+        GL.UNIFORM_BLOCK,
+        GL.SHADER_STORAGE_BLOCK,
+        GL.ATOMIC_COUNTER_BUFFER,
+    ):
+        return [max((len(i.values[GL.ACTIVE_VARIABLES]) for i in items), default=0)]
+    if pname in (GL.MAX_NAME_LENGTH, GL.MAX_NUM_ACTIVE_VARIABLES):
+        raise invalid_operation("this interface has no such property")
+    raise invalid_enum(pname, "program interface property")
+
+
+@entry
+def get_program_resource_index(ctx: Context, program: int, interface: int, name: str) -> int:
+    if interface == GL.ATOMIC_COUNTER_BUFFER:
+        raise invalid_enum(interface, "interface with names")
+    return _find(_of(ctx, program, interface), name)
+
+
+def _at(ctx: Context, program: int, interface: int, index: int) -> Resource:
+    items = _of(ctx, program, interface)
+    if not 0 <= index < len(items):
+        raise invalid_value(f"resource {index} is not below {len(items)}")
+    return items[index]
+
+
+@entry
+def get_program_resource_name(ctx: Context, program: int, interface: int, index: int) -> str:
+    if interface == GL.ATOMIC_COUNTER_BUFFER:
+        raise invalid_enum(interface, "interface with names")
+    return _at(ctx, program, interface, index).name
+
+
+@entry
+def get_program_resourceiv(
+    ctx: Context, program: int, interface: int, index: int, count: int, props: Pointer
+) -> list[int]:
+    if count <= 0:
+        raise invalid_value("no properties asked for")
+    item = _at(ctx, program, interface, index)
+    found: list[int] = []
+    for prop in read_array(props, "uint", count).tolist():
+        if prop == GL.NAME_LENGTH and item.name:
+            found.append(len(item.name.encode()) + 1)
+        elif prop in item.values:
+            found += item.values[prop]
+        else:
+            raise invalid_operation(f"{GL.name_of(prop)} is not a property of this interface")
+    return found
+
+
+def _with_location(ctx: Context, program: int, interface: int, name: str) -> Resource | None:
+    if interface not in (GL.UNIFORM, GL.PROGRAM_INPUT, GL.PROGRAM_OUTPUT):
+        raise invalid_enum(interface, "interface with locations")
+    ctx.programs.program(program).require_linked()
+    items = _of(ctx, program, interface)
+    index = _find(items, name)
+    return items[index] if index != INVALID_INDEX else None
+
+
+@entry
+def get_program_resource_location(ctx: Context, program: int, interface: int, name: str) -> int:
+    found = _with_location(ctx, program, interface, name)
+    if found is not None:
+        return found.location
+    base, element = split_subscript(name)
+    array = _with_location(ctx, program, interface, f"{base}[0]") if base != name else None
+    if array is None or element >= array.elements or array.location < 0:
+        return -1
+    return array.location + element
+
+
+@entry
+def get_program_resource_location_index(
+    ctx: Context, program: int, interface: int, name: str
+) -> int:
+    if interface != GL.PROGRAM_OUTPUT:
+        raise invalid_enum(interface, "interface with location indices")
+    found = _with_location(ctx, program, interface, name)
+    return found.index if found is not None else -1

@@ -1,0 +1,337 @@
+"""Entry points of shader and program objects, and glUseProgram."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from state_tracker.dirty import Dirty
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
+from state_tracker.entry_points.memory import Pointer
+from state_tracker.entry_points.registry import entry
+from state_tracker.getters import gets
+from state_tracker.shading.program_queries import get_programiv
+from state_tracker.shading.programs import STAGES, ProgramObject, ShaderObject
+from state_tracker.shading.subroutines import reset_choices
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__: list[str] = []
+
+
+# -- shaders ---------------------------------------------------------------------------------------
+
+
+@entry
+def create_shader(ctx: Context, type: int) -> int:
+    if type not in STAGES:
+        raise invalid_enum(type, "shader type")
+    return ctx.programs.names.add(lambda name: ShaderObject(name, type)).name
+
+
+@entry
+def is_shader(ctx: Context, shader: int) -> int:
+    return int(isinstance(ctx.programs.names.get(shader), ShaderObject))
+
+
+@entry
+def delete_shader(ctx: Context, shader: int) -> None:
+    if shader == 0:
+        return
+    found = ctx.programs.shader(shader)
+    found.delete_pending = True
+    if found.refs == 1:
+        ctx.programs.free(found)
+
+
+@entry
+def shader_source(
+    ctx: Context, shader: int, count: int, string: list[str], length: Pointer
+) -> None:
+    found = ctx.programs.shader(shader)
+    found.source, found.has_source = "".join(string), True
+
+
+@entry
+def compile_shader(ctx: Context, shader: int) -> None:
+    ctx.programs.shader(shader).compile(ctx)
+
+
+@entry
+def get_shaderiv(ctx: Context, shader: int, pname: int) -> list[int]:
+    found = ctx.programs.shader(shader)
+    log = found.compiled.info_log if found.compiled is not None else ""
+    values: dict[int, int] = {
+        GL.SHADER_TYPE: found.type,
+        GL.DELETE_STATUS: int(found.delete_pending),
+        GL.COMPILE_STATUS: int(found.ok),
+        GL.COMPLETION_STATUS_KHR: 1,
+        GL.INFO_LOG_LENGTH: _text_size(log),
+        GL.SHADER_SOURCE_LENGTH: len(found.source.encode()) + 1 if found.has_source else 0,
+        GL.SPIR_V_BINARY: 0,
+    }
+    if pname not in values:
+        raise invalid_enum(pname, "shader parameter")
+    return [values[pname]]
+
+
+def _text_size(text: str) -> int:
+    """Length as GL counts it: with the final NUL, 0 for no text."""
+    return len(text.encode()) + 1 if text else 0
+
+
+@entry
+def get_shader_info_log(ctx: Context, shader: int) -> str:
+    found = ctx.programs.shader(shader)
+    return found.compiled.info_log if found.compiled is not None else ""
+
+
+@entry
+def get_shader_source(ctx: Context, shader: int) -> str:
+    return ctx.programs.shader(shader).source
+
+
+@entry
+def get_shader_precision_format(
+    ctx: Context, shader_type: int, precision_type: int
+) -> tuple[list[int], int]:
+    if shader_type not in (GL.VERTEX_SHADER, GL.FRAGMENT_SHADER):
+        raise invalid_enum(shader_type, "shader type")
+    if precision_type in (GL.LOW_FLOAT, GL.MEDIUM_FLOAT, GL.HIGH_FLOAT):
+        return [127, 127], 23
+    if precision_type in (GL.LOW_INT, GL.MEDIUM_INT, GL.HIGH_INT):
+        return [31, 30], 0
+    raise invalid_enum(precision_type, "precision type")
+
+
+@entry
+def release_shader_compiler(ctx: Context) -> None:
+    pass
+
+
+@entry
+def shader_binary(
+    ctx: Context, count: int, shaders: Pointer, format: int, binary: Pointer, length: int
+) -> None:
+    if count < 0 or length < 0:
+        raise invalid_value("negative count or length")
+    raise invalid_enum(format, "shader binary format")
+
+
+# -- programs --------------------------------------------------------------------------------------
+
+
+@entry
+def create_program(ctx: Context) -> int:
+    return ctx.programs.names.add(lambda name: ProgramObject(name, ctx)).name
+
+
+@entry
+def is_program(ctx: Context, program: int) -> int:
+    return int(isinstance(ctx.programs.names.get(program), ProgramObject))
+
+
+@entry
+def delete_program(ctx: Context, program: int) -> None:
+    if program == 0:
+        return
+    found = ctx.programs.program(program)
+    found.delete_pending = True
+    if found.refs == 1:
+        ctx.programs.free(found)
+
+
+@entry
+def attach_shader(ctx: Context, program: int, shader: int) -> None:
+    target, found = ctx.programs.program(program), ctx.programs.shader(shader)
+    if found in target.attached:
+        raise invalid_operation("the shader is attached already")
+    if ctx.profile == "es" and any(s.type == found.type for s in target.attached):
+        raise invalid_operation("a shader of this type is attached already")
+    target.attach(found)
+
+
+@entry
+def detach_shader(ctx: Context, program: int, shader: int) -> None:
+    target, found = ctx.programs.program(program), ctx.programs.shader(shader)
+    if found not in target.attached:
+        raise invalid_operation("the shader is not attached")
+    target.detach(found)
+    if found.delete_pending and found.refs == 1:
+        ctx.programs.free(found)
+
+
+@entry
+def link_program(ctx: Context, program: int) -> None:
+    found = ctx.programs.program(program)
+    feedback = ctx.feedback.current
+    if feedback.active and ctx.programs.current is found:
+        raise invalid_operation("transform feedback is active with this program")
+    found.link()
+
+
+@entry
+def use_program(ctx: Context, program: int) -> None:
+    current, executable = ctx.programs.current, ctx.programs.executable
+    if current is not None and executable is not None and current.name == program:
+        # The program in use, once more: the commonest call of all does nothing.
+        again = current.link_ok and not executable.linked.subroutine_uniforms
+        if again and not ctx.feedback.current.active:
+            return
+    found = ctx.programs.program(program) if program else None
+    if ctx.feedback.current.active and not ctx.feedback.current.paused:
+        raise invalid_operation("transform feedback is active")
+    if found is not None:
+        executable = found.require_linked()
+        if executable.linked.subroutine_uniforms:
+            reset_choices(executable)
+            ctx.dirty |= Dirty.CONSTANTS
+    ctx.programs.use(found)
+
+
+@entry
+def validate_program(ctx: Context, program: int) -> None:
+    found = ctx.programs.program(program)
+    found.validate_ok = found.link_ok
+
+
+@entry
+def program_parameteri(ctx: Context, program: int, pname: int, value: int) -> None:
+    found = ctx.programs.program(program)
+    if pname not in (GL.PROGRAM_SEPARABLE, GL.PROGRAM_BINARY_RETRIEVABLE_HINT):
+        raise invalid_enum(pname, "program parameter")
+    if value not in (0, 1):
+        raise invalid_value("a boolean is expected")
+    if pname == GL.PROGRAM_SEPARABLE:
+        found.separable = bool(value)
+    else:
+        found.binary_retrievable = bool(value)
+
+
+@entry
+def program_binary(ctx: Context, program: int, format: int, binary: Pointer, length: int) -> None:
+    ctx.programs.program(program)
+    raise invalid_enum(format, "program binary format")
+
+
+@entry
+def bind_attrib_location(ctx: Context, program: int, index: int, name: str) -> None:
+    found = ctx.programs.program(program)
+    if index >= ctx.limits.max_vertex_attribs:
+        raise invalid_value(f"attribute {index} is out of range")
+    if name.startswith("gl_"):
+        raise invalid_operation("built-in attributes have no location to bind")
+    found.attrib_bindings[name] = index
+
+
+@entry
+def bind_frag_data_location_indexed(
+    ctx: Context, program: int, color: int, index: int, name: str
+) -> None:
+    found = ctx.programs.program(program)
+    if index > 1 or color >= ctx.caps.max_render_targets:
+        raise invalid_value("colour number or index out of range")
+    if index == 1 and color >= max(1, ctx.caps.max_dual_source_render_targets):
+        raise invalid_value("too many dual-source colours")
+    if name.startswith("gl_"):
+        raise invalid_operation("built-in outputs have no location to bind")
+    found.frag_data_bindings[name] = (color, index)
+
+
+@entry
+def bind_frag_data_location(ctx: Context, program: int, color: int, name: str) -> None:
+    bind_frag_data_location_indexed(ctx, program, color, 0, name)
+
+
+@entry
+def transform_feedback_varyings(
+    ctx: Context, program: int, count: int, varyings: list[str], buffer_mode: int
+) -> None:
+    found = ctx.programs.program(program)
+    if buffer_mode not in (GL.INTERLEAVED_ATTRIBS, GL.SEPARATE_ATTRIBS):
+        raise invalid_enum(buffer_mode, "transform feedback buffer mode")
+    limit = ctx.limits.max_transform_feedback_separate_attribs
+    if buffer_mode == GL.SEPARATE_ATTRIBS and count > limit:
+        raise invalid_value(f"at most {limit} separate varyings")
+    found.xfb_varyings, found.xfb_mode = list(varyings), buffer_mode
+
+
+@entry
+def get_program_info_log(ctx: Context, program: int) -> str:
+    return ctx.programs.program(program).info_log
+
+
+@entry
+def get_attached_shaders(ctx: Context, program: int) -> list[int]:
+    return [s.name for s in ctx.programs.program(program).attached]
+
+
+# -- ARB_shader_objects: one kind of handle for both -----------------------------------------------
+
+
+def _is_program(ctx: Context, name: int) -> bool:
+    return isinstance(ctx.programs.names.get(name), ProgramObject)
+
+
+@entry
+def create_shader_object_arb(ctx: Context, type: int) -> int:
+    return create_shader(ctx, type)
+
+
+@entry
+def create_program_object_arb(ctx: Context) -> int:
+    return create_program(ctx)
+
+
+@entry
+def delete_object_arb(ctx: Context, obj: int) -> None:
+    if _is_program(ctx, obj):
+        delete_program(ctx, obj)
+    else:
+        delete_shader(ctx, obj)
+
+
+@entry
+def attach_object_arb(ctx: Context, program: int, shader: int) -> None:
+    attach_shader(ctx, program, shader)
+
+
+@entry
+def detach_object_arb(ctx: Context, program: int, shader: int) -> None:
+    detach_shader(ctx, program, shader)
+
+
+@entry
+def use_program_object_arb(ctx: Context, program: int) -> None:
+    use_program(ctx, program)
+
+
+@entry
+def get_info_log_arb(ctx: Context, obj: int) -> str:
+    if _is_program(ctx, obj):
+        return get_program_info_log(ctx, obj)
+    return get_shader_info_log(ctx, obj)
+
+
+@entry
+def get_object_parameteriv_arb(ctx: Context, obj: int, pname: int) -> list[int]:
+    if pname == GL.OBJECT_TYPE_ARB:
+        return [GL.PROGRAM_OBJECT_ARB if _is_program(ctx, obj) else GL.SHADER_OBJECT_ARB]
+    if pname == GL.OBJECT_SUBTYPE_ARB:
+        pname = GL.SHADER_TYPE
+    if _is_program(ctx, obj):
+        return get_programiv(ctx, obj, pname)
+    return get_shaderiv(ctx, obj, pname)
+
+
+@entry
+def get_object_parameterfv_arb(ctx: Context, obj: int, pname: int) -> list[float]:
+    return [float(v) for v in get_object_parameteriv_arb(ctx, obj, pname)]
+
+
+def _current(ctx: Context) -> Any:
+    return ctx.programs.current.name if ctx.programs.current is not None else 0
+
+
+gets({"CURRENT_PROGRAM": _current})

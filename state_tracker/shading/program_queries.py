@@ -1,0 +1,352 @@
+"""What a linked program contains: glGetProgramiv, active uniforms, attributes, blocks, outputs."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from compiler.nir.ir import Stage
+from state_tracker.dirty import Dirty
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
+from state_tracker.entry_points.gl_types import gl_type
+from state_tracker.entry_points.memory import Pointer, read_array
+from state_tracker.entry_points.registry import entry
+from state_tracker.shading.programs import Executable, ProgramObject
+
+if TYPE_CHECKING:
+    from compiler.glsl import LinkedProgram, Uniform
+    from state_tracker.context import Context
+
+__all__ = ["find_uniform", "get_programiv", "uniform_name"]
+
+INVALID_INDEX = 0xFFFFFFFF
+_SUBSCRIPT = re.compile(r"^(.*)\[(\d+)\]$")
+
+
+def linked_of(ctx: Context, name: int) -> Executable | None:
+    """The executable of a program, None if it was never linked."""
+    return ctx.programs.program(name).executable
+
+
+def uniform_name(uniform: Any) -> str:
+    """The name GL reports: arrays end in `[0]`."""
+    if uniform.array_size and not uniform.name.endswith("]"):
+        return f"{uniform.name}[0]"
+    return str(uniform.name)
+
+
+def split_subscript(name: str) -> tuple[str, int]:
+    """`a[3]` as (`a`, 3); without a subscript the index is 0."""
+    match = _SUBSCRIPT.match(name)
+    if match is None or (len(match[2]) > 1 and match[2][0] == "0"):
+        return name, 0
+    return match[1], int(match[2])
+
+
+def find_uniform(linked: LinkedProgram, name: str) -> tuple[int, Uniform, int] | None:
+    """Index, uniform and array element that a name means."""
+    for index, uniform in enumerate(linked.uniforms):
+        full = uniform_name(uniform)
+        if name == full or (uniform.array_size and f"{name}[0]" == full):
+            return index, uniform, 0
+    base, element = split_subscript(name)
+    if base != name:
+        for index, uniform in enumerate(linked.uniforms):
+            plain = uniform.name.removesuffix("[0]")
+            if plain == base and uniform.array_size and element < uniform.array_size:
+                return index, uniform, element
+    return None
+
+
+def _longest(names: list[str]) -> int:
+    return max((len(n.encode()) + 1 for n in names), default=0)
+
+
+@entry
+def get_programiv(ctx: Context, program: int, pname: int) -> list[int]:
+    found = ctx.programs.program(program)
+    linked = found.executable.linked if found.executable is not None else None
+    log = len(found.info_log.encode()) + 1 if found.info_log else 0
+    values: dict[int, Any] = {
+        GL.DELETE_STATUS: int(found.delete_pending),
+        GL.LINK_STATUS: int(found.link_ok),
+        GL.COMPLETION_STATUS_KHR: 1,
+        GL.VALIDATE_STATUS: int(found.validate_ok),
+        GL.INFO_LOG_LENGTH: log,
+        GL.ATTACHED_SHADERS: len(found.attached),
+        GL.PROGRAM_SEPARABLE: int(found.separable),
+        GL.PROGRAM_BINARY_RETRIEVABLE_HINT: int(found.binary_retrievable),
+        GL.PROGRAM_BINARY_LENGTH: 0,
+        GL.TRANSFORM_FEEDBACK_BUFFER_MODE: found.xfb_mode,
+        GL.TRANSFORM_FEEDBACK_VARYINGS: len(found.xfb_varyings),
+        GL.TRANSFORM_FEEDBACK_VARYING_MAX_LENGTH: _longest(found.xfb_varyings),
+    }
+    if pname in values:
+        return [values[pname]]
+    return [_linked_parameter(found, linked, pname)]
+
+
+def _linked_parameter(program: ProgramObject, linked: LinkedProgram | None, pname: int) -> int:
+    uniforms = list(linked.uniforms) if linked is not None else []
+    attributes = program.executable.attributes if program.executable is not None else []
+    blocks = list(linked.uniform_blocks) if linked is not None else []
+    atomics = list(linked.atomic_buffers) if linked is not None else []
+    values: dict[int, int] = {
+        GL.ACTIVE_UNIFORMS: len(uniforms),
+        GL.ACTIVE_UNIFORM_MAX_LENGTH: _longest([uniform_name(u) for u in uniforms]),
+        GL.ACTIVE_ATTRIBUTES: len(attributes),
+        GL.ACTIVE_ATTRIBUTE_MAX_LENGTH: _longest([a.name for a in attributes]),
+        GL.ACTIVE_UNIFORM_BLOCKS: len(blocks),
+        GL.ACTIVE_UNIFORM_BLOCK_MAX_NAME_LENGTH: _longest([b.name for b in blocks]),
+        GL.ACTIVE_ATOMIC_COUNTER_BUFFERS: len(atomics),
+    }
+    if pname in values:
+        return values[pname]
+    if pname in _STAGE_GETS:
+        stage, field = _STAGE_GETS[pname]
+        if linked is None or stage not in linked.shaders:
+            raise invalid_operation(f"the program has no {stage.value} shader")
+        value = getattr(linked.shaders[stage].info, field)
+        return _PRIMITIVES[value] if isinstance(value, str) else int(value)
+    raise invalid_enum(pname, "program parameter")
+
+
+_STAGE_GETS: dict[int, tuple[Stage, str]] = {
+    GL.GEOMETRY_VERTICES_OUT: (Stage.GEOMETRY, "vertices_out"),
+    GL.GEOMETRY_SHADER_INVOCATIONS: (Stage.GEOMETRY, "invocations"),
+    GL.GEOMETRY_INPUT_TYPE: (Stage.GEOMETRY, "input_primitive"),
+    GL.GEOMETRY_OUTPUT_TYPE: (Stage.GEOMETRY, "output_primitive"),
+}
+_PRIMITIVES: dict[str, int] = {
+    "points": GL.POINTS,
+    "lines": GL.LINES,
+    "line_strip": GL.LINE_STRIP,
+    "lines_adjacency": GL.LINES_ADJACENCY,
+    "triangles": GL.TRIANGLES,
+    "triangle_strip": GL.TRIANGLE_STRIP,
+    "triangles_adjacency": GL.TRIANGLES_ADJACENCY,
+}
+
+
+# -- uniforms --------------------------------------------------------------------------------------
+
+
+@entry
+def get_uniform_location(ctx: Context, program: int, name: str) -> int:
+    linked = ctx.programs.program(program).require_linked().linked
+    found = find_uniform(linked, name)
+    if found is None or found[1].location < 0:
+        return -1
+    return found[1].location + found[2]
+
+
+def _uniform_at(ctx: Context, program: int, index: int) -> Uniform:
+    executable = linked_of(ctx, program)
+    count = len(executable.linked.uniforms) if executable is not None else 0
+    if executable is None or not 0 <= index < count:
+        raise invalid_value(f"active uniform {index} is not below {count}")
+    return executable.linked.uniforms[index]
+
+
+@entry
+def get_active_uniform(ctx: Context, program: int, index: int) -> tuple[int, int, str]:
+    uniform = _uniform_at(ctx, program, index)
+    return max(1, uniform.array_size), gl_type(uniform.type), uniform_name(uniform)
+
+
+@entry
+def get_active_uniform_name(ctx: Context, program: int, index: int) -> str:
+    return uniform_name(_uniform_at(ctx, program, index))
+
+
+@entry
+def get_uniform_indices(ctx: Context, program: int, count: int, names: list[str]) -> list[int]:
+    executable = linked_of(ctx, program)
+    indices = []
+    for name in names:
+        found = find_uniform(executable.linked, name) if executable is not None else None
+        indices.append(found[0] if found is not None and not found[2] else INVALID_INDEX)
+    return indices
+
+
+def uniform_parameter(linked: LinkedProgram, index: int, pname: int) -> int:
+    """glGetActiveUniformsiv of one uniform."""
+    uniform = linked.uniforms[index]
+    block = uniform.block
+    opaque = uniform.type.without_array.is_opaque
+    in_block = block >= 0
+    values: dict[int, int] = {
+        GL.UNIFORM_TYPE: gl_type(uniform.type),
+        GL.UNIFORM_SIZE: max(1, uniform.array_size),
+        GL.UNIFORM_NAME_LENGTH: len(uniform_name(uniform).encode()) + 1,
+        GL.UNIFORM_BLOCK_INDEX: block,
+        GL.UNIFORM_OFFSET: uniform.offset if in_block else -1,
+        GL.UNIFORM_ARRAY_STRIDE: uniform.array_stride if in_block else (0 if opaque else -1),
+        GL.UNIFORM_MATRIX_STRIDE: uniform.matrix_stride if in_block else (0 if opaque else -1),
+        GL.UNIFORM_IS_ROW_MAJOR: int(uniform.row_major) if in_block else 0,
+        GL.UNIFORM_ATOMIC_COUNTER_BUFFER_INDEX: -1,
+    }
+    if pname not in values:
+        raise invalid_enum(pname, "active uniform parameter")
+    if not in_block and pname in (GL.UNIFORM_ARRAY_STRIDE, GL.UNIFORM_MATRIX_STRIDE):
+        return -1
+    return values[pname]
+
+
+@entry
+def get_active_uniformsiv(
+    ctx: Context, program: int, count: int, indices: Pointer, pname: int
+) -> list[int]:
+    if count < 0:
+        raise invalid_value("negative count")
+    wanted = [int(i) for i in read_array(indices, "uint", count)]
+    for index in wanted:
+        _uniform_at(ctx, program, index)
+    executable = linked_of(ctx, program)
+    assert executable is not None or not wanted
+    return [uniform_parameter(executable.linked, i, pname) for i in wanted] if executable else []
+
+
+# -- attributes and outputs ------------------------------------------------------------------------
+
+
+@entry
+def get_attrib_location(ctx: Context, program: int, name: str) -> int:
+    linked = ctx.programs.program(program).require_linked().linked
+    if name.startswith("gl_"):
+        return -1
+    for attribute in linked.attributes:
+        if attribute.name == name or f"{attribute.name}[0]" == name:
+            return int(attribute.location)
+    base, element = split_subscript(name)
+    for attribute in linked.attributes:
+        if attribute.name.removesuffix("[0]") == base and element < attribute.array_size:
+            step = max(1, attribute.type.without_array.columns)
+            return int(attribute.location) + element * step
+    return -1
+
+
+@entry
+def get_active_attrib(ctx: Context, program: int, index: int) -> tuple[int, int, str]:
+    executable = linked_of(ctx, program)
+    count = len(executable.attributes) if executable is not None else 0
+    if executable is None or not 0 <= index < count:
+        raise invalid_value(f"active attribute {index} is not below {count}")
+    attribute = executable.attributes[index]
+    return max(1, attribute.array_size), gl_type(attribute.type), attribute.name
+
+
+def _output(ctx: Context, program: int, name: str) -> Any:
+    linked = ctx.programs.program(program).require_linked().linked
+    base, element = split_subscript(name)
+    for output in linked.frag_outputs:
+        if output.name == name or output.name.removesuffix("[0]") == base:
+            return output, element
+    return None, 0
+
+
+@entry
+def get_frag_data_location(ctx: Context, program: int, name: str) -> int:
+    output, element = _output(ctx, program, name)
+    return -1 if output is None or name.startswith("gl_") else int(output.location) + element
+
+
+@entry
+def get_frag_data_index(ctx: Context, program: int, name: str) -> int:
+    output, _ = _output(ctx, program, name)
+    return -1 if output is None else int(output.index)
+
+
+# -- uniform blocks --------------------------------------------------------------------------------
+
+
+def _blocks(ctx: Context, program: int) -> list[Any]:
+    executable = linked_of(ctx, program)
+    return list(executable.linked.uniform_blocks) if executable is not None else []
+
+
+@entry
+def get_uniform_block_index(ctx: Context, program: int, name: str) -> int:
+    blocks = _blocks(ctx, program)
+    for index, block in enumerate(blocks):
+        if block.name in (name, f"{name}[0]"):
+            return index
+    return INVALID_INDEX
+
+
+def _block(ctx: Context, program: int, index: int) -> Any:
+    blocks = _blocks(ctx, program)
+    if not 0 <= index < len(blocks):
+        raise invalid_value(f"uniform block {index} is not below {len(blocks)}")
+    return blocks[index]
+
+
+@entry
+def get_active_uniform_block_name(ctx: Context, program: int, index: int) -> str:
+    return str(_block(ctx, program, index).name)
+
+
+_REFERENCED: dict[int, Stage] = {
+    GL.UNIFORM_BLOCK_REFERENCED_BY_VERTEX_SHADER: Stage.VERTEX,
+    GL.UNIFORM_BLOCK_REFERENCED_BY_GEOMETRY_SHADER: Stage.GEOMETRY,
+    GL.UNIFORM_BLOCK_REFERENCED_BY_FRAGMENT_SHADER: Stage.FRAGMENT,
+    GL.UNIFORM_BLOCK_REFERENCED_BY_TESS_CONTROL_SHADER: Stage.TESS_CTRL,
+    GL.UNIFORM_BLOCK_REFERENCED_BY_TESS_EVALUATION_SHADER: Stage.TESS_EVAL,
+    GL.UNIFORM_BLOCK_REFERENCED_BY_COMPUTE_SHADER: Stage.COMPUTE,
+}
+
+
+@entry
+def get_active_uniform_blockiv(ctx: Context, program: int, index: int, pname: int) -> list[int]:
+    block = _block(ctx, program, index)
+    executable = linked_of(ctx, program)
+    assert executable is not None
+    members = [i for i, u in enumerate(executable.linked.uniforms) if u.block == index]
+    if pname == GL.UNIFORM_BLOCK_ACTIVE_UNIFORM_INDICES:
+        return members
+    if pname in _REFERENCED:
+        return [int(_REFERENCED[pname] in block.stages)]
+    values: dict[int, int] = {
+        GL.UNIFORM_BLOCK_BINDING: executable.block_bindings[index],
+        GL.UNIFORM_BLOCK_DATA_SIZE: block.size,
+        GL.UNIFORM_BLOCK_NAME_LENGTH: len(block.name.encode()) + 1,
+        GL.UNIFORM_BLOCK_ACTIVE_UNIFORMS: len(members),
+    }
+    if pname not in values:
+        raise invalid_enum(pname, "uniform block parameter")
+    return [values[pname]]
+
+
+@entry
+def uniform_block_binding(ctx: Context, program: int, index: int, binding: int) -> None:
+    executable = linked_of(ctx, program)
+    count = len(executable.block_bindings) if executable is not None else 0
+    if executable is None or not 0 <= index < count:
+        raise invalid_value(f"uniform block {index} is not below {count}")
+    if binding >= ctx.limits.max_uniform_buffer_bindings:
+        raise invalid_value(f"there is no uniform buffer binding {binding}")
+    executable.block_bindings[index] = binding
+    ctx.dirty |= Dirty.UNIFORM_BUFFERS
+
+
+@entry
+def shader_storage_block_binding(ctx: Context, program: int, index: int, binding: int) -> None:
+    executable = linked_of(ctx, program)
+    count = len(executable.storage_bindings) if executable is not None else 0
+    if executable is None or not 0 <= index < count:
+        raise invalid_value(f"storage block {index} is not below {count}")
+    if binding >= ctx.limits.max_storage_buffer_bindings:
+        raise invalid_value(f"there is no storage buffer binding {binding}")
+    executable.storage_bindings[index] = binding
+    ctx.dirty |= Dirty.STORAGE
+
+
+@entry
+def get_transform_feedback_varying(ctx: Context, program: int, index: int) -> tuple[int, int, str]:
+    found = ctx.programs.program(program)
+    if not 0 <= index < len(found.xfb_varyings):
+        raise invalid_value(f"there is no transform feedback varying {index}")
+    name = found.xfb_varyings[index]
+    size, type = ctx.feedback.varying_type(found, name)
+    return size, type, name

@@ -1,0 +1,348 @@
+"""Shader and program objects: compiling, linking, and the driver's shaders behind a program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from compiler.glsl import Attribute, CompileOptions, LinkOptions, compile_shader, link_program
+from compiler.nir.ir import Stage
+from compiler.nir.slots import SystemValue, VaryingSlot, VertAttrib
+from compiler.nir.types import INT
+from pipe.interface import Handle
+from state_tracker.dirty import Dirty
+from state_tracker.drawing.lowering import NULL_KEY, LoweringKey, lower
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import invalid_operation, invalid_value
+from state_tracker.objects import GLObject, NameTable, swap
+from state_tracker.shading.uniform_storage import UniformStorage
+
+if TYPE_CHECKING:
+    from compiler.glsl import CompiledShader, LinkedProgram
+    from state_tracker.context import Context
+
+__all__ = ["STAGES", "ProgramObject", "ProgramState", "ShaderObject"]
+
+STAGES: dict[int, Stage] = {
+    GL.VERTEX_SHADER: Stage.VERTEX,
+    GL.TESS_CONTROL_SHADER: Stage.TESS_CTRL,
+    GL.TESS_EVALUATION_SHADER: Stage.TESS_EVAL,
+    GL.GEOMETRY_SHADER: Stage.GEOMETRY,
+    GL.FRAGMENT_SHADER: Stage.FRAGMENT,
+    GL.COMPUTE_SHADER: Stage.COMPUTE,
+}
+
+
+class ShaderObject(GLObject):
+    """A shader object: source, and what compiling it gave."""
+
+    kind = "shader"
+
+    def __init__(self, name: int, type: int):
+        super().__init__(name)
+        self.type = type
+        self.source = ""
+        self.has_source = False
+        self.compiled: CompiledShader | None = None
+        self.delete_pending = False
+
+    @property
+    def stage(self) -> Stage:
+        return STAGES[self.type]
+
+    @property
+    def ok(self) -> bool:
+        return self.compiled is not None and self.compiled.ok
+
+    def compile(self, ctx: Context) -> None:
+        self.drop()
+        options = CompileOptions(
+            api=ctx.glsl_api,
+            version_limit=ctx.limits.glsl_version,
+            extensions=ctx.limits.glsl_extensions,
+            limits=ctx.limits.glsl_limits,
+        )
+        self.compiled = compile_shader(self.stage, self.source, options)
+
+    def drop(self) -> None:
+        """Forget the compiled form."""
+        self.compiled = None
+
+    def destroy(self) -> None:
+        self.drop()
+
+
+_LAST_FIRST = (Stage.GEOMETRY, Stage.TESS_EVAL, Stage.VERTEX)
+"""The stages whose outputs may be rasterized, the last in the pipeline first."""
+
+
+class Executable:
+    """A successfully linked program: tables, uniform values, and the driver's shaders.
+
+    Relinking makes a new one; a program in use keeps the old one until then.
+    """
+
+    def __init__(self, ctx: Context, linked: LinkedProgram, glsl_version: int):
+        self.ctx, self.linked, self.glsl_version = ctx, linked, glsl_version
+        self.uniforms = UniformStorage(linked, ctx)
+        self.handles: dict[tuple[Stage, LoweringKey], Handle] = {}
+        self.block_bindings = [block.binding for block in linked.uniform_blocks]
+        self.storage_bindings = [block.binding for block in linked.storage_blocks]
+        self.inputs = self._vertex_inputs()
+        last = next((linked.shaders[s] for s in _LAST_FIRST if s in linked.shaders), None)
+        written = last.info.outputs_written if last is not None else set()
+        self.writes_point_size = VaryingSlot.PSIZ in written
+        self.textures = self._texture_slots()
+        self.attributes = self._active_attributes()
+        self.has_builtins = any(u.builtin for u in linked.uniforms)
+
+    def _vertex_inputs(self) -> tuple[tuple[int, bool], ...]:
+        """Per vertex element of the driver: attribute slot, and is it a second half."""
+        shader = self.linked.shaders.get(Stage.VERTEX)
+        if shader is None:
+            return ()
+        found: dict[int, int] = {}
+        for block in shader.entry.blocks():
+            for instr in block.instrs():
+                if getattr(instr, "name", "") == "load_input":
+                    indices: Any = instr.indices  # type: ignore[attr-defined]
+                    base = int(indices["base"])
+                    for slot in range(int(indices.get("num_slots", 1) or 1)):
+                        found[base + slot] = int(indices["location"]) + slot
+        count = max(found, default=-1) + 1
+        return tuple((found.get(i, int(VertAttrib.GENERIC0)), i in found) for i in range(count))
+
+    def _active_attributes(self) -> list[Attribute]:
+        """The linker's attributes and the vertex shader's system values, which GL counts too."""
+        found = list(self.linked.attributes)
+        shader = self.linked.shaders.get(Stage.VERTEX)
+        read = shader.info.system_values_read if shader is not None else set()
+        for value, name in (
+            (SystemValue.VERTEX_ID, "gl_VertexID"),
+            (SystemValue.INSTANCE_ID, "gl_InstanceID"),
+        ):
+            if value in read and all(a.name != name for a in found):
+                found.append(Attribute(name, INT, -1, 0))
+        return found
+
+    def _texture_slots(self) -> dict[Stage, list[tuple[int, int, Any]]]:
+        """Per stage: (first unit in the NIR, index into `linked.uniforms`, sampler type)."""
+        slots: dict[Stage, list[tuple[int, int, Any]]] = {}
+        for index, uniform in enumerate(self.linked.uniforms):
+            kind = uniform.type.without_array
+            if not kind.is_sampler:
+                continue
+            for stage, first in uniform.opaque_index.items():
+                slots.setdefault(stage, []).append((first, index, kind))
+        return slots
+
+    def handle(self, stage: Stage, key: LoweringKey = NULL_KEY) -> Handle:
+        """The driver's shader of a stage (lowered for `key`), created when first drawn with."""
+        found = self.handles.get((stage, key))
+        if found is None:
+            shader = lower(self.linked.shaders[stage].ref(), key)
+            info = self.ctx.feedback.stream_output(self.linked, stage)
+            found = self.ctx.pipe.create_shader_state(stage, shader, info)
+            self.handles[(stage, key)] = found
+        return found
+
+    def destroy(self) -> None:
+        for (stage, _), handle in self.handles.items():
+            if self.ctx.bound_shaders.get(stage) is handle:
+                self.ctx.pipe.bind_shader_state(stage, None)
+                self.ctx.bound_shaders[stage] = None
+            self.ctx.pipe.delete_shader_state(handle)
+        self.handles.clear()
+        for shader in self.linked.shaders.values():
+            shader.unref()
+        self.linked.shaders.clear()
+        self.ctx.dirty |= Dirty.PROGRAM
+
+
+class ProgramObject(GLObject):
+    """A program object."""
+
+    kind = "program"
+
+    def __init__(self, name: int, ctx: Context):
+        super().__init__(name)
+        self.ctx = ctx
+        self.attached: list[ShaderObject] = []
+        self.attrib_bindings: dict[str, int] = {}
+        self.frag_data_bindings: dict[str, tuple[int, int]] = {}
+        self.xfb_varyings: list[str] = []
+        self.xfb_mode: int = GL.INTERLEAVED_ATTRIBS
+        self.separable = False
+        self.binary_retrievable = False
+        self.executable: Executable | None = None
+        self.link_ok = False
+        self.validate_ok = False
+        self.info_log = ""
+        self.delete_pending = False
+
+    def link(self) -> None:
+        ctx = self.ctx
+        self.link_ok, self.info_log = False, ""
+        if not all(s.ok for s in self.attached):
+            self.info_log = "error: linking with shaders that did not compile"
+            return
+        if not self.attached and not ctx.is_compat:
+            self.info_log = "error: no shaders are attached"
+            return
+        options = LinkOptions(
+            attrib_bindings=dict(self.attrib_bindings),
+            frag_data_bindings=dict(self.frag_data_bindings),
+            xfb_varyings=list(self.xfb_varyings),
+            xfb_mode="interleaved" if self.xfb_mode == GL.INTERLEAVED_ATTRIBS else "separate",
+            separable=self.separable,
+            limits=ctx.limits.glsl_limits,
+            api=ctx.glsl_api,
+        )
+        compiled = [s.compiled for s in self.attached if s.compiled is not None]
+        linked = link_program(compiled, options)
+        self.info_log = linked.info_log
+        if not linked.ok:
+            return
+        missing = [s.value for s in linked.shaders if s.value not in ctx.caps.stages]
+        if missing:
+            self.info_log += f"error: the driver does not run {', '.join(missing)} shaders\n"
+            for shader in linked.shaders.values():
+                shader.unref()
+            linked.shaders.clear()
+            return
+        version = max((c.language.version for c in compiled), default=110)
+        self._replace(Executable(ctx, linked, version))
+        self.link_ok = True
+        if ctx.programs.current is self:
+            ctx.programs.executable = self.executable
+        ctx.dirty |= Dirty.ALL
+
+    def _replace(self, executable: Executable | None) -> None:
+        old, self.executable = self.executable, executable
+        if old is not None:
+            old.destroy()
+
+    def require_linked(self) -> Executable:
+        if not self.link_ok or self.executable is None:
+            raise invalid_operation(f"program {self.name} has not been linked successfully")
+        return self.executable
+
+    def attach(self, shader: ShaderObject) -> None:
+        self.attached.append(shader.retain())
+
+    def detach(self, shader: ShaderObject) -> None:
+        self.attached.remove(shader)
+        shader.release()
+
+    def destroy(self) -> None:
+        for shader in list(self.attached):
+            self.detach(shader)
+        self._replace(None)
+
+
+class ProgramState:
+    """Shader and program names (one space) and the program in use."""
+
+    def __init__(self, ctx: Context):
+        self._ctx = ctx
+        self.names: NameTable[ShaderObject | ProgramObject] = NameTable("shader or program")
+        self.current: ProgramObject | None = None
+        self.executable: Executable | None = None
+        self.stages: dict[Stage, Executable] = {}
+
+    @property
+    def vertex(self) -> Executable | None:
+        """What runs as the vertex stage."""
+        return self.stages.get(Stage.VERTEX)
+
+    @property
+    def writes_point_size(self) -> bool:
+        last = next((self.stages[s] for s in _LAST_FIRST if s in self.stages), None)
+        return last is not None and last.writes_point_size
+
+    def resolve(self) -> None:
+        """Find what runs in each stage: the program, and fixed function where it has no shader."""
+        ctx, executable = self._ctx, self.executable
+        stages: dict[Stage, Executable] = {}
+        if executable is not None:
+            stages = dict.fromkeys(executable.linked.shaders, executable)
+        elif self.current is None and ctx.pipelines.current is not None:
+            stages = ctx.pipelines.current.stages()
+        if ctx.is_compat and Stage.COMPUTE not in stages:
+            if Stage.FRAGMENT not in stages and not ctx.raster.discard:
+                stages[Stage.FRAGMENT] = ctx.fixed_function.fragment()
+            if Stage.VERTEX not in stages:
+                stages[Stage.VERTEX] = ctx.fixed_function.vertex(stages.get(Stage.FRAGMENT))
+        if stages != self.stages:
+            self.stages = stages
+            ctx.dirty |= (
+                Dirty.PROGRAM
+                | Dirty.BUILTINS
+                | Dirty.CONSTANTS
+                | Dirty.TEXTURES
+                | Dirty.UNIFORM_BUFFERS
+                | Dirty.RASTERIZER
+            )
+
+    @property
+    def uses_fixed_function(self) -> bool:
+        """Must `resolve` look again when fixed-function state changes?"""
+        return any(e is not self.executable for e in self.stages.values())
+
+    def use(self, program: ProgramObject | None) -> None:
+        if program is self.current:
+            return
+        old = self.current
+        self.current = swap(self.current, program)
+        self.executable = program.executable if program is not None else None
+        if old is not None and old.delete_pending and old.refs == 1:
+            self.free(old)
+        self._ctx.dirty |= (
+            Dirty.PROGRAM
+            | Dirty.CONSTANTS
+            | Dirty.TEXTURES
+            | Dirty.VERTEX
+            | Dirty.UNIFORM_BUFFERS
+            | Dirty.BUILTINS
+            | Dirty.RASTERIZER
+            | Dirty.IMAGES
+            | Dirty.STORAGE
+        )
+
+    def free(self, item: ShaderObject | ProgramObject) -> None:
+        """Really delete something that was only waiting for its last user."""
+        if self.names.get(item.name) is item:
+            self.names.pop(item.name)
+            attached = list(item.attached) if isinstance(item, ProgramObject) else []
+            item.release()
+            for shader in attached:
+                if shader.delete_pending and shader.refs == 1:
+                    self.free(shader)
+
+    def program(self, name: int) -> ProgramObject:
+        """The program of that name; INVALID_VALUE or INVALID_OPERATION as GL distinguishes."""
+        found = self.names.get(name)
+        if found is None:
+            raise invalid_value(f"{name} is not the name of a program")
+        if not isinstance(found, ProgramObject):
+            raise invalid_operation(f"{name} is a shader, not a program")
+        return found
+
+    def shader(self, name: int) -> ShaderObject:
+        found = self.names.get(name)
+        if found is None:
+            raise invalid_value(f"{name} is not the name of a shader")
+        if not isinstance(found, ShaderObject):
+            raise invalid_operation(f"{name} is a program, not a shader")
+        return found
+
+    def release_all(self) -> None:
+        if self.current is not None:
+            self.current = swap(self.current, None)
+            self.executable = None
+        self.stages = {}
+        programs = [p for p in self.names.values() if isinstance(p, ProgramObject)]
+        for program in programs:
+            program.destroy()
+        for item in self.names.values():
+            if isinstance(item, ShaderObject):
+                item.drop()

@@ -1,0 +1,241 @@
+"""The values of a program's uniforms, in the layout its shaders read them.
+
+The default block is one `bytearray` in the linker's layout; opaque uniforms (samplers, images) are
+lists of units beside it. Locations map to (uniform, array element).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from compiler.nir.types import Base, Type
+from state_tracker.entry_points.errors import invalid_operation, invalid_value
+
+if TYPE_CHECKING:
+    from compiler.glsl import LinkedProgram, Uniform
+    from state_tracker.context import Context
+
+__all__ = ["Slot", "UniformStorage", "element_count", "numeric_kind"]
+
+_KINDS: dict[Base, str] = {
+    Base.FLOAT: "f",
+    Base.DOUBLE: "d",
+    Base.INT: "i",
+    Base.UINT: "I",
+    Base.BOOL: "b",
+    Base.INT64: "q",
+    Base.UINT64: "Q",
+}
+_DTYPES = {"f": "f4", "d": "f8", "i": "i4", "I": "u4", "q": "i8", "Q": "u8"}
+
+
+def element_count(uniform: Uniform) -> int:
+    """Array elements a uniform has: 1 if it is no array."""
+    return max(1, uniform.array_size)
+
+
+def numeric_kind(type: Type) -> str:
+    """The struct letter of a type's components, "b" for bool, "" for opaque types."""
+    return _KINDS.get(type.base, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """What a location means, with everything setting it needs worked out."""
+
+    index: int
+    uniform: Uniform
+    element: int
+    kind: str
+    components: int
+    columns: int
+    offset: int  # of this element in the default block
+    remaining: int  # elements from this one to the end
+    pieces: tuple[tuple[int, int, int], ...] = ()  # bytes to copy: from, to, size
+
+    def copies(self, kind: str, components: int, columns: int) -> bool:
+        """Can a value of that type in C memory be copied as it is?"""
+        return bool(
+            self.kind == kind
+            and self.components == components
+            and self.columns == columns
+            and self.pieces
+        )
+
+
+def _pieces(
+    uniform: Uniform, letter: str, kind: Type, offset: int
+) -> tuple[tuple[int, int, int], ...]:
+    """How one tight C value is cut into the layout's columns; nothing if it needs converting."""
+    if letter not in _DTYPES or uniform.row_major:
+        return ()
+    unit = np.dtype(_DTYPES[letter]).itemsize
+    if not kind.is_matrix:
+        return ((0, offset, unit * kind.rows),)
+    column, stride = unit * kind.rows, uniform.matrix_stride
+    if column == stride:
+        return ((0, offset, column * kind.columns),)
+    return tuple((i * column, offset + i * stride, column) for i in range(kind.columns))
+
+
+class UniformStorage:
+    """Uniform values of one executable."""
+
+    def __init__(self, linked: LinkedProgram, ctx: Context):
+        self.linked = linked
+        self.data = bytearray(max(linked.default_block_size, 16))
+        initial = linked.default_block_initial
+        self.data[: len(initial)] = initial
+        self.units: dict[int, list[int]] = {}
+        self.slots: dict[int, Slot] = {}
+        self.max_units = ctx.limits.max_combined_texture_units
+        for index, uniform in enumerate(linked.uniforms):
+            self._place(index, uniform)
+
+    def _place(self, index: int, uniform: Uniform) -> None:
+        kind = uniform.type.without_array
+        count = element_count(uniform)
+        if kind.is_opaque:
+            first, step = (uniform.binding, 1) if uniform.binding >= 0 else (0, 0)
+            self.units[index] = [first + step * i for i in range(count)]
+        if uniform.location < 0:
+            return
+        letter = numeric_kind(kind)
+        for element in range(count):
+            offset = max(uniform.offset, 0) + element * uniform.array_stride
+            self.slots[uniform.location + element] = Slot(
+                index,
+                uniform,
+                element,
+                letter,
+                kind.rows if not kind.is_opaque else 1,
+                kind.columns if kind.is_matrix else 1,
+                offset,
+                count - element,
+                _pieces(uniform, letter, kind, offset),
+            )
+
+    def copy(self, slot: Slot, address: int) -> None:
+        """One value straight from C memory: the way of every frame's uniforms."""
+        data = self.data
+        for source, target, size in slot.pieces:
+            data[target : target + size] = ctypes.string_at(address + source, size)
+
+    def slot(self, location: int) -> Slot:
+        found = self.slots.get(location)
+        if found is None:
+            raise invalid_operation(f"{location} is not a uniform location of this program")
+        return found
+
+    # -- setting ---------------------------------------------------------------------------------
+
+    def set_one(self, slot: Slot, given: str, values: tuple[Any, ...]) -> bool:
+        """One scalar or vector from plain numbers. True if a unit (not a value) changed."""
+        kind = slot.kind
+        if not kind:
+            return self._set_units(slot, given, len(values), [int(values[0])])
+        if slot.components != len(values) or slot.columns != 1:
+            raise invalid_operation(f"{slot.uniform.name} is a {slot.uniform.type}")
+        if kind == "b":
+            if given == "d":
+                raise invalid_operation(f"{slot.uniform.name} is a {slot.uniform.type}")
+            values, kind = tuple(int(v != 0) for v in values), "I"
+        elif kind != given:
+            raise invalid_operation(f"{slot.uniform.name} is a {slot.uniform.type}")
+        elif kind in "iI":
+            mask = 0xFFFFFFFF
+            values, kind = tuple(int(v) & mask for v in values), "I"
+        try:
+            struct.pack_into(f"<{len(values)}{kind}", self.data, slot.offset, *values)
+        except OverflowError:  # a double beyond float's range becomes an infinity, as in C
+            with np.errstate(over="ignore"):
+                raw = np.array(values, np.float32).tobytes()
+            self.data[slot.offset : slot.offset + len(raw)] = raw
+        return False
+
+    def set_vectors(self, slot: Slot, given: str, array: npt.NDArray[Any]) -> bool:
+        """Several scalars or vectors, `[count, components]`."""
+        count, components = array.shape
+        if count > 1 and not slot.uniform.array_size:
+            raise invalid_operation(f"{slot.uniform.name} is not an array")
+        array = array[: slot.remaining]
+        if not slot.kind:
+            return self._set_units(slot, given, components, [int(v) for v in array[:, 0]])
+        if slot.components != components or slot.columns != 1:
+            raise invalid_operation(f"{slot.uniform.name} is a {slot.uniform.type}")
+        if slot.kind == "b":
+            if given == "d":
+                raise invalid_operation(f"{slot.uniform.name} is a {slot.uniform.type}")
+            array = (array != 0).astype("u4")
+        elif slot.kind != given:
+            raise invalid_operation(f"{slot.uniform.name} is a {slot.uniform.type}")
+        self._store(slot.offset, slot.uniform.array_stride, array)
+        return False
+
+    def set_matrices(
+        self, slot: Slot, given: str, array: npt.NDArray[Any], transpose: bool
+    ) -> None:
+        """Several matrices, `[count, columns, rows]` (rows and columns swapped if transposed)."""
+        if slot.kind != given or slot.columns == 1:
+            raise invalid_operation(f"{slot.uniform.name} is a {slot.uniform.type}")
+        if transpose:
+            array = array.swapaxes(1, 2)
+        count, columns, rows = array.shape
+        if (columns, rows) != (slot.columns, slot.components):
+            raise invalid_operation(f"{slot.uniform.name} is a {slot.uniform.type}")
+        if count > 1 and not slot.uniform.array_size:
+            raise invalid_operation(f"{slot.uniform.name} is not an array")
+        array = array[: slot.remaining]
+        if slot.uniform.row_major:
+            array = array.swapaxes(1, 2)
+        stride = slot.uniform.array_stride
+        for i, matrix in enumerate(array):
+            self._store(slot.offset + i * stride, slot.uniform.matrix_stride, matrix)
+
+    def _store(self, offset: int, stride: int, rows: npt.NDArray[Any]) -> None:
+        """Rows of packed components, `stride` bytes apart."""
+        raw = np.ascontiguousarray(rows).view(np.uint8).reshape(len(rows), -1)
+        size = raw.shape[1]
+        if len(raw) == 1 or stride == size:
+            self.data[offset : offset + raw.size] = raw.tobytes()
+            return
+        for i, row in enumerate(raw):
+            at = offset + i * stride
+            self.data[at : at + size] = row.tobytes()
+
+    def _set_units(self, slot: Slot, given: str, components: int, values: list[int]) -> bool:
+        if given != "i" or components != 1:
+            raise invalid_operation(f"{slot.uniform.name} is set with glUniform1i")
+        for value in values:
+            if not 0 <= value < self.max_units:
+                raise invalid_value(f"there is no texture unit {value}")
+        units = self.units[slot.index]
+        units[slot.element : slot.element + len(values)] = values
+        return True
+
+    # -- getting ---------------------------------------------------------------------------------
+
+    def get(self, slot: Slot) -> list[Any]:
+        """The components of one element, columns first."""
+        if not slot.kind:
+            return [self.units[slot.index][slot.element]]
+        letter = "I" if slot.kind == "b" else slot.kind
+        dtype = np.dtype("<" + _DTYPES[letter])
+        values: list[Any] = []
+        uniform, outer, inner = slot.uniform, slot.columns, slot.components
+        if uniform.row_major and slot.columns > 1:
+            outer, inner = inner, outer
+        for line in range(outer):
+            at = slot.offset + line * uniform.matrix_stride
+            raw = self.data[at : at + inner * dtype.itemsize]
+            values.append(np.frombuffer(bytes(raw), dtype))
+        matrix = np.array(values)
+        if uniform.row_major and slot.columns > 1:
+            matrix = matrix.T
+        return [v.item() for v in matrix.reshape(-1)]

@@ -1,0 +1,196 @@
+"""glUniform* and glProgramUniform*: the families, generated, and glGetUniform*."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from state_tracker.dirty import Dirty
+from state_tracker.entry_points.errors import invalid_operation, invalid_value
+from state_tracker.entry_points.memory import Pointer, read_array, write_bytes
+from state_tracker.entry_points.memory import dtype_of as gl_dtype
+from state_tracker.entry_points.registry import entry, register
+from state_tracker.shading.programs import Executable
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__: list[str] = []
+
+# suffix, GL type, struct letter, end of the name
+_TYPES = (
+    ("f", "float", "f", ""),
+    ("i", "int", "i", ""),
+    ("ui", "uint", "I", ""),
+    ("d", "double", "d", ""),
+    ("i64", "int64", "q", "_arb"),
+    ("ui64", "uint64", "Q", "_arb"),
+)
+
+
+def _in_use(ctx: Context) -> Executable:
+    executable = ctx.programs.executable
+    pipeline = ctx.pipelines.current
+    if ctx.programs.current is None and pipeline is not None and pipeline.active is not None:
+        executable = pipeline.active.executable
+    if executable is None:
+        raise invalid_operation("no program is in use")
+    return executable
+
+
+def _named(ctx: Context, name: int) -> Executable:
+    return ctx.programs.program(name).require_linked()
+
+
+def _touch(ctx: Context, executable: Executable, units: bool) -> None:
+    if executable in ctx.programs.stages.values():
+        ctx.dirty |= Dirty.TEXTURES | Dirty.IMAGES if units else Dirty.CONSTANTS
+
+
+def _set_values(
+    ctx: Context, executable: Executable, location: int, letter: str, values: tuple[Any, ...]
+) -> None:
+    if location == -1:
+        return
+    storage = executable.uniforms
+    units = storage.set_one(storage.slot(location), letter, values)
+    _touch(ctx, executable, units)
+
+
+def _set_array(
+    ctx: Context, executable: Executable, location: int, count: int, value: Pointer,
+    components: int, gl_type: str, letter: str,
+) -> None:  # fmt: skip
+    if count < 0:
+        raise invalid_value("negative count")
+    if location == -1:
+        return
+    storage = executable.uniforms
+    slot = storage.slot(location)
+    if count == 1 and type(value) is int and slot.copies(letter, components, 1):
+        storage.copy(slot, value)
+        _touch(ctx, executable, False)
+        return
+    array = read_array(value, gl_type, count * components).reshape(count, components)
+    if count:
+        _touch(ctx, executable, storage.set_vectors(slot, letter, array))
+
+
+def _set_matrices(
+    ctx: Context, executable: Executable, location: int, count: int, transpose: int,
+    value: Pointer, columns: int, rows: int, gl_type: str, suffix: str,
+) -> None:  # fmt: skip
+    if count < 0:
+        raise invalid_value("negative count")
+    if location == -1:
+        return
+    storage = executable.uniforms
+    slot = storage.slot(location)
+    if count == 1 and type(value) is int and not transpose and slot.copies(suffix, rows, columns):
+        storage.copy(slot, value)
+        _touch(ctx, executable, False)
+        return
+    shape = (count, rows, columns) if transpose else (count, columns, rows)
+    array = read_array(value, gl_type, count * columns * rows).reshape(shape)
+    if count:
+        storage.set_matrices(slot, suffix, array, bool(transpose))
+        _touch(ctx, executable, False)
+
+
+def _vector_family(components: int, suffix: str, gl_type: str, letter: str, end: str) -> None:
+    def by_use(ctx: Context, location: int, *values: Any) -> None:
+        _set_values(ctx, _in_use(ctx), location, letter, values)
+
+    def by_name(ctx: Context, program: int, location: int, *values: Any) -> None:
+        _set_values(ctx, _named(ctx, program), location, letter, values)
+
+    def array_by_use(ctx: Context, location: int, count: int, value: Pointer) -> None:
+        _set_array(ctx, _in_use(ctx), location, count, value, components, gl_type, letter)
+
+    def array_by_name(
+        ctx: Context, program: int, location: int, count: int, value: Pointer
+    ) -> None:
+        executable = _named(ctx, program)
+        _set_array(ctx, executable, location, count, value, components, gl_type, letter)
+
+    register(f"uniform{components}{suffix}{end}", by_use)
+    register(f"program_uniform{components}{suffix}{end}", by_name)
+    register(f"uniform{components}{suffix}v{end}", array_by_use)
+    register(f"program_uniform{components}{suffix}v{end}", array_by_name)
+
+
+def _matrix_family(columns: int, rows: int, suffix: str, gl_type: str) -> None:
+    shape = str(columns) if columns == rows else f"{columns}x{rows}"
+
+    def by_use(ctx: Context, location: int, count: int, transpose: int, value: Pointer) -> None:
+        executable = _in_use(ctx)
+        _set_matrices(
+            ctx, executable, location, count, transpose, value, columns, rows, gl_type, suffix
+        )
+
+    def by_name(
+        ctx: Context, program: int, location: int, count: int, transpose: int, value: Pointer
+    ) -> None:
+        executable = _named(ctx, program)
+        _set_matrices(
+            ctx, executable, location, count, transpose, value, columns, rows, gl_type, suffix
+        )
+
+    register(f"uniform_matrix{shape}{suffix}v", by_use)
+    register(f"program_uniform_matrix{shape}{suffix}v", by_name)
+
+
+for _suffix, _gl_type, _letter, _end in _TYPES:
+    for _components in (1, 2, 3, 4):
+        _vector_family(_components, _suffix, _gl_type, _letter, _end)
+for _columns, _rows in itertools.product((2, 3, 4), repeat=2):
+    _matrix_family(_columns, _rows, "f", "float")
+    _matrix_family(_columns, _rows, "d", "double")
+
+
+def _get(ctx: Context, program: int, location: int) -> list[Any]:
+    storage = ctx.programs.program(program).require_linked().uniforms
+    return storage.get(storage.slot(location))
+
+
+@entry
+def get_uniformfv(ctx: Context, program: int, location: int) -> list[float]:
+    return [float(v) for v in _get(ctx, program, location)]
+
+
+@entry
+def get_uniformdv(ctx: Context, program: int, location: int) -> list[float]:
+    return [float(v) for v in _get(ctx, program, location)]
+
+
+@entry
+def get_uniformiv(ctx: Context, program: int, location: int) -> list[int]:
+    return [round(v) for v in _get(ctx, program, location)]
+
+
+@entry
+def get_uniformuiv(ctx: Context, program: int, location: int) -> list[int]:
+    return [round(v) for v in _get(ctx, program, location)]
+
+
+def _bounded(gl_type: str, convert: Any) -> Any:
+    """glGetnUniform*: the same with a size limit in bytes."""
+
+    def call(ctx: Context, program: int, location: int, room: int, params: Any) -> None:
+        values = np.array([convert(v) for v in _get(ctx, program, location)], gl_dtype(gl_type))
+        if values.nbytes > room:
+            raise invalid_operation(f"{room} bytes are too few for this uniform")
+        write_bytes(params, values)
+
+    return call
+
+
+for _name, _gl_type, _convert in (
+    ("fv", "float", float),
+    ("iv", "int", round),
+    ("uiv", "uint", round),
+    ("dv", "double", float),
+):
+    register(f"getn_uniform{_name}", _bounded(_gl_type, _convert))

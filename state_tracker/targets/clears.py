@@ -1,0 +1,187 @@
+"""glClear, glClearBuffer*, and clearing of buffers and textures by value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pipe import codecs
+from pipe.enums import ClearFlags, MapFlags
+from pipe.state import Box, ScissorState, Surface
+from state_tracker.dirty import Dirty
+from state_tracker.drawing.validate import validate
+from state_tracker.drawing.viewports import scissor_states
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import invalid_enum, invalid_framebuffer, invalid_value
+from state_tracker.entry_points.memory import Pointer, read_array
+from state_tracker.entry_points.registry import entry, register
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["clear_color_masked"]
+
+
+@entry
+def clear_color(ctx: Context, red: float, green: float, blue: float, alpha: float) -> None:
+    ctx.fragment.clear_color = (float(red), float(green), float(blue), float(alpha))
+
+
+@entry
+def clear_depth(ctx: Context, depth: float) -> None:
+    ctx.fragment.clear_depth = min(max(float(depth), 0.0), 1.0)
+
+
+register("clear_depthf", clear_depth)
+
+
+@entry
+def clear_stencil(ctx: Context, s: int) -> None:
+    ctx.fragment.clear_stencil = s
+
+
+def _begin(ctx: Context) -> ScissorState | bool | None:
+    """Prepare to clear: the scissor, None for "everything", False for "nothing to do"."""
+    if ctx.framebuffers.draw.status(ctx) != GL.FRAMEBUFFER_COMPLETE:
+        raise invalid_framebuffer("the draw framebuffer is not complete")
+    validate(ctx, Dirty.FRAMEBUFFER)
+    if ctx.raster.discard:
+        return False
+    if not ctx.raster.scissor_enabled[0]:
+        return None
+    scissor = scissor_states(ctx)[0]
+    return scissor if scissor.maxx > scissor.minx and scissor.maxy > scissor.miny else False
+
+
+def clear_color_masked(
+    ctx: Context, surface: Surface, color: Any, mask: tuple[bool, ...], scissor: ScissorState | None
+) -> None:
+    """Clear some channels of a colour buffer: read, replace, write back."""
+    width, height = ctx.framebuffers.draw.size
+    area = scissor or ScissorState(0, 0, width, height)
+    box = Box(
+        area.minx, area.miny, surface.first_layer, area.maxx - area.minx, area.maxy - area.miny,
+        surface.last_layer - surface.first_layer + 1,
+    )  # fmt: skip
+    flags = MapFlags.READ | MapFlags.WRITE
+    transfer = ctx.pipe.transfer_map(surface.resource, surface.level, flags, box)
+    rgba = codecs.unpack(surface.format, np.ascontiguousarray(transfer.data)).copy()
+    for channel in range(4):
+        if mask[channel]:
+            rgba[..., channel] = color[channel]
+    transfer.data[...] = codecs.pack(surface.format, rgba).reshape(transfer.data.shape)
+    ctx.pipe.transfer_unmap(transfer)
+
+
+def _clear_color_buffer(ctx: Context, index: int, color: Any, scissor: ScissorState | None) -> None:
+    buffers = ctx.pipe_framebuffer.cbufs
+    surface = buffers[index] if index < len(buffers) else None
+    mask = ctx.fragment.blend[index].mask
+    if surface is None or not any(mask):
+        return
+    if all(mask):
+        ctx.pipe.clear(ClearFlags(ClearFlags.COLOR0 << index), color, 0.0, 0, scissor)
+    else:
+        clear_color_masked(ctx, surface, color, mask, scissor)
+
+
+def _clear_depth_stencil(
+    ctx: Context, depth: float | None, stencil: int | None, scissor: ScissorState | None
+) -> None:
+    draw = ctx.framebuffers.draw
+    flags = ClearFlags.NONE
+    if depth is not None and draw.has("Z") and ctx.fragment.depth_mask:
+        flags |= ClearFlags.DEPTH
+    mask = ctx.fragment.stencil[0].write_mask & 0xFF
+    if stencil is not None and draw.has("S") and mask:
+        if mask == 0xFF:
+            flags |= ClearFlags.STENCIL
+        else:
+            surface = ctx.pipe_framebuffer.zsbuf
+            assert surface is not None
+            width, height = draw.size
+            area = scissor or ScissorState(0, 0, width, height)
+            ctx.pipe.clear_depth_stencil(
+                surface, ClearFlags.STENCIL, 0.0, stencil & 0xFF, area, mask
+            )
+    if flags:
+        color = (0.0, 0.0, 0.0, 0.0)
+        ctx.pipe.clear(flags, color, depth or 0.0, (stencil or 0) & 0xFF, scissor)
+
+
+@entry
+def clear(ctx: Context, mask: int) -> None:
+    known = GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT
+    if ctx.is_compat:
+        known |= GL.ACCUM_BUFFER_BIT
+    if mask & ~known:
+        raise invalid_value("unknown buffers to clear")
+    scissor = _begin(ctx)
+    if scissor is False or not mask:
+        return
+    area = scissor if isinstance(scissor, ScissorState) else None
+    state, draw = ctx.fragment, ctx.framebuffers.draw
+    flags = ClearFlags.NONE
+    if mask & GL.COLOR_BUFFER_BIT:
+        for index, surface in enumerate(ctx.pipe_framebuffer.cbufs):
+            if surface is not None and all(state.blend[index].mask):
+                flags |= ClearFlags(ClearFlags.COLOR0 << index)
+            else:
+                _clear_color_buffer(ctx, index, state.clear_color, area)
+    if mask & GL.DEPTH_BUFFER_BIT and state.depth_mask and draw.has("Z"):
+        flags |= ClearFlags.DEPTH
+    if mask & GL.STENCIL_BUFFER_BIT:
+        if state.stencil[0].write_mask & 0xFF == 0xFF and draw.has("S"):
+            flags |= ClearFlags.STENCIL
+        else:
+            _clear_depth_stencil(ctx, None, state.clear_stencil, area)
+    if flags:
+        stencil = state.clear_stencil & 0xFF
+        ctx.pipe.clear(flags, state.clear_color, state.clear_depth, stencil, area)
+
+
+def _check_draw_buffer(ctx: Context, index: int) -> None:
+    if not 0 <= index < ctx.caps.max_render_targets:
+        raise invalid_value(f"there is no draw buffer {index}")
+
+
+def _clear_buffer(suffix: str, gl_type: str) -> Any:
+    def call(ctx: Context, buffer: int, drawbuffer: int, value: Pointer) -> None:
+        if buffer == GL.COLOR:
+            _check_draw_buffer(ctx, drawbuffer)
+        elif (buffer == GL.DEPTH and suffix == "fv") or (buffer == GL.STENCIL and suffix == "iv"):
+            if drawbuffer:
+                raise invalid_value("there is one depth and one stencil buffer")
+        else:
+            raise invalid_enum(buffer, "buffer to clear")
+        scissor = _begin(ctx)
+        if scissor is False:
+            return
+        area = scissor if isinstance(scissor, ScissorState) else None
+        if buffer == GL.COLOR:
+            color = tuple(v.item() for v in read_array(value, gl_type, 4))
+            _clear_color_buffer(ctx, drawbuffer, color, area)
+        elif buffer == GL.DEPTH:
+            depth = float(read_array(value, gl_type, 1)[0])
+            _clear_depth_stencil(ctx, min(max(depth, 0.0), 1.0), None, area)
+        else:
+            _clear_depth_stencil(ctx, None, int(read_array(value, gl_type, 1)[0]), area)
+
+    return call
+
+
+for _suffix, _gl_type in (("fv", "float"), ("iv", "int"), ("uiv", "uint")):
+    register(f"clear_buffer{_suffix}", _clear_buffer(_suffix, _gl_type))
+
+
+@entry
+def clear_bufferfi(ctx: Context, buffer: int, drawbuffer: int, depth: float, stencil: int) -> None:
+    if buffer != GL.DEPTH_STENCIL:
+        raise invalid_enum(buffer, "buffer to clear")
+    if drawbuffer:
+        raise invalid_value("there is one depth-stencil buffer")
+    scissor = _begin(ctx)
+    if scissor is not False:
+        area = scissor if isinstance(scissor, ScissorState) else None
+        _clear_depth_stencil(ctx, min(max(depth, 0.0), 1.0), stencil, area)

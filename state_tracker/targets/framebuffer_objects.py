@@ -1,0 +1,498 @@
+"""Entry points of framebuffer objects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pipe.enums import Target
+from state_tracker.dirty import Dirty
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
+from state_tracker.entry_points.memory import Pointer, read_array
+from state_tracker.entry_points.registry import entry, register
+from state_tracker.getters import gets
+from state_tracker.targets.framebuffers import DEPTH, STENCIL, Attachment, Framebuffer
+from state_tracker.targets.renderbuffers import Renderbuffer, channel_bits
+from state_tracker.texturing.texture_targets import CUBE_FACES, TARGETS
+from state_tracker.texturing.textures import TextureObject
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["bound_framebuffer"]
+
+_WINDOW_BUFFERS = frozenset(
+    getattr(GL, n)
+    for n in ("FRONT", "BACK", "LEFT", "RIGHT", "FRONT_LEFT", "FRONT_RIGHT", "BACK_LEFT",
+              "BACK_RIGHT", "FRONT_AND_BACK")
+)  # fmt: skip
+_MISSING_WINDOW_BUFFERS = frozenset((GL.RIGHT, GL.FRONT_RIGHT, GL.BACK_RIGHT))
+
+
+def bound_framebuffer(ctx: Context, target: int) -> Framebuffer:
+    """The framebuffer bound to a target."""
+    if target in (GL.FRAMEBUFFER, GL.DRAW_FRAMEBUFFER):
+        return ctx.framebuffers.draw
+    if target == GL.READ_FRAMEBUFFER:
+        return ctx.framebuffers.read
+    raise invalid_enum(target, "framebuffer target")
+
+
+def by_name(ctx: Context, name: int) -> Framebuffer:
+    return ctx.framebuffers.names.require(name) if name else ctx.framebuffers.window
+
+
+@entry
+def gen_framebuffers(ctx: Context, n: int) -> list[int]:
+    return ctx.framebuffers.names.generate(n)
+
+
+def _create(ctx: Context) -> Any:
+    return lambda name: Framebuffer(name, ctx.caps.max_render_targets)
+
+
+@entry
+def create_framebuffers(ctx: Context, n: int) -> list[int]:
+    names = ctx.framebuffers.names.generate(n)
+    for name in names:
+        ctx.framebuffers.names.bind(name, _create(ctx), True)
+    return names
+
+
+@entry
+def is_framebuffer(ctx: Context, framebuffer: int) -> int:
+    return int(ctx.framebuffers.names.get(framebuffer) is not None)
+
+
+@entry
+def bind_framebuffer(ctx: Context, target: int, framebuffer: int) -> None:
+    if target not in (GL.FRAMEBUFFER, GL.DRAW_FRAMEBUFFER, GL.READ_FRAMEBUFFER):
+        raise invalid_enum(target, "framebuffer target")
+    state = ctx.framebuffers
+    found: Framebuffer = state.window
+    if framebuffer:
+        found = state.names.bind(framebuffer, _create(ctx), ctx.is_core)
+    state.bind(found, target != GL.READ_FRAMEBUFFER, target != GL.DRAW_FRAMEBUFFER)
+
+
+@entry
+def delete_framebuffers(ctx: Context, n: int, framebuffers: Pointer) -> None:
+    if n < 0:
+        raise invalid_value("a negative number of framebuffers")
+    state = ctx.framebuffers
+    for name in read_array(framebuffers, "uint", n):
+        found = state.names.pop(int(name))
+        if found is not None:
+            state.bind(state.window, found is state.draw, found is state.read)
+            found.release()
+
+
+@entry
+def check_framebuffer_status(ctx: Context, target: int) -> int:
+    return bound_framebuffer(ctx, target).status(ctx)
+
+
+@entry
+def check_named_framebuffer_status(ctx: Context, framebuffer: int, target: int) -> int:
+    bound_framebuffer(ctx, target)
+    return by_name(ctx, framebuffer).status(ctx)
+
+
+# -- attaching -------------------------------------------------------------------------------------
+
+
+def _points(ctx: Context, framebuffer: Framebuffer, attachment: int) -> list[int | str]:
+    """The attachment points a name means."""
+    if framebuffer.is_window:
+        raise invalid_operation("nothing can be attached to the default framebuffer")
+    if attachment == GL.DEPTH_ATTACHMENT:
+        return [DEPTH]
+    if attachment == GL.STENCIL_ATTACHMENT:
+        return [STENCIL]
+    if attachment == GL.DEPTH_STENCIL_ATTACHMENT:
+        return [DEPTH, STENCIL]
+    index = attachment - GL.COLOR_ATTACHMENT0
+    if 0 <= index < 32:
+        if index >= ctx.caps.max_render_targets:
+            raise invalid_operation(f"there is no colour attachment {index}")
+        return [index]
+    raise invalid_enum(attachment, "attachment")
+
+
+def _attach(
+    ctx: Context, framebuffer: Framebuffer, attachment: int, found: Attachment | None
+) -> None:
+    for point in _points(ctx, framebuffer, attachment):
+        framebuffer.attach(point, found)
+    ctx.dirty |= Dirty.FRAMEBUFFER
+
+
+def _renderbuffer(
+    ctx: Context, framebuffer: Framebuffer, attachment: int, target: int, name: int
+) -> None:
+    if target != GL.RENDERBUFFER:
+        raise invalid_enum(target, "renderbuffer target")
+    found = ctx.renderbuffers.names.require(name) if name else None
+    _attach(ctx, framebuffer, attachment, Attachment(found) if found is not None else None)
+
+
+@entry
+def framebuffer_renderbuffer(
+    ctx: Context, target: int, attachment: int, renderbuffertarget: int, renderbuffer: int
+) -> None:
+    framebuffer = bound_framebuffer(ctx, target)
+    _renderbuffer(ctx, framebuffer, attachment, renderbuffertarget, renderbuffer)
+
+
+@entry
+def named_framebuffer_renderbuffer(
+    ctx: Context, framebuffer: int, attachment: int, renderbuffertarget: int, renderbuffer: int
+) -> None:
+    found = ctx.framebuffers.names.require(framebuffer)
+    _renderbuffer(ctx, found, attachment, renderbuffertarget, renderbuffer)
+
+
+def _texture(ctx: Context, name: int) -> TextureObject:
+    found = ctx.textures.names.get(name)
+    if found is None:
+        raise invalid_value(f"{name} is not the name of a texture")
+    return found
+
+
+def _check_level(ctx: Context, texture: TextureObject, level: int) -> None:
+    limit = texture.target.limit(ctx).bit_length() - 1 if texture.target.mipmapped else 0
+    if not 0 <= level <= limit:
+        raise invalid_value(f"level {level} of a {texture.target.name}")
+
+
+def _framebuffer_texture_nd(dimensions: int) -> Any:
+    def call(
+        ctx: Context, target: int, attachment: int, textarget: int, texture: int, level: int,
+        layer: int = 0,
+    ) -> None:  # fmt: skip
+        framebuffer = bound_framebuffer(ctx, target)
+        points = _points(ctx, framebuffer, attachment)
+        if texture == 0:
+            for point in points:
+                framebuffer.attach(point, None)
+            ctx.dirty |= Dirty.FRAMEBUFFER
+            return
+        found = _named(ctx, texture)
+        face = CUBE_FACES.index(textarget) if textarget in CUBE_FACES else 0
+        if textarget not in TARGETS and textarget not in CUBE_FACES:
+            raise invalid_enum(textarget, "texture target")
+        wanted = GL.TEXTURE_CUBE_MAP if textarget in CUBE_FACES else textarget
+        if found.target.value != wanted or _dimensions(found) != dimensions:
+            raise invalid_operation(f"texture {texture} is no {GL.name_of(textarget)}")
+        _check_level(ctx, found, level)
+        if dimensions == 3 and not 0 <= layer < ctx.caps.max_texture_3d_size:
+            raise invalid_value("layer beyond the largest 3D texture")
+        for point in points:
+            framebuffer.attach(point, Attachment(found, level, face, layer))
+        ctx.dirty |= Dirty.FRAMEBUFFER
+
+    return call
+
+
+def _named(ctx: Context, name: int) -> TextureObject:
+    found = ctx.textures.names.get(name)
+    if found is None:
+        raise invalid_operation(f"{name} is not the name of a texture")
+    return found
+
+
+def _dimensions(texture: TextureObject) -> int:
+    if texture.target.multisample:
+        return 2 if texture.target.layers_axis < 0 else 0
+    return texture.target.dimensions if texture.target.layers_axis < 0 else 0
+
+
+for _n in (1, 2, 3):
+    register(f"framebuffer_texture{_n}d", _framebuffer_texture_nd(_n))
+
+
+def _whole(
+    ctx: Context, framebuffer: Framebuffer, attachment: int, texture: int, level: int
+) -> None:
+    if texture == 0:
+        _attach(ctx, framebuffer, attachment, None)
+        return
+    found = _texture(ctx, texture)
+    if found.target.pipe is Target.BUFFER:
+        raise invalid_operation("a buffer texture cannot be rendered to")
+    _check_level(ctx, found, level)
+    layered = found.target.pipe.is_array or found.target.pipe in (
+        Target.TEXTURE_3D,
+        Target.TEXTURE_CUBE,
+    )
+    _attach(ctx, framebuffer, attachment, Attachment(found, level, layered=layered))
+
+
+@entry
+def framebuffer_texture(
+    ctx: Context, target: int, attachment: int, texture: int, level: int
+) -> None:
+    _whole(ctx, bound_framebuffer(ctx, target), attachment, texture, level)
+
+
+@entry
+def named_framebuffer_texture(
+    ctx: Context, framebuffer: int, attachment: int, texture: int, level: int
+) -> None:
+    _whole(ctx, ctx.framebuffers.names.require(framebuffer), attachment, texture, level)
+
+
+def _layer(
+    ctx: Context, framebuffer: Framebuffer, attachment: int, texture: int, level: int, layer: int
+) -> None:
+    if texture == 0:
+        _attach(ctx, framebuffer, attachment, None)
+        return
+    found = _texture(ctx, texture)
+    target = found.target.pipe
+    if not (target.is_array or target in (Target.TEXTURE_3D, Target.TEXTURE_CUBE)):
+        raise invalid_operation("this texture has no layers")
+    limit = ctx.caps.max_texture_array_layers
+    if target is Target.TEXTURE_3D:
+        limit = ctx.caps.max_texture_3d_size
+    if not 0 <= layer < limit:
+        raise invalid_value(f"layer {layer} is not below {limit}")
+    _check_level(ctx, found, level)
+    face, layer = (layer, 0) if target is Target.TEXTURE_CUBE else (0, layer)
+    _attach(ctx, framebuffer, attachment, Attachment(found, level, face, layer))
+
+
+@entry
+def framebuffer_texture_layer(
+    ctx: Context, target: int, attachment: int, texture: int, level: int, layer: int
+) -> None:
+    _layer(ctx, bound_framebuffer(ctx, target), attachment, texture, level, layer)
+
+
+@entry
+def named_framebuffer_texture_layer(
+    ctx: Context, framebuffer: int, attachment: int, texture: int, level: int, layer: int
+) -> None:
+    found = ctx.framebuffers.names.require(framebuffer)
+    _layer(ctx, found, attachment, texture, level, layer)
+
+
+# -- draw and read buffers -------------------------------------------------------------------------
+
+
+def _check_buffer(ctx: Context, framebuffer: Framebuffer, buffer: int) -> None:
+    if buffer == GL.NONE:
+        return
+    color = GL.COLOR_ATTACHMENT0 <= buffer < GL.COLOR_ATTACHMENT0 + 32
+    if not color and buffer not in _WINDOW_BUFFERS:
+        raise invalid_enum(buffer, "colour buffer")
+    wrong = color if framebuffer.is_window else not color
+    limit = GL.COLOR_ATTACHMENT0 + ctx.caps.max_render_targets
+    if wrong or (color and buffer >= limit) or buffer in _MISSING_WINDOW_BUFFERS:
+        raise invalid_operation(f"{GL.name_of(buffer)} does not exist here")
+
+
+def _draw_buffers(ctx: Context, framebuffer: Framebuffer, buffers: list[int]) -> None:
+    count = ctx.caps.max_render_targets
+    if len(buffers) > count:
+        raise invalid_value(f"at most {count} draw buffers")
+    used = [b for b in buffers if b != GL.NONE]
+    several = (GL.FRONT, GL.LEFT, GL.RIGHT, GL.FRONT_AND_BACK)
+    for buffer in buffers:
+        if buffer in several or (buffer == GL.BACK and len(buffers) != 1):
+            raise invalid_enum(buffer, "single colour buffer")
+        _check_buffer(ctx, framebuffer, buffer)
+    if len(set(used)) != len(used):
+        raise invalid_operation("a draw buffer is named twice")
+    framebuffer.draw_buffers = buffers + [GL.NONE] * (count - len(buffers))
+    ctx.dirty |= Dirty.FRAMEBUFFER
+
+
+@entry
+def draw_buffers(ctx: Context, n: int, bufs: Pointer) -> None:
+    if n < 0:
+        raise invalid_value("a negative number of draw buffers")
+    buffers = [int(b) for b in read_array(bufs, "uint", n)]
+    _draw_buffers(ctx, ctx.framebuffers.draw, buffers)
+
+
+@entry
+def named_framebuffer_draw_buffers(ctx: Context, framebuffer: int, n: int, bufs: Pointer) -> None:
+    found = by_name(ctx, framebuffer)
+    if n < 0:
+        raise invalid_value("a negative number of draw buffers")
+    _draw_buffers(ctx, found, [int(b) for b in read_array(bufs, "uint", n)])
+
+
+def _draw_buffer(ctx: Context, framebuffer: Framebuffer, buffer: int) -> None:
+    _check_buffer(ctx, framebuffer, buffer)
+    rest = [GL.NONE] * (ctx.caps.max_render_targets - 1)
+    framebuffer.draw_buffers = [buffer, *rest]
+    ctx.dirty |= Dirty.FRAMEBUFFER
+
+
+def _read_buffer(ctx: Context, framebuffer: Framebuffer, buffer: int) -> None:
+    if buffer == GL.FRONT_AND_BACK:
+        raise invalid_enum(buffer, "read buffer")
+    _check_buffer(ctx, framebuffer, buffer)
+    framebuffer.read_buffer = buffer
+
+
+register("draw_buffer", lambda ctx, buf: _draw_buffer(ctx, ctx.framebuffers.draw, buf))
+register("read_buffer", lambda ctx, src: _read_buffer(ctx, ctx.framebuffers.read, src))
+register(
+    "named_framebuffer_draw_buffer", lambda ctx, f, buf: _draw_buffer(ctx, by_name(ctx, f), buf)
+)
+register(
+    "named_framebuffer_read_buffer", lambda ctx, f, src: _read_buffer(ctx, by_name(ctx, f), src)
+)
+
+
+# -- parameters ------------------------------------------------------------------------------------
+
+_DEFAULTS: dict[int, int] = {
+    GL.FRAMEBUFFER_DEFAULT_WIDTH: 0,
+    GL.FRAMEBUFFER_DEFAULT_HEIGHT: 1,
+    GL.FRAMEBUFFER_DEFAULT_LAYERS: 2,
+    GL.FRAMEBUFFER_DEFAULT_SAMPLES: 3,
+}
+
+
+@entry
+def framebuffer_parameteri(ctx: Context, target: int, pname: int, param: int) -> None:
+    framebuffer = bound_framebuffer(ctx, target)
+    if framebuffer.is_window:
+        raise invalid_operation("the default framebuffer has no default size")
+    if pname == GL.FRAMEBUFFER_DEFAULT_FIXED_SAMPLE_LOCATIONS:
+        framebuffer.fixed_locations = bool(param)
+        return
+    if pname not in _DEFAULTS:
+        raise invalid_enum(pname, "framebuffer parameter")
+    if param < 0:
+        raise invalid_value("negative framebuffer size")
+    size = list(framebuffer.default_size)
+    size[_DEFAULTS[pname]] = param
+    framebuffer.default_size = (size[0], size[1], size[2], size[3])
+    ctx.dirty |= Dirty.FRAMEBUFFER
+
+
+@entry
+def get_framebuffer_parameteriv(ctx: Context, target: int, pname: int) -> list[int]:
+    framebuffer = bound_framebuffer(ctx, target)
+    if pname == GL.FRAMEBUFFER_DEFAULT_FIXED_SAMPLE_LOCATIONS:
+        return [int(framebuffer.fixed_locations)]
+    if pname not in _DEFAULTS:
+        raise invalid_enum(pname, "framebuffer parameter")
+    return [framebuffer.default_size[_DEFAULTS[pname]]]
+
+
+_SIZES: dict[int, str] = {
+    GL.FRAMEBUFFER_ATTACHMENT_RED_SIZE: "R",
+    GL.FRAMEBUFFER_ATTACHMENT_GREEN_SIZE: "G",
+    GL.FRAMEBUFFER_ATTACHMENT_BLUE_SIZE: "B",
+    GL.FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE: "A",
+    GL.FRAMEBUFFER_ATTACHMENT_DEPTH_SIZE: "Z",
+    GL.FRAMEBUFFER_ATTACHMENT_STENCIL_SIZE: "S",
+}
+
+
+def _attachment_parameter(
+    ctx: Context, framebuffer: Framebuffer, attachment: int, pname: int
+) -> list[int]:
+    if framebuffer.is_window:
+        names: dict[int, int | str] = {GL.DEPTH: DEPTH, GL.STENCIL: STENCIL}
+        if attachment not in names and attachment not in _WINDOW_BUFFERS:
+            raise invalid_enum(attachment, "buffer of the default framebuffer")
+        found = framebuffer.attachments.get(names.get(attachment, 0))
+    else:
+        points = _points(ctx, framebuffer, attachment)
+        found = framebuffer.attachments.get(points[0])
+        if len(points) == 2:
+            other = framebuffer.attachments.get(points[1])
+            if found is not other and (found is None or not found.same_image(other)):
+                raise invalid_operation("depth and stencil are different images")
+    if pname == GL.FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE:
+        if found is None:
+            return [GL.NONE]
+        if framebuffer.is_window:
+            return [GL.FRAMEBUFFER_DEFAULT]
+        return [GL.RENDERBUFFER if isinstance(found.object, Renderbuffer) else GL.TEXTURE]
+    if found is None:
+        if pname == GL.FRAMEBUFFER_ATTACHMENT_OBJECT_NAME:
+            return [0]
+        raise invalid_operation("nothing is attached there")
+    if pname == GL.FRAMEBUFFER_ATTACHMENT_OBJECT_NAME and not framebuffer.is_window:
+        return [found.object.name]
+    info = found.info
+    if pname in _SIZES:
+        return [channel_bits(info, _SIZES[pname]) if info is not None else 0]
+    if pname == GL.FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE:
+        return [_component_type(info, attachment)]
+    if pname == GL.FRAMEBUFFER_ATTACHMENT_COLOR_ENCODING:
+        srgb = info is not None and info.candidates[0].is_srgb
+        return [GL.SRGB if srgb else GL.LINEAR]
+    if isinstance(found.object, TextureObject):
+        cube = found.object.target.faces == 6 and not found.layered
+        values = {
+            GL.FRAMEBUFFER_ATTACHMENT_TEXTURE_LEVEL: found.level,
+            GL.FRAMEBUFFER_ATTACHMENT_TEXTURE_CUBE_MAP_FACE: CUBE_FACES[found.face] if cube else 0,
+            GL.FRAMEBUFFER_ATTACHMENT_TEXTURE_LAYER: found.layer,
+            GL.FRAMEBUFFER_ATTACHMENT_LAYERED: int(found.layered),
+        }
+        if pname in values:
+            return [values[pname]]
+    raise invalid_enum(pname, "attachment parameter")
+
+
+def _component_type(info: Any, attachment: int) -> int:
+    if info is None:
+        return GL.NONE
+    if attachment in (GL.STENCIL_ATTACHMENT, GL.STENCIL):
+        return GL.INDEX
+    kind = info.candidates[0].channels[0].type
+    names = {"UNORM": "UNSIGNED_NORMALIZED", "SNORM": "SIGNED_NORMALIZED", "FLOAT": "FLOAT"}
+    names |= {"SINT": "INT", "UINT": "UNSIGNED_INT"}
+    return int(getattr(GL, names[kind]))
+
+
+@entry
+def get_framebuffer_attachment_parameteriv(
+    ctx: Context, target: int, attachment: int, pname: int
+) -> list[int]:
+    return _attachment_parameter(ctx, bound_framebuffer(ctx, target), attachment, pname)
+
+
+@entry
+def get_named_framebuffer_attachment_parameteriv(
+    ctx: Context, framebuffer: int, attachment: int, pname: int
+) -> list[int]:
+    return _attachment_parameter(ctx, by_name(ctx, framebuffer), attachment, pname)
+
+
+def _invalidate(ctx: Context, target: int, n: int, attachments: Pointer, *area: int) -> None:
+    bound_framebuffer(ctx, target)
+    if n < 0:
+        raise invalid_value("a negative number of attachments")
+
+
+register("invalidate_framebuffer", _invalidate)
+register("invalidate_sub_framebuffer", _invalidate)
+
+
+def _draw_buffer_getter(index: int) -> Any:
+    return lambda ctx: ctx.framebuffers.draw.draw_buffers[index]
+
+
+gets({f"DRAW_BUFFER{i}": _draw_buffer_getter(i) for i in range(8)})
+gets(
+    {
+        "DRAW_BUFFER": _draw_buffer_getter(0),
+        "READ_BUFFER": lambda c: c.framebuffers.read.read_buffer,
+        "DRAW_FRAMEBUFFER_BINDING": lambda c: c.framebuffers.draw.name,
+        "READ_FRAMEBUFFER_BINDING": lambda c: c.framebuffers.read.name,
+        "SAMPLES": lambda c: c.framebuffers.draw.samples,
+        "SAMPLE_BUFFERS": lambda c: int(c.framebuffers.draw.samples > 1),
+        "DOUBLEBUFFER": lambda c: int(c.framebuffers.draw.is_window),
+        "STEREO": lambda c: 0,
+    }
+)

@@ -1,0 +1,312 @@
+"""Framebuffer objects: attachments, completeness, and the pipe framebuffer they mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pipe.enums import Bind, Target
+from pipe.formats import FORMATS, Format
+from pipe.resource import Resource, ResourceDesc
+from pipe.state import FramebufferState, Surface
+from state_tracker.dirty import Dirty
+from state_tracker.entry_points.enums import GL
+from state_tracker.objects import GLObject, NameTable
+from state_tracker.targets.renderbuffers import Renderbuffer
+from state_tracker.texturing.texture_formats import INTERNAL_FORMATS, InternalFormat, linear_twin
+from state_tracker.texturing.textures import TextureObject
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["Attachment", "Framebuffer", "FramebufferBindings", "WindowFramebuffer"]
+
+DEPTH, STENCIL = "depth", "stencil"
+
+
+@dataclass(slots=True, eq=False)
+class Attachment:
+    """One attached image: a renderbuffer, or a level (face, layer) of a texture."""
+
+    object: TextureObject | Renderbuffer
+    level: int = 0
+    face: int = 0
+    layer: int = 0
+    layered: bool = False
+
+    def same_image(self, other: Attachment | None) -> bool:
+        return (
+            other is not None
+            and self.object is other.object
+            and (self.level, self.face, self.layer) == (other.level, other.face, other.layer)
+        )
+
+    @property
+    def info(self) -> InternalFormat | None:
+        if isinstance(self.object, Renderbuffer):
+            return self.object.info if self.object.resource is not None else None
+        image = self.object.image(self.face, self.level)
+        return image.info if image is not None else None
+
+    @property
+    def size(self) -> tuple[int, int]:
+        if isinstance(self.object, Renderbuffer):
+            return self.object.width, self.object.height
+        image = self.object.image(self.face, self.level)
+        if image is None:
+            return 0, 0
+        if self.object.target.pipe is Target.TEXTURE_1D_ARRAY:
+            return image.width, 1
+        return image.width, image.height
+
+    @property
+    def samples(self) -> int:
+        if isinstance(self.object, Renderbuffer):
+            return self.object.samples
+        image = self.object.image(self.face, self.level)
+        return image.samples if image is not None else 0
+
+    @property
+    def layers(self) -> int:
+        """How many layers exist to attach."""
+        if isinstance(self.object, Renderbuffer):
+            return 1
+        image = self.object.image(self.face, self.level)
+        if image is None:
+            return 0
+        target = self.object.target
+        if target.pipe is Target.TEXTURE_1D_ARRAY:
+            return image.height
+        return 6 if target.faces == 6 else image.depth
+
+    def place(self) -> tuple[Resource, int, int, int] | None:
+        """Resource, level, first and last layer."""
+        if isinstance(self.object, Renderbuffer):
+            resource = self.object.resource
+            return None if resource is None else (resource, 0, 0, 0)
+        found = self.object.storage(self.face, self.level)
+        if found is None:
+            return None
+        resource, level, first = found
+        if self.layered:
+            return resource, level, 0, self.layers - 1
+        first += self.layer
+        return resource, level, first, first
+
+    def surface(self, srgb: bool) -> Surface | None:
+        """The render target; without `srgb` writes are not encoded."""
+        place = self.place()
+        if place is None:
+            return None
+        resource, level, first, last = place
+        format = resource.desc.format
+        return Surface(resource, format if srgb else linear_twin(format), level, first, last)
+
+
+class Framebuffer(GLObject):
+    """A framebuffer object made by the application."""
+
+    kind = "framebuffer"
+    is_window = False
+
+    def __init__(self, name: int, max_colors: int):
+        super().__init__(name)
+        self.attachments: dict[int | str, Attachment] = {}
+        self.draw_buffers: list[int] = [GL.COLOR_ATTACHMENT0] + [GL.NONE] * (max_colors - 1)
+        self.read_buffer: int = GL.COLOR_ATTACHMENT0
+        self.default_size = (0, 0, 0, 0)  # width, height, layers, samples without attachments
+        self.fixed_locations = False
+
+    def attach(self, point: int | str, attachment: Attachment | None) -> None:
+        if attachment is not None:
+            attachment.object.retain()
+        old = self.attachments.pop(point, None)
+        if old is not None:
+            old.object.release()
+        if attachment is not None:
+            self.attachments[point] = attachment
+
+    def detach(self, item: GLObject) -> bool:
+        """Remove every attachment of a deleted object; True if there was one."""
+        points = [p for p, a in self.attachments.items() if a.object is item]
+        for point in points:
+            self.attach(point, None)
+        return bool(points)
+
+    def color(self, buffer: int) -> Attachment | None:
+        """The attachment a draw or read buffer name means."""
+        return self.attachments.get(buffer - GL.COLOR_ATTACHMENT0)
+
+    @property
+    def depth_stencil(self) -> Attachment | None:
+        return self.attachments.get(DEPTH) or self.attachments.get(STENCIL)
+
+    @property
+    def samples(self) -> int:
+        for attachment in self.attachments.values():
+            return attachment.samples
+        return self.default_size[3]
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """The area all attachments have in common."""
+        if not self.attachments:
+            return self.default_size[:2]
+        sizes = [a.size for a in self.attachments.values()]
+        return min(s[0] for s in sizes), min(s[1] for s in sizes)
+
+    def has(self, channel: str) -> bool:
+        """Is there a depth ("Z") or stencil ("S") buffer?"""
+        found = self.attachments.get(DEPTH if channel == "Z" else STENCIL)
+        return found is not None and found.info is not None and channel in found.info.base
+
+    def status(self, ctx: Context) -> int:
+        """What glCheckFramebufferStatus says."""
+        if not self.attachments:
+            if self.default_size[0] and self.default_size[1]:
+                return GL.FRAMEBUFFER_COMPLETE
+            return GL.FRAMEBUFFER_INCOMPLETE_MISSING_ATTACHMENT
+        for point, attachment in self.attachments.items():
+            if not _complete_attachment(ctx, point, attachment):
+                return GL.FRAMEBUFFER_INCOMPLETE_ATTACHMENT
+        if len({max(a.samples, 1) for a in self.attachments.values()}) > 1:
+            return GL.FRAMEBUFFER_INCOMPLETE_MULTISAMPLE
+        layered = {a.layered for a in self.attachments.values()}
+        if len(layered) > 1:
+            return GL.FRAMEBUFFER_INCOMPLETE_LAYER_TARGETS
+        depth, stencil = self.attachments.get(DEPTH), self.attachments.get(STENCIL)
+        if depth is not None and stencil is not None and not depth.same_image(stencil):
+            return GL.FRAMEBUFFER_UNSUPPORTED
+        return GL.FRAMEBUFFER_COMPLETE
+
+    def state(self, ctx: Context) -> FramebufferState:
+        """The pipe framebuffer, colour buffers in the order of the draw buffers."""
+        srgb = ctx.raster.framebuffer_srgb
+        colors: list[Surface | None] = []
+        for name in self.draw_buffers:
+            found = self.color(name) if name != GL.NONE else None
+            colors.append(found.surface(srgb) if found is not None else None)
+        while colors and colors[-1] is None:
+            colors.pop()
+        zs = self.depth_stencil
+        width, height = self.size
+        layers = min((a.layers for a in self.attachments.values() if a.layered), default=1)
+        if not self.attachments:
+            layers = max(1, self.default_size[2])
+        return FramebufferState(
+            width,
+            height,
+            layers,
+            self.samples,
+            tuple(colors),
+            zs.surface(False) if zs is not None else None,
+        )
+
+    def read_attachment(self) -> Attachment | None:
+        return self.color(self.read_buffer) if self.read_buffer != GL.NONE else None
+
+    def destroy(self) -> None:
+        for point in list(self.attachments):
+            self.attach(point, None)
+
+
+def _complete_attachment(ctx: Context, point: int | str, attachment: Attachment) -> bool:
+    info, place = attachment.info, attachment.place()
+    if info is None or place is None or 0 in attachment.size:
+        return False
+    if not attachment.layered and attachment.layer >= attachment.layers:
+        return False
+    resource = place[0]
+    format, target = resource.desc.format, resource.desc.target
+    if isinstance(point, str):
+        letter = "Z" if point == DEPTH else "S"
+        if letter not in info.base:
+            return False
+        bind = Bind.DEPTH_STENCIL
+    else:
+        if not info.is_color or (info.compat_only and not ctx.is_compat):
+            return False
+        bind = Bind.RENDER_TARGET
+    return ctx.screen.is_format_supported(format, target, resource.desc.samples, bind)
+
+
+class WindowFramebuffer(Framebuffer):
+    """Framebuffer 0: off-screen images of a fixed size, or nothing at all."""
+
+    kind = "default framebuffer"
+    is_window = True
+
+    def __init__(self, ctx: Context, size: tuple[int, int] | None, samples: int):
+        super().__init__(0, ctx.caps.max_render_targets)
+        self.draw_buffers[0] = self.read_buffer = GL.BACK
+        if size is None:
+            return
+        samples = samples if ctx.caps.max_samples >= samples > 1 else 0
+        self._add(ctx, 0, GL.RGBA8, FORMATS["R8G8B8A8_UNORM"], size, samples)
+        zs = FORMATS["Z24_UNORM_S8_UINT"]
+        both = self._add(ctx, DEPTH, GL.DEPTH24_STENCIL8, zs, size, samples)
+        self.attach(STENCIL, Attachment(both))
+
+    def _add(
+        self, ctx: Context, point: int | str, internal: int, format: Format,
+        size: tuple[int, int], samples: int,
+    ) -> Renderbuffer:  # fmt: skip
+        buffer = Renderbuffer(0)
+        bind = Bind.DEPTH_STENCIL if format.is_depth_stencil else Bind.RENDER_TARGET
+        buffer.resource = ctx.screen.resource_create(
+            ResourceDesc(
+                Target.TEXTURE_2D,
+                format,
+                *size,
+                samples=samples,
+                bind=bind,
+                label="default framebuffer",
+            )
+        )
+        buffer.width, buffer.height = size
+        buffer.samples = samples
+        buffer.info, buffer.internal_format = INTERNAL_FORMATS[internal], internal
+        self.attach(point, Attachment(buffer))
+        buffer.release()
+        return buffer
+
+    def color(self, buffer: int) -> Attachment | None:
+        """Any of the back, front, left names means the one colour buffer there is."""
+        return self.attachments.get(0)
+
+    def status(self, ctx: Context) -> int:
+        return GL.FRAMEBUFFER_COMPLETE if self.attachments else GL.FRAMEBUFFER_UNDEFINED
+
+
+class FramebufferBindings:
+    """Names, and the framebuffers bound for drawing and reading."""
+
+    def __init__(self, ctx: Context, size: tuple[int, int] | None, samples: int):
+        self.ctx = ctx
+        self.names: NameTable[Framebuffer] = NameTable("framebuffer")
+        self.window = WindowFramebuffer(ctx, size, samples)
+        self.draw: Framebuffer = self.window.retain()
+        self.read: Framebuffer = self.window.retain()
+
+    def bind(self, framebuffer: Framebuffer, draw: bool, read: bool) -> None:
+        if draw and framebuffer is not self.draw:
+            framebuffer.retain()
+            self.draw.release()
+            self.draw = framebuffer
+            self.ctx.dirty |= Dirty.FRAMEBUFFER
+        if read and framebuffer is not self.read:
+            framebuffer.retain()
+            self.read.release()
+            self.read = framebuffer
+
+    def detach(self, item: GLObject) -> None:
+        """A deleted texture or renderbuffer leaves the *bound* framebuffers only."""
+        for framebuffer in {self.draw, self.read}:
+            if not framebuffer.is_window and framebuffer.detach(item):
+                self.ctx.dirty |= Dirty.FRAMEBUFFER
+
+    def release_all(self) -> None:
+        self.draw.release()
+        self.read.release()
+        self.names.clear()
+        self.window.release()

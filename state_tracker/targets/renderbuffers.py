@@ -1,0 +1,211 @@
+"""Renderbuffer objects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pipe.enums import Bind, Target
+from pipe.resource import Resource, ResourceDesc
+from state_tracker.dirty import Dirty
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+    out_of_memory,
+)
+from state_tracker.entry_points.memory import Pointer, read_array
+from state_tracker.entry_points.registry import entry, register
+from state_tracker.getters import gets
+from state_tracker.objects import GLObject, NameTable, swap
+from state_tracker.texturing.texture_formats import INTERNAL_FORMATS, InternalFormat, choose_format
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["Renderbuffer", "RenderbufferState", "channel_bits"]
+
+
+class Renderbuffer(GLObject):
+    """A two-dimensional image to render to."""
+
+    kind = "renderbuffer"
+
+    def __init__(self, name: int):
+        super().__init__(name)
+        self.width = self.height = self.samples = 0
+        self.info: InternalFormat = INTERNAL_FORMATS[GL.RGBA]
+        self.internal_format: int = GL.RGBA
+        self.resource: Resource | None = None
+
+    def destroy(self) -> None:
+        if self.resource is not None:
+            self.resource.unref()
+            self.resource = None
+
+
+class RenderbufferState:
+    """Names, and the bound renderbuffer."""
+
+    def __init__(self) -> None:
+        self.names: NameTable[Renderbuffer] = NameTable("renderbuffer")
+        self.bound: Renderbuffer | None = None
+
+    def release_all(self) -> None:
+        self.bound = swap(self.bound, None)
+        self.names.clear()
+
+
+@entry
+def gen_renderbuffers(ctx: Context, n: int) -> list[int]:
+    return ctx.renderbuffers.names.generate(n)
+
+
+@entry
+def create_renderbuffers(ctx: Context, n: int) -> list[int]:
+    names = ctx.renderbuffers.names.generate(n)
+    for name in names:
+        ctx.renderbuffers.names.bind(name, Renderbuffer, True)
+    return names
+
+
+@entry
+def is_renderbuffer(ctx: Context, renderbuffer: int) -> int:
+    return int(ctx.renderbuffers.names.get(renderbuffer) is not None)
+
+
+@entry
+def delete_renderbuffers(ctx: Context, n: int, renderbuffers: Pointer) -> None:
+    if n < 0:
+        raise invalid_value("a negative number of renderbuffers")
+    state = ctx.renderbuffers
+    for name in read_array(renderbuffers, "uint", n):
+        found = state.names.pop(int(name))
+        if found is None:
+            continue
+        if state.bound is found:
+            state.bound = swap(found, None)
+        ctx.framebuffers.detach(found)
+        found.release()
+
+
+@entry
+def bind_renderbuffer(ctx: Context, target: int, renderbuffer: int) -> None:
+    if target != GL.RENDERBUFFER:
+        raise invalid_enum(target, "renderbuffer target")
+    state = ctx.renderbuffers
+    found = None
+    if renderbuffer:
+        found = state.names.bind(renderbuffer, Renderbuffer, ctx.is_core)
+    state.bound = swap(state.bound, found)
+
+
+def _bound(ctx: Context, target: int) -> Renderbuffer:
+    if target != GL.RENDERBUFFER:
+        raise invalid_enum(target, "renderbuffer target")
+    if ctx.renderbuffers.bound is None:
+        raise invalid_operation("no renderbuffer is bound")
+    return ctx.renderbuffers.bound
+
+
+def _storage(
+    ctx: Context, buffer: Renderbuffer, samples: int, internalformat: int, width: int, height: int
+) -> None:
+    info = INTERNAL_FORMATS.get(internalformat)
+    legacy = info is not None and info.compat_only and not ctx.is_compat
+    if info is None or legacy or info.is_compressed or not info.renderable_in_core:
+        raise invalid_enum(internalformat, "renderable internal format")
+    if width < 0 or height < 0 or max(width, height) > ctx.caps.max_texture_2d_size:
+        raise invalid_value(f"a renderbuffer cannot be {width}x{height}")
+    if samples < 0:
+        raise invalid_value("negative number of samples")
+    if samples > ctx.caps.max_samples:
+        raise invalid_operation(f"the driver has {ctx.caps.max_samples} samples at most")
+    samples = samples if ctx.caps.max_samples > 1 else 0
+    bind = Bind.RENDER_TARGET if info.is_color else Bind.DEPTH_STENCIL
+    format = choose_format(ctx.screen, info.candidates, Target.TEXTURE_2D, samples, bind)
+    if format is None:
+        raise invalid_operation(f"the driver cannot render to GL_{info.name}")
+    buffer.destroy()
+    if width and height:
+        label = buffer.label or f"renderbuffer {buffer.name}"
+        desc = ResourceDesc(
+            Target.TEXTURE_2D, format, width, height, samples=samples, bind=bind, label=label
+        )
+        try:
+            buffer.resource = ctx.screen.resource_create(desc)
+        except MemoryError:
+            raise out_of_memory(f"no room for {label}") from None
+    buffer.width, buffer.height, buffer.samples = width, height, samples
+    buffer.info, buffer.internal_format = info, internalformat
+    ctx.dirty |= Dirty.FRAMEBUFFER
+
+
+@entry
+def renderbuffer_storage(
+    ctx: Context, target: int, internalformat: int, width: int, height: int
+) -> None:
+    _storage(ctx, _bound(ctx, target), 0, internalformat, width, height)
+
+
+@entry
+def renderbuffer_storage_multisample(
+    ctx: Context, target: int, samples: int, internalformat: int, width: int, height: int
+) -> None:
+    _storage(ctx, _bound(ctx, target), samples, internalformat, width, height)
+
+
+@entry
+def named_renderbuffer_storage(
+    ctx: Context, name: int, internalformat: int, width: int, height: int
+) -> None:
+    _storage(ctx, ctx.renderbuffers.names.require(name), 0, internalformat, width, height)
+
+
+@entry
+def named_renderbuffer_storage_multisample(
+    ctx: Context, name: int, samples: int, internalformat: int, width: int, height: int
+) -> None:
+    _storage(ctx, ctx.renderbuffers.names.require(name), samples, internalformat, width, height)
+
+
+def channel_bits(info: InternalFormat, letter: str) -> int:
+    """Bits of a channel as GL reports them: those of the format that stores it."""
+    format = info.candidates[0]
+    if letter in "RGBA" and info.base in ("R", "RG", "RGB", "RGBA") and letter not in info.base:
+        return 0
+    return next((c.bits for c in format.channels if c.name == letter), 0)
+
+
+def _parameter(buffer: Renderbuffer, pname: int) -> list[int]:
+    values: dict[int, int] = {
+        GL.RENDERBUFFER_WIDTH: buffer.width,
+        GL.RENDERBUFFER_HEIGHT: buffer.height,
+        GL.RENDERBUFFER_INTERNAL_FORMAT: buffer.internal_format,
+        GL.RENDERBUFFER_SAMPLES: buffer.samples,
+    }
+    for name, letter in (
+        ("RED", "R"),
+        ("GREEN", "G"),
+        ("BLUE", "B"),
+        ("ALPHA", "A"),
+        ("DEPTH", "Z"),
+        ("STENCIL", "S"),
+    ):
+        bits = channel_bits(buffer.info, letter) if buffer.resource is not None else 0
+        values[getattr(GL, f"RENDERBUFFER_{name}_SIZE")] = bits
+    if pname not in values:
+        raise invalid_enum(pname, "renderbuffer parameter")
+    return [values[pname]]
+
+
+@entry
+def get_renderbuffer_parameteriv(ctx: Context, target: int, pname: int) -> list[int]:
+    return _parameter(_bound(ctx, target), pname)
+
+
+register(
+    "get_named_renderbuffer_parameteriv",
+    lambda ctx, name, pname: _parameter(ctx.renderbuffers.names.require(name), pname),
+)
+gets({"RENDERBUFFER_BINDING": lambda c: c.renderbuffers.bound.name if c.renderbuffers.bound else 0})

@@ -1,0 +1,1 @@
+"""Textures: formats, targets, images, parameters, samplers, mipmaps."""

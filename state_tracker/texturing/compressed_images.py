@@ -1,0 +1,78 @@
+"""Compressed images passed as such: glCompressedTexImage*, glCompressedTexSubImage*."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
+from state_tracker.entry_points.memory import Pointer
+from state_tracker.entry_points.registry import register
+from state_tracker.pixel_data.pixel_store import client_image
+from state_tracker.texturing.teximage import Bytes, check_part, check_sizes, store_pixels
+from state_tracker.texturing.texture_formats import INTERNAL_FORMATS, InternalFormat
+from state_tracker.texturing.texture_targets import image_target
+from state_tracker.texturing.textures import current, make_image
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__: list[str] = []
+
+
+def _compressed_data(
+    ctx: Context, info: InternalFormat, extent: tuple[int, int, int], size: int, data: Pointer
+) -> Bytes | None:
+    format = info.candidates[0]
+    rows, row_bytes = format.rows(extent[1]), format.row_bytes(extent[0])
+    if size != rows * row_bytes * extent[2]:
+        raise invalid_value(f"{size} bytes are not the size of this compressed image")
+    raw = client_image(ctx, data, size)
+    return None if raw is None else raw.reshape(extent[2], rows, row_bytes)
+
+
+def _compressed_family(dimensions: int) -> None:
+    pad, ones = (0,) * (3 - dimensions), (1,) * (3 - dimensions)
+
+    def define(ctx: Context, target: int, level: int, internalformat: int, *args: Any) -> None:
+        info, face, proxy = image_target(target, dimensions)
+        *size, border, byte_count, data = args
+        kind = INTERNAL_FORMATS.get(internalformat)
+        if kind is None or not kind.is_compressed or dimensions == 1:
+            raise invalid_enum(internalformat, "compressed internal format")
+        extent = (*size, *ones)
+        if border or not check_sizes(ctx, info, level, extent):
+            raise invalid_value("bad size of a compressed image")
+        image = make_image(ctx, kind, info, extent)
+        if proxy:
+            ctx.textures.proxies[(info.value, level)] = image
+            return
+        texture = current(ctx, info.value)
+        if texture.immutable_levels:
+            raise invalid_operation("the texture's storage is immutable")
+        rows = _compressed_data(ctx, kind, extent, byte_count, data)
+        texture.define(face, level, image)
+        if rows is not None:
+            store_pixels(ctx, texture, face, level, (0, 0, 0), extent, rows)
+
+    def update(ctx: Context, target: int, level: int, *args: Any) -> None:
+        info, face, _ = image_target(target, dimensions)
+        at, extent = args[:dimensions] + pad, args[dimensions : 2 * dimensions] + ones
+        format, byte_count, data = args[2 * dimensions :]
+        texture = current(ctx, info.value)
+        image = check_part(texture, face, level, at, extent)
+        if not image.format.is_compressed or image.info.value != format:
+            raise invalid_operation("the image has another format")
+        for axis, block in ((0, image.format.block_width), (1, image.format.block_height)):
+            ends = at[axis] + extent[axis] == image.extent[axis]
+            if at[axis] % block or (extent[axis] % block and not ends):
+                raise invalid_operation("the box does not consist of whole blocks")
+        rows = _compressed_data(ctx, image.info, extent, byte_count, data)
+        if rows is not None:
+            store_pixels(ctx, texture, face, level, at, extent, rows)
+
+    register(f"compressed_tex_image{dimensions}d", define)
+    register(f"compressed_tex_sub_image{dimensions}d", update)
+
+
+for _n in (1, 2, 3):
+    _compressed_family(_n)

@@ -1,0 +1,71 @@
+"""glGenerateMipmap."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import invalid_enum, invalid_operation
+from state_tracker.entry_points.registry import entry
+from state_tracker.texturing.textures import TexImage, TextureObject, current
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["generate"]
+
+_TARGETS = frozenset(
+    (
+        GL.TEXTURE_1D,
+        GL.TEXTURE_2D,
+        GL.TEXTURE_3D,
+        GL.TEXTURE_1D_ARRAY,
+        GL.TEXTURE_2D_ARRAY,
+        GL.TEXTURE_CUBE_MAP,
+        GL.TEXTURE_CUBE_MAP_ARRAY,
+    )
+)
+
+
+def generate(ctx: Context, texture: TextureObject) -> None:
+    """Derive every level below the base level from it."""
+    base = texture.image(0, texture.base_level)
+    if base is None or not base.width:
+        return
+    if base.info.base in ("S",) or base.info.is_integer or base.format.is_compressed:
+        raise invalid_operation(f"no mipmaps of GL_{base.info.name}")
+    if texture.target.faces == 6 and not texture.is_complete(False):
+        raise invalid_operation("the cube map is not complete")
+    last = texture.last_level
+    for level in range(texture.base_level + 1, last + 1):
+        extent = texture.level_extent(*base.extent, level - texture.base_level)
+        for face, images in enumerate(texture.images):
+            old = images.get(level)
+            if old is None or old.extent != extent or old.info is not base.info:
+                texture.define(face, level, TexImage(*extent, base.info, base.format))
+    texture.finalize()
+    resource = texture.resource
+    if resource is None:
+        return
+    last = min(last, resource.desc.last_level)
+    if last > texture.base_level:
+        layers = resource.desc.array_size
+        ctx.pipe.generate_mipmap(
+            resource, resource.desc.format, texture.base_level, last, 0, layers - 1
+        )
+    texture.changed()
+
+
+@entry
+def generate_mipmap(ctx: Context, target: int) -> None:
+    if target not in _TARGETS:
+        raise invalid_enum(target, "mipmapped texture target")
+    generate(ctx, current(ctx, target))
+
+
+@entry
+def generate_texture_mipmap(ctx: Context, texture: int) -> None:
+    found = ctx.textures.names.require(texture)
+    if found.target.value not in _TARGETS:
+        raise invalid_operation("this texture has no mipmaps")
+    generate(ctx, found)

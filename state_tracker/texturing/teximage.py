@@ -1,0 +1,415 @@
+"""Defining and updating texture images: glTexImage*, glTexSubImage*, storage, copies, buffers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pipe import codecs
+from pipe.enums import MapFlags, Target
+from pipe.state import Box
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
+from state_tracker.entry_points.memory import Pointer
+from state_tracker.entry_points.registry import entry, register
+from state_tracker.pixel_data.convert import to_pipe
+from state_tracker.pixel_data.pixel_store import check_pair, read_client
+from state_tracker.texturing.mipmaps import generate
+from state_tracker.texturing.texture_formats import INTERNAL_FORMATS, InternalFormat
+from state_tracker.texturing.texture_targets import TARGETS, TargetInfo, image_target
+from state_tracker.texturing.textures import TexImage, TextureObject, current, make_image
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["internal_format", "store_pixels"]
+
+Bytes = npt.NDArray[np.uint8]
+
+
+def internal_format(ctx: Context, value: int) -> InternalFormat:
+    """The internal format of that GL value; INVALID_VALUE if GL or the profile has none."""
+    info = INTERNAL_FORMATS.get(value)
+    if info is None or (info.compat_only and ctx.is_core):
+        raise invalid_value(f"{GL.name_of(value)} is not an internal format")
+    return info
+
+
+def pipe_box(
+    texture: TextureObject, face: int, x: int, y: int, z: int, w: int, h: int, d: int
+) -> Box:
+    """GL's box in pipe's axes: array layers and cube faces are z."""
+    if texture.target.pipe is Target.TEXTURE_1D_ARRAY:
+        return Box(x, 0, y, w, 1, h)
+    return Box(x, y, z + face, w, h, d)
+
+
+def store_pixels(
+    ctx: Context,
+    texture: TextureObject,
+    face: int,
+    level: int,
+    at: tuple[int, int, int],
+    extent: tuple[int, int, int],
+    rows: Bytes,
+) -> None:
+    """Write rows `[d, h, row bytes]` of the image's own format into a box of it."""
+    place = texture.storage(face, level)
+    if place is None or 0 in extent:
+        return
+    resource, at_level, layer = place
+    box = pipe_box(texture, layer, *at, *extent)
+    if texture.target.pipe is Target.TEXTURE_1D_ARRAY:
+        rows = rows.reshape(extent[1], 1, -1)
+    flags = MapFlags.WRITE | MapFlags.DISCARD_RANGE
+    transfer = ctx.pipe.transfer_map(resource, at_level, flags, box)
+    transfer.data[...] = rows.reshape(transfer.data.shape)
+    ctx.pipe.transfer_unmap(transfer)
+
+
+def check_sizes(ctx: Context, target: TargetInfo, level: int, extent: tuple[int, int, int]) -> bool:
+    """Are level and size legal? Raises for what is always wrong, False for "too big"."""
+    if level < 0 or (level and not target.mipmapped):
+        raise invalid_value(f"level {level} of a {target.name}")
+    limit = target.limit(ctx)
+    if level > limit.bit_length() - 1:
+        raise invalid_value(f"level {level} is beyond the smallest mipmap")
+    if min(extent) < 0:
+        raise invalid_value("negative image size")
+    if target.pipe.is_cube and extent[0] != extent[1]:
+        raise invalid_value("cube map images are square")
+    if target.value == GL.TEXTURE_CUBE_MAP_ARRAY and extent[2] % 6:
+        raise invalid_value("a cube map array has a multiple of 6 layers")
+    for axis, size in enumerate(extent):
+        bound = ctx.caps.max_texture_array_layers if axis == target.layers_axis else limit >> level
+        if axis < max(target.dimensions, 2 if target.multisample else 0) and size > max(bound, 1):
+            return False
+    return True
+
+
+def _check_type(info: InternalFormat, target: TargetInfo, format: int) -> None:
+    """Do the client format and the internal format belong together?"""
+    depth = format in (GL.DEPTH_COMPONENT, GL.DEPTH_STENCIL)
+    if depth != (info.base in ("Z", "ZS")) or (format == GL.STENCIL_INDEX) != (info.base == "S"):
+        raise invalid_operation(f"GL_{info.name} cannot be filled from {GL.name_of(format)}")
+    if depth and target.pipe is Target.TEXTURE_3D:
+        raise invalid_operation("3D textures have no depth formats")
+    if info.is_color and info.is_integer != ("_INTEGER" in GL.name_of(format)):
+        raise invalid_operation("integer formats go with integer formats only")
+
+
+def tex_image(
+    ctx: Context,
+    dimensions: int,
+    target: int,
+    level: int,
+    internalformat: int,
+    extent: tuple[int, int, int],
+    border: int,
+    format: int,
+    type: int,
+    pixels: Pointer,
+) -> None:
+    """glTexImageND."""
+    info, face, proxy = image_target(target, dimensions)
+    check_pair(ctx, format, type)
+    kind = internal_format(ctx, internalformat)
+    if border and (not ctx.is_compat or border != 1 or info.value == GL.TEXTURE_RECTANGLE):
+        raise invalid_value("texture borders")
+    if border:
+        raise invalid_value("texture borders are not supported")
+    fits = check_sizes(ctx, info, level, extent)
+    _check_type(kind, info, format)
+    if kind.is_compressed and dimensions == 1:
+        raise invalid_enum(internalformat, "internal format of a 1D image")
+    image = make_image(ctx, kind, info, extent, encodable=True)
+    if proxy:
+        ctx.textures.proxies[(info.value, level)] = (
+            image if fits else TexImage(0, 0, 0, kind, image.format)
+        )
+        return
+    if not fits:
+        raise invalid_value(f"{'x'.join(map(str, extent))} is too large for a {info.name}")
+    texture = current(ctx, info.value)
+    if texture.immutable_levels:
+        raise invalid_operation("the texture's storage is immutable")
+    client = read_client(ctx, format, type, pixels, extent, dimensions)
+    texture.define(face, level, image)
+    if client is not None:
+        _fill(ctx, texture, face, level, (0, 0, 0), extent, format, type, client)
+    after_update(ctx, texture, level)
+
+
+def _fill(
+    ctx: Context,
+    texture: TextureObject,
+    face: int,
+    level: int,
+    at: tuple[int, int, int],
+    extent: tuple[int, int, int],
+    format: int,
+    type: int,
+    client: Bytes,
+) -> None:
+    image = texture.image(face, level)
+    assert image is not None
+    rows = to_pipe(image.format, format, type, client, image.info.base)
+    if image.info.base == "ZS" and format == GL.DEPTH_COMPONENT:
+        rows = _keep_stencil(ctx, texture, face, level, at, extent, rows)
+    store_pixels(ctx, texture, face, level, at, extent, rows)
+
+
+def _keep_stencil(
+    ctx: Context, texture: TextureObject, face: int, level: int,
+    at: tuple[int, int, int], extent: tuple[int, int, int], rows: Bytes,
+) -> Bytes:  # fmt: skip
+    """Updating depth alone leaves the stencil bits of a combined format as they are."""
+    image, place = texture.image(face, level), texture.storage(face, level)
+    assert image is not None and place is not None
+    box = pipe_box(texture, place[2], *at, *extent)
+    transfer = ctx.pipe.transfer_map(place[0], place[1], MapFlags.READ, box)
+    old = codecs.texels(image.format, np.ascontiguousarray(transfer.data))
+    ctx.pipe.transfer_unmap(transfer)
+    fresh = codecs.texels(image.format, np.ascontiguousarray(rows))
+    merged = codecs.pack_stencil(
+        image.format, fresh.reshape(old.shape), codecs.unpack_stencil(image.format, old)
+    )
+    return codecs.texel_bytes(image.format, merged)
+
+
+def after_update(ctx: Context, texture: TextureObject, level: int) -> None:
+    """The compatibility profile's automatic mipmaps."""
+    if texture.generate_mipmap and level == texture.base_level:
+        generate(ctx, texture)
+
+
+@entry
+def tex_image1d(
+    ctx: Context, target: int, level: int, internalformat: int, width: int,
+    border: int, format: int, type: int, pixels: Pointer,
+) -> None:  # fmt: skip
+    extent = (width, 1, 1)
+    tex_image(ctx, 1, target, level, internalformat, extent, border, format, type, pixels)
+
+
+@entry
+def tex_image2d(
+    ctx: Context, target: int, level: int, internalformat: int, width: int, height: int,
+    border: int, format: int, type: int, pixels: Pointer,
+) -> None:  # fmt: skip
+    extent = (width, height, 1)
+    tex_image(ctx, 2, target, level, internalformat, extent, border, format, type, pixels)
+
+
+@entry
+def tex_image3d(
+    ctx: Context, target: int, level: int, internalformat: int, width: int, height: int,
+    depth: int, border: int, format: int, type: int, pixels: Pointer,
+) -> None:  # fmt: skip
+    extent = (width, height, depth)
+    tex_image(ctx, 3, target, level, internalformat, extent, border, format, type, pixels)
+
+
+# -- parts of images -------------------------------------------------------------------------------
+
+
+def check_part(
+    texture: TextureObject,
+    face: int,
+    level: int,
+    at: tuple[int, int, int],
+    extent: tuple[int, int, int],
+) -> TexImage:
+    """The image a sub-image call means; GL errors if it or the box does not exist."""
+    if level < 0:
+        raise invalid_value("negative level")
+    image = texture.image(face, level)
+    if image is None:
+        raise invalid_operation(f"level {level} has no image")
+    for offset, size, whole in zip(at, extent, image.extent, strict=True):
+        if size < 0 or offset < 0 or offset + size > whole:
+            raise invalid_value("the box is outside the image")
+    return image
+
+
+def tex_sub_image(
+    ctx: Context, dimensions: int, texture: TextureObject, face: int, level: int,
+    at: tuple[int, int, int], extent: tuple[int, int, int],
+    format: int, type: int, pixels: Pointer,
+) -> None:  # fmt: skip
+    """glTexSubImageND."""
+    image = check_part(texture, face, level, at, extent)
+    check_pair(ctx, format, type)
+    if image.info.base == "ZS" and format == GL.STENCIL_INDEX:
+        raise invalid_operation("stencil alone cannot be updated here")
+    _check_type(image.info, texture.target, format)
+    if image.format.is_compressed:
+        raise invalid_operation("compressed images are updated with compressed data")
+    client = read_client(ctx, format, type, pixels, extent, dimensions)
+    if client is not None:
+        if texture.target.value == GL.TEXTURE_CUBE_MAP and dimensions == 3:
+            for i in range(extent[2]):  # by name, cube faces are layers
+                part = client[i : i + 1]
+                flat = (extent[0], extent[1], 1)
+                _fill(ctx, texture, at[2] + i, level, (at[0], at[1], 0), flat, format, type, part)
+        else:
+            _fill(ctx, texture, face, level, at, extent, format, type, client)
+        after_update(ctx, texture, level)
+
+
+def _named_image(ctx: Context, name: int, dimensions: int) -> TextureObject:
+    texture = ctx.textures.names.require(name)
+    expected = 3 if texture.target.value == GL.TEXTURE_CUBE_MAP else texture.target.dimensions
+    if expected != dimensions:
+        raise invalid_operation(f"texture {name} is no {dimensions}D image")
+    return texture
+
+
+def _sub_image_family(dimensions: int) -> None:
+    pad = (0,) * (3 - dimensions)
+    ones = (1,) * (3 - dimensions)
+
+    def split(args: tuple[Any, ...]) -> tuple[Any, ...]:
+        at, extent = args[:dimensions] + pad, args[dimensions : 2 * dimensions] + ones
+        return (at, extent, *args[2 * dimensions :])
+
+    def by_target(ctx: Context, target: int, level: int, *args: Any) -> None:
+        info, face, proxy = image_target(target, dimensions)
+        if proxy:
+            raise invalid_enum(target, "texture image target")
+        tex_sub_image(ctx, dimensions, current(ctx, info.value), face, level, *split(args))
+
+    def by_name(ctx: Context, name: int, level: int, *args: Any) -> None:
+        texture = _named_image(ctx, name, dimensions)
+        tex_sub_image(ctx, dimensions, texture, 0, level, *split(args))
+
+    register(f"tex_sub_image{dimensions}d", by_target)
+    register(f"texture_sub_image{dimensions}d", by_name)
+
+
+for _n in (1, 2, 3):
+    _sub_image_family(_n)
+
+
+_UNSIZED = frozenset(
+    [
+        "1",
+        "2",
+        "3",
+        "4",
+        "RED",
+        "RG",
+        "RGB",
+        "RGBA",
+        "SRGB",
+        "SRGB_ALPHA",
+        "DEPTH_COMPONENT",
+        "DEPTH_STENCIL",
+        "STENCIL_INDEX",
+        "ALPHA",
+        "LUMINANCE",
+        "LUMINANCE_ALPHA",
+        "INTENSITY",
+    ]
+)
+
+# -- immutable storage -----------------------------------------------------------------------------
+
+
+def _storage(
+    ctx: Context, texture: TextureObject, levels: int, internalformat: int,
+    extent: tuple[int, int, int], samples: int = 0, fixed: bool = True,
+) -> None:  # fmt: skip
+    if levels < 1 or min(extent) < 1:
+        raise invalid_value("storage needs at least one level and one texel")
+    info = INTERNAL_FORMATS.get(internalformat)
+    unsized = info is not None and info.name in _UNSIZED
+    if info is None or unsized or (info.compat_only and ctx.is_core):
+        raise invalid_enum(internalformat, "sized internal format")
+    if texture is ctx.textures.defaults[texture.target.value]:
+        raise invalid_operation("the default texture has no immutable storage")
+    if texture.immutable_levels:
+        raise invalid_operation("the texture's storage is immutable already")
+    if not check_sizes(ctx, texture.target, 0, extent):
+        raise invalid_value("the texture is too large")
+    edges = [s for axis, s in enumerate(extent) if axis != texture.target.layers_axis]
+    if levels > (max(edges).bit_length() if texture.target.mipmapped else 1):
+        raise invalid_operation("more levels than a full mipmap chain has")
+    texture.allocate(levels, make_image(ctx, info, texture.target, extent, samples, fixed))
+
+
+def _storage_family(dimensions: int) -> None:
+    ones = (1,) * (3 - dimensions)
+
+    def by_target(ctx: Context, target: int, levels: int, internalformat: int, *size: int) -> None:
+        info, _, proxy = image_target(target, 0) if target != GL.TEXTURE_CUBE_MAP else (
+            TARGETS[target], 0, False,
+        )  # fmt: skip
+        if info.dimensions != dimensions:
+            raise invalid_enum(target, f"target of {dimensions}D storage")
+        extent = (*size, *ones)
+        if proxy:
+            kind = internal_format(ctx, internalformat)
+            image = make_image(ctx, kind, info, (extent[0], extent[1], extent[2]))
+            ctx.textures.proxies[(info.value, 0)] = image
+            return
+        _storage(
+            ctx, current(ctx, info.value), levels, internalformat, (extent[0], extent[1], extent[2])
+        )
+
+    def by_name(ctx: Context, name: int, levels: int, internalformat: int, *size: int) -> None:
+        texture, extent = ctx.textures.names.require(name), (*size, *ones)
+        if texture.target.dimensions != dimensions:
+            raise invalid_operation(f"texture {name} has no {dimensions}D storage")
+        _storage(ctx, texture, levels, internalformat, (extent[0], extent[1], extent[2]))
+
+    register(f"tex_storage{dimensions}d", by_target)
+    register(f"texture_storage{dimensions}d", by_name)
+
+
+for _n in (1, 2, 3):
+    _storage_family(_n)
+
+
+def _multisample(
+    ctx: Context, texture: TextureObject, samples: int, internalformat: int,
+    extent: tuple[int, int, int], fixed: int, immutable: bool,
+) -> None:  # fmt: skip
+    info = INTERNAL_FORMATS.get(internalformat)
+    if info is None or not info.renderable_in_core:
+        raise invalid_enum(internalformat, "renderable internal format")
+    if samples < 1:
+        raise invalid_value("a multisample texture has at least one sample")
+    if samples > ctx.caps.max_samples:
+        raise invalid_operation(f"the driver has {ctx.caps.max_samples} samples at most")
+    if immutable:
+        _storage(ctx, texture, 1, internalformat, extent, samples, bool(fixed))
+        return
+    if texture.immutable_levels:
+        raise invalid_operation("the texture's storage is immutable")
+    if not check_sizes(ctx, texture.target, 0, extent):
+        raise invalid_value("the texture is too large")
+    texture.define(0, 0, make_image(ctx, info, texture.target, extent, samples, bool(fixed)))
+
+
+def _multisample_family(dimensions: int, name: str) -> None:
+    expected = GL.TEXTURE_2D_MULTISAMPLE if dimensions == 2 else GL.TEXTURE_2D_MULTISAMPLE_ARRAY
+
+    def call(ctx: Context, target: int, samples: int, internalformat: int, *rest: int) -> None:
+        if target != expected:
+            raise invalid_enum(target, "multisample texture target")
+        size = (*rest[:-1], *(1,) * (3 - dimensions))
+        extent = (size[0], size[1], size[2])
+        texture = current(ctx, target)
+        _multisample(
+            ctx, texture, samples, internalformat, extent, rest[-1], name.startswith("tex_storage")
+        )
+
+    register(name, call)
+
+
+for _n in (2, 3):
+    _multisample_family(_n, f"tex_image{_n}d_multisample")
+    _multisample_family(_n, f"tex_storage{_n}d_multisample")

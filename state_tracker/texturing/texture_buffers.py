@@ -1,0 +1,53 @@
+"""Buffer textures: glTexBuffer and its relatives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import invalid_enum, invalid_value
+from state_tracker.entry_points.registry import entry
+from state_tracker.texturing.texture_formats import INTERNAL_FORMATS
+from state_tracker.texturing.textures import TextureObject, current
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__: list[str] = []
+
+
+def _tex_buffer(
+    ctx: Context, texture: TextureObject, internalformat: int, name: int, offset: int, size: int
+) -> None:
+    info = INTERNAL_FORMATS.get(internalformat)
+    allowed = info is not None and info.is_color and info.base in ("R", "RG", "RGB", "RGBA")
+    if info is None or not allowed or info.is_compressed or info.candidates[0].is_srgb:
+        raise invalid_enum(internalformat, "buffer texture format")
+    buffer = ctx.buffers.names.require(name) if name else None
+    texture.attach_buffer(buffer, info, offset, size)
+
+
+@entry
+def tex_buffer(ctx: Context, target: int, internalformat: int, buffer: int) -> None:
+    if target != GL.TEXTURE_BUFFER:
+        raise invalid_enum(target, "buffer texture target")
+    _tex_buffer(ctx, current(ctx, target), internalformat, buffer, 0, 0)
+
+
+@entry
+def tex_buffer_range(
+    ctx: Context, target: int, internalformat: int, buffer: int, offset: int, size: int
+) -> None:
+    if target != GL.TEXTURE_BUFFER:
+        raise invalid_enum(target, "buffer texture target")
+    found = ctx.buffers.names.get(buffer)
+    if found is not None and (offset < 0 or size <= 0 or offset + size > found.size):
+        raise invalid_value("the range is outside the buffer")
+    if offset % 16:
+        raise invalid_value("the offset of a buffer texture is a multiple of 16")
+    _tex_buffer(ctx, current(ctx, target), internalformat, buffer, offset, size)
+
+
+@entry
+def texture_buffer(ctx: Context, texture: int, internalformat: int, buffer: int) -> None:
+    _tex_buffer(ctx, ctx.textures.names.require(texture), internalformat, buffer, 0, 0)

@@ -1,0 +1,255 @@
+"""Internal formats: what `GL_RGB8` means to a texture, and which pipe format stores it.
+
+The table lists, for each GL internal format, its base format (the channels it has) and pipe formats
+from best to worst; the first one the driver supports is taken. Everything else about an internal
+format follows from these two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from pipe.enums import Bind, Target
+from pipe.formats import FORMATS, Format
+from state_tracker.entry_points.enums import GL
+
+if TYPE_CHECKING:
+    from pipe.interface import Screen
+
+__all__ = ["INTERNAL_FORMATS", "InternalFormat", "choose_format", "linear_twin"]
+
+# GL name | base | pipe formats, best first. An upper-case base name lists the channels.
+_TABLE = """
+1 L L8_UNORM
+2 LA L8A8_UNORM
+3 RGB R8G8B8X8_UNORM R8G8B8A8_UNORM
+4 RGBA R8G8B8A8_UNORM
+RED R R8_UNORM
+RG RG R8G8_UNORM
+RGB RGB R8G8B8X8_UNORM R8G8B8A8_UNORM
+RGBA RGBA R8G8B8A8_UNORM
+R8 R R8_UNORM
+R8_SNORM R R8_SNORM
+R16 R R16_UNORM
+R16_SNORM R R16_SNORM
+RG8 RG R8G8_UNORM
+RG8_SNORM RG R8G8_SNORM
+RG16 RG R16G16_UNORM
+RG16_SNORM RG R16G16_SNORM
+R3_G3_B2 RGB B2G3R3_UNORM R3G3B2_UNORM B5G6R5_UNORM R8G8B8X8_UNORM R8G8B8A8_UNORM
+RGB4 RGB B5G6R5_UNORM R8G8B8X8_UNORM R8G8B8A8_UNORM
+RGB5 RGB B5G6R5_UNORM R8G8B8X8_UNORM R8G8B8A8_UNORM
+RGB565 RGB B5G6R5_UNORM R5G6B5_UNORM R8G8B8X8_UNORM R8G8B8A8_UNORM
+RGB8 RGB R8G8B8X8_UNORM R8G8B8A8_UNORM
+RGB8_SNORM RGB R8G8B8_SNORM R8G8B8A8_SNORM
+RGB10 RGB R10G10B10X2_UNORM R10G10B10A2_UNORM R16G16B16A16_UNORM
+RGB12 RGB R16G16B16_UNORM R16G16B16A16_UNORM
+RGB16 RGB R16G16B16_UNORM R16G16B16A16_UNORM
+RGB16_SNORM RGB R16G16B16_SNORM R16G16B16A16_SNORM
+RGBA2 RGBA B4G4R4A4_UNORM R8G8B8A8_UNORM
+RGBA4 RGBA B4G4R4A4_UNORM A4B4G4R4_UNORM R8G8B8A8_UNORM
+RGB5_A1 RGBA B5G5R5A1_UNORM A1B5G5R5_UNORM R8G8B8A8_UNORM
+RGBA8 RGBA R8G8B8A8_UNORM B8G8R8A8_UNORM
+RGBA8_SNORM RGBA R8G8B8A8_SNORM
+RGB10_A2 RGBA R10G10B10A2_UNORM
+RGB10_A2UI RGBA R10G10B10A2_UINT
+RGBA12 RGBA R16G16B16A16_UNORM
+RGBA16 RGBA R16G16B16A16_UNORM
+RGBA16_SNORM RGBA R16G16B16A16_SNORM
+SRGB RGB R8G8B8X8_SRGB R8G8B8A8_SRGB
+SRGB8 RGB R8G8B8X8_SRGB R8G8B8A8_SRGB
+SRGB_ALPHA RGBA R8G8B8A8_SRGB
+SRGB8_ALPHA8 RGBA R8G8B8A8_SRGB
+R16F R R16_FLOAT
+RG16F RG R16G16_FLOAT
+RGB16F RGB R16G16B16_FLOAT R16G16B16A16_FLOAT
+RGBA16F RGBA R16G16B16A16_FLOAT
+R32F R R32_FLOAT
+RG32F RG R32G32_FLOAT
+RGB32F RGB R32G32B32_FLOAT R32G32B32A32_FLOAT
+RGBA32F RGBA R32G32B32A32_FLOAT
+R11F_G11F_B10F RGB R11G11B10_FLOAT
+RGB9_E5 RGB R9G9B9E5_FLOAT
+ALPHA A A8_UNORM R8G8B8A8_UNORM
+ALPHA4 A A8_UNORM
+ALPHA8 A A8_UNORM
+ALPHA12 A A16_UNORM
+ALPHA16 A A16_UNORM
+LUMINANCE L L8_UNORM
+LUMINANCE4 L L8_UNORM
+LUMINANCE8 L L8_UNORM
+LUMINANCE12 L L16_UNORM
+LUMINANCE16 L L16_UNORM
+LUMINANCE_ALPHA LA L8A8_UNORM
+LUMINANCE4_ALPHA4 LA L8A8_UNORM
+LUMINANCE6_ALPHA2 LA L8A8_UNORM
+LUMINANCE8_ALPHA8 LA L8A8_UNORM
+LUMINANCE12_ALPHA4 LA L16A16_UNORM
+LUMINANCE12_ALPHA12 LA L16A16_UNORM
+LUMINANCE16_ALPHA16 LA L16A16_UNORM
+SLUMINANCE L L8_SRGB
+SLUMINANCE8 L L8_SRGB
+SLUMINANCE_ALPHA LA L8A8_SRGB
+SLUMINANCE8_ALPHA8 LA L8A8_SRGB
+INTENSITY I I8_UNORM
+INTENSITY4 I I8_UNORM
+INTENSITY8 I I8_UNORM
+INTENSITY12 I I16_UNORM
+INTENSITY16 I I16_UNORM
+ALPHA16F_ARB A A16_FLOAT
+ALPHA32F_ARB A A32_FLOAT
+LUMINANCE16F_ARB L L16_FLOAT
+LUMINANCE32F_ARB L L32_FLOAT
+LUMINANCE_ALPHA16F_ARB LA L16A16_FLOAT
+LUMINANCE_ALPHA32F_ARB LA L32A32_FLOAT
+INTENSITY16F_ARB I I16_FLOAT
+INTENSITY32F_ARB I I32_FLOAT
+ALPHA8_SNORM A A8_SNORM
+LUMINANCE8_SNORM L L8_SNORM
+LUMINANCE8_ALPHA8_SNORM LA L8A8_SNORM
+INTENSITY8_SNORM I I8_SNORM
+ALPHA16_SNORM A A16_SNORM
+LUMINANCE16_SNORM L L16_SNORM
+LUMINANCE16_ALPHA16_SNORM LA L16A16_SNORM
+INTENSITY16_SNORM I I16_SNORM
+DEPTH_COMPONENT Z Z24X8_UNORM Z24_UNORM_S8_UINT Z32_FLOAT
+DEPTH_COMPONENT16 Z Z16_UNORM
+DEPTH_COMPONENT24 Z Z24X8_UNORM Z24_UNORM_S8_UINT
+DEPTH_COMPONENT32 Z Z32_UNORM Z24X8_UNORM Z24_UNORM_S8_UINT
+DEPTH_COMPONENT32F Z Z32_FLOAT
+DEPTH_STENCIL ZS Z24_UNORM_S8_UINT
+DEPTH24_STENCIL8 ZS Z24_UNORM_S8_UINT
+DEPTH32F_STENCIL8 ZS Z32_FLOAT_S8X24_UINT
+STENCIL_INDEX S S8_UINT
+STENCIL_INDEX1 S S8_UINT
+STENCIL_INDEX4 S S8_UINT
+STENCIL_INDEX8 S S8_UINT
+STENCIL_INDEX16 S S8_UINT
+COMPRESSED_RED R R8_UNORM
+COMPRESSED_RG RG R8G8_UNORM
+COMPRESSED_RGB RGB R8G8B8X8_UNORM R8G8B8A8_UNORM
+COMPRESSED_RGBA RGBA R8G8B8A8_UNORM
+COMPRESSED_SRGB RGB R8G8B8X8_SRGB R8G8B8A8_SRGB
+COMPRESSED_SRGB_ALPHA RGBA R8G8B8A8_SRGB
+COMPRESSED_ALPHA A A8_UNORM
+COMPRESSED_LUMINANCE L L8_UNORM
+COMPRESSED_LUMINANCE_ALPHA LA L8A8_UNORM
+COMPRESSED_INTENSITY I I8_UNORM
+COMPRESSED_SLUMINANCE L L8_SRGB
+COMPRESSED_SLUMINANCE_ALPHA LA L8A8_SRGB
+COMPRESSED_RED_RGTC1 R RGTC1_UNORM
+COMPRESSED_SIGNED_RED_RGTC1 R RGTC1_SNORM
+COMPRESSED_RG_RGTC2 RG RGTC2_UNORM
+COMPRESSED_SIGNED_RG_RGTC2 RG RGTC2_SNORM
+COMPRESSED_RGB_S3TC_DXT1_EXT RGB DXT1_RGB
+COMPRESSED_RGBA_S3TC_DXT1_EXT RGBA DXT1_RGBA
+COMPRESSED_RGBA_S3TC_DXT3_EXT RGBA DXT3_RGBA
+COMPRESSED_RGBA_S3TC_DXT5_EXT RGBA DXT5_RGBA
+COMPRESSED_SRGB_S3TC_DXT1_EXT RGB DXT1_SRGB
+COMPRESSED_SRGB_ALPHA_S3TC_DXT1_EXT RGBA DXT1_SRGBA
+COMPRESSED_SRGB_ALPHA_S3TC_DXT3_EXT RGBA DXT3_SRGBA
+COMPRESSED_SRGB_ALPHA_S3TC_DXT5_EXT RGBA DXT5_SRGBA
+COMPRESSED_RGB8_ETC2 RGB ETC2_RGB8
+COMPRESSED_SRGB8_ETC2 RGB ETC2_SRGB8
+COMPRESSED_RGB8_PUNCHTHROUGH_ALPHA1_ETC2 RGBA ETC2_RGB8A1
+COMPRESSED_SRGB8_PUNCHTHROUGH_ALPHA1_ETC2 RGBA ETC2_SRGB8A1
+COMPRESSED_RGBA8_ETC2_EAC RGBA ETC2_RGBA8
+COMPRESSED_SRGB8_ALPHA8_ETC2_EAC RGBA ETC2_SRGBA8
+COMPRESSED_R11_EAC R ETC2_R11_UNORM
+COMPRESSED_SIGNED_R11_EAC R ETC2_R11_SNORM
+COMPRESSED_RG11_EAC RG ETC2_RG11_UNORM
+COMPRESSED_SIGNED_RG11_EAC RG ETC2_RG11_SNORM
+"""
+
+_LEGACY_BASES = frozenset(("A", "L", "LA", "I"))
+
+
+@dataclass(frozen=True)
+class InternalFormat:
+    """One internal format; interned in `INTERNAL_FORMATS`."""
+
+    value: int
+    name: str
+    base: str
+    candidates: tuple[Format, ...]
+
+    @cached_property
+    def compat_only(self) -> bool:
+        """Alpha, luminance and intensity, which core profiles removed."""
+        return self.base in _LEGACY_BASES or self.name in "1234"
+
+    @cached_property
+    def is_color(self) -> bool:
+        return self.base not in ("Z", "ZS", "S")
+
+    @cached_property
+    def is_integer(self) -> bool:
+        return self.candidates[0].is_pure_integer and self.is_color
+
+    @cached_property
+    def is_compressed(self) -> bool:
+        """A specific compressed format, whose bytes the application may pass."""
+        return self.candidates[0].is_compressed
+
+    @cached_property
+    def renderable_in_core(self) -> bool:
+        """Colour-renderable, or a depth or stencil format, by the specification's tables."""
+        if not self.is_color:
+            return True
+        return not self.is_compressed and self.name != "RGB9_E5" and self.base not in _LEGACY_BASES
+
+
+def _integers() -> list[str]:
+    """`RGBA8UI` and its family, which are regular."""
+    lines = []
+    for base in ("R", "RG", "RGB", "RGBA"):
+        for bits in (8, 16, 32):
+            for letter, kind in (("I", "SINT"), ("UI", "UINT")):
+                layout = "".join(f"{c}{bits}" for c in base)
+                full = "".join(f"{c}{bits}" for c in "RGBA")
+                lines.append(f"{base}{bits}{letter} {base} {layout}_{kind} {full}_{kind}")
+    for name, base in (
+        ("ALPHA", "A"),
+        ("LUMINANCE", "L"),
+        ("LUMINANCE_ALPHA", "LA"),
+        ("INTENSITY", "I"),
+    ):
+        for bits in (8, 16, 32):
+            for letter, kind in (("I", "SINT"), ("UI", "UINT")):
+                layout = "".join(f"{c}{bits}" for c in base)
+                lines.append(f"{name}{bits}{letter}_EXT {base} {layout}_{kind}")
+    return lines
+
+
+def _read_table() -> dict[int, InternalFormat]:
+    table = {}
+    for line in [*_TABLE.strip().splitlines(), *_integers()]:
+        name, base, *formats = line.split()
+        value = int(name) if name.isdigit() else getattr(GL, name)
+        table[value] = InternalFormat(value, name, base, tuple(FORMATS[f] for f in formats))
+    return table
+
+
+INTERNAL_FORMATS: dict[int, InternalFormat] = _read_table()
+
+
+def choose_format(
+    screen: Screen, candidates: tuple[Format, ...], target: Target, samples: int, bind: Bind
+) -> Format | None:
+    """The best pipe format the driver can sample (and, if it can, render to)."""
+    for wanted in (bind, Bind.SAMPLER_VIEW if samples <= 1 else bind):
+        for format in candidates:
+            if screen.is_format_supported(format, target, samples, wanted):
+                return format
+    return None
+
+
+def linear_twin(format: Format) -> Format:
+    """The same bits without sRGB decoding."""
+    if not format.is_srgb:
+        return format
+    if format.is_compressed:
+        return FORMATS[format.name.replace("SRGB", "RGB")]
+    return FORMATS[format.name.replace("SRGB", "UNORM")]

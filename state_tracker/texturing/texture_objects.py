@@ -1,0 +1,365 @@
+"""Entry points of texture names, binding and parameters, and of sampler objects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from state_tracker.dirty import Dirty
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
+from state_tracker.entry_points.memory import Pointer, read_array
+from state_tracker.entry_points.registry import entry, register
+from state_tracker.getters import gets, to_int
+from state_tracker.objects import GLObject, NameTable
+from state_tracker.texturing.sampling import SamplerParams, check_multisample
+from state_tracker.texturing.texture_targets import TARGETS, texture_target
+from state_tracker.texturing.textures import SWIZZLES, TextureObject, current
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["SamplerObject"]
+
+
+class SamplerObject(GLObject):
+    """A sampler object: parameters that override a texture's own."""
+
+    kind = "sampler"
+
+    def __init__(self, name: int):
+        super().__init__(name)
+        self.params = SamplerParams()
+
+
+class SamplerTable(NameTable[SamplerObject]):
+    """Sampler names exist as objects from glGenSamplers on."""
+
+    def __init__(self) -> None:
+        super().__init__("sampler")
+
+
+# -- names and binding ---------------------------------------------------------------------------
+
+
+@entry
+def gen_textures(ctx: Context, n: int) -> list[int]:
+    return ctx.textures.names.generate(n)
+
+
+@entry
+def create_textures(ctx: Context, target: int, n: int) -> list[int]:
+    info = texture_target(target)
+    names = ctx.textures.names.generate(n)
+    for name in names:
+        ctx.textures.names.bind(name, lambda k: TextureObject(k, info, ctx), True)
+    return names
+
+
+@entry
+def is_texture(ctx: Context, texture: int) -> int:
+    return int(ctx.textures.names.get(texture) is not None)
+
+
+@entry
+def delete_textures(ctx: Context, n: int, textures: Pointer) -> None:
+    if n < 0:
+        raise invalid_value("a negative number of textures")
+    state = ctx.textures
+    for name in read_array(textures, "uint", n):
+        texture = state.names.pop(int(name))
+        if texture is None:
+            continue
+        target = texture.target.value
+        for unit in state.units:
+            if unit.bound[target] is texture:
+                unit.bound[target] = state.defaults[target].retain()
+                texture.release()
+        for image in ctx.images:
+            if image.texture is texture:
+                image.clear()
+        ctx.framebuffers.detach(texture)
+        ctx.dirty |= Dirty.TEXTURES | Dirty.IMAGES
+        texture.release()
+
+
+def lookup(ctx: Context, target: int, name: int) -> TextureObject:
+    """The texture of that name for a target, created at first use."""
+    info = texture_target(target)
+    if name == 0:
+        return ctx.textures.defaults[target]
+    found = ctx.textures.names.bind(name, lambda n: TextureObject(n, info, ctx), ctx.is_core)
+    if found.target is not info:
+        raise invalid_operation(f"texture {name} is a {found.target.name}")
+    return found
+
+
+@entry
+def bind_texture(ctx: Context, target: int, texture: int) -> None:
+    ctx.textures.bind(target, lookup(ctx, target, texture))
+
+
+@entry
+def bind_texture_unit(ctx: Context, unit: int, texture: int) -> None:
+    state = ctx.textures
+    if unit >= len(state.units):
+        raise invalid_value(f"there is no texture unit {unit}")
+    saved, state.active = state.active, unit
+    try:
+        if texture:
+            found = state.names.require(texture)
+            state.bind(found.target.value, found)
+        else:
+            for target, default in state.defaults.items():
+                state.bind(target, default)
+    finally:
+        state.active = saved
+
+
+@entry
+def active_texture(ctx: Context, texture: int) -> None:
+    unit = texture - GL.TEXTURE0
+    if not 0 <= unit < len(ctx.textures.units):
+        raise invalid_enum(texture, "texture unit")
+    ctx.textures.active = unit
+
+
+# -- parameters ------------------------------------------------------------------------------------
+
+
+def set_parameter(ctx: Context, texture: TextureObject, pname: int, values: list[Any]) -> None:
+    """One glTexParameter on a texture object."""
+    check_multisample(texture.target.multisample, pname)
+    value = values[0]
+    rect = texture.target.value == GL.TEXTURE_RECTANGLE
+    if pname in (GL.TEXTURE_BASE_LEVEL, GL.TEXTURE_MAX_LEVEL):
+        level = to_int(value, False)
+        if level < 0:
+            raise invalid_value("negative texture level")
+        fixed = rect or texture.target.multisample
+        if pname == GL.TEXTURE_BASE_LEVEL:
+            if fixed and level:
+                raise invalid_operation("this target has only level 0")
+            if texture.immutable_levels:
+                level = min(level, texture.immutable_levels - 1)
+            texture.base_level = level
+        else:
+            texture.max_level = level
+        texture.changed()
+    elif pname in _SWIZZLE_INDEX or pname == GL.TEXTURE_SWIZZLE_RGBA:
+        chosen = [int(v) for v in values]
+        for source in chosen:
+            if source not in SWIZZLES:
+                raise invalid_enum(source, "swizzle")
+        swizzle = list(texture.swizzle)
+        if pname == GL.TEXTURE_SWIZZLE_RGBA:
+            swizzle = chosen
+        else:
+            swizzle[_SWIZZLE_INDEX[pname]] = chosen[0]
+        texture.swizzle = (swizzle[0], swizzle[1], swizzle[2], swizzle[3])
+        texture.changed()
+    elif pname == GL.DEPTH_STENCIL_TEXTURE_MODE:
+        if int(value) not in (GL.DEPTH_COMPONENT, GL.STENCIL_INDEX):
+            raise invalid_enum(int(value), "depth-stencil texture mode")
+        texture.stencil_mode = int(value)
+        texture.changed()
+    elif pname == GL.DEPTH_TEXTURE_MODE and ctx.is_compat:
+        if int(value) not in (GL.LUMINANCE, GL.INTENSITY, GL.ALPHA, GL.RED):
+            raise invalid_enum(int(value), "depth texture mode")
+        texture.depth_mode = int(value)
+        texture.changed()
+    elif pname == GL.GENERATE_MIPMAP and ctx.is_compat:
+        texture.generate_mipmap = bool(value)
+    elif pname == GL.TEXTURE_PRIORITY and ctx.is_compat:
+        texture.priority = min(max(float(value), 0.0), 1.0)
+    else:
+        texture.params.set(ctx, pname, values, rect)
+    ctx.dirty |= Dirty.TEXTURES
+
+
+_SWIZZLE_INDEX: dict[int, int] = {
+    GL.TEXTURE_SWIZZLE_R: 0,
+    GL.TEXTURE_SWIZZLE_G: 1,
+    GL.TEXTURE_SWIZZLE_B: 2,
+    GL.TEXTURE_SWIZZLE_A: 3,
+}
+_VECTORS = frozenset((GL.TEXTURE_BORDER_COLOR, GL.TEXTURE_SWIZZLE_RGBA))
+
+
+def _values(pname: int, suffix: str, pointer: Pointer) -> list[Any]:
+    """Parameter values given by pointer; integer border colours are fractions unless `I`."""
+    count = 4 if pname in _VECTORS else 1
+    gl_type = {"fv": "float", "iv": "int", "iiv": "int", "iuiv": "uint"}[suffix]
+    values = [v.item() for v in read_array(pointer, gl_type, count)]
+    if suffix == "iv" and pname == GL.TEXTURE_BORDER_COLOR:
+        return [max(v / 2147483647.0, -1.0) for v in values]
+    return values
+
+
+def _get(texture: TextureObject, ctx: Context, pname: int) -> list[Any]:
+    values: dict[int, Any] = {
+        GL.TEXTURE_BASE_LEVEL: texture.base_level,
+        GL.TEXTURE_MAX_LEVEL: texture.max_level,
+        GL.TEXTURE_IMMUTABLE_FORMAT: int(texture.immutable_levels > 0),
+        GL.TEXTURE_IMMUTABLE_LEVELS: texture.immutable_levels,
+        GL.DEPTH_STENCIL_TEXTURE_MODE: texture.stencil_mode,
+        GL.TEXTURE_TARGET: texture.target.value,
+        GL.IMAGE_FORMAT_COMPATIBILITY_TYPE: GL.IMAGE_FORMAT_COMPATIBILITY_BY_SIZE,
+    }
+    if ctx.is_compat:
+        values[GL.DEPTH_TEXTURE_MODE] = texture.depth_mode
+        values[GL.GENERATE_MIPMAP] = int(texture.generate_mipmap)
+        values[GL.TEXTURE_PRIORITY] = texture.priority
+        values[GL.TEXTURE_RESIDENT] = 1
+    for name, index in _SWIZZLE_INDEX.items():
+        values[name] = texture.swizzle[index]
+    if pname == GL.TEXTURE_SWIZZLE_RGBA:
+        return list(texture.swizzle)
+    if pname in values:
+        return [values[pname]]
+    found = texture.params.get(pname)
+    if found is None:
+        raise invalid_enum(pname, "texture parameter")
+    return found
+
+
+def _integers(values: list[Any], pname: int) -> list[int]:
+    return [to_int(v, pname == GL.TEXTURE_BORDER_COLOR) for v in values]
+
+
+def _register_texture_parameters() -> None:
+    def setter(find: Any, suffix: str) -> Any:
+        if suffix in ("i", "f"):
+
+            def one(ctx: Context, which: int, pname: int, value: Any) -> None:
+                texture = find(ctx, which)
+                if pname in _VECTORS:
+                    raise invalid_enum(pname, "scalar texture parameter")
+                set_parameter(ctx, texture, pname, [value])
+
+            return one
+
+        def several(ctx: Context, which: int, pname: int, params: Pointer) -> None:
+            texture = find(ctx, which)
+            set_parameter(ctx, texture, pname, _values(pname, suffix, params))
+
+        return several
+
+    def getter(find: Any, suffix: str) -> Any:
+        def get(ctx: Context, which: int, pname: int) -> list[Any]:
+            values = _get(find(ctx, which), ctx, pname)
+            if suffix == "fv":
+                return [float(v) for v in values]
+            return _integers(values, pname) if suffix == "iv" else [int(v) for v in values]
+
+        return get
+
+    def by_name(ctx: Context, name: int) -> TextureObject:
+        return ctx.textures.names.require(name)
+
+    for family, find in (("tex", current), ("texture", by_name)):
+        for suffix in ("i", "f", "iv", "fv"):
+            register(f"{family}_parameter{suffix}", setter(find, suffix))
+        for suffix in ("iiv", "iuiv"):
+            register(f"{family}_parameter_{suffix}", setter(find, suffix))
+            register(f"get_{family}_parameter_{suffix}", getter(find, suffix))
+        for suffix in ("iv", "fv"):
+            register(f"get_{family}_parameter{suffix}", getter(find, suffix))
+
+
+_register_texture_parameters()
+
+
+# -- sampler objects -------------------------------------------------------------------------------
+
+
+@entry
+def gen_samplers(ctx: Context, count: int) -> list[int]:
+    names = ctx.samplers.generate(count)
+    for name in names:
+        ctx.samplers.bind(name, SamplerObject, True)
+    return names
+
+
+register("create_samplers", gen_samplers)
+
+
+@entry
+def is_sampler(ctx: Context, sampler: int) -> int:
+    return int(ctx.samplers.get(sampler) is not None)
+
+
+@entry
+def delete_samplers(ctx: Context, count: int, samplers: Pointer) -> None:
+    if count < 0:
+        raise invalid_value("a negative number of samplers")
+    for name in read_array(samplers, "uint", count):
+        sampler = ctx.samplers.pop(int(name))
+        if sampler is None:
+            continue
+        for unit in ctx.textures.units:
+            if unit.sampler is sampler:
+                unit.sampler = None
+                sampler.release()
+        ctx.dirty |= Dirty.TEXTURES
+        sampler.release()
+
+
+@entry
+def bind_sampler(ctx: Context, unit: int, sampler: int) -> None:
+    if unit >= len(ctx.textures.units):
+        raise invalid_value(f"there is no texture unit {unit}")
+    found = ctx.samplers.require(sampler) if sampler else None
+    slot = ctx.textures.units[unit]
+    if slot.sampler is found:
+        return
+    if found is not None:
+        found.retain()
+    if slot.sampler is not None:
+        slot.sampler.release()
+    slot.sampler = found
+    ctx.dirty |= Dirty.TEXTURES
+
+
+_NOT_FOR_SAMPLERS = frozenset((GL.TEXTURE_PRIORITY,))
+
+
+def _register_sampler_parameters() -> None:
+    def one(ctx: Context, sampler: int, pname: int, value: Any) -> None:
+        found = ctx.samplers.require(sampler)
+        if pname in _VECTORS:
+            raise invalid_enum(pname, "scalar sampler parameter")
+        found.params.set(ctx, pname, [value])
+        ctx.dirty |= Dirty.TEXTURES
+
+    register("sampler_parameteri", one)
+    register("sampler_parameterf", one)
+
+    def several(suffix: str) -> Any:
+        def call(ctx: Context, sampler: int, pname: int, params: Pointer) -> None:
+            found = ctx.samplers.require(sampler)
+            found.params.set(ctx, pname, _values(pname, suffix, params))
+            ctx.dirty |= Dirty.TEXTURES
+
+        return call
+
+    def getter(suffix: str) -> Any:
+        def call(ctx: Context, sampler: int, pname: int) -> list[Any]:
+            values = ctx.samplers.require(sampler).params.get(pname)
+            if values is None:
+                raise invalid_enum(pname, "sampler parameter")
+            if suffix == "fv":
+                return [float(v) for v in values]
+            return _integers(values, pname) if suffix == "iv" else [int(v) for v in values]
+
+        return call
+
+    for suffix, spelt in (("iv", "iv"), ("fv", "fv"), ("iiv", "_iiv"), ("iuiv", "_iuiv")):
+        register(f"sampler_parameter{spelt}", several(suffix))
+        register(f"get_sampler_parameter{spelt}", getter(suffix))
+
+
+_register_sampler_parameters()
+
+gets({"ACTIVE_TEXTURE": lambda c: GL.TEXTURE0 + c.textures.active})
+gets({"SAMPLER_BINDING": lambda c: c.textures.unit.sampler.name if c.textures.unit.sampler else 0})
+gets({i.binding: lambda c, t=t: c.textures.unit.bound[t].name for t, i in TARGETS.items()})  # type: ignore[misc]

@@ -1,0 +1,102 @@
+"""Texture targets: their shape, their pipe target, the names GL has for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pipe.enums import Target
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import invalid_enum
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["CUBE_FACES", "TARGETS", "TargetInfo", "image_target", "texture_target"]
+
+CUBE_FACES: tuple[int, ...] = tuple(GL.TEXTURE_CUBE_MAP_POSITIVE_X + i for i in range(6))
+
+
+@dataclass(frozen=True, slots=True)
+class TargetInfo:
+    """One texture target. `dimensions` is the N of glTexImageND (0: no such call)."""
+
+    value: int
+    name: str
+    pipe: Target
+    dimensions: int
+    proxy: int
+    mipmapped: bool = True
+    multisample: bool = False
+    layers_axis: int = -1  # which of width, height, depth counts layers
+
+    @property
+    def faces(self) -> int:
+        return 6 if self.value == GL.TEXTURE_CUBE_MAP else 1
+
+    @property
+    def binding(self) -> str:
+        return self.name.replace("TEXTURE_", "TEXTURE_BINDING_", 1)
+
+    def limit(self, ctx: Context) -> int:
+        """The largest edge of a level 0 image."""
+        caps = ctx.caps
+        if self.pipe is Target.TEXTURE_3D:
+            return caps.max_texture_3d_size
+        if self.pipe.is_cube:
+            return caps.max_texture_cube_size
+        return caps.max_texture_2d_size
+
+
+def _info(name: str, pipe: Target, dims: int, **more: object) -> TargetInfo:
+    proxy = 0 if dims == 0 and not more.get("multisample") else getattr(GL, f"PROXY_{name}", 0)
+    return TargetInfo(getattr(GL, name), name, pipe, dims, proxy, **more)  # type: ignore[arg-type]
+
+
+TARGETS: dict[int, TargetInfo] = {
+    info.value: info
+    for info in (
+        _info("TEXTURE_1D", Target.TEXTURE_1D, 1),
+        _info("TEXTURE_2D", Target.TEXTURE_2D, 2),
+        _info("TEXTURE_3D", Target.TEXTURE_3D, 3),
+        _info("TEXTURE_CUBE_MAP", Target.TEXTURE_CUBE, 2),
+        _info("TEXTURE_RECTANGLE", Target.TEXTURE_RECT, 2, mipmapped=False),
+        _info("TEXTURE_1D_ARRAY", Target.TEXTURE_1D_ARRAY, 2, layers_axis=1),
+        _info("TEXTURE_2D_ARRAY", Target.TEXTURE_2D_ARRAY, 3, layers_axis=2),
+        _info("TEXTURE_CUBE_MAP_ARRAY", Target.TEXTURE_CUBE_ARRAY, 3, layers_axis=2),
+        _info("TEXTURE_BUFFER", Target.BUFFER, 0, mipmapped=False),
+        _info("TEXTURE_2D_MULTISAMPLE", Target.TEXTURE_2D, 0, mipmapped=False, multisample=True),
+        _info(
+            "TEXTURE_2D_MULTISAMPLE_ARRAY",
+            Target.TEXTURE_2D_ARRAY,
+            0,
+            mipmapped=False,
+            multisample=True,
+            layers_axis=2,
+        ),
+    )
+}
+PROXIES: dict[int, TargetInfo] = {info.proxy: info for info in TARGETS.values() if info.proxy}
+
+
+def texture_target(target: int) -> TargetInfo:
+    """The target a texture is bound to; INVALID_ENUM for anything else."""
+    found = TARGETS.get(target)
+    if found is None:
+        raise invalid_enum(target, "texture target")
+    return found
+
+
+def image_target(target: int, dimensions: int) -> tuple[TargetInfo, int, bool]:
+    """Texture target, face and "is it a proxy" of an image call's target."""
+    if target in CUBE_FACES:
+        info, face, proxy = TARGETS[GL.TEXTURE_CUBE_MAP], CUBE_FACES.index(target), False
+    elif target in PROXIES:
+        info, face, proxy = PROXIES[target], 0, True
+    elif target in TARGETS and target != GL.TEXTURE_CUBE_MAP:
+        info, face, proxy = TARGETS[target], 0, False
+    else:
+        raise invalid_enum(target, "texture image target")
+    if dimensions and info.dimensions != dimensions:
+        raise invalid_enum(target, f"target of a {dimensions}D image")
+    return info, face, proxy

@@ -1,0 +1,520 @@
+"""Texture objects: images, where their texels are stored, completeness, and sampler views.
+
+GL lets an application define the levels of a texture one by one, in any size, and only asks at draw
+time whether they fit together. The tracker guesses the whole mipmap chain from the first image and
+allocates one pipe resource for it; an image that does not fit waits in a resource of its own (a
+*stray*) until `finalize` gathers everything that does fit into a new chain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pipe.enums import Bind, MapFlags, Swizzle, Target
+from pipe.formats import FORMATS, Format
+from pipe.resource import Resource, ResourceDesc, level_extent
+from pipe.state import Box, SamplerView
+from state_tracker.dirty import Dirty
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import invalid_enum, invalid_operation, out_of_memory
+from state_tracker.objects import GLObject, NameTable, swap
+from state_tracker.texturing.sampling import MIPMAP_FILTERS, SamplerParams
+from state_tracker.texturing.texture_formats import InternalFormat, choose_format, linear_twin
+from state_tracker.texturing.texture_targets import TARGETS, TargetInfo
+from state_tracker.vertices.buffers import BufferObject
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["TexImage", "TextureObject", "TextureState", "TextureUnit"]
+
+SWIZZLES: dict[int, Swizzle] = {
+    GL.RED: Swizzle.X,
+    GL.GREEN: Swizzle.Y,
+    GL.BLUE: Swizzle.Z,
+    GL.ALPHA: Swizzle.W,
+    GL.ZERO: Swizzle.ZERO,
+    GL.ONE: Swizzle.ONE,
+}
+IDENTITY = (GL.RED, GL.GREEN, GL.BLUE, GL.ALPHA)
+_DEPTH_MODES: dict[int, tuple[Swizzle, Swizzle, Swizzle, Swizzle]] = {
+    GL.RED: (Swizzle.X, Swizzle.ZERO, Swizzle.ZERO, Swizzle.ONE),
+    GL.LUMINANCE: (Swizzle.X, Swizzle.X, Swizzle.X, Swizzle.ONE),
+    GL.INTENSITY: (Swizzle.X, Swizzle.X, Swizzle.X, Swizzle.X),
+    GL.ALPHA: (Swizzle.ZERO, Swizzle.ZERO, Swizzle.ZERO, Swizzle.X),
+}
+
+
+@dataclass(slots=True, eq=False)
+class TexImage:
+    """One image (level of a face) as the application defined it."""
+
+    width: int
+    height: int
+    depth: int
+    info: InternalFormat
+    format: Format
+    samples: int = 0
+    fixed_samples: bool = True
+    stray: Resource | None = None
+
+    @property
+    def extent(self) -> tuple[int, int, int]:
+        return self.width, self.height, self.depth
+
+
+class TextureObject(GLObject):
+    """A texture of one target."""
+
+    kind = "texture"
+
+    def __init__(self, name: int, target: TargetInfo, ctx: Context):
+        super().__init__(name)
+        self.ctx, self.target = ctx, target
+        self.params = SamplerParams()
+        if target.pipe is Target.TEXTURE_RECT:
+            self.params.min_filter = GL.LINEAR
+            edge = GL.CLAMP_TO_EDGE
+            self.params.wrap_s = self.params.wrap_t = self.params.wrap_r = edge
+        self.base_level, self.max_level = 0, 1000
+        self.swizzle = IDENTITY
+        self.depth_mode: int = GL.LUMINANCE if ctx.is_compat else GL.RED
+        self.stencil_mode: int = GL.DEPTH_COMPONENT
+        self.generate_mipmap = False
+        self.priority = 1.0
+        self.immutable_levels = 0
+        self.images: list[dict[int, TexImage]] = [{} for _ in range(target.faces)]
+        self.resource: Resource | None = None
+        self.buffer: BufferObject | None = None
+        self.buffer_range: tuple[int, int] = (0, 0)
+        self.buffer_info: InternalFormat | None = None
+        self._views: dict[Any, SamplerView] = {}
+        self._complete: dict[bool, bool] = {}
+
+    # -- images ------------------------------------------------------------------------------
+
+    def image(self, face: int, level: int) -> TexImage | None:
+        return self.images[face].get(level)
+
+    def changed(self) -> None:
+        """Images or level range changed: derived things must be looked at again."""
+        self._views.clear()
+        self._complete.clear()
+        self.ctx.dirty |= Dirty.TEXTURES | Dirty.FRAMEBUFFER | Dirty.IMAGES
+
+    def define(self, face: int, level: int, image: TexImage) -> None:
+        """Give a level new storage of the image's size and format; contents are undefined."""
+        self.forget(face, level)
+        if image.width and image.height and image.depth:
+            if not self._fits(level, image):
+                if any(level in f or f for f in self.images):
+                    image.stray = self._allocate_stray(image)
+                else:
+                    self._replace_resource(self._allocate_chain(level, image))
+            if not self._fits(level, image) and image.stray is None:
+                image.stray = self._allocate_stray(image)
+        self.images[face][level] = image
+        self.changed()
+
+    def forget(self, face: int, level: int) -> None:
+        """Drop an image; the chain stays for the others."""
+        old = self.images[face].pop(level, None)
+        if old is not None and old.stray is not None:
+            old.stray.unref()
+        self.changed()
+
+    def allocate(self, levels: int, image: TexImage) -> None:
+        """Immutable storage: all levels and faces at once."""
+        self._drop_images()
+        self._replace_resource(self._create(image, image.extent, levels))
+        width, height, depth = image.extent
+        for level in range(levels):
+            extent = self.level_extent(width, height, depth, level)
+            for face in self.images:
+                face[level] = TexImage(
+                    *extent, image.info, image.format, image.samples, image.fixed_samples
+                )
+        self.immutable_levels = levels
+        self.changed()
+
+    def storage(self, face: int, level: int) -> tuple[Resource, int, int] | None:
+        """Resource, level in it and first layer where an image's texels are."""
+        image = self.images[face].get(level)
+        if image is None:
+            return None
+        if image.stray is not None:
+            return image.stray, 0, 0
+        if self.resource is None:
+            return None
+        return self.resource, level, face
+
+    def finalize(self) -> None:
+        """Gather strays into one chain, as far as they fit the base level."""
+        if not any(i.stray is not None for f in self.images for i in f.values()):
+            return
+        base = self.images[0].get(self.base_level)
+        if base is None or not base.width:
+            return
+        old = self.resource
+        chain = self._allocate_chain(self.base_level, base)
+        self.resource = chain
+        for face, levels in enumerate(self.images):
+            for level, image in levels.items():
+                source = image.stray or old
+                if source is None or not image.width or not self._fits(level, image):
+                    continue
+                box = Box(0, 0, 0, *self._pipe_extent(image))
+                at_level, layer = (0, 0) if image.stray is not None else (level, face)
+                box = Box(0, 0, layer, box.width, box.height, box.depth)
+                self.ctx.pipe.resource_copy_region(chain, level, 0, 0, face, source, at_level, box)
+                if image.stray is not None:
+                    image.stray.unref()
+                    image.stray = None
+        if old is not None:
+            self._keep_leftovers(old)
+            old.unref()
+        self.changed()
+
+    def _keep_leftovers(self, old: Resource) -> None:
+        """Images that lived in the old chain but do not fit the new one become strays."""
+        for face, levels in enumerate(self.images):
+            for level, image in levels.items():
+                if image.stray is None and image.width and not self._fits(level, image):
+                    image.stray = self._allocate_stray(image)
+                    box = Box(0, 0, face, *self._pipe_extent(image))
+                    self.ctx.pipe.resource_copy_region(image.stray, 0, 0, 0, 0, old, level, box)
+
+    def level_extent(self, width: int, height: int, depth: int, level: int) -> tuple[int, int, int]:
+        """The size of a level given that of level 0; layers do not shrink."""
+        sizes = [width, height, depth]
+        for axis in range(3):
+            if axis != self.target.layers_axis:
+                sizes[axis] = max(1, sizes[axis] >> level)
+        return sizes[0], sizes[1], sizes[2]
+
+    def _pipe_extent(self, image: TexImage) -> tuple[int, int, int]:
+        """Width, height and depth-or-layers in pipe's order."""
+        if self.target.pipe is Target.TEXTURE_1D_ARRAY:
+            return image.width, 1, image.height
+        return image.extent
+
+    def _fits(self, level: int, image: TexImage) -> bool:
+        resource = self.resource
+        if resource is None or resource.desc.format is not image.format:
+            return False
+        if level > resource.desc.last_level or resource.desc.samples != image.samples:
+            return False
+        width, height, layers = level_extent(resource.desc, level)
+        if self.target.faces == 6:
+            layers = 1
+        return (width, height, layers) == self._pipe_extent(image)
+
+    def _allocate_chain(self, level: int, image: TexImage) -> Resource:
+        """A resource in which `image` would be level `level`."""
+        extent = [image.width, image.height, image.depth]
+        for axis in range(3):
+            if axis != self.target.layers_axis and extent[axis] > 1:
+                extent[axis] <<= level
+        if level and max(extent) == 1:  # the last level: the chain is at least this deep
+            extent[0] <<= level
+        limit = max(self.target.limit(self.ctx), 1)
+        if max(extent[: 3 if self.target.layers_axis < 0 else self.target.layers_axis]) > limit:
+            return self._create(image, image.extent, 1)
+        edges = [s for axis, s in enumerate(extent) if axis != self.target.layers_axis]
+        levels = max(edges).bit_length() if self.target.mipmapped else 1
+        return self._create(image, (extent[0], extent[1], extent[2]), levels)
+
+    def _allocate_stray(self, image: TexImage) -> Resource:
+        return self._create(image, image.extent, 1)
+
+    def _create(self, image: TexImage, extent: tuple[int, int, int], levels: int) -> Resource:
+        target, (width, height, depth) = self.target.pipe, extent
+        layers = 1
+        if target is Target.TEXTURE_1D_ARRAY:
+            height, layers = 1, height
+        elif target in (Target.TEXTURE_2D_ARRAY, Target.TEXTURE_CUBE_ARRAY):
+            depth, layers = 1, depth
+        elif target is Target.TEXTURE_CUBE:
+            layers = 6
+        bind = Bind.SAMPLER_VIEW
+        screen = self.ctx.screen
+        wanted = Bind.DEPTH_STENCIL if image.format.is_depth_stencil else Bind.RENDER_TARGET
+        if screen.is_format_supported(image.format, target, image.samples, wanted):
+            bind |= wanted
+        label = self.label or f"texture {self.name}"
+        desc = ResourceDesc(
+            target,
+            image.format,
+            width,
+            height,
+            depth,
+            layers,
+            levels - 1,
+            image.samples,
+            bind,
+            label=label,
+        )
+        try:
+            return screen.resource_create(desc)
+        except MemoryError:
+            raise out_of_memory(f"no room for {label}, {width}x{height}x{depth}") from None
+
+    def _replace_resource(self, resource: Resource | None) -> None:
+        if self.resource is not None:
+            self.resource.unref()
+        self.resource = resource
+
+    def _drop_images(self) -> None:
+        for levels in self.images:
+            for image in levels.values():
+                if image.stray is not None:
+                    image.stray.unref()
+            levels.clear()
+        self._replace_resource(None)
+        self._views.clear()
+        self._complete.clear()
+
+    # -- sampling ----------------------------------------------------------------------------
+
+    @property
+    def last_level(self) -> int:
+        """The last level sampling may use, by the base image's size and GL_TEXTURE_MAX_LEVEL."""
+        base = self.images[0].get(self.base_level)
+        if base is None:
+            return self.base_level
+        edges = [s for axis, s in enumerate(base.extent) if axis != self.target.layers_axis]
+        last = self.base_level + max(max(edges).bit_length() - 1, 0)
+        if self.immutable_levels:
+            last = min(last, self.immutable_levels - 1)
+        return max(self.base_level, min(last, self.max_level))
+
+    def is_complete(self, mipmaps: bool) -> bool:
+        """Do the images fit together, for a filter that does or does not use mipmaps?"""
+        found = self._complete.get(mipmaps)
+        if found is None:
+            found = self._complete[mipmaps] = self._check_complete(mipmaps)
+        return found
+
+    def _check_complete(self, mipmaps: bool) -> bool:
+        base = self.images[0].get(self.base_level)
+        if base is None or not (base.width and base.height and base.depth):
+            return False
+        if self.base_level > self.max_level:
+            return False
+        if self.target.faces == 6 and base.width != base.height:
+            return False
+        mipmaps = mipmaps and self.target.mipmapped
+        for level in range(
+            self.base_level, self.last_level + 1 if mipmaps else self.base_level + 1
+        ):
+            extent = self.level_extent(*base.extent, level - self.base_level)
+            for face in self.images:
+                image = face.get(level)
+                if image is None or image.extent != extent or image.info is not base.info:
+                    return False
+        return True
+
+    def usable(self, params: SamplerParams) -> bool:
+        """Complete for sampling with these parameters?"""
+        if not self.is_complete(params.min_filter in MIPMAP_FILTERS):
+            return False
+        base = self.images[0][self.base_level]
+        stencil = base.info.base == "S" or (
+            base.info.base == "ZS" and self.stencil_mode == GL.STENCIL_INDEX
+        )
+        if base.info.is_integer or stencil:
+            nearest = params.min_filter in (GL.NEAREST, GL.NEAREST_MIPMAP_NEAREST)
+            return (nearest and params.mag_filter == GL.NEAREST) or self.target.multisample
+        return True
+
+    def view(self, decode: bool = True, scalar_shadow: bool = False) -> SamplerView | None:
+        """The sampler view of all complete levels.
+
+        GLSL 1.30's shadow lookups yield one number (`scalar_shadow`): the alpha depth mode, which
+        would leave it 0, counts as red then.
+        """
+        if self.target.pipe is Target.BUFFER:
+            return self._buffer_view()
+        key = (decode, scalar_shadow)
+        found = self._views.get(key)
+        if found is None:
+            self.finalize()
+            if self.resource is None:
+                return None
+            info = self.images[0][self.base_level].info
+            format = self.resource.desc.format
+            last = min(self.last_level, self.resource.desc.last_level)
+            if not self.is_complete(True):
+                last = self.base_level
+            layers = self.resource.desc.array_size
+            stencil = format.has_stencil and (
+                self.stencil_mode == GL.STENCIL_INDEX or not format.has_depth
+            )
+            found = self._views[key] = SamplerView(
+                self.resource,
+                format if decode else linear_twin(format),
+                self.target.pipe,
+                min(self.base_level, last),
+                last,
+                0,
+                layers - 1,
+                self._swizzle(info, format, scalar_shadow),
+                sample_stencil=stencil,
+            )
+        return found
+
+    def _buffer_view(self) -> SamplerView | None:
+        if self.buffer is None or self.buffer.resource is None or self.buffer_info is None:
+            return None
+        offset, size = self.buffer_range
+        room = max(self.buffer.size - offset, 0)
+        size = min(size, room) if size else room
+        format = self.buffer_info.candidates[0]
+        return SamplerView(
+            self.buffer.resource, format, Target.BUFFER, buffer_offset=offset, buffer_size=size
+        )
+
+    def _swizzle(
+        self, info: InternalFormat, format: Format, scalar_shadow: bool
+    ) -> tuple[Swizzle, Swizzle, Swizzle, Swizzle]:
+        """The user's swizzle applied to the channels the base format has."""
+        inner = [Swizzle.X, Swizzle.Y, Swizzle.Z, Swizzle.W]
+        if info.base in ("Z", "ZS", "S"):
+            mode = self.depth_mode if info.base != "S" else GL.RED
+            if scalar_shadow and mode == GL.ALPHA:
+                mode = GL.RED
+            inner = list(_DEPTH_MODES[mode])
+        elif "A" not in info.base and info.base != "I":
+            inner[3] = Swizzle.ONE
+        elif info.base == "A":
+            inner = [Swizzle.ZERO, Swizzle.ZERO, Swizzle.ZERO, Swizzle.W]
+        result = []
+        for source in self.swizzle:
+            chosen = SWIZZLES[source]
+            result.append(inner[chosen] if chosen <= Swizzle.W else chosen)
+        return result[0], result[1], result[2], result[3]
+
+    def attach_buffer(
+        self, buffer: BufferObject | None, info: InternalFormat, offset: int, size: int
+    ) -> None:
+        self.buffer = swap(self.buffer, buffer)
+        self.buffer_info, self.buffer_range = info, (offset, size)
+        self.changed()
+
+    def destroy(self) -> None:
+        self._drop_images()
+        self.buffer = swap(self.buffer, None)
+
+
+class TextureUnit:
+    """What is bound to one texture unit: a texture per target, perhaps a sampler object."""
+
+    __slots__ = ("bound", "enabled", "env", "lod_bias", "sampler")
+
+    def __init__(self, defaults: dict[int, TextureObject]):
+        self.bound = dict(defaults)
+        self.sampler: Any = None
+        self.enabled: set[int] = set()  # fixed function: GL_TEXTURE_2D and friends
+        self.env: dict[int, Any] = {GL.TEXTURE_ENV_MODE: GL.MODULATE}
+        self.lod_bias = 0.0
+
+
+class TextureState:
+    """Texture names, units and the default texture of every target."""
+
+    active: int
+
+    def __init__(self, ctx: Context):
+        self.names: NameTable[TextureObject] = NameTable("texture")
+        self.defaults = {value: TextureObject(0, info, ctx) for value, info in TARGETS.items()}
+        self.units = [
+            TextureUnit(self.defaults) for _ in range(ctx.limits.max_combined_texture_units)
+        ]
+        for unit in self.units:
+            for texture in unit.bound.values():
+                texture.retain()
+        self.active = 0
+        self.seamless = False
+        self.proxies: dict[tuple[int, int], TexImage] = {}
+        self._dummies: dict[Any, SamplerView] = {}
+        self._ctx = ctx
+
+    @property
+    def unit(self) -> TextureUnit:
+        return self.units[self.active]
+
+    def bind(self, target: int, texture: TextureObject) -> None:
+        bound = self.unit.bound
+        if bound[target] is not texture:
+            texture.retain()
+            bound[target].release()
+            bound[target] = texture
+            self._ctx.dirty |= Dirty.TEXTURES
+
+    def dummy(self, target: Target) -> SamplerView:
+        """What an incomplete texture samples as: (0, 0, 0, 1)."""
+        found = self._dummies.get(target)
+        if found is None:
+            found = self._dummies[target] = self._make_dummy(target)
+        return found
+
+    def _make_dummy(self, target: Target) -> SamplerView:
+        layers = 6 if target.is_cube else 1
+        format = FORMATS["R8G8B8A8_UNORM"]
+        desc = ResourceDesc(target, format, 4 if target is Target.BUFFER else 1, array_size=layers)
+        resource = self._ctx.screen.resource_create(desc)
+        width = 4 if target is Target.BUFFER else 1
+        pipe, box = self._ctx.pipe, Box(width=width, depth=layers)
+        transfer = pipe.transfer_map(resource, 0, MapFlags.WRITE, box)
+        transfer.data[..., 3] = 255
+        pipe.transfer_unmap(transfer)
+        size = 4 if target is Target.BUFFER else 0
+        return SamplerView(resource, format, target, last_layer=layers - 1, buffer_size=size)
+
+    def release_all(self) -> None:
+        for unit in self.units:
+            for texture in unit.bound.values():
+                texture.release()
+            unit.bound.clear()
+            if unit.sampler is not None:
+                unit.sampler.release()
+                unit.sampler = None
+        self.names.clear()
+        for texture in self.defaults.values():
+            texture.release()
+        for view in self._dummies.values():
+            view.resource.unref()
+
+
+def current(ctx: Context, target: int) -> TextureObject:
+    """The texture bound to a target of the active unit."""
+    found = ctx.textures.unit.bound.get(target)
+    if found is None:
+        raise invalid_enum(target, "texture target")
+    return found
+
+
+def make_image(
+    ctx: Context, info: InternalFormat, target: TargetInfo, extent: tuple[int, int, int],
+    samples: int = 0, fixed: bool = True, encodable: bool = False,
+) -> TexImage:  # fmt: skip
+    """An image description with its pipe format chosen.
+
+    `encodable` images will be filled from plain pixels: nothing here compresses, so a compressed
+    internal format is stored uncompressed then.
+    """
+    bind = Bind.SAMPLER_VIEW | (Bind.RENDER_TARGET if info.is_color else Bind.DEPTH_STENCIL)
+    candidates = _PLAIN_STORAGE[info.base] if encodable and info.is_compressed else info.candidates
+    format = choose_format(ctx.screen, candidates, target.pipe, samples, bind)
+    if format is None:
+        raise invalid_operation(f"the driver cannot store GL_{info.name}")
+    return TexImage(*extent, info, format, samples, fixed)
+
+
+_PLAIN_STORAGE: dict[str, tuple[Format, ...]] = {
+    "R": (FORMATS["R8_UNORM"],),
+    "RG": (FORMATS["R8G8_UNORM"],),
+    "RGB": (FORMATS["R8G8B8X8_UNORM"], FORMATS["R8G8B8A8_UNORM"]),
+    "RGBA": (FORMATS["R8G8B8A8_UNORM"],),
+}

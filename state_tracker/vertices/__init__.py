@@ -1,0 +1,1 @@
+"""Where vertices come from: buffers, vertex arrays, current values."""

@@ -1,0 +1,372 @@
+"""Entry points of buffer objects: names, binding, data, mapping, copies, queries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pipe.state import Box
+from state_tracker.entry_points.dispatch import OMITTED
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
+from state_tracker.entry_points.memory import Pointer, read_array, read_bytes, write_bytes
+from state_tracker.entry_points.registry import entry, register
+from state_tracker.getters import gets, gets_indexed
+from state_tracker.objects import swap
+from state_tracker.vertices.buffers import (
+    HOLDERS,
+    INDEXED_DIRTY,
+    MAP_BITS,
+    TARGETS,
+    USAGES,
+    BufferObject,
+    bound,
+    indexed,
+    lookup,
+    name_of,
+)
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__: list[str] = []
+
+
+@entry
+def gen_buffers(ctx: Context, n: int) -> list[int]:
+    return ctx.buffers.names.generate(n)
+
+
+@entry
+def create_buffers(ctx: Context, n: int) -> list[int]:
+    names = ctx.buffers.names.generate(n)
+    for name in names:
+        lookup(ctx, name)
+    return names
+
+
+@entry
+def is_buffer(ctx: Context, buffer: int) -> int:
+    return int(ctx.buffers.names.get(buffer) is not None)
+
+
+@entry
+def delete_buffers(ctx: Context, n: int, buffers: Pointer) -> None:
+    if n < 0:
+        raise invalid_value("a negative number of buffers")
+    for name in read_array(buffers, "uint", n):
+        buffer = ctx.buffers.names.pop(int(name))
+        if buffer is None:
+            continue
+        buffer.unmap()
+        state = ctx.buffers
+        for target, current in state.bound.items():
+            if current is buffer:
+                state.bound[target] = swap(current, None)
+        for binding in (*state.uniform, *state.storage, *state.atomic):
+            if binding.buffer is buffer:
+                binding.set(None)
+        for binding in ctx.feedback.current.bindings:
+            if binding.buffer is buffer:
+                binding.set(None)
+        ctx.arrays.current.forget_buffer(buffer)
+        ctx.dirty |= HOLDERS
+        buffer.release()
+
+
+@entry
+def bind_buffer(ctx: Context, target: int, buffer: int) -> None:
+    if target == GL.ELEMENT_ARRAY_BUFFER:
+        vao = ctx.arrays.current
+        vao.element_buffer = swap(vao.element_buffer, lookup(ctx, buffer))
+        return
+    if target not in TARGETS:
+        raise invalid_enum(target, "buffer target")
+    found = lookup(ctx, buffer)
+    ctx.buffers.bound[target] = swap(ctx.buffers.bound[target], found)
+
+
+@entry
+def bind_buffer_base(ctx: Context, target: int, index: int, buffer: int) -> None:
+    _bind_indexed(ctx, target, index, buffer, 0, 0)
+
+
+@entry
+def bind_buffer_range(
+    ctx: Context, target: int, index: int, buffer: int, offset: int, size: int
+) -> None:
+    if buffer:
+        if size <= 0:
+            raise invalid_value("the size of a buffer range must be positive")
+        if offset < 0:
+            raise invalid_value("negative offset of a buffer range")
+        unit = 4
+        if target == GL.UNIFORM_BUFFER:
+            unit = ctx.limits.uniform_buffer_offset_alignment
+        elif target == GL.SHADER_STORAGE_BUFFER:
+            unit = 16
+        if offset % unit or (target == GL.TRANSFORM_FEEDBACK_BUFFER and size % 4):
+            raise invalid_value(f"buffer range is not aligned to {unit} bytes")
+    _bind_indexed(ctx, target, index, buffer, offset, size)
+
+
+def _bind_indexed(ctx: Context, target: int, index: int, name: int, offset: int, size: int) -> None:
+    bindings = indexed(ctx, target)
+    if index >= len(bindings):
+        raise invalid_value(f"binding point {index} is not below {len(bindings)}")
+    if target == GL.TRANSFORM_FEEDBACK_BUFFER and ctx.feedback.current.active:
+        raise invalid_operation("transform feedback is active")
+    buffer = lookup(ctx, name)
+    bindings[index].set(buffer, offset, size)
+    ctx.buffers.bound[target] = swap(ctx.buffers.bound[target], buffer)
+    ctx.dirty |= INDEXED_DIRTY[target]
+
+
+def _data(ctx: Context, buffer: BufferObject, size: int, data: Pointer, usage: int) -> None:
+    if usage not in USAGES:
+        raise invalid_enum(usage, "buffer usage")
+    if size < 0:
+        raise invalid_value("negative buffer size")
+    if buffer.immutable:
+        raise invalid_operation("the buffer's storage is immutable")
+    buffer.allocate(size, data, usage)
+
+
+def _storage(ctx: Context, buffer: BufferObject, size: int, data: Pointer, flags: int) -> None:
+    if size <= 0:
+        raise invalid_value("the size of buffer storage must be positive")
+    known = (
+        GL.DYNAMIC_STORAGE_BIT
+        | GL.CLIENT_STORAGE_BIT
+        | GL.MAP_READ_BIT
+        | GL.MAP_WRITE_BIT
+        | GL.MAP_PERSISTENT_BIT
+        | GL.MAP_COHERENT_BIT
+    )
+    persistent = flags & GL.MAP_PERSISTENT_BIT
+    if flags & ~known or (persistent and not flags & (GL.MAP_READ_BIT | GL.MAP_WRITE_BIT)):
+        raise invalid_value("invalid buffer storage flags")
+    if flags & GL.MAP_COHERENT_BIT and not persistent:
+        raise invalid_value("coherent storage must be persistent")
+    if buffer.immutable:
+        raise invalid_operation("the buffer's storage is immutable")
+    buffer.allocate(size, data, GL.DYNAMIC_DRAW)
+    buffer.immutable, buffer.flags = True, flags
+
+
+def _check_range(buffer: BufferObject, offset: int, size: int) -> None:
+    if offset < 0 or size < 0 or offset + size > buffer.size:
+        raise invalid_value(f"bytes {offset}+{size} are outside a buffer of {buffer.size}")
+    mapping = buffer.mapping
+    if mapping is not None and buffer.blocked:
+        if offset < mapping.offset + mapping.length and mapping.offset < offset + size:
+            raise invalid_operation("this part of the buffer is mapped")
+
+
+def _sub_data(ctx: Context, buffer: BufferObject, offset: int, size: int, data: Pointer) -> None:
+    _check_range(buffer, offset, size)
+    if buffer.immutable and not buffer.flags & GL.DYNAMIC_STORAGE_BIT:
+        raise invalid_operation("the buffer's storage is not dynamic")
+    if size:
+        buffer.write(offset, read_bytes(data, size))
+
+
+def _get_sub_data(
+    ctx: Context, buffer: BufferObject, offset: int, size: int, data: Pointer
+) -> bytes | None:
+    _check_range(buffer, offset, size)
+    content = buffer.read(offset, size)
+    if data is OMITTED:
+        return content
+    if data is not None:
+        write_bytes(data, content)
+    return None
+
+
+def _map_range(ctx: Context, buffer: BufferObject, offset: int, length: int, access: int) -> int:
+    if offset < 0 or length < 0 or offset + length > buffer.size:
+        raise invalid_value("the range to map is outside the buffer")
+    if access & ~sum(MAP_BITS):
+        raise invalid_value("unknown access bits")
+    reads, writes = access & GL.MAP_READ_BIT, access & GL.MAP_WRITE_BIT
+    discards = (
+        GL.MAP_INVALIDATE_RANGE_BIT | GL.MAP_INVALIDATE_BUFFER_BIT | GL.MAP_UNSYNCHRONIZED_BIT
+    )
+    if (
+        length == 0
+        or buffer.mapping is not None
+        or not (reads or writes)
+        or (reads and access & discards)
+        or (access & GL.MAP_FLUSH_EXPLICIT_BIT and not writes)
+    ):
+        raise invalid_operation("this access cannot be mapped")
+    needs = access & (GL.MAP_READ_BIT | GL.MAP_WRITE_BIT)
+    needs |= access & (GL.MAP_PERSISTENT_BIT | GL.MAP_COHERENT_BIT)
+    if (buffer.immutable and needs & ~buffer.flags) or (
+        not buffer.immutable and access & (GL.MAP_PERSISTENT_BIT | GL.MAP_COHERENT_BIT)
+    ):
+        raise invalid_operation("the buffer's storage does not allow this access")
+    return buffer.map(offset, length, access)
+
+
+MAP_ACCESS: dict[int, int] = {
+    GL.READ_ONLY: GL.MAP_READ_BIT,
+    GL.WRITE_ONLY: GL.MAP_WRITE_BIT,
+    GL.READ_WRITE: GL.MAP_READ_BIT | GL.MAP_WRITE_BIT,
+}
+
+
+def _map(ctx: Context, buffer: BufferObject, access: int) -> int:
+    if access not in MAP_ACCESS:
+        raise invalid_enum(access, "access")
+    if buffer.mapping is not None or not buffer.size:
+        raise invalid_operation("the buffer is mapped already, or empty")
+    return _map_range(ctx, buffer, 0, buffer.size, MAP_ACCESS[access])
+
+
+def _unmap(ctx: Context, buffer: BufferObject) -> int:
+    if buffer.mapping is None:
+        raise invalid_operation("the buffer is not mapped")
+    buffer.unmap()
+    return 1
+
+
+def _flush(ctx: Context, buffer: BufferObject, offset: int, length: int) -> None:
+    mapping = buffer.mapping
+    if mapping is None or not mapping.access & GL.MAP_FLUSH_EXPLICIT_BIT:
+        raise invalid_operation("the buffer is not mapped for explicit flushing")
+    if offset < 0 or length < 0 or offset + length > mapping.length:
+        raise invalid_value("the range to flush is outside the mapping")
+
+
+def _invalidate(ctx: Context, buffer: BufferObject, offset: int, length: int) -> None:
+    if offset < 0 or length < 0 or offset + length > buffer.size:
+        raise invalid_value("the range is outside the buffer")
+
+
+def _by_target(function: Any) -> Any:
+    def call(ctx: Context, target: int, *args: Any) -> Any:
+        return function(ctx, bound(ctx, target), *args)
+
+    return call
+
+
+def _by_name(function: Any) -> Any:
+    def call(ctx: Context, name: int, *args: Any) -> Any:
+        return function(ctx, ctx.buffers.names.require(name), *args)
+
+    return call
+
+
+for _target_name, _dsa_name, _function in (
+    ("buffer_data", "named_buffer_data", _data),
+    ("buffer_storage", "named_buffer_storage", _storage),
+    ("buffer_sub_data", "named_buffer_sub_data", _sub_data),
+    ("get_buffer_sub_data", "get_named_buffer_sub_data", _get_sub_data),
+    ("map_buffer_range", "map_named_buffer_range", _map_range),
+    ("map_buffer", "map_named_buffer", _map),
+    ("unmap_buffer", "unmap_named_buffer", _unmap),
+    ("flush_mapped_buffer_range", "flush_mapped_named_buffer_range", _flush),
+):
+    register(_target_name, _by_target(_function))
+    register(_dsa_name, _by_name(_function))
+register("invalidate_buffer_sub_data", _by_name(_invalidate))
+
+
+@entry
+def invalidate_buffer_data(ctx: Context, buffer: int) -> None:
+    ctx.buffers.names.require(buffer)
+
+
+@entry
+def copy_buffer_sub_data(
+    ctx: Context, read_target: int, write_target: int, read_at: int, write_at: int, size: int
+) -> None:
+    _copy(ctx, bound(ctx, read_target), bound(ctx, write_target), read_at, write_at, size)
+
+
+@entry
+def copy_named_buffer_sub_data(
+    ctx: Context, read: int, write: int, read_at: int, write_at: int, size: int
+) -> None:
+    names = ctx.buffers.names
+    _copy(ctx, names.require(read), names.require(write), read_at, write_at, size)
+
+
+def _copy(
+    ctx: Context, src: BufferObject, dst: BufferObject, read_at: int, write_at: int, size: int
+) -> None:
+    _check_range(src, read_at, size)
+    _check_range(dst, write_at, size)
+    if src is dst and max(read_at, write_at) < min(read_at, write_at) + size:
+        raise invalid_value("source and destination overlap")
+    if size and src.resource is not None and dst.resource is not None:
+        ctx.pipe.resource_copy_region(
+            dst.resource, 0, write_at, 0, 0, src.resource, 0, Box(read_at, width=size)
+        )
+
+
+def _parameter(ctx: Context, buffer: BufferObject, pname: int) -> list[int]:
+    mapping = buffer.mapping
+    access = mapping.access if mapping else 0
+    old_access = {v: k for k, v in MAP_ACCESS.items()}
+    values: dict[int, int] = {
+        GL.BUFFER_SIZE: buffer.size,
+        GL.BUFFER_USAGE: buffer.usage,
+        GL.BUFFER_MAPPED: int(mapping is not None),
+        GL.BUFFER_ACCESS: old_access.get(access & 3, GL.READ_WRITE),
+        GL.BUFFER_ACCESS_FLAGS: access,
+        GL.BUFFER_MAP_OFFSET: mapping.offset if mapping else 0,
+        GL.BUFFER_MAP_LENGTH: mapping.length if mapping else 0,
+        GL.BUFFER_IMMUTABLE_STORAGE: int(buffer.immutable),
+        GL.BUFFER_STORAGE_FLAGS: buffer.flags,
+    }
+    if pname not in values:
+        raise invalid_enum(pname, "buffer parameter")
+    return [values[pname]]
+
+
+def _pointer(ctx: Context, buffer: BufferObject, pname: int) -> list[int]:
+    if pname != GL.BUFFER_MAP_POINTER:
+        raise invalid_enum(pname, "buffer pointer")
+    return [buffer.mapping.address if buffer.mapping else 0]
+
+
+for _suffix in ("iv", "i64v"):
+    register(f"get_buffer_parameter{_suffix}", _by_target(_parameter))
+    register(f"get_named_buffer_parameter{_suffix}", _by_name(_parameter))
+register("get_buffer_pointerv", _by_target(_pointer))
+register("get_named_buffer_pointerv", _by_name(_pointer))
+
+
+def fill(ctx: Context, buffer: BufferObject, offset: int, size: int, pattern: bytes) -> None:
+    """Repeat a pattern over a range."""
+    _check_range(buffer, offset, size)
+    unit = len(pattern)
+    if offset % unit or size % unit:
+        raise invalid_value("the range is not a multiple of the element size")
+    if size:
+        buffer.write(offset, np.tile(np.frombuffer(pattern, np.uint8), size // unit))
+
+
+def _bound_name(target: int) -> Any:
+    return lambda ctx: name_of(ctx.buffers.bound[target])
+
+
+gets({query: _bound_name(target) for target, query in TARGETS.items()})
+gets({"ELEMENT_ARRAY_BUFFER_BINDING": lambda c: name_of(c.arrays.current.element_buffer)})
+for _prefix, _kind in (
+    ("UNIFORM_BUFFER", GL.UNIFORM_BUFFER),
+    ("TRANSFORM_FEEDBACK_BUFFER", GL.TRANSFORM_FEEDBACK_BUFFER),
+    ("SHADER_STORAGE_BUFFER", GL.SHADER_STORAGE_BUFFER),
+    ("ATOMIC_COUNTER_BUFFER", GL.ATOMIC_COUNTER_BUFFER),
+):
+    gets_indexed(
+        lambda c, k=_kind: len(indexed(c, k)),  # type: ignore[misc]
+        {
+            f"{_prefix}_BINDING": lambda c, i, k=_kind: name_of(indexed(c, k)[i].buffer),  # type: ignore[misc]
+            f"{_prefix}_START": lambda c, i, k=_kind: indexed(c, k)[i].offset,  # type: ignore[misc]
+            f"{_prefix}_SIZE": lambda c, i, k=_kind: indexed(c, k)[i].size,  # type: ignore[misc]
+        },
+    )

@@ -1,0 +1,265 @@
+"""Buffer objects: storage, binding points, mapping, copies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pipe.enums import Bind, MapFlags, Target, Usage
+from pipe.formats import format_named
+from pipe.resource import Resource, ResourceDesc, Transfer
+from pipe.state import Box
+from state_tracker.dirty import Dirty
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import invalid_enum, invalid_operation, out_of_memory
+from state_tracker.entry_points.memory import Pointer, read_bytes
+from state_tracker.objects import GLObject, NameTable, swap
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["BufferObject", "BufferState", "IndexedBinding"]
+
+# Binding points: the query that names what is bound there.
+TARGETS: dict[int, str] = {
+    GL.ARRAY_BUFFER: "ARRAY_BUFFER_BINDING",
+    GL.PIXEL_PACK_BUFFER: "PIXEL_PACK_BUFFER_BINDING",
+    GL.PIXEL_UNPACK_BUFFER: "PIXEL_UNPACK_BUFFER_BINDING",
+    GL.UNIFORM_BUFFER: "UNIFORM_BUFFER_BINDING",
+    GL.TEXTURE_BUFFER: "TEXTURE_BUFFER_BINDING",
+    GL.TRANSFORM_FEEDBACK_BUFFER: "TRANSFORM_FEEDBACK_BUFFER_BINDING",
+    GL.COPY_READ_BUFFER: "COPY_READ_BUFFER_BINDING",
+    GL.COPY_WRITE_BUFFER: "COPY_WRITE_BUFFER_BINDING",
+    GL.DRAW_INDIRECT_BUFFER: "DRAW_INDIRECT_BUFFER_BINDING",
+    GL.SHADER_STORAGE_BUFFER: "SHADER_STORAGE_BUFFER_BINDING",
+    GL.ATOMIC_COUNTER_BUFFER: "ATOMIC_COUNTER_BUFFER_BINDING",
+    GL.DISPATCH_INDIRECT_BUFFER: "DISPATCH_INDIRECT_BUFFER_BINDING",
+    GL.QUERY_BUFFER: "QUERY_BUFFER_BINDING",
+}
+
+USAGES: dict[int, Usage] = {
+    GL.STREAM_DRAW: Usage.STREAM,
+    GL.STREAM_READ: Usage.STAGING,
+    GL.STREAM_COPY: Usage.STREAM,
+    GL.STATIC_DRAW: Usage.DEFAULT,
+    GL.STATIC_READ: Usage.STAGING,
+    GL.STATIC_COPY: Usage.DEFAULT,
+    GL.DYNAMIC_DRAW: Usage.DYNAMIC,
+    GL.DYNAMIC_READ: Usage.STAGING,
+    GL.DYNAMIC_COPY: Usage.DYNAMIC,
+}
+
+# A buffer may be bound anywhere in its life.
+ANY_BIND = (
+    Bind.VERTEX_BUFFER
+    | Bind.INDEX_BUFFER
+    | Bind.CONSTANT_BUFFER
+    | Bind.SHADER_BUFFER
+    | Bind.SAMPLER_VIEW
+    | Bind.STREAM_OUTPUT
+    | Bind.INDIRECT
+    | Bind.QUERY_BUFFER
+)
+
+# Whoever holds a buffer's resource has to look again when it is replaced.
+HOLDERS = (
+    Dirty.VERTEX
+    | Dirty.UNIFORM_BUFFERS
+    | Dirty.TEXTURES
+    | Dirty.TRANSFORM_FEEDBACK
+    | Dirty.STORAGE
+    | Dirty.IMAGES
+)
+
+
+@dataclass(slots=True)
+class Mapping:
+    """A buffer range somebody is looking at."""
+
+    transfer: Transfer
+    offset: int
+    length: int
+    access: int
+    address: int
+
+
+class BufferObject(GLObject):
+    """A buffer: its bytes live in a pipe resource (None while its size is 0)."""
+
+    kind = "buffer"
+
+    def __init__(self, name: int, ctx: Context):
+        super().__init__(name)
+        self.ctx = ctx
+        self.size = 0
+        self.usage: int = GL.STATIC_DRAW
+        self.resource: Resource | None = None
+        self.mapping: Mapping | None = None
+        self.immutable = False
+        self.flags: int = 0
+
+    def allocate(self, size: int, data: Pointer, usage: int) -> None:
+        """Replace the storage; the old contents are gone."""
+        self.unmap()
+        self.usage = usage
+        if self.resource is None or self.size != size:
+            self._drop()
+            if size:
+                desc = ResourceDesc(
+                    Target.BUFFER,
+                    format_named("R8_UINT"),
+                    size,
+                    bind=ANY_BIND,
+                    usage=USAGES.get(usage, Usage.DEFAULT),
+                    label=self.label or f"buffer {self.name}",
+                )
+                try:
+                    self.resource = self.ctx.screen.resource_create(desc)
+                except MemoryError:
+                    self.size = 0
+                    raise out_of_memory(f"no room for a buffer of {size} bytes") from None
+            self.size = size
+            self.ctx.dirty |= HOLDERS
+            self.ctx.buffers.epoch += 1
+        if size and data is not None:
+            self.write(0, read_bytes(data, size))
+
+    def write(self, offset: int, data: Any) -> None:
+        if self.resource is not None:
+            self.ctx.pipe.buffer_subdata(self.resource, offset, data)
+
+    def read(self, offset: int, size: int) -> bytes:
+        if self.resource is None or size <= 0:
+            return b""
+        return self.ctx.pipe.buffer_read(self.resource, offset, size)
+
+    def map(self, offset: int, length: int, access: int) -> int:
+        """Make a range visible; the address of its first byte."""
+        assert self.resource is not None
+        flags = MapFlags(0)
+        for bit, flag in MAP_BITS.items():
+            if access & bit:
+                flags |= flag
+        transfer = self.ctx.pipe.transfer_map(self.resource, 0, flags, Box(offset, width=length))
+        address = int(transfer.data.ctypes.data)
+        self.mapping = Mapping(transfer, offset, length, access, address)
+        self.ctx.buffers.mapped += 1
+        return address
+
+    def unmap(self) -> None:
+        if self.mapping is not None:
+            self.ctx.pipe.transfer_unmap(self.mapping.transfer)
+            self.mapping = None
+            self.ctx.buffers.mapped -= 1
+
+    @property
+    def blocked(self) -> bool:
+        """Mapped without GL_MAP_PERSISTENT_BIT: most commands must not touch it."""
+        return self.mapping is not None and not self.mapping.access & GL.MAP_PERSISTENT_BIT
+
+    def _drop(self) -> None:
+        if self.resource is not None:
+            self.resource.unref()
+            self.resource = None
+
+    def destroy(self) -> None:
+        self.unmap()
+        self._drop()
+
+
+MAP_BITS: dict[int, MapFlags] = {
+    GL.MAP_READ_BIT: MapFlags.READ,
+    GL.MAP_WRITE_BIT: MapFlags.WRITE,
+    GL.MAP_INVALIDATE_RANGE_BIT: MapFlags.DISCARD_RANGE,
+    GL.MAP_INVALIDATE_BUFFER_BIT: MapFlags.DISCARD_WHOLE,
+    GL.MAP_UNSYNCHRONIZED_BIT: MapFlags.UNSYNCHRONIZED,
+    GL.MAP_FLUSH_EXPLICIT_BIT: MapFlags.FLUSH_EXPLICIT,
+    GL.MAP_PERSISTENT_BIT: MapFlags.PERSISTENT,
+    GL.MAP_COHERENT_BIT: MapFlags.COHERENT,
+}
+
+
+@dataclass(slots=True)
+class IndexedBinding:
+    """One of the numbered binding points; size 0 means the whole buffer, whatever it becomes."""
+
+    buffer: BufferObject | None = None
+    offset: int = 0
+    size: int = 0
+
+    def set(self, buffer: BufferObject | None, offset: int = 0, size: int = 0) -> None:
+        self.buffer = swap(self.buffer, buffer)
+        self.offset, self.size = offset, size
+
+    def range(self) -> tuple[int, int]:
+        """Offset and the bytes really there."""
+        if self.buffer is None:
+            return 0, 0
+        room = max(0, self.buffer.size - self.offset)
+        return self.offset, min(self.size, room) if self.size else room
+
+
+class BufferState:
+    """Names and binding points of buffers."""
+
+    def __init__(self, ctx: Context):
+        limits = ctx.limits
+        self.names: NameTable[BufferObject] = NameTable("buffer")
+        self.bound: dict[int, BufferObject | None] = dict.fromkeys(TARGETS)
+        self.uniform = [IndexedBinding() for _ in range(limits.max_uniform_buffer_bindings)]
+        self.storage = [IndexedBinding() for _ in range(limits.max_storage_buffer_bindings)]
+        self.atomic = [IndexedBinding() for _ in range(limits.max_atomic_buffer_bindings)]
+        self.mapped = 0  # how many buffers are mapped now
+        self.epoch = 0  # grows whenever some buffer gets other storage
+
+    def release_all(self) -> None:
+        for target in self.bound:
+            self.bound[target] = swap(self.bound[target], None)
+        for binding in (*self.uniform, *self.storage, *self.atomic):
+            binding.set(None)
+        self.names.clear()
+
+
+INDEXED_DIRTY: dict[int, int] = {
+    GL.UNIFORM_BUFFER: Dirty.UNIFORM_BUFFERS,
+    GL.SHADER_STORAGE_BUFFER: Dirty.STORAGE,
+    GL.ATOMIC_COUNTER_BUFFER: Dirty.STORAGE,
+    GL.TRANSFORM_FEEDBACK_BUFFER: Dirty.TRANSFORM_FEEDBACK,
+}
+
+
+def indexed(ctx: Context, target: int) -> list[IndexedBinding]:
+    """The numbered binding points of a target."""
+    if target == GL.UNIFORM_BUFFER:
+        return ctx.buffers.uniform
+    if target == GL.TRANSFORM_FEEDBACK_BUFFER:
+        return ctx.feedback.current.bindings
+    if target == GL.SHADER_STORAGE_BUFFER and ctx.caps.max_shader_buffers:
+        return ctx.buffers.storage
+    if target == GL.ATOMIC_COUNTER_BUFFER and ctx.caps.max_shader_buffers:
+        return ctx.buffers.atomic
+    raise invalid_enum(target, "indexed buffer target")
+
+
+def lookup(ctx: Context, name: int) -> BufferObject | None:
+    """The buffer of that name, created at first use; None for 0."""
+    if name == 0:
+        return None
+    return ctx.buffers.names.bind(name, lambda n: BufferObject(n, ctx), ctx.is_core)
+
+
+def bound(ctx: Context, target: int) -> BufferObject:
+    """The buffer bound to a target; GL errors if there is no such target or nothing bound."""
+    if target == GL.ELEMENT_ARRAY_BUFFER:
+        found = ctx.arrays.current.element_buffer
+    elif target in TARGETS:
+        found = ctx.buffers.bound[target]
+    else:
+        raise invalid_enum(target, "buffer target")
+    if found is None:
+        raise invalid_operation(f"no buffer is bound to {GL.name_of(target)}")
+    return found
+
+
+def name_of(buffer: BufferObject | None) -> int:
+    return buffer.name if buffer is not None else 0

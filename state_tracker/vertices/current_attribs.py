@@ -1,0 +1,130 @@
+"""Current values of vertex attributes: every `glVertexAttrib*` value function.
+
+An attribute without an array reads its current value. In the compatibility profile, setting generic
+attribute 0 between glBegin and glEnd emits a vertex.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from state_tracker.dirty import Dirty
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import invalid_enum
+from state_tracker.entry_points.memory import Pointer, read_array
+from state_tracker.entry_points.registry import register
+from state_tracker.vertices.vertex_arrays import generic
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["set_current", "unpack_word"]
+
+
+def set_current(ctx: Context, slot: int, values: tuple[float, ...], kind: str = "float") -> None:
+    """The value of an attribute without an array, padded with (0, 0, 0, 1)."""
+    state = ctx.arrays
+    full = values + ((0, 0, 0, 1) if kind != "float" else (0.0, 0.0, 0.0, 1.0))[len(values) :]
+    if ctx.immediate.active:
+        ctx.immediate.attribute(slot, full)
+    state.values[slot] = full
+    state.types[slot] = kind
+    ctx.dirty |= Dirty.CURRENT_ATTRIBS
+
+
+_FRACTION = {
+    "b": 127.0, "s": 32767.0, "i": 2147483647.0,
+    "ub": 255.0, "us": 65535.0, "ui": 4294967295.0,
+}  # fmt: skip
+_GL_TYPES = {
+    "b": "byte", "s": "short", "i": "int", "ub": "ubyte", "us": "ushort", "ui": "uint",
+    "f": "float", "d": "double",
+}  # fmt: skip
+
+
+def _attrib_family(kind: str, count: int, letter: str, normalized: bool, pointer: bool) -> Any:
+    """One `glVertexAttrib*` function; `kind` is the type the shader sees."""
+    gl_type, scale = _GL_TYPES[letter], _FRACTION.get(letter, 1.0)
+
+    def convert(raw: Any) -> tuple[Any, ...]:
+        if kind in ("int", "uint"):
+            return tuple(int(v) for v in raw)
+        if normalized:
+            return tuple(max(float(v) / scale, -1.0) for v in raw)
+        return tuple(float(v) for v in raw)
+
+    def from_pointer(ctx: Context, index: int, value: Pointer) -> None:
+        raw = read_array(value, gl_type, count)
+        _set_generic(ctx, index, convert(raw), kind)
+
+    def from_values(ctx: Context, index: int, *values: Any) -> None:
+        _set_generic(ctx, index, convert(values), kind)
+
+    return from_pointer if pointer else from_values
+
+
+def _set_generic(ctx: Context, index: int, values: tuple[Any, ...], kind: str) -> None:
+    slot = generic(ctx, index)
+    if index == 0 and ctx.is_compat and ctx.immediate.active:
+        ctx.immediate.vertex(values, kind)
+        return
+    set_current(ctx, slot, values, kind)
+
+
+def _register_families() -> None:
+    for count in (1, 2, 3, 4):
+        for letter in "sfd":
+            for pointer in (False, True):
+                name = f"vertex_attrib{count}{letter}{'v' if pointer else ''}"
+                register(name, _attrib_family("float", count, letter, False, pointer))
+        for letter, kind in (("i", "int"), ("ui", "uint")):
+            for pointer in (False, True):
+                name = f"vertex_attrib_i{count}{letter}{'v' if pointer else ''}"
+                register(name, _attrib_family(kind, count, letter, False, pointer))
+        for pointer in (False, True):
+            name = f"vertex_attrib_l{count}d{'v' if pointer else ''}"
+            register(name, _attrib_family("double", count, "d", False, pointer))
+    for letter in ("b", "i", "ub", "us", "ui"):
+        register(f"vertex_attrib4{letter}v", _attrib_family("float", 4, letter, False, True))
+    for letter in ("b", "s", "i", "ub", "us", "ui"):
+        register(f"vertex_attrib4n{letter}v", _attrib_family("float", 4, letter, True, True))
+    register("vertex_attrib4nub", _attrib_family("float", 4, "ub", True, False))
+    for letter, kind in (("b", "int"), ("s", "int"), ("ub", "uint"), ("us", "uint")):
+        register(f"vertex_attrib_i4{letter}v", _attrib_family(kind, 4, letter, False, True))
+
+
+_register_families()
+
+
+def unpack_word(type: int, normalized: bool, word: int, legacy_signed: bool) -> tuple[float, ...]:
+    """The four components of a 2_10_10_10_REV word; GL 4.2 changed the signed ones."""
+    values: list[float] = []
+    for shift, bits in ((0, 10), (10, 10), (20, 10), (30, 2)):
+        raw = (word >> shift) & ((1 << bits) - 1)
+        if type == GL.INT_2_10_10_10_REV:
+            signed = raw - (1 << bits) if raw >> (bits - 1) else raw
+            if not normalized:
+                values.append(float(signed))
+            elif legacy_signed:
+                values.append((2 * signed + 1) / ((1 << bits) - 1))
+            else:
+                values.append(max(signed / ((1 << (bits - 1)) - 1), -1.0))
+        else:
+            values.append(raw / ((1 << bits) - 1) if normalized else float(raw))
+    return tuple(values)
+
+
+def _packed_family(count: int, pointer: bool) -> Any:
+    def set_word(ctx: Context, index: int, type: int, normalized: int, value: Any) -> None:
+        if type not in (GL.INT_2_10_10_10_REV, GL.UNSIGNED_INT_2_10_10_10_REV):
+            raise invalid_enum(type, "packed attribute type")
+        word = int(read_array(value, "uint", 1)[0]) if pointer else value
+        unpacked = unpack_word(type, bool(normalized), word, False)
+        _set_generic(ctx, index, unpacked[:count], "float")
+
+    return set_word
+
+
+for _count in (1, 2, 3, 4):
+    register(f"vertex_attrib_p{_count}ui", _packed_family(_count, False))
+    register(f"vertex_attrib_p{_count}uiv", _packed_family(_count, True))

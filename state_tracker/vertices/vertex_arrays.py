@@ -1,0 +1,483 @@
+"""Vertex array objects and the current values of vertex attributes.
+
+Attributes are kept by `VertAttrib` slot: the compatibility arrays (vertex, normal, colours, texture
+coordinates) first, the generic ones from GENERIC0. As in ARB_vertex_attrib_binding each attribute
+has a format and names a binding; a binding has a buffer, an offset, a stride and a divisor. The old
+pointer calls set both. A binding without a buffer is a *client array*: its offset is an address.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from compiler.nir.slots import VertAttrib
+from state_tracker.dirty import Dirty
+from state_tracker.entry_points.enums import GL
+from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
+from state_tracker.entry_points.memory import Pointer, address_of, read_array
+from state_tracker.entry_points.registry import entry, register
+from state_tracker.getters import gets, to_int
+from state_tracker.objects import GLObject, NameTable, swap
+from state_tracker.vertices.buffers import BufferObject, lookup, name_of
+from state_tracker.vertices.vertex_formats import FLOAT_TYPES, INTEGER_TYPES, PACKED, element_bytes
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["ArrayState", "Attrib", "VertexArray", "VertexBinding"]
+
+SLOTS = 32
+GENERIC0 = int(VertAttrib.GENERIC0)
+
+
+@dataclass(slots=True)
+class Attrib:
+    """One attribute's format and where its data comes from."""
+
+    enabled: bool = False
+    size: int = 4
+    bgra: bool = False
+    type: int = GL.FLOAT
+    normalized: bool = False
+    integer: bool = False
+    long: bool = False
+    relative_offset: int = 0
+    binding: int = 0
+    pointer: int = 0  # what the pointer query returns
+    stride: int = 0  # as given, 0 for tight
+
+
+@dataclass(slots=True)
+class VertexBinding:
+    """Where the bytes of one or more attributes are."""
+
+    buffer: BufferObject | None = None
+    offset: int = 0
+    stride: int = 16
+    divisor: int = 0
+    keep: Any = None  # Python memory behind a client array
+
+
+class VertexArray(GLObject):
+    """A vertex array object."""
+
+    kind = "vertex array"
+
+    def __init__(self, name: int):
+        super().__init__(name)
+        self.attribs = [Attrib(binding=i) for i in range(SLOTS)]
+        self.bindings = [VertexBinding() for _ in range(SLOTS)]
+        self.element_buffer: BufferObject | None = None
+        self.bound_once = False
+        self.layouts: dict[Any, Any] = {}  # derived: see `vertex_input`
+
+    def changed(self) -> None:
+        self.layouts.clear()
+
+    def forget_buffer(self, buffer: BufferObject) -> None:
+        """A deleted buffer leaves the array object it is deleted under."""
+        for binding in self.bindings:
+            if binding.buffer is buffer:
+                binding.buffer = swap(binding.buffer, None)
+        if self.element_buffer is buffer:
+            self.element_buffer = swap(buffer, None)
+        self.changed()
+
+    def destroy(self) -> None:
+        for binding in self.bindings:
+            binding.buffer = swap(binding.buffer, None)
+        self.element_buffer = swap(self.element_buffer, None)
+
+
+class ArrayState:
+    """Vertex array names, the bound one, and current attribute values."""
+
+    current: VertexArray
+
+    def __init__(self, ctx: Context):
+        self.names: NameTable[VertexArray] = NameTable("vertex array")
+        self.default = VertexArray(0)
+        self.current = self.default.retain()
+        # Values of attributes without an array, and the GL type they were given in.
+        self.values: list[tuple[float, ...]] = [(0.0, 0.0, 0.0, 1.0)] * SLOTS
+        self.types: list[str] = ["float"] * SLOTS
+        self.values[VertAttrib.NORMAL] = (0.0, 0.0, 1.0, 1.0)
+        self.values[VertAttrib.COLOR0] = (1.0, 1.0, 1.0, 1.0)
+        self.values[VertAttrib.EDGEFLAG] = (1.0, 0.0, 0.0, 1.0)
+        self.client_unit = 0
+
+    def release_all(self) -> None:
+        self.names.clear()
+        if self.current is not self.default:
+            self.current.release()
+        self.default.destroy()
+
+
+def generic(ctx: Context, index: int) -> int:
+    """The slot of generic attribute `index`."""
+    if not 0 <= index < ctx.limits.max_vertex_attribs:
+        raise invalid_value(f"attribute {index} is not below {ctx.limits.max_vertex_attribs}")
+    return GENERIC0 + index
+
+
+def _array(ctx: Context) -> VertexArray:
+    """The bound vertex array object; core profiles have none by default."""
+    current = ctx.arrays.current
+    if ctx.is_core and current is ctx.arrays.default:
+        raise invalid_operation("no vertex array object is bound")
+    return current
+
+
+def _by_name(ctx: Context, name: int) -> VertexArray:
+    return ctx.arrays.names.require(name)
+
+
+# -- objects -----------------------------------------------------------------------------------
+
+
+@entry
+def gen_vertex_arrays(ctx: Context, n: int) -> list[int]:
+    return ctx.arrays.names.generate(n)
+
+
+@entry
+def create_vertex_arrays(ctx: Context, n: int) -> list[int]:
+    names = ctx.arrays.names.generate(n)
+    for name in names:
+        ctx.arrays.names.bind(name, VertexArray, True)
+    return names
+
+
+@entry
+def is_vertex_array(ctx: Context, array: int) -> int:
+    return int(ctx.arrays.names.get(array) is not None)
+
+
+@entry
+def delete_vertex_arrays(ctx: Context, n: int, arrays: Pointer) -> None:
+    if n < 0:
+        raise invalid_value("a negative number of vertex arrays")
+    for name in read_array(arrays, "uint", n):
+        found = ctx.arrays.names.pop(int(name))
+        if found is None:
+            continue
+        if ctx.arrays.current is found:
+            bind_vertex_array(ctx, 0)
+        found.release()
+
+
+@entry
+def bind_vertex_array(ctx: Context, array: int) -> None:
+    state = ctx.arrays
+    found = state.default if array == 0 else state.names.bind(array, VertexArray, True)
+    if found is not state.current:
+        found.retain()
+        state.current.release()
+        state.current = found
+        ctx.dirty |= Dirty.VERTEX
+
+
+# -- arrays ------------------------------------------------------------------------------------
+
+
+def _enable(ctx: Context, vao: VertexArray, slot: int, enabled: bool) -> None:
+    attrib = vao.attribs[slot]
+    if attrib.enabled != enabled:
+        attrib.enabled = enabled
+        vao.changed()
+        ctx.dirty |= Dirty.VERTEX
+
+
+@entry
+def enable_vertex_attrib_array(ctx: Context, index: int) -> None:
+    _enable(ctx, _array(ctx), generic(ctx, index), True)
+
+
+@entry
+def disable_vertex_attrib_array(ctx: Context, index: int) -> None:
+    _enable(ctx, _array(ctx), generic(ctx, index), False)
+
+
+@entry
+def enable_vertex_array_attrib(ctx: Context, vaobj: int, index: int) -> None:
+    _enable(ctx, _by_name(ctx, vaobj), generic(ctx, index), True)
+
+
+@entry
+def disable_vertex_array_attrib(ctx: Context, vaobj: int, index: int) -> None:
+    _enable(ctx, _by_name(ctx, vaobj), generic(ctx, index), False)
+
+
+def check_format(size: int, type: int, normalized: bool, kind: str) -> tuple[int, bool]:
+    """Number of components and BGRA order, or the GL error the format deserves."""
+    allowed = {"float": FLOAT_TYPES, "integer": INTEGER_TYPES, "long": frozenset((GL.DOUBLE,))}
+    bgra = size == GL.BGRA and kind == "float"
+    if not bgra and not 1 <= size <= 4:
+        raise invalid_value(f"an attribute cannot have {size} components")
+    if type not in allowed[kind]:
+        raise invalid_enum(type, "attribute type")
+    if bgra:
+        if type not in (GL.UNSIGNED_BYTE, *PACKED) or type == GL.UNSIGNED_INT_10F_11F_11F_REV:
+            raise invalid_operation("GL_BGRA takes unsigned bytes or packed components")
+        if not normalized:
+            raise invalid_operation("GL_BGRA attributes must be normalized")
+        return 4, True
+    if type == GL.UNSIGNED_INT_10F_11F_11F_REV:
+        if size != 3:
+            raise invalid_operation("this packed type has three components")
+    elif type in PACKED and size != 4:
+        raise invalid_operation("this packed type has four components")
+    return size, False
+
+
+def _set_format(
+    ctx: Context,
+    vao: VertexArray,
+    slot: int,
+    size: int,
+    type: int,
+    normalized: bool,
+    offset: int,
+    kind: str,
+) -> None:
+    count, bgra = check_format(size, type, normalized, kind)
+    attrib = vao.attribs[slot]
+    attrib.size, attrib.bgra, attrib.type = count, bgra, type
+    attrib.normalized = normalized and kind == "float"
+    attrib.integer, attrib.long = kind == "integer", kind == "long"
+    attrib.relative_offset = offset
+    vao.changed()
+    ctx.dirty |= Dirty.VERTEX
+
+
+def set_pointer(
+    ctx: Context,
+    slot: int,
+    size: int,
+    type: int,
+    normalized: bool,
+    stride: int,
+    pointer: Pointer,
+    kind: str = "float",
+) -> None:
+    """Format, binding and buffer at once, as every gl*Pointer function does."""
+    vao = _array(ctx)
+    if stride < 0:
+        raise invalid_value("negative stride")
+    buffer = ctx.buffers.bound[GL.ARRAY_BUFFER]
+    address, keep = address_of(pointer)
+    if buffer is None and address and vao is not ctx.arrays.default:
+        raise invalid_operation("client arrays need the default vertex array object")
+    _set_format(ctx, vao, slot, size, type, normalized, 0, kind)
+    attrib, binding = vao.attribs[slot], vao.bindings[slot]
+    attrib.binding, attrib.pointer, attrib.stride = slot, address or 0, stride
+    binding.buffer = swap(binding.buffer, buffer)
+    binding.offset = address or 0
+    binding.stride = stride or element_bytes(attrib)
+    binding.keep = keep
+
+
+@entry
+def vertex_attrib_pointer(
+    ctx: Context, index: int, size: int, type: int, normalized: int, stride: int, pointer: Pointer
+) -> None:
+    set_pointer(ctx, generic(ctx, index), size, type, bool(normalized), stride, pointer)
+
+
+@entry
+def vertex_attrib_i_pointer(
+    ctx: Context, index: int, size: int, type: int, stride: int, pointer: Pointer
+) -> None:
+    set_pointer(ctx, generic(ctx, index), size, type, False, stride, pointer, "integer")
+
+
+@entry
+def vertex_attrib_l_pointer(
+    ctx: Context, index: int, size: int, type: int, stride: int, pointer: Pointer
+) -> None:
+    set_pointer(ctx, generic(ctx, index), size, type, False, stride, pointer, "long")
+
+
+def _set_divisor(ctx: Context, vao: VertexArray, binding: int, divisor: int) -> None:
+    vao.bindings[binding].divisor = divisor
+    vao.changed()
+    ctx.dirty |= Dirty.VERTEX
+
+
+@entry
+def vertex_attrib_divisor(ctx: Context, index: int, divisor: int) -> None:
+    slot, vao = generic(ctx, index), _array(ctx)
+    vao.attribs[slot].binding = slot
+    _set_divisor(ctx, vao, slot, divisor)
+
+
+# -- separate formats and bindings (ARB_vertex_attrib_binding, and by name) ------------------------
+
+
+def _formats(kind: str) -> tuple[Any, Any]:
+    def check(ctx: Context, offset: int) -> None:
+        if offset > ctx.limits.max_vertex_attrib_relative_offset:
+            raise invalid_value("the relative offset is too large")
+
+    if kind == "float":
+
+        def by_target(
+            ctx: Context, index: int, size: int, type: int, normalized: int, offset: int
+        ) -> None:
+            check(ctx, offset)
+            slot = generic(ctx, index)
+            _set_format(ctx, _array(ctx), slot, size, type, bool(normalized), offset, kind)
+
+        def by_name(
+            ctx: Context, name: int, index: int, size: int, type: int, norm: int, offset: int
+        ) -> None:
+            check(ctx, offset)
+            slot = generic(ctx, index)
+            _set_format(ctx, _by_name(ctx, name), slot, size, type, bool(norm), offset, kind)
+
+        return by_target, by_name
+
+    def plain(ctx: Context, index: int, size: int, type: int, offset: int) -> None:
+        check(ctx, offset)
+        _set_format(ctx, _array(ctx), generic(ctx, index), size, type, False, offset, kind)
+
+    def plain_by_name(
+        ctx: Context, name: int, index: int, size: int, type: int, offset: int
+    ) -> None:
+        check(ctx, offset)
+        slot = generic(ctx, index)
+        _set_format(ctx, _by_name(ctx, name), slot, size, type, False, offset, kind)
+
+    return plain, plain_by_name
+
+
+for _letter, _kind in (("", "float"), ("i_", "integer"), ("l_", "long")):
+    _target_form, _name_form = _formats(_kind)
+    register(f"vertex_attrib_{_letter}format", _target_form)
+    register(f"vertex_array_attrib_{_letter}format", _name_form)
+
+
+def _binding_index(ctx: Context, index: int) -> int:
+    if not 0 <= index < ctx.limits.max_vertex_attribs:
+        raise invalid_value(f"vertex binding {index} is out of range")
+    return GENERIC0 + index
+
+
+def _attrib_binding(ctx: Context, vao: VertexArray, index: int, binding: int) -> None:
+    vao.attribs[generic(ctx, index)].binding = _binding_index(ctx, binding)
+    vao.changed()
+    ctx.dirty |= Dirty.VERTEX
+
+
+def _vertex_buffer(
+    ctx: Context, vao: VertexArray, index: int, buffer: int, offset: int, stride: int
+) -> None:
+    slot = _binding_index(ctx, index)
+    if offset < 0 or stride < 0 or stride > ctx.limits.max_vertex_attrib_stride:
+        raise invalid_value("bad offset or stride of a vertex buffer")
+    if buffer and not ctx.buffers.names.is_reserved(buffer) and ctx.is_core:
+        raise invalid_operation(f"{buffer} was not generated as the name of a buffer")
+    binding = vao.bindings[slot]
+    binding.buffer = swap(binding.buffer, lookup(ctx, buffer))
+    binding.offset, binding.stride = offset, stride
+    vao.changed()
+    ctx.dirty |= Dirty.VERTEX
+
+
+@entry
+def vertex_attrib_binding(ctx: Context, index: int, binding: int) -> None:
+    _attrib_binding(ctx, _array(ctx), index, binding)
+
+
+@entry
+def vertex_array_attrib_binding(ctx: Context, vaobj: int, index: int, binding: int) -> None:
+    _attrib_binding(ctx, _by_name(ctx, vaobj), index, binding)
+
+
+@entry
+def bind_vertex_buffer(ctx: Context, index: int, buffer: int, offset: int, stride: int) -> None:
+    _vertex_buffer(ctx, _array(ctx), index, buffer, offset, stride)
+
+
+@entry
+def vertex_array_vertex_buffer(
+    ctx: Context, vaobj: int, index: int, buffer: int, offset: int, stride: int
+) -> None:
+    _vertex_buffer(ctx, _by_name(ctx, vaobj), index, buffer, offset, stride)
+
+
+@entry
+def vertex_binding_divisor(ctx: Context, index: int, divisor: int) -> None:
+    _set_divisor(ctx, _array(ctx), _binding_index(ctx, index), divisor)
+
+
+@entry
+def vertex_array_binding_divisor(ctx: Context, vaobj: int, index: int, divisor: int) -> None:
+    _set_divisor(ctx, _by_name(ctx, vaobj), _binding_index(ctx, index), divisor)
+
+
+@entry
+def vertex_array_element_buffer(ctx: Context, vaobj: int, buffer: int) -> None:
+    vao = _by_name(ctx, vaobj)
+    found = ctx.buffers.names.require(buffer) if buffer else None
+    vao.element_buffer = swap(vao.element_buffer, found)
+
+
+# -- queries -----------------------------------------------------------------------------------
+
+
+def _attrib_parameter(ctx: Context, vao: VertexArray, index: int, pname: int) -> list[Any]:
+    slot = generic(ctx, index)
+    attrib = vao.attribs[slot]
+    binding = vao.bindings[attrib.binding]
+    values: dict[int, Any] = {
+        GL.VERTEX_ATTRIB_ARRAY_ENABLED: int(attrib.enabled),
+        GL.VERTEX_ATTRIB_ARRAY_SIZE: GL.BGRA if attrib.bgra else attrib.size,
+        GL.VERTEX_ATTRIB_ARRAY_STRIDE: attrib.stride,
+        GL.VERTEX_ATTRIB_ARRAY_TYPE: attrib.type,
+        GL.VERTEX_ATTRIB_ARRAY_NORMALIZED: int(attrib.normalized),
+        GL.VERTEX_ATTRIB_ARRAY_INTEGER: int(attrib.integer),
+        GL.VERTEX_ATTRIB_ARRAY_LONG: int(attrib.long),
+        GL.VERTEX_ATTRIB_ARRAY_DIVISOR: binding.divisor,
+        GL.VERTEX_ATTRIB_ARRAY_BUFFER_BINDING: name_of(binding.buffer),
+        GL.VERTEX_ATTRIB_BINDING: attrib.binding - GENERIC0,
+        GL.VERTEX_ATTRIB_RELATIVE_OFFSET: attrib.relative_offset,
+    }
+    if pname == GL.CURRENT_VERTEX_ATTRIB:
+        if index == 0 and ctx.is_compat:
+            raise invalid_operation("generic attribute 0 has no current value")
+        return list(ctx.arrays.values[slot])
+    if pname not in values:
+        raise invalid_enum(pname, "vertex attribute parameter")
+    return [values[pname]]
+
+
+def _rounded(value: Any) -> int:
+    return to_int(value, False)
+
+
+def _get_attrib(convert: Any) -> Any:
+    def get(ctx: Context, index: int, pname: int) -> list[Any]:
+        values = _attrib_parameter(ctx, ctx.arrays.current, index, pname)
+        return [convert(v) for v in values]
+
+    return get
+
+
+for _suffix, _convert in (("fv", float), ("dv", float), ("iv", _rounded)):
+    register(f"get_vertex_attrib{_suffix}", _get_attrib(_convert))
+for _suffix in ("iiv", "iuiv"):
+    register(f"get_vertex_attrib_{_suffix}", _get_attrib(int))
+register("get_vertex_attrib_ldv", _get_attrib(float))
+
+
+@entry
+def get_vertex_attrib_pointerv(ctx: Context, index: int, pname: int) -> list[int]:
+    slot = generic(ctx, index)
+    if pname != GL.VERTEX_ATTRIB_ARRAY_POINTER:
+        raise invalid_enum(pname, "vertex attribute pointer")
+    return [ctx.arrays.current.attribs[slot].pointer]
+
+
+gets({"VERTEX_ARRAY_BINDING": lambda c: c.arrays.current.name})

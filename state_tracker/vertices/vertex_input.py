@@ -1,0 +1,236 @@
+"""From vertex arrays and current values to pipe vertex elements and buffers.
+
+The program says which attribute each vertex element is; for every element either an enabled array
+provides it or the current value does (a buffer with stride 0). Layouts are kept per vertex array
+object and program inputs until the object, or some buffer's storage, changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from compiler.nir.slots import VertAttrib
+from pipe.enums import Bind, Target, Usage
+from pipe.formats import FORMATS, Format
+from pipe.interface import Handle
+from pipe.resource import Resource, ResourceDesc
+from pipe.state import VertexBuffer, VertexElement
+from state_tracker.dirty import Dirty
+from state_tracker.entry_points.errors import invalid_operation
+from state_tracker.entry_points.memory import read_bytes
+from state_tracker.vertices.vertex_arrays import SLOTS, VertexArray, VertexBinding
+from state_tracker.vertices.vertex_formats import element_bytes, vertex_format
+
+if TYPE_CHECKING:
+    from state_tracker.context import Context
+
+__all__ = ["VertexInput", "upload"]
+
+GENERIC0 = int(VertAttrib.GENERIC0)
+_CURRENT: dict[str, tuple[Format, str]] = {
+    "float": (FORMATS["R32G32B32A32_FLOAT"], "<f4"),
+    "int": (FORMATS["R32G32B32A32_SINT"], "<i4"),
+    "uint": (FORMATS["R32G32B32A32_UINT"], "<u4"),
+    "double": (FORMATS["R64G64B64A64_FLOAT"], "<f8"),
+}
+_CURRENT_BYTES = 32  # room of one current value
+
+
+@dataclass(slots=True)
+class Layout:
+    """What one vertex array object means to one set of program inputs."""
+
+    epoch: int
+    elements: Handle
+    buffers: tuple[VertexBuffer | None, ...]
+    clients: tuple[tuple[int, VertexBinding, int], ...]  # buffer index, binding, bytes per vertex
+    blocked: bool  # a source buffer is mapped
+    uses_current: bool
+
+
+def create_upload(ctx: Context, size: int, bind: Bind) -> Resource:
+    """A temporary buffer; the caller gives the reference back."""
+    desc = ResourceDesc(
+        Target.BUFFER,
+        FORMATS["R8_UINT"],
+        max(size, 4),
+        bind=bind,
+        usage=Usage.STREAM,
+        label="upload",
+    )
+    return ctx.screen.resource_create(desc)
+
+
+def upload(ctx: Context, data: npt.NDArray[Any], bind: Bind) -> Resource:
+    """A temporary buffer with these bytes; the caller gives the reference back."""
+    raw = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
+    resource = create_upload(ctx, raw.size, bind)
+    ctx.pipe.buffer_subdata(resource, 0, raw)
+    return resource
+
+
+class VertexInput:
+    """Keeps the pipe's vertex elements and buffers equal to GL's arrays."""
+
+    def __init__(self, ctx: Context):
+        self._ctx = ctx
+        self._current: Resource | None = None
+        self._bound: tuple[Any, ...] | None = None
+        self._elements: Handle = None
+        self._temporary: list[Resource] = []
+
+    def prepare(
+        self, inputs: tuple[tuple[int, bool], ...], first: int, last: int, instances: int
+    ) -> None:
+        """Before a draw that reads vertices `first`..`last` (client arrays are copied)."""
+        ctx = self._ctx
+        vao = ctx.arrays.current
+        layout = vao.layouts.get(inputs)
+        if layout is None or layout.epoch != ctx.buffers.epoch:
+            layout = vao.layouts[inputs] = self._derive(vao, inputs)
+        if layout.blocked and ctx.buffers.mapped and self._mapped(vao):
+            raise invalid_operation("a vertex buffer is mapped")
+        if layout.elements is not self._elements:
+            ctx.pipe.bind_vertex_elements_state(layout.elements)
+            self._elements = layout.elements
+        if layout.uses_current and ctx.dirty & Dirty.CURRENT_ATTRIBS:
+            self._write_current()
+        buffers = layout.buffers
+        if layout.clients:
+            buffers = self._copy_clients(layout, first, last, instances)
+        if buffers is not self._bound:
+            ctx.pipe.set_vertex_buffers(buffers)
+            self._bound = buffers
+
+    def keep(self, resource: Resource) -> None:
+        """Give a temporary resource back when the draw is finished."""
+        self._temporary.append(resource)
+
+    def finish(self) -> None:
+        """After the draw: temporary copies of client arrays go."""
+        if self._temporary:
+            temporary, self._temporary = self._temporary, []
+            self._bound = None
+            try:
+                self._ctx.pipe.set_vertex_buffers(())
+            finally:
+                for resource in temporary:
+                    resource.unref()
+
+    def release(self) -> None:
+        self._ctx.pipe.set_vertex_buffers(())
+        self._ctx.pipe.bind_vertex_elements_state(None)
+        if self._current is not None:
+            self._current.unref()
+            self._current = None
+
+    def _mapped(self, vao: VertexArray) -> bool:
+        return any(
+            vao.bindings[a.binding].buffer is not None and vao.bindings[a.binding].buffer.blocked  # type: ignore[union-attr]
+            for a in vao.attribs
+            if a.enabled
+        )
+
+    def _source(self, vao: VertexArray, slot: int) -> int | None:
+        """The attribute slot whose array feeds a shader input, None for the current value."""
+        if vao.attribs[slot].enabled:
+            return slot
+        if self._ctx.is_compat:  # attribute 0 and the vertex position are the same thing
+            twin = {int(VertAttrib.POS): GENERIC0, GENERIC0: int(VertAttrib.POS)}.get(slot)
+            if twin is not None and vao.attribs[twin].enabled:
+                return twin
+        return None
+
+    def _derive(self, vao: VertexArray, inputs: tuple[tuple[int, bool], ...]) -> Layout:
+        ctx = self._ctx
+        elements: list[VertexElement] = []
+        buffers: list[VertexBuffer | None] = []
+        clients: list[tuple[int, VertexBinding, int]] = []
+        by_binding: dict[int, int] = {}
+        uses_current = False
+        current_index = -1
+        for slot, _used in inputs:
+            source = self._source(vao, slot) if slot < SLOTS else None
+            if source is None:
+                if current_index < 0:
+                    current_index = len(buffers)
+                    buffers.append(VertexBuffer(self._current_buffer(), 0, 0))
+                uses_current = True
+                kind = ctx.arrays.types[slot] if slot < SLOTS else "float"
+                offset = min(slot, SLOTS - 1) * _CURRENT_BYTES
+                elements.append(VertexElement(offset, current_index, _CURRENT[kind][0]))
+                continue
+            attrib = vao.attribs[source]
+            binding = vao.bindings[attrib.binding]
+            index = by_binding.get(attrib.binding)
+            if index is None:
+                index = by_binding[attrib.binding] = len(buffers)
+                if binding.buffer is None:
+                    buffers.append(None)
+                    clients.append((index, binding, element_bytes(attrib)))
+                elif binding.buffer.resource is None:
+                    buffers.append(None)
+                else:
+                    buffers.append(
+                        VertexBuffer(binding.buffer.resource, binding.offset, binding.stride)
+                    )
+            elements.append(
+                VertexElement(
+                    attrib.relative_offset,
+                    index,
+                    vertex_format(attrib),
+                    binding.divisor,
+                    attrib.long and attrib.size > 2,
+                )
+            )
+        handle = ctx.caches.vertex_elements.get(tuple(elements))
+        blocked = any(b.buffer is not None for b in vao.bindings)
+        return Layout(
+            ctx.buffers.epoch, handle, tuple(buffers), tuple(clients), blocked, uses_current
+        )
+
+    def _current_buffer(self) -> Resource:
+        if self._current is None:
+            raw = np.zeros(SLOTS * _CURRENT_BYTES, np.uint8)
+            self._current = upload(self._ctx, raw, Bind.VERTEX_BUFFER)
+            self._ctx.dirty |= Dirty.CURRENT_ATTRIBS
+        return self._current
+
+    def _write_current(self) -> None:
+        state = self._ctx.arrays
+        raw = np.zeros((SLOTS, _CURRENT_BYTES), np.uint8)
+        for slot, (values, kind) in enumerate(zip(state.values, state.types, strict=True)):
+            dtype = np.dtype(_CURRENT[kind][1])
+            if dtype.kind in "iu":
+                words = [int(v) & 0xFFFFFFFF for v in values]
+                packed: npt.NDArray[Any] = np.array(words, "<u4")
+            else:
+                with np.errstate(over="ignore"):
+                    packed = np.array(values, dtype)
+            raw[slot, : packed.nbytes] = packed.view(np.uint8)
+        self._ctx.pipe.buffer_subdata(self._current_buffer(), 0, raw.reshape(-1))
+        self._ctx.dirty &= ~Dirty.CURRENT_ATTRIBS
+
+    def _copy_clients(
+        self, layout: Layout, first: int, last: int, instances: int
+    ) -> tuple[VertexBuffer | None, ...]:
+        """Upload what the draw reads of each client array, so that vertex 0 keeps its address."""
+        buffers = list(layout.buffers)
+        for index, binding, size in layout.clients:
+            start, end = first, last
+            if binding.divisor:
+                start, end = 0, max(0, (instances - 1) // binding.divisor)
+            if not binding.offset:
+                continue
+            at = start * binding.stride
+            length = (end - start) * binding.stride + size
+            raw = read_bytes(binding.offset + at, max(length, 0))
+            resource = create_upload(self._ctx, at + max(length, 0), Bind.VERTEX_BUFFER)
+            self._ctx.pipe.buffer_subdata(resource, at, raw)
+            self._temporary.append(resource)
+            buffers[index] = VertexBuffer(resource, 0, binding.stride)
+        return tuple(buffers)
