@@ -23,8 +23,8 @@ sys.path.insert(0, str(ROOT))
 
 from compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program  # noqa: E402
 from compiler.glsl.builtins.functions import builtin_names  # noqa: E402
-from compiler.glsl.layouts import LAYOUTS  # noqa: E402
-from compiler.glsl.typenames import TYPE_NAMES  # noqa: E402
+from compiler.glsl.check.layouts import LAYOUTS  # noqa: E402
+from compiler.glsl.check.typenames import TYPE_NAMES  # noqa: E402
 from compiler.nir.ir import Stage  # noqa: E402
 
 STAGES = (

@@ -8,15 +8,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from compiler.glsl import hir
 from compiler.glsl.builtins.limits import DEFAULT_LIMITS, Limits
-from compiler.glsl.checker import check
+from compiler.glsl.check import hir
+from compiler.glsl.check.checker import check
 from compiler.glsl.diagnostics import Abort, Diagnostic, Log
 from compiler.glsl.language import Language
 from compiler.glsl.link.program import LinkedProgram, LinkOptions
-from compiler.glsl.parser import parse
-from compiler.glsl.preprocessor import Settings, preprocess
-from compiler.glsl.source import SourceMap
+from compiler.glsl.parse.parser import parse
+from compiler.glsl.parse.preprocessor import Settings, preprocess
+from compiler.glsl.parse.source import SourceMap
 from compiler.nir.ir import Stage
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from compiler.errors import Span, caret_message
-from compiler.glsl.source import SourceMap
+from compiler.glsl.parse.source import SourceMap
 
 __all__ = ["Abort", "Diagnostic", "Log", "did_you_mean"]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from compiler.glsl.diagnostics import Log
-from compiler.glsl.preprocessor import Settings, preprocess
+from compiler.glsl.parse.preprocessor import Settings, preprocess
 
 
 def tokens(text: str, **settings: object) -> str:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from compiler.glsl.check.typenames import TYPE_NAMES
 from compiler.glsl.language import Language
-from compiler.glsl.typenames import TYPE_NAMES
 from compiler.nir import types as t
 from compiler.nir.types import Base, Type
 

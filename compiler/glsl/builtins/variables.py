@@ -11,8 +11,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from compiler.glsl.builtins.limits import CONSTANTS, Limits
+from compiler.glsl.check.typenames import TYPE_NAMES
 from compiler.glsl.language import Language
-from compiler.glsl.typenames import TYPE_NAMES
 from compiler.nir import types as t
 from compiler.nir.types import Field, Type
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from compiler.glsl import hir
 from compiler.glsl.builtins.limits import Limits
+from compiler.glsl.check import hir
 from compiler.glsl.link.errors import LinkLog
 from compiler.glsl.link.layout import block_layout, leaves
 from compiler.glsl.link.program import LinkedProgram, Uniform, UniformBlock

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from compiler.glsl import hir
 from compiler.glsl.builtins.limits import Limits
+from compiler.glsl.check import hir
 from compiler.glsl.language import Language
 from compiler.glsl.link.errors import LinkLog
 from compiler.glsl.link.layout import sized_block

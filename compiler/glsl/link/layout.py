@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from compiler.glsl import hir
+from compiler.glsl.check import hir
 from compiler.nir import types as t
 from compiler.nir.layout import STD140, STD430, align, explicit_size, explicit_type, size_align
 from compiler.nir.types import Field, Type

@@ -11,7 +11,7 @@ import sys
 
 from compiler import debug
 from compiler.errors import CompileError
-from compiler.glsl import hir
+from compiler.glsl.check import hir
 from compiler.glsl.language import Language
 from compiler.glsl.link.edges import link_attributes, link_builtins, link_fragment_outputs
 from compiler.glsl.link.errors import LinkLog, LinkStop

@@ -11,10 +11,10 @@ import struct
 from dataclasses import dataclass, field
 from typing import Any
 
-from compiler.glsl import hir
 from compiler.glsl.builtins.limits import Limits
-from compiler.glsl.check_base import constant_value
-from compiler.glsl.layouts import IMAGE_FORMATS
+from compiler.glsl.check import hir
+from compiler.glsl.check.base import constant_value
+from compiler.glsl.check.layouts import IMAGE_FORMATS
 from compiler.glsl.link.blocks import BlockLinker
 from compiler.glsl.link.errors import LinkLog
 from compiler.glsl.link.layout import Leaf, leaves

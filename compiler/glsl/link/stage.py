@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from compiler.glsl import fold, hir
-from compiler.glsl.check_base import constant_value
-from compiler.glsl.check_functions import find_recursion
+from compiler.glsl.check import fold, hir
+from compiler.glsl.check.base import constant_value
+from compiler.glsl.check.functions import find_recursion
 from compiler.glsl.language import Language
 from compiler.glsl.link.errors import LinkLog
 from compiler.nir import types as t

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from compiler.glsl.builtins.limits import Limits
+from compiler.glsl.check.layouts import PRIMITIVES
 from compiler.glsl.language import Language
-from compiler.glsl.layouts import PRIMITIVES
 from compiler.glsl.link.errors import LinkLog
 from compiler.glsl.link.program import LinkOptions
 from compiler.glsl.link.stage import StageUnit

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from compiler.glsl import hir
-from compiler.glsl.layouts import PRIMITIVES
+from compiler.glsl.check import hir
+from compiler.glsl.check.layouts import PRIMITIVES
 from compiler.glsl.lower.values import Value, constant_bits, store
 from compiler.nir.builder import Builder
 from compiler.nir.ir import Access, Def, Deref, Mode, Shader, Stage, Variable

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from compiler.glsl import hir
+from compiler.glsl.check import hir
 from compiler.glsl.lower.context import Lowering, Place
 from compiler.glsl.lower.values import Value, constant, convert, load, store
 from compiler.nir.ir import Def, Deref, Mode, Stage

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from compiler.glsl import hir
+from compiler.glsl.check import hir
 from compiler.glsl.lower import matrices, trigonometry
 from compiler.glsl.lower.math_table import MATH, Lower, imm, row
 from compiler.glsl.lower.values import Value

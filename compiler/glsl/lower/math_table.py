@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from compiler.glsl import hir
+from compiler.glsl.check import hir
 from compiler.nir.builder import Builder
 from compiler.nir.ir import Def
 

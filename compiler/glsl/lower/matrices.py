@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from compiler.glsl import hir
+from compiler.glsl.check import hir
 from compiler.glsl.lower.math_table import row
 from compiler.nir.builder import Builder
 from compiler.nir.ir import Def

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from compiler.glsl import hir
+from compiler.glsl.check import hir
 from compiler.glsl.lower.textures import TextureLowering
 from compiler.glsl.lower.values import Value
 from compiler.nir.ir import Def, Deref

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from compiler.glsl import hir
-from compiler.glsl.check_base import constant_value
+from compiler.glsl.check import hir
+from compiler.glsl.check.base import constant_value
 from compiler.glsl.link.program import LinkedProgram
 from compiler.glsl.link.stage import StageUnit
 from compiler.glsl.lower.context import StageVariables

@@ -7,7 +7,7 @@ inlining the copies dissolve.
 
 from __future__ import annotations
 
-from compiler.glsl import hir
+from compiler.glsl.check import hir
 from compiler.glsl.lower.context import Place
 from compiler.glsl.lower.expressions import ExpressionLowering
 from compiler.glsl.lower.math import lower_math

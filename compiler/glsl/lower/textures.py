@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from compiler.glsl import hir
-from compiler.glsl.check_base import constant_value
+from compiler.glsl.check import hir
+from compiler.glsl.check.base import constant_value
 from compiler.glsl.lower.expressions import ExpressionLowering
 from compiler.glsl.lower.values import Value
 from compiler.nir.ir import Def, Deref

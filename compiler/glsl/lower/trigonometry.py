@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from compiler.glsl import hir
+from compiler.glsl.check import hir
 from compiler.glsl.lower.math_table import imm, row
 from compiler.nir.builder import Builder
 from compiler.nir.ir import Def

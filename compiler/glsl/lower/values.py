@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from compiler.glsl.hir import Value as ConstValue
+from compiler.glsl.check.hir import Value as ConstValue
 from compiler.nir.builder import Builder, float_bits
 from compiler.nir.ir import Def, Deref
 from compiler.nir.types import Type

@@ -11,8 +11,8 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from compiler.glsl import fold
-from compiler.glsl.hir import Value
+from compiler.glsl.check import fold
+from compiler.glsl.check.hir import Value
 from compiler.nir.types import Base, Type
 
 __all__ = ["fold_builtin"]

@@ -12,7 +12,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from compiler.glsl.hir import Value
+from compiler.glsl.check.hir import Value
 from compiler.nir.types import Base, Type
 
 __all__ = ["binary", "convert", "equal", "round_to", "unary"]

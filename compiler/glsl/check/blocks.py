@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from compiler.glsl import hir
-from compiler.glsl import syntax as s
 from compiler.glsl.builtins import variables
-from compiler.glsl.check_variables import VariableChecker
+from compiler.glsl.check import hir
+from compiler.glsl.check.variables import VariableChecker
+from compiler.glsl.parse import syntax as s
 from compiler.nir import types as t
 from compiler.nir.types import Base, Field, Type
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from compiler.glsl import hir
-from compiler.glsl import syntax as s
-from compiler.glsl.check_expressions import ExpressionChecker
+from compiler.glsl.check import hir
+from compiler.glsl.check.expressions import ExpressionChecker
+from compiler.glsl.check.layouts import IMAGE_FORMATS, LAYOUTS
 from compiler.glsl.diagnostics import did_you_mean
-from compiler.glsl.layouts import IMAGE_FORMATS, LAYOUTS
+from compiler.glsl.parse import syntax as s
 from compiler.nir.types import Base, Type
 
 __all__ = ["QualifierChecker"]

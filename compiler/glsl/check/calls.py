@@ -5,14 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 
-from compiler.glsl import hir
-from compiler.glsl import syntax as s
 from compiler.glsl.builtins.functions import Overload, overloads
-from compiler.glsl.check_base import FunctionSet, constant_value
-from compiler.glsl.check_constructors import ConstructorChecker
-from compiler.glsl.conversions import can_convert, conversion_rank
+from compiler.glsl.check import hir
+from compiler.glsl.check.base import FunctionSet, constant_value
+from compiler.glsl.check.constructors import ConstructorChecker
+from compiler.glsl.check.conversions import can_convert, conversion_rank
+from compiler.glsl.check.fold_builtins import fold_builtin
 from compiler.glsl.diagnostics import Abort
-from compiler.glsl.fold_builtins import fold_builtin
+from compiler.glsl.parse import syntax as s
 from compiler.nir import types as t
 from compiler.nir.types import Base, Type
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from compiler.glsl import hir
-from compiler.glsl import syntax as s
-from compiler.glsl.check_layout_values import LayoutValueChecker
-from compiler.glsl.layouts import PRIMITIVES
+from compiler.glsl.check import hir
+from compiler.glsl.check.layout_values import LayoutValueChecker
+from compiler.glsl.check.layouts import PRIMITIVES
+from compiler.glsl.parse import syntax as s
 from compiler.nir import types as t
 
 __all__ = ["StageLayoutChecker"]

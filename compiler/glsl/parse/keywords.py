@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from compiler.glsl.check.typenames import TYPE_AVAILABILITY
 from compiler.glsl.diagnostics import Log
 from compiler.glsl.language import Language
-from compiler.glsl.lexer import Token
-from compiler.glsl.typenames import TYPE_AVAILABILITY
+from compiler.glsl.parse.lexer import Token
 
 __all__ = ["classify"]
 

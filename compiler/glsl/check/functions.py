@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
-from compiler.glsl import hir
-from compiler.glsl import syntax as s
 from compiler.glsl.builtins.functions import overloads
-from compiler.glsl.check_base import FunctionSet
-from compiler.glsl.check_blocks import BlockChecker
+from compiler.glsl.check import hir
+from compiler.glsl.check.base import FunctionSet
+from compiler.glsl.check.blocks import BlockChecker
 from compiler.glsl.diagnostics import Abort
+from compiler.glsl.parse import syntax as s
 from compiler.nir import types as t
 from compiler.nir.types import Type
 

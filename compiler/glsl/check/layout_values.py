@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from compiler.glsl import hir
-from compiler.glsl import syntax as s
-from compiler.glsl.check_types import TypeChecker
-from compiler.glsl.layouts import IMAGE_FORMATS
+from compiler.glsl.check import hir
+from compiler.glsl.check.layouts import IMAGE_FORMATS
+from compiler.glsl.check.types import TypeChecker
+from compiler.glsl.parse import syntax as s
 from compiler.nir.types import Base
 
 __all__ = ["LayoutValueChecker"]

@@ -7,12 +7,12 @@ in `ExpressionParser` track exactly that and nothing else.
 
 from __future__ import annotations
 
-from compiler.glsl import syntax as s
 from compiler.glsl.diagnostics import Abort, Log, TooManyErrors
-from compiler.glsl.keywords import classify
 from compiler.glsl.language import Language
-from compiler.glsl.lexer import Token
-from compiler.glsl.parse_expressions import ExpressionParser
+from compiler.glsl.parse import syntax as s
+from compiler.glsl.parse.expressions import ExpressionParser
+from compiler.glsl.parse.keywords import classify
+from compiler.glsl.parse.lexer import Token
 
 __all__ = ["parse"]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from compiler.glsl import hir
-from compiler.glsl import syntax as s
-from compiler.glsl.check_base import constant_value
-from compiler.glsl.check_stage_layout import StageLayoutChecker
+from compiler.glsl.check import hir
+from compiler.glsl.check.base import constant_value
+from compiler.glsl.check.layouts import IMAGE_FORMATS
+from compiler.glsl.check.stage_layout import StageLayoutChecker
 from compiler.glsl.diagnostics import Abort
-from compiler.glsl.layouts import IMAGE_FORMATS
+from compiler.glsl.parse import syntax as s
 from compiler.nir import types as t
 from compiler.nir.types import Base, Type
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from compiler.glsl.diagnostics import Log
-from compiler.glsl.lexer import Token, tokenize
-from compiler.glsl.source import SourceMap
+from compiler.glsl.parse.lexer import Token, tokenize
+from compiler.glsl.parse.source import SourceMap
 
 __all__ = ["Expander", "Macro"]
 

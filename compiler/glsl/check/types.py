@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from compiler.glsl import hir
-from compiler.glsl import syntax as s
-from compiler.glsl.check_qualifiers import QualifierChecker
-from compiler.glsl.typenames import TYPE_NAMES
+from compiler.glsl.check import hir
+from compiler.glsl.check.qualifiers import QualifierChecker
+from compiler.glsl.check.typenames import TYPE_NAMES
+from compiler.glsl.parse import syntax as s
 from compiler.nir import types as t
 from compiler.nir.types import Base, Field, Type
 

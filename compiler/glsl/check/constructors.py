@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
-from compiler.glsl import hir
-from compiler.glsl import syntax as s
-from compiler.glsl.check_base import CheckerBase, constant_value
-from compiler.glsl.conversions import shape_with
+from compiler.glsl.check import hir
+from compiler.glsl.check.base import CheckerBase, constant_value
+from compiler.glsl.check.conversions import shape_with
+from compiler.glsl.parse import syntax as s
 from compiler.nir import types as t
 from compiler.nir.types import Type
 

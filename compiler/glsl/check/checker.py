@@ -6,14 +6,14 @@ functions. Whatever is wrong is reported to the log; checking goes on with the n
 
 from __future__ import annotations
 
-from compiler.glsl import hir
-from compiler.glsl import syntax as s
 from compiler.glsl.builtins.limits import Limits
-from compiler.glsl.check_base import constant_value
-from compiler.glsl.check_functions import FunctionChecker, find_recursion
-from compiler.glsl.conversions import can_convert
+from compiler.glsl.check import hir
+from compiler.glsl.check.base import constant_value
+from compiler.glsl.check.conversions import can_convert
+from compiler.glsl.check.functions import FunctionChecker, find_recursion
 from compiler.glsl.diagnostics import Abort, Log, TooManyErrors
 from compiler.glsl.language import Language
+from compiler.glsl.parse import syntax as s
 from compiler.nir import types as t
 from compiler.nir.types import Base
 

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from compiler.glsl import fold, hir
 from compiler.glsl.builtins import variables
 from compiler.glsl.builtins.functions import builtin_names
 from compiler.glsl.builtins.limits import Limits
-from compiler.glsl.conversions import can_convert
+from compiler.glsl.check import fold, hir
+from compiler.glsl.check.conversions import can_convert
+from compiler.glsl.check.typenames import TYPE_NAMES
 from compiler.glsl.diagnostics import Abort, Log, did_you_mean
 from compiler.glsl.language import Language
-from compiler.glsl.syntax import Node
-from compiler.glsl.typenames import TYPE_NAMES
+from compiler.glsl.parse.syntax import Node
 from compiler.nir import types as t
 from compiler.nir.types import Base, Type
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 from compiler.glsl.diagnostics import Abort, Log, did_you_mean
 from compiler.glsl.language import DESKTOP_VERSIONS, ES_VERSIONS, EXTENSIONS, Language
-from compiler.glsl.lexer import Token, number_value, tokenize
-from compiler.glsl.macros import EXPANSION_PER_CHARACTER, Expander, Macro
-from compiler.glsl.pp_expression import evaluate
-from compiler.glsl.source import SourceMap
+from compiler.glsl.parse.lexer import Token, number_value, tokenize
+from compiler.glsl.parse.macros import EXPANSION_PER_CHARACTER, Expander, Macro
+from compiler.glsl.parse.pp_expression import evaluate
+from compiler.glsl.parse.source import SourceMap
 
 __all__ = ["Preprocessed", "Settings", "preprocess"]
 

@@ -1,0 +1,1 @@
+"""A syntax tree to a checked one: names, types, conversions, layouts, constants."""

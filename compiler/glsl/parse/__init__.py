@@ -1,0 +1,1 @@
+"""Source text to a syntax tree: preprocessor, lexer, parser."""
