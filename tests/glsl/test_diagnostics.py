@@ -161,6 +161,20 @@ def test_an_assignment_as_condition_suggests_a_comparison() -> None:
     )
 
 
+def test_components_that_get_lost_are_a_warning() -> None:
+    text = (
+        "void main() { vec2 v = vec2(1); float f = float(v); gl_FragColor = vec4(vec3(v, v), f); }"
+    )
+    shown = f"  {text}\n"
+    assert log(text) == (
+        "a.frag:1:49: warning: 'float' takes only the first component of 'vec2'\n"
+        f"{shown}  {' ' * 48}^\n"
+        "a.frag:1:81: warning: 'vec3' takes 3 of the 4 components\n"
+        f"{shown}  {' ' * 80}^\n"
+    )
+    assert log("void main() { gl_FragColor = vec4(vec3(gl_FragCoord), 1.0); }") == ""
+
+
 def test_reading_before_writing_is_a_warning() -> None:
     text = "void main() { float a; float b = a + 1.0; gl_FragColor = vec4(b); }"
     assert log(text) == (

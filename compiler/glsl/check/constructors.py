@@ -52,6 +52,7 @@ class ConstructorChecker(CheckerBase):
                 raise self.abort(f"constructor of '{type_}' takes one argument", node)
             arg = args[0]
             if not first.is_scalar:
+                self.warn(f"'{type_}' takes only the first component of '{first}'", node.args[0])
                 arg = self.first_component(arg)
             return self.relocate(self.convert(arg, type_), node)
         if len(args) == 1 and first.is_scalar:
@@ -69,6 +70,8 @@ class ConstructorChecker(CheckerBase):
             given += arg.type.components
         if given < wanted:
             raise self.abort(f"'{type_}' needs {wanted} components, {given} given", node)
+        if given > wanted and len(args) > 1:  # vec3(v4) is the idiom; vec3(v2, v2) a likely slip
+            self.warn(f"'{type_}' takes {wanted} of the {given} components", node.args[-1])
         return self.make(type_, [self.convert(a, shape_with(a.type, base)) for a in args], node)
 
     def first_component(self, arg: hir.Expr) -> hir.Expr:
