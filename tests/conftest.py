@@ -5,7 +5,6 @@ After each test the contexts it made are released, and neither a shader nor a re
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -14,6 +13,7 @@ from compiler.errors import GalletteError
 from compiler.nir.ownership import live_shaders
 from state_tracker import GLInterface, create_context
 from state_tracker.context import live_contexts
+from tests.reference import missing
 
 
 @pytest.fixture(autouse=True)
@@ -32,17 +32,9 @@ def no_leaks() -> Iterator[None]:
         assert not left, f"live shaders: {[s.name for s in left]}"
 
 
-@pytest.fixture(scope="session")
-def reference_required() -> bool:
-    """In CI a missing native GL is a failure, elsewhere a reason to skip."""
-    return os.environ.get("GALLETTE_REQUIRE_REFERENCE") == "1"
-
-
-def native_context(required: bool, **options: object) -> GLInterface:
-    """A native context; skips the test where there is none and none is required."""
+def native_context(**options: object) -> GLInterface:
+    """A native context; without one the test is skipped, or fails where one is required."""
     try:
         return create_context("native:llvmpipe", **options)  # type: ignore[arg-type]
     except GalletteError as error:
-        if required:
-            raise
-        pytest.skip(f"no native OpenGL: {error}")
+        missing(error)

@@ -32,8 +32,8 @@ TYPES = [
 
 
 @pytest.fixture(scope="module")
-def gl(reference_required: bool) -> Iterator[Any]:
-    context = native_context(reference_required, profile="core", version=(4, 5))
+def gl() -> Iterator[Any]:
+    context = native_context(profile="core", version=(4, 5))
     with context:
         yield context
 

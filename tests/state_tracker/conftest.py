@@ -16,9 +16,9 @@ IMPLEMENTATIONS = [
 ]
 
 
-def _make(request: pytest.FixtureRequest, required: bool, **options: Any) -> GLInterface:
+def _make(request: pytest.FixtureRequest, **options: Any) -> GLInterface:
     if request.param == "native":
-        context = native_context(required, **options)
+        context = native_context(**options)
     else:
         context = create_context(request.param, **options)
     context.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
@@ -26,17 +26,17 @@ def _make(request: pytest.FixtureRequest, required: bool, **options: Any) -> GLI
 
 
 @pytest.fixture(params=IMPLEMENTATIONS)
-def gl(request: pytest.FixtureRequest, reference_required: bool) -> Iterator[GLInterface]:
+def gl(request: pytest.FixtureRequest) -> Iterator[GLInterface]:
     """A core 3.3 context with a default framebuffer of 64x64."""
-    context = _make(request, reference_required, profile="core", version=(3, 3), size=(64, 64))
+    context = _make(request, profile="core", version=(3, 3), size=(64, 64))
     yield context
     context.release()
 
 
 @pytest.fixture(params=IMPLEMENTATIONS)
-def compat(request: pytest.FixtureRequest, reference_required: bool) -> Iterator[GLInterface]:
+def compat(request: pytest.FixtureRequest) -> Iterator[GLInterface]:
     """A compatibility context with a default framebuffer of 64x64."""
-    context = _make(request, reference_required, profile="compat", version=(2, 1), size=(64, 64))
+    context = _make(request, profile="compat", version=(2, 1), size=(64, 64))
     yield context
     context.release()
 

@@ -270,11 +270,9 @@ def drawn(gl: GLInterface, scene: Callable[[Any], None]) -> npt.NDArray[Any]:
 
 @pytest.mark.native
 @pytest.mark.parametrize("scene", SCENES, ids=[s.__name__ for s in SCENES])
-def test_fixed_function_draws_what_native_gl_draws(
-    scene: Callable[[Any], None], reference_required: bool
-) -> None:
+def test_fixed_function_draws_what_native_gl_draws(scene: Callable[[Any], None]) -> None:
     options: dict[str, Any] = {"profile": "compat", "version": (2, 1), "size": (64, 64)}
-    reference = drawn(native_context(reference_required, **options), scene)
+    reference = drawn(native_context(**options), scene)
     ours = drawn(create_context("numpipe", **options), scene)
     assert reference.any()
     covered = [image.any(axis=-1) for image in (ours, reference)]

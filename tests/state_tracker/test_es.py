@@ -24,11 +24,11 @@ void main() { gl_FragColor = texture2D(image, uv); }
 
 
 @pytest.fixture(params=IMPLEMENTATIONS)
-def es(request: pytest.FixtureRequest, reference_required: bool) -> Iterator[GLInterface]:
+def es(request: pytest.FixtureRequest) -> Iterator[GLInterface]:
     """An ES 3.0 context with a default framebuffer of 64x64."""
     options = {"profile": "es", "version": (3, 0), "size": (64, 64)}
     if request.param == "native":
-        context = native_context(reference_required, **options)
+        context = native_context(**options)
     else:
         context = create_context(request.param, **options)  # type: ignore[arg-type]
     context.clear(GL.COLOR_BUFFER_BIT)

@@ -50,8 +50,8 @@ def compare(name: str, ours: npt.NDArray[Any], reference: npt.NDArray[Any]) -> N
 
 @pytest.mark.native
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_script_draws_the_same_as_on_native_gl(script: str, reference_required: bool) -> None:
-    native = native_context(reference_required)
+def test_script_draws_the_same_as_on_native_gl(script: str) -> None:
+    native = native_context()
     reference = render(native, script)
     native.release()
     ours = create_context("numpipe")
