@@ -7,6 +7,10 @@ from typing import Any
 
 import pytest
 
+from compiler.nir.parser import parse
+from compiler.nir.printer import print_shader
+from compiler.nir.serialize import deserialize, serialize
+from drivers.numpipe.context import NumpipeContext
 from state_tracker import GL, GLInterface, create_context
 from tests.conftest import native_context
 
@@ -61,3 +65,18 @@ def noop() -> Iterator[GLInterface]:
 def error_name() -> Callable[[GLInterface], str]:
     """The pending GL error by name."""
     return lambda context: GL.name_of(context.get_error(), "error")
+
+
+@pytest.fixture(autouse=True)
+def shaders_survive_text_and_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every shader a test hands to numpipe reads back the same from its text and its bytes."""
+    create = NumpipeContext.create_shader_state
+
+    def checked(self: NumpipeContext, stage: Any, shader: Any, *rest: Any) -> Any:
+        text = print_shader(shader)
+        for copy in (parse(text), deserialize(serialize(shader))):
+            assert print_shader(copy) == text
+            copy.unref()
+        return create(self, stage, shader, *rest)
+
+    monkeypatch.setattr(NumpipeContext, "create_shader_state", checked)
