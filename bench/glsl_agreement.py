@@ -23,14 +23,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from compiler.glsl import (  # noqa: E402
+from gallette.compiler.glsl import (  # noqa: E402
     EXTENSIONS,
     CompileOptions,
     LinkOptions,
     compile_shader,
     link_program,
 )
-from compiler.nir.ir import Stage  # noqa: E402
+from gallette.compiler.nir.ir import Stage  # noqa: E402
 
 STAGES = {
     "vertex": Stage.VERTEX,

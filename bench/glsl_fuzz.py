@@ -21,11 +21,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program  # noqa: E402
-from compiler.glsl.builtins.functions import builtin_names  # noqa: E402
-from compiler.glsl.check.layouts import LAYOUTS  # noqa: E402
-from compiler.glsl.check.typenames import TYPE_NAMES  # noqa: E402
-from compiler.nir.ir import Stage  # noqa: E402
+from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program  # noqa: E402
+from gallette.compiler.glsl.builtins.functions import builtin_names  # noqa: E402
+from gallette.compiler.glsl.check.layouts import LAYOUTS  # noqa: E402
+from gallette.compiler.glsl.check.typenames import TYPE_NAMES  # noqa: E402
+from gallette.compiler.nir.ir import Stage  # noqa: E402
 
 STAGES = (
     Stage.VERTEX,

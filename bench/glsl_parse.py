@@ -20,8 +20,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from compiler.glsl import compile_shader  # noqa: E402
-from compiler.nir.ir import Stage  # noqa: E402
+from gallette.compiler.glsl import compile_shader  # noqa: E402
+from gallette.compiler.nir.ir import Stage  # noqa: E402
 
 HEAD = """#version 330
 struct Light { vec4 position; vec3 color; float range; };
@@ -80,7 +80,8 @@ def measure(source: str, repeat: int) -> float:
 
 def import_time() -> float:
     code = (
-        "import time; t = time.perf_counter(); import compiler.glsl; print(time.perf_counter()-t)"
+        "import time; t = time.perf_counter(); import gallette.compiler.glsl;"
+        "print(time.perf_counter() - t)"
     )
     out = subprocess.run(
         [sys.executable, "-c", f"import numpy; {code}"],
@@ -102,7 +103,7 @@ def main() -> int:
         seconds = measure(source, args.repeat)
         lines = source.count("\n")
         print(f"{lines:5d} lines: {1000 * seconds:7.2f} ms, {lines / seconds:9.0f} lines/s")
-    print(f"import compiler.glsl (after numpy): {1000 * import_time():.0f} ms")
+    print(f"import gallette.compiler.glsl (after numpy): {1000 * import_time():.0f} ms")
     if args.profile:
         profile = cProfile.Profile()
         profile.runcall(measure, shader(70), 5)

@@ -18,16 +18,16 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from compiler.nir import types as t
-from compiler.nir.builder import Builder
-from compiler.nir.interp import Environment, interpret
-from compiler.nir.ir import Def, Shader, Stage
-from compiler.nir.optimize import OptimizeOptions, optimize
-from compiler.nir.parser import parse
-from compiler.nir.printer import print_shader
-from compiler.nir.serialize import deserialize, serialize
-from compiler.nir.slots import FragResult, VaryingSlot
-from compiler.nir.validate import validate
+from gallette.compiler.nir import types as t
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.interp import Environment, interpret
+from gallette.compiler.nir.ir import Def, Shader, Stage
+from gallette.compiler.nir.optimize import OptimizeOptions, optimize
+from gallette.compiler.nir.parser import parse
+from gallette.compiler.nir.printer import print_shader
+from gallette.compiler.nir.serialize import deserialize, serialize
+from gallette.compiler.nir.slots import FragResult, VaryingSlot
+from gallette.compiler.nir.validate import validate
 
 _BINARY = ("fadd", "fmul", "fsub", "fmin", "fmax", "fadd", "fmul")
 _UNARY = ("fneg", "fabs", "fsqrt", "fsin", "ffloor", "fsat")

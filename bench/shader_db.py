@@ -20,16 +20,16 @@ from pathlib import Path
 
 import numpy as np
 
-from compiler.glsl.api import CompileOptions, compile_shader, link_program
-from compiler.glsl.link.program import LinkOptions
-from compiler.nir.algebraic.options import AlgebraicOptions
-from compiler.nir.instrs import Alu
-from compiler.nir.interp import Environment, ExecutionBudgetError, interpret
-from compiler.nir.optimize import OptimizeOptions, optimize
-from compiler.nir.pass_runner import run_passes
-from compiler.nir.pipeline import to_driver_form
-from compiler.nir.shader import Shader, Stage
-from compiler.nir.slots import VaryingSlot
+from gallette.compiler.glsl.api import CompileOptions, compile_shader, link_program
+from gallette.compiler.glsl.link.program import LinkOptions
+from gallette.compiler.nir.algebraic.options import AlgebraicOptions
+from gallette.compiler.nir.instrs import Alu
+from gallette.compiler.nir.interp import Environment, ExecutionBudgetError, interpret
+from gallette.compiler.nir.optimize import OptimizeOptions, optimize
+from gallette.compiler.nir.pass_runner import run_passes
+from gallette.compiler.nir.pipeline import to_driver_form
+from gallette.compiler.nir.shader import Shader, Stage
+from gallette.compiler.nir.slots import VaryingSlot
 
 ROOT = Path(__file__).parents[1]
 STAGES = {"vertex shader": Stage.VERTEX, "fragment shader": Stage.FRAGMENT}

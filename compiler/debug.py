@@ -12,7 +12,7 @@ import os
 from dataclasses import dataclass
 from functools import lru_cache
 
-from compiler.errors import InputError
+from gallette.compiler.errors import InputError
 
 __all__ = ["FLAGS", "DebugFlag", "flag_value", "flags", "is_set"]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from state_tracker import GLInterface
+    from gallette.state_tracker import GLInterface
 
 __all__ = ["__version__", "create_context", "default_driver", "moderngl_context"]
 
@@ -34,7 +34,7 @@ def create_context(
     size: tuple[int, int] | None = None,
 ) -> GLInterface:
     """A current GL context of a driver ("numpipe", "native", "native:softpipe", ...)."""
-    from state_tracker import create_context as create
+    from gallette.state_tracker import create_context as create
 
     return create(driver or default_driver(), profile=profile, version=version, size=size)
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from compiler.errors import GalletteError
+from gallette.compiler.errors import GalletteError
 
 __all__ = ["COMMANDS", "main"]
 
@@ -77,12 +77,12 @@ COMMANDS: dict[str, Command] = {
         "gallette drivers\ngallette drivers numpipe",
     ),
     "glslc": Command(
-        "compiler.glsl.tool",
+        "gallette.compiler.glsl.tool",
         "compile GLSL and report",
         "gallette glslc shader.frag\ngallette glslc shader.vert --json",
     ),
     "nir-opt": Command(
-        "compiler.nir.opt_tool",
+        "gallette.compiler.nir.opt_tool",
         "run passes on NIR text",
         "gallette nir-opt shader.nir -p constant_folding,dce",
     ),
@@ -104,7 +104,7 @@ def _examples(text: str) -> str:
 
 def _debug_flags() -> str:
     """The table of debug flags, one per line."""
-    from compiler.debug import FLAGS
+    from gallette.compiler.debug import FLAGS
 
     def spell(name: str, values: tuple[str, ...]) -> str:
         return f"{name}={'|'.join(values)}" if values else name

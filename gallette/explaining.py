@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from compiler.errors import CompileError, GalletteError, InputError
-from compiler.nir.pass_runner import PassRecord, recording
+from gallette.compiler.errors import CompileError, GalletteError, InputError
+from gallette.compiler.nir.pass_runner import PassRecord, recording
 
 __all__ = ["Explanation", "ShaderStory", "VariantStory", "explain_file"]
 
@@ -106,8 +106,8 @@ def _stage_of_name(path: Path) -> str:
 
 
 def _explain_test(path: Path, driver: str) -> Explanation:
-    from piglit_subset.requirements import context_needs
-    from piglit_subset.shader_test import parse_file
+    from gallette.piglit_subset.requirements import context_needs
+    from gallette.piglit_subset.shader_test import parse_file
 
     test = parse_file(path)
     needs = context_needs(test)
@@ -125,16 +125,16 @@ def _explain_test(path: Path, driver: str) -> Explanation:
 
 
 def _passthrough(needs: Any) -> str:
-    from piglit_subset.programs import passthrough_source
-    from piglit_subset.session import Session
-    from piglit_subset.shader_test import ShaderTest
+    from gallette.piglit_subset.programs import passthrough_source
+    from gallette.piglit_subset.session import Session
+    from gallette.piglit_subset.shader_test import ShaderTest
 
     return passthrough_source(Session(None, ShaderTest("passthrough"), needs))
 
 
 def _compile(result: Explanation, stages: list[tuple[str, str, str]], profile: str) -> None:
-    from compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
-    from compiler.nir.shader import Stage
+    from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
+    from gallette.compiler.nir.shader import Stage
 
     compiled = []
     with recording() as log:
@@ -160,8 +160,8 @@ def _compile(result: Explanation, stages: list[tuple[str, str, str]], profile: s
 
 def _hand_over(story: ShaderStory, shader: Any, driver: str) -> None:
     """Give the shader to the driver and ask what became of it; the null variant is made there."""
-    from compiler.nir.printer import print_shader
-    from pipe.loader import create_screen
+    from gallette.compiler.nir.printer import print_shader
+    from gallette.pipe.loader import create_screen
 
     story.nir = print_shader(shader)
     if driver.split(":")[0] == "native":
@@ -195,8 +195,8 @@ def _variant(v: dict[str, Any]) -> VariantStory:
 
 def _run_test(result: Explanation, path: Path, driver: str) -> None:
     """Run the test and keep the driver's variant log: which draw made which variant, and why."""
-    from piglit_subset.execute import run_test
-    from piglit_subset.shader_test import parse_file
+    from gallette.piglit_subset.execute import run_test
+    from gallette.piglit_subset.shader_test import parse_file
 
     if driver.split(":")[0] == "native":
         return

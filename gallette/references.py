@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from compiler.errors import GalletteError
+from gallette.compiler.errors import GalletteError
 from gallette.render import Rendering, load_passes, render_scenes, save_passes
 
 __all__ = ["FOLDER", "load", "native_or_recorded", "record"]

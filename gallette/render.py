@@ -8,7 +8,6 @@ JSON object per line.
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -20,10 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from compiler.errors import GalletteError
+from gallette.compiler.errors import GalletteError
+from gallette.piglit_subset.environment import child_environment
 from gallette.scenes.common import Pass
 
-__all__ = ["Rendering", "child_environment", "load_passes", "render_scenes", "save_passes"]
+__all__ = ["Rendering", "load_passes", "render_scenes", "save_passes"]
 
 
 @dataclass(slots=True)
@@ -37,14 +37,9 @@ class Rendering:
     seconds: dict[str, float] = field(default_factory=dict)
 
 
-def child_environment(driver: str, options: Mapping[str, str] | None = None) -> dict[str, str]:
+def scene_environment(driver: str, options: Mapping[str, str] | None = None) -> dict[str, str]:
     """The environment of a rendering process; driver options travel as debug flags."""
-    env = dict(os.environ)
-    root = str(Path(__file__).resolve().parent.parent)
-    env["PYTHONPATH"] = os.pathsep.join(filter(None, [root, env.get("PYTHONPATH", "")]))
-    if driver.startswith("native"):
-        env.setdefault("EGL_PLATFORM", "surfaceless")
-        env.setdefault("LIBGL_ALWAYS_SOFTWARE", "1")
+    env = child_environment(driver)
     if options:
         flags = [f"{driver.split(':')[-1]}:{k}={v}" for k, v in options.items()]
         env["GALLETTE_DEBUG"] = ",".join(filter(None, [env.get("GALLETTE_DEBUG", ""), *flags]))
@@ -66,7 +61,7 @@ def render_scenes(
                 [sys.executable, "-m", "gallette.render", driver, str(out), *scenes],
                 stdout=subprocess.PIPE,
                 stderr=log,
-                env=child_environment(driver, options),
+                env=scene_environment(driver, options),
                 text=True,
             )
             assert child.stdout is not None

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from compiler.errors import GalletteError
-from gallette.render import child_environment
+from gallette.compiler.errors import GalletteError
+from gallette.piglit_subset.environment import child_environment
 
 __all__ = ["Event", "TraceStory", "read_trace", "trace_target"]
 
@@ -229,9 +229,9 @@ def _watch(pipe: Any, seen: _Seen) -> None:
 
 def _picture(inner: Any, state: Any) -> Image | None:
     """The first colour buffer (or the depth) as 8-bit RGB, top row first, at most 256 wide."""
-    from pipe import codecs
-    from pipe.enums import MapFlags
-    from pipe.state import Box
+    from gallette.pipe import codecs
+    from gallette.pipe.enums import MapFlags
+    from gallette.pipe.state import Box
 
     surface = next((c for c in state.cbufs if c is not None), state.zsbuf)
     if surface is None or not (state.width and state.height):
@@ -256,8 +256,8 @@ def _child(driver: str, target: str, out: Path) -> int:
     seen = _Seen()
     try:
         if target.endswith(".shader_test"):
-            from piglit_subset.execute import run_test
-            from piglit_subset.shader_test import parse_file
+            from gallette.piglit_subset.execute import run_test
+            from gallette.piglit_subset.shader_test import parse_file
 
             outcome = run_test(
                 parse_file(Path(target)),

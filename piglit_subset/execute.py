@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from compiler.errors import GalletteError
-from piglit_subset import commands, vertices
-from piglit_subset.commands.uniforms import prepare_blocks
-from piglit_subset.programs import build
-from piglit_subset.requirements import ContextNeeds, Skip, check, context_needs
-from piglit_subset.session import Failure, Session
-from piglit_subset.shader_test import ShaderTest, parse_file
-from state_tracker.entry_points.enums import GL
+from gallette.compiler.errors import GalletteError
+from gallette.piglit_subset import commands, vertices
+from gallette.piglit_subset.commands.uniforms import prepare_blocks
+from gallette.piglit_subset.programs import build
+from gallette.piglit_subset.requirements import ContextNeeds, Skip, check, context_needs
+from gallette.piglit_subset.session import Failure, Session
+from gallette.piglit_subset.shader_test import ShaderTest, parse_file
+from gallette.state_tracker.entry_points.enums import GL
 
 __all__ = ["Outcome", "Unavailable", "run_file", "run_test"]
 
@@ -95,7 +95,7 @@ def run_test(
 
 def make_context(driver: str, needs: ContextNeeds) -> Any:
     """A current context as the test wants it, or `Unavailable`."""
-    from state_tracker import create_context
+    from gallette.state_tracker import create_context
 
     try:
         gl = create_context(driver=driver, profile=needs.profile, version=needs.version)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler.errors import InputError, Span
-from piglit_subset.results import Run
+from gallette.compiler.errors import InputError, Span
+from gallette.piglit_subset.results import Run
 
 __all__ = ["FOLDER", "Judgement", "judge", "load"]
 

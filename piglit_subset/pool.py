@@ -21,7 +21,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Report", "run_all", "worker_environment"]
+from .environment import child_environment
+
+__all__ = ["Report", "run_all"]
 
 # A worker is retired after this many tests, so that a slow leak in a native driver stays small.
 _TESTS_PER_WORKER = 400
@@ -54,7 +56,7 @@ class _Worker:
         self.tests = 0
         self._pending = b""
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "piglit_subset.worker"],
+            [sys.executable, "-m", "gallette.piglit_subset.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,
@@ -145,7 +147,7 @@ def run_all(
         todo.put(test)
     done: queue.SimpleQueue[Report | BaseException | None] = queue.SimpleQueue()
     halt = stop or threading.Event()
-    env = environment or worker_environment(driver, jobs)
+    env = environment or child_environment(driver, jobs)
     alive: set[_Worker] = set()
 
     def serve() -> None:
@@ -195,18 +197,3 @@ def run_all(
                 worker.process.kill()
         for thread in threads:
             thread.join(timeout=10)
-
-
-def worker_environment(driver: str, jobs: int) -> dict[str, str]:
-    """The environment of a worker: a package on the path, and no thread pools within pools."""
-    env = dict(os.environ)
-    root = str(Path(__file__).resolve().parent.parent)
-    env["PYTHONPATH"] = os.pathsep.join(filter(None, [root, env.get("PYTHONPATH", "")]))
-    if driver.startswith("native"):
-        env.setdefault("EGL_PLATFORM", "surfaceless")
-        env.setdefault("LIBGL_ALWAYS_SOFTWARE", "1")
-    if jobs > 1:
-        env.setdefault("LP_NUM_THREADS", "0")
-        env.setdefault("OMP_NUM_THREADS", "1")
-        env.setdefault("OPENBLAS_NUM_THREADS", "1")
-    return env

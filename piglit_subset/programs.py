@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from piglit_subset.requirements import Skip
-from piglit_subset.session import Failure, Session
-from piglit_subset.shader_test import ShaderSource
-from state_tracker.entry_points.enums import GL
+from gallette.piglit_subset.requirements import Skip
+from gallette.piglit_subset.session import Failure, Session
+from gallette.piglit_subset.shader_test import ShaderSource
+from gallette.state_tracker.entry_points.enums import GL
 
 __all__ = ["build"]
 

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from piglit_subset.shader_test import ShaderTest
-from piglit_subset.text import Words
-from state_tracker.entry_points.enums import GL
+from gallette.piglit_subset.shader_test import ShaderTest
+from gallette.piglit_subset.text import Words
+from gallette.state_tracker.entry_points.enums import GL
 
 __all__ = ["ContextNeeds", "Skip", "check", "context_needs"]
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from compiler.errors import InputError
-from piglit_subset.pool import Report
+from gallette.compiler.errors import InputError
+from gallette.piglit_subset.pool import Report
 
 __all__ = ["ORDER", "Entry", "Run", "read_run", "write_run"]
 

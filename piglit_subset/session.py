@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from piglit_subset.requirements import ContextNeeds
-from piglit_subset.shader_test import ShaderTest
-from piglit_subset.text import Line
-from piglit_subset.tolerance import Mismatch, Tolerance
-from state_tracker.entry_points.enums import GL
+from gallette.piglit_subset.requirements import ContextNeeds
+from gallette.piglit_subset.shader_test import ShaderTest
+from gallette.piglit_subset.text import Line
+from gallette.piglit_subset.tolerance import Mismatch, Tolerance
+from gallette.state_tracker.entry_points.enums import GL
 
 __all__ = ["Failure", "Session", "enum"]
 

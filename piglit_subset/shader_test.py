@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from compiler.errors import InputError
-from piglit_subset.text import Line
+from gallette.compiler.errors import InputError
+from gallette.piglit_subset.text import Line
 
 __all__ = ["ShaderSource", "ShaderTest", "parse_file", "parse_text"]
 

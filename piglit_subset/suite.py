@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from compiler.errors import InputError
-from piglit_subset.results import test_name
+from gallette.compiler.errors import InputError
+from gallette.piglit_subset.results import test_name
 
 __all__ = ["BUNDLED", "find_tests"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from piglit_subset.results import ORDER, Run
+from gallette.piglit_subset.results import ORDER, Run
 
 __all__ = ["Change", "Summary", "pass_rate", "summarise"]
 

@@ -12,7 +12,7 @@ import re
 import struct
 from dataclasses import dataclass
 
-from compiler.errors import InputError, Span
+from gallette.compiler.errors import InputError, Span
 
 __all__ = ["Line", "Words"]
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from piglit_subset.session import Failure, Session
-from piglit_subset.text import Line, Words, parse_double, parse_float, parse_integer
-from state_tracker.entry_points.enums import GL
+from gallette.piglit_subset.session import Failure, Session
+from gallette.piglit_subset.text import Line, Words, parse_double, parse_float, parse_integer
+from gallette.state_tracker.entry_points.enums import GL
 
 __all__ = ["Column", "bind", "parse_vertex_data"]
 

@@ -33,7 +33,7 @@ def png_data(image: npt.NDArray[Any]) -> str:
 
 
 def answer(request: dict[str, Any]) -> dict[str, Any]:
-    from piglit_subset.execute import run_file
+    from gallette.piglit_subset.execute import run_file
 
     outcome = run_file(Path(request["path"]), request["driver"])
     return {

@@ -3,7 +3,7 @@
 `R8G8B8A8_UNORM` reads: four 8-bit channels in memory order, unsigned normalised. Formats whose
 channels all have 8, 16, 32 or 64 bits are arrays of channels; the others (`B5G6R5_UNORM`) are
 packed into one little-endian word, first channel in the lowest bits. A few cannot be spelt that way
-(shared exponents, block compression) and have codecs of their own in `pipe.codecs`.
+(shared exponents, block compression) and have codecs of their own in `gallette.pipe.codecs`.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from compiler.errors import GalletteError
+from gallette.compiler.errors import GalletteError
 
 from .enums import Target
 from .resource import ResourceDesc, level_extent

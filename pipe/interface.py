@@ -54,8 +54,8 @@ from .state import (
 )
 
 if TYPE_CHECKING:
-    from compiler.nir.ir import Shader
-    from compiler.nir.shader import Stage
+    from gallette.compiler.nir.ir import Shader
+    from gallette.compiler.nir.shader import Stage
 
 __all__ = ["Context", "Fence", "Handle", "Screen", "VariantEvent"]
 

@@ -3,7 +3,7 @@
 Run from a source tree that was never installed, the group's own entries are read from the tree's
 `pyproject.toml`, which declares them.
 
->>> from pipe.loader import create_screen
+>>> from gallette.pipe.loader import create_screen
 >>> create_screen("noop").name
 'noop'
 """
@@ -18,7 +18,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, cast
 
-from compiler.errors import GalletteError
+from gallette.compiler.errors import GalletteError
 
 from .interface import Screen
 
@@ -39,7 +39,7 @@ def _drivers() -> dict[str, EntryPoint]:
 
 
 def _declared_by_the_source_tree() -> dict[str, EntryPoint]:
-    project = Path(__file__).parent.parent / "pyproject.toml"
+    project = Path(__file__).resolve().parent.parent / "pyproject.toml"
     if not project.is_file():
         return {}
     points = tomllib.loads(project.read_text())["project"].get("entry-points", {})

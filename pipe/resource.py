@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from compiler.errors import GalletteError
+from gallette.compiler.errors import GalletteError
 
 from .enums import Bind, MapFlags, Target, Usage
 from .formats import Format

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.interface import GLInterface
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.interface import GLInterface
 
 __all__ = ["GL", "GLInterface", "create_context"]
 
@@ -26,12 +26,12 @@ def create_context(
     """
     base, _, inner = driver.partition(":")
     if base == "native":
-        from state_tracker.native.context import NativeContext
+        from gallette.state_tracker.native.context import NativeContext
 
         return NativeContext(
             inner, profile=profile, version=version, debug=debug, size=size, samples=samples
         )
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
     return Context(
         driver, profile=profile, version=version, debug=debug, size=size, samples=samples

@@ -13,49 +13,49 @@ import sys
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from compiler import debug as debug_flags
-from compiler.errors import GalletteError
-from compiler.nir.ir import Stage
-from pipe.caps import Caps
-from pipe.interface import Context as PipeContext
-from pipe.interface import Handle, Screen
-from pipe.loader import create_screen
-from pipe.resource import LeakError
-from pipe.state import DepthStencilAlphaState, FramebufferState, RasterizerState
-from state_tracker.compatibility.attrib_stack import AttribStack
-from state_tracker.compatibility.client_arrays import pointer_query, slot_of_array
-from state_tracker.compatibility.fixed_function import FixedFunction
-from state_tracker.compatibility.immediate import ImmediateState
-from state_tracker.compatibility.lighting import LightingState
-from state_tracker.compatibility.matrices import MatrixState
-from state_tracker.debug_output import DebugState
-from state_tracker.dirty import Dirty
-from state_tracker.drawing.fragment_ops import FragmentState
-from state_tracker.drawing.lowering import lowers_anything
-from state_tracker.drawing.rasterization import RasterState
-from state_tracker.drawing.validate import StateCache
-from state_tracker.entry_points.abi import EntryPoints
-from state_tracker.entry_points.dispatch import bind_method
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import GLError, invalid_operation
-from state_tracker.entry_points.functions import FUNCTIONS, Function
-from state_tracker.entry_points.interface import GLInterface
-from state_tracker.entry_points.registry import implementation
-from state_tracker.limits import Limits
-from state_tracker.pixel_data.pixels import PackState
-from state_tracker.queries import QueryState
-from state_tracker.shading.feedback import FeedbackState
-from state_tracker.shading.pipelines import PipelineState
-from state_tracker.shading.programs import ProgramState
-from state_tracker.sync import SyncState
-from state_tracker.targets.framebuffers import FramebufferBindings
-from state_tracker.targets.renderbuffers import RenderbufferState
-from state_tracker.texturing.images import ImageUnit
-from state_tracker.texturing.texture_objects import SamplerTable
-from state_tracker.texturing.textures import TextureState
-from state_tracker.vertices.buffers import BufferState
-from state_tracker.vertices.vertex_arrays import ArrayState
-from state_tracker.vertices.vertex_input import VertexInput
+from gallette.compiler import debug as debug_flags
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.nir.ir import Stage
+from gallette.pipe.caps import Caps
+from gallette.pipe.interface import Context as PipeContext
+from gallette.pipe.interface import Handle, Screen
+from gallette.pipe.loader import create_screen
+from gallette.pipe.resource import LeakError
+from gallette.pipe.state import DepthStencilAlphaState, FramebufferState, RasterizerState
+from gallette.state_tracker.compatibility.attrib_stack import AttribStack
+from gallette.state_tracker.compatibility.client_arrays import pointer_query, slot_of_array
+from gallette.state_tracker.compatibility.fixed_function import FixedFunction
+from gallette.state_tracker.compatibility.immediate import ImmediateState
+from gallette.state_tracker.compatibility.lighting import LightingState
+from gallette.state_tracker.compatibility.matrices import MatrixState
+from gallette.state_tracker.debug_output import DebugState
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.drawing.fragment_ops import FragmentState
+from gallette.state_tracker.drawing.lowering import lowers_anything
+from gallette.state_tracker.drawing.rasterization import RasterState
+from gallette.state_tracker.drawing.validate import StateCache
+from gallette.state_tracker.entry_points.abi import EntryPoints
+from gallette.state_tracker.entry_points.dispatch import bind_method
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import GLError, invalid_operation
+from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
+from gallette.state_tracker.entry_points.interface import GLInterface
+from gallette.state_tracker.entry_points.registry import implementation
+from gallette.state_tracker.limits import Limits
+from gallette.state_tracker.pixel_data.pixels import PackState
+from gallette.state_tracker.queries import QueryState
+from gallette.state_tracker.shading.feedback import FeedbackState
+from gallette.state_tracker.shading.pipelines import PipelineState
+from gallette.state_tracker.shading.programs import ProgramState
+from gallette.state_tracker.sync import SyncState
+from gallette.state_tracker.targets.framebuffers import FramebufferBindings
+from gallette.state_tracker.targets.renderbuffers import RenderbufferState
+from gallette.state_tracker.texturing.images import ImageUnit
+from gallette.state_tracker.texturing.texture_objects import SamplerTable
+from gallette.state_tracker.texturing.textures import TextureState
+from gallette.state_tracker.vertices.buffers import BufferState
+from gallette.state_tracker.vertices.vertex_arrays import ArrayState
+from gallette.state_tracker.vertices.vertex_input import VertexInput
 
 if TYPE_CHECKING:
     pass
@@ -85,7 +85,7 @@ ENTRY_MODULES = (
     "shading.uniforms",
 )
 for _module in ENTRY_MODULES:
-    importlib.import_module(f"state_tracker.{_module}")
+    importlib.import_module(f"gallette.state_tracker.{_module}")
 
 _LIVE: WeakSet[Context] = WeakSet()
 

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from state_tracker.entry_points.dispatch import OMITTED
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import GLError, invalid_enum, invalid_value
-from state_tracker.entry_points.memory import Pointer, read_array, write_bytes
-from state_tracker.entry_points.registry import entry
-from state_tracker.getters import gets
+from gallette.state_tracker.entry_points.dispatch import OMITTED
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import GLError, invalid_enum, invalid_value
+from gallette.state_tracker.entry_points.memory import Pointer, read_array, write_bytes
+from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.getters import gets
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
-    from state_tracker.objects import GLObject
+    from gallette.state_tracker.context import Context
+    from gallette.state_tracker.objects import GLObject
 
 __all__ = ["DebugMessage", "DebugState"]
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from state_tracker.dirty import Dirty
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum, invalid_value
-from state_tracker.entry_points.registry import entry, register
-from state_tracker.getters import gets, gets_indexed
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
+from gallette.state_tracker.entry_points.registry import entry, register
+from gallette.state_tracker.getters import gets, gets_indexed
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["is_enabled", "set_enabled"]
 

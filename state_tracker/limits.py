@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from compiler.glsl import Limits as GlslLimits
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum, invalid_value
-from state_tracker.entry_points.registry import entry
-from state_tracker.getters import gets
-from state_tracker.targets.framebuffers import DEPTH, STENCIL
-from state_tracker.targets.renderbuffers import channel_bits
-from state_tracker.texturing.texture_formats import INTERNAL_FORMATS
+from gallette.compiler.glsl import Limits as GlslLimits
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
+from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.getters import gets
+from gallette.state_tracker.targets.framebuffers import DEPTH, STENCIL
+from gallette.state_tracker.targets.renderbuffers import channel_bits
+from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS
 
 if TYPE_CHECKING:
-    from pipe.caps import Caps
-    from state_tracker.context import Context
+    from gallette.pipe.caps import Caps
+    from gallette.state_tracker.context import Context
 
 __all__ = ["GALLETTE_VERSION", "Limits"]
 

@@ -10,21 +10,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
-from state_tracker.entry_points.functions import FUNCTIONS
-from state_tracker.entry_points.memory import Pointer, read_array, read_bytes
-from state_tracker.entry_points.registry import entry, implementation
-from state_tracker.pixel_data.convert import to_pipe
-from state_tracker.pixel_data.pixel_store import check_pair
-from state_tracker.pixel_data.pixels import pixel_bytes
-from state_tracker.texturing.texture_formats import INTERNAL_FORMATS
-from state_tracker.vertices.buffers import BufferObject, bound, indexed
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
+from gallette.state_tracker.entry_points.functions import FUNCTIONS
+from gallette.state_tracker.entry_points.memory import Pointer, read_array, read_bytes
+from gallette.state_tracker.entry_points.registry import entry, implementation
+from gallette.state_tracker.pixel_data.convert import to_pipe
+from gallette.state_tracker.pixel_data.pixel_store import check_pair
+from gallette.state_tracker.pixel_data.pixels import pixel_bytes
+from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS
+from gallette.state_tracker.vertices.buffers import BufferObject, bound, indexed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__: list[str] = []
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Generic, Self, TypeVar
 
-from state_tracker.entry_points.errors import invalid_operation, invalid_value
+from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
 
 __all__ = ["GLObject", "NameTable", "swap"]
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipe.enums import QueryType
-from pipe.interface import Handle
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
-from state_tracker.entry_points.memory import Pointer, read_array
-from state_tracker.entry_points.registry import entry, register
-from state_tracker.getters import gets
-from state_tracker.objects import GLObject, NameTable
+from gallette.pipe.enums import QueryType
+from gallette.pipe.interface import Handle
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
+from gallette.state_tracker.entry_points.memory import Pointer, read_array
+from gallette.state_tracker.entry_points.registry import entry, register
+from gallette.state_tracker.getters import gets
+from gallette.state_tracker.objects import GLObject, NameTable
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["QueryObject", "QueryState"]
 

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from compiler.errors import GalletteError
-from compiler.nir.ownership import live_shaders
-from state_tracker import GLInterface, create_context
-from state_tracker.context import live_contexts
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.nir.ownership import live_shaders
+from gallette.state_tracker import GLInterface, create_context
+from gallette.state_tracker.context import live_contexts
 from tests.reference import missing
 
 

@@ -4,11 +4,11 @@ Source goes through `preprocessor`, `lexer`, `parser` (syntax tree), `checker` (
 `hir`); `link` joins shaders and stages, and `lower` builds NIR.
 """
 
-from compiler.glsl.api import CompiledShader, CompileOptions, compile_shader, link_program
-from compiler.glsl.builtins.limits import Limits
-from compiler.glsl.diagnostics import Diagnostic
-from compiler.glsl.language import EXTENSIONS
-from compiler.glsl.link.program import (
+from gallette.compiler.glsl.api import CompiledShader, CompileOptions, compile_shader, link_program
+from gallette.compiler.glsl.builtins.limits import Limits
+from gallette.compiler.glsl.diagnostics import Diagnostic
+from gallette.compiler.glsl.language import EXTENSIONS
+from gallette.compiler.glsl.link.program import (
     AtomicBuffer,
     Attribute,
     FragOutput,

@@ -8,19 +8,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from compiler.glsl.builtins.limits import DEFAULT_LIMITS, Limits
-from compiler.glsl.check import hir
-from compiler.glsl.check.checker import check
-from compiler.glsl.diagnostics import Abort, Diagnostic, Log
-from compiler.glsl.language import Language
-from compiler.glsl.link.program import LinkedProgram, LinkOptions
-from compiler.glsl.parse.parser import parse
-from compiler.glsl.parse.preprocessor import Settings, preprocess
-from compiler.glsl.parse.source import SourceMap
-from compiler.nir.ir import Stage
+from gallette.compiler.glsl.builtins.limits import DEFAULT_LIMITS, Limits
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.checker import check
+from gallette.compiler.glsl.diagnostics import Abort, Diagnostic, Log
+from gallette.compiler.glsl.language import Language
+from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions
+from gallette.compiler.glsl.parse.parser import parse
+from gallette.compiler.glsl.parse.preprocessor import Settings, preprocess
+from gallette.compiler.glsl.parse.source import SourceMap
+from gallette.compiler.nir.ir import Stage
 
 if TYPE_CHECKING:
-    from compiler.nir.optimize import OptimizeOptions
+    from gallette.compiler.nir.optimize import OptimizeOptions
 
 __all__ = ["CompileOptions", "CompiledShader", "compile_shader", "link_program"]
 
@@ -120,7 +120,7 @@ def link_program(
 ) -> LinkedProgram:
     """Link compiled shaders into a program; the NIR shaders in it belong to the caller."""
     # The linker brings the NIR passes along; those who only compile need not wait for them.
-    from compiler.glsl.link.linker import link
+    from gallette.compiler.glsl.link.linker import link
 
     _ensure_stack()
     bad = [s for s in shaders if not s.ok or s.tree is None]

@@ -10,8 +10,8 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from compiler.errors import Span, caret_message
-from compiler.glsl.parse.source import SourceMap
+from gallette.compiler.errors import Span, caret_message
+from gallette.compiler.glsl.parse.source import SourceMap
 
 __all__ = ["Abort", "Diagnostic", "Log", "did_you_mean"]
 

@@ -12,10 +12,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from compiler.errors import InputError
-from compiler.glsl.api import CompiledShader, CompileOptions, compile_shader, link_program
-from compiler.glsl.link.program import LinkedProgram, LinkOptions
-from compiler.nir.ir import Stage
+from gallette.compiler.errors import InputError
+from gallette.compiler.glsl.api import CompiledShader, CompileOptions, compile_shader, link_program
+from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions
+from gallette.compiler.nir.ir import Stage
 
 __all__ = ["main"]
 
@@ -124,7 +124,7 @@ def main(argv: list[str] | None = None) -> int:
             print(program.info_log, end="", file=sys.stderr)
     if program is not None:
         if args.nir and not args.json:
-            from compiler.nir.printer import print_shader
+            from gallette.compiler.nir.printer import print_shader
 
             for nir in program.shaders.values():
                 print(print_shader(nir), end="")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from compiler.nir.builder import Builder
-from compiler.nir.helpers import const_int
-from compiler.nir.instrs import Deref
-from compiler.nir.layout import component_bytes, explicit_type
-from compiler.nir.types import Type
-from compiler.nir.values import Def
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.helpers import const_int
+from gallette.compiler.nir.instrs import Deref
+from gallette.compiler.nir.layout import component_bytes, explicit_type
+from gallette.compiler.nir.types import Type
+from gallette.compiler.nir.values import Def
 
 
 class Address:

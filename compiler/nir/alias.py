@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import enum
 
-from compiler.nir.helpers import const_int
-from compiler.nir.instrs import Deref
-from compiler.nir.shader import Access, Mode
+from gallette.compiler.nir.helpers import const_int
+from gallette.compiler.nir.instrs import Deref
+from gallette.compiler.nir.shader import Access, Mode
 
 _SHARED_MEMORY = Mode.SSBO | Mode.GLOBAL | Mode.SHARED
 

@@ -11,8 +11,8 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from compiler.nir.cf import Block, If, Loop, insert_node_at, next_block
-from compiler.nir.instrs import (
+from gallette.compiler.nir.cf import Block, If, Loop, insert_node_at, next_block
+from gallette.compiler.nir.instrs import (
     IDENTITY,
     Alu,
     Call,
@@ -25,11 +25,19 @@ from compiler.nir.instrs import (
     Tex,
     Undef,
 )
-from compiler.nir.intrinsics import INTRINSICS
-from compiler.nir.opcodes import OPCODES, Opcode
-from compiler.nir.shader import Function, FunctionImpl, Metadata, Mode, Shader, Stage, Variable
-from compiler.nir.types import Dim, Type
-from compiler.nir.values import Def
+from gallette.compiler.nir.intrinsics import INTRINSICS
+from gallette.compiler.nir.opcodes import OPCODES, Opcode
+from gallette.compiler.nir.shader import (
+    Function,
+    FunctionImpl,
+    Metadata,
+    Mode,
+    Shader,
+    Stage,
+    Variable,
+)
+from gallette.compiler.nir.types import Dim, Type
+from gallette.compiler.nir.values import Def
 
 _COMPONENT_NAMES = {c: i for s in ("xyzw", "rgba", "stpq") for i, c in enumerate(s)}
 _PACK = {16: "<e", 32: "<f", 64: "<d"}

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from compiler.nir.instrs import Instr, Jump, Phi
-from compiler.nir.values import Def, Src
+from gallette.compiler.nir.instrs import Instr, Jump, Phi
+from gallette.compiler.nir.values import Def, Src
 
 if TYPE_CHECKING:
-    from compiler.nir.shader import FunctionImpl
+    from gallette.compiler.nir.shader import FunctionImpl
 
 Node: TypeAlias = "Block | If | Loop"
 Body: TypeAlias = "list[Block | If | Loop]"

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from compiler.nir.cf import Block, Body, If, Loop, Parent, walk
-from compiler.nir.instrs import (
+from gallette.compiler.nir.cf import Block, Body, If, Loop, Parent, walk
+from gallette.compiler.nir.instrs import (
     Alu,
     Call,
     Deref,
@@ -23,9 +23,9 @@ from compiler.nir.instrs import (
     Tex,
     Undef,
 )
-from compiler.nir.ownership import COUNTERS
-from compiler.nir.shader import Function, FunctionImpl, Parameter, Shader, Variable
-from compiler.nir.values import Def
+from gallette.compiler.nir.ownership import COUNTERS
+from gallette.compiler.nir.shader import Function, FunctionImpl, Parameter, Shader, Variable
+from gallette.compiler.nir.values import Def
 
 
 class Remap:

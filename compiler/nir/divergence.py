@@ -14,10 +14,20 @@ divergent everywhere, which is simple and rarely loses anything.
 
 from __future__ import annotations
 
-from compiler.nir.cf import Block, If, Loop, Node, events
-from compiler.nir.instrs import Alu, Deref, Instr, Intrinsic, Jump, LoadConst, Phi, Tex, Undef
-from compiler.nir.shader import FunctionImpl, Mode
-from compiler.nir.values import Def
+from gallette.compiler.nir.cf import Block, If, Loop, Node, events
+from gallette.compiler.nir.instrs import (
+    Alu,
+    Deref,
+    Instr,
+    Intrinsic,
+    Jump,
+    LoadConst,
+    Phi,
+    Tex,
+    Undef,
+)
+from gallette.compiler.nir.shader import FunctionImpl, Mode
+from gallette.compiler.nir.values import Def
 
 # Loads that are the same in every lane if their sources are.
 _UNIFORM_LOADS = frozenset(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from compiler.errors import ValidationError
-from compiler.nir.instrs import Instr
-from compiler.nir.printer import Printer
-from compiler.nir.shader import Shader
+from gallette.compiler.errors import ValidationError
+from gallette.compiler.nir.instrs import Instr
+from gallette.compiler.nir.printer import Printer
+from gallette.compiler.nir.shader import Shader
 
 
 def metadata_error(where: str, what: str, block: int) -> ValidationError:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from compiler.nir.instrs import Alu, LoadConst
-from compiler.nir.opcodes import Opcode, numpy_dtype
+from gallette.compiler.nir.instrs import Alu, LoadConst
+from gallette.compiler.nir.opcodes import Opcode, numpy_dtype
 
 
 def evaluate(

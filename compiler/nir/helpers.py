@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from compiler.nir.cf import Block, Body, If, Loop, Parent, walk
-from compiler.nir.instrs import Alu, Deref, Instr, Intrinsic, Jump, LoadConst, Phi, Tex, Undef
-from compiler.nir.shader import FunctionImpl, Shader, Variable
-from compiler.nir.types import Type
-from compiler.nir.values import Def
+from gallette.compiler.nir.cf import Block, Body, If, Loop, Parent, walk
+from gallette.compiler.nir.instrs import (
+    Alu,
+    Deref,
+    Instr,
+    Intrinsic,
+    Jump,
+    LoadConst,
+    Phi,
+    Tex,
+    Undef,
+)
+from gallette.compiler.nir.shader import FunctionImpl, Shader, Variable
+from gallette.compiler.nir.types import Type
+from gallette.compiler.nir.values import Def
 
 DerefKey = tuple[object, ...]
 
@@ -142,7 +152,7 @@ def move_nodes(nodes: list[Block | If | Loop], body: Body, parent: Parent) -> No
 
 def retarget_phis(old: Block, new: Block) -> None:
     """What came from `old` now comes from `new` (which is already in place)."""
-    from compiler.nir.cf import successors_of
+    from gallette.compiler.nir.cf import successors_of
 
     for successor in successors_of(new):
         for phi in successor.phis():

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from compiler.nir.intrinsics import INTRINSICS, IntrinsicInfo
-from compiler.nir.opcodes import OPCODES, Opcode
-from compiler.nir.types import Dim, Type
-from compiler.nir.values import Def, PhiSrc, Src
+from gallette.compiler.nir.intrinsics import INTRINSICS, IntrinsicInfo
+from gallette.compiler.nir.opcodes import OPCODES, Opcode
+from gallette.compiler.nir.types import Dim, Type
+from gallette.compiler.nir.values import Def, PhiSrc, Src
 
 if TYPE_CHECKING:
-    from compiler.nir.cf import Block
-    from compiler.nir.shader import Function, Variable
+    from gallette.compiler.nir.cf import Block
+    from gallette.compiler.nir.shader import Function, Variable
 
 IDENTITY = tuple(tuple(range(n)) for n in range(17))
 
@@ -87,7 +87,7 @@ class Instr:
         other.block.insert_after(other, self)
 
     def __repr__(self) -> str:
-        from compiler.nir.printer import print_instr
+        from gallette.compiler.nir.printer import print_instr
 
         return f"<{print_instr(self)}>"
 

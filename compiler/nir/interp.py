@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from compiler.errors import GalletteError
-from compiler.nir.cf import Block, Body, If, Loop
-from compiler.nir.instrs import (
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.nir.cf import Block, Body, If, Loop
+from gallette.compiler.nir.instrs import (
     Alu,
     Call,
     Deref,
@@ -30,12 +30,12 @@ from compiler.nir.instrs import (
     Tex,
     Undef,
 )
-from compiler.nir.interp_env import Array, Environment, Result
-from compiler.nir.interp_intrinsics import INTRINSIC_ACTIONS
-from compiler.nir.interp_memory import Memory, Pointer, slot_count
-from compiler.nir.opcodes import numpy_dtype
-from compiler.nir.shader import FunctionImpl, Shader
-from compiler.nir.values import Def, Src
+from gallette.compiler.nir.interp_env import Array, Environment, Result
+from gallette.compiler.nir.interp_intrinsics import INTRINSIC_ACTIONS
+from gallette.compiler.nir.interp_memory import Memory, Pointer, slot_count
+from gallette.compiler.nir.opcodes import numpy_dtype
+from gallette.compiler.nir.shader import FunctionImpl, Shader
+from gallette.compiler.nir.values import Def, Src
 
 __all__ = ["Environment", "ExecutionBudgetError", "Result", "interpret"]
 

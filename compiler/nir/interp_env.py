@@ -15,8 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from compiler.nir.instrs import Tex
-from compiler.nir.opcodes import numpy_dtype
+from gallette.compiler.nir.instrs import Tex
+from gallette.compiler.nir.opcodes import numpy_dtype
 
 Array: TypeAlias = npt.NDArray[Any]
 

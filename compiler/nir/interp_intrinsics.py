@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from compiler.nir.interp_env import Array
-from compiler.nir.interp_memory import VERTEX_STRIDE, Pointer, narrow, slot_count, widen
-from compiler.nir.opcodes import numpy_dtype
-from compiler.nir.types import Dim
+from gallette.compiler.nir.interp_env import Array
+from gallette.compiler.nir.interp_memory import VERTEX_STRIDE, Pointer, narrow, slot_count, widen
+from gallette.compiler.nir.opcodes import numpy_dtype
+from gallette.compiler.nir.types import Dim
 
 if TYPE_CHECKING:
-    from compiler.nir.instrs import Intrinsic
-    from compiler.nir.interp import Interpreter
+    from gallette.compiler.nir.instrs import Intrinsic
+    from gallette.compiler.nir.interp import Interpreter
 
 Action = Callable[["Interpreter", "Intrinsic"], Any]
 INTRINSIC_ACTIONS: dict[str, Action] = {}

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from compiler.nir.address import explicit_root
-from compiler.nir.interp_env import Array, Environment, Result
-from compiler.nir.layout import STD140, STD430, explicit_type
-from compiler.nir.opcodes import numpy_dtype
-from compiler.nir.shader import Mode, Variable
-from compiler.nir.slots import SystemValue
-from compiler.nir.types import Type
+from gallette.compiler.nir.address import explicit_root
+from gallette.compiler.nir.interp_env import Array, Environment, Result
+from gallette.compiler.nir.layout import STD140, STD430, explicit_type
+from gallette.compiler.nir.opcodes import numpy_dtype
+from gallette.compiler.nir.shader import Mode, Variable
+from gallette.compiler.nir.slots import SystemValue
+from gallette.compiler.nir.types import Type
 
 # Outputs of vertex n of a patch are told apart by slots this far apart.
 VERTEX_STRIDE = 1024

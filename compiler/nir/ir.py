@@ -4,7 +4,7 @@
 instructions; `values` definitions and uses. The tables are in `opcodes` and `intrinsics`.
 """
 
-from compiler.nir.cf import (
+from gallette.compiler.nir.cf import (
     Block,
     Body,
     If,
@@ -24,7 +24,7 @@ from compiler.nir.cf import (
     successors_of,
     walk,
 )
-from compiler.nir.instrs import (
+from gallette.compiler.nir.instrs import (
     IDENTITY,
     TEX_OPS,
     TEX_SRCS,
@@ -40,7 +40,7 @@ from compiler.nir.instrs import (
     Tex,
     Undef,
 )
-from compiler.nir.shader import (
+from gallette.compiler.nir.shader import (
     TEMPORARIES,
     Access,
     Function,
@@ -53,7 +53,7 @@ from compiler.nir.shader import (
     Stage,
     Variable,
 )
-from compiler.nir.values import Def, PhiSrc, Src
+from gallette.compiler.nir.values import Def, PhiSrc, Src
 
 __all__ = [
     "IDENTITY",

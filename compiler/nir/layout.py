@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from compiler.nir.types import Field, Type, array, interface, mat, struct, vec
+from gallette.compiler.nir.types import Field, Type, array, interface, mat, struct, vec
 
 STD140 = "std140"
 STD430 = "std430"

@@ -7,12 +7,12 @@ reports progress; what an output was computed from is dead then.
 
 from __future__ import annotations
 
-from compiler.nir.builder import Builder
-from compiler.nir.helpers import const_int, intrinsics_of
-from compiler.nir.instrs import Alu, Intrinsic, LoadConst
-from compiler.nir.shader import Metadata, Shader, Stage
-from compiler.nir.slots import VaryingSlot
-from compiler.nir.values import Def
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.helpers import const_int, intrinsics_of
+from gallette.compiler.nir.instrs import Alu, Intrinsic, LoadConst
+from gallette.compiler.nir.shader import Metadata, Shader, Stage
+from gallette.compiler.nir.slots import VaryingSlot
+from gallette.compiler.nir.values import Def
 
 _INPUTS = ("load_input", "load_interpolated_input", "load_per_vertex_input")
 # Outputs the fixed function reads, whether or not the next stage does.

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from compiler.nir.cf import Block, If, Loop, walk
-from compiler.nir.fold import evaluate
-from compiler.nir.instrs import Alu, Jump, LoadConst, Phi
-from compiler.nir.shader import FunctionImpl
-from compiler.nir.values import Def
+from gallette.compiler.nir.cf import Block, If, Loop, walk
+from gallette.compiler.nir.fold import evaluate
+from gallette.compiler.nir.instrs import Alu, Jump, LoadConst, Phi
+from gallette.compiler.nir.shader import FunctionImpl
+from gallette.compiler.nir.values import Def
 
 MAX_TRIPS = 512
 _MAX_DEPTH = 24
@@ -90,7 +90,7 @@ def analyse_loop(loop: Loop, max_trips: int = MAX_TRIPS) -> LoopInfo:
 
 def _inside(block: Block, loops: list[Loop], outer: Loop) -> bool:
     """Does a break in `block` leave a loop nested in `outer`?"""
-    from compiler.nir.cf import enclosing_loop
+    from gallette.compiler.nir.cf import enclosing_loop
 
     return enclosing_loop(block) is not outer and bool(loops)
 

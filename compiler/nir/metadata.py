@@ -7,11 +7,11 @@ themselves. `check` recomputes what claims to be valid and compares: the debug m
 
 from __future__ import annotations
 
-from compiler.nir.cf import Block, Body, If, Loop
-from compiler.nir.errors import metadata_error
-from compiler.nir.instrs import Jump, Phi
-from compiler.nir.shader import FunctionImpl, Metadata
-from compiler.nir.values import Def
+from gallette.compiler.nir.cf import Block, Body, If, Loop
+from gallette.compiler.nir.errors import metadata_error
+from gallette.compiler.nir.instrs import Jump, Phi
+from gallette.compiler.nir.shader import FunctionImpl, Metadata
+from gallette.compiler.nir.values import Def
 
 _FAR = 1 << 60
 
@@ -20,12 +20,12 @@ def compute(impl: FunctionImpl, wanted: Metadata) -> None:
     """Compute whatever of `wanted` (and what it builds on) does not hold."""
     missing = wanted & ~impl.valid
     if missing & Metadata.LOOPS:
-        from compiler.nir.loop_analysis import analyse_loops
+        from gallette.compiler.nir.loop_analysis import analyse_loops
 
         compute(impl, Metadata.CONTROL_FLOW)
         analyse_loops(impl)
     if missing & Metadata.DIVERGENCE:
-        from compiler.nir.divergence import analyse_divergence
+        from gallette.compiler.nir.divergence import analyse_divergence
 
         compute(impl, Metadata.CFG)
         analyse_divergence(impl)
@@ -248,7 +248,7 @@ def check(impl: FunctionImpl, where: str) -> None:
             if live_in != block.live_in or live_out != block.live_out:
                 raise metadata_error(where, "liveness", block.index)
     if valid & Metadata.DIVERGENCE:
-        from compiler.nir.divergence import analyse_divergence
+        from gallette.compiler.nir.divergence import analyse_divergence
 
         values = [i.dest for b in impl.blocks() for i in b.instrs() if i.dest is not None]
         flags = [value.divergent for value in values]

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from compiler.nir import semantics as sem
+from gallette.compiler.nir import semantics as sem
 
 
 @dataclass(frozen=True, slots=True)

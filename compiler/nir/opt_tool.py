@@ -13,12 +13,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from compiler.errors import GalletteError, InputError
-from compiler.nir.parser import parse
-from compiler.nir.pass_runner import PassLog, all_passes
-from compiler.nir.pass_spec import parse_passes
-from compiler.nir.printer import print_shader
-from compiler.nir.validate import validate
+from gallette.compiler.errors import GalletteError, InputError
+from gallette.compiler.nir.parser import parse
+from gallette.compiler.nir.pass_runner import PassLog, all_passes
+from gallette.compiler.nir.pass_spec import parse_passes
+from gallette.compiler.nir.printer import print_shader
+from gallette.compiler.nir.validate import validate
 
 __all__ = ["main"]
 
@@ -96,7 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     elif not options.each:
         print(text, end="")
     if original is not None:
-        from compiler.nir.interp import Environment, interpret
+        from gallette.compiler.nir.interp import Environment, interpret
 
         difference = interpret(original, Environment()).same_as(interpret(shader, Environment()))
         print(difference or "same results", file=sys.stderr)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from compiler.nir.algebraic.options import AlgebraicOptions, UsedOnce
-from compiler.nir.pass_runner import PassLog, PassSpec, run_pass
-from compiler.nir.shader import Shader
+from gallette.compiler.nir.algebraic.options import AlgebraicOptions, UsedOnce
+from gallette.compiler.nir.pass_runner import PassLog, PassSpec, run_pass
+from gallette.compiler.nir.shader import Shader
 
 _MAX_ROUNDS = 32
 _NO_LOWERING = AlgebraicOptions()

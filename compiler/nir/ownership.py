@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:
-    from compiler.nir.ir import Shader
+    from gallette.compiler.nir.ir import Shader
 
 
 @dataclass(slots=True)

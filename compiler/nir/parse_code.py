@@ -10,8 +10,8 @@ import re
 import struct
 from typing import TYPE_CHECKING, Any
 
-from compiler.nir.cf import Block, Body, If, Loop
-from compiler.nir.instrs import (
+from gallette.compiler.nir.cf import Block, Body, If, Loop
+from gallette.compiler.nir.instrs import (
     IDENTITY,
     TEX_OPS,
     TEX_SRCS,
@@ -27,15 +27,15 @@ from compiler.nir.instrs import (
     Tex,
     Undef,
 )
-from compiler.nir.intrinsics import INDICES, INTRINSICS
-from compiler.nir.opcodes import OPCODES
-from compiler.nir.shader import Access, FunctionImpl
-from compiler.nir.text_lexer import Token
-from compiler.nir.types import Dim
-from compiler.nir.values import Def
+from gallette.compiler.nir.intrinsics import INDICES, INTRINSICS
+from gallette.compiler.nir.opcodes import OPCODES
+from gallette.compiler.nir.shader import Access, FunctionImpl
+from gallette.compiler.nir.text_lexer import Token
+from gallette.compiler.nir.types import Dim
+from gallette.compiler.nir.values import Def
 
 if TYPE_CHECKING:
-    from compiler.nir.parser import ShaderParser
+    from gallette.compiler.nir.parser import ShaderParser
 
 MAX_NESTING = 1000
 _SIZES = frozenset({1, 8, 16, 32, 64})

@@ -16,10 +16,10 @@ from functools import cache
 from itertools import takewhile
 from typing import Any, get_type_hints
 
-from compiler.errors import InputError
-from compiler.nir import types as t
-from compiler.nir.parse_code import CodeParser
-from compiler.nir.shader import (
+from gallette.compiler.errors import InputError
+from gallette.compiler.nir import types as t
+from gallette.compiler.nir.parse_code import CodeParser
+from gallette.compiler.nir.shader import (
     Access,
     Function,
     FunctionImpl,
@@ -30,8 +30,8 @@ from compiler.nir.shader import (
     Stage,
     Variable,
 )
-from compiler.nir.slots import FragResult, SystemValue, VaryingSlot, VertAttrib
-from compiler.nir.text_lexer import Tokens
+from gallette.compiler.nir.slots import FragResult, SystemValue, VaryingSlot, VertAttrib
+from gallette.compiler.nir.text_lexer import Tokens
 
 __all__ = ["InputError", "parse"]
 
@@ -348,7 +348,7 @@ def parse(text: str, file: str = "<nir>", *, check: bool = True) -> Shader:
     parser = ShaderParser(text, file)
     shader = parser.shader()
     if check:
-        from compiler.nir.validate import validate
+        from gallette.compiler.nir.validate import validate
 
         validate(shader, "parsing")
     return shader

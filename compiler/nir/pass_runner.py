@@ -19,9 +19,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
-from compiler import debug
-from compiler.errors import InputError
-from compiler.nir.shader import Metadata, Shader
+from gallette.compiler import debug
+from gallette.compiler.errors import InputError
+from gallette.compiler.nir.shader import Metadata, Shader
 
 PassFunction = TypeVar("PassFunction", bound=Callable[..., bool])
 PassSpec: TypeAlias = "str | tuple[str, dict[str, Any]]"
@@ -75,7 +75,10 @@ def get_pass(name: str) -> PassInfo:
     """Look a pass up, importing its module if need be."""
     info = PASSES.get(name)
     if info is None:
-        for module in (f"compiler.nir.passes.{name}", "compiler.nir.algebraic.passes"):
+        for module in (
+            f"gallette.compiler.nir.passes.{name}",
+            "gallette.compiler.nir.algebraic.passes",
+        ):
             try:
                 importlib.import_module(module)
             except ModuleNotFoundError as error:
@@ -91,14 +94,14 @@ def get_pass(name: str) -> PassInfo:
 
 def all_passes() -> dict[str, PassInfo]:
     """Every pass there is, by name (imports them all)."""
-    import compiler.nir.passes as package
+    import gallette.compiler.nir.passes as package
 
     for module in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"{package.__name__}.{module.name}")
     try:
-        importlib.import_module("compiler.nir.algebraic.passes")
+        importlib.import_module("gallette.compiler.nir.algebraic.passes")
     except ModuleNotFoundError as error:
-        if error.name != "compiler.nir.algebraic.passes":
+        if error.name != "gallette.compiler.nir.algebraic.passes":
             raise
     return dict(sorted(PASSES.items()))
 
@@ -187,8 +190,8 @@ def _run_recorded(
     log: PassLog | None,
     active: dict[str, str],
 ) -> bool:
-    from compiler.nir.pressure import register_pressure
-    from compiler.nir.printer import print_shader
+    from gallette.compiler.nir.pressure import register_pressure
+    from gallette.compiler.nir.printer import print_shader
 
     texts = log is not None and log.texts
     before = print_shader(shader) if texts else ""
@@ -210,11 +213,11 @@ def _run_recorded(
     if progress and "nir:print" in active:
         print(f"// after {info.name}\n{print_shader(shader, annotate=True)}", file=sys.stderr)
     if "nir:validate" in active:
-        from compiler.nir.validate import validate
+        from gallette.compiler.nir.validate import validate
 
         validate(shader, info.name)
     if "nir:metadata" in active:
-        from compiler.nir.metadata import check
+        from gallette.compiler.nir.metadata import check
 
         for impl in shader.impls():
             check(impl, info.name)

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any
 
-from compiler.errors import InputError
-from compiler.nir.pass_runner import PassLog, get_pass, run_pass
-from compiler.nir.shader import Mode, Shader
-from compiler.nir.text_lexer import Tokens
+from gallette.compiler.errors import InputError
+from gallette.compiler.nir.pass_runner import PassLog, get_pass, run_pass
+from gallette.compiler.nir.shader import Mode, Shader
+from gallette.compiler.nir.text_lexer import Tokens
 
 __all__ = ["Step", "parse_passes"]
 
@@ -46,7 +46,7 @@ def _step(tokens: Tokens) -> Step:
     where = tokens.current
     name = tokens.word("the name of a pass")
     if name == "optimize":
-        from compiler.nir.optimize import OptimizeOptions, optimize
+        from gallette.compiler.nir.optimize import OptimizeOptions, optimize
 
         defaults = {f.name: f.default for f in fields(OptimizeOptions)}
         options = _options(tokens, name, defaults)

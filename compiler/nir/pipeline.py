@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from compiler.nir.optimize import DEFAULT, OptimizeOptions, optimize
-from compiler.nir.pass_runner import PassLog, PassSpec, run_passes
-from compiler.nir.shader import Shader
+from gallette.compiler.nir.optimize import DEFAULT, OptimizeOptions, optimize
+from gallette.compiler.nir.pass_runner import PassLog, PassSpec, run_passes
+from gallette.compiler.nir.shader import Shader
 
 FRONT_END: tuple[PassSpec, ...] = (
     "lower_variable_initializers",

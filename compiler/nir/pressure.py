@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from compiler.nir.cf import Block, If
-from compiler.nir.instrs import LoadConst, Phi
-from compiler.nir.shader import FunctionImpl, Metadata, Shader
-from compiler.nir.values import Def
+from gallette.compiler.nir.cf import Block, If
+from gallette.compiler.nir.instrs import LoadConst, Phi
+from gallette.compiler.nir.shader import FunctionImpl, Metadata, Shader
+from gallette.compiler.nir.values import Def
 
 
 def register_pressure(shader: Shader) -> int:

@@ -35,9 +35,9 @@ from dataclasses import fields
 from enum import IntEnum
 from typing import Any
 
-from compiler.nir.builder import bits_to_float
-from compiler.nir.cf import Block, Body, If, Node, events
-from compiler.nir.instrs import (
+from gallette.compiler.nir.builder import bits_to_float
+from gallette.compiler.nir.cf import Block, Body, If, Node, events
+from gallette.compiler.nir.instrs import (
     IDENTITY,
     Alu,
     Call,
@@ -51,8 +51,8 @@ from compiler.nir.instrs import (
     Tex,
     Undef,
 )
-from compiler.nir.intrinsics import INDICES
-from compiler.nir.shader import (
+from gallette.compiler.nir.intrinsics import INDICES
+from gallette.compiler.nir.shader import (
     Function,
     FunctionImpl,
     Mode,
@@ -60,9 +60,9 @@ from compiler.nir.shader import (
     ShaderInfo,
     Variable,
 )
-from compiler.nir.slots import FragResult, SystemValue, VaryingSlot, VertAttrib
-from compiler.nir.types import Base, Field, Type
-from compiler.nir.values import Def, Src
+from gallette.compiler.nir.slots import FragResult, SystemValue, VaryingSlot, VertAttrib
+from gallette.compiler.nir.types import Base, Field, Type
+from gallette.compiler.nir.values import Def, Src
 
 SLOT_PREFIX: dict[type[IntEnum], str] = {
     VertAttrib: "VERT",

@@ -1,7 +1,8 @@
 """The reference pages of the IR, rendered from its tables.
 
-`python -m compiler.nir.reference` writes docs/reference/{opcodes,intrinsics,passes,algebraic}.md; a
-test renders them again and wants no difference. Nothing is said here that a table does not say.
+`python -m gallette.compiler.nir.reference` writes the opcodes, intrinsics, passes and algebraic
+rules of docs/reference; a test renders them again and wants no difference.
+Nothing is said here that a table does not say.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields
 from pathlib import Path
 
-from compiler.nir.algebraic import (
+from gallette.compiler.nir.algebraic import (
     predicates,
     rules_convert,
     rules_float,
@@ -21,12 +22,12 @@ from compiler.nir.algebraic import (
     rules_logic,
     rules_lower,
 )
-from compiler.nir.algebraic.options import AlgebraicOptions, RuleText
-from compiler.nir.algebraic.pattern import compile_rule, rule_text
-from compiler.nir.intrinsics import INDICES, INTRINSICS
-from compiler.nir.opcodes import OPCODES, Opcode
-from compiler.nir.pass_runner import PassInfo, all_passes
-from compiler.nir.shader import Metadata, Mode
+from gallette.compiler.nir.algebraic.options import AlgebraicOptions, RuleText
+from gallette.compiler.nir.algebraic.pattern import compile_rule, rule_text
+from gallette.compiler.nir.intrinsics import INDICES, INTRINSICS
+from gallette.compiler.nir.opcodes import OPCODES, Opcode
+from gallette.compiler.nir.pass_runner import PassInfo, all_passes
+from gallette.compiler.nir.shader import Metadata, Mode
 
 __all__ = ["PAGES", "main"]
 
@@ -97,7 +98,7 @@ def own_passes() -> dict[str, PassInfo]:
     own = {}
     for name, info in all_passes().items():
         function = inspect.unwrap(info.function)
-        if function.__module__.startswith("compiler.nir."):
+        if function.__module__.startswith("gallette.compiler.nir."):
             own[name] = info
     return own
 
@@ -172,7 +173,7 @@ PAGES: dict[str, Callable[[], str]] = {
 
 def main(folder: str = "") -> int:
     """Write every page into `folder` (default: docs/reference of this checkout)."""
-    root = Path(folder) if folder else Path(__file__).parents[2] / "docs" / "reference"
+    root = Path(folder) if folder else Path(__file__).resolve().parents[2] / "docs" / "reference"
     root.mkdir(parents=True, exist_ok=True)
     for name, page in PAGES.items():
         (root / name).write_text(page(), encoding="utf-8")

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import zlib
 
-from compiler.errors import InputError
-from compiler.nir.parser import parse
-from compiler.nir.printer import print_shader
-from compiler.nir.shader import Shader
+from gallette.compiler.errors import InputError
+from gallette.compiler.nir.parser import parse
+from gallette.compiler.nir.printer import print_shader
+from gallette.compiler.nir.shader import Shader
 
 __all__ = ["FORMAT_VERSION", "deserialize", "serialize"]
 

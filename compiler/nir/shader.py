@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from compiler.nir.cf import Block, Body, blocks_in
-from compiler.nir.ownership import COUNTERS, forget, track
-from compiler.nir.types import Type
+from gallette.compiler.nir.cf import Block, Body, blocks_in
+from gallette.compiler.nir.ownership import COUNTERS, forget, track
+from gallette.compiler.nir.types import Type
 
 
 class Stage(enum.Enum):
@@ -219,7 +219,7 @@ class FunctionImpl:
     def require(self, wanted: Metadata) -> None:
         """Compute whatever of `wanted` does not hold."""
         if self.valid & wanted != wanted:
-            from compiler.nir.metadata import compute
+            from gallette.compiler.nir.metadata import compute
 
             compute(self, wanted)
 
@@ -392,7 +392,7 @@ class Shader:
 
     def clone(self) -> Shader:
         """An independent copy, with one reference that belongs to the caller."""
-        from compiler.nir.clone import clone_shader
+        from gallette.compiler.nir.clone import clone_shader
 
         return clone_shader(self)
 

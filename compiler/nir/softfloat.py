@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from compiler.nir.builder import Builder
-from compiler.nir.types import UINT64
-from compiler.nir.values import Def
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.types import UINT64
+from gallette.compiler.nir.values import Def
 
 FRACTION = (1 << 52) - 1
 INFINITY = 0x7FF << 52

@@ -14,7 +14,7 @@ import re
 from bisect import bisect_right
 from typing import Any, NamedTuple, NoReturn
 
-from compiler.errors import InputError, Span
+from gallette.compiler.errors import InputError, Span
 
 _TOKEN = re.compile(
     r"""

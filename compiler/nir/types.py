@@ -5,7 +5,7 @@ dictionary key. Make them with the constructors (`scalar`, `vec`, `mat`, `array`
 use the constants (`VEC4`, `MAT4`, ...). `str(t)` is the GLSL spelling.
 
 A type may carry its memory layout: arrays and matrices a byte `stride`, struct fields an `offset`.
-`compiler.nir.layout.explicit_type` produces such a type from a plain one.
+`gallette.compiler.nir.layout.explicit_type` produces such a type from a plain one.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from compiler.nir.cf import Block, Body, If, Loop, enclosing_loop, walk
-from compiler.nir.errors import validation_error
-from compiler.nir.instrs import (
+from gallette.compiler.nir.cf import Block, Body, If, Loop, enclosing_loop, walk
+from gallette.compiler.nir.errors import validation_error
+from gallette.compiler.nir.instrs import (
     TEX_OPS,
     TEX_SRCS,
     Alu,
@@ -24,9 +24,9 @@ from compiler.nir.instrs import (
     Phi,
     Tex,
 )
-from compiler.nir.metadata import compute_cfg, compute_dominance
-from compiler.nir.shader import FunctionImpl, Metadata, Mode, Shader, Variable
-from compiler.nir.values import Def, Src
+from gallette.compiler.nir.metadata import compute_cfg, compute_dominance
+from gallette.compiler.nir.shader import FunctionImpl, Metadata, Mode, Shader, Variable
+from gallette.compiler.nir.values import Def, Src
 
 BIT_SIZES = (1, 8, 16, 32, 64)
 _REGISTER_ACCESS = frozenset({"load_reg", "store_reg", "load_reg_indirect", "store_reg_indirect"})

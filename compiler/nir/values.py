@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from compiler.nir.cf import If
-    from compiler.nir.instrs import Instr
+    from gallette.compiler.nir.cf import If
+    from gallette.compiler.nir.instrs import Instr
 
 
 class Def:
@@ -107,7 +107,7 @@ class PhiSrc(Src):
 
     def __init__(self, value: Def, parent: Instr, pred: object):
         super().__init__(value, parent)
-        from compiler.nir.cf import Block
+        from gallette.compiler.nir.cf import Block
 
         assert isinstance(pred, Block)
         self.pred: Block = pred

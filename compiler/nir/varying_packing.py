@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from compiler.nir.builder import Builder
-from compiler.nir.helpers import const_int, intrinsics_of
-from compiler.nir.instrs import Intrinsic
-from compiler.nir.shader import Metadata, Shader, Stage
-from compiler.nir.slots import VaryingSlot
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.helpers import const_int, intrinsics_of
+from gallette.compiler.nir.instrs import Intrinsic
+from gallette.compiler.nir.shader import Metadata, Shader, Stage
+from gallette.compiler.nir.slots import VaryingSlot
 
 _LOADS = ("load_input", "load_interpolated_input")
 

@@ -12,17 +12,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from compiler.errors import GalletteError
-from pipe.derive import with_derived_methods
-from pipe.enums import MapFlags, QueryType
-from pipe.hostmem import box_window, copy_region
-from pipe.interface import Context, Fence, Handle, VariantEvent
-from pipe.resource import LeakError, Resource, Transfer
-from pipe.state import Box, StreamOutputInfo
+from gallette.compiler.errors import GalletteError
+from gallette.pipe.derive import with_derived_methods
+from gallette.pipe.enums import MapFlags, QueryType
+from gallette.pipe.hostmem import box_window, copy_region
+from gallette.pipe.interface import Context, Fence, Handle, VariantEvent
+from gallette.pipe.resource import LeakError, Resource, Transfer
+from gallette.pipe.state import Box, StreamOutputInfo
 
 if TYPE_CHECKING:
-    from compiler.nir.ir import Shader
-    from compiler.nir.shader import Stage
+    from gallette.compiler.nir.ir import Shader
+    from gallette.compiler.nir.shader import Stage
 
     from .screen import NoopScreen
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from pipe.caps import Caps
-from pipe.enums import Bind, Target
-from pipe.formats import Format
-from pipe.hostmem import allocate
-from pipe.interface import Context, Screen
-from pipe.resource import Resource, ResourceDesc, ResourceLedger
+from gallette.pipe.caps import Caps
+from gallette.pipe.enums import Bind, Target
+from gallette.pipe.formats import Format
+from gallette.pipe.hostmem import allocate
+from gallette.pipe.interface import Context, Screen
+from gallette.pipe.resource import Resource, ResourceDesc, ResourceLedger
 
 __all__ = ["NoopScreen", "create_screen"]
 

@@ -13,8 +13,8 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from pipe.resource import Resource
-from pipe.state import (
+from gallette.pipe.resource import Resource
+from gallette.pipe.state import (
     BlendState,
     DepthStencilAlphaState,
     FramebufferState,

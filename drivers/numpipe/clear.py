@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy.typing as npt
 
-from pipe.codecs import clear_texel, texel_layout
-from pipe.enums import ClearFlags
-from pipe.formats import Channel, Format
-from pipe.interface import Color
-from pipe.resource import level_extent
-from pipe.state import FramebufferState, ScissorState, Surface
+from gallette.pipe.codecs import clear_texel, texel_layout
+from gallette.pipe.enums import ClearFlags
+from gallette.pipe.formats import Channel, Format
+from gallette.pipe.interface import Color
+from gallette.pipe.resource import level_extent
+from gallette.pipe.state import FramebufferState, ScissorState, Surface
 
 from .resource import NumpipeResource
 

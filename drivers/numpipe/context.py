@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from compiler.nir.shader import Stage
-from pipe.enums import ClearFlags, MapFlags, QueryType
-from pipe.formats import Format
-from pipe.interface import Color, Context, Fence, Handle, VariantEvent
-from pipe.resource import LeakError, Resource, Transfer
-from pipe.state import (
+from gallette.compiler.nir.shader import Stage
+from gallette.pipe.enums import ClearFlags, MapFlags, QueryType
+from gallette.pipe.formats import Format
+from gallette.pipe.interface import Color, Context, Fence, Handle, VariantEvent
+from gallette.pipe.resource import LeakError, Resource, Transfer
+from gallette.pipe.state import (
     BlendState,
     BlitInfo,
     Box,
@@ -48,7 +48,7 @@ from .queries import Counters, Query, RenderCondition
 from .resource import NumpipeResource, transfer_map, transfer_unmap
 
 if TYPE_CHECKING:
-    from compiler.nir.ir import Shader
+    from gallette.compiler.nir.ir import Shader
 
     from .screen import NumpipeScreen
 

@@ -63,7 +63,7 @@ class TextureUnit(Protocol):
 
 
 class ImageUnit(Protocol):
-    """An image as shaders use it; `drivers.numpipe.storage.image_unit(view)` builds it.
+    """An image as shaders use it; `gallette.drivers.numpipe.storage.image_unit(view)` builds it.
 
     Coordinates are as many as the shader's image type has, the layer or face last. For buffers see
     `buffer_load`, `buffer_store` and `buffer_atomic` there, which work on the bytes of
@@ -95,7 +95,7 @@ class ImageUnit(Protocol):
         compare: Value | None = None,
         sample: Value | None = None,
     ) -> Value:
-        """`op` as in `compiler.nir.intrinsics.ATOMIC_OPS`; returns the old bits."""
+        """`op` as in `gallette.compiler.nir.intrinsics.ATOMIC_OPS`; returns the old bits."""
         ...
 
     def size(self) -> list[Value]: ...

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field, fields
 
-from pipe.enums import QueryType
+from gallette.pipe.enums import QueryType
 
 __all__ = ["Counters", "Query", "RenderCondition"]
 

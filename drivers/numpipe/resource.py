@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pipe.enums import MapFlags
-from pipe.hostmem import ResourceError, Storage, allocate, box_window, level_bytes
-from pipe.resource import Resource, ResourceDesc, ResourceLedger, Transfer
-from pipe.state import Box
+from gallette.pipe.enums import MapFlags
+from gallette.pipe.hostmem import ResourceError, Storage, allocate, box_window, level_bytes
+from gallette.pipe.resource import Resource, ResourceDesc, ResourceLedger, Transfer
+from gallette.pipe.state import Box
 
 __all__ = [
     "NumpipeResource",
@@ -91,7 +91,7 @@ class NumpipeResource(Resource):
         return found
 
     def backing(self) -> Storage:
-        """The one allocation behind all levels (see `pipe.hostmem.level_offsets`)."""
+        """The one allocation behind all levels (see `gallette.pipe.hostmem.level_offsets`)."""
         base = self.storage[0].base
         assert isinstance(base, np.ndarray)
         return base

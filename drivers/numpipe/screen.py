@@ -8,13 +8,13 @@ from typing import Any, cast
 
 import numpy as np
 
-from compiler import debug
-from pipe.caps import Caps
-from pipe.enums import Bind, Target
-from pipe.formats import Format
-from pipe.interface import Context, Screen
-from pipe.loader import DriverError
-from pipe.resource import Resource, ResourceDesc, ResourceLedger
+from gallette.compiler import debug
+from gallette.pipe.caps import Caps
+from gallette.pipe.enums import Bind, Target
+from gallette.pipe.formats import Format
+from gallette.pipe.interface import Context, Screen
+from gallette.pipe.loader import DriverError
+from gallette.pipe.resource import Resource, ResourceDesc, ResourceLedger
 
 from .heap import keep_freed_memory
 from .raster.points import LARGEST_POINT

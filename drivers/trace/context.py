@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pipe.derive import with_derived_methods
-from pipe.interface import Context, VariantEvent
+from gallette.pipe.derive import with_derived_methods
+from gallette.pipe.interface import Context, VariantEvent
 
 from .recording import recording
 from .writer import TraceWriter

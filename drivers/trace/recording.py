@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from pipe.derive import interface_methods
-from pipe.enums import MapFlags
-from pipe.resource import Transfer
+from gallette.pipe.derive import interface_methods
+from gallette.pipe.enums import MapFlags
+from gallette.pipe.resource import Transfer
 
 __all__ = ["recording"]
 

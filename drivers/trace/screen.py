@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pipe.derive import with_derived_methods
-from pipe.interface import Context, Screen
-from pipe.loader import create_screen as create_inner
-from pipe.resource import Resource, ResourceDesc
+from gallette.pipe.derive import with_derived_methods
+from gallette.pipe.interface import Context, Screen
+from gallette.pipe.loader import create_screen as create_inner
+from gallette.pipe.resource import Resource, ResourceDesc
 
 from .context import TraceContext
 from .recording import recording

@@ -15,8 +15,8 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from pipe.formats import Format
-from pipe.resource import Resource, Transfer
+from gallette.pipe.formats import Format
+from gallette.pipe.resource import Resource, Transfer
 
 __all__ = ["TraceWriter"]
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from compiler.errors import GalletteError
+from gallette.compiler.errors import GalletteError
 
 __all__ = ["main"]
 

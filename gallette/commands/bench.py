@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from compiler.errors import GalletteError, InputError
 from gallette import default_driver
-from gallette.render import child_environment
+from gallette.compiler.errors import GalletteError, InputError
+from gallette.piglit_subset.environment import child_environment
 from gallette.terminal import console, progress_bar
 
 __all__ = ["add_arguments", "measure", "run"]

@@ -10,11 +10,11 @@ from pathlib import Path
 from gallette import default_driver
 from gallette.commands.diff import check_scenes, print_diffs, run_diffs
 from gallette.commands.piglit import check_driver, judge_run, known_failures, run_suite
+from gallette.piglit_subset.results import write_run
+from gallette.piglit_subset.suite import find_tests
+from gallette.piglit_subset.summary import summarise
 from gallette.reports.html import write_conformance
 from gallette.terminal import console
-from piglit_subset.results import write_run
-from piglit_subset.suite import find_tests
-from piglit_subset.summary import summarise
 
 __all__ = ["add_arguments", "run"]
 

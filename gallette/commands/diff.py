@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from compiler.errors import GalletteError
 from gallette import default_driver
 from gallette.compare import SceneDiff, compare
+from gallette.compiler.errors import GalletteError
 from gallette.render import render_scenes
 from gallette.terminal import console, progress_bar
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from compiler.errors import GalletteError
+from gallette.compiler.errors import GalletteError
 from gallette.terminal import console
 
 __all__ = ["add_arguments", "run"]
@@ -23,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
     out = console()
     if options.driver:
         return _show(options.driver)
-    from pipe.loader import create_screen, driver_names
+    from gallette.pipe.loader import create_screen, driver_names
 
     table = Table(title="drivers")
     for column in ("name", "what it is", "GLSL"):
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _native_facts(driver: str) -> dict[str, str] | str:
     """What the native GL says about itself, or why there is none."""
-    from state_tracker import GL, create_context
+    from gallette.state_tracker import GL, create_context
 
     try:
         gl: Any = create_context(driver)
@@ -71,8 +71,8 @@ def _show(name: str) -> int:
         for key, value in facts.items():
             out.print(f"{key.lower().replace('_', ' '):<26}{value}", markup=False)
         return 0
-    from pipe.caps import describe_caps
-    from pipe.loader import create_screen
+    from gallette.pipe.caps import describe_caps
+    from gallette.pipe.loader import create_screen
 
     screen = create_screen(name)
     table = Table(title=screen.describe())

@@ -9,8 +9,8 @@ from rich.console import Console
 from rich.syntax import Syntax
 from rich.text import Text
 
-from compiler.nir.pass_runner import PassRecord
 from gallette import default_driver
+from gallette.compiler.nir.pass_runner import PassRecord
 from gallette.difftext import diff_lines
 from gallette.explaining import Explanation, ShaderStory, VariantStory, explain_file
 from gallette.terminal import console

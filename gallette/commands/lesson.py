@@ -10,8 +10,8 @@ from rich.syntax import Syntax
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from compiler.errors import GalletteError
 from gallette import default_driver
+from gallette.compiler.errors import GalletteError
 from gallette.difftext import diff_lines
 from gallette.lessons.page import Block, Code, Diff, Lesson, Page, Pictures, Prose, Table
 from gallette.terminal import console, progress_bar

@@ -8,14 +8,14 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from compiler.errors import GalletteError
 from gallette import default_driver
+from gallette.compiler.errors import GalletteError
+from gallette.piglit_subset import known
+from gallette.piglit_subset.pool import Report, run_all
+from gallette.piglit_subset.results import Run, entry_of, read_run, write_run
+from gallette.piglit_subset.suite import find_tests
+from gallette.piglit_subset.summary import summarise
 from gallette.terminal import console, progress_bar
-from piglit_subset import known
-from piglit_subset.pool import Report, run_all
-from piglit_subset.results import Run, entry_of, read_run, write_run
-from piglit_subset.suite import find_tests
-from piglit_subset.summary import summarise
 
 __all__ = ["add_arguments", "run", "run_suite"]
 
@@ -98,7 +98,7 @@ def judge_run(result: Run, expected: dict[str, str]) -> bool:
 
 def check_driver(name: str) -> None:
     """Fail now, in one message, rather than once per test."""
-    from state_tracker import create_context
+    from gallette.state_tracker import create_context
 
     create_context(name).release()
 
@@ -157,7 +157,7 @@ def _summary(options: argparse.Namespace) -> int:
 
 
 def _list_commands() -> int:
-    from piglit_subset.commands import COMMANDS
+    from gallette.piglit_subset.commands import COMMANDS
 
     usages = {(h.__doc__ or "unsupported").splitlines()[0] for h in COMMANDS.values()}
     for usage in sorted(usages - {"unsupported"}):

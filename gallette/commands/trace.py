@@ -8,8 +8,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from compiler.errors import GalletteError
 from gallette import default_driver
+from gallette.compiler.errors import GalletteError
 from gallette.terminal import console
 from gallette.tracing import Event, TraceStory, trace_target
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
-from compiler.nir.ir import Intrinsic
-from compiler.nir.parser import parse
-from compiler.nir.pass_runner import PassSpec, recording, run_passes
-from compiler.nir.printer import print_shader
-from compiler.nir.shader import Shader, Stage
+from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
+from gallette.compiler.nir.ir import Intrinsic
+from gallette.compiler.nir.parser import parse
+from gallette.compiler.nir.pass_runner import PassSpec, recording, run_passes
+from gallette.compiler.nir.printer import print_shader
+from gallette.compiler.nir.shader import Shader, Stage
 from gallette.lessons.page import Code, Diff, Page, Table, lesson
 
 __all__ = ["KERNELS", "accesses", "both_ways"]

@@ -7,11 +7,11 @@ from typing import Literal
 
 import numpy as np
 
-from compiler.nir.optimize import OptimizeOptions, optimize
-from compiler.nir.pass_runner import run_passes
-from compiler.nir.printer import print_shader
-from compiler.nir.shader import Shader
 from gallette.compare import to_rgb8
+from gallette.compiler.nir.optimize import OptimizeOptions, optimize
+from gallette.compiler.nir.pass_runner import run_passes
+from gallette.compiler.nir.printer import print_shader
+from gallette.compiler.nir.shader import Shader
 from gallette.lessons.page import Code, Diff, Page, Pictures, Table, lesson
 from gallette.render import render_scenes
 from gallette.scenes.depth_prepass import FRAGMENT, VERTEX
@@ -54,7 +54,7 @@ REMEDIES = (
 
 def alu_count(shader: Shader) -> int:
     """Arithmetic instructions of a shader."""
-    from compiler.nir.ir import Alu
+    from gallette.compiler.nir.ir import Alu
 
     return sum(
         isinstance(instr, Alu)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from compiler.nir.ownership import COUNTERS
-from compiler.nir.serialize import serialize
-from compiler.nir.shader import Shader
-from drivers.numpipe.variants.keys import FragmentKey, VariantKey, VertexKey, needs_nir
-from drivers.numpipe.variants.lowering import ShaderOptions, first_round, second_round
+from gallette.compiler.nir.ownership import COUNTERS
+from gallette.compiler.nir.serialize import serialize
+from gallette.compiler.nir.shader import Shader
+from gallette.drivers.numpipe.variants.keys import FragmentKey, VariantKey, VertexKey, needs_nir
+from gallette.drivers.numpipe.variants.lowering import ShaderOptions, first_round, second_round
 from gallette.lessons.page import Code, Page, Table, lesson
-from pipe.enums import CompareFunc
+from gallette.pipe.enums import CompareFunc
 
 __all__ = ["FRAMES", "MODELS", "Tally", "simulate"]
 
@@ -120,7 +120,7 @@ def simulate(make: Callable[[], _Model], shaders: list[Shader]) -> tuple[Tally, 
 
     `shaders` are consumed: one reference each.
     """
-    from compiler.nir.printer import print_shader
+    from gallette.compiler.nir.printer import print_shader
 
     model = make()
     options = ShaderOptions()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from compiler.errors import CompileError
-from compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
-from compiler.nir.shader import Shader, Stage
+from gallette.compiler.errors import CompileError
+from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
+from gallette.compiler.nir.shader import Shader, Stage
 
 __all__ = ["corpus", "link"]
 
@@ -28,9 +28,9 @@ def link(sources: dict[str, str]) -> dict[str, Shader]:
 
 def corpus() -> Iterator[tuple[str, dict[str, str]]]:
     """(name, sources) of every vertex and fragment pair bundled with gallette, core GLSL only."""
-    from piglit_subset.requirements import context_needs
-    from piglit_subset.shader_test import parse_file
-    from piglit_subset.suite import find_tests
+    from gallette.piglit_subset.requirements import context_needs
+    from gallette.piglit_subset.shader_test import parse_file
+    from gallette.piglit_subset.suite import find_tests
 
     stages = {"VERTEX_SHADER": "vertex", "FRAGMENT_SHADER": "fragment"}
     for name, path in find_tests([]):

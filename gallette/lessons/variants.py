@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from gallette.lessons.page import Code, Diff, Page, Table, lesson
-from piglit_subset.execute import run_test
-from piglit_subset.shader_test import parse_text
+from gallette.piglit_subset.execute import run_test
+from gallette.piglit_subset.shader_test import parse_text
 
 __all__ = ["PROGRAM", "collect"]
 

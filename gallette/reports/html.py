@@ -8,9 +8,9 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from compiler.errors import InputError
 from gallette import __version__
-from piglit_subset.summary import Summary, pass_rate
+from gallette.compiler.errors import InputError
+from gallette.piglit_subset.summary import Summary, pass_rate
 
 if TYPE_CHECKING:
     from gallette.commands.diff import DiffReport

@@ -5,9 +5,9 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
+from gallette.piglit_subset.results import ORDER, Run
+from gallette.piglit_subset.summary import Summary, pass_rate
 from gallette.terminal import COLORS
-from piglit_subset.results import ORDER, Run
-from piglit_subset.summary import Summary, pass_rate
 
 __all__ = ["print_folders", "print_summary", "print_totals"]
 

@@ -3,7 +3,7 @@
 Importing the topics fills `COMMANDS`; the order does not matter.
 """
 
-from piglit_subset.commands import (
+from gallette.piglit_subset.commands import (
     buffers,
     draw,
     framebuffers,
@@ -14,7 +14,7 @@ from piglit_subset.commands import (
     textures,
     uniforms,
 )
-from piglit_subset.commands.registry import COMMANDS, lookup
+from gallette.piglit_subset.commands.registry import COMMANDS, lookup
 
 __all__ = [
     "COMMANDS",

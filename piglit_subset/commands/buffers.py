@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from piglit_subset.commands.registry import command
-from piglit_subset.commands.uniforms import TYPES
-from piglit_subset.session import Session
-from piglit_subset.text import Line, Words
-from state_tracker.entry_points.enums import GL
+from gallette.piglit_subset.commands.registry import command
+from gallette.piglit_subset.commands.uniforms import TYPES
+from gallette.piglit_subset.session import Session
+from gallette.piglit_subset.text import Line, Words
+from gallette.state_tracker.entry_points.enums import GL
 
 __all__: list[str] = []
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from piglit_subset.commands.registry import command
-from piglit_subset.commands.textures import target_of
-from piglit_subset.session import Failure, Session, enum
-from piglit_subset.text import Line, Words
-from state_tracker.entry_points.enums import GL
+from gallette.piglit_subset.commands.registry import command
+from gallette.piglit_subset.commands.textures import target_of
+from gallette.piglit_subset.session import Failure, Session, enum
+from gallette.piglit_subset.text import Line, Words
+from gallette.state_tracker.entry_points.enums import GL
 
 __all__: list[str] = []
 

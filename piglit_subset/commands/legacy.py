@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from piglit_subset.commands.registry import command
-from piglit_subset.session import Session, enum
-from piglit_subset.text import Line, Words
-from state_tracker.entry_points.enums import GL
+from gallette.piglit_subset.commands.registry import command
+from gallette.piglit_subset.session import Session, enum
+from gallette.piglit_subset.text import Line, Words
+from gallette.state_tracker.entry_points.enums import GL
 
 __all__: list[str] = []
 

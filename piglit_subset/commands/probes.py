@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from piglit_subset.commands.registry import command
-from piglit_subset.session import Session
-from piglit_subset.text import Line, Words
+from gallette.piglit_subset.commands.registry import command
+from gallette.piglit_subset.session import Session
+from gallette.piglit_subset.text import Line, Words
 
 __all__: list[str] = []
 

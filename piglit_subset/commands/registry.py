@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from piglit_subset.requirements import Skip
-from piglit_subset.session import Session
-from piglit_subset.text import Line, Words
+from gallette.piglit_subset.requirements import Skip
+from gallette.piglit_subset.session import Session
+from gallette.piglit_subset.text import Line, Words
 
 __all__ = ["COMMANDS", "Handler", "command", "lookup", "unsupported"]
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from compiler.errors import InputError
-from piglit_subset.commands.registry import command
-from piglit_subset.session import Session, enum
-from piglit_subset.text import Line, Words
-from state_tracker.entry_points.enums import GL
+from gallette.compiler.errors import InputError
+from gallette.piglit_subset.commands.registry import command
+from gallette.piglit_subset.session import Session, enum
+from gallette.piglit_subset.text import Line, Words
+from gallette.state_tracker.entry_points.enums import GL
 
 __all__ = ["TARGETS"]
 

@@ -1,6 +1,6 @@
 """Pixel codecs: from bytes to colours and back, for every format of the table, vectorised.
 
-Two levels, both derived from `pipe.formats`:
+Two levels, both derived from `gallette.pipe.formats`:
 
 * **texels**: `texels(format, data)` looks at bytes as one raw item per pixel: an unsigned word when
   the pixel has 1, 2, 4 or 8 bytes, else a short row of words. Indexing and gathering raw texels is

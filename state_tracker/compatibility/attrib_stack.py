@@ -9,15 +9,15 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
-from state_tracker.dirty import Dirty
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import GLError
-from state_tracker.entry_points.registry import entry
-from state_tracker.getters import gets
-from state_tracker.objects import swap
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import GLError
+from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.getters import gets
+from gallette.state_tracker.objects import swap
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["AttribStack"]
 

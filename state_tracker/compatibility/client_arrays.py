@@ -7,18 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from compiler.nir.slots import VertAttrib
-from state_tracker.dirty import Dirty
-from state_tracker.drawing.draw import check_mode
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
-from state_tracker.entry_points.memory import Pointer, address_of
-from state_tracker.entry_points.registry import entry, register
-from state_tracker.getters import gets
-from state_tracker.vertices.vertex_arrays import set_pointer
+from gallette.compiler.nir.slots import VertAttrib
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.drawing.draw import check_mode
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
+from gallette.state_tracker.entry_points.memory import Pointer, address_of
+from gallette.state_tracker.entry_points.registry import entry, register
+from gallette.state_tracker.getters import gets
+from gallette.state_tracker.vertices.vertex_arrays import set_pointer
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["pointer_query", "slot_of_array"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.enums import GL
 
 __all__ = ["TextureEnv", "fragment_source"]
 

@@ -11,16 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from compiler.errors import GalletteError
-from compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
-from compiler.nir.ir import Stage
-from compiler.nir.slots import VaryingSlot
-from state_tracker.compatibility.fixed_fragment import TextureEnv, fragment_source
-from state_tracker.entry_points.enums import GL
-from state_tracker.shading.programs import Executable
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
+from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.slots import VaryingSlot
+from gallette.state_tracker.compatibility.fixed_fragment import TextureEnv, fragment_source
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.shading.programs import Executable
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["FixedFunction"]
 

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from compiler.nir.slots import VertAttrib
-from state_tracker.dirty import Dirty
-from state_tracker.drawing.draw import check_mode, draw
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum, invalid_operation
-from state_tracker.entry_points.memory import Pointer, read_array
-from state_tracker.entry_points.registry import entry, register
-from state_tracker.getters import gets
-from state_tracker.vertices.current_attribs import set_current
-from state_tracker.vertices.vertex_arrays import Attrib, VertexArray
+from gallette.compiler.nir.slots import VertAttrib
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.drawing.draw import check_mode, draw
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_operation
+from gallette.state_tracker.entry_points.memory import Pointer, read_array
+from gallette.state_tracker.entry_points.registry import entry, register
+from gallette.state_tracker.getters import gets
+from gallette.state_tracker.vertices.current_attribs import set_current
+from gallette.state_tracker.vertices.vertex_arrays import Attrib, VertexArray
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["ImmediateState"]
 

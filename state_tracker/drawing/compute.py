@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from compiler.nir.ir import Stage
-from pipe.state import ComputeInfo
-from state_tracker.dirty import Dirty
-from state_tracker.drawing.validate import validate
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_operation, invalid_value
-from state_tracker.entry_points.registry import entry
+from gallette.compiler.nir.ir import Stage
+from gallette.pipe.state import ComputeInfo
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.drawing.validate import validate
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
+from gallette.state_tracker.entry_points.registry import entry
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["MAX_GROUPS"]
 

@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from compiler.nir.ir import Stage
-from pipe.enums import Bind, Primitive
-from pipe.resource import Resource
-from pipe.state import DrawInfo
-from state_tracker.dirty import Dirty
-from state_tracker.drawing.validate import validate
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import (
+from gallette.compiler.nir.ir import Stage
+from gallette.pipe.enums import Bind, Primitive
+from gallette.pipe.resource import Resource
+from gallette.pipe.state import DrawInfo
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.drawing.validate import validate
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
     GLError,
     invalid_enum,
     invalid_operation,
     invalid_value,
 )
-from state_tracker.entry_points.memory import Pointer, read_array, read_bytes
-from state_tracker.entry_points.registry import entry
-from state_tracker.vertices.vertex_input import upload
+from gallette.state_tracker.entry_points.memory import Pointer, read_array, read_bytes
+from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.vertices.vertex_input import upload
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
-    from state_tracker.vertices.buffers import BufferObject
+    from gallette.state_tracker.context import Context
+    from gallette.state_tracker.vertices.buffers import BufferObject
 
 __all__ = ["draw", "draw_indexed"]
 

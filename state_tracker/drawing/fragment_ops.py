@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pipe.enums import BlendFactor, BlendFunc, CompareFunc, LogicOp, StencilOp
-from pipe.state import BlendState, DepthStencilAlphaState, RenderTargetBlend, StencilState
-from state_tracker.dirty import Dirty
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum, invalid_value
-from state_tracker.entry_points.registry import entry
-from state_tracker.getters import gets, gets_indexed
+from gallette.pipe.enums import BlendFactor, BlendFunc, CompareFunc, LogicOp, StencilOp
+from gallette.pipe.state import BlendState, DepthStencilAlphaState, RenderTargetBlend, StencilState
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
+from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.getters import gets, gets_indexed
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["FragmentState", "blend_state", "depth_stencil_alpha_state"]
 

@@ -12,19 +12,19 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from compiler.nir.ir import Stage
-from compiler.nir.optimize import optimize
-from compiler.nir.pass_runner import PassSpec, run_passes
-from pipe.enums import CompareFunc, Wrap
-from pipe.state import DepthStencilAlphaState, RasterizerState
-from state_tracker.entry_points.gl_types import sampler_target
-from state_tracker.texturing.sampling import WRAPS
+from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.optimize import optimize
+from gallette.compiler.nir.pass_runner import PassSpec, run_passes
+from gallette.pipe.enums import CompareFunc, Wrap
+from gallette.pipe.state import DepthStencilAlphaState, RasterizerState
+from gallette.state_tracker.entry_points.gl_types import sampler_target
+from gallette.state_tracker.texturing.sampling import WRAPS
 
 if TYPE_CHECKING:
-    from compiler.nir.ir import Shader
-    from pipe.caps import Caps
-    from state_tracker.context import Context
-    from state_tracker.shading.programs import Executable
+    from gallette.compiler.nir.ir import Shader
+    from gallette.pipe.caps import Caps
+    from gallette.state_tracker.context import Context
+    from gallette.state_tracker.shading.programs import Executable
 
 __all__ = ["NULL_KEY", "LoweringKey", "key_of", "lower", "lowers_anything"]
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from pipe.enums import CullFace, PolygonMode
-from pipe.state import RasterizerState
-from state_tracker.dirty import Dirty
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum, invalid_value
-from state_tracker.entry_points.memory import Pointer, read_array, read_bytes
-from state_tracker.entry_points.registry import entry, register
-from state_tracker.getters import gets, gets_indexed, to_int
+from gallette.pipe.enums import CullFace, PolygonMode
+from gallette.pipe.state import RasterizerState
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
+from gallette.state_tracker.entry_points.memory import Pointer, read_array, read_bytes
+from gallette.state_tracker.entry_points.registry import entry, register
+from gallette.state_tracker.getters import gets, gets_indexed, to_int
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["RasterState", "rasterizer_state"]
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from compiler.nir.ir import Stage
-from pipe.enums import Target
-from pipe.state import ImageView, ShaderBuffer
-from state_tracker.entry_points.enums import GL
-from state_tracker.shading.programs import Executable
-from state_tracker.texturing.images import ImageUnit
-from state_tracker.texturing.texture_formats import INTERNAL_FORMATS
-from state_tracker.vertices.buffers import IndexedBinding
+from gallette.compiler.nir.ir import Stage
+from gallette.pipe.enums import Target
+from gallette.pipe.state import ImageView, ShaderBuffer
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.shading.programs import Executable
+from gallette.state_tracker.texturing.images import ImageUnit
+from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS
+from gallette.state_tracker.vertices.buffers import IndexedBinding
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["bind_images", "bind_storage"]
 

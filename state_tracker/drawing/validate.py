@@ -9,24 +9,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from compiler.nir.ir import Stage
-from pipe.interface import Handle
-from pipe.state import SamplerView
-from state_tracker.dirty import Dirty
-from state_tracker.drawing.fragment_ops import blend_state, depth_stencil_alpha_state
-from state_tracker.drawing.lowering import NULL_KEY, key_of, told_depth_stencil, told_rasterizer
-from state_tracker.drawing.rasterization import effective_sample_mask, rasterizer_state
-from state_tracker.drawing.storage import bind_images, bind_storage
-from state_tracker.drawing.viewports import scissor_states, viewport_states
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_framebuffer
-from state_tracker.entry_points.gl_types import sampler_target
-from state_tracker.shading.builtin_uniforms import fill
-from state_tracker.texturing.texture_targets import TARGETS
-from state_tracker.texturing.textures import TextureObject
+from gallette.compiler.nir.ir import Stage
+from gallette.pipe.interface import Handle
+from gallette.pipe.state import SamplerView
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.drawing.fragment_ops import blend_state, depth_stencil_alpha_state
+from gallette.state_tracker.drawing.lowering import (
+    NULL_KEY,
+    key_of,
+    told_depth_stencil,
+    told_rasterizer,
+)
+from gallette.state_tracker.drawing.rasterization import effective_sample_mask, rasterizer_state
+from gallette.state_tracker.drawing.storage import bind_images, bind_storage
+from gallette.state_tracker.drawing.viewports import scissor_states, viewport_states
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import invalid_framebuffer
+from gallette.state_tracker.entry_points.gl_types import sampler_target
+from gallette.state_tracker.shading.builtin_uniforms import fill
+from gallette.state_tracker.texturing.texture_targets import TARGETS
+from gallette.state_tracker.texturing.textures import TextureObject
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["StateCache", "validate"]
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipe.state import ScissorState, ViewportState
-from state_tracker.dirty import Dirty
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum, invalid_value
-from state_tracker.entry_points.memory import Pointer, read_array
-from state_tracker.entry_points.registry import entry, register
-from state_tracker.getters import gets, gets_indexed
+from gallette.pipe.state import ScissorState, ViewportState
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
+from gallette.state_tracker.entry_points.memory import Pointer, read_array
+from gallette.state_tracker.entry_points.registry import entry, register
+from gallette.state_tracker.getters import gets, gets_indexed
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["scissor_states", "viewport_states"]
 

@@ -13,13 +13,13 @@ import traceback
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from compiler.errors import GalletteError
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import GLError
-from state_tracker.entry_points.functions import FUNCTIONS, Function
+from gallette.compiler.errors import GalletteError
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import GLError
+from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["EntryPoints"]
 

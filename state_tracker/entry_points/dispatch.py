@@ -12,13 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from compiler.errors import ResetError
-from state_tracker.entry_points.errors import GLError, invalid_value
-from state_tracker.entry_points.functions import Function, Kind, Param
-from state_tracker.entry_points.memory import dtype_of, read_string, read_strings, write_bytes
+from gallette.compiler.errors import ResetError
+from gallette.state_tracker.entry_points.errors import GLError, invalid_value
+from gallette.state_tracker.entry_points.functions import Function, Kind, Param
+from gallette.state_tracker.entry_points.memory import (
+    dtype_of,
+    read_string,
+    read_strings,
+    write_bytes,
+)
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["OMITTED", "bind_method"]
 

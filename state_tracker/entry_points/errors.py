@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.enums import GL
 
 __all__ = [
     "GLError",

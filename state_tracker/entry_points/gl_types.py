@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from compiler.nir.types import Type
-from state_tracker.entry_points.enums import GL
+from gallette.compiler.nir.types import Type
+from gallette.state_tracker.entry_points.enums import GL
 
 __all__ = ["gl_type", "sampler_target"]
 

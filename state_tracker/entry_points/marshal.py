@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from compiler.errors import GalletteError
-from state_tracker.entry_points.functions import Function, Kind, Param
-from state_tracker.entry_points.memory import address_of, dtype_of
+from gallette.compiler.errors import GalletteError
+from gallette.state_tracker.entry_points.functions import Function, Kind, Param
+from gallette.state_tracker.entry_points.memory import address_of, dtype_of
 
 __all__ = ["native_method"]
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from compiler.errors import GalletteError
+from gallette.compiler.errors import GalletteError
 
 __all__ = ["Pointer", "address_of", "read_array", "read_bytes", "read_string", "write_bytes"]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from state_tracker.entry_points.functions import FUNCTIONS, Function
+from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 
 __all__ = ["entry", "implementation", "implementations", "register"]
 

@@ -13,14 +13,14 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
-from compiler.errors import GalletteError
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.functions import FUNCTIONS, Function
-from state_tracker.entry_points.interface import GLInterface
-from state_tracker.entry_points.marshal import missing, native_method
-from state_tracker.entry_points.memory import address_of
-from state_tracker.native.egl import EglContext
-from state_tracker.pixel_data.pixels import PackState, image_size
+from gallette.compiler.errors import GalletteError
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
+from gallette.state_tracker.entry_points.interface import GLInterface
+from gallette.state_tracker.entry_points.marshal import missing, native_method
+from gallette.state_tracker.entry_points.memory import address_of
+from gallette.state_tracker.native.egl import EglContext
+from gallette.state_tracker.pixel_data.pixels import PackState, image_size
 
 __all__ = ["NativeContext"]
 

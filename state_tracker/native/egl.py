@@ -13,7 +13,7 @@ import os
 from dataclasses import dataclass, field
 from typing import Any
 
-from compiler.errors import GalletteError
+from gallette.compiler.errors import GalletteError
 
 __all__ = ["Display", "EglContext", "egl", "open_display"]
 

@@ -13,11 +13,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pipe import codecs
-from pipe.formats import FORMATS, Format
-from state_tracker.entry_points.enums import GL
-from state_tracker.pixel_data.pixels import COMPONENTS, INTEGER_FORMATS, PACKED_TYPES, PLAIN_TYPES
-from state_tracker.texturing.texture_formats import linear_twin
+from gallette.pipe import codecs
+from gallette.pipe.formats import FORMATS, Format
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.pixel_data.pixels import (
+    COMPONENTS,
+    INTEGER_FORMATS,
+    PACKED_TYPES,
+    PLAIN_TYPES,
+)
+from gallette.state_tracker.texturing.texture_formats import linear_twin
 
 __all__ = ["decode_client", "encode_client", "from_pipe", "to_pipe"]
 

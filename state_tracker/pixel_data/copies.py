@@ -4,30 +4,35 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pipe.enums import Filter
-from pipe.resource import Resource
-from pipe.state import BlitInfo, Box, ScissorState
-from state_tracker.dirty import Dirty
-from state_tracker.drawing.validate import validate
-from state_tracker.drawing.viewports import scissor_states
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import (
+from gallette.pipe.enums import Filter
+from gallette.pipe.resource import Resource
+from gallette.pipe.state import BlitInfo, Box, ScissorState
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.drawing.validate import validate
+from gallette.state_tracker.drawing.viewports import scissor_states
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
     invalid_framebuffer,
     invalid_operation,
     invalid_value,
 )
-from state_tracker.entry_points.registry import entry, register
-from state_tracker.pixel_data.readback import read_source
-from state_tracker.targets.framebuffers import Attachment, Framebuffer
-from state_tracker.targets.renderbuffers import Renderbuffer
-from state_tracker.texturing.teximage import after_update, check_part, internal_format, pipe_box
-from state_tracker.texturing.texture_formats import InternalFormat, linear_twin
-from state_tracker.texturing.texture_targets import image_target
-from state_tracker.texturing.textures import TextureObject, current, make_image
+from gallette.state_tracker.entry_points.registry import entry, register
+from gallette.state_tracker.pixel_data.readback import read_source
+from gallette.state_tracker.targets.framebuffers import Attachment, Framebuffer
+from gallette.state_tracker.targets.renderbuffers import Renderbuffer
+from gallette.state_tracker.texturing.teximage import (
+    after_update,
+    check_part,
+    internal_format,
+    pipe_box,
+)
+from gallette.state_tracker.texturing.texture_formats import InternalFormat, linear_twin
+from gallette.state_tracker.texturing.texture_targets import image_target
+from gallette.state_tracker.texturing.textures import TextureObject, current, make_image
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__: list[str] = []
 

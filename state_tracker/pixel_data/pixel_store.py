@@ -13,13 +13,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from state_tracker.entry_points.dispatch import OMITTED
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
-from state_tracker.entry_points.memory import Pointer, read_bytes, write_bytes
-from state_tracker.entry_points.registry import entry
-from state_tracker.getters import gets, to_int
-from state_tracker.pixel_data.pixels import (
+from gallette.state_tracker.entry_points.dispatch import OMITTED
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
+from gallette.state_tracker.entry_points.memory import Pointer, read_bytes, write_bytes
+from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.getters import gets, to_int
+from gallette.state_tracker.pixel_data.pixels import (
     COMPONENTS,
     INTEGER_FORMATS,
     PACKED_TYPES,
@@ -31,7 +35,7 @@ from state_tracker.pixel_data.pixels import (
 )
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["check_pair", "client_image", "read_client", "write_client"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.enums import GL
 
 __all__ = [
     "COMPONENTS",
@@ -20,7 +20,7 @@ __all__ = [
     "pixel_bytes",
 ]
 
-# Which channels each client format has, in memory order. Letters as in `pipe.formats`.
+# Which channels each client format has, in memory order. Letters as in `gallette.pipe.formats`.
 COMPONENTS: dict[int, str] = {
     GL.RED: "R",
     GL.GREEN: "G",

@@ -7,31 +7,31 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pipe import codecs
-from pipe.enums import MapFlags, Target
-from pipe.resource import Resource
-from pipe.state import Box
-from state_tracker.entry_points.dispatch import OMITTED
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import (
+from gallette.pipe import codecs
+from gallette.pipe.enums import MapFlags, Target
+from gallette.pipe.resource import Resource
+from gallette.pipe.state import Box
+from gallette.state_tracker.entry_points.dispatch import OMITTED
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
     invalid_framebuffer,
     invalid_operation,
     invalid_value,
 )
-from state_tracker.entry_points.memory import write_bytes
-from state_tracker.entry_points.registry import entry
-from state_tracker.pixel_data.convert import encode_client, from_pipe, same_bits
-from state_tracker.pixel_data.pixel_store import check_pair, write_client
-from state_tracker.pixel_data.pixels import INTEGER_FORMATS, pixel_bytes
-from state_tracker.targets.framebuffers import DEPTH, STENCIL, Attachment
-from state_tracker.targets.renderbuffers import channel_bits
-from state_tracker.texturing.texture_formats import InternalFormat, linear_twin
-from state_tracker.texturing.texture_targets import image_target
-from state_tracker.texturing.textures import TexImage, TextureObject, current
+from gallette.state_tracker.entry_points.memory import write_bytes
+from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.pixel_data.convert import encode_client, from_pipe, same_bits
+from gallette.state_tracker.pixel_data.pixel_store import check_pair, write_client
+from gallette.state_tracker.pixel_data.pixels import INTEGER_FORMATS, pixel_bytes
+from gallette.state_tracker.targets.framebuffers import DEPTH, STENCIL, Attachment
+from gallette.state_tracker.targets.renderbuffers import channel_bits
+from gallette.state_tracker.texturing.texture_formats import InternalFormat, linear_twin
+from gallette.state_tracker.texturing.texture_targets import image_target
+from gallette.state_tracker.texturing.textures import TexImage, TextureObject, current
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["read_box", "read_source"]
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from state_tracker.compatibility.matrices import inverse
-from state_tracker.shading.uniform_storage import element_count
+from gallette.state_tracker.compatibility.matrices import inverse
+from gallette.state_tracker.shading.uniform_storage import element_count
 
 if TYPE_CHECKING:
-    from compiler.glsl import Uniform
-    from state_tracker.context import Context
-    from state_tracker.shading.programs import Executable
+    from gallette.compiler.glsl import Uniform
+    from gallette.state_tracker.context import Context
+    from gallette.state_tracker.shading.programs import Executable
 
 __all__ = ["fill"]
 

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from compiler.nir.ir import Stage
-from pipe.state import StreamOutput, StreamOutputInfo, StreamOutputTarget
-from state_tracker.dirty import Dirty
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
-from state_tracker.entry_points.gl_types import gl_type
-from state_tracker.entry_points.memory import Pointer, read_array
-from state_tracker.entry_points.registry import entry
-from state_tracker.getters import gets
-from state_tracker.objects import GLObject, NameTable
-from state_tracker.vertices.buffers import IndexedBinding
+from gallette.compiler.nir.ir import Stage
+from gallette.pipe.state import StreamOutput, StreamOutputInfo, StreamOutputTarget
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
+from gallette.state_tracker.entry_points.gl_types import gl_type
+from gallette.state_tracker.entry_points.memory import Pointer, read_array
+from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.getters import gets
+from gallette.state_tracker.objects import GLObject, NameTable
+from gallette.state_tracker.vertices.buffers import IndexedBinding
 
 if TYPE_CHECKING:
-    from compiler.glsl import LinkedProgram
-    from state_tracker.context import Context
-    from state_tracker.shading.programs import ProgramObject
+    from gallette.compiler.glsl import LinkedProgram
+    from gallette.state_tracker.context import Context
+    from gallette.state_tracker.shading.programs import ProgramObject
 
 __all__ = ["FeedbackObject", "FeedbackState"]
 

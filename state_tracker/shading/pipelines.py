@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from compiler.nir.ir import Stage
-from state_tracker.dirty import Dirty
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
-from state_tracker.entry_points.memory import Pointer, read_array
-from state_tracker.entry_points.registry import entry
-from state_tracker.getters import gets
-from state_tracker.objects import GLObject, NameTable, swap
-from state_tracker.shading.program_objects import create_program, create_shader
-from state_tracker.shading.programs import STAGES, Executable, ProgramObject
+from gallette.compiler.nir.ir import Stage
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
+from gallette.state_tracker.entry_points.memory import Pointer, read_array
+from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.getters import gets
+from gallette.state_tracker.objects import GLObject, NameTable, swap
+from gallette.state_tracker.shading.program_objects import create_program, create_shader
+from gallette.state_tracker.shading.programs import STAGES, Executable, ProgramObject
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["Pipeline", "PipelineState"]
 

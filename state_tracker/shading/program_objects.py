@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from state_tracker.dirty import Dirty
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
-from state_tracker.entry_points.memory import Pointer
-from state_tracker.entry_points.registry import entry
-from state_tracker.getters import gets
-from state_tracker.shading.program_queries import get_programiv
-from state_tracker.shading.programs import STAGES, ProgramObject, ShaderObject
-from state_tracker.shading.subroutines import reset_choices
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
+from gallette.state_tracker.entry_points.memory import Pointer
+from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.getters import gets
+from gallette.state_tracker.shading.program_queries import get_programiv
+from gallette.state_tracker.shading.programs import STAGES, ProgramObject, ShaderObject
+from gallette.state_tracker.shading.subroutines import reset_choices
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__: list[str] = []
 

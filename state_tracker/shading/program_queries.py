@@ -5,18 +5,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from compiler.nir.ir import Stage
-from state_tracker.dirty import Dirty
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
-from state_tracker.entry_points.gl_types import gl_type
-from state_tracker.entry_points.memory import Pointer, read_array
-from state_tracker.entry_points.registry import entry
-from state_tracker.shading.programs import Executable, ProgramObject
+from gallette.compiler.nir.ir import Stage
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
+from gallette.state_tracker.entry_points.gl_types import gl_type
+from gallette.state_tracker.entry_points.memory import Pointer, read_array
+from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.shading.programs import Executable, ProgramObject
 
 if TYPE_CHECKING:
-    from compiler.glsl import LinkedProgram, Uniform
-    from state_tracker.context import Context
+    from gallette.compiler.glsl import LinkedProgram, Uniform
+    from gallette.state_tracker.context import Context
 
 __all__ = ["find_uniform", "get_programiv", "uniform_name"]
 

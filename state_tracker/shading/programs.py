@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from compiler.glsl import Attribute, CompileOptions, LinkOptions, compile_shader, link_program
-from compiler.nir.ir import Stage
-from compiler.nir.slots import SystemValue, VaryingSlot, VertAttrib
-from compiler.nir.types import INT
-from pipe.interface import Handle
-from state_tracker.dirty import Dirty
-from state_tracker.drawing.lowering import NULL_KEY, LoweringKey, lower
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_operation, invalid_value
-from state_tracker.objects import GLObject, NameTable, swap
-from state_tracker.shading.uniform_storage import UniformStorage
+from gallette.compiler.glsl import (
+    Attribute,
+    CompileOptions,
+    LinkOptions,
+    compile_shader,
+    link_program,
+)
+from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.slots import SystemValue, VaryingSlot, VertAttrib
+from gallette.compiler.nir.types import INT
+from gallette.pipe.interface import Handle
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.drawing.lowering import NULL_KEY, LoweringKey, lower
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
+from gallette.state_tracker.objects import GLObject, NameTable, swap
+from gallette.state_tracker.shading.uniform_storage import UniformStorage
 
 if TYPE_CHECKING:
-    from compiler.glsl import CompiledShader, LinkedProgram
-    from state_tracker.context import Context
+    from gallette.compiler.glsl import CompiledShader, LinkedProgram
+    from gallette.state_tracker.context import Context
 
 __all__ = ["STAGES", "ProgramObject", "ProgramState", "ShaderObject"]
 

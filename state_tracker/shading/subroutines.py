@@ -9,19 +9,23 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any
 
-from state_tracker.dirty import Dirty
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
-from state_tracker.entry_points.memory import Pointer, read_array
-from state_tracker.entry_points.registry import entry
-from state_tracker.getters import gets
-from state_tracker.shading.program_queries import split_subscript
-from state_tracker.shading.programs import STAGES, Executable
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
+from gallette.state_tracker.entry_points.memory import Pointer, read_array
+from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.getters import gets
+from gallette.state_tracker.shading.program_queries import split_subscript
+from gallette.state_tracker.shading.programs import STAGES, Executable
 
 if TYPE_CHECKING:
-    from compiler.glsl import SubroutineUniform
-    from compiler.nir.ir import Stage
-    from state_tracker.context import Context
+    from gallette.compiler.glsl import SubroutineUniform
+    from gallette.compiler.nir.ir import Stage
+    from gallette.state_tracker.context import Context
 
 __all__ = ["reset_choices"]
 

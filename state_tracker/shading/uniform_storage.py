@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from compiler.nir.types import Base, Type
-from state_tracker.entry_points.errors import invalid_operation, invalid_value
+from gallette.compiler.nir.types import Base, Type
+from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
 
 if TYPE_CHECKING:
-    from compiler.glsl import LinkedProgram, Uniform
-    from state_tracker.context import Context
+    from gallette.compiler.glsl import LinkedProgram, Uniform
+    from gallette.state_tracker.context import Context
 
 __all__ = ["Slot", "UniformStorage", "element_count", "numeric_kind"]
 

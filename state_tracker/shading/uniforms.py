@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from state_tracker.dirty import Dirty
-from state_tracker.entry_points.errors import invalid_operation, invalid_value
-from state_tracker.entry_points.memory import Pointer, read_array, write_bytes
-from state_tracker.entry_points.memory import dtype_of as gl_dtype
-from state_tracker.entry_points.registry import entry, register
-from state_tracker.shading.programs import Executable
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
+from gallette.state_tracker.entry_points.memory import Pointer, read_array, write_bytes
+from gallette.state_tracker.entry_points.memory import dtype_of as gl_dtype
+from gallette.state_tracker.entry_points.registry import entry, register
+from gallette.state_tracker.shading.programs import Executable
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__: list[str] = []
 

@@ -6,19 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipe import codecs
-from pipe.enums import ClearFlags, MapFlags
-from pipe.state import Box, ScissorState, Surface
-from state_tracker.dirty import Dirty
-from state_tracker.drawing.validate import validate
-from state_tracker.drawing.viewports import scissor_states
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum, invalid_framebuffer, invalid_value
-from state_tracker.entry_points.memory import Pointer, read_array
-from state_tracker.entry_points.registry import entry, register
+from gallette.pipe import codecs
+from gallette.pipe.enums import ClearFlags, MapFlags
+from gallette.pipe.state import Box, ScissorState, Surface
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.drawing.validate import validate
+from gallette.state_tracker.drawing.viewports import scissor_states
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_framebuffer,
+    invalid_value,
+)
+from gallette.state_tracker.entry_points.memory import Pointer, read_array
+from gallette.state_tracker.entry_points.registry import entry, register
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["clear_color_masked"]
 

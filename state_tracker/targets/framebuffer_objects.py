@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pipe.enums import Target
-from state_tracker.dirty import Dirty
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
-from state_tracker.entry_points.memory import Pointer, read_array
-from state_tracker.entry_points.registry import entry, register
-from state_tracker.getters import gets
-from state_tracker.targets.framebuffers import DEPTH, STENCIL, Attachment, Framebuffer
-from state_tracker.targets.renderbuffers import Renderbuffer, channel_bits
-from state_tracker.texturing.texture_targets import CUBE_FACES, TARGETS
-from state_tracker.texturing.textures import TextureObject
+from gallette.pipe.enums import Target
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
+from gallette.state_tracker.entry_points.memory import Pointer, read_array
+from gallette.state_tracker.entry_points.registry import entry, register
+from gallette.state_tracker.getters import gets
+from gallette.state_tracker.targets.framebuffers import DEPTH, STENCIL, Attachment, Framebuffer
+from gallette.state_tracker.targets.renderbuffers import Renderbuffer, channel_bits
+from gallette.state_tracker.texturing.texture_targets import CUBE_FACES, TARGETS
+from gallette.state_tracker.texturing.textures import TextureObject
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["bound_framebuffer"]
 

@@ -5,19 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipe.enums import Bind, Target
-from pipe.formats import FORMATS, Format
-from pipe.resource import Resource, ResourceDesc
-from pipe.state import FramebufferState, Surface
-from state_tracker.dirty import Dirty
-from state_tracker.entry_points.enums import GL
-from state_tracker.objects import GLObject, NameTable
-from state_tracker.targets.renderbuffers import Renderbuffer
-from state_tracker.texturing.texture_formats import INTERNAL_FORMATS, InternalFormat, linear_twin
-from state_tracker.texturing.textures import TextureObject
+from gallette.pipe.enums import Bind, Target
+from gallette.pipe.formats import FORMATS, Format
+from gallette.pipe.resource import Resource, ResourceDesc
+from gallette.pipe.state import FramebufferState, Surface
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.objects import GLObject, NameTable
+from gallette.state_tracker.targets.renderbuffers import Renderbuffer
+from gallette.state_tracker.texturing.texture_formats import (
+    INTERNAL_FORMATS,
+    InternalFormat,
+    linear_twin,
+)
+from gallette.state_tracker.texturing.textures import TextureObject
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["Attachment", "Framebuffer", "FramebufferBindings", "WindowFramebuffer"]
 

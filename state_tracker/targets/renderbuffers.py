@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipe.enums import Bind, Target
-from pipe.resource import Resource, ResourceDesc
-from state_tracker.dirty import Dirty
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import (
+from gallette.pipe.enums import Bind, Target
+from gallette.pipe.resource import Resource, ResourceDesc
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
     invalid_operation,
     invalid_value,
     out_of_memory,
 )
-from state_tracker.entry_points.memory import Pointer, read_array
-from state_tracker.entry_points.registry import entry, register
-from state_tracker.getters import gets
-from state_tracker.objects import GLObject, NameTable, swap
-from state_tracker.texturing.texture_formats import INTERNAL_FORMATS, InternalFormat, choose_format
+from gallette.state_tracker.entry_points.memory import Pointer, read_array
+from gallette.state_tracker.entry_points.registry import entry, register
+from gallette.state_tracker.getters import gets
+from gallette.state_tracker.objects import GLObject, NameTable, swap
+from gallette.state_tracker.texturing.texture_formats import (
+    INTERNAL_FORMATS,
+    InternalFormat,
+    choose_format,
+)
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["Renderbuffer", "RenderbufferState", "channel_bits"]
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
-from state_tracker.entry_points.memory import Pointer
-from state_tracker.entry_points.registry import register
-from state_tracker.pixel_data.pixel_store import client_image
-from state_tracker.texturing.teximage import Bytes, check_part, check_sizes, store_pixels
-from state_tracker.texturing.texture_formats import INTERNAL_FORMATS, InternalFormat
-from state_tracker.texturing.texture_targets import image_target
-from state_tracker.texturing.textures import current, make_image
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
+from gallette.state_tracker.entry_points.memory import Pointer
+from gallette.state_tracker.entry_points.registry import register
+from gallette.state_tracker.pixel_data.pixel_store import client_image
+from gallette.state_tracker.texturing.teximage import Bytes, check_part, check_sizes, store_pixels
+from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS, InternalFormat
+from gallette.state_tracker.texturing.texture_targets import image_target
+from gallette.state_tracker.texturing.textures import current, make_image
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__: list[str] = []
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from state_tracker.dirty import Dirty
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum, invalid_value
-from state_tracker.entry_points.registry import entry
-from state_tracker.objects import swap
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
+from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.objects import swap
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
-    from state_tracker.texturing.textures import TextureObject
+    from gallette.state_tracker.context import Context
+    from gallette.state_tracker.texturing.textures import TextureObject
 
 __all__ = ["ImageUnit"]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum, invalid_operation
-from state_tracker.entry_points.registry import entry
-from state_tracker.texturing.textures import TexImage, TextureObject, current
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_operation
+from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.texturing.textures import TexImage, TextureObject, current
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["generate"]
 

@@ -6,13 +6,17 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pipe.enums import CompareFunc, Filter, MipFilter, Wrap
-from pipe.state import SamplerState
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
+from gallette.pipe.enums import CompareFunc, Filter, MipFilter, Wrap
+from gallette.pipe.state import SamplerState
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["MIPMAP_FILTERS", "SamplerParams"]
 

@@ -7,22 +7,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pipe import codecs
-from pipe.enums import MapFlags, Target
-from pipe.state import Box
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
-from state_tracker.entry_points.memory import Pointer
-from state_tracker.entry_points.registry import entry, register
-from state_tracker.pixel_data.convert import to_pipe
-from state_tracker.pixel_data.pixel_store import check_pair, read_client
-from state_tracker.texturing.mipmaps import generate
-from state_tracker.texturing.texture_formats import INTERNAL_FORMATS, InternalFormat
-from state_tracker.texturing.texture_targets import TARGETS, TargetInfo, image_target
-from state_tracker.texturing.textures import TexImage, TextureObject, current, make_image
+from gallette.pipe import codecs
+from gallette.pipe.enums import MapFlags, Target
+from gallette.pipe.state import Box
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
+from gallette.state_tracker.entry_points.memory import Pointer
+from gallette.state_tracker.entry_points.registry import entry, register
+from gallette.state_tracker.pixel_data.convert import to_pipe
+from gallette.state_tracker.pixel_data.pixel_store import check_pair, read_client
+from gallette.state_tracker.texturing.mipmaps import generate
+from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS, InternalFormat
+from gallette.state_tracker.texturing.texture_targets import TARGETS, TargetInfo, image_target
+from gallette.state_tracker.texturing.textures import TexImage, TextureObject, current, make_image
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["internal_format", "store_pixels"]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum, invalid_value
-from state_tracker.entry_points.registry import entry
-from state_tracker.texturing.texture_formats import INTERNAL_FORMATS
-from state_tracker.texturing.textures import TextureObject, current
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
+from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS
+from gallette.state_tracker.texturing.textures import TextureObject, current
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__: list[str] = []
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from pipe.enums import Bind, Target
-from pipe.formats import FORMATS, Format
-from state_tracker.entry_points.enums import GL
+from gallette.pipe.enums import Bind, Target
+from gallette.pipe.formats import FORMATS, Format
+from gallette.state_tracker.entry_points.enums import GL
 
 if TYPE_CHECKING:
-    from pipe.interface import Screen
+    from gallette.pipe.interface import Screen
 
 __all__ = ["INTERNAL_FORMATS", "InternalFormat", "choose_format", "linear_twin"]
 

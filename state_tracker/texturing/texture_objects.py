@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from state_tracker.dirty import Dirty
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
-from state_tracker.entry_points.memory import Pointer, read_array
-from state_tracker.entry_points.registry import entry, register
-from state_tracker.getters import gets, to_int
-from state_tracker.objects import GLObject, NameTable
-from state_tracker.texturing.sampling import SamplerParams, check_multisample
-from state_tracker.texturing.texture_targets import TARGETS, texture_target
-from state_tracker.texturing.textures import SWIZZLES, TextureObject, current
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
+from gallette.state_tracker.entry_points.memory import Pointer, read_array
+from gallette.state_tracker.entry_points.registry import entry, register
+from gallette.state_tracker.getters import gets, to_int
+from gallette.state_tracker.objects import GLObject, NameTable
+from gallette.state_tracker.texturing.sampling import SamplerParams, check_multisample
+from gallette.state_tracker.texturing.texture_targets import TARGETS, texture_target
+from gallette.state_tracker.texturing.textures import SWIZZLES, TextureObject, current
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["SamplerObject"]
 

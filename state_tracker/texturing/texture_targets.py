@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pipe.enums import Target
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum
+from gallette.pipe.enums import Target
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import invalid_enum
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["CUBE_FACES", "TARGETS", "TargetInfo", "image_target", "texture_target"]
 

@@ -11,21 +11,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pipe.enums import Bind, MapFlags, Swizzle, Target
-from pipe.formats import FORMATS, Format
-from pipe.resource import Resource, ResourceDesc, level_extent
-from pipe.state import Box, SamplerView
-from state_tracker.dirty import Dirty
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum, invalid_operation, out_of_memory
-from state_tracker.objects import GLObject, NameTable, swap
-from state_tracker.texturing.sampling import MIPMAP_FILTERS, SamplerParams
-from state_tracker.texturing.texture_formats import InternalFormat, choose_format, linear_twin
-from state_tracker.texturing.texture_targets import TARGETS, TargetInfo
-from state_tracker.vertices.buffers import BufferObject
+from gallette.pipe.enums import Bind, MapFlags, Swizzle, Target
+from gallette.pipe.formats import FORMATS, Format
+from gallette.pipe.resource import Resource, ResourceDesc, level_extent
+from gallette.pipe.state import Box, SamplerView
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    out_of_memory,
+)
+from gallette.state_tracker.objects import GLObject, NameTable, swap
+from gallette.state_tracker.texturing.sampling import MIPMAP_FILTERS, SamplerParams
+from gallette.state_tracker.texturing.texture_formats import (
+    InternalFormat,
+    choose_format,
+    linear_twin,
+)
+from gallette.state_tracker.texturing.texture_targets import TARGETS, TargetInfo
+from gallette.state_tracker.vertices.buffers import BufferObject
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["TexImage", "TextureObject", "TextureState", "TextureUnit"]
 

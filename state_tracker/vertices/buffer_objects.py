@@ -6,15 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pipe.state import Box
-from state_tracker.entry_points.dispatch import OMITTED
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
-from state_tracker.entry_points.memory import Pointer, read_array, read_bytes, write_bytes
-from state_tracker.entry_points.registry import entry, register
-from state_tracker.getters import gets, gets_indexed
-from state_tracker.objects import swap
-from state_tracker.vertices.buffers import (
+from gallette.pipe.state import Box
+from gallette.state_tracker.entry_points.dispatch import OMITTED
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
+from gallette.state_tracker.entry_points.memory import Pointer, read_array, read_bytes, write_bytes
+from gallette.state_tracker.entry_points.registry import entry, register
+from gallette.state_tracker.getters import gets, gets_indexed
+from gallette.state_tracker.objects import swap
+from gallette.state_tracker.vertices.buffers import (
     HOLDERS,
     INDEXED_DIRTY,
     MAP_BITS,
@@ -28,7 +32,7 @@ from state_tracker.vertices.buffers import (
 )
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__: list[str] = []
 

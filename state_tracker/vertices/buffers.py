@@ -5,18 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pipe.enums import Bind, MapFlags, Target, Usage
-from pipe.formats import format_named
-from pipe.resource import Resource, ResourceDesc, Transfer
-from pipe.state import Box
-from state_tracker.dirty import Dirty
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum, invalid_operation, out_of_memory
-from state_tracker.entry_points.memory import Pointer, read_bytes
-from state_tracker.objects import GLObject, NameTable, swap
+from gallette.pipe.enums import Bind, MapFlags, Target, Usage
+from gallette.pipe.formats import format_named
+from gallette.pipe.resource import Resource, ResourceDesc, Transfer
+from gallette.pipe.state import Box
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    out_of_memory,
+)
+from gallette.state_tracker.entry_points.memory import Pointer, read_bytes
+from gallette.state_tracker.objects import GLObject, NameTable, swap
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["BufferObject", "BufferState", "IndexedBinding"]
 

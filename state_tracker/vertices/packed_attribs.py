@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from compiler.nir.slots import VertAttrib
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum
-from state_tracker.entry_points.memory import read_array
-from state_tracker.entry_points.registry import register
-from state_tracker.vertices.current_attribs import set_current, unpack_word
+from gallette.compiler.nir.slots import VertAttrib
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import invalid_enum
+from gallette.state_tracker.entry_points.memory import read_array
+from gallette.state_tracker.entry_points.registry import register
+from gallette.state_tracker.vertices.current_attribs import set_current, unpack_word
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__: list[str] = []
 

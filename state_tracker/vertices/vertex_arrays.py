@@ -11,19 +11,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from compiler.nir.slots import VertAttrib
-from state_tracker.dirty import Dirty
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.errors import invalid_enum, invalid_operation, invalid_value
-from state_tracker.entry_points.memory import Pointer, address_of, read_array
-from state_tracker.entry_points.registry import entry, register
-from state_tracker.getters import gets, to_int
-from state_tracker.objects import GLObject, NameTable, swap
-from state_tracker.vertices.buffers import BufferObject, lookup, name_of
-from state_tracker.vertices.vertex_formats import FLOAT_TYPES, INTEGER_TYPES, PACKED, element_bytes
+from gallette.compiler.nir.slots import VertAttrib
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
+from gallette.state_tracker.entry_points.memory import Pointer, address_of, read_array
+from gallette.state_tracker.entry_points.registry import entry, register
+from gallette.state_tracker.getters import gets, to_int
+from gallette.state_tracker.objects import GLObject, NameTable, swap
+from gallette.state_tracker.vertices.buffers import BufferObject, lookup, name_of
+from gallette.state_tracker.vertices.vertex_formats import (
+    FLOAT_TYPES,
+    INTEGER_TYPES,
+    PACKED,
+    element_bytes,
+)
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["ArrayState", "Attrib", "VertexArray", "VertexBinding"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pipe.formats import FORMATS, Format
-from state_tracker.entry_points.enums import GL
+from gallette.pipe.formats import FORMATS, Format
+from gallette.state_tracker.entry_points.enums import GL
 
 if TYPE_CHECKING:
-    from state_tracker.vertices.vertex_arrays import Attrib
+    from gallette.state_tracker.vertices.vertex_arrays import Attrib
 
 __all__ = ["FLOAT_TYPES", "INTEGER_TYPES", "PACKED", "element_bytes", "vertex_format"]
 

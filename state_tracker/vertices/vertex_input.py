@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from compiler.nir.slots import VertAttrib
-from pipe.enums import Bind, Target, Usage
-from pipe.formats import FORMATS, Format
-from pipe.interface import Handle
-from pipe.resource import Resource, ResourceDesc
-from pipe.state import VertexBuffer, VertexElement
-from state_tracker.dirty import Dirty
-from state_tracker.entry_points.errors import invalid_operation
-from state_tracker.entry_points.memory import read_bytes
-from state_tracker.vertices.vertex_arrays import SLOTS, VertexArray, VertexBinding
-from state_tracker.vertices.vertex_formats import element_bytes, vertex_format
+from gallette.compiler.nir.slots import VertAttrib
+from gallette.pipe.enums import Bind, Target, Usage
+from gallette.pipe.formats import FORMATS, Format
+from gallette.pipe.interface import Handle
+from gallette.pipe.resource import Resource, ResourceDesc
+from gallette.pipe.state import VertexBuffer, VertexElement
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.errors import invalid_operation
+from gallette.state_tracker.entry_points.memory import read_bytes
+from gallette.state_tracker.vertices.vertex_arrays import SLOTS, VertexArray, VertexBinding
+from gallette.state_tracker.vertices.vertex_formats import element_bytes, vertex_format
 
 if TYPE_CHECKING:
-    from state_tracker.context import Context
+    from gallette.state_tracker.context import Context
 
 __all__ = ["VertexInput", "upload"]
 

@@ -9,15 +9,15 @@ from typing import Any, get_type_hints
 import numpy as np
 import pytest
 
-from compiler.nir.shader import Shader, Stage
-from drivers.noop.context import ContractError
-from pipe.derive import interface_methods
-from pipe.enums import Bind, ClearFlags, MapFlags, Primitive, QueryType, Target
-from pipe.formats import FORMATS
-from pipe.interface import Context, Screen
-from pipe.loader import create_screen
-from pipe.resource import LeakError, Resource, ResourceDesc
-from pipe.state import (
+from gallette.compiler.nir.shader import Shader, Stage
+from gallette.drivers.noop.context import ContractError
+from gallette.pipe.derive import interface_methods
+from gallette.pipe.enums import Bind, ClearFlags, MapFlags, Primitive, QueryType, Target
+from gallette.pipe.formats import FORMATS
+from gallette.pipe.interface import Context, Screen
+from gallette.pipe.loader import create_screen
+from gallette.pipe.resource import LeakError, Resource, ResourceDesc
+from gallette.pipe.state import (
     BlendState,
     BlitInfo,
     Box,

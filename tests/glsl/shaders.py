@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from compiler.glsl import (
+from gallette.compiler.glsl import (
     CompiledShader,
     CompileOptions,
     LinkedProgram,
@@ -14,9 +14,9 @@ from compiler.glsl import (
     compile_shader,
     link_program,
 )
-from compiler.nir.interp import Environment, interpret
-from compiler.nir.ir import Stage
-from compiler.nir.slots import FragResult
+from gallette.compiler.nir.interp import Environment, interpret
+from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.slots import FragResult
 
 VERTEX = """#version 330
 in vec4 position;

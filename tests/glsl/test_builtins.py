@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from compiler.glsl import CompileOptions, Limits, LinkOptions, compile_shader, link_program
-from compiler.glsl.builtins.functions import Overload, builtin_names, overloads
-from compiler.glsl.language import EXTENSIONS, Language
-from compiler.nir.ir import Stage
-from compiler.nir.types import Type
-from compiler.nir.validate import validate
+from gallette.compiler.glsl import CompileOptions, Limits, LinkOptions, compile_shader, link_program
+from gallette.compiler.glsl.builtins.functions import Overload, builtin_names, overloads
+from gallette.compiler.glsl.language import EXTENSIONS, Language
+from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.types import Type
+from gallette.compiler.nir.validate import validate
 
 LAYOUTS = {
     "compute": "layout(local_size_x = 4) in;",

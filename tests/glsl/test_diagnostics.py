@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.glsl import CompileOptions, compile_shader
-from compiler.glsl.tool import main
-from compiler.nir.ir import Stage
+from gallette.compiler.glsl import CompileOptions, compile_shader
+from gallette.compiler.glsl.tool import main
+from gallette.compiler.nir.ir import Stage
 
 
 def log(source: str, stage: Stage = Stage.FRAGMENT) -> str:

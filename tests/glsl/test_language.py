@@ -2,7 +2,7 @@
 
 import pytest
 
-from compiler.nir.ir import Stage
+from gallette.compiler.nir.ir import Stage
 from tests.glsl.shaders import compiled
 
 ACCEPTED = [

@@ -2,9 +2,9 @@
 
 import pytest
 
-from compiler.glsl import LinkedProgram
-from compiler.nir.ir import Stage
-from compiler.nir.slots import VaryingSlot
+from gallette.compiler.glsl import LinkedProgram
+from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.slots import VaryingSlot
 from tests.glsl.shaders import link
 
 V, F, G = Stage.VERTEX, Stage.FRAGMENT, Stage.GEOMETRY

@@ -13,9 +13,15 @@ from typing import Any
 
 import pytest
 
-from compiler.glsl import CompileOptions, LinkedProgram, LinkOptions, compile_shader, link_program
-from compiler.nir.ir import Stage
-from state_tracker.entry_points.enums import GL
+from gallette.compiler.glsl import (
+    CompileOptions,
+    LinkedProgram,
+    LinkOptions,
+    compile_shader,
+    link_program,
+)
+from gallette.compiler.nir.ir import Stage
+from gallette.state_tracker.entry_points.enums import GL
 from tests.conftest import native_context
 
 pytestmark = pytest.mark.native

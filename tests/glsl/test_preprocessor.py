@@ -2,8 +2,8 @@
 
 import pytest
 
-from compiler.glsl.diagnostics import Log
-from compiler.glsl.parse.preprocessor import Settings, preprocess
+from gallette.compiler.glsl.diagnostics import Log
+from gallette.compiler.glsl.parse.preprocessor import Settings, preprocess
 
 
 def tokens(text: str, **settings: object) -> str:

@@ -1,7 +1,7 @@
 """The first path through the front end: a vertex and fragment pair becomes driver-ready NIR."""
 
-from compiler.glsl import compile_shader, link_program
-from compiler.nir.ir import Stage
+from gallette.compiler.glsl import compile_shader, link_program
+from gallette.compiler.nir.ir import Stage
 
 VERTEX = """#version 330
 uniform mat4 mvp;

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from nir_cases import CheckError, NirCase, read_cases
 
-from compiler.errors import GalletteError
+from gallette.compiler.errors import GalletteError
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

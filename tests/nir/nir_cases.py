@@ -26,14 +26,14 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from compiler.errors import GalletteError
-from compiler.nir.interp import Environment, interpret
-from compiler.nir.parser import parse
-from compiler.nir.pass_runner import PASSES
-from compiler.nir.pass_spec import parse_passes
-from compiler.nir.printer import print_shader
-from compiler.nir.shader import Shader
-from compiler.nir.validate import validate
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.nir.interp import Environment, interpret
+from gallette.compiler.nir.parser import parse
+from gallette.compiler.nir.pass_runner import PASSES
+from gallette.compiler.nir.pass_spec import parse_passes
+from gallette.compiler.nir.printer import print_shader
+from gallette.compiler.nir.shader import Shader
+from gallette.compiler.nir.validate import validate
 
 _HEADER_WORDS = ("shader", "type", "info", "function")
 INEXACT_TOLERANCE = 1e-4

@@ -10,9 +10,9 @@ from __future__ import annotations
 import copy
 import random
 
-from compiler.nir import types as t
-from compiler.nir.builder import Builder
-from compiler.nir.ir import (
+from gallette.compiler.nir import types as t
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir import (
     Def,
     Deref,
     Function,
@@ -23,8 +23,8 @@ from compiler.nir.ir import (
     Stage,
     Variable,
 )
-from compiler.nir.opcodes import OPCODES, Opcode
-from compiler.nir.slots import FragResult, VaryingSlot
+from gallette.compiler.nir.opcodes import OPCODES, Opcode
+from gallette.compiler.nir.slots import FragResult, VaryingSlot
 
 MAX_DEPTH = 3
 

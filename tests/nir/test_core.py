@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from compiler.errors import ValidationError
-from compiler.nir import types as t
-from compiler.nir.builder import Builder, bits_to_float, float_bits
-from compiler.nir.cf import If, Loop, next_block, split_block
-from compiler.nir.instrs import Alu, LoadConst
-from compiler.nir.ownership import COUNTERS, live_shaders
-from compiler.nir.parser import parse
-from compiler.nir.printer import print_shader
-from compiler.nir.shader import Metadata, Mode, Shader, Stage
-from compiler.nir.validate import validate
-from compiler.nir.values import Def
+from gallette.compiler.errors import ValidationError
+from gallette.compiler.nir import types as t
+from gallette.compiler.nir.builder import Builder, bits_to_float, float_bits
+from gallette.compiler.nir.cf import If, Loop, next_block, split_block
+from gallette.compiler.nir.instrs import Alu, LoadConst
+from gallette.compiler.nir.ownership import COUNTERS, live_shaders
+from gallette.compiler.nir.parser import parse
+from gallette.compiler.nir.printer import print_shader
+from gallette.compiler.nir.shader import Metadata, Mode, Shader, Stage
+from gallette.compiler.nir.validate import validate
+from gallette.compiler.nir.values import Def
 
 
 def branchy() -> Shader:

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from nir_cases import NirCase, read_cases
 
-from compiler.errors import GalletteError
-from compiler.nir.interp import interpret
-from compiler.nir.optimize import OptimizeOptions, optimize
-from compiler.nir.pass_runner import run_pass
-from compiler.nir.printer import print_shader
-from compiler.nir.validate import validate
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.nir.interp import interpret
+from gallette.compiler.nir.optimize import OptimizeOptions, optimize
+from gallette.compiler.nir.pass_runner import run_pass
+from gallette.compiler.nir.printer import print_shader
+from gallette.compiler.nir.validate import validate
 
 FILES = sorted((Path(__file__).parent / "passes").glob("*.nir"))
 OPTIONS = {

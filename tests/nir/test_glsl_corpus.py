@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-import compiler.glsl.link.linker as linker
-from compiler.glsl.api import CompileOptions, compile_shader, link_program
-from compiler.glsl.link.program import LinkOptions
-from compiler.nir.interp import Environment, ExecutionBudgetError, interpret
-from compiler.nir.optimize import OptimizeOptions, optimize
-from compiler.nir.parser import parse
-from compiler.nir.printer import print_shader
-from compiler.nir.shader import Shader, Stage
-from compiler.nir.validate import validate
+import gallette.compiler.glsl.link.linker as linker
+from gallette.compiler.glsl.api import CompileOptions, compile_shader, link_program
+from gallette.compiler.glsl.link.program import LinkOptions
+from gallette.compiler.nir.interp import Environment, ExecutionBudgetError, interpret
+from gallette.compiler.nir.optimize import OptimizeOptions, optimize
+from gallette.compiler.nir.parser import parse
+from gallette.compiler.nir.printer import print_shader
+from gallette.compiler.nir.shader import Shader, Stage
+from gallette.compiler.nir.validate import validate
 
 ROOT = Path(__file__).parents[2] / "piglit_subset" / "tests"
 FOLDERS = sorted({path.parent for path in ROOT.rglob("*.shader_test")})

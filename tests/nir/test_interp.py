@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from compiler.errors import GalletteError
-from compiler.nir.interp import Environment, ExecutionBudgetError, Result, interpret
-from compiler.nir.parser import parse
-from compiler.nir.slots import FragResult
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.nir.interp import Environment, ExecutionBudgetError, Result, interpret
+from gallette.compiler.nir.parser import parse
+from gallette.compiler.nir.slots import FragResult
 
 LANES = 8
 LANE = np.arange(LANES)

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler.nir.builder import Builder
-from compiler.nir.interp import Environment, interpret
-from compiler.nir.optimize import OptimizeOptions, optimize
-from compiler.nir.pass_runner import run_pass
-from compiler.nir.shader import Mode, Shader, Stage
-from compiler.nir.slots import VaryingSlot, VertAttrib
-from compiler.nir.types import VEC4
-from compiler.nir.validate import validate
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.interp import Environment, interpret
+from gallette.compiler.nir.optimize import OptimizeOptions, optimize
+from gallette.compiler.nir.pass_runner import run_pass
+from gallette.compiler.nir.shader import Mode, Shader, Stage
+from gallette.compiler.nir.slots import VaryingSlot, VertAttrib
+from gallette.compiler.nir.types import VEC4
+from gallette.compiler.nir.validate import validate
 
 LANES = 256
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from compiler.nir.instrs import Intrinsic
-from compiler.nir.interp import Environment, interpret
-from compiler.nir.linking import link_varyings
-from compiler.nir.optimize import optimize
-from compiler.nir.parser import parse
-from compiler.nir.printer import print_shader
-from compiler.nir.shader import Shader
-from compiler.nir.slots import FragResult, VaryingSlot
-from compiler.nir.validate import validate
-from compiler.nir.varying_packing import pack_varyings
+from gallette.compiler.nir.instrs import Intrinsic
+from gallette.compiler.nir.interp import Environment, interpret
+from gallette.compiler.nir.linking import link_varyings
+from gallette.compiler.nir.optimize import optimize
+from gallette.compiler.nir.parser import parse
+from gallette.compiler.nir.printer import print_shader
+from gallette.compiler.nir.shader import Shader
+from gallette.compiler.nir.slots import FragResult, VaryingSlot
+from gallette.compiler.nir.validate import validate
+from gallette.compiler.nir.varying_packing import pack_varyings
 
 VERTEX = """
 shader vertex "vs"

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler.nir.builder import Builder
-from compiler.nir.instrs import Alu
-from compiler.nir.interp import Environment, interpret
-from compiler.nir.opcodes import OPCODES
-from compiler.nir.pass_runner import run_pass
-from compiler.nir.shader import Shader, Stage
-from compiler.nir.slots import VaryingSlot
-from compiler.nir.validate import validate
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.instrs import Alu
+from gallette.compiler.nir.interp import Environment, interpret
+from gallette.compiler.nir.opcodes import OPCODES
+from gallette.compiler.nir.pass_runner import run_pass
+from gallette.compiler.nir.shader import Shader, Stage
+from gallette.compiler.nir.slots import VaryingSlot
+from gallette.compiler.nir.validate import validate
 
 LANES = 240
 INTEGERS = [0, 1, 2, 3, 31, 32, 33, 63, 64, -1, -2, 1 << 31, 1 << 32, (1 << 63) - 1, -(1 << 63)]

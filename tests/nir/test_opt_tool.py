@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from nir_cases import read_cases
 
-from compiler.errors import GalletteError, InputError
-from compiler.nir.opt_tool import main
-from compiler.nir.parser import parse
-from compiler.nir.pass_runner import all_passes
-from compiler.nir.pass_spec import parse_passes
-from compiler.nir.reference import own_passes
-from compiler.nir.shader import Mode
+from gallette.compiler.errors import GalletteError, InputError
+from gallette.compiler.nir.opt_tool import main
+from gallette.compiler.nir.parser import parse
+from gallette.compiler.nir.pass_runner import all_passes
+from gallette.compiler.nir.pass_spec import parse_passes
+from gallette.compiler.nir.reference import own_passes
+from gallette.compiler.nir.shader import Mode
 
 SHADER = """shader fragment "tool"
 impl main {

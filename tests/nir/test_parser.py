@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from compiler.errors import InputError, ValidationError
-from compiler.nir import types as t
-from compiler.nir.builder import Builder
-from compiler.nir.parser import parse
-from compiler.nir.printer import print_shader
-from compiler.nir.serialize import deserialize, serialize
-from compiler.nir.shader import Access, Mode, Shader, Stage
-from compiler.nir.slots import FragResult, VaryingSlot
+from gallette.compiler.errors import InputError, ValidationError
+from gallette.compiler.nir import types as t
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.parser import parse
+from gallette.compiler.nir.printer import print_shader
+from gallette.compiler.nir.serialize import deserialize, serialize
+from gallette.compiler.nir.shader import Access, Mode, Shader, Stage
+from gallette.compiler.nir.slots import FragResult, VaryingSlot
 
 HEAD = 'shader fragment "t"\nimpl main {\n'
 

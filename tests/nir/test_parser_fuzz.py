@@ -10,9 +10,9 @@ import pytest
 from nir_cases import read_cases
 from random_shaders import make_shader
 
-from compiler.errors import GalletteError
-from compiler.nir.parser import parse
-from compiler.nir.printer import print_shader
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.nir.parser import parse
+from gallette.compiler.nir.printer import print_shader
 
 CASES = [
     case.text

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler.nir.algebraic.options import AlgebraicOptions, UsedOnce
-from compiler.nir.builder import Builder
-from compiler.nir.interp import Environment, interpret
-from compiler.nir.ir import Def, Shader, Stage
-from compiler.nir.optimize import OptimizeOptions, optimize
-from compiler.nir.pass_runner import run_passes
-from compiler.nir.slots import VaryingSlot, VertAttrib
+from gallette.compiler.nir.algebraic.options import AlgebraicOptions, UsedOnce
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.interp import Environment, interpret
+from gallette.compiler.nir.ir import Def, Shader, Stage
+from gallette.compiler.nir.optimize import OptimizeOptions, optimize
+from gallette.compiler.nir.pass_runner import run_passes
+from gallette.compiler.nir.slots import VaryingSlot, VertAttrib
 
 OPERATIONS = ("fadd", "fmul", "fsub", "fadd", "fmul", "fdiv", "fmin", "fneg", "fsqrt", "ffma")
 

@@ -9,15 +9,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_shaders import make_shader
 
-from compiler.nir.interp import Environment, interpret
-from compiler.nir.optimize import OptimizeOptions, optimize
-from compiler.nir.parser import parse
-from compiler.nir.pass_runner import run_pass, run_passes
-from compiler.nir.pipeline import FRONT_END, LOWER_IO
-from compiler.nir.printer import print_shader
-from compiler.nir.reference import own_passes
-from compiler.nir.serialize import deserialize, serialize
-from compiler.nir.validate import validate
+from gallette.compiler.nir.interp import Environment, interpret
+from gallette.compiler.nir.optimize import OptimizeOptions, optimize
+from gallette.compiler.nir.parser import parse
+from gallette.compiler.nir.pass_runner import run_pass, run_passes
+from gallette.compiler.nir.pipeline import FRONT_END, LOWER_IO
+from gallette.compiler.nir.printer import print_shader
+from gallette.compiler.nir.reference import own_passes
+from gallette.compiler.nir.serialize import deserialize, serialize
+from gallette.compiler.nir.validate import validate
 
 # Passes whose purpose is to change what a shader computes, as a piece of fixed-function state.
 CHANGES_MEANING = {

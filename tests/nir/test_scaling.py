@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from compiler.errors import CompileError
-from compiler.nir import types as t
-from compiler.nir.builder import Builder
-from compiler.nir.pass_runner import run_pass
-from compiler.nir.passes import opt_copy_prop_vars, opt_dead_write_vars
-from compiler.nir.shader import FunctionImpl, Shader, Stage
-from compiler.nir.validate import validate
+from gallette.compiler.errors import CompileError
+from gallette.compiler.nir import types as t
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.pass_runner import run_pass
+from gallette.compiler.nir.passes import opt_copy_prop_vars, opt_dead_write_vars
+from gallette.compiler.nir.shader import FunctionImpl, Shader, Stage
+from gallette.compiler.nir.validate import validate
 
 
 def many_accesses(count: int) -> Shader:

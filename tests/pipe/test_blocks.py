@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from pipe.codecs import decode_blocks, unpack
-from pipe.formats import FORMATS
+from gallette.pipe.codecs import decode_blocks, unpack
+from gallette.pipe.formats import FORMATS
 
 Array = npt.NDArray[Any]
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipe.codecs import (
+from gallette.pipe.codecs import (
     clear_texel,
     linear_to_srgb8,
     pack,
@@ -24,7 +24,7 @@ from pipe.codecs import (
     unpack_depth,
     unpack_stencil,
 )
-from pipe.formats import FORMATS, Format
+from gallette.pipe.formats import FORMATS, Format
 
 PLAIN = [f for f in FORMATS.values() if f.is_color and not f.is_compressed]
 DEPTH = [f for f in FORMATS.values() if f.has_depth]

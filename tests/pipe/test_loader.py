@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipe.loader import DriverError, create_screen, driver_names, forget_drivers
+from gallette.pipe.loader import DriverError, create_screen, driver_names, forget_drivers
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def install(folder: Path, name: str, value: str) -> None:
 
 
 DRIVER = """
-from drivers.noop import NoopScreen
+from gallette.drivers.noop import NoopScreen
 
 class TheirScreen(NoopScreen):
     name = "theirs"

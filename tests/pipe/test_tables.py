@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-import pipe.state
-from pipe.caps import Caps, describe_caps
-from pipe.enums import Target
-from pipe.formats import FORMATS, format_named
-from pipe.reference import pages
-from pipe.resource import Resource, ResourceDesc, ResourceLedger, level_extent
-from pipe.state import BlendState, RenderTargetBlend
+from gallette.pipe import state as pipe_state
+from gallette.pipe.caps import Caps, describe_caps
+from gallette.pipe.enums import Target
+from gallette.pipe.formats import FORMATS, format_named
+from gallette.pipe.reference import pages
+from gallette.pipe.resource import Resource, ResourceDesc, ResourceLedger, level_extent
+from gallette.pipe.state import BlendState, RenderTargetBlend
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize("name", pages())
 def test_reference_pages_are_up_to_date(name: str) -> None:
     text = (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8")
-    assert text == pages()[name], "run: python -m pipe.reference docs/reference"
+    assert text == pages()[name], "run: python -m gallette.pipe.reference docs/reference"
 
 
 def test_channels_fill_their_block_exactly() -> None:
@@ -57,8 +57,8 @@ def test_format_properties() -> None:
 
 def test_every_state_is_hashable_and_equal_by_value() -> None:
     count = 0
-    for name in pipe.state.__all__:
-        kind = getattr(pipe.state, name)
+    for name in pipe_state.__all__:
+        kind = getattr(pipe_state, name)
         if not (dataclasses.is_dataclass(kind) and kind.__dataclass_params__.frozen):
             continue
         needed = [

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from compiler.nir.parser import parse
-from compiler.nir.printer import print_shader
-from compiler.nir.serialize import deserialize, serialize
-from drivers.numpipe.context import NumpipeContext
-from state_tracker import GL, GLInterface, create_context
+from gallette.compiler.nir.parser import parse
+from gallette.compiler.nir.printer import print_shader
+from gallette.compiler.nir.serialize import deserialize, serialize
+from gallette.drivers.numpipe.context import NumpipeContext
+from gallette.state_tracker import GL, GLInterface, create_context
 from tests.conftest import native_context
 
 IMPLEMENTATIONS = [

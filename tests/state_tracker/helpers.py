@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from state_tracker import GL, GLInterface
+from gallette.state_tracker import GL, GLInterface
 
 PLAIN_VS = (
     "#version 330\nin vec2 position;\nvoid main() { gl_Position = vec4(position, 0.0, 1.0); }\n"

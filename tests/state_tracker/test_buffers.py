@@ -7,7 +7,7 @@ import ctypes
 import numpy as np
 import pytest
 
-from state_tracker import GL, GLInterface
+from gallette.state_tracker import GL, GLInterface
 from tests.state_tracker.helpers import errors
 
 

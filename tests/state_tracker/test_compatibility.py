@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from state_tracker import GL, GLInterface, create_context
+from gallette.state_tracker import GL, GLInterface, create_context
 from tests.conftest import native_context
 from tests.state_tracker.helpers import errors, pixels
 

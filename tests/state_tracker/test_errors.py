@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from compiler.errors import ResetError
-from state_tracker import GL, GLInterface
+from gallette.compiler.errors import ResetError
+from gallette.state_tracker import GL, GLInterface
 from tests.state_tracker.helpers import errors, program, quad
 
 E, V, OP = "GL_INVALID_ENUM", "GL_INVALID_VALUE", "GL_INVALID_OPERATION"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from state_tracker import GL, GLInterface, create_context
+from gallette.state_tracker import GL, GLInterface, create_context
 from tests.conftest import native_context
 from tests.state_tracker.conftest import IMPLEMENTATIONS
 from tests.state_tracker.helpers import errors, pixels, program

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from state_tracker import GL, GLInterface
+from gallette.state_tracker import GL, GLInterface
 from tests.state_tracker.helpers import errors, pixels, program, quad
 
 

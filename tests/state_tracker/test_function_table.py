@@ -6,9 +6,9 @@ import ctypes
 
 import pytest
 
-from state_tracker.entry_points.enums import GL
-from state_tracker.entry_points.functions import FUNCTIONS, Kind, method_name
-from state_tracker.entry_points.registry import implementations
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.functions import FUNCTIONS, Kind, method_name
+from gallette.state_tracker.entry_points.registry import implementations
 
 
 @pytest.mark.parametrize(

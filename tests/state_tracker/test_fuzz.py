@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler.errors import GalletteError
-from state_tracker import GL, create_context
-from state_tracker.context import Context
-from state_tracker.entry_points.functions import FUNCTIONS, Function, Kind, Param
-from state_tracker.entry_points.registry import implementations
+from gallette.compiler.errors import GalletteError
+from gallette.state_tracker import GL, create_context
+from gallette.state_tracker.context import Context
+from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function, Kind, Param
+from gallette.state_tracker.entry_points.registry import implementations
 
 # Enums that lead somewhere; the rest of the enums are there as well.
 _NAMES = """

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipe.resource import LeakError
-from state_tracker import GL, GLInterface, create_context
-from state_tracker.context import Context
+from gallette.pipe.resource import LeakError
+from gallette.state_tracker import GL, GLInterface, create_context
+from gallette.state_tracker.context import Context
 from tests.state_tracker.helpers import errors, pixels, program, quad
 
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler.nir.ownership import COUNTERS
-from pipe.caps import Caps
-from pipe.interface import Screen
-from pipe.loader import create_screen
-from state_tracker import GL, GLInterface, create_context
-from state_tracker import context as context_module
+from gallette.compiler.nir.ownership import COUNTERS
+from gallette.pipe.caps import Caps
+from gallette.pipe.interface import Screen
+from gallette.pipe.loader import create_screen
+from gallette.state_tracker import GL, GLInterface, create_context
+from gallette.state_tracker import context as context_module
 from tests.state_tracker.helpers import compiled, errors, pixels
 from tests.state_tracker.test_compatibility import (
     alpha_tested,

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from state_tracker import GLInterface, create_context
+from gallette.state_tracker import GLInterface, create_context
 from tests import moderngl_scripts
 from tests.conftest import native_context
 

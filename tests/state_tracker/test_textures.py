@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from state_tracker import GL, GLInterface
+from gallette.state_tracker import GL, GLInterface
 from tests.state_tracker.helpers import errors, pixels, program, quad
 
 SAMPLE_FS = """#version 330

@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 @functools.cache
 def native_problem() -> str:
     """Why there is no native GL ("" if there is one)."""
-    from compiler.errors import GalletteError
-    from state_tracker import create_context
+    from gallette.compiler.errors import GalletteError
+    from gallette.state_tracker import create_context
 
     os.environ.setdefault("EGL_PLATFORM", "surfaceless")
     os.environ.setdefault("LIBGL_ALWAYS_SOFTWARE", "1")

@@ -182,7 +182,7 @@ def test_an_interrupt_ends_a_run_cleanly(tmp_path: Path) -> None:
     root = Path(__file__).resolve().parent.parent.parent
     (tmp_path / "sitecustomize.py").write_text(
         "import pathlib, sys, time\n"
-        "if 'piglit_subset.worker' in ' '.join(sys.orig_argv):\n"
+        "if 'gallette.piglit_subset.worker' in ' '.join(sys.orig_argv):\n"
         "    pathlib.Path('started').touch()\n"
         "    time.sleep(60)\n"
     )

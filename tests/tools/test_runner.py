@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from compiler.errors import InputError
-from piglit_subset import known
-from piglit_subset.execute import run_file, run_test
-from piglit_subset.pool import run_all
-from piglit_subset.results import Entry, Run, entry_of, read_run, write_run
-from piglit_subset.shader_test import parse_text
-from piglit_subset.suite import BUNDLED, find_tests
-from piglit_subset.summary import pass_rate, summarise
+from gallette.compiler.errors import InputError
+from gallette.piglit_subset import known
+from gallette.piglit_subset.execute import run_file, run_test
+from gallette.piglit_subset.pool import run_all
+from gallette.piglit_subset.results import Entry, Run, entry_of, read_run, write_run
+from gallette.piglit_subset.shader_test import parse_text
+from gallette.piglit_subset.suite import BUNDLED, find_tests
+from gallette.piglit_subset.summary import pass_rate, summarise
 
 pytestmark = pytest.mark.native
 

@@ -7,12 +7,12 @@ import contextlib
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler.errors import GalletteError
-from piglit_subset import commands
-from piglit_subset.requirements import Skip, context_needs
-from piglit_subset.shader_test import parse_text
-from piglit_subset.suite import BUNDLED
-from piglit_subset.vertices import parse_vertex_data
+from gallette.compiler.errors import GalletteError
+from gallette.piglit_subset import commands
+from gallette.piglit_subset.requirements import Skip, context_needs
+from gallette.piglit_subset.shader_test import parse_text
+from gallette.piglit_subset.suite import BUNDLED
+from gallette.piglit_subset.vertices import parse_vertex_data
 
 TEXTS = [p.read_text() for p in sorted(BUNDLED.rglob("*.shader_test"))]
 NOISE = st.text(st.characters(codec="utf-8"), max_size=30)

@@ -7,12 +7,12 @@ import textwrap
 
 import pytest
 
-from compiler.errors import InputError
-from piglit_subset import commands
-from piglit_subset.requirements import Skip, context_needs
-from piglit_subset.shader_test import parse_text
-from piglit_subset.text import Line, parse_double, parse_float, parse_integer
-from piglit_subset.vertices import parse_vertex_data
+from gallette.compiler.errors import InputError
+from gallette.piglit_subset import commands
+from gallette.piglit_subset.requirements import Skip, context_needs
+from gallette.piglit_subset.shader_test import parse_text
+from gallette.piglit_subset.text import Line, parse_double, parse_float, parse_integer
+from gallette.piglit_subset.vertices import parse_vertex_data
 
 
 def parse(text: str):

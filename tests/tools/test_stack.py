@@ -15,13 +15,14 @@ from gallette.lessons.dvec_inputs import split
 from gallette.lessons.ownership import MODELS, simulate
 from gallette.lessons.shaders import link
 from gallette.lessons.variants import collect
+from gallette.piglit_subset.environment import child_environment
+from gallette.piglit_subset.pool import run_all
+from gallette.piglit_subset.suite import BUNDLED, find_tests
 from gallette.references import load
 from gallette.render import render_scenes
 from gallette.reports.html import write_lesson
 from gallette.scenes import SCENES, depth_prepass
 from gallette.tracing import trace_target
-from piglit_subset.pool import run_all, worker_environment
-from piglit_subset.suite import BUNDLED, find_tests
 
 # A machine without native GL, for those who ask EGL.
 NO_GL = {"__EGL_VENDOR_LIBRARY_FILENAMES": "/dev/null", "GALLETTE_REQUIRE_REFERENCE": "0"}
@@ -29,7 +30,7 @@ NO_GL = {"__EGL_VENDOR_LIBRARY_FILENAMES": "/dev/null", "GALLETTE_REQUIRE_REFERE
 
 def test_bundled_tests_pass_on_numpipe() -> None:
     """With the validator looking at every shader after every pass."""
-    environment = {**worker_environment("numpipe", 2), "GALLETTE_DEBUG": "nir:validate"}
+    environment = {**child_environment("numpipe", 2), "GALLETTE_DEBUG": "nir:validate"}
     tests = find_tests([])
     reports = run_all(tests, "numpipe", jobs=2, timeout=120, environment=environment)
     assert {r.name: r.reason for r in reports if r.result != "pass"} == {}

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from compiler.glsl.check.typenames import TYPE_NAMES
-from compiler.glsl.language import Language
-from compiler.nir import types as t
-from compiler.nir.types import Base, Type
+from gallette.compiler.glsl.check.typenames import TYPE_NAMES
+from gallette.compiler.glsl.language import Language
+from gallette.compiler.nir import types as t
+from gallette.compiler.nir.types import Base, Type
 
 __all__ = ["Overload", "builtin_names", "overloads"]
 

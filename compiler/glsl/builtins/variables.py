@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from compiler.glsl.builtins.limits import CONSTANTS, Limits
-from compiler.glsl.check.typenames import TYPE_NAMES
-from compiler.glsl.language import Language
-from compiler.nir import types as t
-from compiler.nir.types import Field, Type
+from gallette.compiler.glsl.builtins.limits import CONSTANTS, Limits
+from gallette.compiler.glsl.check.typenames import TYPE_NAMES
+from gallette.compiler.glsl.language import Language
+from gallette.compiler.nir import types as t
+from gallette.compiler.nir.types import Field, Type
 
 __all__ = ["STRUCTS", "BuiltinVariable", "constant", "lookup", "names", "per_vertex_fields"]
 

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from compiler.glsl.builtins import variables
-from compiler.glsl.builtins.functions import builtin_names
-from compiler.glsl.builtins.limits import Limits
-from compiler.glsl.check import fold, hir
-from compiler.glsl.check.conversions import can_convert
-from compiler.glsl.check.typenames import TYPE_NAMES
-from compiler.glsl.diagnostics import Abort, Log, did_you_mean
-from compiler.glsl.language import Language
-from compiler.glsl.parse.syntax import Node
-from compiler.nir import types as t
-from compiler.nir.types import Base, Type
+from gallette.compiler.glsl.builtins import variables
+from gallette.compiler.glsl.builtins.functions import builtin_names
+from gallette.compiler.glsl.builtins.limits import Limits
+from gallette.compiler.glsl.check import fold, hir
+from gallette.compiler.glsl.check.conversions import can_convert
+from gallette.compiler.glsl.check.typenames import TYPE_NAMES
+from gallette.compiler.glsl.diagnostics import Abort, Log, did_you_mean
+from gallette.compiler.glsl.language import Language
+from gallette.compiler.glsl.parse.syntax import Node
+from gallette.compiler.nir import types as t
+from gallette.compiler.nir.types import Base, Type
 
 __all__ = ["CheckerBase", "FunctionSet", "Symbol", "constant_value"]
 

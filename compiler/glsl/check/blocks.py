@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from compiler.glsl.builtins import variables
-from compiler.glsl.check import hir
-from compiler.glsl.check.variables import VariableChecker
-from compiler.glsl.parse import syntax as s
-from compiler.nir import types as t
-from compiler.nir.types import Base, Field, Type
+from gallette.compiler.glsl.builtins import variables
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.variables import VariableChecker
+from gallette.compiler.glsl.parse import syntax as s
+from gallette.compiler.nir import types as t
+from gallette.compiler.nir.types import Base, Field, Type
 
 __all__ = ["BlockChecker"]
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 
-from compiler.glsl.builtins.functions import Overload, overloads
-from compiler.glsl.check import hir
-from compiler.glsl.check.base import FunctionSet, constant_value
-from compiler.glsl.check.constructors import ConstructorChecker
-from compiler.glsl.check.conversions import can_convert, conversion_rank
-from compiler.glsl.check.fold_builtins import fold_builtin
-from compiler.glsl.diagnostics import Abort
-from compiler.glsl.parse import syntax as s
-from compiler.nir import types as t
-from compiler.nir.types import Base, Type
+from gallette.compiler.glsl.builtins.functions import Overload, overloads
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.base import FunctionSet, constant_value
+from gallette.compiler.glsl.check.constructors import ConstructorChecker
+from gallette.compiler.glsl.check.conversions import can_convert, conversion_rank
+from gallette.compiler.glsl.check.fold_builtins import fold_builtin
+from gallette.compiler.glsl.diagnostics import Abort
+from gallette.compiler.glsl.parse import syntax as s
+from gallette.compiler.nir import types as t
+from gallette.compiler.nir.types import Base, Type
 
 __all__ = ["CallChecker"]
 

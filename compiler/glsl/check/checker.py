@@ -6,16 +6,16 @@ functions. Whatever is wrong is reported to the log; checking goes on with the n
 
 from __future__ import annotations
 
-from compiler.glsl.builtins.limits import Limits
-from compiler.glsl.check import hir
-from compiler.glsl.check.base import constant_value
-from compiler.glsl.check.conversions import can_convert
-from compiler.glsl.check.functions import FunctionChecker, find_recursion
-from compiler.glsl.diagnostics import Abort, Log, TooManyErrors
-from compiler.glsl.language import Language
-from compiler.glsl.parse import syntax as s
-from compiler.nir import types as t
-from compiler.nir.types import Base
+from gallette.compiler.glsl.builtins.limits import Limits
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.base import constant_value
+from gallette.compiler.glsl.check.conversions import can_convert
+from gallette.compiler.glsl.check.functions import FunctionChecker, find_recursion
+from gallette.compiler.glsl.diagnostics import Abort, Log, TooManyErrors
+from gallette.compiler.glsl.language import Language
+from gallette.compiler.glsl.parse import syntax as s
+from gallette.compiler.nir import types as t
+from gallette.compiler.nir.types import Base
 
 __all__ = ["check"]
 

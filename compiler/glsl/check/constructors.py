@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
-from compiler.glsl.check import hir
-from compiler.glsl.check.base import CheckerBase, constant_value
-from compiler.glsl.check.conversions import shape_with
-from compiler.glsl.parse import syntax as s
-from compiler.nir import types as t
-from compiler.nir.types import Type
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.base import CheckerBase, constant_value
+from gallette.compiler.glsl.check.conversions import shape_with
+from gallette.compiler.glsl.parse import syntax as s
+from gallette.compiler.nir import types as t
+from gallette.compiler.nir.types import Type
 
 __all__ = ["ConstructorChecker"]
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from compiler.glsl.check import fold, hir
-from compiler.glsl.check.base import FunctionSet, constant_value
-from compiler.glsl.check.calls import CallChecker
-from compiler.glsl.check.conversions import can_convert, common_base, operator_type, shape_with
-from compiler.glsl.diagnostics import Abort, did_you_mean
-from compiler.glsl.parse import syntax as s
-from compiler.nir import types as t
-from compiler.nir.types import Base, Type
+from gallette.compiler.glsl.check import fold, hir
+from gallette.compiler.glsl.check.base import FunctionSet, constant_value
+from gallette.compiler.glsl.check.calls import CallChecker
+from gallette.compiler.glsl.check.conversions import (
+    can_convert,
+    common_base,
+    operator_type,
+    shape_with,
+)
+from gallette.compiler.glsl.diagnostics import Abort, did_you_mean
+from gallette.compiler.glsl.parse import syntax as s
+from gallette.compiler.nir import types as t
+from gallette.compiler.nir.types import Base, Type
 
 __all__ = ["ExpressionChecker"]
 

@@ -12,8 +12,8 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from compiler.glsl.check.hir import Value
-from compiler.nir.types import Base, Type
+from gallette.compiler.glsl.check.hir import Value
+from gallette.compiler.nir.types import Base, Type
 
 __all__ = ["binary", "convert", "equal", "round_to", "unary"]
 

@@ -11,9 +11,9 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from compiler.glsl.check import fold
-from compiler.glsl.check.hir import Value
-from compiler.nir.types import Base, Type
+from gallette.compiler.glsl.check import fold
+from gallette.compiler.glsl.check.hir import Value
+from gallette.compiler.nir.types import Base, Type
 
 __all__ = ["fold_builtin"]
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 
-from compiler.glsl.builtins.functions import overloads
-from compiler.glsl.check import hir
-from compiler.glsl.check.base import FunctionSet
-from compiler.glsl.check.blocks import BlockChecker
-from compiler.glsl.diagnostics import Abort
-from compiler.glsl.parse import syntax as s
-from compiler.nir import types as t
-from compiler.nir.types import Type
+from gallette.compiler.glsl.builtins.functions import overloads
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.base import FunctionSet
+from gallette.compiler.glsl.check.blocks import BlockChecker
+from gallette.compiler.glsl.diagnostics import Abort
+from gallette.compiler.glsl.parse import syntax as s
+from gallette.compiler.nir import types as t
+from gallette.compiler.nir.types import Type
 
 __all__ = ["FunctionChecker", "find_recursion"]
 

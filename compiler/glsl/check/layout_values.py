@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from compiler.glsl.check import hir
-from compiler.glsl.check.layouts import IMAGE_FORMATS
-from compiler.glsl.check.types import TypeChecker
-from compiler.glsl.parse import syntax as s
-from compiler.nir.types import Base
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS
+from gallette.compiler.glsl.check.types import TypeChecker
+from gallette.compiler.glsl.parse import syntax as s
+from gallette.compiler.nir.types import Base
 
 __all__ = ["LayoutValueChecker"]
 

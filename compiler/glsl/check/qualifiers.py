@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from compiler.glsl.check import hir
-from compiler.glsl.check.expressions import ExpressionChecker
-from compiler.glsl.check.layouts import IMAGE_FORMATS, LAYOUTS
-from compiler.glsl.diagnostics import did_you_mean
-from compiler.glsl.parse import syntax as s
-from compiler.nir.types import Base, Type
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.expressions import ExpressionChecker
+from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS, LAYOUTS
+from gallette.compiler.glsl.diagnostics import did_you_mean
+from gallette.compiler.glsl.parse import syntax as s
+from gallette.compiler.nir.types import Base, Type
 
 __all__ = ["QualifierChecker"]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from compiler.glsl.check import hir
-from compiler.glsl.check.layout_values import LayoutValueChecker
-from compiler.glsl.check.layouts import PRIMITIVES
-from compiler.glsl.parse import syntax as s
-from compiler.nir import types as t
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.layout_values import LayoutValueChecker
+from gallette.compiler.glsl.check.layouts import PRIMITIVES
+from gallette.compiler.glsl.parse import syntax as s
+from gallette.compiler.nir import types as t
 
 __all__ = ["StageLayoutChecker"]
 

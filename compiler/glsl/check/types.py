@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from compiler.glsl.check import hir
-from compiler.glsl.check.qualifiers import QualifierChecker
-from compiler.glsl.check.typenames import TYPE_NAMES
-from compiler.glsl.parse import syntax as s
-from compiler.nir import types as t
-from compiler.nir.types import Base, Field, Type
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.qualifiers import QualifierChecker
+from gallette.compiler.glsl.check.typenames import TYPE_NAMES
+from gallette.compiler.glsl.parse import syntax as s
+from gallette.compiler.nir import types as t
+from gallette.compiler.nir.types import Base, Field, Type
 
 __all__ = ["TypeChecker"]
 

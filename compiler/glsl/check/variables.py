@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from compiler.glsl.check import hir
-from compiler.glsl.check.base import constant_value
-from compiler.glsl.check.layouts import IMAGE_FORMATS
-from compiler.glsl.check.stage_layout import StageLayoutChecker
-from compiler.glsl.diagnostics import Abort
-from compiler.glsl.parse import syntax as s
-from compiler.nir import types as t
-from compiler.nir.types import Base, Type
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.base import constant_value
+from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS
+from gallette.compiler.glsl.check.stage_layout import StageLayoutChecker
+from gallette.compiler.glsl.diagnostics import Abort
+from gallette.compiler.glsl.parse import syntax as s
+from gallette.compiler.nir import types as t
+from gallette.compiler.nir.types import Base, Type
 
 __all__ = ["VariableChecker"]
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from compiler.glsl.builtins.limits import Limits
-from compiler.glsl.check import hir
-from compiler.glsl.link.errors import LinkLog
-from compiler.glsl.link.layout import block_layout, leaves
-from compiler.glsl.link.program import LinkedProgram, Uniform, UniformBlock
-from compiler.glsl.link.stage import StageUnit, same_block
-from compiler.glsl.lower.context import StageVariables, access_flags
-from compiler.nir import types as t
-from compiler.nir.ir import Mode, Stage, Variable
-from compiler.nir.types import Type
+from gallette.compiler.glsl.builtins.limits import Limits
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.link.errors import LinkLog
+from gallette.compiler.glsl.link.layout import block_layout, leaves
+from gallette.compiler.glsl.link.program import LinkedProgram, Uniform, UniformBlock
+from gallette.compiler.glsl.link.stage import StageUnit, same_block
+from gallette.compiler.glsl.lower.context import StageVariables, access_flags
+from gallette.compiler.nir import types as t
+from gallette.compiler.nir.ir import Mode, Stage, Variable
+from gallette.compiler.nir.types import Type
 
 __all__ = ["BlockLinker"]
 

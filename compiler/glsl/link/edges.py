@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from compiler.glsl.builtins.limits import Limits
-from compiler.glsl.check import hir
-from compiler.glsl.link.errors import LinkLog
-from compiler.glsl.link.program import Attribute, FragOutput, LinkedProgram, LinkOptions
-from compiler.glsl.link.stage import StageUnit
-from compiler.glsl.lower.context import StageVariables
-from compiler.nir import types as t
-from compiler.nir.ir import Mode, Stage, Variable
-from compiler.nir.slots import FragResult, VaryingSlot, VertAttrib
-from compiler.nir.types import Type
+from gallette.compiler.glsl.builtins.limits import Limits
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.link.errors import LinkLog
+from gallette.compiler.glsl.link.program import Attribute, FragOutput, LinkedProgram, LinkOptions
+from gallette.compiler.glsl.link.stage import StageUnit
+from gallette.compiler.glsl.lower.context import StageVariables
+from gallette.compiler.nir import types as t
+from gallette.compiler.nir.ir import Mode, Stage, Variable
+from gallette.compiler.nir.slots import FragResult, VaryingSlot, VertAttrib
+from gallette.compiler.nir.types import Type
 
 __all__ = ["link_attributes", "link_builtins", "link_fragment_outputs"]
 
@@ -222,7 +222,7 @@ def _distances(unit: StageUnit, program: LinkedProgram) -> None:
 
 def _per_vertex_block(unit: StageUnit, var: hir.Variable, variables: StageVariables) -> None:
     """`gl_in[i].gl_Position` is element i of a per-vertex variable at that slot."""
-    from compiler.glsl.builtins.variables import per_vertex_fields
+    from gallette.compiler.glsl.builtins.variables import per_vertex_fields
 
     block = var.block
     assert block is not None

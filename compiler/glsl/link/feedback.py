@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from compiler.glsl.builtins.limits import Limits
-from compiler.glsl.link.errors import LinkLog
-from compiler.glsl.link.interface import Port
-from compiler.glsl.link.program import LinkOptions, StreamOutput, StreamVarying
-from compiler.glsl.link.stage import StageUnit
-from compiler.glsl.lower.context import StageVariables
-from compiler.nir.layout import align
-from compiler.nir.slots import VaryingSlot
-from compiler.nir.types import Type
+from gallette.compiler.glsl.builtins.limits import Limits
+from gallette.compiler.glsl.link.errors import LinkLog
+from gallette.compiler.glsl.link.interface import Port
+from gallette.compiler.glsl.link.program import LinkOptions, StreamOutput, StreamVarying
+from gallette.compiler.glsl.link.stage import StageUnit
+from gallette.compiler.glsl.lower.context import StageVariables
+from gallette.compiler.nir.layout import align
+from gallette.compiler.nir.slots import VaryingSlot
+from gallette.compiler.nir.types import Type
 
 __all__ = ["link_feedback"]
 

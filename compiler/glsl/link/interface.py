@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from compiler.glsl.builtins.limits import Limits
-from compiler.glsl.check import hir
-from compiler.glsl.language import Language
-from compiler.glsl.link.errors import LinkLog
-from compiler.glsl.link.layout import sized_block
-from compiler.glsl.link.stage import StageUnit, merge_types
-from compiler.glsl.lower.context import StageVariables
-from compiler.nir import types as t
-from compiler.nir.ir import Mode, Stage, Variable
-from compiler.nir.slots import VaryingSlot
-from compiler.nir.types import Type
+from gallette.compiler.glsl.builtins.limits import Limits
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.language import Language
+from gallette.compiler.glsl.link.errors import LinkLog
+from gallette.compiler.glsl.link.layout import sized_block
+from gallette.compiler.glsl.link.stage import StageUnit, merge_types
+from gallette.compiler.glsl.lower.context import StageVariables
+from gallette.compiler.nir import types as t
+from gallette.compiler.nir.ir import Mode, Stage, Variable
+from gallette.compiler.nir.slots import VaryingSlot
+from gallette.compiler.nir.types import Type
 
 __all__ = ["Port", "VaryingLinker", "ports"]
 

@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from compiler.glsl.check import hir
-from compiler.nir import types as t
-from compiler.nir.layout import STD140, STD430, align, explicit_size, explicit_type, size_align
-from compiler.nir.types import Field, Type
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.nir import types as t
+from gallette.compiler.nir.layout import (
+    STD140,
+    STD430,
+    align,
+    explicit_size,
+    explicit_type,
+    size_align,
+)
+from gallette.compiler.nir.types import Field, Type
 
 __all__ = ["Leaf", "block_layout", "leaves", "sized_block"]
 

@@ -9,25 +9,25 @@ from __future__ import annotations
 
 import sys
 
-from compiler import debug
-from compiler.errors import CompileError
-from compiler.glsl.check import hir
-from compiler.glsl.language import Language
-from compiler.glsl.link.edges import link_attributes, link_builtins, link_fragment_outputs
-from compiler.glsl.link.errors import LinkLog, LinkStop
-from compiler.glsl.link.feedback import link_feedback
-from compiler.glsl.link.interface import VaryingLinker
-from compiler.glsl.link.program import LinkedProgram, LinkOptions, Varying
-from compiler.glsl.link.resources import ResourceLinker
-from compiler.glsl.link.stage import StageUnit, join_stage
-from compiler.glsl.link.stage_rules import check_program, check_stage
-from compiler.glsl.lower.context import StageVariables
-from compiler.glsl.lower.stage import lower_stage
-from compiler.nir.ir import Shader, Stage
-from compiler.nir.linking import link_varyings
-from compiler.nir.optimize import DEFAULT, OptimizeOptions, optimize
-from compiler.nir.pass_runner import run_passes
-from compiler.nir.pipeline import to_driver_form
+from gallette.compiler import debug
+from gallette.compiler.errors import CompileError
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.language import Language
+from gallette.compiler.glsl.link.edges import link_attributes, link_builtins, link_fragment_outputs
+from gallette.compiler.glsl.link.errors import LinkLog, LinkStop
+from gallette.compiler.glsl.link.feedback import link_feedback
+from gallette.compiler.glsl.link.interface import VaryingLinker
+from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions, Varying
+from gallette.compiler.glsl.link.resources import ResourceLinker
+from gallette.compiler.glsl.link.stage import StageUnit, join_stage
+from gallette.compiler.glsl.link.stage_rules import check_program, check_stage
+from gallette.compiler.glsl.lower.context import StageVariables
+from gallette.compiler.glsl.lower.stage import lower_stage
+from gallette.compiler.nir.ir import Shader, Stage
+from gallette.compiler.nir.linking import link_varyings
+from gallette.compiler.nir.optimize import DEFAULT, OptimizeOptions, optimize
+from gallette.compiler.nir.pass_runner import run_passes
+from gallette.compiler.nir.pipeline import to_driver_form
 
 __all__ = ["link"]
 
@@ -191,7 +191,7 @@ class _Linker:
             program.shaders[stage] = lower_stage(unit, self.variables[stage], program)
         for shader in program.shaders.values():
             if debug.is_set("glsl:dump"):
-                from compiler.nir.printer import print_shader
+                from gallette.compiler.nir.printer import print_shader
 
                 print(print_shader(shader), file=sys.stderr)
             if self.options.optimize:

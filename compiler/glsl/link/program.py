@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from compiler.glsl.builtins.limits import DEFAULT_LIMITS, Limits
-from compiler.nir.ir import Shader, Stage
-from compiler.nir.types import Type
+from gallette.compiler.glsl.builtins.limits import DEFAULT_LIMITS, Limits
+from gallette.compiler.nir.ir import Shader, Stage
+from gallette.compiler.nir.types import Type
 
 __all__ = [
     "AtomicBuffer",

@@ -11,26 +11,26 @@ import struct
 from dataclasses import dataclass, field
 from typing import Any
 
-from compiler.glsl.builtins.limits import Limits
-from compiler.glsl.check import hir
-from compiler.glsl.check.base import constant_value
-from compiler.glsl.check.layouts import IMAGE_FORMATS
-from compiler.glsl.link.blocks import BlockLinker
-from compiler.glsl.link.errors import LinkLog
-from compiler.glsl.link.layout import Leaf, leaves
-from compiler.glsl.link.program import (
+from gallette.compiler.glsl.builtins.limits import Limits
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.base import constant_value
+from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS
+from gallette.compiler.glsl.link.blocks import BlockLinker
+from gallette.compiler.glsl.link.errors import LinkLog
+from gallette.compiler.glsl.link.layout import Leaf, leaves
+from gallette.compiler.glsl.link.program import (
     AtomicBuffer,
     LinkedProgram,
     SubroutineUniform,
     Uniform,
 )
-from compiler.glsl.link.stage import StageUnit, merge_types
-from compiler.glsl.lower.context import StageVariables, access_flags
-from compiler.glsl.lower.values import constant_bits
-from compiler.nir import types as t
-from compiler.nir.ir import Mode, Stage, Variable
-from compiler.nir.layout import align, explicit_type, size_align
-from compiler.nir.types import Base, Type
+from gallette.compiler.glsl.link.stage import StageUnit, merge_types
+from gallette.compiler.glsl.lower.context import StageVariables, access_flags
+from gallette.compiler.glsl.lower.values import constant_bits
+from gallette.compiler.nir import types as t
+from gallette.compiler.nir.ir import Mode, Stage, Variable
+from gallette.compiler.nir.layout import align, explicit_type, size_align
+from gallette.compiler.nir.types import Base, Type
 
 __all__ = ["ResourceLinker"]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from compiler.glsl.check import fold, hir
-from compiler.glsl.check.base import constant_value
-from compiler.glsl.check.functions import find_recursion
-from compiler.glsl.language import Language
-from compiler.glsl.link.errors import LinkLog
-from compiler.nir import types as t
-from compiler.nir.ir import Stage
-from compiler.nir.types import Type
+from gallette.compiler.glsl.check import fold, hir
+from gallette.compiler.glsl.check.base import constant_value
+from gallette.compiler.glsl.check.functions import find_recursion
+from gallette.compiler.glsl.language import Language
+from gallette.compiler.glsl.link.errors import LinkLog
+from gallette.compiler.nir import types as t
+from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.types import Type
 
 __all__ = ["StageUnit", "join_stage", "merge_types"]
 

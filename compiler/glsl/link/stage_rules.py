@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from compiler.glsl.builtins.limits import Limits
-from compiler.glsl.check.layouts import PRIMITIVES
-from compiler.glsl.language import Language
-from compiler.glsl.link.errors import LinkLog
-from compiler.glsl.link.program import LinkOptions
-from compiler.glsl.link.stage import StageUnit
-from compiler.nir import types as t
-from compiler.nir.ir import Stage
+from gallette.compiler.glsl.builtins.limits import Limits
+from gallette.compiler.glsl.check.layouts import PRIMITIVES
+from gallette.compiler.glsl.language import Language
+from gallette.compiler.glsl.link.errors import LinkLog
+from gallette.compiler.glsl.link.program import LinkOptions
+from gallette.compiler.glsl.link.stage import StageUnit
+from gallette.compiler.nir import types as t
+from gallette.compiler.nir.ir import Stage
 
 __all__ = ["check_program", "check_stage"]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from compiler.glsl.check import hir
-from compiler.glsl.check.layouts import PRIMITIVES
-from compiler.glsl.lower.values import Value, constant_bits, store
-from compiler.nir.builder import Builder
-from compiler.nir.ir import Access, Def, Deref, Mode, Shader, Stage, Variable
-from compiler.nir.ir import Function as NirFunction
-from compiler.nir.types import Type
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.layouts import PRIMITIVES
+from gallette.compiler.glsl.lower.values import Value, constant_bits, store
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir import Access, Def, Deref, Mode, Shader, Stage, Variable
+from gallette.compiler.nir.ir import Function as NirFunction
+from gallette.compiler.nir.types import Type
 
 __all__ = ["Lowering", "Place", "StageVariables"]
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from compiler.glsl.check import hir
-from compiler.glsl.lower import matrices, trigonometry
-from compiler.glsl.lower.math_table import MATH, Lower, imm, row
-from compiler.glsl.lower.values import Value
-from compiler.nir.builder import Builder
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.lower import matrices, trigonometry
+from gallette.compiler.glsl.lower.math_table import MATH, Lower, imm, row
+from gallette.compiler.glsl.lower.values import Value
+from gallette.compiler.nir.builder import Builder
 
 __all__ = ["MATH", "lower_math"]
 

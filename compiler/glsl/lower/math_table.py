@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from compiler.glsl.check import hir
-from compiler.nir.builder import Builder
-from compiler.nir.ir import Def
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir import Def
 
 __all__ = ["MATH", "Lower", "imm", "row"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from compiler.glsl.check import hir
-from compiler.glsl.lower.math_table import row
-from compiler.nir.builder import Builder
-from compiler.nir.ir import Def
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.lower.math_table import row
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir import Def
 
 __all__: list[str] = []
 

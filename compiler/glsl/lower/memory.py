@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from compiler.glsl.check import hir
-from compiler.glsl.lower.textures import TextureLowering
-from compiler.glsl.lower.values import Value
-from compiler.nir.ir import Def, Deref
-from compiler.nir.types import Base, Dim
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.lower.textures import TextureLowering
+from gallette.compiler.glsl.lower.values import Value
+from gallette.compiler.nir.ir import Def, Deref
+from gallette.compiler.nir.types import Base, Dim
 
 __all__ = ["MemoryLowering"]
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from compiler.glsl.check import hir
-from compiler.glsl.check.base import constant_value
-from compiler.glsl.link.program import LinkedProgram
-from compiler.glsl.link.stage import StageUnit
-from compiler.glsl.lower.context import StageVariables
-from compiler.glsl.lower.statements import StatementLowering
-from compiler.glsl.lower.values import constant_bits, store
-from compiler.nir.builder import Builder
-from compiler.nir.ir import Mode, Shader, Stage, Variable
-from compiler.nir.slots import FragResult
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.base import constant_value
+from gallette.compiler.glsl.link.program import LinkedProgram
+from gallette.compiler.glsl.link.stage import StageUnit
+from gallette.compiler.glsl.lower.context import StageVariables
+from gallette.compiler.glsl.lower.statements import StatementLowering
+from gallette.compiler.glsl.lower.values import constant_bits, store
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir import Mode, Shader, Stage, Variable
+from gallette.compiler.nir.slots import FragResult
 
 __all__ = ["lower_stage"]
 

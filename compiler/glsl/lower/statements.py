@@ -7,16 +7,16 @@ inlining the copies dissolve.
 
 from __future__ import annotations
 
-from compiler.glsl.check import hir
-from compiler.glsl.lower.context import Place
-from compiler.glsl.lower.expressions import ExpressionLowering
-from compiler.glsl.lower.math import lower_math
-from compiler.glsl.lower.memory import MemoryLowering
-from compiler.glsl.lower.values import Value, store
-from compiler.nir import types as t
-from compiler.nir.builder import Builder
-from compiler.nir.ir import Def, Deref, FunctionImpl, Mode, Parameter, Variable
-from compiler.nir.ir import Function as NirFunction
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.lower.context import Place
+from gallette.compiler.glsl.lower.expressions import ExpressionLowering
+from gallette.compiler.glsl.lower.math import lower_math
+from gallette.compiler.glsl.lower.memory import MemoryLowering
+from gallette.compiler.glsl.lower.values import Value, store
+from gallette.compiler.nir import types as t
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir import Def, Deref, FunctionImpl, Mode, Parameter, Variable
+from gallette.compiler.nir.ir import Function as NirFunction
 
 __all__ = ["StatementLowering"]
 
@@ -58,7 +58,7 @@ class StatementLowering(MemoryLowering):
         return results[0]
 
     def convert_value(self, value: Value, source: t.Type, target: t.Type) -> Value:
-        from compiler.glsl.lower.values import convert
+        from gallette.compiler.glsl.lower.values import convert
 
         if isinstance(value, list):
             return [convert(self.b, column, source, target) for column in value]

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from compiler.glsl.check import hir
-from compiler.glsl.check.base import constant_value
-from compiler.glsl.lower.expressions import ExpressionLowering
-from compiler.glsl.lower.values import Value
-from compiler.nir.ir import Def, Deref
-from compiler.nir.types import Base, Dim, Type
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.base import constant_value
+from gallette.compiler.glsl.lower.expressions import ExpressionLowering
+from gallette.compiler.glsl.lower.values import Value
+from gallette.compiler.nir.ir import Def, Deref
+from gallette.compiler.nir.types import Base, Dim, Type
 
 __all__ = ["TextureLowering"]
 

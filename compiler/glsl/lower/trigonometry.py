@@ -9,10 +9,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from compiler.glsl.check import hir
-from compiler.glsl.lower.math_table import imm, row
-from compiler.nir.builder import Builder
-from compiler.nir.ir import Def
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.lower.math_table import imm, row
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir import Def
 
 __all__: list[str] = []
 

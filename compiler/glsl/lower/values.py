@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from compiler.glsl.check.hir import Value as ConstValue
-from compiler.nir.builder import Builder, float_bits
-from compiler.nir.ir import Def, Deref
-from compiler.nir.types import Type
+from gallette.compiler.glsl.check.hir import Value as ConstValue
+from gallette.compiler.nir.builder import Builder, float_bits
+from gallette.compiler.nir.ir import Def, Deref
+from gallette.compiler.nir.types import Type
 
 __all__ = ["Value", "constant", "constant_bits", "convert", "letter", "load", "store"]
 

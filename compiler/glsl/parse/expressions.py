@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from compiler.glsl.builtins.variables import STRUCTS
-from compiler.glsl.diagnostics import Abort, Log, did_you_mean
-from compiler.glsl.language import Language
-from compiler.glsl.parse import syntax as s
-from compiler.glsl.parse.lexer import Token, number_value
+from gallette.compiler.glsl.builtins.variables import STRUCTS
+from gallette.compiler.glsl.diagnostics import Abort, Log, did_you_mean
+from gallette.compiler.glsl.language import Language
+from gallette.compiler.glsl.parse import syntax as s
+from gallette.compiler.glsl.parse.lexer import Token, number_value
 
 __all__ = ["MAX_NESTING", "ExpressionParser"]
 

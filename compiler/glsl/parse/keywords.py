@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from compiler.glsl.check.typenames import TYPE_AVAILABILITY
-from compiler.glsl.diagnostics import Log
-from compiler.glsl.language import Language
-from compiler.glsl.parse.lexer import Token
+from gallette.compiler.glsl.check.typenames import TYPE_AVAILABILITY
+from gallette.compiler.glsl.diagnostics import Log
+from gallette.compiler.glsl.language import Language
+from gallette.compiler.glsl.parse.lexer import Token
 
 __all__ = ["classify"]
 

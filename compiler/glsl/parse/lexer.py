@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from compiler.glsl.diagnostics import Log
+from gallette.compiler.glsl.diagnostics import Log
 
 __all__ = ["Token", "number_value", "tokenize"]
 

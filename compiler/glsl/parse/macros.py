@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from compiler.glsl.diagnostics import Log
-from compiler.glsl.parse.lexer import Token, tokenize
-from compiler.glsl.parse.source import SourceMap
+from gallette.compiler.glsl.diagnostics import Log
+from gallette.compiler.glsl.parse.lexer import Token, tokenize
+from gallette.compiler.glsl.parse.source import SourceMap
 
 __all__ = ["Expander", "Macro"]
 

@@ -7,12 +7,12 @@ in `ExpressionParser` track exactly that and nothing else.
 
 from __future__ import annotations
 
-from compiler.glsl.diagnostics import Abort, Log, TooManyErrors
-from compiler.glsl.language import Language
-from compiler.glsl.parse import syntax as s
-from compiler.glsl.parse.expressions import ExpressionParser
-from compiler.glsl.parse.keywords import classify
-from compiler.glsl.parse.lexer import Token
+from gallette.compiler.glsl.diagnostics import Abort, Log, TooManyErrors
+from gallette.compiler.glsl.language import Language
+from gallette.compiler.glsl.parse import syntax as s
+from gallette.compiler.glsl.parse.expressions import ExpressionParser
+from gallette.compiler.glsl.parse.keywords import classify
+from gallette.compiler.glsl.parse.lexer import Token
 
 __all__ = ["parse"]
 

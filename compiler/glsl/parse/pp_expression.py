@@ -6,8 +6,8 @@ division by zero only counts on a side that matters, as in C.
 
 from __future__ import annotations
 
-from compiler.glsl.diagnostics import Abort, Log
-from compiler.glsl.parse.lexer import Token, number_value
+from gallette.compiler.glsl.diagnostics import Abort, Log
+from gallette.compiler.glsl.parse.lexer import Token, number_value
 
 __all__ = ["evaluate"]
 

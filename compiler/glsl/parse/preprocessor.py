@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from compiler.glsl.diagnostics import Abort, Log, did_you_mean
-from compiler.glsl.language import DESKTOP_VERSIONS, ES_VERSIONS, EXTENSIONS, Language
-from compiler.glsl.parse.lexer import Token, number_value, tokenize
-from compiler.glsl.parse.macros import EXPANSION_PER_CHARACTER, Expander, Macro
-from compiler.glsl.parse.pp_expression import evaluate
-from compiler.glsl.parse.source import SourceMap
+from gallette.compiler.glsl.diagnostics import Abort, Log, did_you_mean
+from gallette.compiler.glsl.language import DESKTOP_VERSIONS, ES_VERSIONS, EXTENSIONS, Language
+from gallette.compiler.glsl.parse.lexer import Token, number_value, tokenize
+from gallette.compiler.glsl.parse.macros import EXPANSION_PER_CHARACTER, Expander, Macro
+from gallette.compiler.glsl.parse.pp_expression import evaluate
+from gallette.compiler.glsl.parse.source import SourceMap
 
 __all__ = ["Preprocessed", "Settings", "preprocess"]
 

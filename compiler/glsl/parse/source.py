@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 
-from compiler.errors import Span
+from gallette.compiler.errors import Span
 
 __all__ = ["SourceMap"]
 

@@ -20,13 +20,13 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, TypeAlias
 
-from compiler.nir.algebraic.pattern import Const, Expr, Pattern, Rule, Var
-from compiler.nir.algebraic.values import raw_bits
-from compiler.nir.fold import evaluate
-from compiler.nir.instrs import IDENTITY, Alu, Instr, LoadConst, Undef
-from compiler.nir.opcodes import OPCODES, Opcode
-from compiler.nir.shader import FunctionImpl
-from compiler.nir.values import Def, Src
+from gallette.compiler.nir.algebraic.pattern import Const, Expr, Pattern, Rule, Var
+from gallette.compiler.nir.algebraic.values import raw_bits
+from gallette.compiler.nir.fold import evaluate
+from gallette.compiler.nir.instrs import IDENTITY, Alu, Instr, LoadConst, Undef
+from gallette.compiler.nir.opcodes import OPCODES, Opcode
+from gallette.compiler.nir.shader import FunctionImpl
+from gallette.compiler.nir.values import Def, Src
 
 __all__ = ["Protection", "RuleSet", "rewrite_impl"]
 

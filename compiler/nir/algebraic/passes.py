@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from compiler.errors import InputError
-from compiler.nir.algebraic.engine import Protection, rewrite_impl
-from compiler.nir.algebraic.options import AlgebraicOptions, UsedOnce
-from compiler.nir.algebraic.position import position_values
-from compiler.nir.algebraic.rules import rule_set
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Shader, Stage
+from gallette.compiler.errors import InputError
+from gallette.compiler.nir.algebraic.engine import Protection, rewrite_impl
+from gallette.compiler.nir.algebraic.options import AlgebraicOptions, UsedOnce
+from gallette.compiler.nir.algebraic.position import position_values
+from gallette.compiler.nir.algebraic.rules import rule_set
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Metadata, Shader, Stage
 
 __all__ = ["algebraic", "algebraic_late"]
 

@@ -23,9 +23,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, TypeAlias
 
-from compiler.nir.algebraic.predicates import PREDICATES, USE_COUNT_PREDICATES, Predicate
-from compiler.nir.algebraic.values import Number
-from compiler.nir.opcodes import OPCODES, Opcode
+from gallette.compiler.nir.algebraic.predicates import PREDICATES, USE_COUNT_PREDICATES, Predicate
+from gallette.compiler.nir.algebraic.values import Number
+from gallette.compiler.nir.opcodes import OPCODES, Opcode
 
 __all__ = ["Const", "Expr", "Pattern", "Rule", "RuleError", "Var", "compile_rule"]
 

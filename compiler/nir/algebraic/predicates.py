@@ -11,9 +11,9 @@ import math
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from compiler.nir.algebraic.values import as_float, as_int
-from compiler.nir.instrs import Alu, Instr, LoadConst
-from compiler.nir.values import Def
+from gallette.compiler.nir.algebraic.values import as_float, as_int
+from gallette.compiler.nir.instrs import Alu, Instr, LoadConst
+from gallette.compiler.nir.values import Def
 
 __all__ = ["PREDICATES", "USE_COUNT_PREDICATES", "Predicate"]
 

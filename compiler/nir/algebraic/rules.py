@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
-from compiler.nir.algebraic.engine import RuleSet
-from compiler.nir.algebraic.options import AlgebraicOptions, RuleText
-from compiler.nir.algebraic.pattern import Expr, Pattern, Rule, RuleError, compile_rule, rule_text
+from gallette.compiler.nir.algebraic.engine import RuleSet
+from gallette.compiler.nir.algebraic.options import AlgebraicOptions, RuleText
+from gallette.compiler.nir.algebraic.pattern import (
+    Expr,
+    Pattern,
+    Rule,
+    RuleError,
+    compile_rule,
+    rule_text,
+)
 
 __all__ = ["PHASES", "all_rules", "compiled_rules", "rule_set", "rule_texts"]
 
@@ -16,7 +23,7 @@ PHASES = ("main", "late")
 
 def rule_texts(phase: str) -> list[RuleText]:
     """The table of a phase as it was written."""
-    from compiler.nir.algebraic import (
+    from gallette.compiler.nir.algebraic import (
         rules_convert,
         rules_float,
         rules_int,

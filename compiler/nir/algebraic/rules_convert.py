@@ -5,7 +5,7 @@ Families that differ only in bit size are written as loops, as the opcodes thems
 
 from __future__ import annotations
 
-from compiler.nir.algebraic.options import RuleText
+from gallette.compiler.nir.algebraic.options import RuleText
 
 a, b, c, d = "a", "b", "c", "d"
 

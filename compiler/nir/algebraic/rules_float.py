@@ -6,7 +6,7 @@ sign of a zero, or what becomes of infinities and NaN is inexact and carries `~`
 
 from __future__ import annotations
 
-from compiler.nir.algebraic.options import RuleText
+from gallette.compiler.nir.algebraic.options import RuleText
 
 a, b, c, d = "a", "b", "c", "d"
 

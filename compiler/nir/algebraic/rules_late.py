@@ -7,7 +7,7 @@ that code which only *observes* the product decides how the sum is rounded.
 
 from __future__ import annotations
 
-from compiler.nir.algebraic.options import RuleText
+from gallette.compiler.nir.algebraic.options import RuleText
 
 a, b, c, d = "a", "b", "c", "d"
 

@@ -5,7 +5,7 @@ Booleans are one-bit values; `iand`, `ior`, `ixor`, `inot` work on them as on an
 
 from __future__ import annotations
 
-from compiler.nir.algebraic.options import RuleText
+from gallette.compiler.nir.algebraic.options import RuleText
 
 a, b, c, d, e = "a", "b", "c", "d", "e"
 

@@ -7,7 +7,7 @@ listed with a reason in the automatic check.
 
 from __future__ import annotations
 
-from compiler.nir.algebraic.options import RuleText
+from gallette.compiler.nir.algebraic.options import RuleText
 
 a, b, c, d = "a", "b", "c", "d"
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from compiler.nir.fold import fold_alu
-from compiler.nir.helpers import instrs_of
-from compiler.nir.instrs import Alu, LoadConst
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Shader
+from gallette.compiler.nir.fold import fold_alu
+from gallette.compiler.nir.helpers import instrs_of
+from gallette.compiler.nir.instrs import Alu, LoadConst
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Metadata, Shader
 
 
 @nir_pass("constant_folding", preserves=Metadata.CONTROL_FLOW)

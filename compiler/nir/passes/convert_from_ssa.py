@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from compiler.nir.builder import Builder
-from compiler.nir.cf import Block
-from compiler.nir.instrs import Intrinsic, ParallelCopy, Phi
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Shader
-from compiler.nir.values import Def
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.cf import Block
+from gallette.compiler.nir.instrs import Intrinsic, ParallelCopy, Phi
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Metadata, Shader
+from gallette.compiler.nir.values import Def
 
 
 @nir_pass("convert_from_ssa", preserves=Metadata.CONTROL_FLOW)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from compiler.nir.cf import If
-from compiler.nir.helpers import instrs_of
-from compiler.nir.instrs import IDENTITY, Alu
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Shader
-from compiler.nir.values import Def, Src
+from gallette.compiler.nir.cf import If
+from gallette.compiler.nir.helpers import instrs_of
+from gallette.compiler.nir.instrs import IDENTITY, Alu
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Metadata, Shader
+from gallette.compiler.nir.values import Def, Src
 
 
 @nir_pass("copy_prop", preserves=Metadata.CONTROL_FLOW)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from compiler.nir.helpers import is_pure
-from compiler.nir.instrs import Alu, Deref, Instr, Intrinsic, LoadConst, Phi, Tex
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import FunctionImpl, Metadata, Shader
+from gallette.compiler.nir.helpers import is_pure
+from gallette.compiler.nir.instrs import Alu, Deref, Instr, Intrinsic, LoadConst, Phi, Tex
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import FunctionImpl, Metadata, Shader
 
 
 @nir_pass("cse", preserves=Metadata.CONTROL_FLOW)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from compiler.nir.cf import Block, If, walk
-from compiler.nir.helpers import has_side_effects
-from compiler.nir.instrs import Instr, ParallelCopy
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import FunctionImpl, Metadata, Shader
+from gallette.compiler.nir.cf import Block, If, walk
+from gallette.compiler.nir.helpers import has_side_effects
+from gallette.compiler.nir.instrs import Instr, ParallelCopy
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import FunctionImpl, Metadata, Shader
 
 
 @nir_pass("dce", preserves=Metadata.CONTROL_FLOW | Metadata.LOOPS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compiler.nir.cf import (
+from gallette.compiler.nir.cf import (
     Block,
     Body,
     If,
@@ -15,10 +15,15 @@ from compiler.nir.cf import (
     successors_of,
     walk,
 )
-from compiler.nir.helpers import contains_jump, drop_phi_preds, has_side_effects, is_phi_of_same
-from compiler.nir.instrs import LoadConst, Phi, Undef
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import FunctionImpl, Metadata, Shader
+from gallette.compiler.nir.helpers import (
+    contains_jump,
+    drop_phi_preds,
+    has_side_effects,
+    is_phi_of_same,
+)
+from gallette.compiler.nir.instrs import LoadConst, Phi, Undef
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import FunctionImpl, Metadata, Shader
 
 
 @nir_pass("dead_cf", preserves=Metadata.NONE)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from compiler.nir.helpers import const_int, instrs_of
-from compiler.nir.instrs import Alu, Instr, Intrinsic, Tex
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Shader, ShaderInfo, Stage
-from compiler.nir.slots import SystemValue
+from gallette.compiler.nir.helpers import const_int, instrs_of
+from gallette.compiler.nir.instrs import Alu, Instr, Intrinsic, Tex
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Metadata, Shader, ShaderInfo, Stage
+from gallette.compiler.nir.slots import SystemValue
 
 _GATHERED = (
     "inputs_read",

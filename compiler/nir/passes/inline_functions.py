@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from compiler.errors import CompileError, GalletteError
-from compiler.nir.cf import Block, drop_body, merge_blocks, split_block
-from compiler.nir.clone import Remap, clone_body
-from compiler.nir.helpers import instrs_of
-from compiler.nir.instrs import Call, Deref, Intrinsic
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.passes.opt_deref import propagate_modes, simplify_cast
-from compiler.nir.shader import Function, FunctionImpl, Shader
+from gallette.compiler.errors import CompileError, GalletteError
+from gallette.compiler.nir.cf import Block, drop_body, merge_blocks, split_block
+from gallette.compiler.nir.clone import Remap, clone_body
+from gallette.compiler.nir.helpers import instrs_of
+from gallette.compiler.nir.instrs import Call, Deref, Intrinsic
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.passes.opt_deref import propagate_modes, simplify_cast
+from gallette.compiler.nir.shader import Function, FunctionImpl, Shader
 
 
 @nir_pass("inline_functions")

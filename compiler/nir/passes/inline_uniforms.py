@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import struct
 
-from compiler.nir.builder import Builder
-from compiler.nir.helpers import const_int, intrinsics_of
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Shader
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.helpers import const_int, intrinsics_of
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Metadata, Shader
 
 
 @nir_pass("inline_uniforms", preserves=Metadata.CONTROL_FLOW)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from compiler.nir.cf import (
+from gallette.compiler.nir.cf import (
     Block,
     Body,
     If,
@@ -14,13 +14,13 @@ from compiler.nir.cf import (
     prev_block,
     walk,
 )
-from compiler.nir.clone import Remap, clone_body
-from compiler.nir.helpers import const_int, move_nodes
-from compiler.nir.instrs import Deref, Phi
-from compiler.nir.loop_analysis import LoopInfo, analyse_loop
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import FunctionImpl, Metadata, Shader
-from compiler.nir.values import Def
+from gallette.compiler.nir.clone import Remap, clone_body
+from gallette.compiler.nir.helpers import const_int, move_nodes
+from gallette.compiler.nir.instrs import Deref, Phi
+from gallette.compiler.nir.loop_analysis import LoopInfo, analyse_loop
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import FunctionImpl, Metadata, Shader
+from gallette.compiler.nir.values import Def
 
 
 @nir_pass("loop_unroll", preserves=Metadata.NONE)

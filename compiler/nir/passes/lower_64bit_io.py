@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from compiler.nir.builder import Builder
-from compiler.nir.helpers import intrinsics_of
-from compiler.nir.instrs import Intrinsic
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.passes.lower_io import slot_enum
-from compiler.nir.shader import Metadata, Mode, Shader, Stage
-from compiler.nir.values import Def
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.helpers import intrinsics_of
+from gallette.compiler.nir.instrs import Intrinsic
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.passes.lower_io import slot_enum
+from gallette.compiler.nir.shader import Metadata, Mode, Shader, Stage
+from gallette.compiler.nir.values import Def
 
 _LOADS = ("load_input", "load_per_vertex_input", "load_output", "load_per_vertex_output")
 _STORES = ("store_output", "store_per_vertex_output")

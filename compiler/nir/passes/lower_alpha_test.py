@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from compiler.nir.builder import Builder
-from compiler.nir.helpers import intrinsics_of
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Shader, Stage
-from compiler.nir.slots import FragResult
-from compiler.nir.values import Def
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.helpers import intrinsics_of
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Metadata, Shader, Stage
+from gallette.compiler.nir.slots import FragResult
+from gallette.compiler.nir.values import Def
 
 FUNCTIONS = ("never", "less", "equal", "lequal", "greater", "notequal", "gequal", "always")
 

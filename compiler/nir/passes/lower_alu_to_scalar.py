@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from compiler.nir.builder import Builder
-from compiler.nir.helpers import instrs_of
-from compiler.nir.instrs import Alu
-from compiler.nir.opcodes import OPCODES
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Shader
-from compiler.nir.values import Def
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.helpers import instrs_of
+from gallette.compiler.nir.instrs import Alu
+from gallette.compiler.nir.opcodes import OPCODES
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Metadata, Shader
+from gallette.compiler.nir.values import Def
 
 _REDUCTIONS: dict[str, tuple[str, str]] = {}
 for _n in (2, 3, 4):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from compiler.nir.builder import Builder
-from compiler.nir.helpers import const_int, intrinsics_of, remove_dead_deref
-from compiler.nir.instrs import Deref, Intrinsic
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Mode, Shader
-from compiler.nir.values import Def
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.helpers import const_int, intrinsics_of, remove_dead_deref
+from gallette.compiler.nir.instrs import Deref, Intrinsic
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Metadata, Mode, Shader
+from gallette.compiler.nir.values import Def
 
 _DEFAULT = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP | Mode.SHADER_IN | Mode.SHADER_OUT | Mode.UNIFORM
 

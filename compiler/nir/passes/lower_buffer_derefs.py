@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from compiler.nir.address import Address, explicit_root
-from compiler.nir.builder import Builder
-from compiler.nir.helpers import const_int, intrinsics_of, remove_dead_deref
-from compiler.nir.instrs import Deref, Intrinsic
-from compiler.nir.layout import SCALAR, STD140, STD430, align, explicit_size
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.passes.lower_uniforms_to_ubo import load_memory, store_memory
-from compiler.nir.shader import Metadata, Mode, Shader, Variable
-from compiler.nir.types import Type
-from compiler.nir.values import Def
+from gallette.compiler.nir.address import Address, explicit_root
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.helpers import const_int, intrinsics_of, remove_dead_deref
+from gallette.compiler.nir.instrs import Deref, Intrinsic
+from gallette.compiler.nir.layout import SCALAR, STD140, STD430, align, explicit_size
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.passes.lower_uniforms_to_ubo import load_memory, store_memory
+from gallette.compiler.nir.shader import Metadata, Mode, Shader, Variable
+from gallette.compiler.nir.types import Type
+from gallette.compiler.nir.values import Def
 
 _MODES = Mode.UBO | Mode.SSBO | Mode.SHARED
 _ACCESSES = (

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from compiler.nir.builder import Builder
-from compiler.nir.helpers import derefs_of, remove_dead_deref
-from compiler.nir.instrs import Deref
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Mode, Shader, Variable
-from compiler.nir.slots import VaryingSlot
-from compiler.nir.types import FLOAT, array
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.helpers import derefs_of, remove_dead_deref
+from gallette.compiler.nir.instrs import Deref
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Metadata, Mode, Shader, Variable
+from gallette.compiler.nir.slots import VaryingSlot
+from gallette.compiler.nir.types import FLOAT, array
 
 
 @nir_pass("lower_clip_cull_distance_arrays", preserves=Metadata.CONTROL_FLOW)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from compiler.nir.builder import Builder
-from compiler.nir.helpers import intrinsics_of
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Shader
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.helpers import intrinsics_of
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Metadata, Shader
 
 
 @nir_pass("lower_constant_inputs", preserves=Metadata.CONTROL_FLOW)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from compiler.nir.helpers import intrinsics_of
-from compiler.nir.linking import FIXED_FUNCTION
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Shader, Stage
-from compiler.nir.slots import FragResult
+from gallette.compiler.nir.helpers import intrinsics_of
+from gallette.compiler.nir.linking import FIXED_FUNCTION
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Metadata, Shader, Stage
+from gallette.compiler.nir.slots import FragResult
 
 _DEPTH = frozenset({FragResult.DEPTH, FragResult.STENCIL, FragResult.SAMPLE_MASK})
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from compiler.nir.helpers import intrinsics_of
-from compiler.nir.instrs import Intrinsic
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Shader, Stage
-from compiler.nir.slots import VaryingSlot
+from gallette.compiler.nir.helpers import intrinsics_of
+from gallette.compiler.nir.instrs import Intrinsic
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Metadata, Shader, Stage
+from gallette.compiler.nir.slots import VaryingSlot
 
 
 @nir_pass("lower_flatshade", preserves=Metadata.CONTROL_FLOW)

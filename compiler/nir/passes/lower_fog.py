@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from compiler.nir.builder import Builder
-from compiler.nir.helpers import intrinsics_of
-from compiler.nir.instrs import Intrinsic
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Shader, Stage
-from compiler.nir.slots import FragResult, VaryingSlot
-from compiler.nir.values import Def
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.helpers import intrinsics_of
+from gallette.compiler.nir.instrs import Intrinsic
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Metadata, Shader, Stage
+from gallette.compiler.nir.slots import FragResult, VaryingSlot
+from gallette.compiler.nir.values import Def
 
 
 @nir_pass("lower_fog", preserves=Metadata.CONTROL_FLOW, exact=False)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from compiler.nir.helpers import derefs_of
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.passes.opt_deref import propagate_modes
-from compiler.nir.shader import FunctionImpl, Metadata, Mode, Shader, Variable
+from gallette.compiler.nir.helpers import derefs_of
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.passes.opt_deref import propagate_modes
+from gallette.compiler.nir.shader import FunctionImpl, Metadata, Mode, Shader, Variable
 
 
 @nir_pass("lower_global_vars_to_local", preserves=Metadata.ALL)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from compiler.nir.builder import Builder
-from compiler.nir.helpers import instrs_of
-from compiler.nir.instrs import Alu
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Shader
-from compiler.nir.types import UINT
-from compiler.nir.values import Def
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.helpers import instrs_of
+from gallette.compiler.nir.instrs import Alu
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Metadata, Shader
+from gallette.compiler.nir.types import UINT
+from gallette.compiler.nir.values import Def
 
 Pair: TypeAlias = "tuple[Def, Def]"
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from compiler.nir.builder import Builder
-from compiler.nir.helpers import const_int, intrinsics_of, remove_dead_deref
-from compiler.nir.instrs import Deref, Intrinsic
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Mode, Shader, Stage, Variable
-from compiler.nir.slots import FragResult, VaryingSlot, VertAttrib
-from compiler.nir.types import Base, Type
-from compiler.nir.values import Def
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.helpers import const_int, intrinsics_of, remove_dead_deref
+from gallette.compiler.nir.instrs import Deref, Intrinsic
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Metadata, Mode, Shader, Stage, Variable
+from gallette.compiler.nir.slots import FragResult, VaryingSlot, VertAttrib
+from gallette.compiler.nir.types import Base, Type
+from gallette.compiler.nir.values import Def
 
 _ACCESSES = (
     "load_deref",

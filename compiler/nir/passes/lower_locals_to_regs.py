@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from compiler.nir.builder import Builder
-from compiler.nir.helpers import const_int, intrinsics_of, remove_dead_deref
-from compiler.nir.instrs import Deref, Intrinsic
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.passes.convert_from_ssa import declare_register
-from compiler.nir.shader import FunctionImpl, Metadata, Mode, Shader, Variable
-from compiler.nir.values import Def
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.helpers import const_int, intrinsics_of, remove_dead_deref
+from gallette.compiler.nir.instrs import Deref, Intrinsic
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.passes.convert_from_ssa import declare_register
+from gallette.compiler.nir.shader import FunctionImpl, Metadata, Mode, Shader, Variable
+from gallette.compiler.nir.values import Def
 
 
 @nir_pass("lower_locals_to_regs", preserves=Metadata.CONTROL_FLOW)

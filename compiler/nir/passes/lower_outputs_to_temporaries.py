@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from compiler.nir.builder import Builder
-from compiler.nir.helpers import derefs_of, intrinsics_of
-from compiler.nir.instrs import Intrinsic
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.passes.opt_deref import propagate_modes
-from compiler.nir.shader import Metadata, Mode, Shader, Stage, Variable
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.helpers import derefs_of, intrinsics_of
+from gallette.compiler.nir.instrs import Intrinsic
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.passes.opt_deref import propagate_modes
+from gallette.compiler.nir.shader import Metadata, Mode, Shader, Stage, Variable
 
 
 @nir_pass("lower_outputs_to_temporaries", preserves=Metadata.CONTROL_FLOW)

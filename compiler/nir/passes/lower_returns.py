@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from compiler.nir.builder import Builder
-from compiler.nir.cf import Block, Body, If, Loop, drop_body, insert_node_at
-from compiler.nir.helpers import contains_jump, is_phi_of_same, move_nodes
-from compiler.nir.instrs import Jump
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import FunctionImpl, Mode, Shader, Variable
-from compiler.nir.types import BOOL
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.cf import Block, Body, If, Loop, drop_body, insert_node_at
+from gallette.compiler.nir.helpers import contains_jump, is_phi_of_same, move_nodes
+from gallette.compiler.nir.instrs import Jump
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import FunctionImpl, Mode, Shader, Variable
+from gallette.compiler.nir.types import BOOL
 
 
 @dataclass(slots=True)

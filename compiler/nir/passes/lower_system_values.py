@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from compiler.nir.builder import Builder
-from compiler.nir.helpers import intrinsics_of, remove_dead_deref
-from compiler.nir.intrinsics import INTRINSICS
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.passes.lower_array_deref_of_vec import select_component
-from compiler.nir.shader import Metadata, Mode, Shader
-from compiler.nir.slots import SystemValue
-from compiler.nir.values import Def
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.helpers import intrinsics_of, remove_dead_deref
+from gallette.compiler.nir.intrinsics import INTRINSICS
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.passes.lower_array_deref_of_vec import select_component
+from gallette.compiler.nir.shader import Metadata, Mode, Shader
+from gallette.compiler.nir.slots import SystemValue
+from gallette.compiler.nir.values import Def
 
 
 @nir_pass("lower_system_values", preserves=Metadata.CONTROL_FLOW)

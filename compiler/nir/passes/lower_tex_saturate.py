@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from compiler.nir.builder import Builder
-from compiler.nir.helpers import instrs_of
-from compiler.nir.instrs import Tex
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.passes.lower_txp import divide_by_projector
-from compiler.nir.shader import Metadata, Shader
-from compiler.nir.types import Dim
-from compiler.nir.values import Def
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.helpers import instrs_of
+from gallette.compiler.nir.instrs import Tex
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.passes.lower_txp import divide_by_projector
+from gallette.compiler.nir.shader import Metadata, Shader
+from gallette.compiler.nir.types import Dim
+from gallette.compiler.nir.values import Def
 
 _SAMPLING = frozenset({"tex", "txb", "txl", "txd", "tg4", "lod"})
 

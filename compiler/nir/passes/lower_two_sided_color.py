@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from compiler.nir.builder import Builder
-from compiler.nir.helpers import intrinsics_of
-from compiler.nir.instrs import Intrinsic
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Shader, Stage
-from compiler.nir.slots import VaryingSlot
-from compiler.nir.values import Def
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.helpers import intrinsics_of
+from gallette.compiler.nir.instrs import Intrinsic
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Metadata, Shader, Stage
+from gallette.compiler.nir.slots import VaryingSlot
+from gallette.compiler.nir.values import Def
 
 _BACK = {VaryingSlot.COL0: VaryingSlot.BFC0, VaryingSlot.COL1: VaryingSlot.BFC1}
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from compiler.nir.builder import Builder
-from compiler.nir.helpers import instrs_of
-from compiler.nir.instrs import Tex
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Shader
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.helpers import instrs_of
+from gallette.compiler.nir.instrs import Tex
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Metadata, Shader
 
 
 @nir_pass("lower_txp", preserves=Metadata.CONTROL_FLOW)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from compiler.nir.address import Address, explicit_root
-from compiler.nir.builder import Builder
-from compiler.nir.helpers import intrinsics_of, remove_dead_deref
-from compiler.nir.layout import STD140, component_bytes, explicit_size
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Mode, Shader, Variable
-from compiler.nir.values import Def
+from gallette.compiler.nir.address import Address, explicit_root
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.helpers import intrinsics_of, remove_dead_deref
+from gallette.compiler.nir.layout import STD140, component_bytes, explicit_size
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Metadata, Mode, Shader, Variable
+from gallette.compiler.nir.values import Def
 
 
 @nir_pass("lower_uniforms_to_ubo", preserves=Metadata.CONTROL_FLOW)

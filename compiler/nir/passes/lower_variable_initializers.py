@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from compiler.nir.builder import Builder
-from compiler.nir.instrs import Deref
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Mode, Shader, Variable
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.instrs import Deref
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Metadata, Mode, Shader, Variable
 
 _WRITABLE = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP | Mode.SHADER_OUT
 

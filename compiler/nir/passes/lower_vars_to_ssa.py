@@ -5,14 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from compiler.nir.builder import Builder
-from compiler.nir.cf import Block, If, Loop, events, next_block
-from compiler.nir.helpers import deref_key, in_bounds, instrs_of, is_phi_of_same, remove_dead_deref
-from compiler.nir.instrs import Deref, Instr, Intrinsic, Jump, Phi, Undef
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import FunctionImpl, Metadata, Mode, Shader, Variable
-from compiler.nir.types import Type
-from compiler.nir.values import Def, Src
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.cf import Block, If, Loop, events, next_block
+from gallette.compiler.nir.helpers import (
+    deref_key,
+    in_bounds,
+    instrs_of,
+    is_phi_of_same,
+    remove_dead_deref,
+)
+from gallette.compiler.nir.instrs import Deref, Instr, Intrinsic, Jump, Phi, Undef
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import FunctionImpl, Metadata, Mode, Shader, Variable
+from gallette.compiler.nir.types import Type
+from gallette.compiler.nir.values import Def, Src
 
 Leaf: TypeAlias = "tuple[Variable, tuple[int, ...]]"
 State: TypeAlias = "dict[Leaf, Def]"

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from compiler.nir.alias import Overlap, compare
-from compiler.nir.builder import Builder
-from compiler.nir.cf import Block, Body, If, blocks_in, events
-from compiler.nir.helpers import deref_key
-from compiler.nir.instrs import Call, Deref, Instr, Intrinsic
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Access, FunctionImpl, Metadata, Mode, Shader, Variable
-from compiler.nir.values import Def
+from gallette.compiler.nir.alias import Overlap, compare
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.cf import Block, Body, If, blocks_in, events
+from gallette.compiler.nir.helpers import deref_key
+from gallette.compiler.nir.instrs import Call, Deref, Instr, Intrinsic
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Access, FunctionImpl, Metadata, Mode, Shader, Variable
+from gallette.compiler.nir.values import Def
 
 _MODES = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP | Mode.SHADER_OUT | Mode.SSBO | Mode.SHARED
 _FENCES = frozenset({"barrier", "emit_vertex", "end_primitive"})

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from compiler.nir.alias import Overlap, compare, may_alias
-from compiler.nir.cf import Block
-from compiler.nir.helpers import deref_key
-from compiler.nir.instrs import Call, Deref, Intrinsic
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Access, Metadata, Mode, Shader, Variable
+from gallette.compiler.nir.alias import Overlap, compare, may_alias
+from gallette.compiler.nir.cf import Block
+from gallette.compiler.nir.helpers import deref_key
+from gallette.compiler.nir.instrs import Call, Deref, Intrinsic
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Access, Metadata, Mode, Shader, Variable
 
 _MODES = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP | Mode.SHADER_OUT | Mode.SSBO | Mode.SHARED
 _FENCES = frozenset({"barrier", "emit_vertex", "end_primitive", "discard", "discard_if"})

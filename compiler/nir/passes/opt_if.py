@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from compiler.nir.builder import Builder
-from compiler.nir.cf import (
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.cf import (
     Block,
     If,
     blocks_in,
@@ -13,11 +13,11 @@ from compiler.nir.cf import (
     prev_block,
     walk,
 )
-from compiler.nir.helpers import move_nodes
-from compiler.nir.instrs import Alu, LoadConst, Phi
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import FunctionImpl, Metadata, Shader
-from compiler.nir.values import Src
+from gallette.compiler.nir.helpers import move_nodes
+from gallette.compiler.nir.instrs import Alu, LoadConst, Phi
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import FunctionImpl, Metadata, Shader
+from gallette.compiler.nir.values import Src
 
 
 @nir_pass("opt_if", preserves=Metadata.CONTROL_FLOW)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from compiler.nir.cf import Block, Loop, blocks_in, prev_block, walk
-from compiler.nir.helpers import can_speculate
-from compiler.nir.instrs import Deref, Instr, Intrinsic, LoadConst, Phi, Tex
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Shader
+from gallette.compiler.nir.cf import Block, Loop, blocks_in, prev_block, walk
+from gallette.compiler.nir.helpers import can_speculate
+from gallette.compiler.nir.instrs import Deref, Instr, Intrinsic, LoadConst, Phi, Tex
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Metadata, Shader
 
 
 @nir_pass("opt_licm", preserves=Metadata.CONTROL_FLOW)

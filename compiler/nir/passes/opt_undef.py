@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from compiler.nir.helpers import instrs_of
-from compiler.nir.instrs import Alu, Intrinsic, LoadConst, Undef
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Shader
-from compiler.nir.values import Def
+from gallette.compiler.nir.helpers import instrs_of
+from gallette.compiler.nir.instrs import Alu, Intrinsic, LoadConst, Undef
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Metadata, Shader
+from gallette.compiler.nir.values import Def
 
 
 @nir_pass("opt_undef", preserves=Metadata.CONTROL_FLOW)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from compiler.nir.cf import If, merge_blocks, next_block, prev_block, walk
-from compiler.nir.helpers import can_speculate
-from compiler.nir.instrs import IDENTITY, Alu, Instr, Intrinsic, LoadConst, Phi, Tex
-from compiler.nir.opcodes import OPCODES
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Shader
-from compiler.nir.values import Def
+from gallette.compiler.nir.cf import If, merge_blocks, next_block, prev_block, walk
+from gallette.compiler.nir.helpers import can_speculate
+from gallette.compiler.nir.instrs import IDENTITY, Alu, Instr, Intrinsic, LoadConst, Phi, Tex
+from gallette.compiler.nir.opcodes import OPCODES
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Metadata, Shader
+from gallette.compiler.nir.values import Def
 
 _BCSEL = OPCODES["bcsel"]
 _FREE = frozenset({"mov", "fneg", "fabs", "vec2", "vec3", "vec4", "inot"})

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from compiler.nir.cf import Block, If, Loop
-from compiler.nir.helpers import const_int, instrs_of
-from compiler.nir.instrs import Alu, Deref, Instr, Intrinsic, Phi
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import FunctionImpl, Metadata, Mode, Shader, Stage, Variable
-from compiler.nir.slots import VaryingSlot
+from gallette.compiler.nir.cf import Block, If, Loop
+from gallette.compiler.nir.helpers import const_int, instrs_of
+from gallette.compiler.nir.instrs import Alu, Deref, Instr, Intrinsic, Phi
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import FunctionImpl, Metadata, Mode, Shader, Stage, Variable
+from gallette.compiler.nir.slots import VaryingSlot
 
 
 @nir_pass("propagate_invariant", preserves=Metadata.ALL)

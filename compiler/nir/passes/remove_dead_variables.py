@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from compiler.nir.helpers import derefs_of, remove_dead_deref
-from compiler.nir.instrs import Deref, Intrinsic
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Mode, Shader, Variable
+from gallette.compiler.nir.helpers import derefs_of, remove_dead_deref
+from gallette.compiler.nir.instrs import Deref, Intrinsic
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Metadata, Mode, Shader, Variable
 
 _DEFAULT = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from compiler.nir.helpers import is_phi_of_same
-from compiler.nir.instrs import Phi
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Shader
+from gallette.compiler.nir.helpers import is_phi_of_same
+from gallette.compiler.nir.instrs import Phi
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Metadata, Shader
 
 
 @nir_pass("remove_phis", preserves=Metadata.CONTROL_FLOW)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from compiler.nir.builder import Builder
-from compiler.nir.helpers import intrinsics_of
-from compiler.nir.instrs import Deref, Intrinsic
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Mode, Shader, Stage, Variable
-from compiler.nir.types import Type, array, vec
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.helpers import intrinsics_of
+from gallette.compiler.nir.instrs import Deref, Intrinsic
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Metadata, Mode, Shader, Stage, Variable
+from gallette.compiler.nir.types import Type, array, vec
 
 
 @nir_pass("split_64bit_vs_inputs", preserves=Metadata.CONTROL_FLOW)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from compiler.nir.builder import Builder
-from compiler.nir.helpers import instrs_of, remove_dead_deref
-from compiler.nir.instrs import Deref, Intrinsic
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import FunctionImpl, Metadata, Mode, Shader, Variable
-from compiler.nir.types import Type, array
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.helpers import instrs_of, remove_dead_deref
+from gallette.compiler.nir.instrs import Deref, Intrinsic
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import FunctionImpl, Metadata, Mode, Shader, Variable
+from gallette.compiler.nir.types import Type, array
 
 
 @nir_pass("split_struct_vars", preserves=Metadata.CONTROL_FLOW)

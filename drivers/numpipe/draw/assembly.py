@@ -18,7 +18,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from pipe.enums import Primitive
+from gallette.pipe.enums import Primitive
 
 from .vertices import Ints
 

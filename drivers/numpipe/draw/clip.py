@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pipe.state import RasterizerState
+from gallette.pipe.state import RasterizerState
 
 from .vertices import Floats, Ints, VertexSet
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from compiler.errors import GalletteError
-from compiler.nir.shader import Stage
-from pipe.state import ComputeInfo
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.nir.shader import Stage
+from gallette.pipe.state import ComputeInfo
 
 from ..interfaces import Value
 from ..resource import NumpipeResource

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from compiler.errors import GalletteError
-from drivers.numpipe.interfaces import Value
-from drivers.numpipe.resource import NumpipeResource
-from pipe.codecs import texel_layout, unpack_planes
-from pipe.state import VertexBuffer, VertexElement
+from gallette.compiler.errors import GalletteError
+from gallette.drivers.numpipe.interfaces import Value
+from gallette.drivers.numpipe.resource import NumpipeResource
+from gallette.pipe.codecs import texel_layout, unpack_planes
+from gallette.pipe.state import VertexBuffer, VertexElement
 
 from .vertices import Ints
 

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from compiler.nir.shader import Stage
-from compiler.nir.slots import VaryingSlot
-from drivers.numpipe.shader.geometry import run_geometry
-from pipe.enums import Primitive
+from gallette.compiler.nir.shader import Stage
+from gallette.compiler.nir.slots import VaryingSlot
+from gallette.drivers.numpipe.shader.geometry import run_geometry
+from gallette.pipe.enums import Primitive
 
 from .assembly import Runs, assemble
 from .vertices import Ints, VertexSet
 
 if TYPE_CHECKING:
-    from drivers.numpipe.context import NumpipeContext
+    from gallette.drivers.numpipe.context import NumpipeContext
 
     from .state import DrawState
 

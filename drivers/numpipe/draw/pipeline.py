@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from compiler.nir.slots import VaryingSlot
-from drivers.numpipe.resource import NumpipeResource
-from drivers.numpipe.shader.api import Outputs
-from pipe.enums import PolygonMode, Primitive
-from pipe.state import DrawInfo
+from gallette.compiler.nir.slots import VaryingSlot
+from gallette.drivers.numpipe.resource import NumpipeResource
+from gallette.drivers.numpipe.shader.api import Outputs
+from gallette.pipe.enums import PolygonMode, Primitive
+from gallette.pipe.state import DrawInfo
 
 from .assembly import Runs, assemble, cut_runs
 from .clip import clip_codes
@@ -29,7 +29,7 @@ from .tessellation import tessellated_primitives
 from .vertices import Ints, VertexSet
 
 if TYPE_CHECKING:
-    from drivers.numpipe.context import NumpipeContext
+    from gallette.drivers.numpipe.context import NumpipeContext
 
 __all__ = ["draw", "run"]
 

@@ -12,24 +12,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from compiler.errors import GalletteError
-from compiler.nir.shader import Stage
-from drivers.numpipe.bound import Bound, StageBindings
-from drivers.numpipe.interfaces import ShaderResources
-from drivers.numpipe.resource import NumpipeResource
-from drivers.numpipe.shader.api import BoundProgram
-from drivers.numpipe.shader.program import CompiledShader
-from drivers.numpipe.storage import image_unit
-from drivers.numpipe.texture import texture_unit
-from drivers.numpipe.variants.keys import VariantKey, VertexKey, fragment_key, vertex_key
-from drivers.numpipe.variants.merging import can_merge
-from drivers.numpipe.variants.shader import ShaderObject
-from pipe.enums import Primitive
-from pipe.state import StreamOutputInfo
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.nir.shader import Stage
+from gallette.drivers.numpipe.bound import Bound, StageBindings
+from gallette.drivers.numpipe.interfaces import ShaderResources
+from gallette.drivers.numpipe.resource import NumpipeResource
+from gallette.drivers.numpipe.shader.api import BoundProgram
+from gallette.drivers.numpipe.shader.program import CompiledShader
+from gallette.drivers.numpipe.storage import image_unit
+from gallette.drivers.numpipe.texture import texture_unit
+from gallette.drivers.numpipe.variants.keys import VariantKey, VertexKey, fragment_key, vertex_key
+from gallette.drivers.numpipe.variants.merging import can_merge
+from gallette.drivers.numpipe.variants.shader import ShaderObject
+from gallette.pipe.enums import Primitive
+from gallette.pipe.state import StreamOutputInfo
 
 if TYPE_CHECKING:
-    from compiler.nir.ir import Shader
-    from drivers.numpipe.context import NumpipeContext
+    from gallette.compiler.nir.ir import Shader
+    from gallette.drivers.numpipe.context import NumpipeContext
 
 __all__ = [
     "ConstantTable",

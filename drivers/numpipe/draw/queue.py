@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from compiler.nir.shader import Stage
-from drivers.numpipe.bound import ConstantBuffer, StageBindings
-from pipe.state import DrawInfo
+from gallette.compiler.nir.shader import Stage
+from gallette.drivers.numpipe.bound import ConstantBuffer, StageBindings
+from gallette.pipe.state import DrawInfo
 
 from .pipeline import draw, run
 from .programs import ConstantTable, merged_programs
 from .state import draw_state
 
 if TYPE_CHECKING:
-    from drivers.numpipe.context import NumpipeContext
+    from gallette.drivers.numpipe.context import NumpipeContext
 
 __all__ = ["DrawQueue"]
 

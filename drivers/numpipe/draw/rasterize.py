@@ -8,22 +8,22 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from compiler.nir.slots import VaryingSlot
-from drivers.numpipe.output.engine import FragmentEngine
-from drivers.numpipe.queries import Counters
-from drivers.numpipe.raster.lines import rasterize_lines
-from drivers.numpipe.raster.points import rasterize_points
-from drivers.numpipe.raster.setup import Rect
-from drivers.numpipe.raster.stipple import dashes
-from drivers.numpipe.raster.triangles import (
+from gallette.compiler.nir.slots import VaryingSlot
+from gallette.drivers.numpipe.output.engine import FragmentEngine
+from gallette.drivers.numpipe.queries import Counters
+from gallette.drivers.numpipe.raster.lines import rasterize_lines
+from gallette.drivers.numpipe.raster.points import rasterize_points
+from gallette.drivers.numpipe.raster.setup import Rect
+from gallette.drivers.numpipe.raster.stipple import dashes
+from gallette.drivers.numpipe.raster.triangles import (
     DepthOffset,
     Faced,
     face_triangles,
     offset_depth,
     rasterize_triangles,
 )
-from pipe.enums import PolygonMode
-from pipe.state import RasterizerState
+from gallette.pipe.enums import PolygonMode
+from gallette.pipe.state import RasterizerState
 
 from .assembly import ALL_EDGES
 from .clip import ClipContext, ClipPlanes, clip_codes, clip_lines, clip_polygons

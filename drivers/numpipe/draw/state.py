@@ -9,20 +9,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from compiler.nir.shader import Stage
-from compiler.nir.slots import VaryingSlot
-from drivers.numpipe.bound import Bound
-from drivers.numpipe.output.color import ColorTarget
-from drivers.numpipe.output.depth import DepthTarget
-from drivers.numpipe.output.engine import FragmentEngine, FragmentState
-from drivers.numpipe.output.multisample import MultisampleEngine
-from drivers.numpipe.raster.setup import Rect
-from drivers.numpipe.raster.stipple import polygon_screen
-from drivers.numpipe.raster.triangles import DepthOffset
-from drivers.numpipe.shader.api import BoundProgram, ProgramFacts
-from drivers.numpipe.variants.shader import ShaderObject
-from pipe.enums import PolygonMode, Primitive
-from pipe.state import FramebufferState, RasterizerState, StreamOutputInfo
+from gallette.compiler.nir.shader import Stage
+from gallette.compiler.nir.slots import VaryingSlot
+from gallette.drivers.numpipe.bound import Bound
+from gallette.drivers.numpipe.output.color import ColorTarget
+from gallette.drivers.numpipe.output.depth import DepthTarget
+from gallette.drivers.numpipe.output.engine import FragmentEngine, FragmentState
+from gallette.drivers.numpipe.output.multisample import MultisampleEngine
+from gallette.drivers.numpipe.raster.setup import Rect
+from gallette.drivers.numpipe.raster.stipple import polygon_screen
+from gallette.drivers.numpipe.raster.triangles import DepthOffset
+from gallette.drivers.numpipe.shader.api import BoundProgram, ProgramFacts
+from gallette.drivers.numpipe.variants.shader import ShaderObject
+from gallette.pipe.enums import PolygonMode, Primitive
+from gallette.pipe.state import FramebufferState, RasterizerState, StreamOutputInfo
 
 from .clip import ClipPlanes
 from .geometry import OUTPUT_MODES
@@ -30,7 +30,7 @@ from .programs import Selection, join, select
 from .rasterize import RasterContext
 
 if TYPE_CHECKING:
-    from drivers.numpipe.context import NumpipeContext
+    from gallette.drivers.numpipe.context import NumpipeContext
 
 __all__ = ["DrawState", "draw_state"]
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from drivers.numpipe.resource import NumpipeResource
-from pipe.state import StreamOutputInfo, StreamOutputTarget
+from gallette.drivers.numpipe.resource import NumpipeResource
+from gallette.pipe.state import StreamOutputInfo, StreamOutputTarget
 
 from .vertices import Ints, VertexSet
 
 if TYPE_CHECKING:
-    from drivers.numpipe.context import NumpipeContext
+    from gallette.drivers.numpipe.context import NumpipeContext
 
 __all__ = ["capture"]
 

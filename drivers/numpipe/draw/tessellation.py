@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from compiler.nir.shader import Stage
-from compiler.nir.slots import VaryingSlot
-from drivers.numpipe.interfaces import Value
-from drivers.numpipe.shader.api import Outputs
-from drivers.numpipe.shader.geometry import corner_at
+from gallette.compiler.nir.shader import Stage
+from gallette.compiler.nir.slots import VaryingSlot
+from gallette.drivers.numpipe.interfaces import Value
+from gallette.drivers.numpipe.shader.api import Outputs
+from gallette.drivers.numpipe.shader.geometry import corner_at
 
 from .tessellator import subdivide
 from .vertices import Ints, VertexSet
 
 if TYPE_CHECKING:
-    from drivers.numpipe.context import NumpipeContext
+    from gallette.drivers.numpipe.context import NumpipeContext
 
     from .state import DrawState
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from compiler.nir.slots import VaryingSlot
-from pipe.state import ViewportState
+from gallette.compiler.nir.slots import VaryingSlot
+from gallette.pipe.state import ViewportState
 
 __all__ = ["Floats", "Ints", "VertexSet"]
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pipe.enums import BlendFactor, BlendFunc, LogicOp
-from pipe.state import RenderTargetBlend
+from gallette.pipe.enums import BlendFactor, BlendFunc, LogicOp
+from gallette.pipe.state import RenderTargetBlend
 
 __all__ = ["BYTES", "FLOATS", "Arithmetic", "blend", "logic_op", "needs_destination"]
 

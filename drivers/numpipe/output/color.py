@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from drivers.numpipe.clear import surface_planes
-from pipe.codecs import pack_planes, texel_layout, unpack_planes
-from pipe.enums import LogicOp
-from pipe.formats import Format
-from pipe.state import BlendState, RenderTargetBlend, Surface
+from gallette.drivers.numpipe.clear import surface_planes
+from gallette.pipe.codecs import pack_planes, texel_layout, unpack_planes
+from gallette.pipe.enums import LogicOp
+from gallette.pipe.formats import Format
+from gallette.pipe.state import BlendState, RenderTargetBlend, Surface
 
 from .blend import BYTES, FLOATS, blend, logic_op, needs_destination
 

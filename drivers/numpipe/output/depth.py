@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from drivers.numpipe.clear import surface_planes
-from pipe.enums import CompareFunc, StencilOp
-from pipe.formats import Channel
-from pipe.state import DepthStencilAlphaState, StencilState, Surface
+from gallette.drivers.numpipe.clear import surface_planes
+from gallette.pipe.enums import CompareFunc, StencilOp
+from gallette.pipe.formats import Channel
+from gallette.pipe.state import DepthStencilAlphaState, StencilState, Surface
 
 __all__ = ["DepthTarget", "compare"]
 

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from compiler.nir.slots import FragResult, VaryingSlot
-from drivers.numpipe.interfaces import Value
-from drivers.numpipe.queries import Counters
-from drivers.numpipe.raster.fragments import (
+from gallette.compiler.nir.slots import FragResult, VaryingSlot
+from gallette.drivers.numpipe.interfaces import Value
+from gallette.drivers.numpipe.queries import Counters
+from gallette.drivers.numpipe.raster.fragments import (
     Fragments,
     expand_pixels,
     expand_quads,
@@ -30,12 +30,12 @@ from drivers.numpipe.raster.fragments import (
     owned_quads,
     pieces,
 )
-from drivers.numpipe.raster.interpolate import PlaneSource
-from drivers.numpipe.raster.lanes import ChunkLanes, PrimitiveInfo
-from drivers.numpipe.raster.spans import Spans
-from drivers.numpipe.shader.api import BoundProgram, FragmentOutputs, ProgramFacts
-from pipe.enums import CompareFunc
-from pipe.state import DepthStencilAlphaState
+from gallette.drivers.numpipe.raster.interpolate import PlaneSource
+from gallette.drivers.numpipe.raster.lanes import ChunkLanes, PrimitiveInfo
+from gallette.drivers.numpipe.raster.spans import Spans
+from gallette.drivers.numpipe.shader.api import BoundProgram, FragmentOutputs, ProgramFacts
+from gallette.pipe.enums import CompareFunc
+from gallette.pipe.state import DepthStencilAlphaState
 
 from .color import ColorTarget, Prepared
 from .depth import DepthTarget, compare

@@ -12,20 +12,20 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from compiler.nir.slots import FragResult
-from drivers.numpipe.queries import Counters
-from drivers.numpipe.raster.fragments import (
+from gallette.compiler.nir.slots import FragResult
+from gallette.drivers.numpipe.queries import Counters
+from gallette.drivers.numpipe.raster.fragments import (
     Fragments,
     expand_pixels,
     expand_samples,
     pieces,
     sample_quads,
 )
-from drivers.numpipe.raster.interpolate import PlaneSource
-from drivers.numpipe.raster.lanes import ChunkLanes, PrimitiveInfo
-from drivers.numpipe.raster.samples import SAMPLES
-from drivers.numpipe.raster.spans import Spans
-from drivers.numpipe.shader.api import FragmentOutputs
+from gallette.drivers.numpipe.raster.interpolate import PlaneSource
+from gallette.drivers.numpipe.raster.lanes import ChunkLanes, PrimitiveInfo
+from gallette.drivers.numpipe.raster.samples import SAMPLES
+from gallette.drivers.numpipe.raster.spans import Spans
+from gallette.drivers.numpipe.shader.api import FragmentOutputs
 
 from .color import ColorTarget
 from .depth import DepthTarget

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pipe.enums import CompareFunc
-from pipe.state import DepthStencilAlphaState
+from gallette.pipe.enums import CompareFunc
+from gallette.pipe.state import DepthStencilAlphaState
 
 from .depth import DepthTarget, compare
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from drivers.numpipe.draw.vertices import Ints
+from gallette.drivers.numpipe.draw.vertices import Ints
 
 from .samples import sample_mask
 from .spans import Spans, numbered

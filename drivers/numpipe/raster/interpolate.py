@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from drivers.numpipe.draw.vertices import Floats, Ints, VertexSet
+from gallette.drivers.numpipe.draw.vertices import Floats, Ints, VertexSet
 
 __all__ = ["Plane", "PlaneSource", "fused"]
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from compiler.errors import GalletteError
-from compiler.nir.slots import VaryingSlot
-from drivers.numpipe.interfaces import Value
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.nir.slots import VaryingSlot
+from gallette.drivers.numpipe.interfaces import Value
 
 from .fragments import Fragments
 from .interpolate import Plane, PlaneSource

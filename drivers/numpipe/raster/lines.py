@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from drivers.numpipe.draw.vertices import Floats, Ints, VertexSet
-from pipe.state import RasterizerState
+from gallette.drivers.numpipe.draw.vertices import Floats, Ints, VertexSet
+from gallette.pipe.state import RasterizerState
 
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo

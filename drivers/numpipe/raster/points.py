@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from compiler.nir.slots import VaryingSlot
-from drivers.numpipe.draw.vertices import Floats, Ints, VertexSet
-from pipe.state import RasterizerState
+from gallette.compiler.nir.slots import VaryingSlot
+from gallette.drivers.numpipe.draw.vertices import Floats, Ints, VertexSet
+from gallette.pipe.state import RasterizerState
 
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo

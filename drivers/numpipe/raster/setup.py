@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from drivers.numpipe.draw.vertices import Floats, Ints
+from gallette.drivers.numpipe.draw.vertices import Floats, Ints
 
 __all__ = ["Edges", "Rect", "polygon_edges", "snap", "triangle_area"]
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from drivers.numpipe.draw.vertices import Ints, VertexSet
-from pipe.state import RasterizerState
+from gallette.drivers.numpipe.draw.vertices import Ints, VertexSet
+from gallette.pipe.state import RasterizerState
 
 __all__ = ["dashes", "polygon_screen"]
 

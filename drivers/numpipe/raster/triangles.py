@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from drivers.numpipe.draw.vertices import Floats, Ints, VertexSet
-from pipe.enums import CullFace
-from pipe.state import RasterizerState
+from gallette.drivers.numpipe.draw.vertices import Floats, Ints, VertexSet
+from gallette.pipe.enums import CullFace
+from gallette.pipe.state import RasterizerState
 
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo

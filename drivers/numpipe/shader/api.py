@@ -22,8 +22,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from compiler.errors import ResetError
-from drivers.numpipe.interfaces import (
+from gallette.compiler.errors import ResetError
+from gallette.drivers.numpipe.interfaces import (
     ComputeLanes,
     ControlLanes,
     EvaluationLanes,

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from compiler.nir.opcodes import Opcode
+from gallette.compiler.nir.opcodes import Opcode
 
 from .emit_base import BaseEmitter
 from .kinds import AGNOSTIC

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from compiler.nir.ir import Variable
+from gallette.compiler.nir.ir import Variable
 
 __all__ = [
     "BreakOp",

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from compiler.nir.ir import Shader
-from drivers.numpipe.interfaces import (
+from gallette.compiler.nir.ir import Shader
+from gallette.drivers.numpipe.interfaces import (
     ComputeLanes,
     ControlLanes,
     EvaluationLanes,

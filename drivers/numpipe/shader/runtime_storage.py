@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from drivers.numpipe.interfaces import ComputeLanes, ShaderResources
-from drivers.numpipe.storage import buffer_atomic, buffer_load, buffer_store
+from gallette.drivers.numpipe.interfaces import ComputeLanes, ShaderResources
+from gallette.drivers.numpipe.storage import buffer_atomic, buffer_load, buffer_store
 
 __all__ = [
     "image_atomic",

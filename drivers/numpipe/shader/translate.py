@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from compiler.errors import GalletteError
-from compiler.nir.ir import Block, Body, If, Jump, Loop, Phi, Shader
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.nir.ir import Block, Body, If, Jump, Loop, Phi, Shader
 
 from .lane_ir import BreakOp, ContinueOp, IfOp, LaneProgram, LaneValue, LoopOp, Region
 from .translate_memory import MemoryTranslator

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from compiler.errors import GalletteError
-from compiler.nir.ir import Deref, Intrinsic, Variable
-from compiler.nir.slots import VaryingSlot
-from compiler.nir.types import Type
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.nir.ir import Deref, Intrinsic, Variable
+from gallette.compiler.nir.slots import VaryingSlot
+from gallette.compiler.nir.types import Type
 
 from .lane_ir import LaneArray, LaneValue
 from .translate_storage import STORAGE_INTRINSICS, StorageTranslator

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from compiler.nir.ir import Intrinsic
+from gallette.compiler.nir.ir import Intrinsic
 
 from .lane_ir import LaneValue
 from .translate_values import ValueTranslator

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from compiler.errors import GalletteError
-from compiler.nir.ir import Alu, Def, Deref, Intrinsic, LoadConst, Shader, Src, Tex, Undef
-from compiler.nir.opcodes import OPCODES, Opcode
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.nir.ir import Alu, Def, Deref, Intrinsic, LoadConst, Shader, Src, Tex, Undef
+from gallette.compiler.nir.opcodes import OPCODES, Opcode
 
 from .lane_ir import LaneProgram, LaneValue, LoopOp, Op, Region
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pipe.codecs import pack_planes
-from pipe.enums import Target
-from pipe.state import ImageView, SamplerView
+from gallette.pipe.codecs import pack_planes
+from gallette.pipe.enums import Target
+from gallette.pipe.state import ImageView, SamplerView
 
 from ..resource import NumpipeResource
 from ..texture.fetch import fetch, locate, size_of

@@ -6,7 +6,7 @@ units are cached on the resource they read, so they live exactly as long as it d
 
 from __future__ import annotations
 
-from pipe.state import SamplerState, SamplerView
+from gallette.pipe.state import SamplerState, SamplerView
 
 from ..resource import NumpipeResource
 from .unit import Unit

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pipe.codecs import (
+from gallette.pipe.codecs import (
     pack_depth,
     pack_planes,
     pack_stencil,
@@ -23,10 +23,10 @@ from pipe.codecs import (
     unpack_planes,
     unpack_stencil,
 )
-from pipe.enums import Filter, MipFilter, Target, Wrap
-from pipe.formats import Format
-from pipe.resource import level_extent
-from pipe.state import BlitInfo, SamplerState, SamplerView
+from gallette.pipe.enums import Filter, MipFilter, Target, Wrap
+from gallette.pipe.formats import Format
+from gallette.pipe.resource import level_extent
+from gallette.pipe.state import BlitInfo, SamplerState, SamplerView
 
 from ..resource import NumpipeResource
 from .unit import Unit

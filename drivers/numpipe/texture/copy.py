@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pipe.hostmem import copy_region as copy_storage
-from pipe.resource import Resource
-from pipe.state import Box
+from gallette.pipe.hostmem import copy_region as copy_storage
+from gallette.pipe.resource import Resource
+from gallette.pipe.state import Box
 
 from ..resource import NumpipeResource
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pipe.enums import Target
+from gallette.pipe.enums import Target
 
 from .image import Image, Planes
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pipe.enums import CompareFunc, Target, Wrap
-from pipe.state import SamplerState, SamplerView
+from gallette.pipe.enums import CompareFunc, Target, Wrap
+from gallette.pipe.state import SamplerState, SamplerView
 
 from .cube import across_the_seam
 from .image import Image, Planes

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pipe.codecs import (
+from gallette.pipe.codecs import (
     block_decoder,
     pack,
     texel_layout,
@@ -28,11 +28,11 @@ from pipe.codecs import (
     unpack_planes,
     unpack_stencil,
 )
-from pipe.enums import Swizzle, Target
-from pipe.formats import FORMATS, Channel, Format
-from pipe.hostmem import level_offsets
-from pipe.resource import ResourceDesc, level_extent
-from pipe.state import SamplerView
+from gallette.pipe.enums import Swizzle, Target
+from gallette.pipe.formats import FORMATS, Channel, Format
+from gallette.pipe.hostmem import level_offsets
+from gallette.pipe.resource import ResourceDesc, level_extent
+from gallette.pipe.state import SamplerView
 
 from ..resource import NumpipeResource
 

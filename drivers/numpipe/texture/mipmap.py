@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from compiler.errors import GalletteError
-from pipe.codecs import pack_depth, pack_planes
-from pipe.enums import Filter, Target
-from pipe.formats import Format
-from pipe.resource import Resource, level_extent
-from pipe.state import BlitInfo, Box, SamplerView
+from gallette.compiler.errors import GalletteError
+from gallette.pipe.codecs import pack_depth, pack_planes
+from gallette.pipe.enums import Filter, Target
+from gallette.pipe.formats import Format
+from gallette.pipe.resource import Resource, level_extent
+from gallette.pipe.state import BlitInfo, Box, SamplerView
 
 from ..resource import NumpipeResource
 from .blit import LINEAR_SAMPLER, blit, linear_plane, texel_grid

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pipe.enums import Filter, Target, Wrap
-from pipe.state import SamplerState, SamplerView
+from gallette.pipe.enums import Filter, Target, Wrap
+from gallette.pipe.state import SamplerState, SamplerView
 
 from .floats import Level, Place, axes_of
 from .image import Image, Planes, fits_bytes

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pipe.enums import Filter, MipFilter, Target
-from pipe.state import SamplerState, SamplerView
+from gallette.pipe.enums import Filter, MipFilter, Target
+from gallette.pipe.state import SamplerState, SamplerView
 
 from .cube import face_derivatives, project
 from .fetch import fetch, size_of

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pipe.enums import Wrap
+from gallette.pipe.enums import Wrap
 
 __all__ = ["Axis", "Taps", "clamp", "linear_taps", "nearest_tap"]
 

@@ -10,8 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from pipe.enums import CompareFunc, Primitive, Wrap
-from pipe.state import DepthStencilAlphaState, FramebufferState, RasterizerState, SamplerState
+from gallette.pipe.enums import CompareFunc, Primitive, Wrap
+from gallette.pipe.state import (
+    DepthStencilAlphaState,
+    FramebufferState,
+    RasterizerState,
+    SamplerState,
+)
 
 __all__ = ["FragmentKey", "VariantKey", "VertexKey", "fragment_key", "vertex_key"]
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from compiler.nir.ir import Shader
-from compiler.nir.optimize import OptimizeOptions, optimize
-from compiler.nir.pass_runner import PassLog, PassSpec, run_passes
-from pipe.enums import CompareFunc
+from gallette.compiler.nir.ir import Shader
+from gallette.compiler.nir.optimize import OptimizeOptions, optimize
+from gallette.compiler.nir.pass_runner import PassLog, PassSpec, run_passes
+from gallette.pipe.enums import CompareFunc
 
 from . import merging as _merging  # noqa: F401 - registers its pass
 from .keys import FragmentKey, VariantKey, VertexKey

@@ -8,11 +8,11 @@ fragment by its primitive (merged draws have neither numbers of their own).
 
 from __future__ import annotations
 
-from compiler.nir.builder import Builder
-from compiler.nir.helpers import intrinsics_of
-from compiler.nir.ir import Intrinsic, LoadConst, Shader
-from compiler.nir.pass_runner import nir_pass
-from compiler.nir.shader import Metadata, Stage
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.helpers import intrinsics_of
+from gallette.compiler.nir.ir import Intrinsic, LoadConst, Shader
+from gallette.compiler.nir.pass_runner import nir_pass
+from gallette.compiler.nir.shader import Metadata, Stage
 
 __all__ = ["can_merge", "constants_per_draw"]
 

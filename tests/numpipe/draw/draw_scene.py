@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from compiler.nir.builder import Builder
-from compiler.nir.ir import Shader, Stage
-from compiler.nir.slots import FragResult, VaryingSlot
-from drivers.numpipe import NumpipeScreen, create_screen
-from drivers.numpipe.context import NumpipeContext
-from pipe.codecs import unpack, unpack_depth
-from pipe.enums import Bind, ClearFlags, MapFlags, Primitive, Target
-from pipe.formats import format_named
-from pipe.resource import Resource, ResourceDesc
-from pipe.state import (
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir import Shader, Stage
+from gallette.compiler.nir.slots import FragResult, VaryingSlot
+from gallette.drivers.numpipe import NumpipeScreen, create_screen
+from gallette.drivers.numpipe.context import NumpipeContext
+from gallette.pipe.codecs import unpack, unpack_depth
+from gallette.pipe.enums import Bind, ClearFlags, MapFlags, Primitive, Target
+from gallette.pipe.formats import format_named
+from gallette.pipe.resource import Resource, ResourceDesc
+from gallette.pipe.state import (
     BlendState,
     BlitInfo,
     Box,

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drivers.numpipe.draw.assembly import Runs, assemble, cut_runs
-from pipe.enums import Primitive
+from gallette.drivers.numpipe.draw.assembly import Runs, assemble, cut_runs
+from gallette.pipe.enums import Primitive
 
 P = Primitive
 

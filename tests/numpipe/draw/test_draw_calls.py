@@ -10,11 +10,11 @@ import numpy.typing as npt
 import pytest
 from draw_scene import Canvas, color_fragment, position_vertex
 
-from compiler.nir.builder import Builder
-from compiler.nir.ir import Shader, Stage
-from compiler.nir.slots import FragResult, VaryingSlot
-from drivers.numpipe.output import engine
-from pipe.enums import (
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir import Shader, Stage
+from gallette.compiler.nir.slots import FragResult, VaryingSlot
+from gallette.drivers.numpipe.output import engine
+from gallette.pipe.enums import (
     ClearFlags,
     CompareFunc,
     CullFace,
@@ -23,9 +23,9 @@ from pipe.enums import (
     QueryType,
     Target,
 )
-from pipe.formats import format_named
-from pipe.resource import LeakError, ResourceDesc
-from pipe.state import (
+from gallette.pipe.formats import format_named
+from gallette.pipe.resource import LeakError, ResourceDesc
+from gallette.pipe.state import (
     BlendState,
     DrawInfo,
     IndirectInfo,

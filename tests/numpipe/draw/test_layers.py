@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from draw_scene import VEC4, color_fragment, position_vertex
 
-from compiler.nir.slots import VaryingSlot
-from drivers.numpipe.resource import NumpipeResource
-from pipe.enums import ClearFlags, CompareFunc, Primitive, Target
-from pipe.formats import format_named
-from pipe.resource import ResourceDesc
-from pipe.state import DrawInfo, FramebufferState, Surface, VertexBuffer, VertexElement
+from gallette.compiler.nir.slots import VaryingSlot
+from gallette.drivers.numpipe.resource import NumpipeResource
+from gallette.pipe.enums import ClearFlags, CompareFunc, Primitive, Target
+from gallette.pipe.formats import format_named
+from gallette.pipe.resource import ResourceDesc
+from gallette.pipe.state import DrawInfo, FramebufferState, Surface, VertexBuffer, VertexElement
 
 LAYERS = 4
 

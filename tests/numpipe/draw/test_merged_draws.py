@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from draw_scene import Canvas
 
-from compiler.nir.builder import Builder
-from compiler.nir.ir import Shader, Stage
-from compiler.nir.slots import FragResult, VaryingSlot
-from drivers.numpipe.draw import queue
-from pipe.enums import BlendFactor, ClearFlags, Primitive, QueryType
-from pipe.state import BlendState, DrawInfo, RenderTargetBlend
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir import Shader, Stage
+from gallette.compiler.nir.slots import FragResult, VaryingSlot
+from gallette.drivers.numpipe.draw import queue
+from gallette.pipe.enums import BlendFactor, ClearFlags, Primitive, QueryType
+from gallette.pipe.state import BlendState, DrawInfo, RenderTargetBlend
 
 SHAPE = np.array([[0, 0, 0, 1], [0.5, 0, 0, 1], [0, 0.5, 0, 1], [0.5, 0.4, 0, 1]], np.float32)
 

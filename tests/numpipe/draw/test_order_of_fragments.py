@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from draw_scene import Canvas, color_fragment, position_vertex
 
-from drivers.numpipe.output import engine, order
-from drivers.numpipe.raster import triangles
-from pipe.enums import (
+from gallette.drivers.numpipe.output import engine, order
+from gallette.drivers.numpipe.raster import triangles
+from gallette.pipe.enums import (
     BlendFactor,
     BlendFunc,
     ClearFlags,
@@ -20,7 +20,7 @@ from pipe.enums import (
     Primitive,
     StencilOp,
 )
-from pipe.state import BlendState, DrawInfo, RenderTargetBlend, ScissorState, StencilState
+from gallette.pipe.state import BlendState, DrawInfo, RenderTargetBlend, ScissorState, StencilState
 
 OVER = RenderTargetBlend(
     True,

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from draw_scene import Canvas, color_fragment, position_vertex
 
-from compiler.nir.slots import VaryingSlot
-from pipe.enums import PolygonMode, Primitive
-from pipe.formats import format_named
-from pipe.state import DrawInfo, VertexBuffer, VertexElement
+from gallette.compiler.nir.slots import VaryingSlot
+from gallette.pipe.enums import PolygonMode, Primitive
+from gallette.pipe.formats import format_named
+from gallette.pipe.state import DrawInfo, VertexBuffer, VertexElement
 
 EVERYWHERE = [[-1, -1, 0, 1], [3, -1, 0, 1], [-1, 3, 0, 1]]
 

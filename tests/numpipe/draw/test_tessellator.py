@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drivers.numpipe.draw.tessellator import Domain, subdivide
+from gallette.drivers.numpipe.draw.tessellator import Domain, subdivide
 
 LEVELS = st.floats(0.5, 12.0, width=32)
 SPACINGS = st.sampled_from(["equal_spacing", "fractional_even_spacing", "fractional_odd_spacing"])

@@ -11,12 +11,12 @@ from draw_scene import Canvas, color_fragment, position_vertex
 from native_primitives import EXTENT, render_natively
 from test_primitives_like_llvmpipe import Scene, scenes, sized_vertex
 
-from compiler.nir.builder import Builder
-from compiler.nir.ir import Shader, Stage
-from compiler.nir.slots import FragResult
-from drivers.numpipe.raster.samples import SAMPLE_POSITIONS
-from pipe.enums import Primitive, QueryType
-from pipe.state import BlendState
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir import Shader, Stage
+from gallette.compiler.nir.slots import FragResult
+from gallette.drivers.numpipe.raster.samples import SAMPLE_POSITIONS
+from gallette.pipe.enums import Primitive, QueryType
+from gallette.pipe.state import BlendState
 from tests.reference import missing
 
 FLOAT_TARGET = "R32G32B32A32_FLOAT"

@@ -11,10 +11,10 @@ import pytest
 from draw_scene import position_vertex
 from native_primitives import EXTENT, NOTHING, render_natively
 
-from compiler.nir.builder import Builder
-from compiler.nir.ir import Shader, Stage
-from compiler.nir.slots import FragResult, VaryingSlot
-from pipe.enums import CompareFunc, PolygonMode, Primitive
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir import Shader, Stage
+from gallette.compiler.nir.slots import FragResult, VaryingSlot
+from gallette.pipe.enums import CompareFunc, PolygonMode, Primitive
 from tests.reference import missing
 
 FLOAT_TARGET = "R32G32B32A32_FLOAT"
@@ -105,7 +105,7 @@ def render_here(canvas: Callable[..., Any], scene: Scene) -> tuple[npt.NDArray[A
 
 
 def _everything() -> Any:
-    from pipe.state import ScissorState
+    from gallette.pipe.state import ScissorState
 
     return ScissorState(0, 0, EXTENT, EXTENT)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 
-from compiler.nir.builder import Builder
-from compiler.nir.ir import Def, Mode, Shader, Stage, Variable
-from compiler.nir.pass_runner import run_passes
-from compiler.nir.types import FLOAT, INT, array
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir import Def, Mode, Shader, Stage, Variable
+from gallette.compiler.nir.pass_runner import run_passes
+from gallette.compiler.nir.types import FLOAT, INT, array
 
 FLOAT_BINARY = ("fadd", "fsub", "fmul", "fmin", "fmax", "fdiv")
 FLOAT_UNARY = ("fneg", "fabs", "ffloor", "ffract", "fsqrt", "frcp", "fsin", "fexp2")

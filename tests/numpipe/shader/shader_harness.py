@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from compiler.nir.instrs import Tex
-from compiler.nir.interp import interpret
-from compiler.nir.interp_env import Environment
-from compiler.nir.ir import Shader, Stage
-from drivers.numpipe.interfaces import ShaderResources, Value
-from drivers.numpipe.shader.program import CompiledShader, compile_program
+from gallette.compiler.nir.instrs import Tex
+from gallette.compiler.nir.interp import interpret
+from gallette.compiler.nir.interp_env import Environment
+from gallette.compiler.nir.ir import Shader, Stage
+from gallette.drivers.numpipe.interfaces import ShaderResources, Value
+from gallette.drivers.numpipe.shader.program import CompiledShader, compile_program
 
 Array = npt.NDArray[Any]
 

@@ -6,9 +6,9 @@ import pytest
 from random_lane_shaders import random_shader
 from shader_harness import PictureEnvironment, compare
 
-from compiler.nir.ir import Stage
-from compiler.nir.optimize import OptimizeOptions, optimize
-from compiler.nir.validate import validate
+from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.optimize import OptimizeOptions, optimize
+from gallette.compiler.nir.validate import validate
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from shader_harness import PictureEnvironment, resources
 
-from compiler.nir.builder import Builder
-from compiler.nir.interp import interpret
-from compiler.nir.ir import Def, Shader, Stage
-from compiler.nir.pass_runner import run_passes
-from compiler.nir.types import INT
-from drivers.numpipe.shader.geometry import expand, run_geometry
-from drivers.numpipe.shader.program import compile_program
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.interp import interpret
+from gallette.compiler.nir.ir import Def, Shader, Stage
+from gallette.compiler.nir.pass_runner import run_passes
+from gallette.compiler.nir.types import INT
+from gallette.drivers.numpipe.shader.geometry import expand, run_geometry
+from gallette.drivers.numpipe.shader.program import compile_program
 
 SLOT = 32
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiler.nir.builder import Builder
-from compiler.nir.ir import Stage
-from compiler.nir.opcodes import OPCODES, Opcode
-from drivers.numpipe.interfaces import ShaderResources
-from drivers.numpipe.shader.program import CompiledShader, compile_program
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.opcodes import OPCODES, Opcode
+from gallette.drivers.numpipe.interfaces import ShaderResources
+from gallette.drivers.numpipe.shader.program import CompiledShader, compile_program
 
 Array = npt.NDArray[Any]
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from shader_harness import PictureEnvironment, compare, resources, run_compiled
 
-from compiler.errors import GalletteError
-from compiler.nir.builder import Builder
-from compiler.nir.ir import Def, Shader, Stage
-from compiler.nir.types import FLOAT, VEC3, Dim, array
-from drivers.numpipe.shader.api import ShaderBudgetError
-from drivers.numpipe.shader.program import compile_program
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir import Def, Shader, Stage
+from gallette.compiler.nir.types import FLOAT, VEC3, Dim, array
+from gallette.drivers.numpipe.shader.api import ShaderBudgetError
+from gallette.drivers.numpipe.shader.program import compile_program
 
 
 def fragment(name: str, body: Callable[[Builder], Def]) -> Shader:

@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 from shader_harness import Lanes
 
-from compiler.nir.builder import Builder
-from compiler.nir.interp import interpret
-from compiler.nir.interp_env import Environment
-from compiler.nir.intrinsics import ATOMIC_OPS
-from compiler.nir.ir import Def, Shader, Stage
-from drivers.numpipe.interfaces import ShaderResources
-from drivers.numpipe.resource import create_resource
-from drivers.numpipe.screen import NumpipeScreen
-from drivers.numpipe.shader.program import compile_program
-from drivers.numpipe.shader.translate_storage import ATOMIC_BUFFERS
-from drivers.numpipe.storage import image_unit
-from pipe.enums import Target
-from pipe.formats import FORMATS
-from pipe.resource import ResourceDesc, ResourceLedger
-from pipe.state import ImageView
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.interp import interpret
+from gallette.compiler.nir.interp_env import Environment
+from gallette.compiler.nir.intrinsics import ATOMIC_OPS
+from gallette.compiler.nir.ir import Def, Shader, Stage
+from gallette.drivers.numpipe.interfaces import ShaderResources
+from gallette.drivers.numpipe.resource import create_resource
+from gallette.drivers.numpipe.screen import NumpipeScreen
+from gallette.drivers.numpipe.shader.program import compile_program
+from gallette.drivers.numpipe.shader.translate_storage import ATOMIC_BUFFERS
+from gallette.drivers.numpipe.storage import image_unit
+from gallette.pipe.enums import Target
+from gallette.pipe.formats import FORMATS
+from gallette.pipe.resource import ResourceDesc, ResourceLedger
+from gallette.pipe.state import ImageView
 
 LANES = 48
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from compiler.errors import GalletteError
-from state_tracker import GL, create_context
+from gallette.compiler.errors import GalletteError
+from gallette.state_tracker import GL, create_context
 from tests.reference import missing
 
 pytestmark = pytest.mark.native

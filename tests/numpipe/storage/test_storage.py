@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compiler.nir.interp_intrinsics import combine
-from compiler.nir.intrinsics import ATOMIC_OPS
-from drivers.numpipe.resource import NumpipeResource, create_resource
-from drivers.numpipe.storage import (
+from gallette.compiler.nir.interp_intrinsics import combine
+from gallette.compiler.nir.intrinsics import ATOMIC_OPS
+from gallette.drivers.numpipe.resource import NumpipeResource, create_resource
+from gallette.drivers.numpipe.storage import (
     ImageUnit,
     apply_atomic,
     buffer_atomic,
@@ -22,10 +22,10 @@ from drivers.numpipe.storage import (
     compare_and_swap,
     image_unit,
 )
-from pipe.enums import Target
-from pipe.formats import FORMATS
-from pipe.resource import ResourceDesc, ResourceLedger
-from pipe.state import ImageView
+from gallette.pipe.enums import Target
+from gallette.pipe.formats import FORMATS
+from gallette.pipe.resource import ResourceDesc, ResourceLedger
+from gallette.pipe.state import ImageView
 
 Array = npt.NDArray[Any]
 

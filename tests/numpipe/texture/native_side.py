@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sampling_scene import Native
 
-from compiler.errors import GalletteError
+from gallette.compiler.errors import GalletteError
 from tests.reference import missing
 
 

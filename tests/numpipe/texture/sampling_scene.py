@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from drivers.numpipe.resource import NumpipeResource, create_resource
-from drivers.numpipe.texture import texture_unit
-from pipe.enums import Filter, MipFilter, Target, Wrap
-from pipe.formats import FORMATS
-from pipe.resource import ResourceDesc, ResourceLedger
-from pipe.state import SamplerState, SamplerView
-from state_tracker import GLInterface
-from state_tracker.entry_points.enums import GL
-from state_tracker.native.context import NativeContext
+from gallette.drivers.numpipe.resource import NumpipeResource, create_resource
+from gallette.drivers.numpipe.texture import texture_unit
+from gallette.pipe.enums import Filter, MipFilter, Target, Wrap
+from gallette.pipe.formats import FORMATS
+from gallette.pipe.resource import ResourceDesc, ResourceLedger
+from gallette.pipe.state import SamplerState, SamplerView
+from gallette.state_tracker import GLInterface
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.native.context import NativeContext
 
 Array = npt.NDArray[Any]
 

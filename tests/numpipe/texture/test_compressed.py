@@ -9,9 +9,9 @@ import pytest
 from native_side import native_or_skip
 from sampling_scene import SIZE, Native, Scene, fragment_source
 
-from pipe.codecs import unpack
-from pipe.formats import FORMATS
-from state_tracker.entry_points.enums import GL
+from gallette.pipe.codecs import unpack
+from gallette.pipe.formats import FORMATS
+from gallette.state_tracker.entry_points.enums import GL
 
 GL_COMPRESSED = {
     "DXT1_RGB": GL.COMPRESSED_RGB_S3TC_DXT1_EXT,

@@ -7,21 +7,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-from drivers.numpipe.resource import (
+from gallette.drivers.numpipe.resource import (
     NumpipeResource,
     ResourceError,
     create_resource,
     transfer_map,
     transfer_unmap,
 )
-from drivers.numpipe.texture.blit import blit
-from drivers.numpipe.texture.copy import copy_region
-from drivers.numpipe.texture.mipmap import generate_mipmap
-from pipe.codecs import pack, texels, unpack, unpack_depth, unpack_stencil
-from pipe.enums import Filter, MapFlags, Target
-from pipe.formats import FORMATS
-from pipe.resource import ResourceDesc, ResourceLedger
-from pipe.state import BlitInfo, Box, ScissorState
+from gallette.drivers.numpipe.texture.blit import blit
+from gallette.drivers.numpipe.texture.copy import copy_region
+from gallette.drivers.numpipe.texture.mipmap import generate_mipmap
+from gallette.pipe.codecs import pack, texels, unpack, unpack_depth, unpack_stencil
+from gallette.pipe.enums import Filter, MapFlags, Target
+from gallette.pipe.formats import FORMATS
+from gallette.pipe.resource import ResourceDesc, ResourceLedger
+from gallette.pipe.state import BlitInfo, Box, ScissorState
 
 RGBA8 = "R8G8B8A8_UNORM"
 

@@ -10,8 +10,8 @@ import pytest
 from native_side import native_or_skip
 from sampling_scene import Native, Scene, sample
 
-from pipe.enums import CompareFunc, Filter, MipFilter, Target, Wrap
-from pipe.state import SamplerState
+from gallette.pipe.enums import CompareFunc, Filter, MipFilter, Target, Wrap
+from gallette.pipe.state import SamplerState
 
 L, N = Filter.LINEAR, Filter.NEAREST
 BORDER = (0.2, 0.4, 0.6, 0.8)

@@ -13,9 +13,9 @@ import pytest
 from native_side import native_or_skip
 from sampling_scene import GL_FORMAT, SAMPLER, Native, Scene
 
-from pipe.enums import Filter, MipFilter, Target, Wrap
-from pipe.state import SamplerState
-from state_tracker import create_context
+from gallette.pipe.enums import Filter, MipFilter, Target, Wrap
+from gallette.pipe.state import SamplerState
+from gallette.state_tracker import create_context
 
 L, N = Filter.LINEAR, Filter.NEAREST
 

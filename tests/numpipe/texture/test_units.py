@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from drivers.numpipe.resource import NumpipeResource, create_resource
-from drivers.numpipe.texture import Unit, texture_unit
-from pipe.enums import CompareFunc, Filter, MipFilter, Swizzle, Target, Wrap
-from pipe.formats import FORMATS
-from pipe.resource import ResourceDesc, ResourceLedger
-from pipe.state import SamplerState, SamplerView
+from gallette.drivers.numpipe.resource import NumpipeResource, create_resource
+from gallette.drivers.numpipe.texture import Unit, texture_unit
+from gallette.pipe.enums import CompareFunc, Filter, MipFilter, Swizzle, Target, Wrap
+from gallette.pipe.formats import FORMATS
+from gallette.pipe.resource import ResourceDesc, ResourceLedger
+from gallette.pipe.state import SamplerState, SamplerView
 
 Array = npt.NDArray[Any]
 F32 = np.float32

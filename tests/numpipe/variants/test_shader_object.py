@@ -7,12 +7,12 @@ import gc
 import numpy as np
 import pytest
 
-from compiler.nir.builder import Builder
-from compiler.nir.ir import Def, Shader, Stage
-from compiler.nir.ownership import COUNTERS, live_shaders
-from compiler.nir.slots import FragResult, VaryingSlot, VertAttrib
-from drivers.numpipe.interfaces import ShaderResources
-from drivers.numpipe.variants.keys import (
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir import Def, Shader, Stage
+from gallette.compiler.nir.ownership import COUNTERS, live_shaders
+from gallette.compiler.nir.slots import FragResult, VaryingSlot, VertAttrib
+from gallette.drivers.numpipe.interfaces import ShaderResources
+from gallette.drivers.numpipe.variants.keys import (
     FragmentKey,
     VertexKey,
     describe_key,
@@ -21,11 +21,11 @@ from drivers.numpipe.variants.keys import (
     needs_nir,
     vertex_key,
 )
-from drivers.numpipe.variants.lowering import ShaderOptions
-from drivers.numpipe.variants.shader import ShaderObject
-from pipe.enums import CompareFunc, Primitive, Wrap
-from pipe.interface import VariantEvent
-from pipe.state import (
+from gallette.drivers.numpipe.variants.lowering import ShaderOptions
+from gallette.drivers.numpipe.variants.shader import ShaderObject
+from gallette.pipe.enums import CompareFunc, Primitive, Wrap
+from gallette.pipe.interface import VariantEvent
+from gallette.pipe.state import (
     DepthStencilAlphaState,
     FramebufferState,
     RasterizerState,
