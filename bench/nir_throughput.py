@@ -18,16 +18,16 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from gallette.compiler.nir import types as t
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.interp import Environment, interpret
+from gallette.compiler.nir.check.validate import validate
+from gallette.compiler.nir.interp.interpreter import Environment, interpret
 from gallette.compiler.nir.ir import Def, Shader, Stage
-from gallette.compiler.nir.optimize import OptimizeOptions, optimize
-from gallette.compiler.nir.parser import parse
-from gallette.compiler.nir.printer import print_shader
-from gallette.compiler.nir.serialize import deserialize, serialize
-from gallette.compiler.nir.slots import FragResult, VaryingSlot
-from gallette.compiler.nir.validate import validate
+from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
+from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
+from gallette.compiler.nir.text.parser import parse
+from gallette.compiler.nir.text.printer import print_shader
+from gallette.compiler.nir.text.serialize import deserialize, serialize
 
 _BINARY = ("fadd", "fmul", "fsub", "fmin", "fmax", "fadd", "fmul")
 _UNARY = ("fneg", "fabs", "fsqrt", "fsin", "ffloor", "fsat")

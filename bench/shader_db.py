@@ -23,13 +23,13 @@ import numpy as np
 from gallette.compiler.glsl.api import CompileOptions, compile_shader, link_program
 from gallette.compiler.glsl.link.program import LinkOptions
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions
-from gallette.compiler.nir.instrs import Alu
-from gallette.compiler.nir.interp import Environment, ExecutionBudgetError, interpret
-from gallette.compiler.nir.optimize import OptimizeOptions, optimize
-from gallette.compiler.nir.pass_runner import run_passes
-from gallette.compiler.nir.pipeline import to_driver_form
-from gallette.compiler.nir.shader import Shader, Stage
-from gallette.compiler.nir.slots import VaryingSlot
+from gallette.compiler.nir.interp.interpreter import Environment, ExecutionBudgetError, interpret
+from gallette.compiler.nir.ir.instrs import Alu
+from gallette.compiler.nir.ir.shader import Shader, Stage
+from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
+from gallette.compiler.nir.run.pass_runner import run_passes
+from gallette.compiler.nir.run.pipeline import to_driver_form
 
 ROOT = Path(__file__).parents[1]
 STAGES = {"vertex shader": Stage.VERTEX, "fragment shader": Stage.FRAGMENT}

@@ -82,7 +82,7 @@ COMMANDS: dict[str, Command] = {
         "gallette glslc shader.frag\ngallette glslc shader.vert --json",
     ),
     "nir-opt": Command(
-        "gallette.compiler.nir.opt_tool",
+        "gallette.compiler.nir.run.opt_tool",
         "run passes on NIR text",
         "gallette nir-opt shader.nir -p constant_folding,dce",
     ),

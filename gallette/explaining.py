@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gallette.compiler.errors import CompileError, GalletteError, InputError
-from gallette.compiler.nir.pass_runner import PassRecord, recording
+from gallette.compiler.nir.run.pass_runner import PassRecord, recording
 
 __all__ = ["Explanation", "ShaderStory", "VariantStory", "explain_file"]
 
@@ -134,7 +134,7 @@ def _passthrough(needs: Any) -> str:
 
 def _compile(result: Explanation, stages: list[tuple[str, str, str]], profile: str) -> None:
     from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
-    from gallette.compiler.nir.shader import Stage
+    from gallette.compiler.nir.ir.shader import Stage
 
     compiled = []
     with recording() as log:
@@ -160,7 +160,7 @@ def _compile(result: Explanation, stages: list[tuple[str, str, str]], profile: s
 
 def _hand_over(story: ShaderStory, shader: Any, driver: str) -> None:
     """Give the shader to the driver and ask what became of it; the null variant is made there."""
-    from gallette.compiler.nir.printer import print_shader
+    from gallette.compiler.nir.text.printer import print_shader
     from gallette.pipe.loader import create_screen
 
     story.nir = print_shader(shader)

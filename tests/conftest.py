@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from gallette.compiler.errors import GalletteError
-from gallette.compiler.nir.ownership import live_shaders
+from gallette.compiler.nir.ir.ownership import live_shaders
 from gallette.state_tracker import GLInterface, create_context
 from gallette.state_tracker.context import live_contexts
 from tests.reference import missing

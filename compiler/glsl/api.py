@@ -20,7 +20,7 @@ from gallette.compiler.glsl.parse.source import SourceMap
 from gallette.compiler.nir.ir import Stage
 
 if TYPE_CHECKING:
-    from gallette.compiler.nir.optimize import OptimizeOptions
+    from gallette.compiler.nir.run.optimize import OptimizeOptions
 
 __all__ = ["CompileOptions", "CompiledShader", "compile_shader", "link_program"]
 

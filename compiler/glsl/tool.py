@@ -124,7 +124,7 @@ def main(argv: list[str] | None = None) -> int:
             print(program.info_log, end="", file=sys.stderr)
     if program is not None:
         if args.nir and not args.json:
-            from gallette.compiler.nir.printer import print_shader
+            from gallette.compiler.nir.text.printer import print_shader
 
             for nir in program.shaders.values():
                 print(print_shader(nir), end="")

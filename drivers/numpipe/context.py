@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.shader import Stage
+from gallette.compiler.nir.ir.shader import Stage
 from gallette.pipe.enums import ClearFlags, MapFlags, QueryType
 from gallette.pipe.formats import Format
 from gallette.pipe.interface import Color, Context, Fence, Handle, VariantEvent

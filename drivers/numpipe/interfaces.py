@@ -95,7 +95,7 @@ class ImageUnit(Protocol):
         compare: Value | None = None,
         sample: Value | None = None,
     ) -> Value:
-        """`op` as in `gallette.compiler.nir.intrinsics.ATOMIC_OPS`; returns the old bits."""
+        """`op` as in `gallette.compiler.nir.ir.intrinsics.ATOMIC_OPS`; returns the old bits."""
         ...
 
     def size(self) -> list[Value]: ...

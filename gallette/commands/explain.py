@@ -10,7 +10,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from gallette import default_driver
-from gallette.compiler.nir.pass_runner import PassRecord
+from gallette.compiler.nir.run.pass_runner import PassRecord
 from gallette.difftext import diff_lines
 from gallette.explaining import Explanation, ShaderStory, VariantStory, explain_file
 from gallette.terminal import console

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
-from gallette.compiler.nir.parser import parse
-from gallette.compiler.nir.pass_runner import recording, run_passes
-from gallette.compiler.nir.printer import print_shader
-from gallette.compiler.nir.shader import Mode, Shader, Stage, Variable
+from gallette.compiler.nir.ir.shader import Mode, Shader, Stage, Variable
+from gallette.compiler.nir.run.pass_runner import recording, run_passes
+from gallette.compiler.nir.text.parser import parse
+from gallette.compiler.nir.text.printer import print_shader
 from gallette.lessons.page import Code, Diff, Page, Table, lesson
 
 __all__ = ["SHADER", "split"]

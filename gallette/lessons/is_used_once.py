@@ -8,10 +8,10 @@ from typing import Literal
 import numpy as np
 
 from gallette.compare import to_rgb8
-from gallette.compiler.nir.optimize import OptimizeOptions, optimize
-from gallette.compiler.nir.pass_runner import run_passes
-from gallette.compiler.nir.printer import print_shader
-from gallette.compiler.nir.shader import Shader
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
+from gallette.compiler.nir.run.pass_runner import run_passes
+from gallette.compiler.nir.text.printer import print_shader
 from gallette.lessons.page import Code, Diff, Page, Pictures, Table, lesson
 from gallette.render import render_scenes
 from gallette.scenes.depth_prepass import FRAGMENT, VERTEX

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gallette.compiler.nir.ownership import COUNTERS
-from gallette.compiler.nir.serialize import serialize
-from gallette.compiler.nir.shader import Shader
+from gallette.compiler.nir.ir.ownership import COUNTERS
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.text.serialize import serialize
 from gallette.drivers.numpipe.variants.keys import FragmentKey, VariantKey, VertexKey, needs_nir
 from gallette.drivers.numpipe.variants.lowering import ShaderOptions, first_round, second_round
 from gallette.lessons.page import Code, Page, Table, lesson
@@ -120,7 +120,7 @@ def simulate(make: Callable[[], _Model], shaders: list[Shader]) -> tuple[Tally, 
 
     `shaders` are consumed: one reference each.
     """
-    from gallette.compiler.nir.printer import print_shader
+    from gallette.compiler.nir.text.printer import print_shader
 
     model = make()
     options = ShaderOptions()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gallette.compiler.nir.slots import VertAttrib
+from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.draw import check_mode
 from gallette.state_tracker.entry_points.enums import GL

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
 from gallette.compiler.nir.ir import Stage
-from gallette.compiler.nir.slots import VaryingSlot
+from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.state_tracker.compatibility.fixed_fragment import TextureEnv, fragment_source
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.shading.programs import Executable

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gallette.compiler.nir.ir import Stage
-from gallette.compiler.nir.optimize import optimize
-from gallette.compiler.nir.pass_runner import PassSpec, run_passes
+from gallette.compiler.nir.run.optimize import optimize
+from gallette.compiler.nir.run.pass_runner import PassSpec, run_passes
 from gallette.pipe.enums import CompareFunc, Wrap
 from gallette.pipe.state import DepthStencilAlphaState, RasterizerState
 from gallette.state_tracker.entry_points.gl_types import sampler_target

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from gallette.compiler.nir.types import Type
+from gallette.compiler.nir.ir.types import Type
 from gallette.state_tracker.entry_points.enums import GL
 
 __all__ = ["gl_type", "sampler_target"]

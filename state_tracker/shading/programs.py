@@ -12,8 +12,8 @@ from gallette.compiler.glsl import (
     link_program,
 )
 from gallette.compiler.nir.ir import Stage
-from gallette.compiler.nir.slots import SystemValue, VaryingSlot, VertAttrib
-from gallette.compiler.nir.types import INT
+from gallette.compiler.nir.ir.slots import SystemValue, VaryingSlot, VertAttrib
+from gallette.compiler.nir.ir.types import INT
 from gallette.pipe.interface import Handle
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.lowering import NULL_KEY, LoweringKey, lower

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.slots import VertAttrib
+from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.pipe.enums import Bind, Target, Usage
 from gallette.pipe.formats import FORMATS, Format
 from gallette.pipe.interface import Handle

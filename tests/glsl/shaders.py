@@ -14,9 +14,9 @@ from gallette.compiler.glsl import (
     compile_shader,
     link_program,
 )
-from gallette.compiler.nir.interp import Environment, interpret
+from gallette.compiler.nir.interp.interpreter import Environment, interpret
 from gallette.compiler.nir.ir import Stage
-from gallette.compiler.nir.slots import FragResult
+from gallette.compiler.nir.ir.slots import FragResult
 
 VERTEX = """#version 330
 in vec4 position;

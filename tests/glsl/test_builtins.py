@@ -7,9 +7,9 @@ import pytest
 from gallette.compiler.glsl import CompileOptions, Limits, LinkOptions, compile_shader, link_program
 from gallette.compiler.glsl.builtins.functions import Overload, builtin_names, overloads
 from gallette.compiler.glsl.language import EXTENSIONS, Language
+from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir import Stage
-from gallette.compiler.nir.types import Type
-from gallette.compiler.nir.validate import validate
+from gallette.compiler.nir.ir.types import Type
 
 LAYOUTS = {
     "compute": "layout(local_size_x = 4) in;",

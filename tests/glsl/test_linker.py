@@ -4,7 +4,7 @@ import pytest
 
 from gallette.compiler.glsl import LinkedProgram
 from gallette.compiler.nir.ir import Stage
-from gallette.compiler.nir.slots import VaryingSlot
+from gallette.compiler.nir.ir.slots import VaryingSlot
 from tests.glsl.shaders import link
 
 V, F, G = Stage.VERTEX, Stage.FRAGMENT, Stage.GEOMETRY

@@ -27,13 +27,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gallette.compiler.errors import GalletteError
-from gallette.compiler.nir.interp import Environment, interpret
-from gallette.compiler.nir.parser import parse
-from gallette.compiler.nir.pass_runner import PASSES
-from gallette.compiler.nir.pass_spec import parse_passes
-from gallette.compiler.nir.printer import print_shader
-from gallette.compiler.nir.shader import Shader
-from gallette.compiler.nir.validate import validate
+from gallette.compiler.nir.check.validate import validate
+from gallette.compiler.nir.interp.interpreter import Environment, interpret
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.run.pass_runner import PASSES
+from gallette.compiler.nir.run.pass_spec import parse_passes
+from gallette.compiler.nir.text.parser import parse
+from gallette.compiler.nir.text.printer import print_shader
 
 _HEADER_WORDS = ("shader", "type", "info", "function")
 INEXACT_TOLERANCE = 1e-4

@@ -10,7 +10,6 @@ from __future__ import annotations
 import copy
 import random
 
-from gallette.compiler.nir import types as t
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import (
     Def,
@@ -23,8 +22,9 @@ from gallette.compiler.nir.ir import (
     Stage,
     Variable,
 )
-from gallette.compiler.nir.opcodes import OPCODES, Opcode
-from gallette.compiler.nir.slots import FragResult, VaryingSlot
+from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
+from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 
 MAX_DEPTH = 3
 

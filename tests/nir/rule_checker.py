@@ -20,12 +20,12 @@ from gallette.compiler.nir.algebraic.engine import RuleSet, rewrite_impl
 from gallette.compiler.nir.algebraic.pattern import Const, Expr, Pattern, Rule, Var
 from gallette.compiler.nir.algebraic.values import raw_bits
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.instrs import Alu, LoadConst
-from gallette.compiler.nir.interp import Environment, Interpreter
-from gallette.compiler.nir.opcodes import numpy_dtype
-from gallette.compiler.nir.shader import Shader, Stage
-from gallette.compiler.nir.validate import validate
-from gallette.compiler.nir.values import Def
+from gallette.compiler.nir.check.validate import validate
+from gallette.compiler.nir.interp.interpreter import Environment, Interpreter
+from gallette.compiler.nir.ir.instrs import Alu, LoadConst
+from gallette.compiler.nir.ir.opcodes import numpy_dtype
+from gallette.compiler.nir.ir.shader import Shader, Stage
+from gallette.compiler.nir.ir.values import Def
 
 ULPS = 64
 LANES = 768
@@ -422,7 +422,7 @@ def check_case(case: Case, inexact: bool) -> str:
 
 
 def _dump(shader: Shader) -> str:
-    from gallette.compiler.nir.printer import print_shader
+    from gallette.compiler.nir.text.printer import print_shader
 
     return print_shader(shader)
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from gallette.compiler.errors import ValidationError
-from gallette.compiler.nir import types as t
 from gallette.compiler.nir.builder import Builder, bits_to_float, float_bits
-from gallette.compiler.nir.cf import If, Loop, next_block, split_block
-from gallette.compiler.nir.instrs import Alu, LoadConst
-from gallette.compiler.nir.ownership import COUNTERS, live_shaders
-from gallette.compiler.nir.parser import parse
-from gallette.compiler.nir.printer import print_shader
-from gallette.compiler.nir.shader import Metadata, Mode, Shader, Stage
-from gallette.compiler.nir.validate import validate
-from gallette.compiler.nir.values import Def
+from gallette.compiler.nir.check.validate import validate
+from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.cf import If, Loop, next_block, split_block
+from gallette.compiler.nir.ir.instrs import Alu, LoadConst
+from gallette.compiler.nir.ir.ownership import COUNTERS, live_shaders
+from gallette.compiler.nir.ir.shader import Metadata, Mode, Shader, Stage
+from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.text.parser import parse
+from gallette.compiler.nir.text.printer import print_shader
 
 
 def branchy() -> Shader:

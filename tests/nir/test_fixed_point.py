@@ -11,11 +11,11 @@ import pytest
 from nir_cases import NirCase, read_cases
 
 from gallette.compiler.errors import GalletteError
-from gallette.compiler.nir.interp import interpret
-from gallette.compiler.nir.optimize import OptimizeOptions, optimize
-from gallette.compiler.nir.pass_runner import run_pass
-from gallette.compiler.nir.printer import print_shader
-from gallette.compiler.nir.validate import validate
+from gallette.compiler.nir.check.validate import validate
+from gallette.compiler.nir.interp.interpreter import interpret
+from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
+from gallette.compiler.nir.run.pass_runner import run_pass
+from gallette.compiler.nir.text.printer import print_shader
 
 FILES = sorted((Path(__file__).parent / "passes").glob("*.nir"))
 OPTIONS = {

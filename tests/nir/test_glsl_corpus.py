@@ -16,12 +16,12 @@ import pytest
 import gallette.compiler.glsl.link.linker as linker
 from gallette.compiler.glsl.api import CompileOptions, compile_shader, link_program
 from gallette.compiler.glsl.link.program import LinkOptions
-from gallette.compiler.nir.interp import Environment, ExecutionBudgetError, interpret
-from gallette.compiler.nir.optimize import OptimizeOptions, optimize
-from gallette.compiler.nir.parser import parse
-from gallette.compiler.nir.printer import print_shader
-from gallette.compiler.nir.shader import Shader, Stage
-from gallette.compiler.nir.validate import validate
+from gallette.compiler.nir.check.validate import validate
+from gallette.compiler.nir.interp.interpreter import Environment, ExecutionBudgetError, interpret
+from gallette.compiler.nir.ir.shader import Shader, Stage
+from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
+from gallette.compiler.nir.text.parser import parse
+from gallette.compiler.nir.text.printer import print_shader
 
 ROOT = Path(__file__).parents[2] / "piglit_subset" / "tests"
 FOLDERS = sorted({path.parent for path in ROOT.rglob("*.shader_test")})

@@ -6,9 +6,14 @@ import numpy as np
 import pytest
 
 from gallette.compiler.errors import GalletteError
-from gallette.compiler.nir.interp import Environment, ExecutionBudgetError, Result, interpret
-from gallette.compiler.nir.parser import parse
-from gallette.compiler.nir.slots import FragResult
+from gallette.compiler.nir.interp.interpreter import (
+    Environment,
+    ExecutionBudgetError,
+    Result,
+    interpret,
+)
+from gallette.compiler.nir.ir.slots import FragResult
+from gallette.compiler.nir.text.parser import parse
 
 LANES = 8
 LANE = np.arange(LANES)

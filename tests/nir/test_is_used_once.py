@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.interp import Environment, interpret
-from gallette.compiler.nir.optimize import OptimizeOptions, optimize
-from gallette.compiler.nir.pass_runner import run_pass
-from gallette.compiler.nir.shader import Mode, Shader, Stage
-from gallette.compiler.nir.slots import VaryingSlot, VertAttrib
-from gallette.compiler.nir.types import VEC4
-from gallette.compiler.nir.validate import validate
+from gallette.compiler.nir.check.validate import validate
+from gallette.compiler.nir.interp.interpreter import Environment, interpret
+from gallette.compiler.nir.ir.shader import Mode, Shader, Stage
+from gallette.compiler.nir.ir.slots import VaryingSlot, VertAttrib
+from gallette.compiler.nir.ir.types import VEC4
+from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
+from gallette.compiler.nir.run.pass_runner import run_pass
 
 LANES = 256
 

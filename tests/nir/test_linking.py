@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from gallette.compiler.nir.instrs import Intrinsic
-from gallette.compiler.nir.interp import Environment, interpret
-from gallette.compiler.nir.linking import link_varyings
-from gallette.compiler.nir.optimize import optimize
-from gallette.compiler.nir.parser import parse
-from gallette.compiler.nir.printer import print_shader
-from gallette.compiler.nir.shader import Shader
-from gallette.compiler.nir.slots import FragResult, VaryingSlot
-from gallette.compiler.nir.validate import validate
-from gallette.compiler.nir.varying_packing import pack_varyings
+from gallette.compiler.nir.check.validate import validate
+from gallette.compiler.nir.interp.interpreter import Environment, interpret
+from gallette.compiler.nir.ir.instrs import Intrinsic
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
+from gallette.compiler.nir.link.linking import link_varyings
+from gallette.compiler.nir.link.varying_packing import pack_varyings
+from gallette.compiler.nir.run.optimize import optimize
+from gallette.compiler.nir.text.parser import parse
+from gallette.compiler.nir.text.printer import print_shader
 
 VERTEX = """
 shader vertex "vs"

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.instrs import Alu
-from gallette.compiler.nir.interp import Environment, interpret
-from gallette.compiler.nir.opcodes import OPCODES
-from gallette.compiler.nir.pass_runner import run_pass
-from gallette.compiler.nir.shader import Shader, Stage
-from gallette.compiler.nir.slots import VaryingSlot
-from gallette.compiler.nir.validate import validate
+from gallette.compiler.nir.check.validate import validate
+from gallette.compiler.nir.interp.interpreter import Environment, interpret
+from gallette.compiler.nir.ir.instrs import Alu
+from gallette.compiler.nir.ir.opcodes import OPCODES
+from gallette.compiler.nir.ir.shader import Shader, Stage
+from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.compiler.nir.run.pass_runner import run_pass
 
 LANES = 240
 INTEGERS = [0, 1, 2, 3, 31, 32, 33, 63, 64, -1, -2, 1 << 31, 1 << 32, (1 << 63) - 1, -(1 << 63)]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gallette.compiler.nir.fold import evaluate
-from gallette.compiler.nir.opcodes import OPCODES, Opcode, numpy_dtype
+from gallette.compiler.nir.ir.fold import evaluate
+from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode, numpy_dtype
 
 COUNT = 1031  # odd, so that vector loops have a tail
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, np.inf, -np.inf, np.nan, 1e-40, 3e38, -7.25, 255.0]

@@ -8,12 +8,12 @@ import pytest
 from nir_cases import read_cases
 
 from gallette.compiler.errors import GalletteError, InputError
-from gallette.compiler.nir.opt_tool import main
-from gallette.compiler.nir.parser import parse
-from gallette.compiler.nir.pass_runner import all_passes
-from gallette.compiler.nir.pass_spec import parse_passes
-from gallette.compiler.nir.reference import own_passes
-from gallette.compiler.nir.shader import Mode
+from gallette.compiler.nir.ir.shader import Mode
+from gallette.compiler.nir.run.opt_tool import main
+from gallette.compiler.nir.run.pass_runner import all_passes
+from gallette.compiler.nir.run.pass_spec import parse_passes
+from gallette.compiler.nir.run.reference import own_passes
+from gallette.compiler.nir.text.parser import parse
 
 SHADER = """shader fragment "tool"
 impl main {

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from gallette.compiler.errors import InputError, ValidationError
-from gallette.compiler.nir import types as t
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.parser import parse
-from gallette.compiler.nir.printer import print_shader
-from gallette.compiler.nir.serialize import deserialize, serialize
-from gallette.compiler.nir.shader import Access, Mode, Shader, Stage
-from gallette.compiler.nir.slots import FragResult, VaryingSlot
+from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.shader import Access, Mode, Shader, Stage
+from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
+from gallette.compiler.nir.text.parser import parse
+from gallette.compiler.nir.text.printer import print_shader
+from gallette.compiler.nir.text.serialize import deserialize, serialize
 
 HEAD = 'shader fragment "t"\nimpl main {\n'
 

@@ -11,8 +11,8 @@ from nir_cases import read_cases
 from random_shaders import make_shader
 
 from gallette.compiler.errors import GalletteError
-from gallette.compiler.nir.parser import parse
-from gallette.compiler.nir.printer import print_shader
+from gallette.compiler.nir.text.parser import parse
+from gallette.compiler.nir.text.printer import print_shader
 
 CASES = [
     case.text

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions, UsedOnce
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.interp import Environment, interpret
+from gallette.compiler.nir.interp.interpreter import Environment, interpret
 from gallette.compiler.nir.ir import Def, Shader, Stage
-from gallette.compiler.nir.optimize import OptimizeOptions, optimize
-from gallette.compiler.nir.pass_runner import run_passes
-from gallette.compiler.nir.slots import VaryingSlot, VertAttrib
+from gallette.compiler.nir.ir.slots import VaryingSlot, VertAttrib
+from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
+from gallette.compiler.nir.run.pass_runner import run_passes
 
 OPERATIONS = ("fadd", "fmul", "fsub", "fadd", "fmul", "fdiv", "fmin", "fneg", "fsqrt", "ffma")
 

@@ -9,15 +9,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from random_shaders import make_shader
 
-from gallette.compiler.nir.interp import Environment, interpret
-from gallette.compiler.nir.optimize import OptimizeOptions, optimize
-from gallette.compiler.nir.parser import parse
-from gallette.compiler.nir.pass_runner import run_pass, run_passes
-from gallette.compiler.nir.pipeline import FRONT_END, LOWER_IO
-from gallette.compiler.nir.printer import print_shader
-from gallette.compiler.nir.reference import own_passes
-from gallette.compiler.nir.serialize import deserialize, serialize
-from gallette.compiler.nir.validate import validate
+from gallette.compiler.nir.check.validate import validate
+from gallette.compiler.nir.interp.interpreter import Environment, interpret
+from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
+from gallette.compiler.nir.run.pass_runner import run_pass, run_passes
+from gallette.compiler.nir.run.pipeline import FRONT_END, LOWER_IO
+from gallette.compiler.nir.run.reference import own_passes
+from gallette.compiler.nir.text.parser import parse
+from gallette.compiler.nir.text.printer import print_shader
+from gallette.compiler.nir.text.serialize import deserialize, serialize
 
 # Passes whose purpose is to change what a shader computes, as a piece of fixed-function state.
 CHANGES_MEANING = {

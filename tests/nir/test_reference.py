@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gallette.compiler.nir.algebraic.rules import all_rules
-from gallette.compiler.nir.reference import PAGES, algebraic_page, main, own_passes
+from gallette.compiler.nir.run.reference import PAGES, algebraic_page, main, own_passes
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 
@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 @pytest.mark.parametrize("name", PAGES)
 def test_regenerating_a_page_changes_nothing(name: str) -> None:
     committed = (FOLDER / name).read_text(encoding="utf-8")
-    assert committed == PAGES[name](), "run python -m gallette.compiler.nir.reference"
+    assert committed == PAGES[name](), "run python -m gallette.compiler.nir.run.reference"
 
 
 def test_pages_say_that_they_are_generated(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from gallette.compiler.nir.parser import parse
-from gallette.compiler.nir.printer import print_shader
-from gallette.compiler.nir.serialize import deserialize, serialize
+from gallette.compiler.nir.text.parser import parse
+from gallette.compiler.nir.text.printer import print_shader
+from gallette.compiler.nir.text.serialize import deserialize, serialize
 from gallette.drivers.numpipe.context import NumpipeContext
 from gallette.state_tracker import GL, GLInterface, create_context
 from tests.conftest import native_context

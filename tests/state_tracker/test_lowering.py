@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gallette.compiler.nir.ownership import COUNTERS
+from gallette.compiler.nir.ir.ownership import COUNTERS
 from gallette.pipe.caps import Caps
 from gallette.pipe.interface import Screen
 from gallette.pipe.loader import create_screen

@@ -15,8 +15,8 @@ from gallette.compiler.glsl.check.typenames import TYPE_NAMES
 from gallette.compiler.glsl.diagnostics import Abort, Log, did_you_mean
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.parse.syntax import Node
-from gallette.compiler.nir import types as t
-from gallette.compiler.nir.types import Base, Type
+from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.types import Base, Type
 
 __all__ = ["CheckerBase", "FunctionSet", "Symbol", "constant_value"]
 

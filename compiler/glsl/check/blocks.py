@@ -8,8 +8,8 @@ from gallette.compiler.glsl.builtins import variables
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.variables import VariableChecker
 from gallette.compiler.glsl.parse import syntax as s
-from gallette.compiler.nir import types as t
-from gallette.compiler.nir.types import Base, Field, Type
+from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.types import Base, Field, Type
 
 __all__ = ["BlockChecker"]
 

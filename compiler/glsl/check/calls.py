@@ -13,8 +13,8 @@ from gallette.compiler.glsl.check.conversions import can_convert, conversion_ran
 from gallette.compiler.glsl.check.fold_builtins import fold_builtin
 from gallette.compiler.glsl.diagnostics import Abort
 from gallette.compiler.glsl.parse import syntax as s
-from gallette.compiler.nir import types as t
-from gallette.compiler.nir.types import Base, Type
+from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.types import Base, Type
 
 __all__ = ["CallChecker"]
 

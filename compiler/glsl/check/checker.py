@@ -14,8 +14,8 @@ from gallette.compiler.glsl.check.functions import FunctionChecker, find_recursi
 from gallette.compiler.glsl.diagnostics import Abort, Log, TooManyErrors
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.parse import syntax as s
-from gallette.compiler.nir import types as t
-from gallette.compiler.nir.types import Base
+from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.types import Base
 
 __all__ = ["check"]
 

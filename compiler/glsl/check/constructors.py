@@ -8,8 +8,8 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.base import CheckerBase, constant_value
 from gallette.compiler.glsl.check.conversions import shape_with
 from gallette.compiler.glsl.parse import syntax as s
-from gallette.compiler.nir import types as t
-from gallette.compiler.nir.types import Type
+from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.types import Type
 
 __all__ = ["ConstructorChecker"]
 

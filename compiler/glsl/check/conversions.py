@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gallette.compiler.glsl.language import Language
-from gallette.compiler.nir import types as t
-from gallette.compiler.nir.types import Base, Type
+from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.types import Base, Type
 
 __all__ = ["can_convert", "conversion_rank", "operator_type", "shape_with"]
 

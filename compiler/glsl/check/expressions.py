@@ -16,8 +16,8 @@ from gallette.compiler.glsl.check.conversions import (
 )
 from gallette.compiler.glsl.diagnostics import Abort, did_you_mean
 from gallette.compiler.glsl.parse import syntax as s
-from gallette.compiler.nir import types as t
-from gallette.compiler.nir.types import Base, Type
+from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.types import Base, Type
 
 __all__ = ["ExpressionChecker"]
 

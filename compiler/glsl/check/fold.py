@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gallette.compiler.glsl.check.hir import Value
-from gallette.compiler.nir.types import Base, Type
+from gallette.compiler.nir.ir.types import Base, Type
 
 __all__ = ["binary", "convert", "equal", "round_to", "unary"]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from gallette.compiler.glsl.check import fold
 from gallette.compiler.glsl.check.hir import Value
-from gallette.compiler.nir.types import Base, Type
+from gallette.compiler.nir.ir.types import Base, Type
 
 __all__ = ["fold_builtin"]
 

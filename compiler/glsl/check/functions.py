@@ -10,8 +10,8 @@ from gallette.compiler.glsl.check.base import FunctionSet
 from gallette.compiler.glsl.check.blocks import BlockChecker
 from gallette.compiler.glsl.diagnostics import Abort
 from gallette.compiler.glsl.parse import syntax as s
-from gallette.compiler.nir import types as t
-from gallette.compiler.nir.types import Type
+from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.types import Type
 
 __all__ = ["FunctionChecker", "find_recursion"]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from gallette.compiler.nir.types import Type
+from gallette.compiler.nir.ir.types import Type
 
 Value = tuple[Any, ...]
 

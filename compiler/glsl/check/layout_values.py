@@ -6,7 +6,7 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS
 from gallette.compiler.glsl.check.types import TypeChecker
 from gallette.compiler.glsl.parse import syntax as s
-from gallette.compiler.nir.types import Base
+from gallette.compiler.nir.ir.types import Base
 
 __all__ = ["LayoutValueChecker"]
 

@@ -7,7 +7,7 @@ from gallette.compiler.glsl.check.expressions import ExpressionChecker
 from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS, LAYOUTS
 from gallette.compiler.glsl.diagnostics import did_you_mean
 from gallette.compiler.glsl.parse import syntax as s
-from gallette.compiler.nir.types import Base, Type
+from gallette.compiler.nir.ir.types import Base, Type
 
 __all__ = ["QualifierChecker"]
 

@@ -6,7 +6,7 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.layout_values import LayoutValueChecker
 from gallette.compiler.glsl.check.layouts import PRIMITIVES
 from gallette.compiler.glsl.parse import syntax as s
-from gallette.compiler.nir import types as t
+from gallette.compiler.nir.ir import types as t
 
 __all__ = ["StageLayoutChecker"]
 

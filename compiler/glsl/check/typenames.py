@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gallette.compiler.nir import types as t
-from gallette.compiler.nir.types import Base, Dim, Type
+from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.types import Base, Dim, Type
 
 __all__ = ["TYPE_AVAILABILITY", "TYPE_NAMES"]
 

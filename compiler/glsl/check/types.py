@@ -6,8 +6,8 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.qualifiers import QualifierChecker
 from gallette.compiler.glsl.check.typenames import TYPE_NAMES
 from gallette.compiler.glsl.parse import syntax as s
-from gallette.compiler.nir import types as t
-from gallette.compiler.nir.types import Base, Field, Type
+from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.types import Base, Field, Type
 
 __all__ = ["TypeChecker"]
 

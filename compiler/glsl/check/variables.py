@@ -8,8 +8,8 @@ from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS
 from gallette.compiler.glsl.check.stage_layout import StageLayoutChecker
 from gallette.compiler.glsl.diagnostics import Abort
 from gallette.compiler.glsl.parse import syntax as s
-from gallette.compiler.nir import types as t
-from gallette.compiler.nir.types import Base, Type
+from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.types import Base, Type
 
 __all__ = ["VariableChecker"]
 

@@ -9,9 +9,9 @@ from gallette.compiler.glsl.link.layout import block_layout, leaves
 from gallette.compiler.glsl.link.program import LinkedProgram, Uniform, UniformBlock
 from gallette.compiler.glsl.link.stage import StageUnit, same_block
 from gallette.compiler.glsl.lower.context import StageVariables, access_flags
-from gallette.compiler.nir import types as t
 from gallette.compiler.nir.ir import Mode, Stage, Variable
-from gallette.compiler.nir.types import Type
+from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.types import Type
 
 __all__ = ["BlockLinker"]
 

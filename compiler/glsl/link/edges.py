@@ -8,10 +8,10 @@ from gallette.compiler.glsl.link.errors import LinkLog
 from gallette.compiler.glsl.link.program import Attribute, FragOutput, LinkedProgram, LinkOptions
 from gallette.compiler.glsl.link.stage import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
-from gallette.compiler.nir import types as t
 from gallette.compiler.nir.ir import Mode, Stage, Variable
-from gallette.compiler.nir.slots import FragResult, VaryingSlot, VertAttrib
-from gallette.compiler.nir.types import Type
+from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
+from gallette.compiler.nir.ir.types import Type
 
 __all__ = ["link_attributes", "link_builtins", "link_fragment_outputs"]
 

@@ -10,9 +10,9 @@ from gallette.compiler.glsl.link.interface import Port
 from gallette.compiler.glsl.link.program import LinkOptions, StreamOutput, StreamVarying
 from gallette.compiler.glsl.link.stage import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
-from gallette.compiler.nir.layout import align
-from gallette.compiler.nir.slots import VaryingSlot
-from gallette.compiler.nir.types import Type
+from gallette.compiler.nir.ir.layout import align
+from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.compiler.nir.ir.types import Type
 
 __all__ = ["link_feedback"]
 

@@ -11,10 +11,10 @@ from gallette.compiler.glsl.link.errors import LinkLog
 from gallette.compiler.glsl.link.layout import sized_block
 from gallette.compiler.glsl.link.stage import StageUnit, merge_types
 from gallette.compiler.glsl.lower.context import StageVariables
-from gallette.compiler.nir import types as t
 from gallette.compiler.nir.ir import Mode, Stage, Variable
-from gallette.compiler.nir.slots import VaryingSlot
-from gallette.compiler.nir.types import Type
+from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.compiler.nir.ir.types import Type
 
 __all__ = ["Port", "VaryingLinker", "ports"]
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from gallette.compiler.glsl.check import hir
-from gallette.compiler.nir import types as t
-from gallette.compiler.nir.layout import (
+from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.layout import (
     STD140,
     STD430,
     align,
@@ -15,7 +15,7 @@ from gallette.compiler.nir.layout import (
     explicit_type,
     size_align,
 )
-from gallette.compiler.nir.types import Field, Type
+from gallette.compiler.nir.ir.types import Field, Type
 
 __all__ = ["Leaf", "block_layout", "leaves", "sized_block"]
 

@@ -24,10 +24,10 @@ from gallette.compiler.glsl.link.stage_rules import check_program, check_stage
 from gallette.compiler.glsl.lower.context import StageVariables
 from gallette.compiler.glsl.lower.stage import lower_stage
 from gallette.compiler.nir.ir import Shader, Stage
-from gallette.compiler.nir.linking import link_varyings
-from gallette.compiler.nir.optimize import DEFAULT, OptimizeOptions, optimize
-from gallette.compiler.nir.pass_runner import run_passes
-from gallette.compiler.nir.pipeline import to_driver_form
+from gallette.compiler.nir.link.linking import link_varyings
+from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions, optimize
+from gallette.compiler.nir.run.pass_runner import run_passes
+from gallette.compiler.nir.run.pipeline import to_driver_form
 
 __all__ = ["link"]
 
@@ -191,7 +191,7 @@ class _Linker:
             program.shaders[stage] = lower_stage(unit, self.variables[stage], program)
         for shader in program.shaders.values():
             if debug.is_set("glsl:dump"):
-                from gallette.compiler.nir.printer import print_shader
+                from gallette.compiler.nir.text.printer import print_shader
 
                 print(print_shader(shader), file=sys.stderr)
             if self.options.optimize:

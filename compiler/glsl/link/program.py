@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from gallette.compiler.glsl.builtins.limits import DEFAULT_LIMITS, Limits
 from gallette.compiler.nir.ir import Shader, Stage
-from gallette.compiler.nir.types import Type
+from gallette.compiler.nir.ir.types import Type
 
 __all__ = [
     "AtomicBuffer",

@@ -27,10 +27,10 @@ from gallette.compiler.glsl.link.program import (
 from gallette.compiler.glsl.link.stage import StageUnit, merge_types
 from gallette.compiler.glsl.lower.context import StageVariables, access_flags
 from gallette.compiler.glsl.lower.values import constant_bits
-from gallette.compiler.nir import types as t
 from gallette.compiler.nir.ir import Mode, Stage, Variable
-from gallette.compiler.nir.layout import align, explicit_type, size_align
-from gallette.compiler.nir.types import Base, Type
+from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.layout import align, explicit_type, size_align
+from gallette.compiler.nir.ir.types import Base, Type
 
 __all__ = ["ResourceLinker"]
 

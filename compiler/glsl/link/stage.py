@@ -10,9 +10,9 @@ from gallette.compiler.glsl.check.base import constant_value
 from gallette.compiler.glsl.check.functions import find_recursion
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.link.errors import LinkLog
-from gallette.compiler.nir import types as t
 from gallette.compiler.nir.ir import Stage
-from gallette.compiler.nir.types import Type
+from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.types import Type
 
 __all__ = ["StageUnit", "join_stage", "merge_types"]
 

@@ -8,8 +8,8 @@ from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.link.errors import LinkLog
 from gallette.compiler.glsl.link.program import LinkOptions
 from gallette.compiler.glsl.link.stage import StageUnit
-from gallette.compiler.nir import types as t
 from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.ir import types as t
 
 __all__ = ["check_program", "check_stage"]
 

@@ -10,7 +10,7 @@ from gallette.compiler.glsl.lower.values import Value, constant_bits, store
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Access, Def, Deref, Mode, Shader, Stage, Variable
 from gallette.compiler.nir.ir import Function as NirFunction
-from gallette.compiler.nir.types import Type
+from gallette.compiler.nir.ir.types import Type
 
 __all__ = ["Lowering", "Place", "StageVariables"]
 

@@ -14,7 +14,7 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.lower.context import Lowering, Place
 from gallette.compiler.glsl.lower.values import Value, constant, convert, load, store
 from gallette.compiler.nir.ir import Def, Deref, Mode, Stage
-from gallette.compiler.nir.types import Base, Type
+from gallette.compiler.nir.ir.types import Base, Type
 
 __all__ = ["ExpressionLowering"]
 
@@ -518,7 +518,7 @@ _UINT32_LIKE: dict[Base, Type] = {}
 
 
 def _fill() -> None:
-    from gallette.compiler.nir import types as t
+    from gallette.compiler.nir.ir import types as t
 
     _UINT32_LIKE[Base.INT64] = t.INT
     _UINT32_LIKE[Base.UINT64] = t.UINT

@@ -8,7 +8,7 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.lower.textures import TextureLowering
 from gallette.compiler.glsl.lower.values import Value
 from gallette.compiler.nir.ir import Def, Deref
-from gallette.compiler.nir.types import Base, Dim
+from gallette.compiler.nir.ir.types import Base, Dim
 
 __all__ = ["MemoryLowering"]
 

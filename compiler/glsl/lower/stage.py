@@ -11,7 +11,7 @@ from gallette.compiler.glsl.lower.statements import StatementLowering
 from gallette.compiler.glsl.lower.values import constant_bits, store
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Mode, Shader, Stage, Variable
-from gallette.compiler.nir.slots import FragResult
+from gallette.compiler.nir.ir.slots import FragResult
 
 __all__ = ["lower_stage"]
 

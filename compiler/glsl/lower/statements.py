@@ -13,10 +13,10 @@ from gallette.compiler.glsl.lower.expressions import ExpressionLowering
 from gallette.compiler.glsl.lower.math import lower_math
 from gallette.compiler.glsl.lower.memory import MemoryLowering
 from gallette.compiler.glsl.lower.values import Value, store
-from gallette.compiler.nir import types as t
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Def, Deref, FunctionImpl, Mode, Parameter, Variable
 from gallette.compiler.nir.ir import Function as NirFunction
+from gallette.compiler.nir.ir import types as t
 
 __all__ = ["StatementLowering"]
 

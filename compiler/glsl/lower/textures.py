@@ -15,7 +15,7 @@ from gallette.compiler.glsl.check.base import constant_value
 from gallette.compiler.glsl.lower.expressions import ExpressionLowering
 from gallette.compiler.glsl.lower.values import Value
 from gallette.compiler.nir.ir import Def, Deref
-from gallette.compiler.nir.types import Base, Dim, Type
+from gallette.compiler.nir.ir.types import Base, Dim, Type
 
 __all__ = ["TextureLowering"]
 

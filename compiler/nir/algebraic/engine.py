@@ -22,11 +22,11 @@ from typing import Any, TypeAlias
 
 from gallette.compiler.nir.algebraic.pattern import Const, Expr, Pattern, Rule, Var
 from gallette.compiler.nir.algebraic.values import raw_bits
-from gallette.compiler.nir.fold import evaluate
-from gallette.compiler.nir.instrs import IDENTITY, Alu, Instr, LoadConst, Undef
-from gallette.compiler.nir.opcodes import OPCODES, Opcode
-from gallette.compiler.nir.shader import FunctionImpl
-from gallette.compiler.nir.values import Def, Src
+from gallette.compiler.nir.ir.fold import evaluate
+from gallette.compiler.nir.ir.instrs import IDENTITY, Alu, Instr, LoadConst, Undef
+from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
+from gallette.compiler.nir.ir.shader import FunctionImpl
+from gallette.compiler.nir.ir.values import Def, Src
 
 __all__ = ["Protection", "RuleSet", "rewrite_impl"]
 

@@ -10,8 +10,8 @@ from gallette.compiler.nir.algebraic.engine import Protection, rewrite_impl
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions, UsedOnce
 from gallette.compiler.nir.algebraic.position import position_values
 from gallette.compiler.nir.algebraic.rules import rule_set
-from gallette.compiler.nir.pass_runner import nir_pass
-from gallette.compiler.nir.shader import Metadata, Shader, Stage
+from gallette.compiler.nir.ir.shader import Metadata, Shader, Stage
+from gallette.compiler.nir.run.pass_runner import nir_pass
 
 __all__ = ["algebraic", "algebraic_late"]
 

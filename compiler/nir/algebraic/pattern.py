@@ -25,7 +25,7 @@ from typing import Any, TypeAlias
 
 from gallette.compiler.nir.algebraic.predicates import PREDICATES, USE_COUNT_PREDICATES, Predicate
 from gallette.compiler.nir.algebraic.values import Number
-from gallette.compiler.nir.opcodes import OPCODES, Opcode
+from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
 
 __all__ = ["Const", "Expr", "Pattern", "Rule", "RuleError", "Var", "compile_rule"]
 

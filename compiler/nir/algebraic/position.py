@@ -10,11 +10,11 @@ stores to the same variable. It errs on the large side, which only costs a few r
 
 from __future__ import annotations
 
-from gallette.compiler.nir.cf import Block, If, Loop, blocks_in
-from gallette.compiler.nir.instrs import Deref, Instr, Intrinsic, Phi
-from gallette.compiler.nir.shader import TEMPORARIES, FunctionImpl, Mode, Variable
-from gallette.compiler.nir.slots import VaryingSlot
-from gallette.compiler.nir.values import Def
+from gallette.compiler.nir.ir.cf import Block, If, Loop, blocks_in
+from gallette.compiler.nir.ir.instrs import Deref, Instr, Intrinsic, Phi
+from gallette.compiler.nir.ir.shader import TEMPORARIES, FunctionImpl, Mode, Variable
+from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.compiler.nir.ir.values import Def
 
 __all__ = ["position_values"]
 

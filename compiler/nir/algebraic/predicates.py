@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from gallette.compiler.nir.algebraic.values import as_float, as_int
-from gallette.compiler.nir.instrs import Alu, Instr, LoadConst
-from gallette.compiler.nir.values import Def
+from gallette.compiler.nir.ir.instrs import Alu, Instr, LoadConst
+from gallette.compiler.nir.ir.values import Def
 
 __all__ = ["PREDICATES", "USE_COUNT_PREDICATES", "Predicate"]
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError
-from gallette.compiler.nir.shader import Stage
+from gallette.compiler.nir.ir.shader import Stage
 from gallette.pipe.state import ComputeInfo
 
 from ..interfaces import Value

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.shader import Stage
-from gallette.compiler.nir.slots import VaryingSlot
+from gallette.compiler.nir.ir.shader import Stage
+from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.numpipe.shader.geometry import run_geometry
 from gallette.pipe.enums import Primitive
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.slots import VaryingSlot
+from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.numpipe.resource import NumpipeResource
 from gallette.drivers.numpipe.shader.api import Outputs
 from gallette.pipe.enums import PolygonMode, Primitive

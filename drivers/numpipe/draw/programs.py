@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError
-from gallette.compiler.nir.shader import Stage
+from gallette.compiler.nir.ir.shader import Stage
 from gallette.drivers.numpipe.bound import Bound, StageBindings
 from gallette.drivers.numpipe.interfaces import ShaderResources
 from gallette.drivers.numpipe.resource import NumpipeResource

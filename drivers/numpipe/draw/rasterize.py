@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.slots import VaryingSlot
+from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.numpipe.output.engine import FragmentEngine
 from gallette.drivers.numpipe.queries import Counters
 from gallette.drivers.numpipe.raster.lines import rasterize_lines

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gallette.compiler.nir.shader import Stage
-from gallette.compiler.nir.slots import VaryingSlot
+from gallette.compiler.nir.ir.shader import Stage
+from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.numpipe.bound import Bound
 from gallette.drivers.numpipe.output.color import ColorTarget
 from gallette.drivers.numpipe.output.depth import DepthTarget

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.shader import Stage
-from gallette.compiler.nir.slots import VaryingSlot
+from gallette.compiler.nir.ir.shader import Stage
+from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.numpipe.interfaces import Value
 from gallette.drivers.numpipe.shader.api import Outputs
 from gallette.drivers.numpipe.shader.geometry import corner_at

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.slots import VaryingSlot
+from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.pipe.state import ViewportState
 
 __all__ = ["Floats", "Ints", "VertexSet"]

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.slots import FragResult, VaryingSlot
+from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.drivers.numpipe.interfaces import Value
 from gallette.drivers.numpipe.queries import Counters
 from gallette.drivers.numpipe.raster.fragments import (

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.slots import FragResult
+from gallette.compiler.nir.ir.slots import FragResult
 from gallette.drivers.numpipe.queries import Counters
 from gallette.drivers.numpipe.raster.fragments import (
     Fragments,

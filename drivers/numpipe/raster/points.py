@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.slots import VaryingSlot
+from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.numpipe.draw.vertices import Floats, Ints, VertexSet
 from gallette.pipe.state import RasterizerState
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gallette.compiler.nir.opcodes import Opcode
+from gallette.compiler.nir.ir.opcodes import Opcode
 
 from .emit_base import BaseEmitter
 from .kinds import AGNOSTIC
@@ -247,7 +247,7 @@ def _saturate(e: AluEmitter, op: Op, kinds: list[str]) -> None:
 
 
 def _extremum(e: AluEmitter, op: Op, kinds: list[str]) -> None:
-    """Adding +0 makes (+0, -0) give +0 wherever it stands; see `compiler.nir.semantics.fmin`."""
+    """Adding +0 makes (+0, -0) give +0 wherever it stands; see `compiler.nir.ir.semantics.fmin`."""
     kind, name = op.dsts[0].kind, op.data.name
     e.need(name, "add")
     a, b = (e.read(s, kind) for s in op.srcs)

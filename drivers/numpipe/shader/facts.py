@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gallette.compiler.nir.slots import FragResult
+from gallette.compiler.nir.ir.slots import FragResult
 
 from .api import InputUse, ProgramFacts
 from .lane_ir import LaneProgram, LoopOp, Op

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gallette.compiler.nir.opcodes import Opcode
+from gallette.compiler.nir.ir.opcodes import Opcode
 
 from .lane_ir import BreakOp, ContinueOp, IfOp, Item, LaneProgram, LaneValue, LoopOp, Op
 from .walking import walk

@@ -7,8 +7,8 @@ from typing import Any
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Deref, Intrinsic, Variable
-from gallette.compiler.nir.slots import VaryingSlot
-from gallette.compiler.nir.types import Type
+from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.compiler.nir.ir.types import Type
 
 from .lane_ir import LaneArray, LaneValue
 from .translate_storage import STORAGE_INTRINSICS, StorageTranslator

@@ -10,7 +10,7 @@ from typing import Any
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Alu, Def, Deref, Intrinsic, LoadConst, Shader, Src, Tex, Undef
-from gallette.compiler.nir.opcodes import OPCODES, Opcode
+from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
 
 from .lane_ir import LaneProgram, LaneValue, LoopOp, Op, Region
 

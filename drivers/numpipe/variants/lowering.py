@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from gallette.compiler.nir.ir import Shader
-from gallette.compiler.nir.optimize import OptimizeOptions, optimize
-from gallette.compiler.nir.pass_runner import PassLog, PassSpec, run_passes
+from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
+from gallette.compiler.nir.run.pass_runner import PassLog, PassSpec, run_passes
 from gallette.pipe.enums import CompareFunc
 
 from . import merging as _merging  # noqa: F401 - registers its pass

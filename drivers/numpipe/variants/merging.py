@@ -9,10 +9,10 @@ fragment by its primitive (merged draws have neither numbers of their own).
 from __future__ import annotations
 
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.helpers import intrinsics_of
 from gallette.compiler.nir.ir import Intrinsic, LoadConst, Shader
-from gallette.compiler.nir.pass_runner import nir_pass
-from gallette.compiler.nir.shader import Metadata, Stage
+from gallette.compiler.nir.ir.helpers import intrinsics_of
+from gallette.compiler.nir.ir.shader import Metadata, Stage
+from gallette.compiler.nir.run.pass_runner import nir_pass
 
 __all__ = ["can_merge", "constants_per_draw"]
 

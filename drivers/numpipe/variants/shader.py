@@ -4,7 +4,7 @@ Ownership: the object takes over the reference the tracker gave away. Round one 
 `shader.mutable()`, so a tracker that kept a reference keeps an untouched shader. A variant whose
 key asks for nothing in NIR shares the shader (one more reference); one that does gets a clone.
 The option `ownership` shows the other two ways of sharing the work.
-`destroy` gives everything back; `gallette.compiler.nir.ownership` counts it all.
+`destroy` gives everything back; `gallette.compiler.nir.ir.ownership` counts it all.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Any
 
 from gallette.compiler import debug
 from gallette.compiler.nir.ir import Alu, Instr, Intrinsic, Shader, Tex
-from gallette.compiler.nir.pass_runner import PassLog
-from gallette.compiler.nir.printer import print_shader
-from gallette.compiler.nir.slots import FragResult, VaryingSlot
+from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
+from gallette.compiler.nir.run.pass_runner import PassLog
+from gallette.compiler.nir.text.printer import print_shader
 from gallette.pipe.interface import VariantEvent
 from gallette.pipe.state import StreamOutputInfo
 

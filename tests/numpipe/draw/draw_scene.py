@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Shader, Stage
-from gallette.compiler.nir.slots import FragResult, VaryingSlot
+from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.drivers.numpipe import NumpipeScreen, create_screen
 from gallette.drivers.numpipe.context import NumpipeContext
 from gallette.pipe.codecs import unpack, unpack_depth

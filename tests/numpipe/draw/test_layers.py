@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from draw_scene import VEC4, color_fragment, position_vertex
 
-from gallette.compiler.nir.slots import VaryingSlot
+from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.numpipe.resource import NumpipeResource
 from gallette.pipe.enums import ClearFlags, CompareFunc, Primitive, Target
 from gallette.pipe.formats import format_named

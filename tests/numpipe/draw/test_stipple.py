@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from draw_scene import Canvas, color_fragment, position_vertex
 
-from gallette.compiler.nir.slots import VaryingSlot
+from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.pipe.enums import PolygonMode, Primitive
 from gallette.pipe.formats import format_named
 from gallette.pipe.state import DrawInfo, VertexBuffer, VertexElement

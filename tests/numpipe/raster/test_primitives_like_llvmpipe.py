@@ -13,7 +13,7 @@ from native_primitives import EXTENT, NOTHING, render_natively
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Shader, Stage
-from gallette.compiler.nir.slots import FragResult, VaryingSlot
+from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.pipe.enums import CompareFunc, PolygonMode, Primitive
 from tests.reference import missing
 

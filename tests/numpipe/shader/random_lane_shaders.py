@@ -6,8 +6,8 @@ import random
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Def, Mode, Shader, Stage, Variable
-from gallette.compiler.nir.pass_runner import run_passes
-from gallette.compiler.nir.types import FLOAT, INT, array
+from gallette.compiler.nir.ir.types import FLOAT, INT, array
+from gallette.compiler.nir.run.pass_runner import run_passes
 
 FLOAT_BINARY = ("fadd", "fsub", "fmul", "fmin", "fmax", "fdiv")
 FLOAT_UNARY = ("fneg", "fabs", "ffloor", "ffract", "fsqrt", "frcp", "fsin", "fexp2")

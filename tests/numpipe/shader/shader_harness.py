@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.instrs import Tex
-from gallette.compiler.nir.interp import interpret
-from gallette.compiler.nir.interp_env import Environment
+from gallette.compiler.nir.interp.environment import Environment
+from gallette.compiler.nir.interp.interpreter import interpret
 from gallette.compiler.nir.ir import Shader, Stage
+from gallette.compiler.nir.ir.instrs import Tex
 from gallette.drivers.numpipe.interfaces import ShaderResources, Value
 from gallette.drivers.numpipe.shader.program import CompiledShader, compile_program
 

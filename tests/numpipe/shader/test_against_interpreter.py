@@ -6,9 +6,9 @@ import pytest
 from random_lane_shaders import random_shader
 from shader_harness import PictureEnvironment, compare
 
+from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir import Stage
-from gallette.compiler.nir.optimize import OptimizeOptions, optimize
-from gallette.compiler.nir.validate import validate
+from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 
 
 @pytest.mark.parametrize("seed", range(60))

@@ -7,10 +7,10 @@ import pytest
 from shader_harness import PictureEnvironment, resources
 
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.interp import interpret
+from gallette.compiler.nir.interp.interpreter import interpret
 from gallette.compiler.nir.ir import Def, Shader, Stage
-from gallette.compiler.nir.pass_runner import run_passes
-from gallette.compiler.nir.types import INT
+from gallette.compiler.nir.ir.types import INT
+from gallette.compiler.nir.run.pass_runner import run_passes
 from gallette.drivers.numpipe.shader.geometry import expand, run_geometry
 from gallette.drivers.numpipe.shader.program import compile_program
 

@@ -9,10 +9,10 @@ import pytest
 from shader_harness import Lanes
 
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.interp import interpret
-from gallette.compiler.nir.interp_env import Environment
-from gallette.compiler.nir.intrinsics import ATOMIC_OPS
+from gallette.compiler.nir.interp.environment import Environment
+from gallette.compiler.nir.interp.interpreter import interpret
 from gallette.compiler.nir.ir import Def, Shader, Stage
+from gallette.compiler.nir.ir.intrinsics import ATOMIC_OPS
 from gallette.drivers.numpipe.interfaces import ShaderResources
 from gallette.drivers.numpipe.resource import create_resource
 from gallette.drivers.numpipe.screen import NumpipeScreen

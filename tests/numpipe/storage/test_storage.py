@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gallette.compiler.nir.interp_intrinsics import combine
-from gallette.compiler.nir.intrinsics import ATOMIC_OPS
+from gallette.compiler.nir.interp.intrinsics import combine
+from gallette.compiler.nir.ir.intrinsics import ATOMIC_OPS
 from gallette.drivers.numpipe.resource import NumpipeResource, create_resource
 from gallette.drivers.numpipe.storage import (
     ImageUnit,

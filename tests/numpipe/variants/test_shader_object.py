@@ -9,8 +9,8 @@ import pytest
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Def, Shader, Stage
-from gallette.compiler.nir.ownership import COUNTERS, live_shaders
-from gallette.compiler.nir.slots import FragResult, VaryingSlot, VertAttrib
+from gallette.compiler.nir.ir.ownership import COUNTERS, live_shaders
+from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
 from gallette.drivers.numpipe.interfaces import ShaderResources
 from gallette.drivers.numpipe.variants.keys import (
     FragmentKey,

@@ -1,0 +1,78 @@
+"""Alias analysis on derefs: can two chains touch the same memory?
+
+Different variables never overlap (unless they are buffers that may be bound twice), different
+struct members never do, constant indices that differ never do, and equal dynamic indices always do.
+This is what is lost once derefs have become plain offsets.
+"""
+
+from __future__ import annotations
+
+import enum
+
+from gallette.compiler.nir.ir.helpers import const_int
+from gallette.compiler.nir.ir.instrs import Deref
+from gallette.compiler.nir.ir.shader import Access, Mode
+
+_SHARED_MEMORY = Mode.SSBO | Mode.GLOBAL | Mode.SHARED
+
+
+class Overlap(enum.Enum):
+    """How the memory of deref `a` relates to that of `b`."""
+
+    NONE = 0
+    EQUAL = 1
+    A_IN_B = 2
+    B_IN_A = 3
+    PARTIAL = 4
+
+
+def compare(a: Deref, b: Deref) -> Overlap:
+    """The relation of two derefs."""
+    if a is b:
+        return Overlap.EQUAL
+    if not a.modes & b.modes:
+        return Overlap.NONE
+    left, right = a.path(), b.path()
+    if left[0].form != "var" or right[0].form != "var":
+        return Overlap.PARTIAL
+    va, vb = left[0].var, right[0].var
+    assert va is not None
+    assert vb is not None
+    if va is not vb:
+        if va.mode & vb.mode & _SHARED_MEMORY and va.mode != Mode.SHARED:
+            both_restrict = va.access & vb.access & Access.RESTRICT
+            return Overlap.NONE if both_restrict else Overlap.PARTIAL
+        return Overlap.NONE
+    certain = True
+    for x, y in zip(left[1:], right[1:], strict=False):
+        if x.form == "struct" and y.form == "struct":
+            if x.field != y.field:
+                return Overlap.NONE
+        elif x.form == "array" and y.form == "array":
+            step = _compare_index(x, y)
+            if step is None:
+                certain = False
+            elif not step:
+                return Overlap.NONE
+        else:
+            certain = certain and x.form == y.form == "array_wildcard"
+    if not certain:
+        return Overlap.PARTIAL
+    if len(left) == len(right):
+        return Overlap.EQUAL
+    return Overlap.A_IN_B if len(left) > len(right) else Overlap.B_IN_A
+
+
+def _compare_index(x: Deref, y: Deref) -> bool | None:
+    """True: the same element, False: different ones, None: unknown."""
+    i, j = x.srcs[1].value, y.srcs[1].value
+    if i is j:
+        return True
+    a, b = const_int(i), const_int(j)
+    if a is not None and b is not None:
+        return a == b
+    return None
+
+
+def may_alias(a: Deref, b: Deref) -> bool:
+    return compare(a, b) is not Overlap.NONE

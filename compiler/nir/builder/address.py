@@ -1,0 +1,66 @@
+"""From derefs to byte offsets, for memory whose types carry their layout."""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir.helpers import const_int
+from gallette.compiler.nir.ir.instrs import Deref
+from gallette.compiler.nir.ir.layout import component_bytes, explicit_type
+from gallette.compiler.nir.ir.types import Type
+from gallette.compiler.nir.ir.values import Def
+
+
+class Address:
+    """A byte offset in the making: a constant part, a dynamic part, and the type found there."""
+
+    __slots__ = ("b", "constant", "dynamic", "type")
+
+    def __init__(self, b: Builder, type: Type, constant: int = 0):
+        self.b = b
+        self.type = type
+        self.constant = constant
+        self.dynamic: Def | None = None
+
+    def step(self, deref: Deref) -> None:
+        """Follow one deref of the chain."""
+        t = self.type
+        if deref.form == "struct":
+            member = t.fields[deref.field]
+            self.constant += member.offset
+            self.type = member.type
+            return
+        if t.element is not None:
+            stride, self.type = t.stride, t.element
+        elif t.is_matrix:
+            stride = component_bytes(t) if t.row_major else t.stride
+            self.type = t.column_type
+        else:
+            stride = t.stride or component_bytes(t)
+            self.type = t.scalar_type
+        self.add_index(deref.srcs[1].value, stride)
+
+    def add_index(self, index: Def, stride: int) -> None:
+        constant = const_int(index)
+        if constant is not None:
+            self.constant += constant * stride
+            return
+        b = self.b
+        scaled = index if stride == 1 else b.imul(index, b.imm_int(stride, index.bit_size))
+        self.dynamic = scaled if self.dynamic is None else b.iadd(self.dynamic, scaled)
+
+    def offset(self, extra: int = 0) -> Def:
+        """The offset as a value."""
+        constant = self.b.imm_int(self.constant + extra)
+        return constant if self.dynamic is None else self.b.iadd(self.dynamic, constant)
+
+
+def explicit_root(type: Type, rule: str) -> Type:
+    """The root type with its layout, computed by `rule` unless it has one."""
+    inner = type.without_array
+    if type.is_array and type.stride == 0 and type.length != 0:
+        return explicit_type(type, rule)
+    if inner.is_matrix and inner.stride == 0:
+        return explicit_type(type, rule)
+    if inner.is_struct and any(f.offset < 0 for f in inner.fields):
+        return explicit_type(type, rule)
+    return type

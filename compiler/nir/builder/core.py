@@ -1,0 +1,459 @@
+"""The builder: the pleasant way to make IR.
+
+A `Builder` has a cursor (a block and the instruction behind which it inserts) and one method for
+every opcode of the table: `b.fadd(x, y)`. Scalars are repeated to match vectors. Control flow is
+built by `push_if`/`push_else`/`pop_if` and `push_loop`/`pop_loop`.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gallette.compiler.nir.ir.cf import Block, If, Loop, insert_node_at, next_block
+from gallette.compiler.nir.ir.instrs import (
+    IDENTITY,
+    Alu,
+    Call,
+    Deref,
+    Instr,
+    Intrinsic,
+    Jump,
+    LoadConst,
+    Phi,
+    Tex,
+    Undef,
+)
+from gallette.compiler.nir.ir.intrinsics import INTRINSICS
+from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
+from gallette.compiler.nir.ir.shader import (
+    Function,
+    FunctionImpl,
+    Metadata,
+    Mode,
+    Shader,
+    Stage,
+    Variable,
+)
+from gallette.compiler.nir.ir.types import Dim, Type
+from gallette.compiler.nir.ir.values import Def
+
+_COMPONENT_NAMES = {c: i for s in ("xyzw", "rgba", "stpq") for i, c in enumerate(s)}
+_PACK = {16: "<e", 32: "<f", 64: "<d"}
+_UNPACK = {16: "<H", 32: "<I", 64: "<Q"}
+
+
+def float_bits(value: float, bit_size: int = 32) -> int:
+    """Raw bits of `value` as a float of that size (overflow gives infinity)."""
+    try:
+        packed = struct.pack(_PACK[bit_size], value)
+    except OverflowError:
+        packed = struct.pack(_PACK[bit_size], float("inf") if value > 0 else float("-inf"))
+    return int(struct.unpack(_UNPACK[bit_size], packed)[0])
+
+
+def bits_to_float(bits: int, bit_size: int = 32) -> float:
+    return float(struct.unpack(_PACK[bit_size], struct.pack(_UNPACK[bit_size], bits))[0])
+
+
+class Builder:
+    """Inserts instructions into one function at a cursor."""
+
+    __slots__ = ("after", "block", "exact", "impl", "shader", "stack")
+
+    def __init__(self, impl: FunctionImpl, cursor: Block | Instr | None = None):
+        self.impl = impl
+        self.shader: Shader = impl.shader
+        self.exact = False
+        self.stack: list[If | Loop] = []
+        self.block: Block = impl.last
+        self.after: Instr | None = impl.last.last
+        if isinstance(cursor, Block):
+            self.at_end(cursor)
+        elif cursor is not None:
+            self.at_before(cursor)
+
+    @classmethod
+    def shader_main(cls, stage: Stage, name: str = "") -> Builder:
+        """A new shader with an empty `main`, and a builder in it."""
+        return cls(Shader(stage, name).add_entry())
+
+    # Cursor.
+
+    @property
+    def cursor(self) -> tuple[Block, Instr | None]:
+        """The block, and the instruction behind which the next one goes (None: at the start)."""
+        return self.block, self.after
+
+    @cursor.setter
+    def cursor(self, where: tuple[Block, Instr | None]) -> None:
+        self.block, self.after = where
+
+    def at_before(self, instr: Instr) -> Builder:
+        assert instr.block is not None
+        self.block, self.after = instr.block, instr.prev
+        return self
+
+    def at_after(self, instr: Instr) -> Builder:
+        """Behind `instr`; behind all phis if it is one."""
+        assert instr.block is not None
+        self.block, self.after = instr.block, instr
+        if instr.is_phi:
+            self.after = instr.block.last_phi
+        return self
+
+    def at_start(self, block: Block) -> Builder:
+        """At the start of a block, behind its phis."""
+        self.block, self.after = block, block.last_phi
+        return self
+
+    def at_end(self, block: Block) -> Builder:
+        """At the end of a block, in front of its jump."""
+        self.block, self.after = block, block.before_jump
+        return self
+
+    def insert(self, instr: Instr) -> None:
+        self.block.insert_after(self.after, instr)
+        self.after = instr
+
+    # Arithmetic. One method per opcode is added below the class.
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, opcode: str) -> Callable[..., Def]: ...
+
+    def alu(self, op: Opcode | str, *srcs: Def) -> Def:
+        """Any opcode by name. Scalars among vectors are repeated."""
+        op = op if isinstance(op, Opcode) else OPCODES[op]
+        assert len(srcs) == op.num_inputs, f"{op.name} takes {op.num_inputs} sources"
+        width = op.output_size
+        if not width:
+            width = 1
+            for src, size in zip(srcs, op.input_sizes, strict=True):
+                if not size and src.num_components > width:
+                    width = src.num_components
+        bits = op.output_type.bits
+        pairs = []
+        for src, size, type in zip(srcs, op.input_sizes, op.input_types, strict=True):
+            n = size or width
+            if src.num_components == n:
+                pairs.append((src, IDENTITY[n]))
+            else:
+                assert src.num_components == 1 or size, f"{op.name}: cannot widen a vector"
+                pairs.append((src, (0,) * n if src.num_components == 1 else IDENTITY[n]))
+            if not bits and not type.bits:
+                bits = src.bit_size
+        instr = Alu(op, pairs, width, bits, self.exact)
+        self.block.insert_after(self.after, instr)
+        self.after = instr
+        return instr.result
+
+    def alu_swizzled(
+        self, op: Opcode | str, srcs: Sequence[tuple[Def, tuple[int, ...]]], bit_size: int = 0
+    ) -> Def:
+        """An opcode with an explicit swizzle for each source."""
+        op = op if isinstance(op, Opcode) else OPCODES[op]
+        width, bits = op.output_size, op.output_type.bits or bit_size
+        for (value, swizzle), size, type in zip(srcs, op.input_sizes, op.input_types, strict=True):
+            width = width or (len(swizzle) if not size else 0)
+            bits = bits or (value.bit_size if not type.bits else 0)
+        instr = Alu(op, srcs, width or 1, bits, self.exact)
+        self.insert(instr)
+        return instr.result
+
+    def swizzle(self, value: Def, components: str | Sequence[int]) -> Def:
+        """Chosen components, as `"xyz"`, `"bgra"` or indices."""
+        if isinstance(components, str):
+            chosen = tuple(_COMPONENT_NAMES[c] for c in components)
+        else:
+            chosen = tuple(components)
+        if chosen == IDENTITY[value.num_components]:
+            return value
+        instr = Alu(_MOV, [(value, chosen)], len(chosen), value.bit_size)
+        self.insert(instr)
+        return instr.result
+
+    def channel(self, value: Def, index: int) -> Def:
+        """One component."""
+        return value if value.num_components == 1 else self.swizzle(value, (index,))
+
+    def channels(self, value: Def) -> list[Def]:
+        """All components as scalars."""
+        return [self.channel(value, i) for i in range(value.num_components)]
+
+    def trim(self, value: Def, count: int) -> Def:
+        """The first `count` components."""
+        return value if value.num_components == count else self.swizzle(value, IDENTITY[count])
+
+    def vec(self, components: Sequence[Def]) -> Def:
+        """A vector of scalars."""
+        if len(components) == 1:
+            return components[0]
+        n = len(components)
+        instr = Alu(_VECS[n], [(c, (0,)) for c in components], n, components[0].bit_size)
+        self.insert(instr)
+        return instr.result
+
+    def concat(self, *values: Def) -> Def:
+        """A vector of all components of `values`, in order."""
+        pairs = [(v, (i,)) for v in values for i in range(v.num_components)]
+        if len(pairs) == 1:
+            return values[0]
+        instr = Alu(_VECS[len(pairs)], pairs, len(pairs), values[0].bit_size)
+        self.insert(instr)
+        return instr.result
+
+    def pad(self, value: Def, count: int, fill: float = 0.0) -> Def:
+        """`value` cut or filled up with `fill` to `count` components."""
+        if value.num_components >= count:
+            return self.trim(value, count)
+        if value.bit_size == 1:
+            last = self.imm_bool(bool(fill))
+        elif fill != int(fill):
+            last = self.imm_float(fill, value.bit_size)
+        else:
+            last = self.imm_int(int(fill), value.bit_size)
+        return self.concat(value, *[last] * (count - value.num_components))
+
+    def replace_channel(self, value: Def, index: int, scalar: Def) -> Def:
+        """`value` with one component replaced."""
+        parts = self.channels(value)
+        parts[index] = scalar
+        return self.vec(parts)
+
+    def dot(self, a: Def, b: Def) -> Def:
+        """Dot product of float vectors of any width."""
+        n = a.num_components
+        return self.fmul(a, b) if n == 1 else self.alu(f"fdot{n}", a, b)
+
+    def all_equal(self, a: Def, b: Def, is_float: bool) -> Def:
+        """Are all components equal?"""
+        n, letter = a.num_components, "f" if is_float else "i"
+        return self.alu(f"{letter}eq" if n == 1 else f"ball_{letter}equal{n}", a, b)
+
+    # Constants.
+
+    def const(self, values: Sequence[int], bit_size: int) -> Def:
+        """A constant of raw bits."""
+        mask = (1 << bit_size) - 1
+        instr = LoadConst(tuple(v & mask for v in values), bit_size)
+        self.insert(instr)
+        return instr.result
+
+    def imm_float(self, value: float, bit_size: int = 32) -> Def:
+        return self.const((float_bits(value, bit_size),), bit_size)
+
+    def imm_int(self, value: int, bit_size: int = 32) -> Def:
+        return self.const((value,), bit_size)
+
+    def imm_bool(self, value: bool) -> Def:
+        return self.const((int(value),), 1)
+
+    def imm_vec(self, *values: float, bit_size: int = 32) -> Def:
+        """A constant float vector."""
+        return self.const([float_bits(v, bit_size) for v in values], bit_size)
+
+    def imm_ivec(self, *values: int, bit_size: int = 32) -> Def:
+        return self.const(values, bit_size)
+
+    def imm_zero(self, num_components: int, bit_size: int) -> Def:
+        return self.const((0,) * num_components, bit_size)
+
+    def undef(self, num_components: int, bit_size: int) -> Def:
+        instr = Undef(num_components, bit_size)
+        self.insert(instr)
+        return instr.result
+
+    # Control flow.
+
+    def push_if(self, condition: Def) -> If:
+        """Start an if; what follows goes into its then-body."""
+        node: If = insert_node_at(self.block, self.after, If, condition)
+        self.stack.append(node)
+        self.at_end(node.then_first)
+        return node
+
+    def push_else(self) -> None:
+        node = self.stack[-1]
+        assert isinstance(node, If)
+        self.at_end(node.else_first)
+
+    def pop_if(self) -> If:
+        """End the innermost if; what follows goes behind it."""
+        node = self.stack.pop()
+        assert isinstance(node, If)
+        self.at_start(next_block(node))
+        return node
+
+    def push_loop(self) -> Loop:
+        """Start an endless loop; leave it with `jump("break")`."""
+        node: Loop = insert_node_at(self.block, self.after, Loop)
+        self.stack.append(node)
+        self.at_end(node.first)
+        return node
+
+    def pop_loop(self) -> Loop:
+        node = self.stack.pop()
+        assert isinstance(node, Loop)
+        self.at_start(next_block(node))
+        return node
+
+    def jump(self, type: str) -> None:
+        """break, continue, return or halt. Nothing may follow in the same block."""
+        self.insert(Jump(type))
+        self.impl.invalidate()
+
+    def break_if(self, condition: Def) -> None:
+        self.push_if(condition)
+        self.jump("break")
+        self.pop_if()
+
+    def phi(self, sources: Sequence[tuple[Block, Def]]) -> Def:
+        """A phi at the start of the current block."""
+        first = sources[0][1]
+        instr = Phi(first.num_components, first.bit_size)
+        for pred, value in sources:
+            instr.add_phi_src(pred, value)
+        behind = self.block.last_phi
+        self.block.insert_after(behind, instr)
+        if self.after is behind:
+            self.after = instr
+        return instr.result
+
+    def if_phi(self, then_value: Def, else_value: Def) -> Def:
+        """Join two values behind the if that was just popped."""
+        owner = self.block.owner
+        node = owner[owner.index(self.block) - 1]
+        assert isinstance(node, If)
+        return self.phi([(node.then_last, then_value), (node.else_last, else_value)])
+
+    # Variables.
+
+    def deref_var(self, var: Variable) -> Deref:
+        deref = Deref("var", var.mode, var.type)
+        deref.var = var
+        self.insert(deref)
+        return deref
+
+    def deref_array(self, parent: Deref, index: Def) -> Deref:
+        deref = Deref("array", parent.modes, parent.type.indexed())
+        deref.add_src(parent.result)
+        deref.add_src(index)
+        self.insert(deref)
+        return deref
+
+    def deref_array_imm(self, parent: Deref, index: int) -> Deref:
+        return self.deref_array(parent, self.imm_int(index))
+
+    def deref_wildcard(self, parent: Deref) -> Deref:
+        """All elements at once (for copies)."""
+        deref = Deref("array_wildcard", parent.modes, parent.type.indexed())
+        deref.add_src(parent.result)
+        self.insert(deref)
+        return deref
+
+    def deref_struct(self, parent: Deref, index: int) -> Deref:
+        deref = Deref("struct", parent.modes, parent.type.fields[index].type)
+        deref.add_src(parent.result)
+        deref.field = index
+        self.insert(deref)
+        return deref
+
+    def deref_cast(self, value: Def, modes: Mode, type: Type, stride: int = 0) -> Deref:
+        """Treat a value as a pointer to `type`."""
+        deref = Deref("cast", modes, type, value.bit_size)
+        deref.stride = stride
+        deref.add_src(value)
+        self.insert(deref)
+        return deref
+
+    def load_deref(self, deref: Deref, access: int = 0) -> Def:
+        """Read a scalar or vector."""
+        t = deref.type
+        instr = Intrinsic(_LOAD_DEREF, [deref.result], t.components, t.bit_size)
+        if access:
+            instr.indices["access"] = access
+        self.insert(instr)
+        return instr.result
+
+    def store_deref(self, deref: Deref, value: Def, mask: int = -1, access: int = 0) -> None:
+        """Write a scalar or vector (by default all components)."""
+        mask = mask & ((1 << value.num_components) - 1)
+        indices: dict[str, Any] = {"write_mask": mask, "access": access}
+        self.insert(Intrinsic(_STORE_DEREF, [deref.result, value], indices=indices))
+
+    def copy_deref(self, dst: Deref, src: Deref) -> None:
+        self.insert(Intrinsic("copy_deref", [dst.result, src.result]))
+
+    def load_var(self, var: Variable) -> Def:
+        return self.load_deref(self.deref_var(var))
+
+    def store_var(self, var: Variable, value: Def, mask: int = -1) -> None:
+        self.store_deref(self.deref_var(var), value, mask)
+
+    # Everything else.
+
+    def intrinsic(
+        self,
+        name: str,
+        srcs: Sequence[Def] = (),
+        *,
+        num_components: int = 0,
+        bit_size: int = 0,
+        **indices: Any,
+    ) -> Def:
+        """Any intrinsic; the value of one without a result must not be used."""
+        info = INTRINSICS[name]
+        n = num_components or (info.dest or 1)
+        bits = bit_size or info.dest_bits or 32
+        instr = Intrinsic(info, srcs, n, bits, indices)
+        self.insert(instr)
+        return instr.dest if instr.dest is not None else _NO_DEF
+
+    def load_system_value(self, name: str, num_components: int = 0) -> Def:
+        return self.intrinsic(f"load_{name}", num_components=num_components)
+
+    def load_param(self, index: int) -> Def:
+        """A parameter of the function being built."""
+        param = self.impl.function.params[index]
+        n, bits = (1, 32) if param.is_deref else (param.num_components, param.bit_size)
+        return self.intrinsic("load_param", num_components=n, bit_size=bits, param=index)
+
+    def deref_param(self, index: int) -> Deref:
+        """A deref parameter as something to load from and store to."""
+        param = self.impl.function.params[index]
+        return self.deref_cast(self.load_param(index), Mode.FUNCTION_TEMP, param.type)
+
+    def call(self, callee: Function, params: Sequence[Def]) -> None:
+        self.insert(Call(callee, params))
+
+    def tex(self, op: str, srcs: Sequence[tuple[str, Def]], dim: Dim, **options: Any) -> Def:
+        instr = Tex(op, srcs, dim, **options)
+        self.insert(instr)
+        return instr.result
+
+    def done(self, preserved: Metadata = Metadata.NONE) -> None:
+        """Drop metadata that building may have made stale."""
+        self.impl.preserve(preserved)
+
+
+_MOV = OPCODES["mov"]
+_VECS = {n: OPCODES[f"vec{n}"] for n in (2, 3, 4, 5, 8, 16)}
+_LOAD_DEREF = INTRINSICS["load_deref"]
+_STORE_DEREF = INTRINSICS["store_deref"]
+_NO_DEF = Def(Undef(1, 32), 0, 0)
+
+
+def _method(op: Opcode) -> Callable[..., Def]:
+    def build(self: Builder, *srcs: Def) -> Def:
+        return self.alu(op, *srcs)
+
+    build.__name__ = op.name
+    build.__doc__ = op.doc
+    return build
+
+
+for _op in OPCODES.values():
+    if not hasattr(Builder, _op.name):
+        setattr(Builder, _op.name, _method(_op))

@@ -1,0 +1,1 @@
+"""The validator and its errors."""

@@ -1,0 +1,369 @@
+"""The validator: everything that must hold between any two passes.
+
+Structure, types and sizes, use lists, dominance. All problems are collected, then one error shows
+the shader with each of them below its instruction.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gallette.compiler.nir.analysis.metadata import compute_cfg, compute_dominance
+from gallette.compiler.nir.check.errors import validation_error
+from gallette.compiler.nir.ir.cf import Block, Body, If, Loop, enclosing_loop, walk
+from gallette.compiler.nir.ir.instrs import (
+    TEX_OPS,
+    TEX_SRCS,
+    Alu,
+    Call,
+    Deref,
+    Instr,
+    Intrinsic,
+    Jump,
+    LoadConst,
+    ParallelCopy,
+    Phi,
+    Tex,
+)
+from gallette.compiler.nir.ir.shader import FunctionImpl, Metadata, Mode, Shader, Variable
+from gallette.compiler.nir.ir.values import Def, Src
+
+BIT_SIZES = (1, 8, 16, 32, 64)
+_REGISTER_ACCESS = frozenset({"load_reg", "store_reg", "load_reg_indirect", "store_reg_indirect"})
+
+
+class Validator:
+    """One validation of one shader."""
+
+    def __init__(self, shader: Shader):
+        self.shader = shader
+        self.problems: list[tuple[str, Instr | None]] = []
+        self.instr: Instr | None = None
+        self.impl: FunctionImpl | None = None
+        self.order: dict[Instr, int] = {}
+        self.defs: set[Def] = set()
+        self.uses: dict[Def, set[Src]] = {}
+        self.variables: set[Variable] = set()
+
+    def fail(self, message: str) -> None:
+        self.problems.append((message, self.instr))
+
+    def expect(self, condition: bool, message: str) -> None:
+        if not condition:
+            self.problems.append((message, self.instr))
+
+    def run(self, where: str) -> None:
+        shader = self.shader
+        entries = [f for f in shader.functions if f.is_entry]
+        self.expect(len(entries) <= 1, "more than one entry point")
+        self.expect(shader.refcount > 0, "the shader has no references left")
+        self.variables = set(shader.variables)
+        self.expect(len(self.variables) == len(shader.variables), "a variable is listed twice")
+        for var in shader.variables:
+            self.expect(not var.mode & Mode.FUNCTION_TEMP, f"{var.name}: a local among the globals")
+            self.expect(_one_bit(var.mode), f"{var.name}: a variable has exactly one mode")
+        for impl in shader.impls():
+            self.check_impl(impl)
+        if self.problems:
+            raise validation_error(shader, self.problems, where)
+
+    def check_impl(self, impl: FunctionImpl) -> None:
+        self.impl = impl
+        self.order = {}
+        self.defs = set()
+        self.uses = {}
+        for var in impl.locals:
+            self.expect(var.mode == Mode.FUNCTION_TEMP, f"{var.name}: a local of another mode")
+        if not self.check_structure(impl):
+            return
+        valid = impl.valid
+        compute_cfg(impl)
+        compute_dominance(impl)
+        impl.valid = valid | impl.valid | Metadata.DOMINANCE
+        count = 0
+        for block in impl.blocks():
+            for instr in block.instrs():
+                self.order[instr] = count
+                count += 1
+                if instr.dest is not None:
+                    self.defs.add(instr.dest)
+        for node in walk(impl.body):
+            if isinstance(node, Block):
+                self.check_block(node)
+            elif isinstance(node, If):
+                self.check_condition(node)
+        self.instr = None
+        for value in self.defs:
+            self.instr = value.instr
+            seen = self.uses.get(value, set())
+            self.expect(seen == value.uses.keys(), "the use list does not match the uses")
+
+    def check_structure(self, impl: FunctionImpl) -> bool:
+        """Bodies alternate, owners and parents are right; nothing else can be checked if not."""
+        before = len(self.problems)
+        stack: list[tuple[Body, Any]] = [(impl.body, impl)]
+        while stack:
+            body, parent = stack.pop()
+            self.expect(len(body) % 2 == 1, "a body must start and end with a block")
+            for i, node in enumerate(body):
+                self.expect(node.parent is parent, "a node has the wrong parent")
+                self.expect(node.owner is body, "a node has the wrong owner list")
+                self.expect(isinstance(node, Block) == (i % 2 == 0), "blocks must alternate")
+                if isinstance(node, If):
+                    stack.append((node.then_body, node))
+                    stack.append((node.else_body, node))
+                elif isinstance(node, Loop):
+                    stack.append((node.body, node))
+        return len(self.problems) == before
+
+    def check_condition(self, node: If) -> None:
+        value = node.condition.value
+        self.instr = value.instr
+        self.expect(node.condition.parent is node, "an if's condition has the wrong parent")
+        self.expect(
+            value.num_components == 1 and value.bit_size == 1, "a condition must be one boolean"
+        )
+        index = node.owner.index(node)
+        before = node.owner[index - 1]
+        assert isinstance(before, Block)
+        self.check_use(node.condition, before, None)
+
+    def check_block(self, block: Block) -> None:
+        prev: Instr | None = None
+        phis_over = False
+        for instr in block.instrs():
+            self.instr = instr
+            self.expect(instr.block is block, "the instruction's block link is wrong")
+            self.expect(instr.prev is prev, "the instruction list is broken")
+            if isinstance(instr, Phi):
+                self.expect(not phis_over, "a phi must not follow other instructions")
+                self.check_phi(instr, block)
+            else:
+                phis_over = True
+                for src in instr.srcs:
+                    self.check_use(src, block, instr)
+                _CHECKS[instr.kind](self, instr)
+            if isinstance(instr, Jump):
+                self.expect(instr is block.last, "nothing may follow a jump")
+            if instr.dest is not None:
+                self.check_dest(instr, instr.dest)
+            prev = instr
+        self.instr = None
+        self.expect(block.last is prev, "the instruction list's end is wrong")
+        if isinstance(block.last, Jump):
+            i = block.owner.index(block)
+            self.expect(i + 1 == len(block.owner), "a jump must end its body")
+
+    def check_dest(self, instr: Instr, dest: Def) -> None:
+        self.expect(dest.instr is instr, "the result belongs to another instruction")
+        self.expect(dest.bit_size in BIT_SIZES, f"{dest.bit_size} is no bit size")
+        self.expect(1 <= dest.num_components <= 16, f"{dest.num_components} components")
+
+    def check_use(self, src: Src, block: Block, user: Instr | None) -> None:
+        value = src.value
+        self.uses.setdefault(value, set()).add(src)
+        if value not in self.defs:
+            self.fail("a source uses a value that is not in this function")
+            return
+        if user is not None:
+            self.expect(src.parent is user, "a source has the wrong parent")
+        if not block.predecessors and block.index != 0:
+            return
+        home = value.instr.block
+        assert home is not None
+        if home is block:
+            late = user is not None and self.order[value.instr] >= self.order[user]
+            self.expect(not late, "a value is used before it is defined")
+        else:
+            self.expect(home.dominates(block), "the definition does not dominate this use")
+
+    def check_phi(self, phi: Phi, block: Block) -> None:
+        preds = [s.pred for s in phi.phi_srcs]
+        self.expect(len(set(preds)) == len(preds), "two phi sources for one predecessor")
+        self.expect(
+            set(preds) == set(block.predecessors),
+            "phi sources do not match the block's predecessors",
+        )
+        for src in phi.phi_srcs:
+            self.check_use(src, src.pred, None)
+            self.expect(src.parent is phi, "a source has the wrong parent")
+            same = (
+                src.value.num_components == phi.result.num_components
+                and src.value.bit_size == phi.result.bit_size
+            )
+            self.expect(same, "a phi source has another size than the phi")
+
+    def check_alu(self, instr: Alu) -> None:
+        op, dest = instr.op, instr.result
+        if len(instr.srcs) != op.num_inputs:
+            self.fail(f"{op.name} takes {op.num_inputs} sources, not {len(instr.srcs)}")
+            return
+        if op.output_size:
+            self.expect(dest.num_components == op.output_size, "wrong number of components")
+        unsized = 0
+        for src, type, size in zip(instr.srcs, op.input_types, op.input_sizes, strict=True):
+            need = size or dest.num_components
+            self.expect(len(src.swizzle) == need, f"a swizzle must have {need} components")
+            self.expect(
+                all(0 <= c < src.value.num_components for c in src.swizzle),
+                "a swizzle reads a component that is not there",
+            )
+            bits = src.value.bit_size
+            if type.bits:
+                self.expect(bits == type.bits, f"a source must have {type.bits} bits, not {bits}")
+            elif unsized and bits != unsized:
+                self.fail(f"sources of {unsized} and {bits} bits")
+            else:
+                unsized = bits
+                if type.base == "float":
+                    self.expect(bits >= 16, "a float has at least 16 bits")
+        out = op.output_type.bits or unsized
+        self.expect(dest.bit_size == out, f"the result must have {out} bits")
+
+    def check_load_const(self, instr: LoadConst) -> None:
+        dest = instr.result
+        self.expect(len(instr.values) == dest.num_components, "wrong number of values")
+        limit = 1 << dest.bit_size
+        self.expect(all(0 <= v < limit for v in instr.values), "a constant does not fit its size")
+
+    def check_deref(self, instr: Deref) -> None:
+        if instr.form == "var":
+            var = instr.var
+            assert self.impl is not None
+            if var is None or (var not in self.variables and var not in self.impl.locals):
+                self.fail("the variable is not declared in this shader")
+                return
+            self.expect(instr.modes == var.mode, "the mode differs from the variable's")
+            self.expect(instr.type is var.type, "the type differs from the variable's")
+            return
+        self.expect(bool(instr.modes), "a deref needs a mode")
+        if instr.form == "cast":
+            return
+        parent = instr.parent
+        if parent is None:
+            self.fail("the parent is not a deref")
+            return
+        self.expect(instr.modes == parent.modes, "the mode differs from the parent's")
+        t = parent.type
+        if instr.form == "struct":
+            known = t.is_struct and 0 <= instr.field < len(t.fields)
+            self.expect(known, "the parent has no such member")
+            if known:
+                self.expect(instr.type is t.fields[instr.field].type, "not the member's type")
+        elif instr.form == "ptr_as_array":
+            self.expect(instr.type is t, "not the parent's type")
+        else:
+            indexable = t.is_array or t.is_matrix or t.is_vector
+            self.expect(indexable, f"a {t} cannot be indexed")
+            if indexable:
+                self.expect(instr.type is t.indexed(), "not the element's type")
+        if instr.form in ("array", "ptr_as_array"):
+            index = instr.srcs[1].value
+            self.expect(index.num_components == 1, "an index is one integer")
+
+    def check_intrinsic(self, instr: Intrinsic) -> None:
+        info = instr.info
+        if len(instr.srcs) != len(info.srcs):
+            self.fail(f"{info.name} takes {len(info.srcs)} sources, not {len(instr.srcs)}")
+            return
+        for src, (name, size) in zip(instr.srcs, info.srcs, strict=True):
+            if size:
+                self.expect(
+                    src.value.num_components == size, f"source {name} must have {size} components"
+                )
+        unknown = instr.indices.keys() - info.defaults.keys()
+        self.expect(not unknown, f"{info.name} has no index {', '.join(sorted(unknown))}")
+        missing = info.defaults.keys() - instr.indices.keys()
+        self.expect(not missing, f"index {', '.join(sorted(missing))} is missing")
+        if info.dest and instr.dest is not None:
+            self.expect(instr.dest.num_components == info.dest, "wrong number of components")
+        if info.dest_bits and instr.dest is not None:
+            bits = info.dest_bits
+            self.expect(instr.dest.bit_size == bits, f"the result must have {bits} bits")
+        if "reg" in info.name:
+            self.check_register(instr)
+        if info.name in ("load_deref", "store_deref"):
+            self.check_access(instr)
+
+    def check_register(self, instr: Intrinsic) -> None:
+        """A register is named by its declaration, and accessed in its own size."""
+        if instr.name not in _REGISTER_ACCESS:
+            return
+        decl = instr.srcs[instr.info.src_index("reg")].value.instr
+        if not isinstance(decl, Intrinsic) or decl.name != "decl_reg":
+            self.fail("a register access must name a decl_reg")
+            return
+        value = instr.dest if instr.dest is not None else instr.srcs[0].value
+        same = value.num_components == decl["num_components"]
+        self.expect(same and value.bit_size == decl["bit_size"], "not the size of the register")
+
+    def check_access(self, instr: Intrinsic) -> None:
+        deref = instr.deref
+        if deref is None:
+            self.fail("the first source must be a deref")
+            return
+        t = deref.type
+        value = instr.dest if instr.name == "load_deref" else instr.srcs[1].value
+        assert value is not None
+        if not t.is_vector_or_scalar and not t.is_opaque:
+            self.fail(f"only vectors and scalars can be loaded and stored, not {t}")
+        elif t.is_vector_or_scalar:
+            self.expect(value.num_components == t.components, f"not the components of {t}")
+            self.expect(value.bit_size == t.bit_size, f"not the bit size of {t}")
+        if instr.name == "store_deref":
+            mask = instr["write_mask"]
+            self.expect(0 < mask < 1 << value.num_components, "the write mask is wrong")
+
+    def check_tex(self, instr: Tex) -> None:
+        self.expect(instr.op in TEX_OPS, f"unknown texture operation {instr.op}")
+        self.expect(len(instr.src_kinds) == len(instr.srcs), "sources and kinds differ in number")
+        for kind in instr.src_kinds:
+            self.expect(kind in TEX_SRCS, f"unknown texture source {kind}")
+        self.expect(len(set(instr.src_kinds)) == len(instr.src_kinds), "a source occurs twice")
+        coord = instr.src("coord")
+        if coord is not None:
+            self.expect(
+                coord.value.num_components == instr.coord_components,
+                f"the coordinate must have {instr.coord_components} components",
+            )
+
+    def check_jump(self, instr: Jump) -> None:
+        known = instr.type in ("break", "continue", "return", "halt")
+        self.expect(known, f"unknown jump {instr.type}")
+        if instr.type in ("break", "continue") and instr.block is not None:
+            self.expect(enclosing_loop(instr.block) is not None, f"{instr.type} outside a loop")
+
+    def check_call(self, instr: Call) -> None:
+        callee = instr.callee
+        if callee not in self.shader.functions:
+            self.fail("the callee is not a function of this shader")
+        self.expect(len(instr.srcs) == len(callee.params), "wrong number of parameters")
+
+    def check_parallel_copy(self, instr: ParallelCopy) -> None:
+        for src in instr.regs:
+            self.uses.setdefault(src.value, set()).add(src)
+
+    def check_nothing(self, instr: Instr) -> None:
+        """Nothing beyond what every instruction must satisfy."""
+
+
+def _one_bit(mode: int) -> bool:
+    return mode > 0 and mode & (mode - 1) == 0
+
+
+_CHECKS: dict[str, Any] = {
+    "alu": Validator.check_alu,
+    "load_const": Validator.check_load_const,
+    "undef": Validator.check_nothing,
+    "deref": Validator.check_deref,
+    "intrinsic": Validator.check_intrinsic,
+    "tex": Validator.check_tex,
+    "jump": Validator.check_jump,
+    "call": Validator.check_call,
+    "parallel_copy": Validator.check_parallel_copy,
+}
+
+
+def validate(shader: Shader, where: str = "") -> None:
+    """Raise a `ValidationError` that shows every invariant `shader` breaks."""
+    Validator(shader).run(where)

@@ -1,0 +1,357 @@
+"""Structured control flow: blocks, ifs and loops.
+
+A body is a list that starts and ends with a `Block` and in which blocks alternate with `If` and
+`Loop` nodes. `Block.predecessors` and `successors` are computed on request (`Metadata.CFG`); the
+structural answer for one block is `successors_of`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from gallette.compiler.nir.ir.instrs import Instr, Jump, Phi
+from gallette.compiler.nir.ir.values import Def, Src
+
+if TYPE_CHECKING:
+    from gallette.compiler.nir.ir.shader import FunctionImpl
+
+Node: TypeAlias = "Block | If | Loop"
+Body: TypeAlias = "list[Block | If | Loop]"
+Parent: TypeAlias = "If | Loop | FunctionImpl"
+
+
+class Block:
+    """A straight run of instructions: phis first, at most one jump last."""
+
+    __slots__ = (
+        "children",
+        "dom_in",
+        "dom_out",
+        "first",
+        "frontier",
+        "idom",
+        "index",
+        "last",
+        "live_in",
+        "live_out",
+        "mark",
+        "owner",
+        "parent",
+        "predecessors",
+        "successors",
+    )
+
+    def __init__(self, parent: Parent, owner: Body):
+        self.parent = parent
+        self.owner = owner
+        self.first: Instr | None = None
+        self.last: Instr | None = None
+        self.index = -1
+        self.predecessors: list[Block] = []
+        self.successors: list[Block] = []
+        self.idom: Block | None = None
+        self.children: list[Block] = []
+        self.frontier: list[Block] = []
+        self.dom_in = self.dom_out = 0
+        self.live_in: frozenset[Def] | set[Def] = frozenset()
+        self.live_out: frozenset[Def] | set[Def] = frozenset()
+        self.mark: Any = None
+
+    def instrs(self) -> Iterator[Instr]:
+        """The instructions in order; the current one may be removed meanwhile."""
+        at = self.first
+        while at is not None:
+            following = at.next
+            yield at
+            at = following
+
+    def phis(self) -> Iterator[Phi]:
+        at = self.first
+        while isinstance(at, Phi):
+            following = at.next
+            yield at
+            at = following
+
+    @property
+    def jump(self) -> Jump | None:
+        """The jump that ends the block, if there is one."""
+        return self.last if isinstance(self.last, Jump) else None
+
+    @property
+    def last_phi(self) -> Instr | None:
+        at, found = self.first, None
+        while at is not None and at.is_phi:
+            found, at = at, at.next
+        return found
+
+    @property
+    def before_jump(self) -> Instr | None:
+        """The instruction after which code at the end of the block goes."""
+        return self.last.prev if isinstance(self.last, Jump) else self.last
+
+    def insert_after(self, prev: Instr | None, instr: Instr) -> None:
+        """Link `instr` behind `prev`, or at the start for None."""
+        instr.block = self
+        instr.prev = prev
+        if prev is None:
+            instr.next = self.first
+            self.first = instr
+        else:
+            instr.next = prev.next
+            prev.next = instr
+        if instr.next is None:
+            self.last = instr
+        else:
+            instr.next.prev = instr
+
+    def append(self, instr: Instr) -> None:
+        self.insert_after(self.last, instr)
+
+    @property
+    def impl(self) -> FunctionImpl:
+        return impl_of(self)
+
+    def dominates(self, other: Block) -> bool:
+        """Does every way to `other` lead through this block? (Needs `Metadata.DOMINANCE`.)"""
+        return self.dom_in <= other.dom_in and other.dom_out <= self.dom_out
+
+    def __repr__(self) -> str:
+        return f"<block {self.index}>"
+
+
+class If:
+    """Runs one of two bodies."""
+
+    __slots__ = ("condition", "divergent", "else_body", "mark", "owner", "parent", "then_body")
+    is_phi = False
+
+    def __init__(self, parent: Parent, owner: Body, condition: Def):
+        self.parent = parent
+        self.owner = owner
+        self.condition = Src(condition, self)
+        self.then_body: Body = []
+        self.else_body: Body = []
+        self.then_body.append(Block(self, self.then_body))
+        self.else_body.append(Block(self, self.else_body))
+        self.divergent = True
+        self.mark: Any = None
+
+    @property
+    def then_first(self) -> Block:
+        return self.then_body[0]  # type: ignore[return-value]
+
+    @property
+    def then_last(self) -> Block:
+        return self.then_body[-1]  # type: ignore[return-value]
+
+    @property
+    def else_first(self) -> Block:
+        return self.else_body[0]  # type: ignore[return-value]
+
+    @property
+    def else_last(self) -> Block:
+        return self.else_body[-1]  # type: ignore[return-value]
+
+
+class Loop:
+    """Runs its body again and again until a break, return or halt."""
+
+    __slots__ = ("body", "divergent", "info", "mark", "owner", "parent")
+
+    def __init__(self, parent: Parent, owner: Body):
+        self.parent = parent
+        self.owner = owner
+        self.body: Body = []
+        self.body.append(Block(self, self.body))
+        self.divergent = True
+        self.info: Any = None
+        self.mark: Any = None
+
+    @property
+    def first(self) -> Block:
+        return self.body[0]  # type: ignore[return-value]
+
+    @property
+    def last(self) -> Block:
+        return self.body[-1]  # type: ignore[return-value]
+
+
+def impl_of(node: Node) -> FunctionImpl:
+    at: Any = node
+    while isinstance(at, (Block, If, Loop)):
+        at = at.parent
+    return at  # type: ignore[no-any-return]
+
+
+def next_block(node: If | Loop) -> Block:
+    """The block that follows an if or loop."""
+    return node.owner[node.owner.index(node) + 1]  # type: ignore[return-value]
+
+
+def prev_block(node: If | Loop) -> Block:
+    """The block in front of an if or loop."""
+    return node.owner[node.owner.index(node) - 1]  # type: ignore[return-value]
+
+
+def next_node(block: Block) -> If | Loop | None:
+    """The if or loop that follows a block in its body."""
+    i = block.owner.index(block) + 1
+    return block.owner[i] if i < len(block.owner) else None  # type: ignore[return-value]
+
+
+def enclosing_loop(node: Node) -> Loop | None:
+    at: Any = node.parent
+    while isinstance(at, If):
+        at = at.parent
+    return at if isinstance(at, Loop) else None
+
+
+def successors_of(block: Block) -> list[Block]:
+    """Where control may go from `block`, read off the structure."""
+    jump = block.jump
+    if jump is not None:
+        if jump.type in ("return", "halt"):
+            return []
+        loop = enclosing_loop(block)
+        assert loop is not None
+        return [next_block(loop) if jump.type == "break" else loop.first]
+    node = next_node(block)
+    if isinstance(node, If):
+        return [node.then_first, node.else_first]
+    if isinstance(node, Loop):
+        return [node.first]
+    parent = block.parent
+    if isinstance(parent, If):
+        return [next_block(parent)]
+    if isinstance(parent, Loop):
+        return [parent.first]
+    return []
+
+
+def walk(body: Body) -> Iterator[Node]:
+    """Every node in source order, a compound node before what it holds.
+
+    Bodies may be edited behind the walk only; take a list first to edit freely.
+    """
+    stack: list[Iterator[Node]] = [iter(body)]
+    while stack:
+        node = next(stack[-1], None)
+        if node is None:
+            stack.pop()
+            continue
+        yield node
+        if isinstance(node, If):
+            stack.append(iter(node.else_body))
+            stack.append(iter(node.then_body))
+        elif isinstance(node, Loop):
+            stack.append(iter(node.body))
+
+
+def events(body: Body) -> Iterator[tuple[str, Node]]:
+    """A flat reading of nested code: ("block", b), ("if", n), ("else", n), ("loop", n), ("end", n).
+
+    What a printer or code generator wants: indent after if, else and loop, outdent at else and end.
+    """
+    stack: list[tuple[Iterator[Node], If | Loop | None, bool]] = [(iter(body), None, False)]
+    while stack:
+        nodes, owner, in_then = stack[-1]
+        node = next(nodes, None)
+        if node is None:
+            stack.pop()
+            if in_then:
+                assert isinstance(owner, If)
+                yield "else", owner
+                stack.append((iter(owner.else_body), owner, False))
+            elif owner is not None:
+                yield "end", owner
+        elif isinstance(node, Block):
+            yield "block", node
+        elif isinstance(node, If):
+            yield "if", node
+            stack.append((iter(node.then_body), node, True))
+        else:
+            yield "loop", node
+            stack.append((iter(node.body), node, False))
+
+
+def blocks_in(body: Body) -> Iterator[Block]:
+    for node in walk(body):
+        if isinstance(node, Block):
+            yield node
+
+
+def split_block(block: Block, after: Instr | None) -> Block:
+    """Move what follows `after` (None: everything but phis) into a new block and return it.
+
+    The new block takes the old one's place as a predecessor; the caller puts an if or loop
+    between the two (or merges them again).
+    """
+    tail = Block(block.parent, block.owner)
+    start = after.next if after is not None else block.first
+    if after is None:
+        while start is not None and start.is_phi:
+            after, start = start, start.next
+    for succ in successors_of(block):
+        for phi in succ.phis():
+            for src in phi.phi_srcs:
+                if src.pred is block:
+                    src.pred = tail
+    if start is not None:
+        tail.first, tail.last = start, block.last
+        block.last = after
+        if after is None:
+            block.first = None
+        else:
+            after.next = None
+        start.prev = None
+        at: Instr | None = start
+        while at is not None:
+            at.block = tail
+            at = at.next
+    block.owner.insert(block.owner.index(block) + 1, tail)
+    return tail
+
+
+def insert_node_at(
+    block: Block, after: Instr | None, make: type[If] | type[Loop], *args: Def
+) -> Any:
+    """Split `block` behind `after` and put a new node between the halves."""
+    tail = split_block(block, after)
+    node = make(block.parent, block.owner, *args)
+    block.owner.insert(block.owner.index(tail), node)
+    block.impl.invalidate()
+    return node
+
+
+def merge_blocks(first: Block, second: Block) -> None:
+    """Append `second` to its direct neighbour `first`; `second` must have no phis left."""
+    for succ in successors_of(second):
+        for phi in succ.phis():
+            for src in phi.phi_srcs:
+                if src.pred is second:
+                    src.pred = first
+    second.owner.remove(second)
+    at = second.first
+    while at is not None:
+        at.block = first
+        at = at.next
+    if second.first is not None:
+        second.first.prev = first.last
+        if first.last is None:
+            first.first = second.first
+        else:
+            first.last.next = second.first
+        first.last = second.last
+    second.first = second.last = None
+    first.impl.invalidate()
+
+
+def drop_body(body: Body) -> None:
+    """Delete every instruction in `body`, so that nothing in it counts as a use any more."""
+    for node in walk(body):
+        if isinstance(node, Block):
+            for instr in node.instrs():
+                instr.remove()
+        elif isinstance(node, If):
+            node.condition.drop()

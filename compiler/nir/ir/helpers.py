@@ -1,0 +1,190 @@
+"""Small questions about IR that many passes ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from gallette.compiler.nir.ir.cf import Block, Body, If, Loop, Parent, walk
+from gallette.compiler.nir.ir.instrs import (
+    Alu,
+    Deref,
+    Instr,
+    Intrinsic,
+    Jump,
+    LoadConst,
+    Phi,
+    Tex,
+    Undef,
+)
+from gallette.compiler.nir.ir.shader import FunctionImpl, Shader, Variable
+from gallette.compiler.nir.ir.types import Type
+from gallette.compiler.nir.ir.values import Def
+
+DerefKey = tuple[object, ...]
+
+
+def const_int(value: Def) -> int | None:
+    """A constant scalar as a signed integer, else None."""
+    instr = value.instr
+    if not isinstance(instr, LoadConst) or len(instr.values) != 1:
+        return None
+    bits = value.bit_size
+    raw = instr.values[0]
+    return raw - (1 << bits) if bits > 1 and raw >> (bits - 1) else raw
+
+
+def has_side_effects(instr: Instr) -> bool:
+    """Must the instruction stay even if nobody uses its result?"""
+    if isinstance(instr, Intrinsic):
+        return not instr.info.can_eliminate or bool(instr.indices.get("access", 0) & 2)
+    return instr.kind in ("jump", "call", "parallel_copy")
+
+
+def is_pure(instr: Instr) -> bool:
+    """Does the result depend on the sources alone, so that equal sources mean equal results?"""
+    if isinstance(instr, Intrinsic):
+        return instr.info.can_eliminate and instr.info.can_reorder
+    return isinstance(instr, (Alu, LoadConst, Tex, Deref))
+
+
+def can_speculate(instr: Instr) -> bool:
+    """May the instruction run although the program would not have reached it?"""
+    if isinstance(instr, Alu):
+        return not instr.op.is_derivative
+    if isinstance(instr, Intrinsic):
+        return instr.info.can_eliminate and instr.info.can_reorder
+    return isinstance(instr, (LoadConst, Undef, Deref))
+
+
+def deref_key(deref: Deref) -> tuple[Variable, tuple[int, ...]] | None:
+    """Variable and constant path of a deref; None if a step is not constant.
+
+    Array steps count as their index, struct steps as the member's number.
+    """
+    steps: list[int] = []
+    at: Deref | None = deref
+    while at is not None and at.form != "var":
+        if at.form == "struct":
+            steps.append(at.field)
+        elif at.form == "array":
+            index = const_int(at.srcs[1].value)
+            if index is None:
+                return None
+            steps.append(index)
+        else:
+            return None
+        at = at.parent
+    if at is None or at.var is None:
+        return None
+    steps.reverse()
+    return at.var, tuple(steps)
+
+
+def in_bounds(type: Type, path: tuple[int, ...]) -> bool:
+    """Does the constant path stay inside the type?"""
+    for step in path:
+        if type.is_struct:
+            type = type.fields[step].type
+        else:
+            length = type.indexed_length()
+            if not 0 <= step < length:
+                return False
+            type = type.indexed()
+    return True
+
+
+def remove_dead_deref(deref: Deref | None) -> None:
+    """Remove a deref nobody uses, and its parents as far as they become unused."""
+    while deref is not None and deref.dest is not None and not deref.dest.uses:
+        parent = deref.parent
+        deref.remove()
+        deref = parent
+
+
+def instrs_of(impl: FunctionImpl) -> Iterator[Instr]:
+    """Every instruction in source order; the current one may be removed."""
+    for block in impl.blocks():
+        yield from block.instrs()
+
+
+def derefs_of(shader: Shader) -> Iterator[Deref]:
+    for impl in shader.impls():
+        for instr in instrs_of(impl):
+            if isinstance(instr, Deref):
+                yield instr
+
+
+def intrinsics_of(impl: FunctionImpl, *names: str) -> list[Intrinsic]:
+    """The intrinsics of those names, as a list that survives edits."""
+    wanted = frozenset(names)
+    return [i for i in instrs_of(impl) if isinstance(i, Intrinsic) and i.info.name in wanted]
+
+
+def move_nodes(nodes: list[Block | If | Loop], body: Body, parent: Parent) -> None:
+    """Append nodes (already out of their old body) to `body`, whose last block gets merged.
+
+    `nodes` starts with a block without phis; it is poured into the last block of `body`. If it is
+    the only one, phis behind it are the caller's business (`retarget_phis`).
+    """
+    first = nodes[0]
+    last = body[-1]
+    assert isinstance(first, Block)
+    assert isinstance(last, Block)
+    at = first.first
+    while at is not None:
+        at.block = last
+        at = at.next
+    if first.first is not None:
+        first.first.prev = last.last
+        if last.last is None:
+            last.first = first.first
+        else:
+            last.last.next = first.first
+        last.last = first.last
+    first.first = first.last = None
+    for node in nodes[1:]:
+        node.parent = parent
+        node.owner = body
+        body.append(node)
+    if len(nodes) > 1 and isinstance(nodes[1], Loop):
+        retarget_phis(first, last)
+
+
+def retarget_phis(old: Block, new: Block) -> None:
+    """What came from `old` now comes from `new` (which is already in place)."""
+    from gallette.compiler.nir.ir.cf import successors_of
+
+    for successor in successors_of(new):
+        for phi in successor.phis():
+            for src in phi.phi_srcs:
+                if src.pred is old:
+                    src.pred = new
+
+
+def contains_jump(body: Body, wanted: Callable[[Jump], bool]) -> bool:
+    for node in walk(body):
+        if isinstance(node, Block):
+            jump = node.jump
+            if jump is not None and wanted(jump):
+                return True
+    return False
+
+
+def drop_phi_preds(block: Block, pred: Block) -> None:
+    """`pred` no longer leads to `block`: phis forget it, those left with one source dissolve."""
+    for phi in list(block.phis()):
+        if any(s.pred is pred for s in phi.phi_srcs):
+            phi.remove_pred(pred)
+
+
+def is_phi_of_same(phi: Phi) -> Def | None:
+    """The one value all sources (but the phi itself) have, or None."""
+    same: Def | None = None
+    for src in phi.srcs:
+        value = src.value
+        if value is phi.dest or value is same:
+            continue
+        if same is not None:
+            return None
+        same = value
+    return same

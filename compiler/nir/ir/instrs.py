@@ -1,0 +1,422 @@
+"""Instructions: the nine kinds of things a block can hold, and their use of values.
+
+Every instruction has `srcs` (a list of `Src`), at most one `dest` (`Def`), and links to its
+neighbours in the block. What an `Alu` or an `Intrinsic` means is data: see `opcodes` and
+`intrinsics`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from gallette.compiler.nir.ir.intrinsics import INTRINSICS, IntrinsicInfo
+from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
+from gallette.compiler.nir.ir.types import Dim, Type
+from gallette.compiler.nir.ir.values import Def, PhiSrc, Src
+
+if TYPE_CHECKING:
+    from gallette.compiler.nir.ir.cf import Block
+    from gallette.compiler.nir.ir.shader import Function, Variable
+
+IDENTITY = tuple(tuple(range(n)) for n in range(17))
+
+
+class Instr:
+    """Base of all instructions: a node of its block's linked list."""
+
+    __slots__ = ("block", "dest", "index", "mark", "next", "prev", "srcs")
+    kind = "instr"
+    is_phi = False
+
+    def __init__(self) -> None:
+        self.block: Block | None = None
+        self.prev: Instr | None = None
+        self.next: Instr | None = None
+        self.srcs: list[Src] = []
+        self.dest: Def | None = None
+        self.index = -1
+        self.mark: Any = None
+
+    def add_src(self, value: Def, swizzle: tuple[int, ...] = ()) -> Src:
+        src = Src(value, self, swizzle)
+        self.srcs.append(src)
+        return src
+
+    @property
+    def result(self) -> Def:
+        """The destination of an instruction that has one."""
+        assert self.dest is not None
+        return self.dest
+
+    def unlink(self) -> None:
+        """Take the instruction out of its block; its uses stay, so it can be put elsewhere."""
+        block = self.block
+        assert block is not None
+        if self.prev is not None:
+            self.prev.next = self.next
+        else:
+            block.first = self.next
+        if self.next is not None:
+            self.next.prev = self.prev
+        else:
+            block.last = self.prev
+        self.block = None
+        self.prev = self.next = None
+
+    def remove(self) -> None:
+        """Delete the instruction: out of the block, and no longer a user of anything."""
+        if self.block is not None:
+            self.unlink()
+        for src in self.srcs:
+            src.value.uses.pop(src, None)
+
+    def replace_by(self, value: Def) -> None:
+        """Let every user read `value` instead, then delete the instruction."""
+        self.result.rewrite_uses(value)
+        self.remove()
+
+    def insert_before(self, other: Instr) -> None:
+        """Link this (unlinked) instruction in front of `other`."""
+        assert other.block is not None
+        other.block.insert_after(other.prev, self)
+
+    def insert_after(self, other: Instr) -> None:
+        """Link this (unlinked) instruction behind `other`."""
+        assert other.block is not None
+        other.block.insert_after(other, self)
+
+    def __repr__(self) -> str:
+        from gallette.compiler.nir.text.printer import print_instr
+
+        return f"<{print_instr(self)}>"
+
+
+class Alu(Instr):
+    """`dest = op(srcs...)`, component-wise unless the opcode says otherwise.
+
+    `exact` forbids inexact rewrites (`precise`, `invariant`).
+    """
+
+    __slots__ = ("exact", "op")
+    kind = "alu"
+
+    def __init__(
+        self,
+        op: Opcode | str,
+        srcs: Sequence[tuple[Def, tuple[int, ...]]],
+        num_components: int,
+        bit_size: int,
+        exact: bool = False,
+    ):
+        self.block = self.prev = self.next = None
+        self.index = -1
+        self.mark = None
+        self.op = op if isinstance(op, Opcode) else OPCODES[op]
+        self.exact = exact
+        self.srcs = [Src(value, self, swizzle) for value, swizzle in srcs]
+        self.dest = Def(self, num_components, bit_size)
+
+
+class LoadConst(Instr):
+    """A constant; `values` are raw bits, one unsigned integer per component."""
+
+    __slots__ = ("values",)
+    kind = "load_const"
+
+    def __init__(self, values: tuple[int, ...], bit_size: int):
+        super().__init__()
+        self.values = values
+        self.dest = Def(self, len(values), bit_size)
+
+
+class Undef(Instr):
+    """A value nobody defined: any bits, but the same bits for every use."""
+
+    __slots__ = ()
+    kind = "undef"
+
+    def __init__(self, num_components: int, bit_size: int):
+        super().__init__()
+        self.dest = Def(self, num_components, bit_size)
+
+
+class Deref(Instr):
+    """One step of a chain that names a variable or a part of it.
+
+    `form` is var, array, array_wildcard, struct, cast or ptr_as_array. All but `var` have the
+    parent deref as `srcs[0]`; array forms have the index as `srcs[1]`. `modes` says which
+    storage classes the result may point into, `type` what it points to.
+    """
+
+    __slots__ = ("field", "form", "modes", "stride", "type", "var")
+    kind = "deref"
+
+    def __init__(self, form: str, modes: int, type: Type, bit_size: int = 32):
+        super().__init__()
+        self.form = form
+        self.modes = modes
+        self.type = type
+        self.var: Variable | None = None
+        self.field = -1
+        self.stride = 0
+        self.dest = Def(self, 1, bit_size)
+
+    @property
+    def parent(self) -> Deref | None:
+        """The deref this one refines; None at the root or below something that is no deref."""
+        if not self.srcs:
+            return None
+        parent = self.srcs[0].value.instr
+        return parent if isinstance(parent, Deref) else None
+
+    @property
+    def array_index(self) -> Src:
+        return self.srcs[1]
+
+    def path(self) -> list[Deref]:
+        """The chain from its root to this deref."""
+        chain = [self]
+        at = self.parent
+        while at is not None:
+            chain.append(at)
+            at = at.parent
+        chain.reverse()
+        return chain
+
+    @property
+    def root_var(self) -> Variable | None:
+        """The variable at the root, if the chain starts at one."""
+        at: Deref | None = self
+        while at is not None and at.form != "var":
+            at = at.parent
+        return at.var if at is not None else None
+
+
+class Intrinsic(Instr):
+    """An operation with side effects or access to something outside the SSA world.
+
+    `indices` are its compile-time arguments; every index the table names is present.
+    """
+
+    __slots__ = ("indices", "info")
+    kind = "intrinsic"
+
+    def __init__(
+        self,
+        info: IntrinsicInfo | str,
+        srcs: Sequence[Def] = (),
+        num_components: int = 0,
+        bit_size: int = 32,
+        indices: dict[str, Any] | None = None,
+    ):
+        self.block = self.prev = self.next = None
+        self.index = -1
+        self.mark = None
+        self.info = info if isinstance(info, IntrinsicInfo) else INTRINSICS[info]
+        self.srcs = [Src(value, self) for value in srcs]
+        self.indices: dict[str, Any] = dict(self.info.defaults)
+        if indices:
+            self.indices.update(indices)
+        self.dest = Def(self, num_components, bit_size) if self.info.has_dest else None
+
+    @property
+    def name(self) -> str:
+        return self.info.name
+
+    def __getitem__(self, index: str) -> Any:
+        return self.indices[index]
+
+    def __setitem__(self, index: str, value: Any) -> None:
+        self.indices[index] = value
+
+    @property
+    def deref(self) -> Deref | None:
+        """The deref in the first source, if it is one."""
+        instr = self.srcs[0].value.instr if self.srcs else None
+        return instr if isinstance(instr, Deref) else None
+
+
+TEX_OPS = {
+    "tex": "sample with implicit level of detail",
+    "txb": "sample with a bias added to the implicit level",
+    "txl": "sample at an explicit level",
+    "txd": "sample with explicit derivatives",
+    "txf": "fetch one texel by integer coordinate",
+    "txf_ms": "fetch one sample of a multisample texel",
+    "txs": "size of a level",
+    "lod": "the level a sample would use: (clamped, unclamped)",
+    "tg4": "gather one component of the four texels of the footprint",
+    "query_levels": "number of levels",
+    "texture_samples": "number of samples",
+}
+
+TEX_SRCS = {
+    "coord": "texture coordinates, the array layer last",
+    "projector": "divides the coordinates (not the layer) and the comparator",
+    "comparator": "reference value of a shadow lookup",
+    "offset": "constant or dynamic texel offset",
+    "bias": "added to the level of detail",
+    "lod": "level of detail",
+    "min_lod": "lower clamp of the level of detail",
+    "ms_index": "sample index",
+    "ddx": "derivative of the coordinates along x",
+    "ddy": "derivative of the coordinates along y",
+    "texture_deref": "deref of the texture variable",
+    "sampler_deref": "deref of the sampler variable",
+    "texture_offset": "dynamic index added to texture_index",
+    "sampler_offset": "dynamic index added to sampler_index",
+}
+
+
+class Tex(Instr):
+    """A texture operation; `src_kinds[i]` (a key of `TEX_SRCS`) says what `srcs[i]` is.
+
+    The texture is `texture_index` (plus a `texture_offset` source) once sampler derefs are
+    lowered. `coord_components` counts the coordinates including the layer.
+    """
+
+    __slots__ = (
+        "component",
+        "coord_components",
+        "dest_type",
+        "dim",
+        "is_array",
+        "is_shadow",
+        "is_sparse",
+        "op",
+        "sampler_index",
+        "src_kinds",
+        "texture_index",
+        "tg4_offsets",
+    )
+    kind = "tex"
+
+    def __init__(
+        self,
+        op: str,
+        srcs: Sequence[tuple[str, Def]],
+        dim: Dim,
+        *,
+        num_components: int = 4,
+        dest_type: str = "float32",
+        is_array: bool = False,
+        is_shadow: bool = False,
+        coord_components: int = 0,
+        texture_index: int = 0,
+        sampler_index: int = 0,
+        component: int = 0,
+        tg4_offsets: tuple[tuple[int, int], ...] = (),
+    ):
+        super().__init__()
+        self.op = op
+        self.dim = dim
+        self.dest_type = dest_type
+        self.is_array = is_array
+        self.is_shadow = is_shadow
+        self.is_sparse = False
+        self.coord_components = coord_components or dim.coordinates + is_array
+        self.texture_index = texture_index
+        self.sampler_index = sampler_index
+        self.component = component
+        self.tg4_offsets = tg4_offsets
+        self.src_kinds = [kind for kind, _ in srcs]
+        self.srcs = [Src(value, self) for _, value in srcs]
+        bits = int(dest_type.lstrip("abcdefghijklmnopqrstuvwxyz"))
+        self.dest = Def(self, num_components, bits)
+
+    def src(self, kind: str) -> Src | None:
+        """The source of that kind, or None."""
+        for k, src in zip(self.src_kinds, self.srcs, strict=True):
+            if k == kind:
+                return src
+        return None
+
+    def add_tex_src(self, kind: str, value: Def) -> None:
+        self.src_kinds.append(kind)
+        self.srcs.append(Src(value, self))
+
+    def remove_src(self, kind: str) -> None:
+        i = self.src_kinds.index(kind)
+        self.srcs[i].drop()
+        del self.srcs[i], self.src_kinds[i]
+
+
+class Phi(Instr):
+    """Chooses a value by the predecessor block control came from."""
+
+    __slots__ = ()
+    kind = "phi"
+    is_phi = True
+
+    def __init__(self, num_components: int, bit_size: int):
+        super().__init__()
+        self.dest = Def(self, num_components, bit_size)
+
+    @property
+    def phi_srcs(self) -> list[PhiSrc]:
+        return self.srcs  # type: ignore[return-value]
+
+    def add_phi_src(self, pred: Block, value: Def) -> PhiSrc:
+        src = PhiSrc(value, self, pred)
+        self.srcs.append(src)
+        return src
+
+    def src_for(self, pred: Block) -> PhiSrc:
+        for src in self.phi_srcs:
+            if src.pred is pred:
+                return src
+        raise KeyError(pred)
+
+    def remove_pred(self, pred: Block) -> None:
+        """Forget the source that comes from `pred`."""
+        kept: list[Src] = []
+        for src in self.phi_srcs:
+            if src.pred is pred:
+                src.drop()
+            else:
+                kept.append(src)
+        self.srcs = kept
+
+
+class Jump(Instr):
+    """Leaves the block: `type` is break, continue, return or halt (ends the invocation)."""
+
+    __slots__ = ("type",)
+    kind = "jump"
+
+    def __init__(self, type: str):
+        super().__init__()
+        self.type = type
+
+
+class Call(Instr):
+    """Calls a function; sources are its parameters (values, or derefs for out parameters)."""
+
+    __slots__ = ("callee",)
+    kind = "call"
+
+    def __init__(self, callee: Function, params: Sequence[Def]):
+        super().__init__()
+        self.callee = callee
+        self.srcs = [Src(value, self) for value in params]
+
+
+class ParallelCopy(Instr):
+    """Copies all sources to all destinations at once (only on the way out of SSA).
+
+    Destinations are registers: `regs[i]` is the `decl_reg` value that receives `srcs[i]`.
+    """
+
+    __slots__ = ("regs",)
+    kind = "parallel_copy"
+
+    def __init__(self, pairs: Sequence[tuple[Def, Def]]):
+        super().__init__()
+        self.srcs = [Src(value, self) for _, value in pairs]
+        self.regs = [Src(reg, self) for reg, _ in pairs]
+
+    def remove(self) -> None:
+        super().remove()
+        for src in self.regs:
+            src.drop()

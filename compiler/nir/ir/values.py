@@ -1,0 +1,113 @@
+"""SSA values: a `Def` is made by exactly one instruction, a `Src` is one use of it.
+
+Use lists are always exact: making a `Src` enters it in `Def.uses`, rewriting or dropping it leaves.
+`uses` is an insertion-ordered set (a dictionary without values), so walks are deterministic.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gallette.compiler.nir.ir.cf import If
+    from gallette.compiler.nir.ir.instrs import Instr
+
+
+class Def:
+    """One SSA value: `num_components` components of `bit_size` bits (1 for booleans)."""
+
+    __slots__ = ("bit_size", "divergent", "index", "instr", "num_components", "uses")
+
+    def __init__(self, instr: Instr, num_components: int, bit_size: int):
+        self.instr = instr
+        self.num_components = num_components
+        self.bit_size = bit_size
+        self.uses: dict[Src, None] = {}
+        self.index = -1
+        self.divergent = True
+
+    @property
+    def is_used_once(self) -> bool:
+        return len(self.uses) == 1
+
+    def rewrite_uses(self, new: Def) -> None:
+        """Make every use of this value a use of `new`."""
+        if new is self:
+            return
+        uses = self.uses
+        self.uses = {}
+        for src in uses:
+            src.value = new
+        new.uses.update(uses)
+
+    def rewrite_uses_after(self, new: Def, instr: Instr) -> None:
+        """Make uses that come after `instr` (in its block, and everywhere else) use `new`.
+
+        `instr` must lie in the block that defines this value; what precedes it there (and `instr`
+        itself) keeps the old value. A phi of the same block reads at the end of a predecessor,
+        so it counts as after.
+        """
+        before: set[Instr] = set()
+        at: Instr | None = instr
+        while at is not None:
+            before.add(at)
+            at = at.prev
+        for src in list(self.uses):
+            parent = src.parent
+            if parent in before and not parent.is_phi:
+                continue
+            src.rewrite(new)
+
+    def __repr__(self) -> str:
+        return f"<%{self.index}: {self.num_components}x{self.bit_size}>"
+
+
+class Src:
+    """One use of a value by `parent` (an instruction, or the `If` whose condition it is).
+
+    `swizzle` chooses components and is empty except on sources of `Alu` instructions, where it
+    has one entry for each component the instruction reads.
+    """
+
+    __slots__ = ("parent", "swizzle", "value")
+
+    def __init__(self, value: Def, parent: Instr | If, swizzle: tuple[int, ...] = ()):
+        self.value = value
+        self.parent = parent
+        self.swizzle = swizzle
+        value.uses[self] = None
+
+    def rewrite(self, new: Def) -> None:
+        """Use `new` instead (the swizzle stays)."""
+        del self.value.uses[self]
+        self.value = new
+        new.uses[self] = None
+
+    def drop(self) -> None:
+        """Leave the use list; the source must not be used afterwards."""
+        self.value.uses.pop(self, None)
+
+    @property
+    def num_components(self) -> int:
+        return len(self.swizzle) or self.value.num_components
+
+    @property
+    def bit_size(self) -> int:
+        return self.value.bit_size
+
+    def __repr__(self) -> str:
+        swizzle = "." + "".join("xyzwefghijklmnop"[c] for c in self.swizzle) if self.swizzle else ""
+        return f"<use of %{self.value.index}{swizzle}>"
+
+
+class PhiSrc(Src):
+    """A phi's source: the value that arrives from predecessor block `pred`."""
+
+    __slots__ = ("pred",)
+
+    def __init__(self, value: Def, parent: Instr, pred: object):
+        super().__init__(value, parent)
+        from gallette.compiler.nir.ir.cf import Block
+
+        assert isinstance(pred, Block)
+        self.pred: Block = pred

@@ -1,0 +1,1 @@
+"""What two stages can learn from each other."""

@@ -1,0 +1,198 @@
+"""What two stages can learn from each other once both name slots.
+
+`link_varyings` removes outputs nobody reads, replaces inputs that are always the same constant, and
+gives inputs nobody writes the value zero. Run `optimize` on both shaders afterwards when it
+reports progress; what an output was computed from is dead then.
+"""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir.helpers import const_int, intrinsics_of
+from gallette.compiler.nir.ir.instrs import Alu, Intrinsic, LoadConst
+from gallette.compiler.nir.ir.shader import Metadata, Shader, Stage
+from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.compiler.nir.ir.values import Def
+
+_INPUTS = ("load_input", "load_interpolated_input", "load_per_vertex_input")
+# Outputs the fixed function reads, whether or not the next stage does.
+FIXED_FUNCTION = frozenset(
+    {
+        VaryingSlot.POS,
+        VaryingSlot.PSIZ,
+        VaryingSlot.EDGE,
+        VaryingSlot.CLIP_VERTEX,
+        VaryingSlot.CLIP_DIST0,
+        VaryingSlot.CLIP_DIST1,
+        VaryingSlot.CULL_DIST0,
+        VaryingSlot.CULL_DIST1,
+        VaryingSlot.PRIMITIVE_ID,
+        VaryingSlot.LAYER,
+        VaryingSlot.VIEWPORT,
+        VaryingSlot.TESS_LEVEL_OUTER,
+        VaryingSlot.TESS_LEVEL_INNER,
+        VaryingSlot.VIEWPORT_MASK,
+    }
+)
+# Which other output stands in for an input (the driver or a variant chooses).
+_STAND_INS = {
+    VaryingSlot.COL0: (VaryingSlot.BFC0,),
+    VaryingSlot.COL1: (VaryingSlot.BFC1,),
+}
+
+
+def _reads(shader: Shader) -> dict[int, int]:
+    """Mask of the components each input slot is read in (all for dynamic indexing)."""
+    masks: dict[int, int] = {}
+    for impl in shader.impls():
+        for load in intrinsics_of(impl, *_INPUTS):
+            assert load.dest is not None
+            location, component = int(load["location"]), load["component"]
+            width = load.dest.num_components * (2 if load.dest.bit_size == 64 else 1)
+            mask = ((1 << width) - 1) << component
+            offset = load.srcs[-1].value
+            constant = const_int(offset)
+            if constant is None:
+                for i in range(load["num_slots"]):
+                    masks[location + i] = 0xFF
+                continue
+            while mask:
+                masks[location + constant] = masks.get(location + constant, 0) | (mask & 15)
+                mask >>= 4
+                location += 1
+    for front, backs in _STAND_INS.items():
+        for back in backs:
+            if front in masks:
+                masks[back] = masks.get(back, 0) | masks[front]
+    return masks
+
+
+def remove_unread_outputs(producer: Shader, reads: dict[int, int], keep: frozenset[int]) -> bool:
+    """Drop stores to slots and components that neither `reads` nor the shader itself lists."""
+    progress = False
+    keep = keep | _read_back(producer)
+    for impl in producer.impls():
+        for store in intrinsics_of(impl, "store_output", "store_per_vertex_output"):
+            location = int(store["location"])
+            constant = const_int(store.srcs[-1].value)
+            if constant is None or store["num_slots"] > 1:
+                slots = range(location, location + max(store["num_slots"], 1))
+                if any(s in reads or s in keep for s in slots):
+                    continue
+                store.remove()
+                progress = True
+                continue
+            slot = location + constant
+            if slot in keep or slot in FIXED_FUNCTION or store.srcs[0].value.bit_size == 64:
+                continue
+            wanted = store["write_mask"] & (reads.get(slot, 0) >> store["component"])
+            if wanted == 0:
+                store.remove()
+                progress = True
+            elif wanted != store["write_mask"]:
+                store["write_mask"] = wanted
+                progress = True
+        if progress:
+            impl.preserve(Metadata.CONTROL_FLOW)
+    return progress
+
+
+def _read_back(shader: Shader) -> frozenset[int]:
+    """Slots of outputs the shader reads itself, as tessellation control shaders do."""
+    slots: set[int] = set()
+    for impl in shader.impls():
+        for load in intrinsics_of(impl, "load_output", "load_per_vertex_output"):
+            first = int(load["location"]) + (const_int(load.srcs[-1].value) or 0)
+            slots.update(range(first, first + max(1, load["num_slots"])))
+    return frozenset(slots)
+
+
+def _written(producer: Shader) -> tuple[set[tuple[int, int]], dict[tuple[int, int], int | None]]:
+    """(slot, component) of every written output, and the constant it always gets, if any."""
+    written: set[tuple[int, int]] = set()
+    constants: dict[tuple[int, int], int | None] = {}
+    for impl in producer.impls():
+        for store in intrinsics_of(impl, "store_output", "store_per_vertex_output"):
+            location, component = int(store["location"]), store["component"]
+            constant = const_int(store.srcs[-1].value)
+            wide = store.srcs[0].value.bit_size == 64
+            if constant is None or wide:
+                for i in range(max(store["num_slots"], 2)):
+                    for c in range(4):
+                        written.add((location + i, c))
+                        constants[location + i, c] = None
+                continue
+            for c in range(store.srcs[0].value.num_components):
+                if not store["write_mask"] >> c & 1:
+                    continue
+                key = (location + constant, component + c)
+                value = _constant_component(store.srcs[0].value, c)
+                same = key not in written or constants.get(key) == value
+                simple = store.block is impl.last and store.info.name == "store_output"
+                constants[key] = value if same and simple else None
+                written.add(key)
+    return written, constants
+
+
+def _constant_component(value: Def, component: int) -> int | None:
+    instr = value.instr
+    if isinstance(instr, LoadConst):
+        return instr.values[component]
+    if isinstance(instr, Alu) and instr.op.is_vec:
+        src = instr.srcs[component]
+        inner = src.value.instr
+        if isinstance(inner, LoadConst):
+            return inner.values[src.swizzle[0]]
+    return None
+
+
+def replace_known_inputs(consumer: Shader, producer: Shader) -> bool:
+    """Inputs whose every component is a constant or unwritten become constants."""
+    written, constants = _written(producer)
+    progress = False
+    for impl in consumer.impls():
+        for load in intrinsics_of(impl, "load_input", "load_interpolated_input"):
+            values = _known_values(load, written, constants)
+            if values is None:
+                continue
+            assert load.dest is not None
+            b = Builder(impl).at_before(load)
+            load.replace_by(b.const(values, load.dest.bit_size))
+            progress = True
+        if progress:
+            impl.preserve(Metadata.CONTROL_FLOW)
+    return progress
+
+
+def _known_values(
+    load: Intrinsic,
+    written: set[tuple[int, int]],
+    constants: dict[tuple[int, int], int | None],
+) -> list[int] | None:
+    assert load.dest is not None
+    offset = const_int(load.srcs[-1].value)
+    slot = int(load["location"])
+    if offset is None or load.dest.bit_size != 32 or slot in FIXED_FUNCTION:
+        return None
+    slot += offset
+    if not VaryingSlot(slot).is_generic:
+        return None
+    values = []
+    for c in range(load.dest.num_components):
+        key = (slot, load["component"] + c)
+        value = constants.get(key) if key in written else 0
+        if value is None:
+            return None
+        values.append(value)
+    return values
+
+
+def link_varyings(
+    producer: Shader, consumer: Shader, *, keep: frozenset[int] = frozenset()
+) -> bool:
+    """Match two lowered stages; `keep` lists output slots captured by transform feedback."""
+    progress = False
+    if producer.stage is not Stage.TESS_CTRL:
+        progress |= replace_known_inputs(consumer, producer)
+    progress |= remove_unread_outputs(producer, _reads(consumer), keep)
+    return progress

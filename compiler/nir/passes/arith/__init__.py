@@ -1,0 +1,1 @@
+"""Passes that say arithmetic with fewer or other operations."""

@@ -1,0 +1,86 @@
+"""Vector arithmetic becomes scalar arithmetic."""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir.helpers import instrs_of
+from gallette.compiler.nir.ir.instrs import Alu
+from gallette.compiler.nir.ir.opcodes import OPCODES
+from gallette.compiler.nir.ir.shader import Metadata, Shader
+from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.run.pass_runner import nir_pass
+
+_REDUCTIONS: dict[str, tuple[str, str]] = {}
+for _n in (2, 3, 4):
+    _REDUCTIONS[f"fdot{_n}"] = ("fmul", "fadd")
+    _REDUCTIONS[f"ball_fequal{_n}"] = ("feq", "iand")
+    _REDUCTIONS[f"ball_iequal{_n}"] = ("ieq", "iand")
+    _REDUCTIONS[f"bany_fnequal{_n}"] = ("fneu", "ior")
+    _REDUCTIONS[f"bany_inequal{_n}"] = ("ine", "ior")
+
+
+@nir_pass("lower_alu_to_scalar", preserves=Metadata.CONTROL_FLOW)
+def lower_alu_to_scalar(shader: Shader, *, reductions: bool = True) -> bool:
+    """Split per-component operations into one instruction per component, and sum up reductions.
+
+    Before: `32x3 %2 = fadd %0, %1`; after: three `32 fadd` and a `vec3`. `fdot` becomes products
+    and sums in component order, which is what the opcode computes, so nothing changes in the last
+    bit. Packing and `vecN` stay.
+    """
+    progress = False
+    for impl in shader.impls():
+        b = Builder(impl)
+        for instr in instrs_of(impl):
+            if not isinstance(instr, Alu):
+                continue
+            op = instr.op
+            if op.per_component:
+                if instr.result.num_components > 1:
+                    _split(b, instr)
+                    progress = True
+            elif reductions and (op.name in _REDUCTIONS or op.name in _SUMS):
+                b.at_before(instr)
+                b.exact = instr.exact
+                instr.replace_by(_reduce(b, instr))
+                b.exact = False
+                progress = True
+    return progress
+
+
+_SUMS = frozenset({"fsum2", "fsum3", "fsum4", "fdph"})
+
+
+def _split(b: Builder, instr: Alu) -> None:
+    b.at_before(instr)
+    op, bits = instr.op, instr.result.bit_size
+    parts: list[Def] = []
+    for i in range(instr.result.num_components):
+        pairs = [(s.value, (s.swizzle[i],)) for s in instr.srcs]
+        part = Alu(op, pairs, 1, bits, instr.exact)
+        b.insert(part)
+        parts.append(part.result)
+    instr.replace_by(b.vec(parts))
+
+
+def _scalar(b: Builder, op: str, *srcs: tuple[Def, int]) -> Def:
+    return b.alu_swizzled(OPCODES[op], [(value, (c,)) for value, c in srcs])
+
+
+def _reduce(b: Builder, instr: Alu) -> Def:
+    name = instr.op.name
+    first = instr.srcs[0]
+    n = len(first.swizzle)
+    if name.startswith("fsum"):
+        total = _scalar(b, "mov", (first.value, first.swizzle[0]))
+        for c in first.swizzle[1:]:
+            total = _scalar(b, "fadd", (total, 0), (first.value, c))
+        return total
+    second = instr.srcs[1]
+    each, join = _REDUCTIONS.get(name, ("fmul", "fadd"))
+    total = _scalar(b, each, (first.value, first.swizzle[0]), (second.value, second.swizzle[0]))
+    for i in range(1, n):
+        part = _scalar(b, each, (first.value, first.swizzle[i]), (second.value, second.swizzle[i]))
+        total = _scalar(b, join, (total, 0), (part, 0))
+    if name == "fdph":
+        total = _scalar(b, "fadd", (total, 0), (second.value, second.swizzle[3]))
+    return total

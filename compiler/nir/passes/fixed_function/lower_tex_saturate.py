@@ -1,0 +1,58 @@
+"""GL_CLAMP: texture coordinates are clamped before the lookup."""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir.helpers import instrs_of
+from gallette.compiler.nir.ir.instrs import Tex
+from gallette.compiler.nir.ir.shader import Metadata, Shader
+from gallette.compiler.nir.ir.types import Dim
+from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.passes.fixed_function.lower_txp import divide_by_projector
+from gallette.compiler.nir.run.pass_runner import nir_pass
+
+_SAMPLING = frozenset({"tex", "txb", "txl", "txd", "tg4", "lod"})
+
+
+@nir_pass("lower_tex_saturate", preserves=Metadata.CONTROL_FLOW)
+def lower_tex_saturate(shader: Shader, *, s: int = 0, t: int = 0, r: int = 0) -> bool:
+    """Clamp coordinate s, t or r to 0..1 for the samplers whose bit is set in the mask.
+
+    Together with clamp-to-border sampling this gives what `GL_CLAMP` means. Rectangle textures
+    clamp to their size, array layers are left alone, a projector is divided out first.
+    """
+    progress = False
+    for impl in shader.impls():
+        for instr in list(instrs_of(impl)):
+            if not isinstance(instr, Tex) or instr.op not in _SAMPLING:
+                continue
+            bit = 1 << instr.sampler_index
+            wanted = (bool(s & bit), bool(t & bit), bool(r & bit))
+            if any(wanted) and instr.dim is not Dim.CUBE:
+                b = Builder(impl).at_before(instr)
+                if instr.src("projector") is not None:
+                    divide_by_projector(b, instr)
+                _saturate(b, instr, wanted)
+                progress = True
+    return progress
+
+
+def _saturate(b: Builder, tex: Tex, wanted: tuple[bool, bool, bool]) -> None:
+    src = tex.src("coord")
+    assert src is not None
+    coord = src.value
+    size: Def | None = None
+    if tex.dim is Dim.RECT:
+        lod = b.imm_int(0)
+        options = {"texture_index": tex.texture_index, "sampler_index": tex.sampler_index}
+        raw = b.tex("txs", [("lod", lod)], Dim.RECT, num_components=2, dest_type="int32", **options)
+        size = b.i2f32(raw)
+    parts = b.channels(coord)
+    for i in range(tex.dim.coordinates):
+        if not wanted[i]:
+            continue
+        if size is None:
+            parts[i] = b.fsat(parts[i])
+        else:
+            parts[i] = b.fmin(b.fmax(parts[i], b.imm_float(0.0)), b.channel(size, i))
+    src.rewrite(b.vec(parts))

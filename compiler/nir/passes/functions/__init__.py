@@ -1,0 +1,1 @@
+"""Passes that do away with functions and returns."""

@@ -1,0 +1,161 @@
+"""Calls become the code they call."""
+
+from __future__ import annotations
+
+from gallette.compiler.errors import CompileError, GalletteError
+from gallette.compiler.nir.builder.clone import Remap, clone_body
+from gallette.compiler.nir.ir.cf import Block, drop_body, merge_blocks, split_block
+from gallette.compiler.nir.ir.helpers import instrs_of
+from gallette.compiler.nir.ir.instrs import Call, Deref, Intrinsic
+from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
+from gallette.compiler.nir.passes.vars.opt_deref import propagate_modes, simplify_cast
+from gallette.compiler.nir.run.pass_runner import nir_pass
+
+
+@nir_pass("inline_functions")
+def inline_functions(shader: Shader, *, max_instrs: int = 250_000) -> bool:
+    """Leave one function, `main`, with everything inlined.
+
+    Deref parameters turn into the derefs the caller passed. Needs `lower_returns`; fails on
+    recursion, which GLSL forbids, and if the result would exceed `max_instrs` (functions that call
+    each other twice, sixty deep, cannot be written out).
+    """
+    order = _callees_first(shader)
+    _check_size(order, max_instrs)
+    progress = False
+    for function in order:
+        if function.impl is not None:
+            progress |= _inline_into(function.impl)
+    dropped = [f for f in shader.functions if not f.is_entry]
+    for function in dropped:
+        if function.impl is not None:
+            drop_body(function.impl.body)
+    if dropped:
+        shader.functions = [f for f in shader.functions if f.is_entry]
+        progress = True
+    return progress
+
+
+def _callees_first(shader: Shader) -> list[Function]:
+    """Functions reachable from main, each behind everything it calls."""
+    order: list[Function] = []
+    state: dict[Function, int] = {}
+    stack = [(f, False) for f in shader.functions if f.is_entry]
+    while stack:
+        function, ready = stack.pop()
+        if ready:
+            state[function] = 2
+            order.append(function)
+            continue
+        if state.get(function) == 2:
+            continue
+        if state.get(function) == 1:
+            raise GalletteError(f"function {function.name!r} calls itself")
+        if function.impl is None:
+            raise GalletteError(f"function {function.name!r} is called but not defined")
+        state[function] = 1
+        stack.append((function, True))
+        for instr in instrs_of(function.impl):
+            if isinstance(instr, Call) and state.get(instr.callee) != 2:
+                if state.get(instr.callee) == 1:
+                    raise GalletteError(f"function {instr.callee.name!r} calls itself")
+                stack.append((instr.callee, False))
+    return order
+
+
+def _check_size(order: list[Function], limit: int) -> None:
+    """Work out how long each function gets, before it does."""
+    sizes: dict[Function, int] = {}
+    for function in order:
+        assert function.impl is not None
+        size = 0
+        for instr in instrs_of(function.impl):
+            size += sizes[instr.callee] if isinstance(instr, Call) else 1
+        sizes[function] = size
+        if size > limit:
+            raise CompileError(
+                f"function {function.name!r} is too long when the functions it calls are "
+                f"inlined: {size} instructions, at most {limit} are supported"
+            )
+
+
+def _inline_into(impl: FunctionImpl) -> bool:
+    calls = [i for i in instrs_of(impl) if isinstance(i, Call)]
+    for call in calls:
+        _inline_call(impl, call)
+    if calls:
+        impl.invalidate()
+    return bool(calls)
+
+
+def _inline_call(impl: FunctionImpl, call: Call) -> None:
+    callee = call.callee.impl
+    assert callee is not None
+    block = call.block
+    assert block is not None
+    remap = Remap()
+    for var in callee.locals:
+        copy = var.copy()
+        remap.variables[var] = copy
+        impl.locals.append(copy)
+    body = clone_body(callee.body, block.parent, remap)
+    remap.finish_phis()
+    params = [src.value for src in call.srcs]
+    casts: list[Deref] = []
+    for copied in remap.blocks.values():
+        for instr in copied.instrs():
+            if isinstance(instr, Intrinsic) and instr.info.name == "load_param":
+                instr.replace_by(params[instr["param"]])
+            elif isinstance(instr, Deref) and instr.form == "cast":
+                casts.append(instr)
+    tail = split_block(block, call)
+    call.remove()
+    owner = block.owner
+    at = owner.index(tail)
+    first, last = body[0], body[-1]
+    assert isinstance(first, Block)
+    assert isinstance(last, Block)
+    middle = body[1:]
+    _pour(first, block)
+    _fix_phis(remap, first, block)
+    if middle:
+        middle.pop()
+        for node in middle:
+            node.owner = owner
+        owner[at:at] = middle
+        _prepend(last, tail)
+    else:
+        merge_blocks(block, tail)
+    for cast in casts:
+        replaced = simplify_cast(cast)
+        if replaced is not None:
+            propagate_modes(replaced)
+
+
+def _fix_phis(remap: Remap, old: Block, new: Block) -> None:
+    """The callee's first block became part of the caller's block."""
+    for block in remap.blocks.values():
+        for phi in block.phis():
+            for src in phi.phi_srcs:
+                if src.pred is old:
+                    src.pred = new
+
+
+def _pour(source: Block, target: Block) -> None:
+    """Append all instructions of `source` to `target`."""
+    at = source.first
+    while at is not None:
+        following = at.next
+        at.unlink()
+        target.append(at)
+        at = following
+
+
+def _prepend(source: Block, target: Block) -> None:
+    """Put all instructions of `source` in front of those of `target`."""
+    at = source.last
+    while at is not None:
+        previous = at.prev
+        at.unlink()
+        target.insert_after(None, at)
+        at = previous

@@ -1,0 +1,1 @@
+"""Passes from interface variables to slots, offsets and units."""

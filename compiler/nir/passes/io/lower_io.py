@@ -1,0 +1,225 @@
+"""Inputs and outputs become slot loads and stores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir.helpers import const_int, intrinsics_of, remove_dead_deref
+from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
+from gallette.compiler.nir.ir.shader import Metadata, Mode, Shader, Stage, Variable
+from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
+from gallette.compiler.nir.ir.types import Base, Type
+from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.run.pass_runner import nir_pass
+
+_ACCESSES = (
+    "load_deref",
+    "store_deref",
+    "interp_deref_at_pixel",
+    "interp_deref_at_centroid",
+    "interp_deref_at_sample",
+    "interp_deref_at_offset",
+    "interp_deref_at_sample_index",
+)
+_FRAGMENT_SYSTEM = {
+    VaryingSlot.POS: "load_frag_coord",
+    VaryingSlot.PNTC: "load_point_coord",
+    VaryingSlot.FACE: "load_front_face",
+}
+
+
+@dataclass(slots=True)
+class _Place:
+    """Where an access goes: slots behind the variable's location, component, vertex."""
+
+    slot: int
+    component: int
+    dynamic: Def | None
+    vertex: Def | None
+
+
+@nir_pass("lower_io", preserves=Metadata.CONTROL_FLOW)
+def lower_io(shader: Shader, *, modes: int = int(Mode.SHADER_IN | Mode.SHADER_OUT)) -> bool:
+    """`load_deref` and `store_deref` of inputs and outputs name slots instead of variables.
+
+    Before: `%1 = load_deref(&color)`; after: `%1 = load_interpolated_input(barycentric, 0)
+    (location=VARYING.COL0)`. Fragment inputs that are flat, integer or 64-bit use `load_input`. The
+    `offset` source counts slots from `location`; constant offsets are already in `location`.
+    `base` numbers the variables of a shader densely in order of their slots.
+    """
+    _assign_bases(shader, modes)
+    progress = False
+    for impl in shader.impls():
+        for access in intrinsics_of(impl, *_ACCESSES):
+            deref = access.deref
+            if deref is None or not deref.modes & modes:
+                continue
+            var = deref.root_var
+            if var is None or var.location < 0:
+                continue
+            b = Builder(impl).at_before(access)
+            if access.name == "store_deref":
+                _store(b, shader.stage, access, deref, var)
+                access.remove()
+            else:
+                access.replace_by(_load(b, shader.stage, access, deref, var))
+            remove_dead_deref(deref)
+            progress = True
+    return progress
+
+
+def _assign_bases(shader: Shader, modes: int) -> None:
+    for mode in (Mode.SHADER_IN, Mode.SHADER_OUT):
+        if not mode & modes:
+            continue
+        base = 0
+        places: dict[int, int] = {}
+        for var in sorted(shader.variables_of(mode), key=lambda v: (v.location, v.component)):
+            if var.driver_location >= 0 or var.location < 0:
+                continue
+            if var.location in places:
+                var.driver_location = places[var.location]
+                continue
+            var.driver_location = base
+            for i in range(_slots(shader.stage, var)):
+                places[var.location + i] = base + i
+            base += _slots(shader.stage, var)
+
+
+def _slots(stage: Stage, var: Variable) -> int:
+    if var.compact:
+        return (var.component + var.type.length + 3) // 4
+    t = var.type
+    if var.per_vertex and t.element is not None:
+        t = t.element
+    return t.slots(vertex_input=stage is Stage.VERTEX and var.mode == Mode.SHADER_IN)
+
+
+def slot_enum(stage: Stage, mode: int, location: int) -> IntEnum | int:
+    """The slot of an input or output as the enum of its stage."""
+    try:
+        if stage is Stage.VERTEX and mode == Mode.SHADER_IN:
+            return VertAttrib(location)
+        if stage is Stage.FRAGMENT and mode == Mode.SHADER_OUT:
+            return FragResult(location)
+        return VaryingSlot(location)
+    except ValueError:
+        return location
+
+
+def _place(b: Builder, stage: Stage, deref: Deref, var: Variable) -> _Place:
+    place = _Place(0, var.component, None, None)
+    path = deref.path()[1:]
+    t: Type = var.type
+    vertex_input = stage is Stage.VERTEX and var.mode == Mode.SHADER_IN
+    if var.per_vertex and path:
+        place.vertex = path.pop(0).srcs[1].value
+        assert t.element is not None
+        t = t.element
+    for step in path:
+        if step.form == "struct":
+            place.slot += sum(f.type.slots(vertex_input) for f in t.fields[: step.field])
+            t = t.fields[step.field].type
+            continue
+        index = step.srcs[1].value
+        constant = const_int(index)
+        compact = var.compact and not t.is_vector_or_scalar
+        t = t.indexed()
+        if compact:
+            assert constant is not None, "compact arrays need constant indices"
+            place.slot += (place.component + constant) // 4
+            place.component = (place.component + constant) % 4
+            continue
+        size = t.slots(vertex_input)
+        if constant is not None:
+            place.slot += constant * size
+            continue
+        scaled = index if size == 1 else b.imul(index, b.imm_int(size, index.bit_size))
+        place.dynamic = scaled if place.dynamic is None else b.iadd(place.dynamic, scaled)
+    return place
+
+
+def alu_base(type: Type) -> str:
+    """`float32`, `int32`... of the components of `type`."""
+    if type.is_boolean:
+        return "bool1"
+    base = "float" if type.is_float else ("int" if type.is_signed else "uint")
+    return f"{base}{type.bit_size}"
+
+
+def _is_flat(var: Variable) -> bool:
+    t = var.type.without_array
+    if var.interpolation == "flat":
+        return True
+    return any(leaf.is_integer or leaf.base is Base.DOUBLE for leaf in t.leaves())
+
+
+def _load(b: Builder, stage: Stage, access: Intrinsic, deref: Deref, var: Variable) -> Def:
+    dest = access.dest
+    assert dest is not None
+    n, bits = dest.num_components, dest.bit_size
+    is_input = var.mode == Mode.SHADER_IN
+    if is_input and stage is Stage.FRAGMENT:
+        system = _FRAGMENT_SYSTEM.get(VaryingSlot(var.location))
+        if system is not None:
+            return b.trim(b.intrinsic(system), n)
+    place = _place(b, stage, deref, var)
+    offset = b.imm_int(0) if place.dynamic is None else place.dynamic
+    name = "load_input" if is_input else "load_output"
+    srcs = [offset]
+    if place.vertex is not None:
+        name = name.replace("load_", "load_per_vertex_")
+        srcs.insert(0, place.vertex)
+    elif is_input and stage is Stage.FRAGMENT and not _is_flat(var):
+        name = "load_interpolated_input"
+        srcs.insert(0, _barycentric(b, access, var))
+    return b.intrinsic(
+        name,
+        srcs,
+        num_components=n,
+        bit_size=bits,
+        base=var.driver_location + place.slot,
+        component=place.component,
+        location=slot_enum(stage, var.mode, var.location + place.slot),
+        num_slots=1 if place.dynamic is None else _slots(stage, var),
+        dest_type=alu_base(deref.type),
+    )
+
+
+def _barycentric(b: Builder, access: Intrinsic, var: Variable) -> Def:
+    interp = "noperspective" if var.interpolation == "noperspective" else "smooth"
+    if var.interpolation == "none" and VaryingSlot(var.location).is_color:
+        interp = "none"  # flat shading decides; an explicit qualifier overrides it
+    kind = access.name.removeprefix("interp_deref_at_")
+    if kind == "offset":
+        return b.intrinsic("load_barycentric_at_offset", [access.srcs[1].value], interp=interp)
+    if kind == "sample_index":
+        return b.intrinsic("load_barycentric_at_sample", [access.srcs[1].value], interp=interp)
+    if kind == "load_deref":
+        kind = "sample" if var.sample else "centroid" if var.centroid else "pixel"
+    return b.intrinsic(f"load_barycentric_{kind}", interp=interp)
+
+
+def _store(b: Builder, stage: Stage, access: Intrinsic, deref: Deref, var: Variable) -> None:
+    place = _place(b, stage, deref, var)
+    offset = b.imm_int(0) if place.dynamic is None else place.dynamic
+    srcs = [access.srcs[1].value, offset]
+    name = "store_output"
+    if place.vertex is not None:
+        name = "store_per_vertex_output"
+        srcs.insert(1, place.vertex)
+    b.intrinsic(
+        name,
+        srcs,
+        base=var.driver_location + place.slot,
+        component=place.component,
+        write_mask=access["write_mask"],
+        location=slot_enum(stage, var.mode, var.location + place.slot),
+        num_slots=1 if place.dynamic is None else _slots(stage, var),
+        dual_source=var.index,
+        stream=var.stream,
+        invariant=var.invariant,
+        src_type=alu_base(deref.type),
+    )

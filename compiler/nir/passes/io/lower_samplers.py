@@ -1,0 +1,105 @@
+"""Sampler and image variables become unit numbers."""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir.helpers import const_int, instrs_of, remove_dead_deref
+from gallette.compiler.nir.ir.instrs import Deref, Intrinsic, Tex
+from gallette.compiler.nir.ir.shader import Metadata, Shader
+from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.run.pass_runner import nir_pass
+
+
+@nir_pass("lower_samplers", preserves=Metadata.CONTROL_FLOW)
+def lower_samplers(shader: Shader) -> bool:
+    """`tex (texture_deref=&s[i], ...)` becomes `tex (texture_offset=i) (texture=unit)`.
+
+    The unit of a variable is its `driver_location` where set, else its `binding`. A constant index
+    is added to it; a dynamic one becomes a `texture_offset` (and `sampler_offset`) source. Image
+    derefs become image numbers, with the format the variable declares.
+    """
+    progress = False
+    for impl in shader.impls():
+        for instr in list(instrs_of(impl)):
+            if isinstance(instr, Tex):
+                for kind in ("texture", "sampler"):
+                    progress |= _lower_tex(Builder(impl), instr, kind)
+            elif isinstance(instr, Intrinsic) and instr.info.name.startswith("image_deref_"):
+                _lower_image(Builder(impl), instr)
+                progress = True
+    return progress
+
+
+def unit_of(b: Builder, deref: Deref) -> tuple[int, Def | None]:
+    """First unit of the variable plus constant indices, and what must be added at run time."""
+    var = deref.root_var
+    assert var is not None, "a sampler must come from a variable"
+    unit = var.driver_location if var.driver_location >= 0 else max(var.binding, 0)
+    dynamic: Def | None = None
+    for step in deref.path()[1:]:
+        if step.form != "array":
+            continue
+        index = step.srcs[1].value
+        count = step.type.array_elements
+        parent = step.parent
+        assert parent is not None
+        limit = parent.type.length
+        constant = const_int(index)
+        if constant is not None:
+            unit += min(max(constant, 0), max(limit - 1, 0)) * count
+            continue
+        scaled = index if count == 1 else b.imul(index, b.imm_int(count, index.bit_size))
+        dynamic = scaled if dynamic is None else b.iadd(dynamic, scaled)
+    if dynamic is not None:
+        last = max(var.type.array_elements - 1, 0)
+        dynamic = b.umin(dynamic, b.imm_int(last, dynamic.bit_size))
+    return unit, dynamic
+
+
+def _lower_tex(b: Builder, tex: Tex, kind: str) -> bool:
+    src = tex.src(f"{kind}_deref")
+    if src is None:
+        return False
+    deref = src.value.instr
+    assert isinstance(deref, Deref)
+    unit, dynamic = unit_of(b.at_before(tex), deref)
+    tex.remove_src(f"{kind}_deref")
+    if kind == "texture":
+        tex.texture_index = unit
+    else:
+        tex.sampler_index = unit
+    if dynamic is not None:
+        tex.add_tex_src(f"{kind}_offset", dynamic)
+    remove_dead_deref(deref)
+    return True
+
+
+def _lower_image(b: Builder, instr: Intrinsic) -> None:
+    deref = instr.deref
+    assert deref is not None
+    var = deref.root_var
+    assert var is not None
+    b.at_before(instr)
+    unit, dynamic = unit_of(b, deref)
+    index = b.imm_int(unit)
+    if dynamic is not None:
+        index = b.iadd(index, dynamic)
+    image = deref.type.without_array
+    assert image.dim is not None
+    indices = dict(instr.indices)
+    indices["dim"] = image.dim.value
+    indices["is_array"] = image.is_arrayed
+    indices["access"] = int(indices.get("access", 0)) | int(var.access)
+    if var.image_format:
+        indices["format"] = var.image_format
+    name = instr.info.name.replace("image_deref_", "image_")
+    srcs = [index, *[s.value for s in instr.srcs[1:]]]
+    n = instr.dest.num_components if instr.dest is not None else 0
+    bits = instr.dest.bit_size if instr.dest is not None else 32
+    new = Intrinsic(name, srcs, n, bits, indices)
+    b.insert(new)
+    if instr.dest is not None:
+        instr.replace_by(new.result)
+    else:
+        instr.remove()
+    remove_dead_deref(deref)

@@ -1,0 +1,108 @@
+"""Uniforms of the default block and uniform blocks become buffer loads."""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.builder.address import Address, explicit_root
+from gallette.compiler.nir.ir.helpers import intrinsics_of, remove_dead_deref
+from gallette.compiler.nir.ir.layout import STD140, component_bytes, explicit_size
+from gallette.compiler.nir.ir.shader import Metadata, Mode, Shader, Variable
+from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.run.pass_runner import nir_pass
+
+
+@nir_pass("lower_uniforms_to_ubo", preserves=Metadata.CONTROL_FLOW)
+def lower_uniforms_to_ubo(shader: Shader) -> bool:
+    """`load_deref` of a uniform becomes `load_ubo(0, offset)`.
+
+    The variable's `offset` is its place in the default block; its type carries the layout, or gets
+    std140. A load never crosses what it needs: a boolean is a 32-bit integer in memory and
+    compares unequal to zero.
+    """
+    progress = False
+    for impl in shader.impls():
+        for access in intrinsics_of(impl, "load_deref"):
+            deref = access.deref
+            if deref is None or deref.modes != Mode.UNIFORM or deref.type.is_opaque:
+                continue
+            var = deref.root_var
+            if var is None or var.offset < 0:
+                continue
+            b = Builder(impl).at_before(access)
+            address = Address(b, explicit_root(var.type, STD140), var.offset)
+            for step in deref.path()[1:]:
+                address.step(step)
+            value = load_memory(b, address, "load_ubo", b.imm_int(0), _range(var))
+            access.replace_by(value)
+            remove_dead_deref(deref)
+            progress = True
+    return progress
+
+
+def _range(var: Variable) -> tuple[int, int]:
+    return var.offset, explicit_size(explicit_root(var.type, STD140))
+
+
+def load_memory(
+    b: Builder,
+    address: Address,
+    intrinsic: str,
+    block: Def | None,
+    range_: tuple[int, int] = (0, 0),
+    access: int = 0,
+) -> Def:
+    """Load the scalar or vector at `address`, booleans converted, strided vectors gathered."""
+    t = address.type
+    bits = 32 if t.bit_size == 1 else t.bit_size
+    stride = t.stride if t.is_vector and t.stride else 0
+
+    def load(n: int, extra: int) -> Def:
+        srcs = [address.offset(extra)] if block is None else [block, address.offset(extra)]
+        align = component_bytes(t)
+        return b.intrinsic(
+            intrinsic,
+            srcs,
+            num_components=n,
+            bit_size=bits,
+            align_mul=align,
+            range_base=range_[0],
+            range=range_[1],
+            access=access,
+        )
+
+    if stride and stride != component_bytes(t):
+        value = b.vec([load(1, i * stride) for i in range(t.components)])
+    else:
+        value = load(t.components, 0)
+    if t.bit_size == 1:
+        value = b.ine(value, b.imm_int(0))
+    return value
+
+
+def store_memory(
+    b: Builder,
+    address: Address,
+    intrinsic: str,
+    block: Def | None,
+    value: Def,
+    mask: int,
+    access: int = 0,
+) -> None:
+    """Store the masked components at `address`."""
+    t = address.type
+    if t.bit_size == 1:
+        value = b.b2i32(value)
+    stride = t.stride if t.is_vector and t.stride else 0
+
+    def store(part: Def, part_mask: int, extra: int) -> None:
+        srcs = [part] if block is None else [part, block]
+        srcs.append(address.offset(extra))
+        align = component_bytes(t)
+        b.intrinsic(intrinsic, srcs, write_mask=part_mask, align_mul=align, access=access)
+
+    if stride and stride != component_bytes(t):
+        for i in range(t.components):
+            if mask >> i & 1:
+                store(b.channel(value, i), 1, i * stride)
+    else:
+        store(value, mask, 0)

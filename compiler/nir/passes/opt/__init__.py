@@ -1,0 +1,1 @@
+"""Passes that make code smaller or faster without changing what it means."""

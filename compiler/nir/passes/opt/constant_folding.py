@@ -1,0 +1,42 @@
+"""Operations on constants are done now."""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.ir.fold import fold_alu
+from gallette.compiler.nir.ir.helpers import instrs_of
+from gallette.compiler.nir.ir.instrs import Alu, LoadConst
+from gallette.compiler.nir.ir.shader import Metadata, Shader
+from gallette.compiler.nir.run.pass_runner import nir_pass
+
+
+@nir_pass("constant_folding", preserves=Metadata.CONTROL_FLOW)
+def constant_folding(shader: Shader) -> bool:
+    """Evaluate ALU instructions whose sources are all constant, by the opcode's own semantics.
+
+    The result has the same bits the driver would compute. Derivatives of constants are zero.
+    """
+    progress = False
+    for impl in shader.impls():
+        for instr in instrs_of(impl):
+            if not isinstance(instr, Alu):
+                continue
+            for src in instr.srcs:
+                if not isinstance(src.value.instr, LoadConst):
+                    break
+            else:
+                progress |= _fold(instr)
+    return progress
+
+
+def _fold(instr: Alu) -> bool:
+    dest = instr.result
+    if instr.op.is_derivative:
+        values: tuple[int, ...] | None = (0,) * dest.num_components
+    else:
+        values = fold_alu(instr)
+    if values is None:
+        return False
+    const = LoadConst(values, dest.bit_size)
+    const.insert_before(instr)
+    instr.replace_by(const.result)
+    return True

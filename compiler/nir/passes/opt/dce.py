@@ -1,0 +1,59 @@
+"""Instructions nobody needs go."""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.ir.cf import Block, If, walk
+from gallette.compiler.nir.ir.helpers import has_side_effects
+from gallette.compiler.nir.ir.instrs import Instr, ParallelCopy
+from gallette.compiler.nir.ir.shader import FunctionImpl, Metadata, Shader
+from gallette.compiler.nir.run.pass_runner import nir_pass
+
+
+@nir_pass("dce", preserves=Metadata.CONTROL_FLOW | Metadata.LOOPS)
+def dce(shader: Shader) -> bool:
+    """Mark everything that side effects and control flow need, backwards; remove the rest.
+
+    Cycles of phis that only feed each other die too.
+    """
+    progress = False
+    for impl in shader.impls():
+        progress |= _dce_impl(impl)
+    return progress
+
+
+def _dce_impl(impl: FunctionImpl) -> bool:
+    live: set[Instr] = set()
+    work: list[Instr] = []
+    everything: list[Instr] = []
+    for node in walk(impl.body):
+        if isinstance(node, Block):
+            at = node.first
+            while at is not None:
+                everything.append(at)
+                if has_side_effects(at):
+                    live.add(at)
+                    work.append(at)
+                at = at.next
+        elif isinstance(node, If):
+            needed = node.condition.value.instr
+            if needed not in live:
+                live.add(needed)
+                work.append(needed)
+    while work:
+        instr = work.pop()
+        for src in instr.srcs:
+            needed = src.value.instr
+            if needed not in live:
+                live.add(needed)
+                work.append(needed)
+        if isinstance(instr, ParallelCopy):
+            for src in instr.regs:
+                if src.value.instr not in live:
+                    live.add(src.value.instr)
+                    work.append(src.value.instr)
+    if len(live) == len(everything):
+        return False
+    for instr in everything:
+        if instr not in live:
+            instr.remove()
+    return True

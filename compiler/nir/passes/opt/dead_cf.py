@@ -1,0 +1,272 @@
+"""Control flow that cannot matter goes."""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.ir.cf import (
+    Block,
+    Body,
+    If,
+    Loop,
+    drop_body,
+    enclosing_loop,
+    merge_blocks,
+    next_block,
+    prev_block,
+    successors_of,
+    walk,
+)
+from gallette.compiler.nir.ir.helpers import (
+    contains_jump,
+    drop_phi_preds,
+    has_side_effects,
+    is_phi_of_same,
+)
+from gallette.compiler.nir.ir.instrs import LoadConst, Phi, Undef
+from gallette.compiler.nir.ir.shader import FunctionImpl, Metadata, Shader
+from gallette.compiler.nir.run.pass_runner import nir_pass
+
+
+@nir_pass("dead_cf", preserves=Metadata.NONE)
+def dead_cf(shader: Shader) -> bool:
+    """Remove code that is never reached and ifs and loops that do nothing.
+
+    An `if` on a constant leaves the branch taken; code behind an `if` both of whose branches jump
+    is unreachable; an `if` with two empty branches and a loop without effects (and with an exit)
+    vanish.
+    """
+    progress = False
+    for impl in shader.impls():
+        while _once(impl):
+            progress = True
+    return progress
+
+
+def _once(impl: FunctionImpl) -> bool:
+    progress = False
+    # Inner nodes first, so that what becomes empty inside is seen outside in the same round.
+    for node in reversed(list(walk(impl.body))):
+        if isinstance(node, Block) or node not in node.owner:
+            continue
+        if _unreachable_behind(node):
+            progress = True
+        if isinstance(node, If):
+            progress |= _simplify_if(node)
+        else:
+            progress |= _simplify_loop(node)
+    if progress:
+        impl.invalidate()
+    return progress
+
+
+def _always_jumps(body: Body) -> bool:
+    """Does control never run off the end of `body`?"""
+    while True:
+        last = body[-1]
+        assert isinstance(last, Block)
+        if last.jump is not None:
+            return True
+        if len(body) < 2 or last.first is not None:
+            return False
+        before = body[-2]
+        if isinstance(before, Loop):
+            return not contains_own_break(before)
+        if not isinstance(before, If) or not _always_jumps(before.then_body):
+            return False
+        body = before.else_body
+
+
+def _unreachable_behind(node: If | Loop) -> bool:
+    """Delete what follows a node that control never leaves at its end."""
+    if isinstance(node, If):
+        if not (_always_jumps(node.then_body) and _always_jumps(node.else_body)):
+            return False
+    elif contains_own_break(node):
+        return False
+    owner = node.owner
+    at = owner.index(node) + 1
+    follower = owner[at]
+    assert isinstance(follower, Block)
+    if len(owner) == at + 1 and follower.first is None:
+        _cut_phis(follower)
+        return False
+    rest = owner[at:]
+    last = rest[-1]
+    assert isinstance(last, Block)
+    for successor in successors_of(last):
+        drop_phi_preds(successor, last)
+    for piece in walk(rest):
+        if isinstance(piece, Block) and piece.jump is not None and piece is not last:
+            for successor in successors_of(piece):
+                drop_phi_preds(successor, piece)
+    _undefine(rest)
+    drop_body(rest)
+    del owner[at:]
+    owner.append(Block(node.parent, owner))
+    return True
+
+
+def _cut_phis(block: Block) -> None:
+    """An unreachable empty block leads nowhere: phis behind it need no source from it."""
+    for successor in successors_of(block):
+        drop_phi_preds(successor, block)
+
+
+def _undefine(nodes: Body) -> None:
+    """Values defined in dead code are not used by live code, except by phis already cut."""
+    for node in walk(nodes):
+        if isinstance(node, Block):
+            for instr in node.instrs():
+                if instr.dest is None:
+                    continue
+                for src in list(instr.dest.uses):
+                    parent = src.parent
+                    if isinstance(parent, Phi) and parent.block is not None:
+                        undef = Undef(instr.dest.num_components, instr.dest.bit_size)
+                        block = parent.block.impl.first
+                        block.insert_after(None, undef)
+                        src.rewrite(undef.result)
+
+
+def contains_own_break(loop: Loop) -> bool:
+    """Is there a break that leaves this loop (not one inside it)?"""
+    for node in walk(loop.body):
+        if isinstance(node, Block):
+            jump = node.jump
+            if jump is not None and jump.type == "break" and enclosing_loop(node) is loop:
+                return True
+    return False
+
+
+def _simplify_if(node: If) -> bool:
+    condition = node.condition.value.instr
+    if isinstance(condition, LoadConst):
+        _take_branch(node, bool(condition.values[0]))
+        return True
+    if isinstance(condition, Undef):
+        _take_branch(node, False)
+        return True
+    if not (_is_empty(node.then_body) and _is_empty(node.else_body)):
+        return False
+    after = next_block(node)
+    for phi in list(after.phis()):
+        if is_phi_of_same(phi) is None:
+            return False
+    for phi in list(after.phis()):
+        same = is_phi_of_same(phi)
+        assert same is not None
+        phi.replace_by(same)
+    _remove_node(node)
+    return True
+
+
+def _is_empty(body: Body) -> bool:
+    first = body[0]
+    return len(body) == 1 and isinstance(first, Block) and first.first is None
+
+
+def _remove_node(node: If | Loop) -> None:
+    """Delete an if or loop (nothing in it is used) and join the blocks around it."""
+    before, after = prev_block(node), next_block(node)
+    if isinstance(node, If):
+        node.condition.drop()
+        drop_body(node.then_body)
+        drop_body(node.else_body)
+    else:
+        drop_body(node.body)
+    node.owner.remove(node)
+    merge_blocks(before, after)
+
+
+def _take_branch(node: If, value: bool) -> None:
+    """Replace an if by the branch that is always taken."""
+    taken = node.then_body if value else node.else_body
+    dead = node.else_body if value else node.then_body
+    before, after = prev_block(node), next_block(node)
+    for piece in walk(dead):
+        if isinstance(piece, Block):
+            for successor in successors_of(piece):
+                drop_phi_preds(successor, piece)
+    drop_body(dead)
+    node.condition.drop()
+    owner = node.owner
+    at = owner.index(node)
+    last = taken[-1]
+    assert isinstance(last, Block)
+    jumps = _always_jumps(taken)
+    if jumps:
+        # Control never gets behind the if now: what follows is dead.
+        rest = owner[at + 1 :]
+        end = rest[-1]
+        assert isinstance(end, Block)
+        for piece in walk(rest):
+            if isinstance(piece, Block):
+                for successor in successors_of(piece):
+                    drop_phi_preds(successor, piece)
+        _undefine(rest)
+        drop_body(rest)
+        del owner[at:]
+    else:
+        for phi in list(after.phis()):
+            phi.replace_by(phi.src_for(last).value)
+        del owner[at]
+    for piece_node in taken:
+        piece_node.parent = node.parent
+        piece_node.owner = owner
+    first = taken[0]
+    assert isinstance(first, Block)
+    owner[at:at] = taken
+    if not jumps:
+        merge_blocks(last, after)
+    merge_blocks(before, first)
+
+
+def _simplify_loop(loop: Loop) -> bool:
+    """Remove a loop that computes nothing anybody needs; unwrap one that runs at most once."""
+    if not contains_own_break(loop):
+        return False
+    last = loop.last
+    if last.jump is not None and last.jump.type == "break" and len(loop.body) == 1:
+        _unwrap(loop)
+        return True
+    if contains_jump(loop.body, lambda j: j.type in ("return", "halt")):
+        return False
+    inside: set[Block] = set()
+    for node in walk(loop.body):
+        if isinstance(node, Block):
+            inside.add(node)
+            for instr in node.instrs():
+                if has_side_effects(instr) and instr.kind != "jump":
+                    return False
+    if any(True for _ in next_block(loop).phis()):
+        return False
+    for block in inside:
+        for instr in block.instrs():
+            if instr.dest is None:
+                continue
+            for src in instr.dest.uses:
+                user = src.parent
+                home = prev_block(user) if isinstance(user, If) else user.block
+                if home not in inside:
+                    return False
+    _remove_node(loop)
+    return True
+
+
+def _unwrap(loop: Loop) -> None:
+    """A loop that is one block ending in break is just that block."""
+    block = loop.first
+    jump = block.jump
+    assert jump is not None
+    after = next_block(loop)
+    before = prev_block(loop)
+    for phi in list(after.phis()):
+        phi.replace_by(phi.src_for(block).value)
+    for phi in list(block.phis()):
+        phi.replace_by(phi.src_for(before).value)
+    jump.remove()
+    owner = loop.owner
+    at = owner.index(loop)
+    block.parent, block.owner = loop.parent, owner
+    owner[at] = block
+    merge_blocks(block, after)
+    merge_blocks(before, block)

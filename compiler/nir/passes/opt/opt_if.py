@@ -1,0 +1,174 @@
+"""Ifs are simplified."""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir.cf import (
+    Block,
+    If,
+    blocks_in,
+    impl_of,
+    merge_blocks,
+    next_block,
+    prev_block,
+    walk,
+)
+from gallette.compiler.nir.ir.helpers import move_nodes
+from gallette.compiler.nir.ir.instrs import Alu, LoadConst, Phi
+from gallette.compiler.nir.ir.shader import FunctionImpl, Metadata, Shader
+from gallette.compiler.nir.ir.values import Src
+from gallette.compiler.nir.run.pass_runner import nir_pass
+
+
+@nir_pass("opt_if", preserves=Metadata.CONTROL_FLOW)
+def opt_if(shader: Shader) -> bool:
+    """Four simplifications of `if`.
+
+    `if (!c) A else B` becomes `if (c) B else A`. Inside the branches the condition is known: its
+    uses there become true and false. A phi that chooses between true and false is the condition
+    (or its complement). Two ifs on the same condition with nothing between them become one.
+    """
+    progress = False
+    for impl in shader.impls():
+        impl.require(Metadata.DOMINANCE)
+        for node in list(walk(impl.body)):
+            if isinstance(node, If):
+                progress |= _known_condition(impl, node)
+                progress |= _bool_phis(impl, node)
+                progress |= _negated(node)
+        while _merge_neighbours(impl):
+            progress = True
+    return progress
+
+
+def _merge_neighbours(impl: FunctionImpl) -> bool:
+    """Join `if (c) A else B; if (c) C else D` into `if (c) A C else B D`."""
+    for block in list(impl.blocks()):
+        at = block.owner.index(block)
+        if at == 0 or at + 1 >= len(block.owner):
+            continue
+        first, second = block.owner[at - 1], block.owner[at + 1]
+        if (
+            isinstance(first, If)
+            and isinstance(second, If)
+            and first.condition.value is second.condition.value
+            and block.last is block.last_phi
+            and first.then_last.jump is None
+            and first.else_last.jump is None
+            and (block.first is None or _falls_through(second))
+        ):
+            _merge(first, block, second)
+            impl.invalidate()
+            return True
+    return False
+
+
+def _falls_through(node: If) -> bool:
+    return node.then_last.jump is None and node.else_last.jump is None
+
+
+def _merge(first: If, between: Block, second: If) -> None:
+    """Pour the second if's branches behind the first's; phis between are known in each branch."""
+    ends = [(first.then_body, second.then_body, True), (first.else_body, second.else_body, False)]
+    old_lasts = (first.then_last, first.else_last)
+    for target, source, side in ends:
+        last = old_lasts[0] if side else old_lasts[1]
+        for phi in between.phis():
+            value = phi.src_for(last).value
+            for src in list(phi.result.uses):
+                home = _home(src)
+                if home is not None and home in set(blocks_in(source)):
+                    src.rewrite(value)
+        source_last = source[-1]
+        assert isinstance(source_last, Block)
+        nodes = list(source)
+        single = len(nodes) == 1
+        move_nodes(nodes, target, first)
+        if single:
+            for phi in next_block(second).phis():
+                for phi_src in phi.phi_srcs:
+                    if phi_src.pred is source_last:
+                        phi_src.pred = last
+        new_last = target[-1]
+        assert isinstance(new_last, Block)
+        for phi in between.phis():
+            phi.src_for(last).pred = new_last
+    second.condition.drop()
+    owner = second.owner
+    after = next_block(second)
+    owner.remove(second)
+    # Phis of both blocks now stand together behind the merged if.
+    merge_blocks(between, after)
+
+
+def _negated(node: If) -> bool:
+    """Look through `inot` in a condition by swapping the branches."""
+    condition = node.condition.value.instr
+    if not isinstance(condition, Alu) or condition.op.name != "inot":
+        return False
+    inner = condition.srcs[0]
+    if inner.value.num_components != 1:
+        return False
+    node.condition.rewrite(inner.value)
+    node.then_body, node.else_body = node.else_body, node.then_body
+    impl_of(node).invalidate()
+    return True
+
+
+def _known_condition(impl: FunctionImpl, node: If) -> bool:
+    value = node.condition.value
+    if len(value.uses) == 1 or isinstance(value.instr, LoadConst):
+        return False
+    progress = False
+    for known, block in ((True, node.then_first), (False, node.else_first)):
+        inside: list[Src] = []
+        for src in value.uses:
+            if src is node.condition:
+                continue
+            home = _home(src)
+            if home is not None and block.predecessors and block.dominates(home):
+                inside.append(src)
+        if inside:
+            constant = Builder(impl).at_start(block).imm_bool(known)
+            for src in inside:
+                src.rewrite(constant)
+                if src.swizzle:
+                    src.swizzle = (0,) * len(src.swizzle)
+            progress = True
+    return progress
+
+
+def _home(src: Src) -> Block | None:
+    """The block at whose point the use reads."""
+    user = src.parent
+    if isinstance(user, If):
+        return prev_block(user)
+    if isinstance(user, Phi):
+        for phi_src in user.phi_srcs:
+            if phi_src is src:
+                return phi_src.pred
+    return user.block
+
+
+def _bool_phis(impl: FunctionImpl, node: If) -> bool:
+    progress = False
+    after = next_block(node)
+    for phi in list(after.phis()):
+        if phi.result.bit_size != 1 or len(phi.srcs) != 2 or phi.result.num_components != 1:
+            continue
+        if {s.pred for s in phi.phi_srcs} != {node.then_last, node.else_last}:
+            continue
+        then_value = phi.src_for(node.then_last).value.instr
+        else_value = phi.src_for(node.else_last).value.instr
+        if not isinstance(then_value, LoadConst) or not isinstance(else_value, LoadConst):
+            continue
+        pair = (then_value.values[0], else_value.values[0])
+        if pair == (1, 0):
+            phi.replace_by(node.condition.value)
+        elif pair == (0, 1):
+            b = Builder(impl).at_start(after)
+            phi.replace_by(b.inot(node.condition.value))
+        else:
+            continue
+        progress = True
+    return progress

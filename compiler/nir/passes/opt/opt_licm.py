@@ -1,0 +1,57 @@
+"""What does not change in a loop is computed before it."""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.ir.cf import Block, Loop, blocks_in, prev_block, walk
+from gallette.compiler.nir.ir.helpers import can_speculate
+from gallette.compiler.nir.ir.instrs import Deref, Instr, Intrinsic, LoadConst, Phi, Tex
+from gallette.compiler.nir.ir.shader import Metadata, Shader
+from gallette.compiler.nir.run.pass_runner import nir_pass
+
+
+@nir_pass("opt_licm", preserves=Metadata.CONTROL_FLOW)
+def opt_licm(shader: Shader) -> bool:
+    """Move instructions whose sources are defined outside a loop in front of it.
+
+    Only what may run although the loop body might not reach it: arithmetic, constants, uniform and
+    input loads, and texture lookups with an explicit level. From inside an `if` only what is cheap
+    leaves. Inner loops first, so that values climb all the way out.
+    """
+    progress = False
+    for impl in shader.impls():
+        loops = [n for n in walk(impl.body) if isinstance(n, Loop)]
+        for loop in reversed(loops):
+            progress |= _hoist(loop)
+    return progress
+
+
+def _movable(instr: Instr) -> bool:
+    if isinstance(instr, Phi):
+        return False
+    if isinstance(instr, Tex):
+        return instr.op in ("txl", "txd", "txf", "txs", "query_levels", "texture_samples")
+    return can_speculate(instr)
+
+
+def _is_cheap(instr: Instr) -> bool:
+    """Worth computing even if the branch is never taken."""
+    return isinstance(instr, (LoadConst, Deref)) or (
+        isinstance(instr, Intrinsic) and instr.info.name == "load_ubo"
+    )
+
+
+def _hoist(loop: Loop) -> bool:
+    inside: set[Block] = set(blocks_in(loop.body))
+    target = prev_block(loop)
+    progress = False
+    for block in list(blocks_in(loop.body)):
+        conditional = block.parent is not loop
+        for instr in block.instrs():
+            if not _movable(instr) or (conditional and not _is_cheap(instr)):
+                continue
+            if any(src.value.instr.block in inside for src in instr.srcs):
+                continue
+            instr.unlink()
+            target.insert_after(target.before_jump, instr)
+            progress = True
+    return progress

@@ -1,0 +1,78 @@
+"""Undefined values become whatever is cheapest."""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.ir.helpers import instrs_of
+from gallette.compiler.nir.ir.instrs import Alu, Intrinsic, LoadConst, Undef
+from gallette.compiler.nir.ir.shader import Metadata, Shader
+from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.run.pass_runner import nir_pass
+
+
+@nir_pass("opt_undef", preserves=Metadata.CONTROL_FLOW)
+def opt_undef(shader: Shader) -> bool:
+    """Make use of values that may be anything.
+
+    `bcsel(c, undef, x)` is x; moves and vectors of nothing but undef are undef; storing undef
+    components is dropped; any other arithmetic reads zero, so that results stay the same from
+    variant to variant.
+    """
+    progress = False
+    for impl in shader.impls():
+        for instr in instrs_of(impl):
+            if isinstance(instr, Alu):
+                progress |= _alu(instr)
+            elif isinstance(instr, Intrinsic) and instr.info.name == "store_output":
+                progress |= _store(instr)
+    return progress
+
+
+def _is_undef(value: Def) -> bool:
+    return isinstance(value.instr, Undef)
+
+
+def _alu(instr: Alu) -> bool:
+    if not any(_is_undef(src.value) for src in instr.srcs):
+        return False
+    name, dest = instr.op.name, instr.result
+    if name == "mov" or instr.op.is_vec:
+        if not all(_is_undef(src.value) for src in instr.srcs):
+            return False
+        undef = Undef(dest.num_components, dest.bit_size)
+        undef.insert_before(instr)
+        instr.replace_by(undef.result)
+        return True
+    if name == "bcsel" and not _is_undef(instr.srcs[0].value):
+        keep = instr.srcs[2] if _is_undef(instr.srcs[1].value) else instr.srcs[1]
+        copy = Alu("mov", [(keep.value, keep.swizzle)], dest.num_components, dest.bit_size)
+        copy.insert_before(instr)
+        instr.replace_by(copy.result)
+        return True
+    for src in instr.srcs:
+        if _is_undef(src.value):
+            zero = LoadConst((0,) * src.value.num_components, src.value.bit_size)
+            zero.insert_before(instr)
+            src.rewrite(zero.result)
+    return True
+
+
+def _store(instr: Intrinsic) -> bool:
+    value = instr.srcs[0].value
+    source = value.instr
+    if isinstance(source, Undef):
+        instr.remove()
+        return True
+    if not isinstance(source, Alu) or not source.op.is_vec:
+        return False
+    mask = instr["write_mask"]
+    kept = mask
+    for i, src in enumerate(source.srcs):
+        if _is_undef(src.value):
+            kept &= ~(1 << i)
+    if kept == mask:
+        return False
+    if kept == 0:
+        instr.remove()
+    else:
+        instr["write_mask"] = kept
+    return True

@@ -1,0 +1,97 @@
+"""Small ifs become selections."""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.ir.cf import If, merge_blocks, next_block, prev_block, walk
+from gallette.compiler.nir.ir.helpers import can_speculate
+from gallette.compiler.nir.ir.instrs import IDENTITY, Alu, Instr, Intrinsic, LoadConst, Phi, Tex
+from gallette.compiler.nir.ir.opcodes import OPCODES
+from gallette.compiler.nir.ir.shader import Metadata, Shader
+from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.run.pass_runner import nir_pass
+
+_BCSEL = OPCODES["bcsel"]
+_FREE = frozenset({"mov", "fneg", "fabs", "vec2", "vec3", "vec4", "inot"})
+_EXPENSIVE = frozenset({"fexp2", "flog2", "fsin", "fcos", "fpow", "fsqrt", "frsq", "idiv", "udiv",
+                        "irem", "imod", "umod"})  # fmt: skip
+
+
+@nir_pass("peephole_select", preserves=Metadata.NONE)
+def peephole_select(
+    shader: Shader, *, limit: int = 8, expensive_ok: bool = False, tex_ok: bool = False
+) -> bool:
+    """Run both sides of a short if and choose with `bcsel`.
+
+    Before: `if %c { %1 = fadd a, b } else { } %2 = phi %1, a`; after: `%1 = fadd a, b; %2 = bcsel
+    %c, %1, a`. Both branches must be single blocks of at most `limit` instructions that may run
+    without harm; `expensive_ok` allows transcendental functions and divisions, `tex_ok` texture
+    lookups with explicit level.
+    """
+    progress = False
+    for impl in shader.impls():
+        for node in reversed(list(walk(impl.body))):
+            if isinstance(node, If) and _worthwhile(node, limit, expensive_ok, tex_ok):
+                _flatten(node)
+                progress = True
+    return progress
+
+
+def _worthwhile(node: If, limit: int, expensive_ok: bool, tex_ok: bool) -> bool:
+    if len(node.then_body) != 1 or len(node.else_body) != 1:
+        return False
+    cost = 0
+    for block in (node.then_first, node.else_first):
+        for instr in block.instrs():
+            price = _price(instr, expensive_ok, tex_ok)
+            if price is None:
+                return False
+            cost += price
+    return cost <= limit
+
+
+def _price(instr: Instr, expensive_ok: bool, tex_ok: bool) -> int | None:
+    if isinstance(instr, Tex):
+        explicit = instr.op in ("txl", "txd", "txf", "txs", "query_levels")
+        return 4 if tex_ok and explicit else None
+    if isinstance(instr, Phi) or not can_speculate(instr):
+        return None
+    if isinstance(instr, LoadConst):
+        return 0
+    if isinstance(instr, Alu):
+        name = instr.op.name
+        if name in _EXPENSIVE:
+            return 4 if expensive_ok else None
+        return 0 if name in _FREE else 1
+    if isinstance(instr, Intrinsic):
+        return 1
+    return 0
+
+
+def _is_exact(value: Def) -> bool:
+    return isinstance(value.instr, Alu) and value.instr.exact
+
+
+def _flatten(node: If) -> None:
+    before, after = prev_block(node), next_block(node)
+    condition = node.condition.value
+    for block in (node.then_first, node.else_first):
+        for instr in list(block.instrs()):
+            instr.unlink()
+            before.append(instr)
+    for phi in list(after.phis()):
+        dest = phi.result
+        n = dest.num_components
+        chosen = phi.src_for(node.then_first).value
+        other = phi.src_for(node.else_first).value
+        select = Alu(
+            _BCSEL,
+            [(condition, (0,) * n), (chosen, IDENTITY[n]), (other, IDENTITY[n])],
+            n,
+            dest.bit_size,
+            any(_is_exact(v) for v in (condition, chosen, other)),
+        )
+        before.append(select)
+        phi.replace_by(select.result)
+    node.condition.drop()
+    node.owner.remove(node)
+    merge_blocks(before, after)

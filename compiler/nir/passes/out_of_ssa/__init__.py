@@ -1,0 +1,1 @@
+"""Passes on the way out of SSA form."""

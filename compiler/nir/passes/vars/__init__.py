@@ -1,0 +1,1 @@
+"""Passes about variables and derefs."""

@@ -1,0 +1,130 @@
+"""Stores that are overwritten before anybody looks go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from gallette.compiler.nir.analysis.alias import Overlap, compare, may_alias
+from gallette.compiler.nir.ir.cf import Block
+from gallette.compiler.nir.ir.helpers import deref_key
+from gallette.compiler.nir.ir.instrs import Call, Deref, Intrinsic
+from gallette.compiler.nir.ir.shader import Access, Metadata, Mode, Shader, Variable
+from gallette.compiler.nir.run.pass_runner import nir_pass
+
+_MODES = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP | Mode.SHADER_OUT | Mode.SSBO | Mode.SHARED
+_FENCES = frozenset({"barrier", "emit_vertex", "end_primitive", "discard", "discard_if"})
+_SHARED = Mode.SSBO | Mode.GLOBAL
+_MOST_OTHERS = 32
+
+
+@nir_pass("opt_dead_write_vars", preserves=Metadata.CONTROL_FLOW)
+def opt_dead_write_vars(shader: Shader, *, modes: int = int(_MODES)) -> bool:
+    """Within a block, drop the components of a store that a later store overwrites unread.
+
+    Before: `store_deref(&x, %1); store_deref(&x, %2)`; after: `store_deref(&x, %2)`.
+    """
+    progress = False
+    for impl in shader.impls():
+        for block in impl.blocks():
+            progress |= _block(block, modes)
+    return progress
+
+
+@dataclass(slots=True)
+class _Pending:
+    """A store whose `unread` components nobody has looked at yet."""
+
+    store: Intrinsic
+    deref: Deref
+    unread: int
+
+
+@dataclass(slots=True)
+class _Stores:
+    """Unread stores into one variable: by constant path, and all others."""
+
+    direct: dict[tuple[int, ...], _Pending] = field(default_factory=dict)
+    others: list[_Pending] = field(default_factory=list)
+
+
+def _block(block: Block, modes: int) -> bool:
+    progress = False
+    pending: dict[Variable, _Stores] = {}
+    for instr in block.instrs():
+        if not isinstance(instr, Intrinsic):
+            if isinstance(instr, Call):
+                pending.clear()
+            continue
+        if instr.info.name != "store_deref":
+            _after_read(instr, pending)
+            continue
+        deref = instr.deref
+        root = deref.root_var if deref is not None else None
+        if deref is None or root is None:
+            pending.clear()
+            continue
+        path = _leaf_path(deref)
+        stores = pending.setdefault(root, _Stores())
+        if path is not None:
+            earlier = stores.direct.get(path)
+        else:
+            same = (e for e in stores.others if compare(e.deref, deref) is Overlap.EQUAL)
+            earlier = next(same, None)
+        if earlier is not None:
+            progress |= _overwrite(earlier, instr["write_mask"])
+        if deref.modes & modes and not instr["access"] & Access.VOLATILE:
+            entry = _Pending(instr, deref, instr["write_mask"])
+            if path is not None:
+                stores.direct[path] = entry
+            else:
+                stores.others.append(entry)
+                del stores.others[:-_MOST_OTHERS]
+    return progress
+
+
+def _leaf_path(deref: Deref) -> tuple[int, ...] | None:
+    """The constant path to a whole scalar or vector, or None."""
+    parent = deref.parent
+    if deref.form == "array" and parent is not None and parent.type.is_vector:
+        return None
+    key = deref_key(deref) if deref.type.is_vector_or_scalar else None
+    return key[1] if key is not None else None
+
+
+def _overwrite(earlier: _Pending, mask: int) -> bool:
+    """Drop what a later store makes useless."""
+    dead = earlier.store["write_mask"] & earlier.unread & mask
+    if not dead or earlier.store.block is None:
+        return False
+    earlier.store["write_mask"] &= ~dead
+    earlier.unread &= ~dead
+    if earlier.store["write_mask"] == 0:
+        earlier.store.remove()
+    return True
+
+
+def _after_read(instr: Intrinsic, pending: dict[Variable, _Stores]) -> None:
+    """Forget stores that `instr` may read."""
+    if instr.info.name in _FENCES:
+        pending.clear()
+        return
+    for src in instr.srcs:
+        deref = src.value.instr
+        if not isinstance(deref, Deref):
+            continue
+        root = deref.root_var
+        if root is None:
+            pending.clear()
+            return
+        path = _leaf_path(deref)
+        for var in list(pending) if root.mode & _SHARED else [root]:
+            stores = pending.get(var)
+            if stores is None:
+                continue
+            if var is root and path is not None:
+                stores.direct.pop(path, None)
+            else:
+                stores.direct = {
+                    p: e for p, e in stores.direct.items() if not may_alias(e.deref, deref)
+                }
+            stores.others = [e for e in stores.others if not may_alias(e.deref, deref)]

@@ -1,0 +1,60 @@
+"""Casts that change nothing disappear."""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.ir.helpers import instrs_of
+from gallette.compiler.nir.ir.instrs import Deref
+from gallette.compiler.nir.ir.layout import bare_type
+from gallette.compiler.nir.ir.shader import Metadata, Shader
+from gallette.compiler.nir.run.pass_runner import nir_pass
+
+
+@nir_pass("opt_deref", preserves=Metadata.CONTROL_FLOW)
+def opt_deref(shader: Shader) -> bool:
+    """Simplify deref chains.
+
+    `deref_cast` of a deref of the same type is that deref; modes of derefs below become as narrow
+    as their parent's.
+    """
+    progress = False
+    for impl in shader.impls():
+        for instr in instrs_of(impl):
+            if isinstance(instr, Deref) and instr.form == "cast":
+                replaced = simplify_cast(instr)
+                if replaced is not None:
+                    propagate_modes(replaced)
+                    progress = True
+    return progress
+
+
+def simplify_cast(cast: Deref) -> Deref | None:
+    """Replace a cast that changes nothing by its parent, which is returned."""
+    parent = cast.parent
+    if parent is None or cast.block is None:
+        return None
+    if parent.type is not cast.type:
+        if bare_type(parent.type) is not bare_type(cast.type):
+            return None
+        if parent.type.is_struct:
+            return None
+    cast.replace_by(parent.result)
+    return parent
+
+
+def propagate_modes(deref: Deref) -> None:
+    """Give every deref below `deref` its modes and the types that follow from it."""
+    stack = [deref]
+    while stack:
+        parent = stack.pop()
+        for src in parent.result.uses:
+            child = src.parent
+            if not isinstance(child, Deref) or child.srcs[0] is not src or child.form == "cast":
+                continue
+            child.modes = parent.modes
+            if child.form == "struct":
+                child.type = parent.type.fields[child.field].type
+            elif child.form == "ptr_as_array":
+                child.type = parent.type
+            else:
+                child.type = parent.type.indexed()
+            stack.append(child)

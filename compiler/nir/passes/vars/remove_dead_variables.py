@@ -1,0 +1,64 @@
+"""Variables nobody reads go, with the stores into them."""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.ir.helpers import derefs_of, remove_dead_deref
+from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
+from gallette.compiler.nir.ir.shader import Metadata, Mode, Shader, Variable
+from gallette.compiler.nir.run.pass_runner import nir_pass
+
+_DEFAULT = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP
+
+
+@nir_pass("remove_dead_variables", preserves=Metadata.CONTROL_FLOW)
+def remove_dead_variables(shader: Shader, *, modes: int = int(_DEFAULT)) -> bool:
+    """Delete variables of `modes` that no code mentions, or (temporaries) that are only written.
+
+    Stores and copies into write-only temporaries are deleted with them.
+    """
+    mentioned: dict[Variable, list[Deref]] = {}
+    for deref in derefs_of(shader):
+        var = deref.root_var
+        if var is not None and var.mode & modes:
+            mentioned.setdefault(var, []).append(deref)
+    progress = False
+    for var, derefs in mentioned.items():
+        if var.mode & _DEFAULT and all(_only_written(d) for d in derefs):
+            _remove_writes(derefs)
+            mentioned[var] = []
+            progress = True
+    for owner in [shader.variables, *[impl.locals for impl in shader.impls()]]:
+        kept = [v for v in owner if not v.mode & modes or mentioned.get(v)]
+        if len(kept) != len(owner):
+            owner[:] = kept
+            progress = True
+    return progress
+
+
+def _only_written(deref: Deref) -> bool:
+    for src in deref.result.uses:
+        user = src.parent
+        if isinstance(user, Deref):
+            if user.srcs[0] is not src or user.form == "cast":
+                return False
+        elif not (
+            isinstance(user, Intrinsic)
+            and user.info.name in ("store_deref", "copy_deref")
+            and user.srcs[0] is src
+        ):
+            return False
+    return True
+
+
+def _remove_writes(derefs: list[Deref]) -> None:
+    for deref in derefs:
+        for src in list(deref.result.uses):
+            user = src.parent
+            if isinstance(user, Intrinsic):
+                source = user.srcs[1].value.instr
+                user.remove()
+                if isinstance(source, Deref):
+                    remove_dead_deref(source)
+    for deref in derefs:
+        if deref.block is not None:
+            remove_dead_deref(deref)

@@ -1,0 +1,108 @@
+"""Struct variables become one variable per member."""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir.helpers import instrs_of, remove_dead_deref
+from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
+from gallette.compiler.nir.ir.shader import FunctionImpl, Metadata, Mode, Shader, Variable
+from gallette.compiler.nir.ir.types import Type, array
+from gallette.compiler.nir.run.pass_runner import nir_pass
+
+
+@nir_pass("split_struct_vars", preserves=Metadata.CONTROL_FLOW)
+def split_struct_vars(
+    shader: Shader, *, modes: int = int(Mode.FUNCTION_TEMP | Mode.SHADER_TEMP)
+) -> bool:
+    """`struct { float a; float b[2]; } s[4]` becomes `float s.a[4]` and `float s.b[4][2]`.
+
+    An indirect access to one member then no longer keeps the others out of SSA. Only variables
+    that are used through loads and stores of scalars and vectors alone are split, so
+    `lower_var_copies` should run before.
+    """
+    derefs: dict[Variable, list[Deref]] = {}
+    blocked: set[Variable] = set()
+    home: dict[Variable, FunctionImpl] = {}
+    for impl in shader.impls():
+        for instr in instrs_of(impl):
+            if not isinstance(instr, Deref) or not instr.modes & modes:
+                continue
+            root = instr.root_var
+            if root is None or not root.mode & modes or not _has_struct(root.type):
+                continue
+            home[root] = impl
+            if not _simple_uses(instr):
+                blocked.add(root)
+            elif not instr.type.is_struct and not _has_struct(instr.type):
+                parent = instr.parent
+                if parent is not None and _has_struct(parent.type):
+                    derefs.setdefault(root, []).append(instr)
+    progress = False
+    for var, leaves in derefs.items():
+        if var in blocked or var.constant_initializer is not None:
+            continue
+        owner = home[var].locals if var.mode == Mode.FUNCTION_TEMP else shader.variables
+        _split(home[var], owner, var, leaves)
+        progress = True
+    return progress
+
+
+def _has_struct(type: Type) -> bool:
+    return type.without_array.is_struct
+
+
+def _simple_uses(deref: Deref) -> bool:
+    for src in deref.result.uses:
+        user = src.parent
+        if isinstance(user, Deref):
+            if user.srcs[0] is not src or user.form not in ("array", "struct"):
+                return False
+        elif not (
+            isinstance(user, Intrinsic)
+            and user.info.name in ("load_deref", "store_deref")
+            and user.srcs[0] is src
+        ):
+            return False
+    return True
+
+
+def _split(impl: FunctionImpl, owner: list[Variable], var: Variable, leaves: list[Deref]) -> None:
+    parts: dict[tuple[int, ...], Variable] = {}
+    at = owner.index(var)
+    for leaf in leaves:
+        chain = leaf.path()
+        members = tuple(step.field for step in chain if step.form == "struct")
+        part = parts.get(members)
+        if part is None:
+            part = parts[members] = _member_variable(var, members)
+            owner.insert(at + len(parts), part)
+        b = Builder(impl).at_before(leaf)
+        new = b.deref_var(part)
+        for step in chain[1:]:
+            if step.form == "array":
+                new = b.deref_array(new, step.srcs[1].value)
+        leaf.result.rewrite_uses(new.result)
+        remove_dead_deref(leaf)
+    owner.remove(var)
+
+
+def _member_variable(var: Variable, members: tuple[int, ...]) -> Variable:
+    """The variable for one member path: its type inside all arrays along the way."""
+    lengths: list[int] = []
+    name, t = var.name, var.type
+    remaining = list(members)
+    while True:
+        if t.element is not None and _has_struct(t):
+            lengths.append(t.length)
+            t = t.element
+        elif t.is_struct and remaining:
+            field = t.fields[remaining.pop(0)]
+            name += "." + field.name
+            t = field.type
+        else:
+            break
+    for length in reversed(lengths):
+        t = array(t, length)
+    part = var.copy()
+    part.name, part.type = name, t
+    return part

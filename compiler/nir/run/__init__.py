@@ -1,0 +1,1 @@
+"""Running passes: the runner, the pipelines, the tools."""

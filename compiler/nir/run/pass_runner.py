@@ -1,0 +1,235 @@
+"""Passes and the one runner that runs them.
+
+A pass is a function `(shader, *, options) -> bool` (did it change anything?) registered by
+`@nir_pass`; its keyword-only parameters are its options, its docstring says why it exists. Pass `x`
+lives in a module `x` in one of the rooms of `compiler.nir.passes` and is imported when first asked
+for. The runner validates, times, counts instructions, and records the text before and after on
+request: the record is what `gallette explain` and the lessons draw.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+import pkgutil
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+from gallette.compiler import debug
+from gallette.compiler.errors import InputError
+from gallette.compiler.nir.ir.shader import Metadata, Shader
+
+PassFunction = TypeVar("PassFunction", bound=Callable[..., bool])
+PassSpec: TypeAlias = "str | tuple[str, dict[str, Any]]"
+
+
+@dataclass(frozen=True, slots=True)
+class PassInfo:
+    """A registered pass: what it keeps valid, and whether results stay bit for bit the same."""
+
+    name: str
+    function: Callable[..., bool]
+    preserves: Metadata
+    exact: bool
+    options: dict[str, Any]
+    doc: str
+
+
+PASSES: dict[str, PassInfo] = {}
+# The algebraic passes live beside their rules.
+_ALGEBRAIC = "gallette.compiler.nir.algebraic.passes"
+
+
+def nir_pass(
+    name: str, *, preserves: Metadata = Metadata.NONE, exact: bool = True
+) -> Callable[[PassFunction], PassFunction]:
+    """Register a pass. `preserves` is the metadata that still holds after it made progress.
+
+    Structural edits drop metadata by themselves, so a pass that only sometimes edits control flow
+    can declare `Metadata.CONTROL_FLOW`. `exact=False` says that rounding may change.
+    """
+
+    def register(function: PassFunction) -> PassFunction:
+        def run(shader: Shader, **options: Any) -> bool:
+            progress = function(shader, **options)
+            if progress:
+                for impl in shader.impls():
+                    impl.valid &= preserves
+            return progress
+
+        run.__name__ = name
+        run.__doc__ = function.__doc__
+        run.__wrapped__ = function  # type: ignore[attr-defined]
+        parameters = inspect.signature(function).parameters.values()
+        options = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+        doc = inspect.getdoc(function) or ""
+        PASSES[name] = PassInfo(name, run, preserves, exact, options, doc)
+        return run  # type: ignore[return-value]
+
+    return register
+
+
+@cache
+def _homes() -> dict[str, str]:
+    """The module of every pass by the pass's name, without importing any of them."""
+    import gallette.compiler.nir.passes as package
+
+    found = {}
+    for room in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        where = Path(package.__path__[0]) / room.name.rpartition(".")[2]
+        for module in pkgutil.iter_modules([str(where)]):
+            found[module.name] = f"{room.name}.{module.name}"
+    return found
+
+
+def get_pass(name: str) -> PassInfo:
+    """Look a pass up, importing its module if need be."""
+    if name not in PASSES:
+        importlib.import_module(_homes().get(name, _ALGEBRAIC))
+    if name not in PASSES:
+        close = ", ".join(difflib.get_close_matches(name, all_passes(), n=3))
+        raise InputError(f"unknown pass {name!r}" + (f"; did you mean {close}?" if close else ""))
+    return PASSES[name]
+
+
+def all_passes() -> dict[str, PassInfo]:
+    """Every pass there is, by name (imports them all)."""
+    for module in (*_homes().values(), _ALGEBRAIC):
+        importlib.import_module(module)
+    return dict(sorted(PASSES.items()))
+
+
+@dataclass(slots=True)
+class PassRecord:
+    """What one run of a pass did."""
+
+    name: str
+    options: dict[str, Any]
+    progress: bool
+    seconds: float
+    instrs_before: int
+    instrs_after: int
+    before: str = ""
+    after: str = ""
+    pressure_before: int = 0
+    pressure_after: int = 0
+    stage: str = ""
+
+    @property
+    def delta(self) -> int:
+        """Instructions added (or, if negative, saved)."""
+        return self.instrs_after - self.instrs_before
+
+    @property
+    def pressure_delta(self) -> int:
+        """Change of the register pressure, if the log measures it."""
+        return self.pressure_after - self.pressure_before
+
+
+@dataclass(slots=True)
+class PassLog:
+    """Collects records; with `texts` also the shader before and after each pass with progress.
+
+    With `pressure` (which costs a liveness analysis each time) also the register pressure.
+    """
+
+    texts: bool = False
+    pressure: bool = False
+    records: list[PassRecord] = field(default_factory=list)
+
+    @property
+    def seconds(self) -> float:
+        return sum(r.seconds for r in self.records)
+
+    def made_progress(self) -> list[PassRecord]:
+        return [r for r in self.records if r.progress]
+
+
+_recorders: list[PassLog] = []
+
+
+@contextmanager
+def recording(texts: bool = True) -> Iterator[PassLog]:
+    """Record every pass that runs inside the block and was not given a log of its own.
+
+    For watching a whole compilation from outside: `gallette explain` wraps front end, linker and
+    driver in one of these.
+    """
+    log = PassLog(texts=texts)
+    _recorders.append(log)
+    try:
+        yield log
+    finally:
+        _recorders.remove(log)
+
+
+def run_pass(
+    shader: Shader, name: str, options: dict[str, Any] | None = None, log: PassLog | None = None
+) -> bool:
+    """Run one pass with everything the debug flags and the log ask for."""
+    info = get_pass(name)
+    active = debug.flags()
+    if log is None and _recorders:
+        log = _recorders[-1]
+    if log is None and not active:
+        return info.function(shader, **(options or {}))
+    return _run_recorded(shader, info, options or {}, log, active)
+
+
+def _run_recorded(
+    shader: Shader,
+    info: PassInfo,
+    options: dict[str, Any],
+    log: PassLog | None,
+    active: dict[str, str],
+) -> bool:
+    from gallette.compiler.nir.analysis.pressure import register_pressure
+    from gallette.compiler.nir.text.printer import print_shader
+
+    texts = log is not None and log.texts
+    before = print_shader(shader) if texts else ""
+    count = shader.count_instrs() if log is not None else 0
+    pressure = register_pressure(shader) if log is not None and log.pressure else 0
+    start = time.perf_counter()
+    progress = info.function(shader, **options)
+    seconds = time.perf_counter() - start
+    if log is not None:
+        record = PassRecord(info.name, options, progress, seconds, count, shader.count_instrs())
+        record.stage = shader.stage.value
+        if log.pressure:
+            record.pressure_before = pressure
+            record.pressure_after = register_pressure(shader) if progress else pressure
+        if texts:
+            record.before = before
+            record.after = print_shader(shader) if progress else before
+        log.records.append(record)
+    if progress and "nir:print" in active:
+        print(f"// after {info.name}\n{print_shader(shader, annotate=True)}", file=sys.stderr)
+    if "nir:validate" in active:
+        from gallette.compiler.nir.check.validate import validate
+
+        validate(shader, info.name)
+    if "nir:metadata" in active:
+        from gallette.compiler.nir.analysis.metadata import check
+
+        for impl in shader.impls():
+            check(impl, info.name)
+    return progress
+
+
+def run_passes(
+    shader: Shader, passes: Iterable[PassSpec] | Sequence[PassSpec], log: PassLog | None = None
+) -> bool:
+    """Run passes in order; each is a name or `(name, options)`. True if any made progress."""
+    progress = False
+    for spec in passes:
+        name, options = (spec, None) if isinstance(spec, str) else spec
+        progress |= run_pass(shader, name, options, log)
+    return progress

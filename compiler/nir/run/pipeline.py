@@ -1,0 +1,47 @@
+"""The standard sequences of passes, from front-end output to what a driver receives."""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions, optimize
+from gallette.compiler.nir.run.pass_runner import PassLog, PassSpec, run_passes
+
+FRONT_END: tuple[PassSpec, ...] = (
+    "lower_variable_initializers",
+    "lower_returns",
+    "inline_functions",
+    "opt_deref",
+    "propagate_invariant",
+    "lower_outputs_to_temporaries",
+    "lower_global_vars_to_local",
+    "lower_var_copies",
+    "split_struct_vars",
+    "lower_array_deref_of_vec",
+    "lower_vars_to_ssa",
+    "opt_copy_prop_vars",
+    "opt_dead_write_vars",
+    "remove_dead_variables",
+)
+"""From derefs and calls to one function in SSA form."""
+
+LOWER_IO: tuple[PassSpec, ...] = (
+    "lower_array_deref_of_vec",
+    "lower_system_values",
+    "lower_io",
+    "lower_64bit_io",
+    "lower_uniforms_to_ubo",
+    "lower_buffer_derefs",
+    "lower_samplers",
+)
+"""From interface variables to slots, block offsets and units."""
+
+
+def to_driver_form(
+    shader: Shader, options: OptimizeOptions = DEFAULT, log: PassLog | None = None
+) -> None:
+    """Everything a front end runs on one stage before linking it with the others."""
+    run_passes(shader, FRONT_END, log)
+    optimize(shader, options, log)
+    run_passes(shader, LOWER_IO, log)
+    optimize(shader, options, log)
+    run_passes(shader, ["gather_info"], log)

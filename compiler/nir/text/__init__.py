@@ -1,0 +1,1 @@
+"""IR as text and bytes, and back."""
