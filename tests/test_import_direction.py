@@ -106,3 +106,13 @@ def test_every_driver_is_a_room_of_its_own() -> None:
             layer, part = layer_of(module)
             if layer == "drivers" and part:
                 assert part in (room, "common"), f"{path}:{line}: imports {module}"
+
+
+def test_what_drivers_share_knows_no_driver() -> None:
+    """`drivers/common` sees the pipe and NIR only, so that any driver may pick any part of it."""
+    assert list(modules("drivers/common"))
+    for path in modules("drivers/common"):
+        for line, module in imports(path):
+            layer, part = layer_of(module)
+            if layer == "drivers" and part:
+                assert part == "common", f"{path}:{line}: imports {module}"

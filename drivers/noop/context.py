@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.errors import GalletteError
+from gallette.drivers.common.memory.storage import box_window, copy_region
 from gallette.pipe.derive import with_derived_methods
 from gallette.pipe.enums import MapFlags, QueryType
-from gallette.pipe.hostmem import box_window, copy_region
 from gallette.pipe.interface import Context, Fence, Handle, VariantEvent
 from gallette.pipe.resource import LeakError, Resource, Transfer
 from gallette.pipe.state import Box, StreamOutputInfo

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from gallette.drivers.common.memory.storage import allocate
 from gallette.pipe.caps import Caps
 from gallette.pipe.enums import Bind, Target
 from gallette.pipe.formats import Format
-from gallette.pipe.hostmem import allocate
 from gallette.pipe.interface import Context, Screen
 from gallette.pipe.resource import Resource, ResourceDesc, ResourceLedger
 

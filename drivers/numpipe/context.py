@@ -13,6 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.shader import Stage
+from gallette.drivers.common.bound import Bound, ConstantBuffer, Cso, StageBindings, hold, store
+from gallette.drivers.common.memory import clear as clears
+from gallette.drivers.common.memory.resource import HostResource, transfer_map, transfer_unmap
+from gallette.drivers.common.queries import Counters, Query, RenderCondition
+from gallette.drivers.numpipe.draw.compute import launch
+from gallette.drivers.numpipe.draw.queue import DrawQueue
+from gallette.drivers.numpipe.output.order import Scratch
 from gallette.pipe.enums import ClearFlags, MapFlags, QueryType
 from gallette.pipe.formats import Format
 from gallette.pipe.interface import Color, Context, Fence, Handle, VariantEvent
@@ -38,14 +45,6 @@ from gallette.pipe.state import (
     VertexElement,
     ViewportState,
 )
-
-from . import clear as clears
-from .bound import Bound, ConstantBuffer, Cso, StageBindings, hold, store
-from .draw.compute import launch
-from .draw.queue import DrawQueue
-from .output.order import Scratch
-from .queries import Counters, Query, RenderCondition
-from .resource import NumpipeResource, transfer_map, transfer_unmap
 
 if TYPE_CHECKING:
     from gallette.compiler.nir.ir import Shader
@@ -160,7 +159,7 @@ class NumpipeContext(Context):
     def create_shader_state(
         self, stage: Stage, shader: Shader, stream_output: StreamOutputInfo | None = None
     ) -> Handle:
-        from .draw.programs import create_shader
+        from gallette.drivers.numpipe.draw.programs import create_shader
 
         handle = create_shader(self, stage, shader, stream_output)
         self.shaders.add(handle)
@@ -245,7 +244,7 @@ class NumpipeContext(Context):
             self._finish()  # draws that wait have their own block 0, but no other
         new: ConstantBuffer | None = None
         if buffer is not None:
-            assert isinstance(buffer, NumpipeResource)
+            assert isinstance(buffer, HostResource)
             new = ConstantBuffer(buffer.bytes_at(offset, size), buffer)
         elif data is not None:
             new = ConstantBuffer(np.frombuffer(bytes(data), np.uint8))
@@ -369,7 +368,7 @@ class NumpipeContext(Context):
 
     def blit(self, info: BlitInfo) -> None:
         self._finish()
-        from .texture.blit import blit
+        from gallette.drivers.common.memory.blit import blit
 
         if not self.skipped:
             blit(info)
@@ -386,7 +385,7 @@ class NumpipeContext(Context):
         src_box: Box,
     ) -> None:
         self._finish()
-        from .texture.copy import copy_region
+        from gallette.drivers.common.memory.copy import copy_region
 
         copy_region(dst, dst_level, dst_x, dst_y, dst_z, src, src_level, src_box)
 
@@ -400,7 +399,7 @@ class NumpipeContext(Context):
         last_layer: int,
     ) -> None:
         self._finish()
-        from .texture.mipmap import generate_mipmap
+        from gallette.drivers.common.memory.mipmap import generate_mipmap
 
         generate_mipmap(resource, format, base_level, last_level, first_layer, last_layer)
 
@@ -408,7 +407,7 @@ class NumpipeContext(Context):
 
     def transfer_map(self, resource: Resource, level: int, flags: MapFlags, box: Box) -> Transfer:
         self._finish()
-        assert isinstance(resource, NumpipeResource)
+        assert isinstance(resource, HostResource)
         return transfer_map(resource, level, flags, box)
 
     def transfer_unmap(self, transfer: Transfer) -> None:

@@ -9,18 +9,17 @@ from typing import Any, cast
 import numpy as np
 
 from gallette.compiler import debug
+from gallette.drivers.common.memory.heap import keep_freed_memory
+from gallette.drivers.common.memory.resource import create_resource
+from gallette.drivers.common.raster.points import LARGEST_POINT
+from gallette.drivers.common.raster.samples import SAMPLES
+from gallette.drivers.numpipe.variants.lowering import ShaderOptions
 from gallette.pipe.caps import Caps
 from gallette.pipe.enums import Bind, Target
 from gallette.pipe.formats import Format
 from gallette.pipe.interface import Context, Screen
 from gallette.pipe.loader import DriverError
 from gallette.pipe.resource import Resource, ResourceDesc, ResourceLedger
-
-from .heap import keep_freed_memory
-from .raster.points import LARGEST_POINT
-from .raster.samples import SAMPLES
-from .resource import create_resource
-from .variants.lowering import ShaderOptions
 
 __all__ = ["NumpipeScreen", "ScreenOptions", "create_screen"]
 

@@ -13,16 +13,16 @@ import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir.shader import Stage
+from gallette.drivers.common.lanes import Value
+from gallette.drivers.common.memory.resource import HostResource
+from gallette.drivers.numpipe.variants.keys import null_key
+from gallette.drivers.numpipe.variants.shader import ShaderObject
 from gallette.pipe.state import ComputeInfo
 
-from ..interfaces import Value
-from ..resource import NumpipeResource
-from ..variants.keys import null_key
-from ..variants.shader import ShaderObject
 from .programs import join
 
 if TYPE_CHECKING:
-    from ..context import NumpipeContext
+    from gallette.drivers.numpipe.context import NumpipeContext
 
 __all__ = ["GroupLanes", "launch"]
 
@@ -82,7 +82,7 @@ def _grid(info: ComputeInfo) -> tuple[int, int, int]:
     if info.indirect is None:
         return info.grid
     resource = info.indirect.buffer
-    assert isinstance(resource, NumpipeResource)
+    assert isinstance(resource, HostResource)
     raw = resource.bytes_at(info.indirect.offset, 12)
     if raw.size < 12:
         return 0, 0, 0

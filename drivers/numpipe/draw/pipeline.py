@@ -13,20 +13,21 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.slots import VaryingSlot
-from gallette.drivers.numpipe.resource import NumpipeResource
+from gallette.drivers.common.memory.resource import HostResource
+from gallette.drivers.common.raster.primitives import Batch, rasterize
+from gallette.drivers.common.vertex.assembly import Runs, assemble, cut_runs
+from gallette.drivers.common.vertex.clip import clip_codes
+from gallette.drivers.common.vertex.corners import input_corners, patch_corners
+from gallette.drivers.common.vertex.fetch import FetchedVertices, VertexSource
+from gallette.drivers.common.vertex.stream_output import capture
+from gallette.drivers.common.vertex.vertices import Ints, VertexSet
 from gallette.drivers.numpipe.shader.api import Outputs
 from gallette.pipe.enums import PolygonMode, Primitive
 from gallette.pipe.state import DrawInfo
 
-from .assembly import Runs, assemble, cut_runs
-from .clip import clip_codes
-from .fetch import FetchedVertices, VertexSource
-from .geometry import emitted_primitives, input_corners, patch_corners
-from .rasterize import Batch, rasterize
+from .geometry import emitted_primitives
 from .state import DrawState, draw_state
-from .stream_output import capture
 from .tessellation import tessellated_primitives
-from .vertices import Ints, VertexSet
 
 if TYPE_CHECKING:
     from gallette.drivers.numpipe.context import NumpipeContext
@@ -89,7 +90,7 @@ def _indirect(info: DrawInfo) -> list[DrawInfo]:
 
 def _words(resource: Any, offset: int, count: int) -> npt.NDArray[np.uint32]:
     """Words of a buffer; what lies outside is zero."""
-    assert isinstance(resource, NumpipeResource)
+    assert isinstance(resource, HostResource)
     found = resource.bytes_at(offset, count * 4)
     padded = np.zeros(count * 4, np.uint8)
     padded[: len(found)] = found
@@ -152,11 +153,11 @@ def run(context: NumpipeContext, derived: DrawState, info: DrawInfo, merged: boo
             context, derived, vertices, corners, identity
         )
     if any(t is not None for t in bound.stream_targets) and derived.stream_output is not None:
-        capture(context, derived.stream_output, vertices, corners)
+        capture(bound.stream_targets, derived.stream_output, context.counters, vertices, corners)
     counters.primitives_generated += len(corners)
     if state.rasterizer_discard or not len(corners):
         return
-    engine = derived.raster.engine
+    engine = derived.engine
     if not engine.idle:
         batch = Batch(corners, provoking, identity, edges)
         if info.mode in _EDGE_FLAGGED and VaryingSlot.EDGE in vertices.varyings:
@@ -232,7 +233,7 @@ def _stream(info: DrawInfo) -> tuple[Ints, Runs, VertexSource]:
 def _indices(info: DrawInfo) -> npt.NDArray[Any]:
     """The index values of a draw; indices outside the buffer read as zero."""
     resource = info.index_buffer
-    assert isinstance(resource, NumpipeResource)
+    assert isinstance(resource, HostResource)
     size = info.index_size
     data = resource.bytes_at(info.index_offset + info.start * size, info.count * size)
     usable = len(data) // size

@@ -14,13 +14,13 @@ import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir.shader import Stage
-from gallette.drivers.numpipe.bound import Bound, StageBindings
-from gallette.drivers.numpipe.interfaces import ShaderResources
-from gallette.drivers.numpipe.resource import NumpipeResource
+from gallette.drivers.common.bound import Bound, StageBindings
+from gallette.drivers.common.lanes import ShaderResources
+from gallette.drivers.common.memory.resource import HostResource
+from gallette.drivers.common.texture import texture_unit
 from gallette.drivers.numpipe.shader.api import BoundProgram
 from gallette.drivers.numpipe.shader.program import CompiledShader
 from gallette.drivers.numpipe.storage import image_unit
-from gallette.drivers.numpipe.texture import texture_unit
 from gallette.drivers.numpipe.variants.keys import VariantKey, VertexKey, fragment_key, vertex_key
 from gallette.drivers.numpipe.variants.merging import can_merge
 from gallette.drivers.numpipe.variants.shader import ShaderObject
@@ -235,7 +235,7 @@ def _resources(bound: Bound, bindings: StageBindings) -> ShaderResources:
             buffers.append(None)
             continue
         resource = buffer.buffer
-        assert isinstance(resource, NumpipeResource)
+        assert isinstance(resource, HostResource)
         buffers.append(resource.bytes_at(buffer.offset, buffer.size))
     return ShaderResources(
         constants=[None if block is None else block.data for block in bindings.constants],

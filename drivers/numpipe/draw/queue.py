@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gallette.compiler.nir.ir.shader import Stage
-from gallette.drivers.numpipe.bound import ConstantBuffer, StageBindings
+from gallette.drivers.common.bound import ConstantBuffer, StageBindings
 from gallette.pipe.state import DrawInfo
 
 from .pipeline import draw, run
@@ -120,7 +120,7 @@ def _draw_many(context: NumpipeContext, info: DrawInfo, rows: list[_Row]) -> Non
         return
     tables = {stage: _table([row[number] for row in rows]) for number, stage in enumerate(_STAGES)}
     programs = merged_programs(context.bound, derived.selection, tables)
-    fragments = derived.raster.engine.state
+    fragments = derived.engine.state
     derived.vertex = programs[0]
     fragments.program = programs[1] if len(programs) > 1 else None
     with np.errstate(all="ignore"):

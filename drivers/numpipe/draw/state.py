@@ -11,23 +11,23 @@ from typing import TYPE_CHECKING
 
 from gallette.compiler.nir.ir.shader import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
-from gallette.drivers.numpipe.bound import Bound
+from gallette.drivers.common.bound import Bound
+from gallette.drivers.common.raster.primitives import RasterContext
+from gallette.drivers.common.raster.setup import Rect
+from gallette.drivers.common.raster.stipple import polygon_screen
+from gallette.drivers.common.raster.triangles import DepthOffset
+from gallette.drivers.common.vertex.clip import ClipPlanes
 from gallette.drivers.numpipe.output.color import ColorTarget
 from gallette.drivers.numpipe.output.depth import DepthTarget
 from gallette.drivers.numpipe.output.engine import FragmentEngine, FragmentState
 from gallette.drivers.numpipe.output.multisample import MultisampleEngine
-from gallette.drivers.numpipe.raster.setup import Rect
-from gallette.drivers.numpipe.raster.stipple import polygon_screen
-from gallette.drivers.numpipe.raster.triangles import DepthOffset
 from gallette.drivers.numpipe.shader.api import BoundProgram, ProgramFacts
 from gallette.drivers.numpipe.variants.shader import ShaderObject
 from gallette.pipe.enums import PolygonMode, Primitive
 from gallette.pipe.state import FramebufferState, RasterizerState, StreamOutputInfo
 
-from .clip import ClipPlanes
 from .geometry import OUTPUT_MODES
 from .programs import Selection, join, select
-from .rasterize import RasterContext
 
 if TYPE_CHECKING:
     from gallette.drivers.numpipe.context import NumpipeContext
@@ -40,6 +40,7 @@ class DrawState:
     """What runs in a draw and how its primitives are rasterized."""
 
     selection: Selection
+    engine: FragmentEngine
     raster: RasterContext
     vertex: BoundProgram
     vertex_facts: ProgramFacts
@@ -69,7 +70,7 @@ def draw_state(context: NumpipeContext, mode: Primitive) -> DrawState | None:
         found.geometry = join(bound, Stage.GEOMETRY, selection.geometry).program
     if selection.fragment is not None:
         joined = join(bound, Stage.FRAGMENT, selection.fragment)
-        fragments = found.raster.engine.state
+        fragments = found.engine.state
         fragments.program, fragments.quads = joined.program, joined.quads
     return found
 
@@ -106,6 +107,7 @@ def _derive(context: NumpipeContext, points: bool) -> DrawState | None:
     engine = _engine(context, selection)
     return DrawState(
         selection,
+        engine,
         _raster_context(context, selection, engine),
         join(bound, Stage.VERTEX, selection.vertex).program,
         selection.vertex.facts,
@@ -220,7 +222,7 @@ def _raster_context(
     return RasterContext(
         state=state,
         target=_target_rect(context),
-        engine=engine,
+        sink=engine,
         counters=context.counters,
         planes=ClipPlanes.of(state, distances),
         flat=selection.flat_slots,

@@ -14,12 +14,11 @@ import numpy.typing as npt
 
 from gallette.compiler.nir.ir.shader import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
-from gallette.drivers.numpipe.interfaces import Value
+from gallette.drivers.common.lanes import Value
+from gallette.drivers.common.vertex.tessellator import subdivide
+from gallette.drivers.common.vertex.vertices import Ints, VertexSet
 from gallette.drivers.numpipe.shader.api import Outputs
 from gallette.drivers.numpipe.shader.geometry import corner_at
-
-from .tessellator import subdivide
-from .vertices import Ints, VertexSet
 
 if TYPE_CHECKING:
     from gallette.drivers.numpipe.context import NumpipeContext

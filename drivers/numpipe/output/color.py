@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.drivers.numpipe.clear import surface_planes
+from gallette.drivers.common.memory.clear import surface_planes
 from gallette.pipe.codecs import pack_planes, texel_layout, unpack_planes
 from gallette.pipe.enums import LogicOp
 from gallette.pipe.formats import Format

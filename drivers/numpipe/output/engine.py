@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
-from gallette.drivers.numpipe.interfaces import Value
-from gallette.drivers.numpipe.queries import Counters
-from gallette.drivers.numpipe.raster.fragments import (
+from gallette.drivers.common.lanes import Value
+from gallette.drivers.common.queries import Counters
+from gallette.drivers.common.raster.fragments import (
     Fragments,
     expand_pixels,
     expand_quads,
@@ -30,9 +30,9 @@ from gallette.drivers.numpipe.raster.fragments import (
     owned_quads,
     pieces,
 )
-from gallette.drivers.numpipe.raster.interpolate import PlaneSource
-from gallette.drivers.numpipe.raster.lanes import ChunkLanes, PrimitiveInfo
-from gallette.drivers.numpipe.raster.spans import Spans
+from gallette.drivers.common.raster.interpolate import PlaneSource
+from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
+from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.numpipe.shader.api import BoundProgram, FragmentOutputs, ProgramFacts
 from gallette.pipe.enums import CompareFunc
 from gallette.pipe.state import DepthStencilAlphaState

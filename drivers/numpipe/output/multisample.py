@@ -13,18 +13,18 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.slots import FragResult
-from gallette.drivers.numpipe.queries import Counters
-from gallette.drivers.numpipe.raster.fragments import (
+from gallette.drivers.common.queries import Counters
+from gallette.drivers.common.raster.fragments import (
     Fragments,
     expand_pixels,
     expand_samples,
     pieces,
     sample_quads,
 )
-from gallette.drivers.numpipe.raster.interpolate import PlaneSource
-from gallette.drivers.numpipe.raster.lanes import ChunkLanes, PrimitiveInfo
-from gallette.drivers.numpipe.raster.samples import SAMPLES
-from gallette.drivers.numpipe.raster.spans import Spans
+from gallette.drivers.common.raster.interpolate import PlaneSource
+from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
+from gallette.drivers.common.raster.samples import SAMPLES
+from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.numpipe.shader.api import FragmentOutputs
 
 from .color import ColorTarget

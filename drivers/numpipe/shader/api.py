@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.errors import ResetError
-from gallette.drivers.numpipe.interfaces import (
+from gallette.drivers.common.lanes import (
     ComputeLanes,
     ControlLanes,
     EvaluationLanes,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.drivers.numpipe.interfaces import Value
+from gallette.drivers.common.lanes import Value
 
 from .api import BoundProgram, Emission, Outputs
 from .program import CompiledShader

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir import Shader
-from gallette.drivers.numpipe.interfaces import (
+from gallette.drivers.common.lanes import (
     ComputeLanes,
     ControlLanes,
     EvaluationLanes,

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from gallette.drivers.numpipe.interfaces import ComputeLanes, ShaderResources
+from gallette.drivers.common.lanes import ComputeLanes, ShaderResources
 from gallette.drivers.numpipe.storage import buffer_atomic, buffer_load, buffer_store
 
 __all__ = [

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.common.memory.resource import HostResource
+from gallette.drivers.common.texture.fetch import fetch, locate, size_of
+from gallette.drivers.common.texture.image import Image, Planes, image_of_view
 from gallette.pipe.codecs import pack_planes
 from gallette.pipe.enums import Target
 from gallette.pipe.state import ImageView, SamplerView
 
-from ..resource import NumpipeResource
-from ..texture.fetch import fetch, locate, size_of
-from ..texture.image import Image, Planes, image_of_view
 from .atomics import apply_atomic, compare_and_swap
 
 __all__ = ["ImageUnit", "image_unit"]
@@ -32,7 +32,7 @@ _HERE = (0, 0, 0)
 def image_unit(view: ImageView) -> ImageUnit:
     """The unit of an image view, cached on the resource."""
     resource = view.resource
-    assert isinstance(resource, NumpipeResource)
+    assert isinstance(resource, HostResource)
     unit: ImageUnit | None = resource.units.get(view)
     if unit is None:
         unit = resource.units[view] = ImageUnit(view)
@@ -44,7 +44,7 @@ class ImageUnit:
 
     def __init__(self, view: ImageView) -> None:
         resource = view.resource
-        assert isinstance(resource, NumpipeResource)
+        assert isinstance(resource, HostResource)
         self.view = view
         self.resource = resource
         self.samples = resource.samples

@@ -20,10 +20,10 @@ from gallette.compiler.nir.ir import Alu, Instr, Intrinsic, Shader, Tex
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.compiler.nir.run.pass_runner import PassLog
 from gallette.compiler.nir.text.printer import print_shader
+from gallette.drivers.numpipe.shader.program import CompiledShader, compile_program
 from gallette.pipe.interface import VariantEvent
 from gallette.pipe.state import StreamOutputInfo
 
-from ..shader.program import CompiledShader, compile_program
 from .keys import (
     FragmentKey,
     VariantKey,

@@ -10,7 +10,7 @@ import pytest
 from draw_scene import VEC4, color_fragment, position_vertex
 
 from gallette.compiler.nir.ir.slots import VaryingSlot
-from gallette.drivers.numpipe.resource import NumpipeResource
+from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.enums import ClearFlags, CompareFunc, Primitive, Target
 from gallette.pipe.formats import format_named
 from gallette.pipe.resource import ResourceDesc
@@ -55,7 +55,7 @@ def test_primitives_choose_their_layer(depth_width: int, canvas: Callable[..., A
     data = np.array(rows, np.float32)
     context.set_vertex_buffers([VertexBuffer(target.buffer(data), 0, 48)])
     context.draw_vbo(DrawInfo(Primitive.TRIANGLES, count=len(rows)))
-    assert isinstance(color, NumpipeResource)
+    assert isinstance(color, HostResource)
     context.flush()
     image = color.view(0, np.uint32)
     for layer in range(LAYERS):

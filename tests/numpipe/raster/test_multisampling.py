@@ -14,7 +14,7 @@ from test_primitives_like_llvmpipe import Scene, scenes, sized_vertex
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.ir.slots import FragResult
-from gallette.drivers.numpipe.raster.samples import SAMPLE_POSITIONS
+from gallette.drivers.common.raster.samples import SAMPLE_POSITIONS
 from gallette.pipe.enums import Primitive, QueryType
 from gallette.pipe.state import BlendState
 from tests.reference import missing

@@ -11,7 +11,7 @@ from gallette.compiler.nir.interp.environment import Environment
 from gallette.compiler.nir.interp.interpreter import interpret
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.ir.instrs import Tex
-from gallette.drivers.numpipe.interfaces import ShaderResources, Value
+from gallette.drivers.common.lanes import ShaderResources, Value
 from gallette.drivers.numpipe.shader.program import CompiledShader, compile_program
 
 Array = npt.NDArray[Any]

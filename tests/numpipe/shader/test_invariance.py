@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
-from gallette.drivers.numpipe.interfaces import ShaderResources
+from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.numpipe.shader.program import CompiledShader, compile_program
 
 Array = npt.NDArray[Any]

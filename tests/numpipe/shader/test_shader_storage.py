@@ -13,8 +13,8 @@ from gallette.compiler.nir.interp.environment import Environment
 from gallette.compiler.nir.interp.interpreter import interpret
 from gallette.compiler.nir.ir import Def, Shader, Stage
 from gallette.compiler.nir.ir.intrinsics import ATOMIC_OPS
-from gallette.drivers.numpipe.interfaces import ShaderResources
-from gallette.drivers.numpipe.resource import create_resource
+from gallette.drivers.common.lanes import ShaderResources
+from gallette.drivers.common.memory.resource import create_resource
 from gallette.drivers.numpipe.screen import NumpipeScreen
 from gallette.drivers.numpipe.shader.program import compile_program
 from gallette.drivers.numpipe.shader.translate_storage import ATOMIC_BUFFERS

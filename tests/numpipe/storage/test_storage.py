@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gallette.compiler.nir.interp.intrinsics import combine
 from gallette.compiler.nir.ir.intrinsics import ATOMIC_OPS
-from gallette.drivers.numpipe.resource import NumpipeResource, create_resource
+from gallette.drivers.common.memory.resource import HostResource, create_resource
 from gallette.drivers.numpipe.storage import (
     ImageUnit,
     apply_atomic,
@@ -135,7 +135,7 @@ def test_buffer_atomics_skip_what_is_outside_or_inactive() -> None:
 # -- images ------------------------------------------------------------------------------------
 
 
-def texture(format: str, target: Target = Target.TEXTURE_2D, **more: Any) -> NumpipeResource:
+def texture(format: str, target: Target = Target.TEXTURE_2D, **more: Any) -> HostResource:
     desc = ResourceDesc(target, FORMATS[format], 8, more.pop("height", 4), **more)
     return create_resource(desc, ResourceLedger())
 
@@ -144,7 +144,7 @@ def ints(*values: int) -> Array:
     return np.array(values, np.int32)
 
 
-def view_of(resource: NumpipeResource, **more: Any) -> ImageView:
+def view_of(resource: HostResource, **more: Any) -> ImageView:
     more.setdefault("last_layer", resource.desc.array_size - 1)
     return ImageView(resource, resource.desc.format, **more)
 

@@ -11,7 +11,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Def, Shader, Stage
 from gallette.compiler.nir.ir.ownership import COUNTERS, live_shaders
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
-from gallette.drivers.numpipe.interfaces import ShaderResources
+from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.numpipe.variants.keys import (
     FragmentKey,
     VertexKey,

@@ -1,0 +1,1 @@
+"""Resources in host memory, and the ways their pixels move without shaders."""

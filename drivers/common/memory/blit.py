@@ -1,0 +1,229 @@
+"""Blits: copies that scale, flip, convert formats and resolve samples.
+
+Every destination pixel's centre is mapped into the source, `u = src.x + (x - dst.x) * ratio`; boxes
+with negative sizes flip by themselves. Nearest blits move raw texels, and only decode them when the
+formats differ or channels are masked; linear blits are drawn through a texture unit, so that they
+round exactly as sampling does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.drivers.common.texture.unit import Unit
+from gallette.pipe.codecs import (
+    pack_depth,
+    pack_planes,
+    pack_stencil,
+    texel_layout,
+    unpack_depth,
+    unpack_planes,
+    unpack_stencil,
+)
+from gallette.pipe.enums import Filter, MipFilter, Target, Wrap
+from gallette.pipe.formats import Format
+from gallette.pipe.resource import level_extent
+from gallette.pipe.state import BlitInfo, SamplerState, SamplerView
+
+from .resource import HostResource
+
+__all__ = ["LINEAR_SAMPLER", "blit", "linear_plane", "texel_grid"]
+
+Array = npt.NDArray[Any]
+
+LINEAR_SAMPLER = SamplerState(
+    Wrap.CLAMP_TO_EDGE,
+    Wrap.CLAMP_TO_EDGE,
+    Wrap.CLAMP_TO_EDGE,
+    Filter.LINEAR,
+    Filter.LINEAR,
+    MipFilter.NONE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Destination pixels `start..stop` along one axis and where each looks in the source."""
+
+    start: int
+    stop: int
+    where: npt.NDArray[Any]
+
+    @property
+    def window(self) -> slice:
+        return slice(self.start, self.stop)
+
+    def texel(self, extent: int) -> npt.NDArray[np.intp]:
+        """The nearest source texels."""
+        whole: Array = np.clip(np.floor(self.where), 0, extent - 1)
+        return whole.astype(np.intp)
+
+
+def _span(dst: tuple[int, int], src: tuple[int, int], low: int, high: int) -> _Span:
+    """Map destination (start, signed length) to source (start, signed length) within low..high."""
+    start, length = dst
+    first, last = sorted((start, start + length))
+    first, last = max(first, low), max(max(first, low), min(last, high))
+    ratio = src[1] / length if length else 0.0
+    where = src[0] + (np.arange(first, last) + 0.5 - start) * ratio
+    return _Span(first, last, where)
+
+
+def texel_grid(resource: HostResource, level: int, format: Format) -> Array:
+    """A level as raw texels `[plane, y, x]` (or `[plane, y, x, words]`), a writable view."""
+    word, count = texel_layout(format)
+    view = resource.view(level, word)
+    return view if count == 1 else view.reshape(*view.shape[:2], -1, count)
+
+
+def blit(info: BlitInfo) -> None:
+    """Execute one blit."""
+    dst, src = info.dst, info.src
+    assert isinstance(dst, HostResource) and isinstance(src, HostResource)
+    width, height, layers = level_extent(dst.desc, info.dst_level)
+    low_x, low_y, high_x, high_y = 0, 0, width, height
+    if info.scissor is not None:
+        s = info.scissor
+        low_x, low_y = max(low_x, s.minx), max(low_y, s.miny)
+        high_x, high_y = min(high_x, s.maxx), min(high_y, s.maxy)
+    d, b = info.dst_box, info.src_box
+    xs = _span((d.x, d.width), (b.x, b.width), low_x, high_x)
+    ys = _span((d.y, d.height), (b.y, b.height), low_y, high_y)
+    zs = _span((d.z, d.depth), (b.z, b.depth), 0, layers)
+    if not (xs.where.size and ys.where.size and zs.where.size):
+        return
+    depth = level_extent(src.desc, info.src_level)[2]
+    for z, source_z in zip(range(zs.start, zs.stop), zs.texel(depth), strict=True):
+        _blit_plane(info, dst, src, xs, ys, z, int(source_z))
+    dst.touch()
+
+
+def _blit_plane(
+    info: BlitInfo,
+    dst: HostResource,
+    src: HostResource,
+    xs: _Span,
+    ys: _Span,
+    z: int,
+    source_z: int,
+) -> None:
+    """One layer or slice."""
+    to = texel_grid(dst, info.dst_level, info.dst_format)
+    source = texel_grid(src, info.src_level, info.src_format)
+    width, height, _ = level_extent(src.desc, info.src_level)
+    columns, rows = xs.texel(width), ys.texel(height)
+    resolve = src.samples > 1 and dst.samples == 1
+    linear = info.filter is Filter.LINEAR and src.samples == 1 and not _is_integer(info.src_format)
+    for sample in range(dst.samples):
+        target = to[z * dst.samples + sample, ys.window, xs.window]
+        if linear and not set(info.mask) & {"z", "s"}:
+            level, format = info.src_level, info.src_format
+            planes = linear_plane(src, level, format, source_z, xs.where, ys.where)
+            _write_color(info, target, planes)
+            continue
+        from_sample = min(sample, src.samples - 1)
+        texels = _pick(source[source_z * src.samples + from_sample], rows, columns)
+        if resolve and info.src_format.is_color and not _is_integer(info.src_format):
+            _write_color(info, target, _resolved(info, source, source_z, src, rows, columns))
+        elif info.src_format is info.dst_format and _writes_everything(info):
+            target[...] = texels
+        elif info.src_format.is_color:
+            _write_color(info, target, unpack_planes(info.src_format, texels))
+        else:
+            _write_depth_stencil(info, target, texels)
+
+
+def _pick(plane: Array, rows: Array, columns: Array) -> Array:
+    """Texels at rows and columns, by slices where the blit does not scale."""
+    if _steps_by_one(rows) and _steps_by_one(columns):
+        block: Array = plane[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+        return block.copy()
+    picked: Array = plane[rows[:, None], columns[None, :]]
+    return picked
+
+
+def _steps_by_one(indices: Array) -> bool:
+    return bool(indices[-1] - indices[0] + 1 == indices.size and (np.diff(indices) == 1).all())
+
+
+def _is_integer(format: Format) -> bool:
+    return format.is_pure_integer or (not format.has_depth and format.has_stencil)
+
+
+def _writes_everything(info: BlitInfo) -> bool:
+    """Does the mask cover every channel of the destination?"""
+    names = {c.name.lower() for c in info.dst_format.channels} - {"x"}
+    return {"r" if name in "li" else name for name in names} <= set(info.mask)
+
+
+def _resolved(
+    info: BlitInfo,
+    source: Array,
+    z: int,
+    src: HostResource,
+    rows: Array,
+    columns: Array,
+) -> list[Array]:
+    """The mean of all samples."""
+    total: list[Any] = [0.0] * 4
+    for sample in range(src.samples):
+        texels = _pick(source[z * src.samples + sample], rows, columns)
+        planes = unpack_planes(info.src_format, texels)
+        total = [t + p for t, p in zip(total, planes, strict=True)]
+    return [np.asarray(t / np.float32(src.samples), np.float32) for t in total]
+
+
+def linear_plane(
+    src: HostResource,
+    level: int,
+    format: Format,
+    z: int,
+    xs: npt.NDArray[Any],
+    ys: npt.NDArray[Any],
+) -> list[Array]:
+    """One layer sampled linearly at rows and columns (in texels)."""
+    width, height, _ = level_extent(src.desc, level)
+    view = SamplerView(src, format, Target.TEXTURE_2D, level, level, z, z)
+    shape = (ys.size, xs.size)
+    s = np.broadcast_to((xs / width).astype(np.float32), shape).reshape(-1)
+    t = np.broadcast_to((ys / height).astype(np.float32)[:, None], shape).reshape(-1)
+    found = Unit(view, LINEAR_SAMPLER).sample("tex", [s, t], s.size)
+    return [np.broadcast_to(p, s.shape).reshape(shape) for p in found]
+
+
+def _write_color(info: BlitInfo, target: Array, planes: list[Array]) -> None:
+    """Convert components to the destination and store the masked ones."""
+    format = info.dst_format
+    if format.is_pure_integer and planes[0].dtype != format.rgba_dtype:
+        planes = [_between_integers(p, format) for p in planes]
+    if not _writes_everything(info):
+        old = unpack_planes(format, np.ascontiguousarray(target))
+        planes = [
+            new if letter in info.mask else kept
+            for letter, new, kept in zip("rgba", planes, old, strict=True)
+        ]
+    words = target.ndim == 3
+    shape = target.shape[:2]
+    packed = pack_planes(format, [np.broadcast_to(p, shape) for p in planes])
+    target[...] = packed if words or packed.ndim == 2 else packed.reshape(target.shape)
+
+
+def _between_integers(plane: Array, format: Format) -> Array:
+    """Signed to unsigned and back, clamped."""
+    if format.rgba_dtype == np.uint32:
+        return np.maximum(plane, 0).astype(np.uint32)
+    return np.minimum(plane, 0x7FFFFFFF).astype(np.int32)
+
+
+def _write_depth_stencil(info: BlitInfo, target: Array, texels: Array) -> None:
+    """Store depth, stencil or both, keeping what the mask leaves out."""
+    raw = np.ascontiguousarray(target)
+    if "z" in info.mask and info.src_format.has_depth and info.dst_format.has_depth:
+        raw = pack_depth(info.dst_format, raw, unpack_depth(info.src_format, texels))
+    if "s" in info.mask and info.src_format.has_stencil and info.dst_format.has_stencil:
+        raw = pack_stencil(info.dst_format, raw, unpack_stencil(info.src_format, texels))
+    target[...] = raw

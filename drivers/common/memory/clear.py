@@ -1,0 +1,114 @@
+"""Clears: one raw texel, worked out once, written over a rectangle of every layer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy.typing as npt
+
+from gallette.pipe.codecs import clear_texel, texel_layout
+from gallette.pipe.enums import ClearFlags
+from gallette.pipe.formats import Channel, Format
+from gallette.pipe.interface import Color
+from gallette.pipe.resource import level_extent
+from gallette.pipe.state import FramebufferState, ScissorState, Surface
+
+from .resource import HostResource
+
+__all__ = ["clear", "clear_color", "clear_depth_stencil", "surface_planes", "surface_texels"]
+
+
+def surface_texels(surface: Surface) -> npt.NDArray[Any]:
+    """A surface's memory as raw texels `[plane, y, x]` (or `[plane, y, x, words]`), a view."""
+    resource = surface.resource
+    assert isinstance(resource, HostResource)
+    word, count = texel_layout(surface.format)
+    texels = resource.view(surface.level, word)
+    samples = resource.samples
+    texels = texels[surface.first_layer * samples : (surface.last_layer + 1) * samples]
+    return texels if count == 1 else texels.reshape(*texels.shape[:2], -1, count)
+
+
+def surface_planes(surface: Surface, sample: int) -> npt.NDArray[Any]:
+    """What fragments may write: all layers of a surface, or one sample's plane of its first."""
+    texels = surface_texels(surface)
+    resource = surface.resource
+    assert isinstance(resource, HostResource)
+    return texels if resource.samples == 1 else texels[sample : sample + 1]
+
+
+def _window(surface: Surface, rect: ScissorState | None) -> tuple[slice, slice, slice]:
+    width, height, _ = level_extent(surface.resource.desc, surface.level)
+    everything = slice(None)
+    if rect is None:
+        return everything, everything, everything
+    minx, miny = max(rect.minx, 0), max(rect.miny, 0)
+    maxx, maxy = max(minx, min(rect.maxx, width)), max(miny, min(rect.maxy, height))
+    return everything, slice(miny, maxy), slice(minx, maxx)
+
+
+def clear(
+    framebuffer: FramebufferState,
+    flags: ClearFlags,
+    color: Color,
+    depth: float,
+    stencil: int,
+    scissor: ScissorState | None,
+) -> None:
+    """Clear the attachments that `flags` names, inside the framebuffer and the scissor."""
+    rect = ScissorState(0, 0, framebuffer.width, framebuffer.height)
+    if scissor is not None:
+        rect = ScissorState(
+            max(scissor.minx, 0),
+            max(scissor.miny, 0),
+            min(scissor.maxx, rect.maxx),
+            min(scissor.maxy, rect.maxy),
+        )
+    for index, surface in enumerate(framebuffer.cbufs):
+        if surface is not None and flags & (ClearFlags.COLOR0 << index):
+            clear_color(surface, color, rect)
+    if framebuffer.zsbuf is not None and flags & (ClearFlags.DEPTH | ClearFlags.STENCIL):
+        clear_depth_stencil(framebuffer.zsbuf, flags, depth, stencil, rect, 0xFF)
+
+
+def clear_color(surface: Surface, color: Color, rect: ScissorState | None) -> None:
+    """Fill a rectangle of a colour surface."""
+    surface_texels(surface)[_window(surface, rect)] = clear_texel(surface.format, color)
+    surface.resource.touch()  # type: ignore[attr-defined]
+
+
+def _channel_mask(channel: Channel) -> int:
+    return ((1 << channel.bits) - 1) << channel.shift
+
+
+def _kept_bits(format: Format, flags: ClearFlags, stencil_writemask: int) -> int:
+    """The bits of a depth-stencil texel that a clear must leave alone."""
+    kept = 0
+    for channel in format.channels:
+        if channel.name == "Z" and not flags & ClearFlags.DEPTH:
+            kept |= _channel_mask(channel)
+        elif channel.name == "S":
+            written = stencil_writemask & 0xFF if flags & ClearFlags.STENCIL else 0
+            kept |= (~written & 0xFF) << channel.shift
+    return kept
+
+
+def clear_depth_stencil(
+    surface: Surface,
+    flags: ClearFlags,
+    depth: float,
+    stencil: int,
+    rect: ScissorState | None,
+    stencil_writemask: int,
+) -> None:
+    """Fill a rectangle of a depth-stencil surface, keeping what is not cleared."""
+    texels = surface_texels(surface)
+    window = _window(surface, rect)
+    value = clear_texel(surface.format, depth=min(max(depth, 0.0), 1.0), stencil=stencil & 0xFF)
+    kept = _kept_bits(surface.format, flags, stencil_writemask)
+    if kept:
+        word = texels.dtype.type
+        everything = (1 << texels.dtype.itemsize * 8) - 1
+        value = (texels[window] & word(kept)) | (value & word(everything & ~kept))
+    texels[window] = value
+    surface.resource.touch()  # type: ignore[attr-defined]

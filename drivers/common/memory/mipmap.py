@@ -1,0 +1,105 @@
+"""Mipmap generation: every level is the one above it, drawn at half the size.
+
+Filtering is linear at the new texels' centres, which for even extents is the mean of two texels per
+axis. sRGB formats are averaged in linear light; integers take the nearest texel.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.compiler.errors import GalletteError
+from gallette.drivers.common.texture.unit import Unit
+from gallette.pipe.codecs import pack_depth, pack_planes
+from gallette.pipe.enums import Filter, Target
+from gallette.pipe.formats import Format
+from gallette.pipe.resource import Resource, level_extent
+from gallette.pipe.state import BlitInfo, Box, SamplerView
+
+from .blit import LINEAR_SAMPLER, blit, linear_plane, texel_grid
+from .resource import HostResource
+
+__all__ = ["generate_mipmap"]
+
+Array = npt.NDArray[Any]
+
+
+def generate_mipmap(
+    resource: Resource,
+    format: Format,
+    base_level: int,
+    last_level: int,
+    first_layer: int,
+    last_layer: int,
+) -> None:
+    """Fill levels base+1..last of the layers."""
+    assert isinstance(resource, HostResource)
+    if format.is_compressed:
+        raise GalletteError(f"cannot generate mipmaps of {format.name}")
+    for level in range(base_level + 1, last_level + 1):
+        if format.is_pure_integer or (format.has_stencil and not format.has_depth):
+            _nearest(resource, format, level, first_layer, last_layer)
+        elif resource.desc.target is Target.TEXTURE_3D:
+            _halve_volume(resource, format, level)
+        else:
+            for layer in range(first_layer, last_layer + 1):
+                _halve(resource, format, level, layer)
+        resource.touch()
+
+
+def _centres(extent: int, source_extent: int) -> npt.NDArray[np.float64]:
+    """Where a level's texel centres lie in the level above, in its texels."""
+    return np.asarray((np.arange(extent) + 0.5) * (source_extent / extent))
+
+
+def _halve(resource: HostResource, format: Format, level: int, layer: int) -> None:
+    width, height, _ = level_extent(resource.desc, level)
+    above_width, above_height, _ = level_extent(resource.desc, level - 1)
+    xs, ys = _centres(width, above_width), _centres(height, above_height)
+    planes = linear_plane(resource, level - 1, format, layer, xs, ys)
+    _store(resource, format, level, layer, planes)
+
+
+def _halve_volume(resource: HostResource, format: Format, level: int) -> None:
+    width, height, depth = level_extent(resource.desc, level)
+    above = level_extent(resource.desc, level - 1)
+    view = SamplerView(resource, format, Target.TEXTURE_3D, level - 1, level - 1)
+    unit = Unit(view, LINEAR_SAMPLER)
+    shape = (height, width)
+    s = np.broadcast_to(_centres(width, above[0]) / above[0], shape)
+    t = np.broadcast_to((_centres(height, above[1]) / above[1])[:, None], shape)
+    flat = [np.ascontiguousarray(c, np.float32).reshape(-1) for c in (s, t)]
+    for z, r in enumerate(_centres(depth, above[2]) / above[2]):
+        found = unit.sample("tex", [*flat, np.asarray(r, np.float32)], width * height)
+        planes = [np.broadcast_to(p, flat[0].shape).reshape(shape) for p in found]
+        _store(resource, format, level, z, planes)
+
+
+def _store(
+    resource: HostResource, format: Format, level: int, plane: int, planes: list[Array]
+) -> None:
+    target = texel_grid(resource, level, format)[plane]
+    if format.has_depth:
+        target[...] = pack_depth(format, np.ascontiguousarray(target), planes[0])
+    else:
+        target[...] = pack_planes(format, planes)
+
+
+def _nearest(
+    resource: HostResource, format: Format, level: int, first_layer: int, last_layer: int
+) -> None:
+    def box(at: int) -> Box:
+        width, height, depth = level_extent(resource.desc, at)
+        if resource.desc.target is Target.TEXTURE_3D:
+            return Box(0, 0, 0, width, height, depth)
+        return Box(0, 0, first_layer, width, height, last_layer - first_layer + 1)
+
+    blit(
+        BlitInfo(
+            resource, level, box(level), format, resource, level - 1, box(level - 1), format,
+            mask="s" if format.has_stencil else "rgba", filter=Filter.NEAREST,
+        )
+    )  # fmt: skip

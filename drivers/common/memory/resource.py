@@ -1,0 +1,151 @@
+"""Resources in host memory (see `storage`) with typed views and a count of writes.
+
+`storage[level]` is a uint8 array `[plane][row of blocks][bytes of the row]`; a buffer is
+`[1][1][width]`, and sample `s` of a multisampled layer is plane `layer * samples + s`.
+
+Everybody who writes into a resource calls `touch()` afterwards (transfers do so themselves): what
+is derived from the contents, such as converted copies of textures, carries the count it saw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.drivers.common.memory.storage import (
+    ResourceError,
+    Storage,
+    allocate,
+    box_window,
+    level_bytes,
+)
+from gallette.pipe.enums import MapFlags
+from gallette.pipe.resource import Resource, ResourceDesc, ResourceLedger, Transfer
+from gallette.pipe.state import Box
+
+__all__ = [
+    "HostResource",
+    "ResourceError",
+    "Storage",
+    "create_resource",
+    "level_bytes",
+    "transfer_map",
+    "transfer_unmap",
+]
+
+
+class HostResource(Resource):
+    """A resource whose `storage` is a list of byte arrays, one per level."""
+
+    __slots__ = ("_views", "derived", "units", "writes")
+
+    storage: list[Storage]
+
+    def __init__(
+        self, desc: ResourceDesc, destroy: Callable[[Resource], None], storage: list[Storage]
+    ):
+        super().__init__(desc, destroy, storage)
+        self.writes = 0
+        self.derived: dict[Any, tuple[int, Any]] = {}  # see `derive`
+        self.units: dict[Any, Any] = {}  # texture and image units that read this resource
+        self._views: dict[tuple[int, np.dtype[Any]], npt.NDArray[Any]] = {}
+
+    def touch(self) -> None:
+        """The contents changed: whatever was derived from them is stale."""
+        self.writes += 1
+
+    def derive(self, key: Any, make: Callable[[], Any]) -> Any:
+        """Something computed from the contents, made again when they have changed since."""
+        found = self.derived.get(key)
+        if found is None or found[0] != self.writes:
+            found = self.derived[key] = (self.writes, make())
+        return found[1]
+
+    @property
+    def samples(self) -> int:
+        """Planes per layer: 1 unless multisampled."""
+        return max(1, self.desc.samples)
+
+    def level(self, level: int) -> Storage:
+        """The bytes of a level: `[plane][block row][row bytes]`."""
+        return self.storage[level]
+
+    def view(self, level: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+        """A level seen as elements of `dtype`: `[plane][block row][element]`, writable, cached."""
+        key = (level, np.dtype(dtype))
+        found = self._views.get(key)
+        if found is None:
+            found = self._views[key] = self.storage[level].view(key[1])
+        return found
+
+    def bytes_at(self, offset: int, size: int) -> Storage:
+        """A buffer's bytes from `offset`, fewer than `size` if the buffer ends before; a view."""
+        data: Storage = self.storage[0][0, 0]
+        offset = max(0, offset)
+        return data[offset : offset + max(0, size)]
+
+    def words(self) -> npt.NDArray[np.uint32]:
+        """A whole buffer as 32-bit words; a last partial word reads as if followed by zeroes."""
+        key = (-1, np.dtype(np.uint32))
+        found = self._views.get(key)
+        if found is None:
+            size = self.storage[0].shape[-1]
+            found = self._views[key] = self.backing()[: -(-size // 4) * 4].view(np.uint32)
+        return found
+
+    def backing(self) -> Storage:
+        """The one allocation behind all levels (see `storage.level_offsets`)."""
+        base = self.storage[0].base
+        assert isinstance(base, np.ndarray)
+        return base
+
+    def texels(self, word: np.dtype[Any], count: int) -> npt.NDArray[Any]:
+        """All levels as one run of raw texels of `count` words, for gathering by flat index."""
+        key = (-count - 1, word)
+        found = self._views.get(key)
+        if found is None:
+            data = self.backing()
+            found = data[: data.size // (word.itemsize * count) * word.itemsize * count].view(word)
+            if count > 1:
+                found = found.reshape(-1, count)
+            self._views[key] = found
+        return found
+
+
+def create_resource(desc: ResourceDesc, ledger: ResourceLedger) -> HostResource:
+    """A zeroed resource with one reference, entered in the screen's ledger."""
+
+    def destroy(resource: Resource) -> None:
+        assert isinstance(resource, HostResource)
+        ledger.remove(resource)
+        resource.storage = []
+        resource.derived.clear()
+        resource.units.clear()
+        resource._views.clear()
+
+    resource = HostResource(desc, destroy, allocate(desc))
+    ledger.add(resource)
+    return resource
+
+
+def transfer_map(resource: HostResource, level: int, flags: MapFlags, box: Box) -> Transfer:
+    """Map a region without copying: `data[z, row, byte]` is a window into the storage.
+
+    Of a compressed format the box is in texels and covers whole blocks; its data is rows of blocks.
+    A multisampled resource is mapped by planes: z counts `layer * samples + sample`.
+    """
+    window = box_window(resource.desc, level, box)
+    if flags & MapFlags.WRITE:
+        resource.touch()
+    return Transfer(resource, level, box, flags, resource.storage[level][window])
+
+
+def transfer_unmap(transfer: Transfer) -> None:
+    """End a transfer; what was written counts from now on."""
+    if transfer.flags & MapFlags.WRITE:
+        resource = transfer.resource
+        assert isinstance(resource, HostResource)
+        resource.touch()

@@ -1,0 +1,263 @@
+"""Fragments: covered pixels of a piece of a batch, alone or in 2x2 quads with helpers.
+
+A `Fragments` is a record of parallel arrays, in primitive order. `pixel` indexes the flattened
+render target; x and y are kept in float64, which is what interpolation wants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.drivers.common.vertex.vertices import Ints
+
+from .samples import sample_mask
+from .spans import Spans, numbered
+
+__all__ = [
+    "Fragments",
+    "expand_pixels",
+    "expand_quads",
+    "expand_samples",
+    "owned_pixels",
+    "owned_quads",
+    "pieces",
+    "sample_quads",
+]
+
+Doubles = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+_LARGE = 1 << 13
+"""Fragments of a primitive that is worth a piece of its own."""
+
+
+@dataclass(slots=True)
+class Fragments:
+    """Lanes: where they are, whose they are, and (for quads) which are only helpers."""
+
+    pixel: Ints
+    x: Doubles
+    y: Doubles
+    primitive: Ints
+    covered: Bools | None = None  # None: every lane; otherwise lanes come in quads
+    samples: npt.NDArray[np.uint8] | None = None  # multisampled: a mask of covered samples
+
+    @property
+    def count(self) -> int:
+        return len(self.pixel)
+
+    @property
+    def distinct(self) -> bool:
+        """All lanes belong to one primitive, so that no two share a pixel (a cheap check)."""
+        return self.primitive.strides[0] == 0 or len(self.pixel) == 1
+
+    def take(self, which: Any) -> Fragments:
+        """Some lanes, in the order given; of quads, whole quads only."""
+        if not isinstance(which, slice):
+            return self._taken(np.asarray(which))
+        pixel = self.pixel[which]
+        if self.primitive.strides[0] == 0 and len(self.primitive):
+            primitive = np.broadcast_to(self.primitive[0], len(pixel))
+        else:
+            primitive = self.primitive[which]
+        return Fragments(
+            pixel,
+            self.x[which],
+            self.y[which],
+            primitive,
+            None if self.covered is None else self.covered[which],
+            None if self.samples is None else self.samples[which],
+        )
+
+    def _taken(self, which: Ints) -> Fragments:
+        """The lanes of these numbers; `take` gathers faster than indexing."""
+        if self.distinct:
+            primitive = np.broadcast_to(self.primitive[0], len(which))
+        else:
+            primitive = self.primitive.take(which)
+        return Fragments(
+            self.pixel.take(which),
+            self.x.take(which),
+            self.y.take(which),
+            primitive,
+            None if self.covered is None else self.covered.take(which),
+            None if self.samples is None else self.samples.take(which),
+        )
+
+    def keep(self, passing: Bools) -> Fragments:
+        """The lanes that pass; of quads, the quads in which any lane does (the rest help)."""
+        if self.covered is None:
+            if passing.all():
+                return self
+            return self.take(np.flatnonzero(passing))
+        passing = passing & self.covered
+        quads = passing.reshape(-1, 4).any(axis=1)
+        if not quads.all():
+            lanes = (np.flatnonzero(quads)[:, None] * 4 + np.arange(4)).reshape(-1)
+            kept = self.take(lanes)
+            kept.covered = passing[lanes]
+            return kept
+        return Fragments(self.pixel, self.x, self.y, self.primitive, passing, self.samples)
+
+
+def pieces(spans: Spans, limit: int) -> Iterator[Spans]:
+    """Cut spans, in order, into pieces of about `limit` fragments (a longer span stays whole)."""
+    ends = np.cumsum(spans.length, dtype=np.int64)
+    total = int(ends[-1]) if len(ends) else 0
+    if not total:
+        return
+    cuts = {spans.count}
+    if total > limit + limit // 2:
+        cuts.update((np.searchsorted(ends, np.arange(limit, total, limit)) + 1).tolist())
+    if total >= _LARGE:
+        cuts.update(_around_large(spans, ends))
+    start = 0
+    for stop in sorted(cuts):
+        if stop > start:
+            yield spans.take(slice(start, stop))
+            start = stop
+
+
+def _around_large(spans: Spans, ends: Ints) -> list[int]:
+    """Where large primitives begin and end: alone in a piece they are simpler to handle."""
+    last = np.flatnonzero(np.diff(spans.primitive, append=-1))
+    sizes = np.diff(ends[last], prepend=0)
+    large = np.flatnonzero(sizes >= _LARGE)
+    if not len(large):
+        return []
+    starts = np.where(large > 0, last[large - 1] + 1, 0)
+    return [*starts.tolist(), *(last[large] + 1).tolist()]
+
+
+def expand_pixels(spans: Spans, stride: int) -> Fragments:
+    """One lane per covered pixel; `stride` is the render target's width."""
+    number, ends = numbered(spans.length)
+    total = len(number)
+    column = spans.x - (ends - spans.length)
+    running = np.arange(total)
+    pixel = (spans.y * stride + column).take(number)
+    pixel += running
+    x = column.astype(np.float64).take(number)
+    x += running
+    y = spans.y.astype(np.float64).take(number)
+    if spans.primitive[0] == spans.primitive[-1]:
+        primitive = np.broadcast_to(spans.primitive[0], total)
+    else:
+        primitive = spans.primitive.take(number)
+    return Fragments(pixel, x, y, primitive)
+
+
+_LANE_X = np.array([0, 1, 0, 1], np.int64)
+_LANE_Y = np.array([0, 0, 1, 1], np.int64)
+
+
+def expand_samples(spans: Spans, stride: int) -> Fragments:
+    """One lane per pixel with a covered sample; x and y are those of the pixel's centre."""
+    lanes = expand_pixels(spans, stride)
+    number, _ = numbered(spans.length)
+    lanes.samples = sample_mask(spans, number, lanes.x)
+    lanes.x += 0.5
+    lanes.y += 0.5
+    lanes.primitive = np.array(lanes.primitive)
+    some = lanes.samples != 0
+    return lanes if some.all() else lanes.take(np.flatnonzero(some))
+
+
+def sample_quads(lanes: Fragments, stride: int) -> Fragments:
+    """The same lanes in quads of their primitives, with helpers where no sample is covered."""
+    assert lanes.samples is not None
+    x, y = np.floor(lanes.x).astype(np.int64), np.floor(lanes.y).astype(np.int64)
+    key = (lanes.primitive << np.int64(32)) | ((y >> 1) * np.int64(stride) + (x >> 1))
+    unique, inverse = np.unique(key, return_inverse=True)
+    quad_y, quad_x = np.divmod(unique & np.int64(0xFFFFFFFF), stride)
+    lane_x = (quad_x[:, None] * 2 + _LANE_X).reshape(-1)
+    lane_y = (quad_y[:, None] * 2 + _LANE_Y).reshape(-1)
+    samples = np.zeros(len(lane_x), np.uint8)
+    samples[inverse * 4 + (y & 1) * 2 + (x & 1)] = lanes.samples
+    return Fragments(
+        lane_y * stride + lane_x,
+        lane_x + 0.5,
+        lane_y + 0.5,
+        np.repeat(unique >> np.int64(32), 4),
+        samples != 0,
+        samples,
+    )
+
+
+def expand_quads(spans: Spans, stride: int) -> Fragments:
+    """Four lanes per 2x2 quad that a primitive touches, order (0,0) (1,0) (0,1) (1,1)."""
+    row = spans.y >> 1
+    primitive = spans.primitive
+    begins = np.ones(spans.count, np.bool_)
+    begins[1:] = (row[1:] != row[:-1]) | (primitive[1:] != primitive[:-1])
+    first = np.flatnonzero(begins)
+    pair = np.cumsum(begins) - 1
+    left = np.full((2, len(first)), np.iinfo(np.int64).max, np.int64)
+    right = np.full((2, len(first)), -1, np.int64)
+    odd = spans.y & 1
+    left[odd, pair] = spans.x
+    right[odd, pair] = spans.x + spans.length
+    quad_left = left.min(axis=0) >> 1
+    quads = ((right.max(axis=0) - 1) >> 1) - quad_left + 1
+    owner, ends = numbered(quads)
+    quad_x = (quad_left - (ends - quads)).take(owner)
+    quad_x += np.arange(len(owner))
+    x = (quad_x[:, None] * 2 + _LANE_X).reshape(-1)
+    lane_owner = np.repeat(owner, 4)
+    lane_odd = np.tile(_LANE_Y, len(owner))
+    y = (row[first] * 2).take(lane_owner) + lane_odd
+    covered = (x >= left[lane_odd, lane_owner]) & (x < right[lane_odd, lane_owner])
+    return Fragments(
+        y * stride + x,
+        x.astype(np.float64),
+        y.astype(np.float64),
+        primitive[first].take(lane_owner),
+        covered,
+    )
+
+
+def owned_pixels(owner: npt.NDArray[np.int32], x0: int, y0: int, stride: int) -> Fragments:
+    """Lanes for the pixels of a rectangle that have an owner: a primitive's number + 1, or 0."""
+    width = owner.shape[1]
+    found = np.flatnonzero(owner)
+    primitive = owner.reshape(-1)[found].astype(np.int64)
+    primitive -= 1
+    y, x = np.divmod(found, width)
+    y += y0
+    x += x0
+    return Fragments(y * stride + x, x.astype(np.float64), y.astype(np.float64), primitive)
+
+
+def owned_quads(owner: npt.NDArray[np.int32], x0: int, y0: int, stride: int) -> Fragments:
+    """The same in quads: one quad for every primitive that owns pixels of it.
+
+    The rectangle begins at even x0 and y0 and has even sides.
+    """
+    height, width = owner.shape
+    tiles = owner.reshape(height // 2, 2, width // 2, 2).transpose(0, 2, 1, 3).reshape(-1, 4)
+    tiles = np.ascontiguousarray(tiles)
+    quads, owners = [], []
+    for lane in range(4):
+        fresh = tiles[:, lane] > 0
+        for earlier in range(lane):
+            fresh &= tiles[:, lane] != tiles[:, earlier]
+        which = np.flatnonzero(fresh)
+        quads.append(which)
+        owners.append(tiles[which, lane])
+    quad, owning = np.concatenate(quads), np.concatenate(owners)
+    quad_y, quad_x = np.divmod(quad, width // 2)
+    lane_x = (quad_x[:, None] * 2 + (_LANE_X + x0)).reshape(-1)
+    lane_y = (quad_y[:, None] * 2 + (_LANE_Y + y0)).reshape(-1)
+    return Fragments(
+        lane_y * stride + lane_x,
+        lane_x.astype(np.float64),
+        lane_y.astype(np.float64),
+        np.repeat(owning.astype(np.int64) - 1, 4),
+        (tiles[quad] == owning[:, None]).reshape(-1),
+    )

@@ -1,0 +1,155 @@
+"""Interpolation planes: per primitive and varying component, `value = a0 + dx x + dy y`.
+
+Every step is rounded to float32 as a hardware (or Mesa's) setup unit would, and evaluation is two
+fused multiply-adds, x first. A fused multiply-add of float32 is computed in float64, where the
+product is exact; so the same vertices give the same depth and colours as on llvmpipe, bit for bit.
+
+Planes are made lazily, one component at a time, when a shader asks for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.drivers.common.vertex.vertices import Floats, Ints, VertexSet
+
+__all__ = ["Plane", "PlaneSource", "fused"]
+
+Doubles = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """Coefficients of every primitive, float32 values held as float64; scalar `a0` if constant."""
+
+    a0: npt.NDArray[Any]
+    dx: Doubles | None
+    dy: Doubles | None
+
+
+def fused(a: npt.NDArray[Any], b: npt.NDArray[Any], c: npt.NDArray[Any]) -> Floats:
+    """`a b + c` of float32 numbers (held in float64), rounded once."""
+    product = np.multiply(a, b)
+    product += c
+    return np.asarray(product, np.float32)
+
+
+@dataclass(slots=True)
+class PlaneSource:
+    """The primitives of one kind in one batch, and the planes asked for so far.
+
+    `corners` is `[k, n]`: k is 3 for triangles, 2 for lines, 1 for points; corner 0 is the one that
+    planes are anchored at. `provoking[n]` names the vertex of flat values.
+    """
+
+    vertices: VertexSet
+    corners: Ints
+    provoking: Ints
+    pixel_center: bool = True
+    rectangular: bool = False  # lines: values change along the line, not along an axis
+    depth: Floats | None = None  # window z per corner, where an offset moved it
+    _planes: dict[tuple[int, int, bool], Plane] = field(default_factory=dict)
+    _flats: dict[tuple[int, int], npt.NDArray[Any]] = field(default_factory=dict)
+    _weights: tuple[Floats, ...] | None = None
+    _affine: bool | None = None
+
+    @property
+    def affine(self) -> bool:
+        """Every vertex has w = 1: perspective makes no difference."""
+        if self._affine is None:
+            self._affine = bool((self.vertices.window[3] == 1.0).all())
+        return self._affine
+
+    def plane(self, slot: int, component: int, perspective: bool) -> Plane:
+        """The plane of a varying; with `perspective`, of the varying divided by w."""
+        perspective = perspective and not self.affine
+        key = (slot, component, perspective)
+        found = self._planes.get(key)
+        if found is None:
+            value = self.vertices.component(slot, component)
+            found = self._planes[key] = self._of(value, perspective)
+        return found
+
+    def window_plane(self, component: int) -> Plane:
+        """The plane of window z (2) or 1/w (3)."""
+        key = (-1, component, False)
+        found = self._planes.get(key)
+        if found is None:
+            if component == 2 and self.depth is not None:
+                found = self._through(list(self.depth))
+            else:
+                found = self._of(self.vertices.window[component], False)
+            self._planes[key] = found
+        return found
+
+    def flat(self, slot: int, component: int) -> npt.NDArray[Any]:
+        """The provoking vertex's value of every primitive (or a scalar), raw bits as float32."""
+        key = (slot, component)
+        found = self._flats.get(key)
+        if found is None:
+            value = self.vertices.component(slot, component)
+            found = value[self.provoking] if value.ndim else value
+            found = self._flats[key] = found.view(np.float32) if found.ndim else _raw(found)
+        return found
+
+    def _of(self, value: npt.NDArray[Any], perspective: bool) -> Plane:
+        if not value.ndim and not perspective:
+            return Plane(np.asarray(value, np.float32), None, None)
+        corners = self.corners
+        at = (
+            [value[c] for c in corners]
+            if value.ndim
+            else [np.full(corners.shape[1], value, np.float32)] * len(corners)
+        )
+        at = [a.view(np.float32) for a in at]
+        if perspective:
+            at = [a * self.vertices.window[3, c] for a, c in zip(at, corners, strict=True)]
+        return self._through(at)
+
+    def _through(self, at: list[Floats]) -> Plane:
+        """The planes through values at the corners."""
+        if len(at) == 1:
+            return Plane(at[0].astype(np.float64), None, None)
+        dx, dy = self._slopes(at)
+        x0, y0 = self._anchor()
+        a0 = at[0] - (dx * x0 + dy * y0)
+        return Plane(a0.astype(np.float64), dx.astype(np.float64), dy.astype(np.float64))
+
+    def _anchor(self) -> tuple[Floats, Floats]:
+        x, y = self.vertices.window[:2, self.corners[0]]
+        half = np.float32(0.5 if self.pixel_center else 0.0)
+        return x - half, y - half
+
+    def _slopes(self, at: list[Floats]) -> tuple[Floats, Floats]:
+        weights = self._weights
+        if weights is None:
+            weights = self._weights = self._make_weights()
+        if len(at) == 2:
+            step, (dx, dy, inverse) = at[0] - at[1], weights
+            return step * dx * inverse, step * dy * inverse
+        d01, d20 = at[0] - at[1], at[2] - at[0]
+        dy20, dy01, dx01, dx20 = weights
+        return d01 * dy20 - d20 * dy01, d20 * dx01 - d01 * dx20
+
+    def _make_weights(self) -> tuple[Floats, ...]:
+        x = self.vertices.window[0, self.corners]
+        y = self.vertices.window[1, self.corners]
+        dx01, dy01 = x[0] - x[1], y[0] - y[1]
+        if len(x) == 2:
+            if not self.rectangular:
+                # Values change along the longer axis only: the line has no extent across it.
+                wide = np.abs(dx01) >= np.abs(dy01)
+                dx01, dy01 = np.where(wide, dx01, 0), np.where(wide, 0, dy01)
+            return dx01, dy01, np.float32(1.0) / (dx01 * dx01 + dy01 * dy01)
+        dx20, dy20 = x[2] - x[0], y[2] - y[0]
+        inverse = np.float32(1.0) / (dx01 * dy20 - dx20 * dy01)
+        return dy20 * inverse, dy01 * inverse, dx01 * inverse, dx20 * inverse
+
+
+def _raw(value: npt.NDArray[Any]) -> Floats:
+    """A 0-d value's bits as float32."""
+    return np.asarray(value).reshape(1).view(np.float32)[0:1].reshape(())

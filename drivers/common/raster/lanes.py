@@ -1,0 +1,259 @@
+"""The fragment shader's inputs for one chunk, computed when asked for (`FragmentLanes`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.drivers.common.lanes import Value
+
+from .fragments import Fragments
+from .interpolate import Plane, PlaneSource
+from .samples import SAMPLE_POSITIONS, SAMPLES
+
+__all__ = ["ChunkLanes", "PrimitiveInfo"]
+
+Doubles = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.float32]
+
+
+def _centroid_offsets() -> npt.NDArray[np.float64]:
+    """From the centre to the centroid, by mask of covered samples."""
+    offsets = np.zeros((2, 1 << SAMPLES))
+    for mask in range(1, (1 << SAMPLES) - 1):
+        lowest = (mask & -mask).bit_length() - 1
+        offsets[:, mask] = SAMPLE_POSITIONS[lowest] - 0.5
+    return offsets
+
+
+_CENTROIDS = _centroid_offsets()
+
+
+class PrimitiveInfo:
+    """What else a fragment can know about its primitive (arrays by primitive number)."""
+
+    __slots__ = ("front", "identity", "points", "screen", "sprite_upper_left")
+
+    def __init__(
+        self,
+        front: npt.NDArray[np.bool_],
+        identity: npt.NDArray[np.int32],
+        points: tuple[Floats, Floats, Floats] | None = None,
+        sprite_upper_left: bool = True,
+    ) -> None:
+        self.front = front
+        self.identity = identity
+        self.points = points  # window x, window y, size
+        self.sprite_upper_left = sprite_upper_left
+        self.screen: npt.NDArray[np.bool_] | None = None  # fragments it hides do not exist
+
+
+class ChunkLanes:
+    """One chunk of fragments of one kind of primitive."""
+
+    __slots__ = (
+        "_centroid",
+        "_info",
+        "_inverse",
+        "_only",
+        "_primitive",
+        "_sample",
+        "_samples",
+        "_source",
+        "_w",
+        "_x",
+        "_y",
+        "count",
+        "helper",
+        "quads",
+    )
+
+    def __init__(
+        self,
+        source: PlaneSource,
+        info: PrimitiveInfo,
+        chunk: Fragments,
+        sample: int | None = None,
+    ) -> None:
+        """`sample` moves all lanes from the pixel's centre to that sample."""
+        self.count = chunk.count
+        self.quads = chunk.covered is not None
+        self.helper = None if chunk.covered is None else ~chunk.covered
+        self._source = source
+        self._info = info
+        self._primitive = chunk.primitive
+        first, last = int(chunk.primitive[0]), int(chunk.primitive[-1])
+        only = first == last and (chunk.distinct or bool((chunk.primitive == first).all()))
+        self._only = first if only else -1
+        self._x = chunk.x
+        self._y = chunk.y
+        self._sample = sample
+        self._samples = chunk.samples
+        self._centroid: tuple[Doubles, Doubles] | None = None
+        if sample is not None:
+            position = SAMPLE_POSITIONS[sample]
+            self._x, self._y = chunk.x + (position[0] - 0.5), chunk.y + (position[1] - 0.5)
+        self._w: Value | None = None
+        self._inverse: Value | None = None
+
+    # -- varyings ------------------------------------------------------------------------------
+
+    def smooth(
+        self, slot: int, component: int, *, where: str = "pixel", perspective: bool = True
+    ) -> Value:
+        plane = self._source.plane(slot, component, perspective)
+        perspective = perspective and not self._source.affine
+        if where == "centroid" and self._samples is not None and self._sample is None:
+            x, y = self._centroids(self._samples)
+            value = self._at(plane, x, y)
+            if perspective:
+                value = value / self._at(self._source.window_plane(3), x, y)
+            return value
+        value = self._at(plane, self._x, self._y)
+        if perspective:
+            value = value * self._perspective()
+        return value
+
+    def _centroids(self, samples: npt.NDArray[np.uint8]) -> tuple[Doubles, Doubles]:
+        """The pixel's centre where all samples are covered (or none), else a covered sample."""
+        if self._centroid is None:
+            offset = _CENTROIDS[:, samples]
+            self._centroid = self._x + offset[0], self._y + offset[1]
+        return self._centroid
+
+    def smooth_at(
+        self, slot: int, component: int, dx: Value, dy: Value, *, perspective: bool = True
+    ) -> Value:
+        x, y = self._x + dx, self._y + dy
+        value = self._at(self._source.plane(slot, component, perspective), x, y)
+        if perspective and not self._source.affine:
+            value = value / self._at(self._source.window_plane(3), x, y)
+        return value
+
+    def flat(self, slot: int, component: int) -> Value:
+        return self._pick(self._source.flat(slot, component))
+
+    def _pick(self, per_primitive: npt.NDArray[Any]) -> Value:
+        """A per-primitive value for every lane."""
+        if not per_primitive.ndim:
+            return per_primitive
+        if self._only >= 0:
+            return per_primitive[self._only : self._only + 1].reshape(())
+        return per_primitive.take(self._primitive)
+
+    def _at(self, plane: Plane, x: Doubles, y: Doubles) -> Value:
+        """Two fused multiply-adds, each rounded to float32."""
+        if plane.dx is None or plane.dy is None:
+            return np.asarray(self._pick(plane.a0), np.float32)
+        value: Doubles = self._pick(plane.dx) * x
+        value += self._pick(plane.a0)
+        step = value.astype(np.float32)
+        np.multiply(self._pick(plane.dy), y, out=value)
+        value += step
+        return value.astype(np.float32)
+
+    def _perspective(self) -> Value:
+        """The clip-space w: what varyings divided by w are multiplied with."""
+        if self._w is None:
+            self._w = np.float32(1.0) / self._inverse_w()
+        return self._w
+
+    def _inverse_w(self) -> Value:
+        if self._inverse is None:
+            self._inverse = self._at(self._source.window_plane(3), self._x, self._y)
+        return self._inverse
+
+    def depth(self) -> Value:
+        """Window z of every lane."""
+        return self._at(self._source.window_plane(2), self._x, self._y)
+
+    # -- system values -------------------------------------------------------------------------
+
+    def system(self, name: str, component: int = 0) -> Value:
+        getter = _SYSTEM.get(name)
+        if getter is None:
+            raise GalletteError(f"a fragment has no {name}")
+        return getter(self, component)
+
+    def _frag_coord(self, component: int) -> Value:
+        if component < 2:
+            # Multisampled lanes are at the pixel's centre, others count from centre to centre.
+            value = (self._x, self._y)[component] + (0.5 if self._source.pixel_center else 0.0)
+            return np.asarray(value, np.float32)
+        if component == 2:
+            return self.depth()
+        return self._inverse_w()
+
+    def _front_face(self, component: int) -> Value:
+        return self._pick(self._info.front)
+
+    def _point_coord(self, component: int) -> Value:
+        points = self._info.points
+        if points is None:
+            return np.zeros((), np.float32)
+        if component > 1:
+            return np.asarray(component - 2, np.float32)
+        along = (self._x, self._y)[component] + (0.5 if self._source.pixel_center else 0.0)
+        offset = (along - self._pick(points[component])) / self._pick(points[2])
+        if component == 1 and self._info.sprite_upper_left:
+            offset = -offset
+        return (0.5 + offset).astype(np.float32)
+
+    def _primitive_id(self, component: int) -> Value:
+        return self._pick(self._info.identity)
+
+    def _sample_id(self, component: int) -> Value:
+        return np.asarray(self._sample or 0, np.int32)
+
+    def _sample_pos(self, component: int) -> Value:
+        if self._sample is None:
+            return np.asarray(0.5, np.float32)
+        return np.asarray(SAMPLE_POSITIONS[self._sample][component], np.float32)
+
+    def _sample_mask_in(self, component: int) -> Value:
+        if self._samples is None:
+            return np.asarray(1, np.int32)
+        if self._sample is not None:
+            return np.asarray(1 << self._sample, np.int32)
+        return self._samples.astype(np.int32)
+
+    def _num_samples(self, component: int) -> Value:
+        return np.asarray(1 if self._samples is None else SAMPLES, np.int32)
+
+    def _layer_id(self, component: int) -> Value:
+        if VaryingSlot.LAYER not in self._source.vertices.varyings:
+            return np.zeros((), np.int32)
+        return self.flat(VaryingSlot.LAYER, 0).view(np.int32)
+
+    def _helper_invocation(self, component: int) -> Value:
+        return np.zeros((), np.bool_) if self.helper is None else self.helper
+
+
+def _constant(value: Any) -> Callable[[ChunkLanes, int], Value]:
+    fixed = np.asarray(value)
+
+    def get(lanes: ChunkLanes, component: int) -> Value:
+        return fixed
+
+    return get
+
+
+_SYSTEM: dict[str, Callable[[ChunkLanes, int], Value]] = {
+    "frag_coord": ChunkLanes._frag_coord,
+    "front_face": ChunkLanes._front_face,
+    "point_coord": ChunkLanes._point_coord,
+    "primitive_id": ChunkLanes._primitive_id,
+    "helper_invocation": ChunkLanes._helper_invocation,
+    "sample_id": ChunkLanes._sample_id,
+    "sample_pos": ChunkLanes._sample_pos,
+    "sample_mask_in": ChunkLanes._sample_mask_in,
+    "num_samples": ChunkLanes._num_samples,
+    "layer_id": ChunkLanes._layer_id,
+    "view_index": _constant(np.int32(0)),
+    "viewport_index": _constant(np.int32(0)),
+}

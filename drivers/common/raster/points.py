@@ -1,0 +1,117 @@
+"""Points: squares of window-aligned pixels."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.drivers.common.vertex.vertices import Floats, Ints, VertexSet
+from gallette.pipe.state import RasterizerState
+
+from .interpolate import PlaneSource
+from .lanes import PrimitiveInfo
+from .samples import sampled_spans
+from .setup import SUBPIXELS, Edges, Rect, polygon_edges, snap
+from .spans import Spans, spans_of
+
+__all__ = ["point_sizes", "rasterize_points"]
+
+Bools = npt.NDArray[np.bool_]
+
+LARGEST_POINT = 255.0
+"""No point is drawn larger, whatever the shader writes."""
+
+
+def point_sizes(vertices: VertexSet, which: Ints, state: RasterizerState) -> Floats:
+    """The size of each point: the shader's, or the state's."""
+    if state.point_size_per_vertex:
+        components = vertices.varyings.get(VaryingSlot.PSIZ)
+        if components is not None and components[0] is not None:
+            value = components[0]
+            return np.asarray(value[which] if value.ndim else np.full(len(which), value), "f4")
+    return np.full(len(which), state.point_size, np.float32)
+
+
+def rasterize_points(
+    vertices: VertexSet,
+    which: Ints,
+    provoking: Ints,
+    identity: npt.NDArray[np.int32],
+    state: RasterizerState,
+    target: Rect,
+    depth: Floats | None,
+    front: Bools | None = None,
+    multisampled: bool = False,
+) -> tuple[Spans, PlaneSource, PrimitiveInfo]:
+    """The spans of points, and where their fragments get their values."""
+    window = vertices.window[:2, which]
+    size = _rasterized_size(point_sizes(vertices, which, state))
+    keep = np.isfinite(window).all(axis=0)
+    if not keep.all():
+        rows = np.flatnonzero(keep)
+        which, window, size = which[rows], window[:, rows], size[rows]
+        provoking, identity = provoking[rows], identity[rows]
+        depth = None if depth is None else depth[:, rows]
+        front = None if front is None else front[rows]
+    if front is None:
+        front = np.ones(len(provoking), np.bool_)
+    info = PrimitiveInfo(
+        front, identity, (window[0], window[1], size), state.sprite_coord_upper_left
+    )
+    if multisampled:
+        edges = _squares(window, size, state, target)
+        source = PlaneSource(vertices, which[None, :], provoking, False, depth=depth)
+        return sampled_spans(edges, target), source, info
+    x0, x1 = _extent(window[0], size, state)
+    y0, y1 = _extent(window[1], size, state)
+    nothing = np.zeros((0, len(size)))
+    edges = Edges(
+        nothing,
+        nothing,
+        nothing,
+        np.maximum(x0, target.x0),
+        np.minimum(x1, target.x1),
+        np.maximum(y0, target.y0),
+        np.minimum(y1, target.y1),
+    )
+    source = PlaneSource(vertices, which[None, :], provoking, state.half_pixel_center, depth=depth)
+    return spans_of(edges), source, info
+
+
+def _rasterized_size(size: Floats) -> Floats:
+    """Sizes as they are drawn: whole sub-pixels, at least a pixel whatever the shader wrote."""
+    return np.asarray(
+        np.rint(np.fmin(np.fmax(size, 1), LARGEST_POINT) * SUBPIXELS) / SUBPIXELS, "f4"
+    )
+
+
+def _squares(window: Floats, size: Floats, state: RasterizerState, target: Rect) -> Edges:
+    """Points as squares of their exact size, for coverage by samples."""
+    x, y = snap(window, False)
+    width = np.maximum(np.rint(size.astype(np.float64) * SUBPIXELS), SUBPIXELS)
+    left, low = x - np.floor(width / 2), y - np.floor(width / 2)
+    right, high = left + width, low + width
+    corners_x = np.stack((left, left, right, right))
+    corners_y = np.stack((low, high, high, low))
+    return polygon_edges(corners_x, corners_y, state.bottom_edge_rule, target)
+
+
+def _extent(center: Floats, size: Floats, state: RasterizerState) -> tuple[Ints, Ints]:
+    """First and past-the-last pixel along one axis."""
+    if state.point_quad_rasterization:
+        at = snap(center, state.half_pixel_center)
+        # A square of exactly that size: pixels whose centres are inside, left edge included.
+        width = np.maximum(np.rint(size.astype(np.float64) * SUBPIXELS), SUBPIXELS)
+        low = at - np.floor(width / 2)
+        first = np.ceil(low / SUBPIXELS)
+        past = np.ceil((low + width) / SUBPIXELS)
+    else:
+        # A square of whole pixels, around a pixel or (of even size) around a pixel's corner.
+        pixels = np.maximum(np.ceil(size.astype(np.float64) - 0.5), 1.0)
+        odd = pixels % 2 != 0
+        at = snap(center, False)
+        middle = np.floor(np.where(odd, at, at + SUBPIXELS / 2) / SUBPIXELS)
+        first = middle - np.floor(pixels / 2)
+        past = first + pixels
+    return first.astype(np.int64), past.astype(np.int64)

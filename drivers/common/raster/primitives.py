@@ -1,0 +1,327 @@
+"""From assembled primitives to fragments: clip, cull, choose how to fill, rasterize."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.drivers.common.queries import Counters
+from gallette.drivers.common.raster.interpolate import PlaneSource
+from gallette.drivers.common.raster.lanes import PrimitiveInfo
+from gallette.drivers.common.raster.lines import rasterize_lines
+from gallette.drivers.common.raster.points import rasterize_points
+from gallette.drivers.common.raster.setup import Rect
+from gallette.drivers.common.raster.spans import Spans
+from gallette.drivers.common.raster.stipple import dashes
+from gallette.drivers.common.raster.triangles import (
+    DepthOffset,
+    Faced,
+    face_triangles,
+    offset_depth,
+    rasterize_triangles,
+)
+from gallette.drivers.common.vertex.assembly import ALL_EDGES
+from gallette.drivers.common.vertex.clip import (
+    ClipContext,
+    ClipPlanes,
+    clip_codes,
+    clip_lines,
+    clip_polygons,
+)
+from gallette.drivers.common.vertex.vertices import Floats, Ints, VertexSet
+from gallette.pipe.enums import PolygonMode
+from gallette.pipe.state import RasterizerState
+
+__all__ = ["Batch", "FragmentSink", "RasterContext", "rasterize"]
+
+Bools = npt.NDArray[np.bool_]
+Codes = npt.NDArray[np.uint32]
+
+LARGEST_BATCH = {1: 1 << 13, 2: 1 << 14, 3: 1 << 16}
+"""Points, lines and triangles taken through setup at a time: it bounds the rows they cover."""
+
+
+class FragmentSink(Protocol):
+    """Where covered pixels go: the part of a driver that shades, tests and writes them."""
+
+    def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
+        """Fragments of some primitives, in drawing order; may be called for many batches."""
+        ...
+
+
+@dataclass(slots=True)
+class Batch:
+    """Primitives of one size, ready for clipping: vertex numbers, in drawing order."""
+
+    corners: Ints  # [n, k]
+    provoking: Ints
+    identity: npt.NDArray[np.int32]  # gl_PrimitiveID
+    edges: npt.NDArray[np.uint8] | None = None
+    resets: Bools | None = None  # lines at which the stipple pattern begins anew
+
+    def take(self, which: Ints | slice) -> Batch:
+        return Batch(
+            self.corners[which],
+            self.provoking[which],
+            self.identity[which],
+            None if self.edges is None else self.edges[which],
+            None if self.resets is None else self.resets[which],
+        )
+
+
+@dataclass(slots=True)
+class RasterContext:
+    """What every batch of a draw shares."""
+
+    state: RasterizerState
+    target: Rect
+    sink: FragmentSink
+    counters: Counters
+    planes: ClipPlanes
+    flat: frozenset[int]
+    linear: frozenset[int]
+    offset: DepthOffset
+    cull_distances: int = 0
+    multisampled: bool = False
+    screen: Bools | None = None  # polygon stipple
+
+
+def rasterize(context: RasterContext, vertices: VertexSet, batch: Batch) -> None:
+    """Draw one batch of points, lines or triangles."""
+    context.counters.clipper_in += len(batch.corners)
+    if context.cull_distances:
+        batch = _cull_by_distance(context, vertices, batch)
+    batch = _clipped(context, vertices, batch)
+    context.counters.clipper_out += len(batch.corners)
+    if context.target.empty or not len(batch.corners):
+        return
+    size = batch.corners.shape[1]
+    step = LARGEST_BATCH[size]
+    for start in range(0, len(batch.corners), step):
+        part = batch.take(slice(start, start + step))
+        if size == 3:
+            _triangles(context, vertices, part)
+        elif size == 2:
+            _lines(context, vertices, part, None)
+        else:
+            _points(context, vertices, part, None)
+
+
+def _cull_by_distance(context: RasterContext, vertices: VertexSet, batch: Batch) -> Batch:
+    """Drop primitives all of whose vertices have the same negative cull distance."""
+    keep = np.ones(len(batch.corners), np.bool_)
+    for number in range(context.cull_distances):
+        slot = VaryingSlot.CULL_DIST0 + number // 4
+        value = vertices.component(slot, number % 4)
+        at = np.broadcast_to(value, vertices.count)[batch.corners]
+        keep &= ~(at < 0).all(axis=1)
+    return batch if keep.all() else batch.take(np.flatnonzero(keep))
+
+
+def _clipped(context: RasterContext, vertices: VertexSet, batch: Batch) -> Batch:
+    """The batch inside the clip volume, order kept."""
+    codes = clip_codes(vertices, context.planes)
+    if codes is None:
+        return batch
+    at = codes[batch.corners]
+    size = at.shape[1]
+    every, some = at[:, 0], at[:, 0]
+    for i in range(1, size):
+        every = every & at[:, i]
+        some = some | at[:, i]
+    keep = every == 0
+    if not keep.all():
+        rows = np.flatnonzero(keep)
+        batch, some = batch.take(rows), some[rows]
+    needing = np.flatnonzero(some)
+    if not len(needing):
+        return batch
+    cut = batch.take(needing)
+    clip = ClipContext(vertices, context.planes, context.flat, context.linear)
+    if size == 2:
+        ends, alive = clip_lines(clip, cut.corners, cut.provoking, some[needing])
+        batch.corners = batch.corners.copy()
+        batch.corners[needing] = ends
+        if not alive.all():
+            kept = np.ones(len(batch.corners), np.bool_)
+            kept[needing[~alive]] = False
+            batch = batch.take(np.flatnonzero(kept))
+        return batch
+    edges = cut.edges if cut.edges is not None else np.full(len(needing), ALL_EDGES, np.uint8)
+    pieces = clip_polygons(clip, cut.corners, cut.provoking, some[needing], edges)
+    return _merged(context, batch, some != 0, needing, *pieces)
+
+
+def _merged(
+    context: RasterContext,
+    batch: Batch,
+    crossing: Bools,
+    needing: Ints,
+    corners: Ints,
+    rows: Ints,
+    edges: npt.NDArray[np.uint8],
+) -> Batch:
+    """Untouched triangles and the pieces of cut ones, back in drawing order."""
+    whole = np.flatnonzero(~crossing)
+    owner = needing[rows]
+    order = np.argsort(np.concatenate((whole, owner)), kind="stable")
+    source = np.concatenate((whole, owner))[order]
+    if context.state.flatshade_first:
+        pieces = corners
+    else:
+        pieces = corners[:, [1, 2, 0]]
+        edges = (edges >> np.uint8(1)) | ((edges & np.uint8(1)) << np.uint8(2))
+    all_corners = np.concatenate((batch.corners[whole], pieces))[order]
+    if batch.edges is not None:
+        untouched = batch.edges[whole]
+    else:
+        untouched = np.full(len(whole), ALL_EDGES, np.uint8)
+    all_edges = np.concatenate((untouched, edges))[order]
+    return Batch(all_corners, batch.provoking[source], batch.identity[source], all_edges)
+
+
+def _triangles(context: RasterContext, vertices: VertexSet, batch: Batch) -> None:
+    state = context.state
+    faced = face_triangles(vertices, batch.corners, batch.provoking, state, context.multisampled)
+    if not faced.count:
+        return
+    for mode, some in _by_mode(faced, state):
+        identity = batch.identity[some.rows]
+        depth = None
+        wanted = {
+            PolygonMode.FILL: state.offset_tri,
+            PolygonMode.LINE: state.offset_line,
+            PolygonMode.POINT: state.offset_point,
+        }[mode]
+        if wanted:
+            depth = offset_depth(vertices, some.corners, state, context.offset)
+        if mode is PolygonMode.FILL:
+            for part in some.parts(context.target):
+                spans, source, info = rasterize_triangles(
+                    vertices,
+                    some.take(part),
+                    identity[part],
+                    state,
+                    context.target,
+                    None if depth is None else depth[:, part],
+                    context.multisampled,
+                )
+                info.screen = context.screen
+                context.sink.draw(spans, source, info)
+        else:
+            _outlines(context, vertices, batch, some, mode, depth)
+
+
+def _by_mode(faced: Faced, state: RasterizerState) -> Iterator[tuple[PolygonMode, Faced]]:
+    """Triangles by how they are filled, in drawing order.
+
+    Where front and back differ, which is rare, every run of triangles of one facing goes apart.
+    """
+    if state.fill_front is state.fill_back or faced.front.all():
+        yield state.fill_front, faced
+        return
+    starts = np.flatnonzero(np.diff(faced.front, prepend=~faced.front[:1]))
+    for start, stop in zip(starts, [*starts[1:], faced.count], strict=True):
+        mode = state.fill_front if faced.front[start] else state.fill_back
+        yield mode, faced.take(slice(start, stop))
+
+
+_LINE_ORDER = np.array([2, 0, 1], np.uint8)  # as Mesa's draw module does it
+_POINT_ORDER = np.array([0, 1, 2], np.uint8)
+
+
+def _outlines(
+    context: RasterContext,
+    vertices: VertexSet,
+    batch: Batch,
+    faced: Faced,
+    mode: PolygonMode,
+    depth: Floats | None,
+) -> None:
+    """Triangles as lines along their real edges, or as points at those edges' beginnings."""
+    original = batch.corners[faced.rows]
+    mask = (
+        np.full(faced.count, ALL_EDGES, np.uint8)
+        if batch.edges is None
+        else batch.edges[faced.rows]
+    )
+    sequence = _LINE_ORDER if mode is PolygonMode.LINE else _POINT_ORDER
+    row, place = np.nonzero((mask[:, None] >> sequence) & 1)
+    edge = sequence[place].astype(np.intp)
+    ends = np.stack((original[row, edge], original[row, (edge + 1) % 3]), axis=1)
+    heights: Floats | None = None
+    if depth is not None:
+        z = depth.copy()
+        if faced.reversed is not None:
+            a, b = (1, 2) if context.state.flatshade_first else (0, 1)
+            z[a] = np.where(faced.reversed, depth[b], depth[a])
+            z[b] = np.where(faced.reversed, depth[a], depth[b])
+        heights = np.stack((z[edge, row], z[(edge + 1) % 3, row]))
+    outline = Batch(
+        ends if mode is PolygonMode.LINE else ends[:, :1],
+        faced.provoking[row],
+        batch.identity[faced.rows][row],
+        resets=np.diff(row, prepend=-1) != 0,
+    )
+    if mode is PolygonMode.LINE:
+        _lines(context, vertices, outline, heights, faced.front[row])
+    else:
+        heights = None if heights is None else heights[:1]
+        _points(context, vertices, outline, heights, faced.front[row])
+
+
+def _lines(
+    context: RasterContext,
+    vertices: VertexSet,
+    batch: Batch,
+    depth: Floats | None,
+    front: Bools | None = None,
+) -> None:
+    if context.state.line_stipple_enable:
+        resets = np.ones(len(batch.corners), np.bool_) if batch.resets is None else batch.resets
+        ends, rows = dashes(
+            vertices, batch.corners, batch.provoking, resets, context.state, context.flat
+        )
+        batch = Batch(ends, batch.provoking[rows], batch.identity[rows])
+        depth = None  # a dash keeps its own depth; offsets of stippled outlines are not applied
+        front = None if front is None else front[rows]
+    context.sink.draw(
+        *rasterize_lines(
+            vertices,
+            batch.corners,
+            batch.provoking,
+            batch.identity,
+            context.state,
+            context.target,
+            depth,
+            front,
+            context.multisampled,
+        )
+    )
+
+
+def _points(
+    context: RasterContext,
+    vertices: VertexSet,
+    batch: Batch,
+    depth: Floats | None,
+    front: Bools | None = None,
+) -> None:
+    context.sink.draw(
+        *rasterize_points(
+            vertices,
+            batch.corners[:, 0],
+            batch.provoking,
+            batch.identity,
+            context.state,
+            context.target,
+            depth,
+            front,
+            context.multisampled,
+        )
+    )

@@ -1,0 +1,105 @@
+"""Primitive setup: from window vertices to edge functions and interpolation planes.
+
+Positions are snapped to 1/256 of a pixel; edge functions are whole numbers and evaluated in
+float64, which holds them exactly (they stay far below 2**53), so coverage has no rounding at all.
+A primitive is a convex polygon: a sample is inside where, for every edge, `a x + b y + c > 0` with
+x and y in whole pixels. Samples exactly on an edge belong to the primitive on one side only, which
+`c` already accounts for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.drivers.common.vertex.vertices import Floats, Ints
+
+__all__ = ["Edges", "Rect", "polygon_edges", "snap", "triangle_area"]
+
+Doubles = npt.NDArray[np.float64]
+
+SUBPIXELS = 256.0
+_FOLLOWING = {k: np.arange(1, k + 1) % k for k in (3, 4)}
+
+
+@dataclass(frozen=True, slots=True)
+class Rect:
+    """Pixels that may be touched: framebuffer and scissor; maximum exclusive."""
+
+    x0: int
+    y0: int
+    x1: int
+    y1: int
+
+    @property
+    def empty(self) -> bool:
+        return self.x1 <= self.x0 or self.y1 <= self.y0
+
+
+@dataclass(slots=True)
+class Edges:
+    """Convex primitives: `a x + b y + c > 0` per edge (first axis), and the rows they may touch."""
+
+    a: Doubles
+    b: Doubles
+    c: Doubles
+    x0: Ints  # first and past-the-last column and row, clamped to the target
+    x1: Ints
+    y0: Ints
+    y1: Ints
+
+    def take(self, which: Any) -> Edges:
+        """Some of the primitives."""
+        return Edges(
+            self.a[:, which],
+            self.b[:, which],
+            self.c[:, which],
+            self.x0[which],
+            self.x1[which],
+            self.y0[which],
+            self.y1[which],
+        )
+
+    @property
+    def count(self) -> int:
+        return len(self.x0)
+
+
+def snap(window: Floats, pixel_center: bool) -> Doubles:
+    """Window coordinates in 1/256 pixel, relative to pixel centres, rounded to nearest even."""
+    half = np.float32(0.5 if pixel_center else 0.0)
+    shifted = window - half
+    shifted *= np.float32(SUBPIXELS)
+    snapped: Doubles = np.rint(shifted).astype(np.float64)
+    return snapped
+
+
+def triangle_area(x: Doubles, y: Doubles) -> Doubles:
+    """Twice the signed area of triangles `[3, n]`: positive when clockwise with y up."""
+    area: Doubles = (x[0] - x[1]) * (y[2] - y[0]) - (x[2] - x[0]) * (y[0] - y[1])
+    return area
+
+
+def polygon_edges(x: Doubles, y: Doubles, bottom_edge_rule: bool, target: Rect) -> Edges:
+    """Edges of convex polygons given by snapped corners `[k, n]`, clockwise with y up."""
+    following = _FOLLOWING[len(x)]
+    following_x, following_y = x[following], y[following]
+    dx = x - following_x
+    dy = y - following_y
+    c = dy * x
+    c -= dx * y
+    flat_inside = dx > 0 if bottom_edge_rule else dx < 0
+    c += (dy < 0) | ((dy == 0) & flat_inside)
+    a = dy
+    a *= -SUBPIXELS
+    b = dx
+    b *= SUBPIXELS
+    inverse = 1.0 / SUBPIXELS
+    x0 = np.maximum(np.ceil(x.min(axis=0) * inverse), target.x0).astype(np.int64)
+    x1 = np.minimum(np.floor(x.max(axis=0) * inverse) + 1, target.x1).astype(np.int64)
+    y0 = np.maximum(np.ceil(y.min(axis=0) * inverse), target.y0).astype(np.int64)
+    y1 = np.minimum(np.floor(y.max(axis=0) * inverse) + 1, target.y1).astype(np.int64)
+    return Edges(a, b, c, x0, x1, y0, y1)

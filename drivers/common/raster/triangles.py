@@ -1,0 +1,162 @@
+"""Triangles: facing, culling, depth offset, and the batch that is rasterized."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.drivers.common.vertex.vertices import Floats, Ints, VertexSet
+from gallette.pipe.enums import CullFace
+from gallette.pipe.state import RasterizerState
+
+from .interpolate import PlaneSource
+from .lanes import PrimitiveInfo
+from .samples import sampled_spans
+from .setup import SUBPIXELS, Rect, polygon_edges, snap, triangle_area
+from .spans import Spans, spans_of
+
+__all__ = ["DepthOffset", "Faced", "face_triangles", "offset_depth", "rasterize_triangles"]
+
+_MOST_ROWS = 1 << 19
+"""Rows of triangles rasterized at a time."""
+
+Bools = npt.NDArray[np.bool_]
+Doubles = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class DepthOffset:
+    """What a unit of depth offset is worth: a fixed step, or (float depth) a step by exponent."""
+
+    unit: float  # 0 for float depth buffers
+    is_float: bool = False
+
+
+@dataclass(slots=True)
+class Faced:
+    """Triangles that are left after culling, all of them clockwise (y up)."""
+
+    corners: Ints  # [3, n]
+    x: Doubles  # snapped, [3, n]
+    y: Doubles
+    provoking: Ints
+    front: Bools
+    rows: Ints  # which of the triangles given each one was
+    reversed: Bools | None  # corner order changed
+
+    def take(self, which: Any) -> Faced:
+        return Faced(
+            self.corners[:, which],
+            self.x[:, which],
+            self.y[:, which],
+            self.provoking[which],
+            self.front[which],
+            self.rows[which],
+            None if self.reversed is None else self.reversed[which],
+        )
+
+    @property
+    def count(self) -> int:
+        return len(self.provoking)
+
+    def parts(self, target: Rect) -> list[slice]:
+        """Cut the batch so that no part has too many rows: they bound the memory it takes."""
+        if self.count * (target.y1 - target.y0) <= _MOST_ROWS:
+            return [slice(0, self.count)]
+        low = np.clip(self.y.min(axis=0) / SUBPIXELS, target.y0, target.y1)
+        high = np.clip(self.y.max(axis=0) / SUBPIXELS, target.y0, target.y1)
+        ends = np.cumsum(high - low + 1)
+        if ends[-1] <= _MOST_ROWS:
+            return [slice(0, self.count)]
+        cuts = np.unique(np.searchsorted(ends, np.arange(_MOST_ROWS, ends[-1], _MOST_ROWS)) + 1)
+        bounds = [0, *(int(cut) for cut in cuts if cut < self.count), self.count]
+        return [slice(a, b) for a, b in itertools.pairwise(bounds)]
+
+
+def face_triangles(
+    vertices: VertexSet,
+    corners: Ints,
+    provoking: Ints,
+    state: RasterizerState,
+    multisampled: bool = False,
+) -> Faced:
+    """Snap, drop what has no area or faces the wrong way, turn the rest clockwise.
+
+    A counter-clockwise triangle swaps two corners, never moving the provoking one.
+    """
+    columns = np.array(corners.T, order="C")  # a copy: corners change places below
+    snapped = snap(vertices.window[:2], state.half_pixel_center and not multisampled)
+    x, y = snapped[0, columns], snapped[1, columns]
+    area = triangle_area(x, y)
+    clockwise = area > 0
+    front = clockwise != state.front_ccw
+    keep = np.isfinite(area) & (area != 0)
+    if state.cull_face & CullFace.FRONT:
+        keep &= ~front
+    if state.cull_face & CullFace.BACK:
+        keep &= front
+    rows = np.arange(len(corners))
+    if not keep.all():
+        rows = np.flatnonzero(keep)
+        columns, x, y = columns[:, rows], x[:, rows], y[:, rows]
+        provoking, front, clockwise = provoking[rows], front[rows], clockwise[rows]
+    reversed_ = None
+    if not clockwise.all():
+        a, b = (1, 2) if state.flatshade_first else (0, 1)
+        reversed_ = ~clockwise
+        for array in (columns, x, y):
+            array[a], array[b] = (
+                np.where(reversed_, array[b], array[a]),
+                np.where(reversed_, array[a], array[b]),
+            )
+    return Faced(columns, x, y, provoking, front, rows, reversed_)
+
+
+def offset_depth(
+    vertices: VertexSet, corners: Ints, state: RasterizerState, offset: DepthOffset
+) -> Floats:
+    """Window z at the corners, moved by the polygon offset."""
+    window = vertices.window[:, corners]
+    x, y, z = window[0], window[1], window[2]
+    dx01, dy01 = x[0] - x[1], y[0] - y[1]
+    dx20, dy20 = x[2] - x[0], y[2] - y[0]
+    inverse = np.float32(1.0) / (dx01 * dy20 - dx20 * dy01)
+    dz01, dz20 = z[0] - z[1], z[2] - z[0]
+    slope_x = np.abs((dz01 * dy20 - dz20 * dy01) * inverse)
+    slope_y = np.abs((dz20 * dx01 - dz01 * dx20) * inverse)
+    slope = np.fmax(slope_x, slope_y)
+    units = np.float32(state.offset_units)
+    if offset.is_float:
+        largest = np.abs(z).max(axis=0)
+        exponent = np.frexp(largest)[1] - 1
+        unit = np.where(largest > 0, np.ldexp(np.float32(1.0), exponent - 23), 0)
+        bias = unit.astype(np.float32) * units
+    else:
+        bias = np.full(slope.shape, np.float32(offset.unit) * units, np.float32)
+    moved: Floats = bias + slope * np.float32(state.offset_scale)
+    if state.offset_clamp > 0:
+        moved = np.minimum(moved, np.float32(state.offset_clamp))
+    elif state.offset_clamp < 0:
+        moved = np.maximum(moved, np.float32(state.offset_clamp))
+    return np.asarray(moved + z)
+
+
+def rasterize_triangles(
+    vertices: VertexSet,
+    faced: Faced,
+    identity: npt.NDArray[np.int32],
+    state: RasterizerState,
+    target: Rect,
+    depth: Floats | None,
+    multisampled: bool = False,
+) -> tuple[Spans, PlaneSource, PrimitiveInfo]:
+    """The spans of filled triangles, and where their fragments get their values."""
+    edges = polygon_edges(faced.x, faced.y, state.bottom_edge_rule, target)
+    center = state.half_pixel_center and not multisampled
+    source = PlaneSource(vertices, faced.corners, faced.provoking, center, depth=depth)
+    spans = sampled_spans(edges, target) if multisampled else spans_of(edges)
+    return spans, source, PrimitiveInfo(faced.front, identity)

@@ -1,0 +1,295 @@
+"""What a sampler view can reach: one run of raw texels for all levels, and tables to index it.
+
+A texel's index is `base[level] + layer * layer_stride[level] + y * width[level] + x`, whatever the
+target, so lanes that need different mipmap levels are still served by one gather. The tables are
+arrays by level (counted from the view's first level); `x`, `y` and the third coordinate `z` (a
+slice, an array layer or a cube face) have extents `width`, `height`, `depth`.
+
+Compressed and other awkward formats are looked at through a copy in a plain format, made once and
+again only after the resource was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.drivers.common.memory.resource import HostResource
+from gallette.drivers.common.memory.storage import level_offsets
+from gallette.pipe.codecs import (
+    block_decoder,
+    pack,
+    texel_layout,
+    texels,
+    unpack,
+    unpack_depth,
+    unpack_planes,
+    unpack_stencil,
+)
+from gallette.pipe.enums import Swizzle, Target
+from gallette.pipe.formats import FORMATS, Channel, Format
+from gallette.pipe.resource import ResourceDesc, level_extent
+from gallette.pipe.state import SamplerView
+
+__all__ = ["Image", "Planes", "fits_bytes", "image_of_view"]
+
+Array = npt.NDArray[Any]
+Planes = list[Array]
+Table = npt.NDArray[np.int32]
+
+RGBA8 = FORMATS["R8G8B8A8_UNORM"]
+_CONSTANT = {Swizzle.ZERO: "0", Swizzle.ONE: "1"}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Image:
+    """The texels of a view. `texels()` is asked for anew at every use: copies may be remade."""
+
+    target: Target
+    format: Format  # of the texels as gathered
+    texels: Callable[[], Array]
+    base: Table
+    width: Table
+    height: Table
+    depth: Table
+    layer_stride: Table
+    pot: tuple[bool, bool, bool]  # is every level's extent a power of two, per axis
+    swizzle: tuple[str | int, str | int, str | int, str | int]  # into decoded channels
+    bytes8: tuple[str | int, ...] | None  # into the bytes of a word, where that is all decoding
+    stencil: bool = False
+
+    @property
+    def levels(self) -> int:
+        return len(self.width)
+
+    @property
+    def is_integer(self) -> bool:
+        return self.stencil or self.format.is_pure_integer
+
+    def decode(self, raw: Array) -> Planes:
+        """Swizzled components of gathered raw texels; constant ones are 0-d."""
+        format = self.format
+        if not format.is_depth_stencil:
+            return self.select(unpack_planes(format, raw))
+        if self.stencil:
+            value: Array = unpack_stencil(format, raw).astype(np.uint32)
+        else:
+            value = unpack_depth(format, raw)
+        zero, one = value.dtype.type(0), value.dtype.type(1)
+        return self.select([value, np.asarray(zero), np.asarray(zero), np.asarray(one)])
+
+    def select(self, planes: Planes) -> Planes:
+        """Apply the view's swizzle to decoded components."""
+        dtype = planes[0].dtype
+        constants = {"0": np.zeros((), dtype), "1": np.ones((), dtype)}
+        return [
+            constants[source] if isinstance(source, str) else planes[source]
+            for source in self.swizzle
+        ]
+
+    def zeros(self, lanes: int) -> Planes:
+        """The robust answer to a fetch outside the texture."""
+        dtype = np.uint32 if self.stencil else self.format.rgba_dtype
+        return [np.zeros(lanes, dtype) for _ in range(4)]
+
+
+def _swizzle(view: SamplerView) -> tuple[str | int, str | int, str | int, str | int]:
+    r, g, b, a = (_CONSTANT.get(s, int(s)) for s in view.swizzle)
+    return r, g, b, a
+
+
+def image_of_view(view: SamplerView, *, as_bytes: bool = False) -> Image:
+    """Build the tables of a view; `as_bytes` prefers a copy in bytes for packed filtering."""
+    resource = view.resource
+    assert isinstance(resource, HostResource)
+    if view.target is Target.BUFFER:
+        return _buffer_image(view, resource)
+    format, run, offsets = _texels(view, resource, as_bytes)
+    rows = [
+        _level_row(resource, view, level) for level in range(view.first_level, view.last_level + 1)
+    ]
+    width, height, depth, stride, skip = (
+        np.array(column, np.int32) for column in zip(*rows, strict=True)
+    )
+    starts = np.array(offsets[view.first_level : view.last_level + 1], np.int64)
+    base = starts // format.block_bytes + skip
+    pot = tuple(bool(((e & (e - 1)) == 0).all()) for e in (width, height, depth))
+    swizzle = _swizzle(view)
+    return Image(
+        target=view.target,
+        format=format,
+        texels=run,
+        base=base.astype(np.int32),
+        width=width,
+        height=height,
+        depth=depth,
+        layer_stride=stride,
+        pot=(pot[0], pot[1], pot[2]),
+        swizzle=swizzle,
+        bytes8=_bytes8(format, swizzle),
+        stencil=view.sample_stencil or (format.has_stencil and not format.has_depth),
+    )
+
+
+def _level_row(
+    resource: HostResource, view: SamplerView, level: int
+) -> tuple[int, int, int, int, int]:
+    """Width, height, depth, texels per layer and texels before the view's first layer."""
+    width, height, depth = level_extent(resource.desc, level)
+    stride = width * height * resource.samples
+    first = 0
+    if view.target is not Target.TEXTURE_3D:
+        first, last = view.first_layer, view.last_layer
+        depth = max(1, min(last, depth - 1) - first + 1)
+    return width, height, depth, stride, first * stride
+
+
+def _bytes8(
+    format: Format, swizzle: tuple[str | int, str | int, str | int, str | int]
+) -> tuple[str | int, ...] | None:
+    """For unsigned normalised bytes in one word: the byte (or constant) of each component."""
+    simple = (
+        format.is_array
+        and not format.is_srgb
+        and format.is_color
+        and texel_layout(format)[1] == 1
+        and all(c.bits == 8 and c.type == "UNORM" for c in format.channels)
+    )
+    if not simple:
+        return None
+    return tuple(s if isinstance(s, str) else format.swizzle[s] for s in swizzle)
+
+
+def _texels(
+    view: SamplerView, resource: HostResource, as_bytes: bool
+) -> tuple[Format, Callable[[], Array], list[int]]:
+    """The format, the run of texels, and each level's offset in it (in that format's bytes)."""
+    format = view.format
+    plain = _plain_format(format, as_bytes)
+    if plain is format:
+        word, count = texel_layout(format)
+        return format, lambda: resource.texels(word, count), level_offsets(resource.desc)
+    sizes = [
+        _converted_bytes(resource.desc, plain, level) for level in range(len(resource.storage))
+    ]
+    offsets = [0]
+    for size in sizes:
+        offsets.append(offsets[-1] + size)
+    word, count = texel_layout(plain)
+
+    def make() -> Array:
+        parts = [_convert(resource, format, plain, level) for level in range(len(sizes))]
+        run = np.concatenate(parts).view(word)
+        return run if count == 1 else run.reshape(-1, count)
+
+    def converted() -> Array:
+        run: Array = resource.derive(("texels", format, plain), make)
+        return run
+
+    return plain, converted, offsets
+
+
+def fits_bytes(format: Format) -> bool:
+    """Unsigned normalised colours of at most 8 bits, not on the sRGB curve."""
+    if format.is_compressed:
+        return not format.is_srgb and _plain_format(format, False) is RGBA8
+    small = all(c.type == "UNORM" and c.bits <= 8 for c in format.channels)
+    return small and format.is_color and not format.is_srgb
+
+
+def _plain_format(format: Format, as_bytes: bool) -> Format:
+    """The format texels are gathered in: the view's own unless that would be slow or impossible."""
+    if format.is_compressed:
+        if not all(c.type == "UNORM" and c.bits == 8 for c in format.channels):
+            return FORMATS["R32G32B32A32_FLOAT"]
+        return FORMATS["R8G8B8A8_SRGB"] if format.is_srgb else RGBA8
+    words = format.is_array and texel_layout(format)[1] == 1
+    return RGBA8 if as_bytes and fits_bytes(format) and not words else format
+
+
+def _converted_bytes(desc: ResourceDesc, plain: Format, level: int) -> int:
+    width, height, depth = level_extent(desc, level)
+    return width * height * depth * max(1, desc.samples) * plain.block_bytes
+
+
+def _convert(
+    resource: HostResource, format: Format, plain: Format, level: int
+) -> npt.NDArray[np.uint8]:
+    """The bytes of one level in the plain format."""
+    width, height, _ = level_extent(resource.desc, level)
+    data = resource.storage[level]
+    if format.is_compressed and plain.block_bytes == 4:
+        codes = _decoded_codes(format, data)[:, :height, :width]
+        return np.ascontiguousarray(codes).reshape(-1)
+    if format.is_compressed:
+        return pack(plain, unpack(format, data)[:, :height, :width]).reshape(-1)
+    codes = np.full((data.shape[0], height, width, 4), 255, np.uint8)
+    raw = texels(format, data)
+    for i, source in enumerate(format.swizzle):
+        if isinstance(source, int):
+            codes[..., i] = _byte(format.channels[source], raw)
+        elif source == "0":
+            codes[..., i] = 0
+    return codes.reshape(-1)
+
+
+def _byte(channel: Channel, raw: Array) -> Array:
+    """A channel of up to 8 bits as a byte: its bits, repeated until the byte is full."""
+    if raw.ndim == 4:
+        byte: Array = raw[..., channel.shift // 8]
+        return byte
+    bits = channel.bits
+    code: Array = (raw >> raw.dtype.type(channel.shift)).astype(np.uint32)
+    code &= np.uint32((1 << bits) - 1)
+    repeated: Array = np.zeros_like(code)
+    for shift in range(8 - bits, -bits, -bits):
+        repeated |= code << np.uint32(shift) if shift >= 0 else code >> np.uint32(-shift)
+    return repeated
+
+
+def _decoded_codes(format: Format, data: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """8-bit codes `[plane, height, width, 4]` of a compressed level, still on its sRGB curve."""
+    planes, rows, row_bytes = data.shape
+    columns = row_bytes // format.block_bytes
+    blocks = np.ascontiguousarray(data).reshape(-1, format.block_bytes)
+    texels = block_decoder(format)(blocks)
+    if texels.dtype != np.uint8:
+        texels = np.rint(texels * np.float32(255.0)).astype(np.uint8)
+    height, width = format.block_height, format.block_width
+    image = texels.reshape(planes, rows, columns, height, width, 4).swapaxes(2, 3)
+    return image.reshape(planes, rows * height, columns * width, 4)
+
+
+def _buffer_image(view: SamplerView, resource: HostResource) -> Image:
+    """A buffer texture: one row of texels somewhere in a buffer."""
+    format = view.format
+    word, count = texel_layout(format)
+    start = view.buffer_offset
+    size = view.buffer_size or resource.desc.width - start
+    size = max(0, min(size, resource.desc.width - start)) // format.block_bytes
+    one = np.ones(1, np.int32)
+
+    def window() -> Array:
+        data = resource.storage[0][0, 0, start : start + size * format.block_bytes]
+        if start % word.itemsize:
+            data = data.copy()
+        run = data.view(word)
+        return run if count == 1 else run.reshape(-1, count)
+
+    return Image(
+        target=view.target,
+        format=format,
+        texels=window,
+        base=np.zeros(1, np.int32),
+        width=np.array([size], np.int32),
+        height=one,
+        depth=one,
+        layer_stride=one * size,
+        pot=(False, True, True),
+        swizzle=_swizzle(view),
+        bytes8=None,
+    )

@@ -1,0 +1,289 @@
+"""A view joined with a sampler: what shaders call (see `lanes.TextureUnit`).
+
+`sample` finds the layer or face, the level of detail, which filters are needed at which levels,
+and hands the lanes to one of two filters: `packed` for bytes in the simple wrap modes (the same
+fixed-point arithmetic llvmpipe uses there), `floats` for everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.pipe.enums import Filter, MipFilter, Target
+from gallette.pipe.state import SamplerState, SamplerView
+
+from .cube import face_derivatives, project
+from .fetch import fetch, size_of
+from .floats import FloatFilter, Level, Place
+from .image import Image, Planes, image_of_view
+from .lod import lane_derivatives, lod_of_derivatives, quad_derivatives
+from .packed import PackedFilter, can_filter_packed
+
+__all__ = ["Unit"]
+
+Array = npt.NDArray[Any]
+F32 = np.float32
+_NO_OFFSET = (0, 0, 0)
+
+
+class Unit:
+    """One texture unit. Stateless between calls; several threads may sample at once."""
+
+    def __init__(self, view: SamplerView, sampler: SamplerState) -> None:
+        self.view = view
+        self.sampler = sampler
+        self.image: Image = image_of_view(view)
+        self.same_filters = sampler.min_img_filter is sampler.mag_img_filter
+        mipmapped = sampler.min_mip_filter is not MipFilter.NONE and self.image.levels > 1
+        self.mip = sampler.min_mip_filter if mipmapped else MipFilter.NONE
+        self.needs_lod = mipmapped or not self.same_filters
+        self.floats = FloatFilter(view, self.image, sampler)
+        packed = can_filter_packed(view, self.image, sampler)
+        self.packed = PackedFilter(image_of_view(view, as_bytes=True), sampler) if packed else None
+        self.axes = len(self.floats.axes)
+
+    # -- the interface -------------------------------------------------------------------------
+
+    def sample(
+        self,
+        op: str,
+        coords: Sequence[Array],
+        lanes: int,
+        *,
+        lod: Array | None = None,
+        bias: Array | None = None,
+        ddx: Sequence[Array] | None = None,
+        ddy: Sequence[Array] | None = None,
+        quads: bool = False,
+        compare: Array | None = None,
+        offset: Sequence[Array] | None = None,
+        sample_index: Array | None = None,
+        min_lod: Array | None = None,
+        gather_component: int = 0,
+    ) -> list[Array]:
+        """See `TextureUnit.sample`."""
+        if op == "txs":
+            return size_of(self.image, lod)
+        if op == "query_levels":
+            return [np.asarray(np.int32(self.image.levels))]
+        given = [c for c in (*coords, lod, bias, compare, sample_index) if c is not None]
+        uniform = all(np.ndim(c) == 0 for c in given)
+        count = 1 if uniform else lanes
+        spread = [np.asarray(c) for c in coords]
+        spread[0] = np.broadcast_to(spread[0], (count,))
+        moved = _NO_OFFSET if offset is None else (*map(_plain_offset, offset), 0, 0)
+        if op in ("txf", "txf_ms"):
+            found = fetch(self.image, spread, lod, moved, sample_index)
+            return [p[0] for p in found] if uniform else found
+        with np.errstate(invalid="ignore", over="ignore", divide="ignore", under="ignore"):
+            place, direction = self._place(spread, moved, compare)
+            if op == "lod":
+                return self._lod_query(spread, direction, quads and not uniform, bias)
+            if op == "tg4":
+                found = self.floats.gather(place, gather_component)
+            else:
+                level_of_detail = None
+                if self.needs_lod:
+                    level_of_detail = self._lod(
+                        op, spread, direction, lod, bias, ddx, ddy, quads and not uniform, min_lod
+                    )
+                found = self._filtered(place, level_of_detail, op)
+        if uniform:
+            return [p if p.ndim == 0 else p[0] for p in map(np.asarray, found)]
+        return found
+
+    # -- where ---------------------------------------------------------------------------------
+
+    def _place(
+        self, coords: list[Array], offset: Sequence[Array | int], compare: Array | None
+    ) -> tuple[Place, list[Array] | None]:
+        """Split coordinates into filtered ones and a layer; directions become face coordinates."""
+        target = self.image.target
+        if target.is_cube:
+            direction = coords[:3]
+            at = project(direction)
+            z: Array = at.face
+            if target is Target.TEXTURE_CUBE_ARRAY:
+                cubes = int(self.image.depth[0]) // 6
+                z = z + 6 * _layer(coords[3], cubes)
+            return Place([at.s, at.t], z, 0, offset, compare), direction
+        if target.is_array:
+            z = _layer(coords[self.axes], int(self.image.depth[0]))
+            return Place(coords[: self.axes], z, 0, offset, compare), None
+        return Place(coords[: self.axes], 0, 0, offset, compare), None
+
+    # -- level of detail -----------------------------------------------------------------------
+
+    def _sizes(self) -> list[int]:
+        if self.floats.axes[0].scaled:
+            return [1] * self.axes
+        image = self.image
+        return [int(t[0]) for t in (image.width, image.height, image.depth)][: self.axes]
+
+    def _base_lod(
+        self, direction: list[Array] | None, ddx: Sequence[Array], ddy: Sequence[Array]
+    ) -> Array:
+        """The level of detail of coordinate derivatives."""
+        if direction is not None:
+            ddx, ddy = face_derivatives(direction, ddx, ddy)
+        return lod_of_derivatives(ddx[: self.axes], ddy[: self.axes], self._sizes())
+
+    def _implicit_lod(self, coords: list[Array], direction: list[Array] | None) -> Array:
+        """One value per quad; of cube maps one per lane, since each lane is on its own face."""
+        if direction is None:
+            ddx, ddy = quad_derivatives(coords[: self.axes])
+        else:
+            spread = [np.broadcast_to(d, coords[0].shape) for d in direction]
+            ddx, ddy = lane_derivatives(spread)
+        return np.atleast_1d(self._base_lod(direction, ddx, ddy))
+
+    def _lod(
+        self,
+        op: str,
+        coords: list[Array],
+        direction: list[Array] | None,
+        lod: Array | None,
+        bias: Array | None,
+        ddx: Sequence[Array] | None,
+        ddy: Sequence[Array] | None,
+        quads: bool,
+        min_lod: Array | None,
+    ) -> Array:
+        """Biased and clamped: an array by lane or by quad, or a scalar."""
+        value: Array
+        if op == "txl" and lod is not None:
+            value = np.asarray(lod, F32)
+        elif op == "txd" and ddx is not None and ddy is not None:
+            value = np.asarray(self._base_lod(direction, ddx, ddy))
+        elif quads:
+            value = self._implicit_lod(coords, direction)
+        else:
+            value = np.zeros((), F32)
+        if bias is not None:
+            value = _by_lane(value, bias) + bias
+        sampler = self.sampler
+        if sampler.lod_bias:
+            value = value + F32(sampler.lod_bias)
+        value = np.minimum(np.maximum(value, F32(sampler.min_lod)), F32(sampler.max_lod))
+        return value if min_lod is None else np.maximum(_by_lane(value, min_lod), min_lod)
+
+    def _lod_query(
+        self, coords: list[Array], direction: list[Array] | None, quads: bool, bias: Array | None
+    ) -> Planes:
+        """The level that would be accessed, and the level of detail before clamping."""
+        raw = self._implicit_lod(coords, direction) if quads else np.zeros(1, F32)
+        raw = raw + F32(self.sampler.lod_bias)
+        sampler = self.sampler
+        clamped = np.minimum(np.maximum(raw, F32(sampler.min_lod)), F32(sampler.max_lod))
+        level = np.minimum(np.maximum(clamped, F32(0.0)), F32(self.image.levels - 1))
+        if self.mip is MipFilter.NEAREST:
+            level = np.rint(level)
+        elif self.mip is MipFilter.NONE:
+            level = np.zeros_like(level)
+        lanes = coords[0].shape[0]
+        return [_spread(level, lanes), _spread(raw, lanes)]
+
+    # -- filtering -----------------------------------------------------------------------------
+
+    def _filtered(self, place: Place, lod: Array | None, op: str) -> Planes:
+        """Choose magnification or minification per lane and run the filters."""
+        sampler = self.sampler
+        lanes = place.coords[0].shape[0]
+        kit: FloatFilter | PackedFilter = self.floats
+        if self.packed is not None and (self.same_filters or op == "tex"):
+            kit = self.packed
+        finish = kit.planes
+        if lod is None or self.same_filters:
+            return finish(self._levels(kit, sampler.min_img_filter, place, lod))
+        magnified = lod <= 0
+        if magnified.all():
+            return finish(self._level(kit, sampler.mag_img_filter, place))
+        if not magnified.any():
+            return finish(self._levels(kit, sampler.min_img_filter, place, lod))
+        mask = _spread(magnified, lanes)
+        near, far = np.nonzero(mask)[0], np.nonzero(~mask)[0]
+        parts = (
+            finish(self._level(kit, sampler.mag_img_filter, place.subset(near))),
+            finish(
+                self._levels(
+                    kit, sampler.min_img_filter, place.subset(far), _spread(lod, lanes)[far]
+                )
+            ),
+        )
+        merged = []
+        for close, distant in zip(*parts, strict=True):
+            both = np.empty(lanes, close.dtype)
+            both[near] = close
+            both[far] = distant
+            merged.append(both)
+        return merged
+
+    @staticmethod
+    def _level(kit: FloatFilter | PackedFilter, filter: Filter, place: Place) -> Planes:
+        """Filter inside the place's level."""
+        planes: Planes = kit.linear(place) if filter is Filter.LINEAR else kit.nearest(place)
+        return planes
+
+    def _levels(
+        self, kit: FloatFilter | PackedFilter, filter: Filter, place: Place, lod: Array | None
+    ) -> Planes:
+        """Filter inside and between mipmap levels."""
+        if self.mip is MipFilter.NONE or lod is None:
+            return self._level(kit, filter, place)
+        lanes = place.coords[0].shape[0]
+        last = self.image.levels - 1
+        limited = np.fmin(np.fmax(lod, F32(0.0)), F32(last))
+        if self.mip is MipFilter.NEAREST:
+            place.level = _level_index(np.rint(limited), lanes)
+            return self._level(kit, filter, place)
+        whole = np.floor(limited)
+        fraction = limited - whole
+        place.level = level = _level_index(whole, lanes)
+        lower = self._level(kit, filter, place)
+        if not fraction.any():
+            return lower
+        above = np.minimum(level + 1, last)
+        place.level = int(above) if isinstance(level, int) else above
+        upper = self._level(kit, filter, place)
+        weight = _spread(fraction, lanes)
+        return kit.mix(lower, upper, weight)
+
+
+def _plain_offset(offset: Array) -> Array | int:
+    """An offset that is the same for all lanes as a number."""
+    value = np.asarray(offset)
+    return int(value) if value.ndim == 0 else value
+
+
+def _layer(coordinate: Array, layers: int) -> Array:
+    """The array layer a coordinate selects."""
+    nearest = np.rint(coordinate)
+    bounded = np.fmin(np.fmax(nearest, F32(0.0)), F32(layers - 1))
+    layer: Array = bounded.astype(np.int32)
+    return layer
+
+
+def _by_lane(value: Array, other: Array) -> Array:
+    """A value per quad spread over lanes if the other operand is per lane."""
+    if np.ndim(other) == 1 and value.ndim == 1 and value.shape[0] * 4 == np.shape(other)[0]:
+        return np.repeat(value, 4)
+    return value
+
+
+def _spread(value: Array, lanes: int) -> Array:
+    """A value per quad, per lane or for all, by lane."""
+    if value.ndim == 0 or value.shape[0] == 1:
+        return np.broadcast_to(value.reshape(-1), (lanes,))
+    return value if value.shape[0] == lanes else np.repeat(value, 4)
+
+
+def _level_index(level: Array, lanes: int) -> Level:
+    """Levels as a number if all lanes agree, else by lane."""
+    first = level.reshape(-1)[0]
+    if level.ndim == 0 or (level == first).all():
+        return int(first)
+    return _spread(level, lanes).astype(np.int32)

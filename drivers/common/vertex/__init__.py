@@ -1,0 +1,1 @@
+"""From draw calls to primitives: fetch, assembly, clipping, tessellation, stream output."""

@@ -1,0 +1,194 @@
+"""Vertex fetch: the inputs of the vertex shader, unpacked from vertex buffers when asked for.
+
+Lanes are vertices times instances, instance by instance. A value that is the same for every lane
+(an attribute per instance when there is one instance, or one with stride 0) stays a scalar.
+Vertices that lie outside a buffer read as zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.compiler.errors import GalletteError
+from gallette.drivers.common.lanes import Value
+from gallette.drivers.common.memory.resource import HostResource
+from gallette.pipe.codecs import texel_layout, unpack_planes
+from gallette.pipe.state import VertexBuffer, VertexElement
+
+from .vertices import Ints
+
+__all__ = ["FetchedVertices", "VertexSource"]
+
+
+@dataclass(slots=True)
+class VertexSource:
+    """Which vertices to fetch: unique vertex numbers (a range when `ids` is None), per instance."""
+
+    first: int
+    count: int
+    ids: Ints | None
+    instances: int
+    start_instance: int
+    base_vertex: int
+    draw_id: int
+
+    @property
+    def lanes(self) -> int:
+        return self.count * self.instances
+
+
+class FetchedVertices:
+    """`VertexLanes` for the lanes `start..stop` of a source."""
+
+    __slots__ = ("_buffers", "_elements", "_planes", "_source", "_start", "_stop", "count")
+
+    def __init__(
+        self,
+        source: VertexSource,
+        elements: Sequence[VertexElement],
+        buffers: Sequence[VertexBuffer | None],
+        start: int,
+        stop: int,
+    ) -> None:
+        self._source = source
+        self._elements = elements
+        self._buffers = buffers
+        self._start = start
+        self._stop = stop
+        self._planes: dict[int, list[Value]] = {}
+        self.count = stop - start
+
+    def attribute(self, index: int, component: int) -> Value:
+        planes = self._planes.get(index)
+        if planes is None:
+            planes = self._planes[index] = self._fetch(index)
+        return planes[component]
+
+    def attribute64(self, index: int, component: int) -> Value:
+        """A component of a 64-bit attribute as it is in memory; 0 where there is none."""
+        element = self._elements[index] if index < len(self._elements) else None
+        if element is None or component * 8 >= element.src_format.block_bytes:
+            return np.zeros((), np.float64)
+        slot = element.buffer_index
+        buffer = self._buffers[slot] if slot < len(self._buffers) else None
+        if buffer is None or element.src_format.block_bytes % 8:
+            return np.zeros((), np.float64)
+        texels = np.ascontiguousarray(self._texels(element, buffer))
+        raw = texels.reshape(len(texels), -1).view(np.float64)
+        column = raw[:, component]
+        return column.reshape(()) if len(raw) == 1 else np.ascontiguousarray(column)
+
+    def _fetch(self, index: int) -> list[Value]:
+        if index >= len(self._elements):
+            return list(_MISSING)
+        element = self._elements[index]
+        slot = element.buffer_index
+        buffer = self._buffers[slot] if slot < len(self._buffers) else None
+        if buffer is None:
+            return list(_MISSING)
+        texels = self._texels(element, buffer)
+        planes = unpack_planes(element.src_format, texels)
+        if texels.shape[0] == 1:
+            return [np.asarray(plane).reshape(-1)[0:1].reshape(()) for plane in planes]
+        return [np.ascontiguousarray(plane) if plane.ndim else plane for plane in planes]
+
+    def _texels(self, element: VertexElement, buffer: VertexBuffer) -> npt.NDArray[Any]:
+        """Raw texels of one element, for every lane or (if all are the same) for one."""
+        resource = buffer.buffer
+        assert isinstance(resource, HostResource)
+        size = element.src_format.block_bytes
+        offset = buffer.offset + element.src_offset
+        data = resource.bytes_at(offset, resource.desc.width - offset)
+        word, words = texel_layout(element.src_format)
+        if len(data) < size:
+            return np.zeros((1, words) if words > 1 else 1, word)
+        stride = buffer.stride
+        available = (len(data) - size) // stride + 1 if stride else 1
+        rows = np.ndarray((available, size), np.uint8, data, 0, (stride, 1))
+        raw = self._rows(element, rows, stride)
+        texels = np.ascontiguousarray(raw).view(word)
+        return texels if words > 1 else texels[:, 0]
+
+    def _rows(
+        self, element: VertexElement, rows: npt.NDArray[np.uint8], stride: int
+    ) -> npt.NDArray[np.uint8]:
+        source = self._source
+        available = len(rows)
+        if not stride:
+            return rows
+        if element.instance_divisor:
+            if source.instances == 1:
+                return _clamped(rows, np.array([source.start_instance], np.int64))
+            lane = np.arange(self._start, self._stop) // source.count
+            return _clamped(rows, lane // element.instance_divisor + source.start_instance)
+        if source.ids is None and source.instances == 1:
+            first, last = source.first + self._start, source.first + self._stop
+            if first >= 0 and last <= available:
+                return rows[first:last]
+        return _clamped(rows, self._vertex_ids())
+
+    def _vertex_ids(self) -> Ints:
+        source = self._source
+        if source.instances == 1:
+            if source.ids is None:
+                return np.arange(source.first + self._start, source.first + self._stop)
+            return source.ids[self._start : self._stop]
+        lane = np.arange(self._start, self._stop) % source.count
+        return lane + source.first if source.ids is None else source.ids[lane]
+
+    def system(self, name: str) -> Value:
+        getter = _SYSTEM.get(name)
+        if getter is None:
+            raise GalletteError(f"a vertex has no {name}")
+        return getter(self)
+
+    def _vertex_id(self) -> Value:
+        return self._vertex_ids().astype(np.int32)
+
+    def _zero_based(self) -> Value:
+        return self._vertex_id() - np.int32(self._source.base_vertex)
+
+    def _instance_id(self) -> Value:
+        source = self._source
+        if source.instances == 1:
+            return np.zeros((), np.int32)
+        return (np.arange(self._start, self._stop) // source.count).astype(np.int32)
+
+    def _base_vertex(self) -> Value:
+        return np.asarray(self._source.base_vertex, np.int32)
+
+    def _base_instance(self) -> Value:
+        return np.asarray(self._source.start_instance, np.int32)
+
+    def _draw_id(self) -> Value:
+        return np.asarray(self._source.draw_id, np.int32)
+
+
+def _clamped(rows: npt.NDArray[np.uint8], ids: Ints) -> npt.NDArray[np.uint8]:
+    """Rows by number; numbers outside read as zero."""
+    low, high = int(ids.min()), int(ids.max())
+    if low >= 0 and high < len(rows):
+        return rows[ids]
+    inside = (ids >= 0) & (ids < len(rows))
+    found = rows[np.where(inside, ids, 0)]
+    found[~inside] = 0
+    return found
+
+
+_ZERO = np.zeros((), np.float32)
+_MISSING: tuple[Value, ...] = (_ZERO, _ZERO, _ZERO, np.ones((), np.float32))
+
+_SYSTEM: dict[str, Callable[[FetchedVertices], Value]] = {
+    "vertex_id": FetchedVertices._vertex_id,
+    "vertex_id_zero_base": FetchedVertices._zero_based,
+    "instance_id": FetchedVertices._instance_id,
+    "base_vertex": FetchedVertices._base_vertex,
+    "first_vertex": FetchedVertices._base_vertex,
+    "base_instance": FetchedVertices._base_instance,
+    "draw_id": FetchedVertices._draw_id,
+}

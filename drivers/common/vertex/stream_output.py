@@ -1,0 +1,78 @@
+"""Stream output (transform feedback): captured varyings go to buffers, primitive by primitive.
+
+Whole primitives are written, in drawing order, as long as every bound buffer has room; after that
+they are only counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gallette.drivers.common.memory.resource import HostResource
+from gallette.drivers.common.queries import Counters
+from gallette.pipe.state import StreamOutputInfo, StreamOutputTarget
+
+from .vertices import Ints, VertexSet
+
+__all__ = ["capture"]
+
+
+def capture(
+    targets: Sequence[StreamOutputTarget | None],
+    info: StreamOutputInfo,
+    counters: Counters,
+    vertices: VertexSet,
+    corners: Ints,
+) -> None:
+    """Append the captured outputs of primitives `corners[n, k]` to the bound targets."""
+    used = sorted({output.buffer for output in info.outputs})
+    per_primitive = corners.shape[1]
+    fitting = len(corners)
+    for number in used:
+        target = targets[number] if number < len(targets) else None
+        stride = info.strides[number] if number < len(info.strides) else 0
+        if target is None or not stride:
+            fitting = 0
+            continue
+        room = max(0, _room(target) - target.written)
+        fitting = min(fitting, room // (stride * per_primitive))
+    counters.primitives_emitted += fitting
+    counters.primitives_unwritten += len(corners) - fitting
+    if not fitting:
+        return
+    order = corners[:fitting].reshape(-1)
+    for number in used:
+        target = targets[number]
+        assert target is not None
+        _write(target, info, number, vertices, order)
+
+
+def _room(target: StreamOutputTarget) -> int:
+    """Bytes of the buffer that the target may use."""
+    return max(0, min(target.size, target.buffer.desc.width - target.offset))
+
+
+def _write(
+    target: StreamOutputTarget,
+    info: StreamOutputInfo,
+    number: int,
+    vertices: VertexSet,
+    order: Ints,
+) -> None:
+    resource = target.buffer
+    assert isinstance(resource, HostResource)
+    stride = info.strides[number]
+    size = stride * len(order)
+    records = resource.bytes_at(target.offset + target.written, size).reshape(len(order), stride)
+    for output in info.outputs:
+        if output.buffer != number:
+            continue
+        for i in range(output.num_components):
+            value = vertices.component(output.slot, output.start_component + i)
+            raw = np.ascontiguousarray(np.broadcast_to(value, vertices.count)[order])
+            at = output.dst_offset + 4 * i
+            records[:, at : at + 4] = raw.view(np.uint8).reshape(len(order), 4)
+    target.written += size
+    resource.touch()

@@ -1,0 +1,275 @@
+"""Texture units alone: what no other implementation can be asked about, and robustness."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from gallette.drivers.common.memory.resource import HostResource, create_resource
+from gallette.drivers.common.texture import Unit, texture_unit
+from gallette.pipe.enums import CompareFunc, Filter, MipFilter, Swizzle, Target, Wrap
+from gallette.pipe.formats import FORMATS
+from gallette.pipe.resource import ResourceDesc, ResourceLedger
+from gallette.pipe.state import SamplerState, SamplerView
+
+Array = npt.NDArray[Any]
+F32 = np.float32
+NEAREST = SamplerState(
+    Wrap.REPEAT, Wrap.REPEAT, Wrap.REPEAT, Filter.NEAREST, Filter.NEAREST, MipFilter.NONE
+)
+LINEAR = SamplerState(
+    Wrap.REPEAT, Wrap.REPEAT, Wrap.REPEAT, Filter.LINEAR, Filter.LINEAR, MipFilter.NONE
+)
+
+
+def texture(
+    format: str = "R8G8B8A8_UNORM",
+    width: int = 8,
+    height: int = 8,
+    target: Target = Target.TEXTURE_2D,
+    **more: Any,
+) -> HostResource:
+    desc = ResourceDesc(target, FORMATS[format], width, height, **more)
+    resource = create_resource(desc, ResourceLedger())
+    rng = np.random.default_rng(5)
+    for level in resource.storage:
+        level[...] = rng.integers(0, 256, level.shape, np.uint8)
+    resource.touch()
+    return resource
+
+
+def view_of(resource: HostResource, **more: Any) -> SamplerView:
+    desc = resource.desc
+    more.setdefault("target", desc.target)
+    more.setdefault("format", desc.format)
+    more.setdefault("last_level", desc.last_level)
+    more.setdefault("last_layer", desc.array_size - 1)
+    return SamplerView(resource, **more)
+
+
+def lanes(*values: float, dtype: Any = F32) -> Array:
+    return np.array(values, dtype)
+
+
+def test_units_are_cached_per_view_and_sampler() -> None:
+    resource = texture()
+    assert texture_unit(view_of(resource), NEAREST) is texture_unit(view_of(resource), NEAREST)
+    assert texture_unit(view_of(resource), NEAREST) is not texture_unit(view_of(resource), LINEAR)
+
+
+def test_a_write_shows_in_units_made_before() -> None:
+    for format in ("R8G8B8A8_UNORM", "B5G6R5_UNORM", "DXT1_RGBA"):
+        resource = texture(format)
+        unit = texture_unit(view_of(resource), LINEAR)
+        at = [lanes(0.3, 0.7), lanes(0.2, 0.9)]
+        before = np.array(unit.sample("tex", at, 2))
+        resource.storage[0][...] = 0
+        resource.touch()
+        after = np.array(unit.sample("tex", at, 2))
+        assert before.any()
+        assert not after[:3].any()
+
+
+def test_uniform_coordinates_give_uniform_results() -> None:
+    unit = texture_unit(view_of(texture()), LINEAR)
+    single = unit.sample("tex", [np.asarray(F32(0.4)), np.asarray(F32(0.1))], 64)
+    many = unit.sample("tex", [np.full(64, 0.4, F32), np.full(64, 0.1, F32)], 64)
+    for one, spread in zip(single, many, strict=True):
+        assert np.ndim(one) == 0
+        assert (spread == one).all()
+
+
+def test_mixed_uniform_and_varying_coordinates() -> None:
+    unit = texture_unit(view_of(texture()), LINEAR)
+    mixed = unit.sample("tex", [np.asarray(F32(0.4)), np.linspace(0, 1, 8, dtype=F32)], 8)
+    spread = unit.sample("tex", [np.full(8, 0.4, F32), np.linspace(0, 1, 8, dtype=F32)], 8)
+    for a, b in zip(mixed, spread, strict=True):
+        np.testing.assert_array_equal(np.broadcast_to(a, (8,)), b)
+
+
+@pytest.mark.parametrize("sampler", [NEAREST, LINEAR], ids=["nearest", "linear"])
+@pytest.mark.parametrize("wrap", Wrap, ids=lambda w: w.name)
+def test_any_coordinate_is_survived(sampler: SamplerState, wrap: Wrap) -> None:
+    filter = sampler.min_img_filter
+    state = SamplerState(wrap, wrap, wrap, filter, filter, MipFilter.NONE)
+    wild = lanes(np.nan, np.inf, -np.inf, 1e30, -1e30, 1e-40, -0.0, 3e9)
+    for format in ("R8G8B8A8_UNORM", "R32G32B32A32_FLOAT"):
+        for size in (8, 7):
+            resource = texture(format, size, size)
+            if "FLOAT" in format:
+                resource.view(0, F32)[...] = 0.5
+            unit = Unit(view_of(resource), state)
+            found = unit.sample("tex", [wild, wild[::-1].copy()], 8)
+            assert len(found) == 4
+
+
+def test_results_do_not_depend_on_how_lanes_are_chunked_or_strided() -> None:
+    rng = np.random.default_rng(3)
+    u, v = rng.random(1000).astype(F32) * 3 - 1, rng.random(1000).astype(F32) * 3 - 1
+    for format in ("R8G8B8A8_UNORM", "R16G16B16A16_UNORM", "R8G8B8A8_SRGB"):
+        unit = texture_unit(view_of(texture(format, 13, 7)), LINEAR)
+        whole = np.array(unit.sample("tex", [u, v], 1000))
+        parts = [unit.sample("tex", [u[i : i + 7], v[i : i + 7]], 7) for i in range(0, 994, 7)]
+        joined = np.concatenate([np.array(p) for p in parts], axis=1)
+        np.testing.assert_array_equal(joined.view(np.uint32), whole[:, :994].view(np.uint32))
+        strided = unit.sample("tex", [u[::3], v[::3]], u[::3].size)
+        np.testing.assert_array_equal(np.array(strided), whole[:, ::3])
+
+
+def test_fetch_outside_the_texture_reads_zero() -> None:
+    unit = texture_unit(view_of(texture(last_level=2)))
+    x = lanes(-1, 8, 0, 0, 3, 4, dtype=np.int32)
+    y = lanes(0, 0, -1, 8, 3, 3, dtype=np.int32)
+    lod = lanes(0, 0, 0, 0, 3, 1, dtype=np.int32)
+    found = np.array(unit.sample("txf", [x, y], 6, lod=lod))
+    assert not found.any()
+    inside = np.array(unit.sample("txf", [lanes(3, dtype=np.int32)] * 2, 1, lod=np.int32(1)))
+    assert inside.any()
+
+
+def test_sizes_by_target() -> None:
+    two = texture(width=16, height=8, last_level=3)
+    unit = texture_unit(view_of(two))
+    assert [int(e) for e in unit.sample("txs", [], 1, lod=np.int32(1))] == [8, 4]
+    assert [int(e) for e in unit.sample("txs", [], 1, lod=np.int32(9))] == [0, 0]
+    assert [int(e) for e in unit.sample("query_levels", [], 1)] == [4]
+    part = texture_unit(view_of(two, first_level=1, last_level=2))
+    assert [int(e) for e in part.sample("txs", [], 1)] == [8, 4]
+    assert [int(e) for e in part.sample("query_levels", [], 1)] == [2]
+    volume = texture(target=Target.TEXTURE_3D, depth=4)
+    assert [int(e) for e in texture_unit(view_of(volume)).sample("txs", [], 1)] == [8, 8, 4]
+    cubes = texture(target=Target.TEXTURE_CUBE_ARRAY, array_size=12)
+    assert [int(e) for e in texture_unit(view_of(cubes)).sample("txs", [], 1)] == [8, 8, 2]
+    rows = texture(target=Target.TEXTURE_1D_ARRAY, height=1, array_size=3)
+    assert [int(e) for e in texture_unit(view_of(rows)).sample("txs", [], 1)] == [8, 3]
+
+
+def test_views_swizzle() -> None:
+    resource = texture("R8G8B8A8_UNORM")
+    swizzle = (Swizzle.W, Swizzle.ONE, Swizzle.X, Swizzle.ZERO)
+    at = [lanes(0.1, 0.6), lanes(0.9, 0.3)]
+    for sampler in (NEAREST, LINEAR):
+        plain = texture_unit(view_of(resource), sampler).sample("tex", at, 2)
+        mixed = texture_unit(view_of(resource, swizzle=swizzle), sampler).sample("tex", at, 2)
+        np.testing.assert_array_equal(mixed[0], plain[3])
+        np.testing.assert_array_equal(mixed[2], plain[0])
+        assert np.all(mixed[1] == 1)
+        assert np.all(mixed[3] == 0)
+
+
+def test_luminance_and_alpha_formats_replicate() -> None:
+    at = [lanes(0.1, 0.6), lanes(0.9, 0.3)]
+    light = texture_unit(view_of(texture("L8A8_UNORM")), LINEAR).sample("tex", at, 2)
+    np.testing.assert_array_equal(light[0], light[2])
+    assert (light[3] != light[0]).any()
+    alpha = texture_unit(view_of(texture("A8_UNORM")), NEAREST).sample("tex", at, 2)
+    assert not np.any(alpha[0])
+    assert np.all(alpha[3] > 0)
+
+
+def test_buffer_textures_fetch_a_range() -> None:
+    resource = create_resource(
+        ResourceDesc(Target.BUFFER, FORMATS["R8_UNORM"], 64), ResourceLedger()
+    )
+    resource.storage[0].reshape(-1).view(np.float32)[...] = np.arange(16)
+    view = SamplerView(
+        resource, FORMATS["R32G32_FLOAT"], Target.BUFFER, buffer_offset=8, buffer_size=24
+    )
+    unit = texture_unit(view)
+    found = unit.sample("txf", [lanes(0, 2, 3, -1, dtype=np.int32)], 4)
+    assert found[0].tolist() == [2, 6, 0, 0]
+    assert found[1].tolist() == [3, 7, 0, 0]
+    assert [int(e) for e in unit.sample("txs", [], 1)] == [3]
+
+
+def test_stencil_is_sampled_as_unsigned_integers() -> None:
+    resource = texture("Z24_UNORM_S8_UINT")
+    resource.view(0, np.uint32)[...] = np.uint32(0xAB000000)
+    unit = texture_unit(view_of(resource, sample_stencil=True), NEAREST)
+    found = unit.sample("tex", [lanes(0.5, 0.1), lanes(0.5, 0.1)], 2)
+    assert found[0].dtype == np.uint32
+    assert found[0].tolist() == [0xAB, 0xAB]
+
+
+def test_integer_formats_keep_their_bits() -> None:
+    resource = texture("R32G32B32A32_SINT")
+    unit = texture_unit(view_of(resource), NEAREST)
+    found = unit.sample("txf", [lanes(3, dtype=np.int32), lanes(5, dtype=np.int32)], 1)
+    expected = resource.view(0, np.int32)[0, 5, 12:16]
+    assert [int(c[0]) for c in found] == expected.tolist()
+    assert found[0].dtype == np.int32
+
+
+def test_multisampled_textures_are_fetched_by_sample() -> None:
+    resource = texture("R32_UINT", 4, 4, samples=4)
+    unit = texture_unit(view_of(resource))
+    x, sample = lanes(1, 1, 1, dtype=np.int32), lanes(0, 3, 4, dtype=np.int32)
+    y = lanes(2, 2, 2, dtype=np.int32)
+    found = unit.sample("txf_ms", [x, y], 3, sample_index=sample)[0]
+    words = resource.view(0, np.uint32)
+    assert found.tolist() == [int(words[0, 2, 1]), int(words[3, 2, 1]), 0]
+
+
+def test_cube_arrays_select_a_cube() -> None:
+    resource = texture("R8_UNORM", 4, 4, Target.TEXTURE_CUBE_ARRAY, array_size=12)
+    for layer in range(12):
+        resource.storage[0][layer] = layer
+    unit = texture_unit(view_of(resource), NEAREST)
+    direction = [lanes(1, -1, 0, 0), lanes(0, 0, 1, 0), lanes(0, 0, 0, -1), lanes(0, 1, 1, 7)]
+    found = unit.sample("tex", direction, 4)[0] * 255
+    assert np.rint(found).tolist() == [0, 7, 8, 11]
+
+
+def test_a_view_of_one_layer_and_level() -> None:
+    resource = texture("R8_UNORM", 8, 8, Target.TEXTURE_2D_ARRAY, array_size=3, last_level=2)
+    for level in range(3):
+        for layer in range(3):
+            resource.storage[level][layer] = 10 * level + layer
+    view = view_of(
+        resource,
+        target=Target.TEXTURE_2D,
+        first_level=1,
+        last_level=2,
+        first_layer=2,
+        last_layer=2,
+    )
+    unit = texture_unit(view, NEAREST)
+    found = unit.sample("tex", [lanes(0.2, 0.7), lanes(0.2, 0.7)], 2)[0] * 255
+    assert np.rint(found).tolist() == [12, 12]
+    fetched = unit.sample("txf", [lanes(0, dtype=np.int32)] * 2, 1, lod=np.int32(1))[0] * 255
+    assert np.rint(fetched).tolist() == [22]
+
+
+def test_needs_lod_says_whether_derivatives_matter() -> None:
+    resource = texture(last_level=3)
+    mipmapped = SamplerState(min_mip_filter=MipFilter.LINEAR)
+    assert Unit(view_of(resource), mipmapped).needs_lod
+    assert not Unit(view_of(resource), LINEAR).needs_lod
+    assert not Unit(view_of(resource, last_level=0), LINEAR).needs_lod
+    different = SamplerState(
+        min_img_filter=Filter.NEAREST, mag_img_filter=Filter.LINEAR, min_mip_filter=MipFilter.NONE
+    )
+    assert Unit(view_of(resource), different).needs_lod
+
+
+def test_depth_comparison_comes_before_the_swizzle() -> None:
+    resource = texture("Z32_FLOAT")
+    resource.view(0, F32)[...] = 0.5
+    for filter in Filter:
+        state = SamplerState(
+            min_img_filter=filter,
+            mag_img_filter=filter,
+            min_mip_filter=MipFilter.NONE,
+            compare_enabled=True,
+            compare_func=CompareFunc.GREATER,
+        )
+        alpha = view_of(resource, swizzle=(Swizzle.ZERO,) * 3 + (Swizzle.X,))
+        at, reference = [lanes(0.1, 0.2)] * 2, lanes(0.4, 0.6)
+        found = Unit(alpha, state).sample("tex", at, 2, compare=reference)
+        assert [float(np.max(c)) for c in found[:3]] == [0, 0, 0]
+        assert found[3].tolist() == [0, 1]
+        depth = Unit(alpha, state).sample("tex", at, 2)
+        assert depth[3].tolist() == [0.5, 0.5]
