@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help conformance test lint types unit fuzz format bench clean
+.PHONY: help conformance test lint types unit fuzz installed format bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -33,6 +33,9 @@ unit: $(READY)  ## pytest, one worker per core
 
 fuzz: $(READY)  ## throw a minute of mutated and random shaders at the GLSL front end
 	$(BIN)/python bench/glsl_fuzz.py --count 1000000 --seconds 60 --link
+
+installed:  ## build the wheel, install it outside the checkout, and use it there
+	PYTHON=$(PYTHON) .ci/installed
 
 format: $(READY)  ## rewrite the tree in the house format
 	$(BIN)/ruff check --fix --quiet .
