@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import importlib
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any, Self
 from weakref import WeakSet
 
 from gallette.compiler import debug as debug_flags
@@ -18,7 +19,7 @@ from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Stage
 from gallette.pipe.caps import Caps
 from gallette.pipe.interface import Context as PipeContext
-from gallette.pipe.interface import Handle, Screen
+from gallette.pipe.interface import Screen
 from gallette.pipe.loader import create_screen
 from gallette.pipe.resource import LeakError
 from gallette.pipe.state import DepthStencilAlphaState, FramebufferState, RasterizerState
@@ -33,8 +34,12 @@ from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.fragment_ops import FragmentState
 from gallette.state_tracker.drawing.lowering import lowers_anything
 from gallette.state_tracker.drawing.rasterization import RasterState
-from gallette.state_tracker.drawing.validate import StateCache
-from gallette.state_tracker.entry_points.abi import EntryPoints
+from gallette.state_tracker.entry_points import abi
+from gallette.state_tracker.entry_points.current import (
+    current_context,
+    forget_context,
+    set_current,
+)
 from gallette.state_tracker.entry_points.dispatch import bind_method
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import GLError, invalid_operation
@@ -42,23 +47,22 @@ from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 from gallette.state_tracker.entry_points.interface import GLInterface
 from gallette.state_tracker.entry_points.registry import implementation
 from gallette.state_tracker.limits import Limits
+from gallette.state_tracker.objects import NameTable
 from gallette.state_tracker.pixel_data.pixels import PackState
 from gallette.state_tracker.queries import QueryState
 from gallette.state_tracker.shading.feedback import FeedbackState
 from gallette.state_tracker.shading.pipelines import PipelineState
 from gallette.state_tracker.shading.programs import ProgramState
+from gallette.state_tracker.share import Caches, ShareGroup
 from gallette.state_tracker.sync import SyncState
 from gallette.state_tracker.targets.framebuffers import FramebufferBindings
 from gallette.state_tracker.targets.renderbuffers import RenderbufferState
 from gallette.state_tracker.texturing.images import ImageUnit
-from gallette.state_tracker.texturing.texture_objects import SamplerTable
+from gallette.state_tracker.texturing.texture_objects import SamplerObject
 from gallette.state_tracker.texturing.textures import TextureState
 from gallette.state_tracker.vertices.buffers import BufferState
 from gallette.state_tracker.vertices.vertex_arrays import ArrayState
 from gallette.state_tracker.vertices.vertex_input import VertexInput
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Context", "live_contexts"]
 
@@ -98,38 +102,6 @@ def live_contexts() -> list[Context]:
 STAGES = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage.FRAGMENT)
 
 
-class Caches:
-    """The driver's state objects, one cache per kind."""
-
-    def __init__(self, ctx: Context):
-        pipe = ctx.pipe
-        self.blend = StateCache(
-            pipe.create_blend_state, pipe.bind_blend_state, pipe.delete_blend_state
-        )
-        self.rasterizer = StateCache(
-            pipe.create_rasterizer_state,
-            pipe.bind_rasterizer_state,
-            pipe.delete_rasterizer_state,
-        )
-        self.depth_stencil = StateCache(
-            pipe.create_depth_stencil_alpha_state,
-            pipe.bind_depth_stencil_alpha_state,
-            pipe.delete_depth_stencil_alpha_state,
-        )
-        self.sampler = StateCache(
-            pipe.create_sampler_state, lambda handle: None, pipe.delete_sampler_state
-        )
-        self.vertex_elements = StateCache(
-            pipe.create_vertex_elements_state,
-            lambda handle: None,
-            pipe.delete_vertex_elements_state,
-        )
-
-    def clear(self) -> None:
-        for cache in vars(self).values():
-            cache.clear()
-
-
 class Context(GLInterface):
     """An OpenGL context on a pipe driver."""
 
@@ -143,13 +115,14 @@ class Context(GLInterface):
     error: int
     dirty: int
     caches: Caches
+    group: ShareGroup
     debug: DebugState
     feedback: FeedbackState
     buffers: BufferState
     arrays: ArrayState
     immediate: ImmediateState
     textures: TextureState
-    samplers: SamplerTable
+    samplers: NameTable[SamplerObject]
     images: list[ImageUnit]
     renderbuffers: RenderbufferState
     framebuffers: FramebufferBindings
@@ -174,15 +147,21 @@ class Context(GLInterface):
         debug: bool = False,
         size: tuple[int, int] | None = None,
         samples: int = 0,
+        share: Context | None = None,
+        screen: Screen | None = None,
         **options: Any,
     ):
+        """`share` is a context whose objects this one sees too, `screen` one to be made on."""
         if profile not in ("core", "compat", "es"):
             raise GalletteError(f"unknown profile {profile!r} (core, compat or es)")
         self.profile, self.requested_version = profile, version
         self.driver = driver
         self._print_calls = debug_flags.is_set("gl:calls")
         self._print_errors = debug_flags.is_set("gl:errors")
-        self.screen = create_screen(driver, **options)
+        self._owns_screen = screen is None and share is None
+        if share is not None:
+            screen = share.screen
+        self.screen = screen if screen is not None else create_screen(driver, **options)
         self.caps = self.screen.caps
         self.lowers = lowers_anything(self.caps)
         self.full_rasterizer, self.full_depth_stencil = RasterizerState(), DepthStencilAlphaState()
@@ -198,10 +177,12 @@ class Context(GLInterface):
         self.error = GL.NO_ERROR
         self.dirty = Dirty.ALL
         self.released = self.lost = False
-        self.pipe = self.screen.context_create()
+        self.group = share.group if share is not None else ShareGroup(self.screen)
+        self.pipe, self.caches = self.group.pipe, self.group.caches
+        self.bound_shaders = self.group.bound_shaders
+        self.calls = abi.CallTable(self)
+        self._entered: list[Context | None] = []
         self.pipe_framebuffer = FramebufferState()
-        self.bound_shaders: dict[Stage, Handle] = {}
-        self.caches = Caches(self)
         self.hints: dict[int, int] = {}
         self.pack, self.unpack = PackState(), PackState()
         self.debug = DebugState(debug)
@@ -210,9 +191,9 @@ class Context(GLInterface):
         self.arrays = ArrayState(self)
         self.immediate = ImmediateState(self)
         self.textures = TextureState(self)
-        self.samplers = SamplerTable()
+        self.samplers = self.group.table("sampler")
         self.images = [ImageUnit() for _ in range(self.caps.max_shader_images)]
-        self.renderbuffers = RenderbufferState()
+        self.renderbuffers = RenderbufferState(self)
         self.framebuffers = FramebufferBindings(self, size, samples)
         self.fragment = FragmentState()
         self.raster = RasterState(self)
@@ -223,10 +204,11 @@ class Context(GLInterface):
         self.pipelines = PipelineState()
         self.fixed_function = FixedFunction(self)
         self.queries = QueryState()
-        self.syncs = SyncState()
+        self.syncs = self.group.syncs
         self.vertex_input = VertexInput(self)
-        self.entry_points = EntryPoints(self)
+        self.group.join(self)
         _LIVE.add(self)
+        self.make_current()
 
     # -- entry points ----------------------------------------------------------------------------
 
@@ -251,7 +233,21 @@ class Context(GLInterface):
         return not (function.compat_only and not self.is_compat)
 
     def load_opengl_function(self, name: str) -> int:
-        return self.entry_points.address(name)
+        function = abi.known(name)
+        return abi.address(name) if function is not None and self.has_function(function) else 0
+
+    def guarded(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        """A method as C may call it: contexts that share objects take turns with the pipe."""
+        group = self.group
+        if not group.crowded:
+            return method
+
+        def call(*args: Any) -> Any:
+            with group.lock:
+                group.take(self)
+                return method(*args)
+
+        return call
 
     def record_error(self, error: GLError, function: Function) -> None:
         """The first error stays until glGetError asks for it; debug output hears of all."""
@@ -288,7 +284,23 @@ class Context(GLInterface):
     # -- life ------------------------------------------------------------------------------------
 
     def make_current(self) -> None:
-        """Nothing to do: our entry points belong to their context."""
+        """C pointers called by this thread mean this context from now on.
+
+        Python's methods name their context and work without, except that contexts which share
+        objects must be current when they are used.
+        """
+        set_current(self)
+        self.group.take(self)
+
+    def __enter__(self) -> Self:
+        self._entered.append(current_context())
+        self.make_current()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        before = self._entered.pop() if self._entered else None
+        if before is not None and not before.released:
+            before.make_current()
 
     def release(self) -> None:
         """Destroy every object of the context, then the driver's context.
@@ -297,7 +309,9 @@ class Context(GLInterface):
         """
         if self.released:
             return
+        self.group.take(self)
         self.released = True
+        forget_context(self)
         pipe = self.pipe
         self.programs.use(None)
         for stage, handle in self.bound_shaders.items():
@@ -315,6 +329,7 @@ class Context(GLInterface):
             pipe.set_stream_output_targets([])
         pipe.set_framebuffer_state(FramebufferState())
         self.vertex_input.release()
+        last = self.group.leave(self)
         for topic in (
             self.attrib_stack,
             self.pipelines,
@@ -331,9 +346,12 @@ class Context(GLInterface):
             topic.release_all()
         for image in self.images:
             image.clear()
-        self.samplers.clear()
-        self.caches.clear()
-        pipe.destroy()
+        if last:
+            self.group.end()
+        if last and self._owns_screen:
+            self._end_screen()
+
+    def _end_screen(self) -> None:
         live = self.screen.resources.live
         self.screen.destroy()
         if live:

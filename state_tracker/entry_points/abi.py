@@ -1,8 +1,10 @@
-"""Our GL as C function pointers, for programs that expect an OpenGL library (moderngl does).
+"""Our GL as C function pointers, for programs that expect an OpenGL library.
 
-Every pointer is a ctypes callback around the very method Python callers use. Nothing may escape
-into C: an exception becomes a GL error, and one that is not a deliberate `GalletteError` is a bug
-here, so its traceback is printed (once per entry point).
+There is one pointer per function and process, made when it is first asked for. What it does depends
+on the calling thread's current context (`current.py`): the pointer looks the function up in that
+context's `CallTable`, which holds the very methods Python callers use. Nothing may escape into C:
+an exception becomes a GL error, and one that is not a deliberate `GalletteError` is a bug here, so
+its traceback is printed (once per entry point). Without a current context a call does nothing.
 """
 
 from __future__ import annotations
@@ -10,10 +12,12 @@ from __future__ import annotations
 import ctypes
 import sys
 import traceback
+from _thread import get_ident
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.errors import GalletteError
+from gallette.state_tracker.entry_points.current import CALL_TABLES, current_context
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import GLError
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
@@ -21,72 +25,102 @@ from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["EntryPoints"]
+__all__ = ["CallTable", "address", "known"]
+
+_POINTERS: dict[str, Any] = {}
+_REPORTED: set[str] = set()
+_STRINGS: dict[str, Any] = {}
 
 
-class EntryPoints:
-    """The C function pointers of one context, made when asked for and kept alive with it."""
+def known(c_name: str) -> Function | None:
+    """The table's entry of `glSomething`, implemented or not."""
+    name = c_name.removeprefix("gl")
+    return FUNCTIONS[name] if name in FUNCTIONS and name != c_name else None
+
+
+def address(c_name: str) -> int:
+    """The address of `glSomething` for every context; 0 if OpenGL has no such function."""
+    pointer = _POINTERS.get(c_name)
+    if pointer is None:
+        function = known(c_name)
+        if function is None:
+            return 0
+        pointer = ctypes.CFUNCTYPE(function.restype, *function.argtypes)(_entry_point(function))
+        _POINTERS[c_name] = pointer
+    return ctypes.cast(pointer, ctypes.c_void_p).value or 0
+
+
+class CallTable(dict[str, Callable[..., Any]]):
+    """What the C pointers call in one context: the methods, made when first called."""
 
     def __init__(self, context: Context):
+        super().__init__()
         self._context = context
-        self._pointers: dict[str, Any] = {}
-        self._strings: dict[str, Any] = {}
-        self._reported: set[str] = set()
-        self.failures: list[BaseException] = []
 
-    def address(self, c_name: str) -> int:
-        """The address of `glSomething`; 0 if this context has no such function."""
-        pointer = self._pointers.get(c_name)
-        if pointer is None:
-            function = self._find(c_name)
-            if function is None:
-                return 0
-            pointer = ctypes.CFUNCTYPE(function.restype, *function.argtypes)(self._guard(function))
-            self._pointers[c_name] = pointer
-        return ctypes.cast(pointer, ctypes.c_void_p).value or 0
+    def __missing__(self, c_name: str) -> Callable[..., Any]:
+        function = known(c_name)
+        assert function is not None
+        made = self[c_name] = self._context.guarded(_method(self._context, function))
+        return made
 
-    def _find(self, c_name: str) -> Function | None:
-        name = c_name.removeprefix("gl")
-        if not c_name.startswith("gl") or name not in FUNCTIONS:
-            return None
-        function = FUNCTIONS[name]
-        return function if self._context.has_function(function) else None
 
-    def _string(self, text: str) -> int:
-        """GL keeps the strings it returns: so do we."""
-        buffer = self._strings.get(text)
-        if buffer is None:
-            buffer = self._strings[text] = ctypes.create_string_buffer(text.encode())
-        return ctypes.addressof(buffer)
+def _method(context: Context, function: Function) -> Callable[..., Any]:
+    """The Python method with its result as C wants it."""
+    method: Callable[..., Any] = getattr(context, function.method)
+    if function.result != "const ubyte*":
+        return method
 
-    def _guard(self, function: Function) -> Callable[..., Any]:
-        context = self._context
-        method = getattr(context, function.method)
-        returns_text = function.result == "const ubyte*"
-        returns_nothing = function.restype is None
+    def text(*args: Any) -> int:
+        result = method(*args)
+        return _string(result) if isinstance(result, str) else result or 0
 
-        def call(*args: Any) -> Any:
-            try:
-                result = method(*args)
-            except BaseException as error:
-                self._failed(function, error)
-                result = 0
-            if returns_nothing:
-                return None
-            if returns_text and isinstance(result, str):
-                return self._string(result)
-            return result or 0
+    return text
 
-        return call
 
-    def _failed(self, function: Function, error: BaseException) -> None:
-        self.failures.append(error)
-        code = GL.OUT_OF_MEMORY if isinstance(error, MemoryError) else GL.INVALID_OPERATION
-        self._context.record_error(GLError(code, str(error)), function)
-        if function.name not in self._reported:
-            self._reported.add(function.name)
-            if isinstance(error, GalletteError):
-                print(f"gallette: {function.c_name}: {error}", file=sys.stderr)
-            else:
-                print(f"gallette: bug in {function.c_name}:", file=sys.stderr)
-                traceback.print_exception(error, file=sys.stderr)
+def _entry_point(function: Function) -> Callable[..., Any]:
+    """What C calls. Results of functions without one are ignored, so only the others differ."""
+    name, tables, no_table = function.c_name, CALL_TABLES, _NoContext()
+
+    def call(*args: Any) -> None:
+        try:
+            tables.get(get_ident(), no_table)[name](*args)
+        except BaseException as error:
+            _failed(function, error)
+
+    def answer(*args: Any) -> Any:
+        try:
+            return tables.get(get_ident(), no_table)[name](*args) or 0
+        except BaseException as error:
+            _failed(function, error)
+            return 0
+
+    return call if function.restype is None else answer
+
+
+class _NoContext(dict[str, Callable[..., Any]]):
+    """The call table of a thread without a context: everything does nothing."""
+
+    def __missing__(self, c_name: str) -> Callable[..., Any]:
+        return lambda *args: 0
+
+
+def _string(text: str) -> int:
+    """GL keeps the strings it returns: so do we."""
+    buffer = _STRINGS.get(text)
+    if buffer is None:
+        buffer = _STRINGS[text] = ctypes.create_string_buffer(text.encode())
+    return ctypes.addressof(buffer)
+
+
+def _failed(function: Function, error: BaseException) -> None:
+    code = GL.OUT_OF_MEMORY if isinstance(error, MemoryError) else GL.INVALID_OPERATION
+    context = current_context()
+    if context is not None:
+        context.record_error(GLError(code, str(error)), function)
+    if function.name not in _REPORTED:
+        _REPORTED.add(function.name)
+        if isinstance(error, GalletteError):
+            print(f"gallette: {function.c_name}: {error}", file=sys.stderr)
+        else:
+            print(f"gallette: bug in {function.c_name}:", file=sys.stderr)
+            traceback.print_exception(error, file=sys.stderr)

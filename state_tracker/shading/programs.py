@@ -161,7 +161,7 @@ class Executable:
         for shader in self.linked.shaders.values():
             shader.unref()
         self.linked.shaders.clear()
-        self.ctx.dirty |= Dirty.PROGRAM
+        self.ctx.group.mark(Dirty.PROGRAM)
 
 
 class ProgramObject(GLObject):
@@ -218,9 +218,10 @@ class ProgramObject(GLObject):
         version = max((c.language.version for c in compiled), default=110)
         self._replace(Executable(ctx, linked, version))
         self.link_ok = True
-        if ctx.programs.current is self:
-            ctx.programs.executable = self.executable
-        ctx.dirty |= Dirty.ALL
+        for user in ctx.group.contexts:
+            if user.programs.current is self:
+                user.programs.executable = self.executable
+            user.dirty |= Dirty.ALL
 
     def _replace(self, executable: Executable | None) -> None:
         old, self.executable = self.executable, executable
@@ -250,7 +251,7 @@ class ProgramState:
 
     def __init__(self, ctx: Context):
         self._ctx = ctx
-        self.names: NameTable[ShaderObject | ProgramObject] = NameTable("shader or program")
+        self.names: NameTable[ShaderObject | ProgramObject] = ctx.group.table("shader or program")
         self.current: ProgramObject | None = None
         self.executable: Executable | None = None
         self.stages: dict[Stage, Executable] = {}
@@ -346,9 +347,3 @@ class ProgramState:
             self.current = swap(self.current, None)
             self.executable = None
         self.stages = {}
-        programs = [p for p in self.names.values() if isinstance(p, ProgramObject)]
-        for program in programs:
-            program.destroy()
-        for item in self.names.values():
-            if isinstance(item, ShaderObject):
-                item.drop()

@@ -51,13 +51,12 @@ class Renderbuffer(GLObject):
 class RenderbufferState:
     """Names, and the bound renderbuffer."""
 
-    def __init__(self) -> None:
-        self.names: NameTable[Renderbuffer] = NameTable("renderbuffer")
+    def __init__(self, ctx: Context) -> None:
+        self.names: NameTable[Renderbuffer] = ctx.group.table("renderbuffer")
         self.bound: Renderbuffer | None = None
 
     def release_all(self) -> None:
         self.bound = swap(self.bound, None)
-        self.names.clear()
 
 
 @entry

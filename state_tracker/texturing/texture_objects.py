@@ -14,7 +14,7 @@ from gallette.state_tracker.entry_points.errors import (
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets, to_int
-from gallette.state_tracker.objects import GLObject, NameTable
+from gallette.state_tracker.objects import GLObject
 from gallette.state_tracker.texturing.sampling import SamplerParams, check_multisample
 from gallette.state_tracker.texturing.texture_targets import TARGETS, texture_target
 from gallette.state_tracker.texturing.textures import SWIZZLES, TextureObject, current
@@ -33,13 +33,6 @@ class SamplerObject(GLObject):
     def __init__(self, name: int):
         super().__init__(name)
         self.params = SamplerParams()
-
-
-class SamplerTable(NameTable[SamplerObject]):
-    """Sampler names exist as objects from glGenSamplers on."""
-
-    def __init__(self) -> None:
-        super().__init__("sampler")
 
 
 # -- names and binding ---------------------------------------------------------------------------

@@ -109,7 +109,7 @@ class TextureObject(GLObject):
         """Images or level range changed: derived things must be looked at again."""
         self._views.clear()
         self._complete.clear()
-        self.ctx.dirty |= Dirty.TEXTURES | Dirty.FRAMEBUFFER | Dirty.IMAGES
+        self.ctx.group.mark(Dirty.TEXTURES | Dirty.FRAMEBUFFER | Dirty.IMAGES)
 
     def define(self, face: int, level: int, image: TexImage) -> None:
         """Give a level new storage of the image's size and format; contents are undefined."""
@@ -434,7 +434,7 @@ class TextureState:
     active: int
 
     def __init__(self, ctx: Context):
-        self.names: NameTable[TextureObject] = NameTable("texture")
+        self.names: NameTable[TextureObject] = ctx.group.table("texture")
         self.defaults = {value: TextureObject(0, info, ctx) for value, info in TARGETS.items()}
         self.units = [
             TextureUnit(self.defaults) for _ in range(ctx.limits.max_combined_texture_units)
@@ -488,7 +488,6 @@ class TextureState:
             if unit.sampler is not None:
                 unit.sampler.release()
                 unit.sampler = None
-        self.names.clear()
         for texture in self.defaults.values():
             texture.release()
         for view in self._dummies.values():

@@ -123,8 +123,8 @@ class BufferObject(GLObject):
                     self.size = 0
                     raise out_of_memory(f"no room for a buffer of {size} bytes") from None
             self.size = size
-            self.ctx.dirty |= HOLDERS
-            self.ctx.buffers.epoch += 1
+            self.ctx.group.mark(HOLDERS)
+            self.ctx.group.epoch += 1
         if size and data is not None:
             self.write(0, read_bytes(data, size))
 
@@ -147,14 +147,14 @@ class BufferObject(GLObject):
         transfer = self.ctx.pipe.transfer_map(self.resource, 0, flags, Box(offset, width=length))
         address = int(transfer.data.ctypes.data)
         self.mapping = Mapping(transfer, offset, length, access, address)
-        self.ctx.buffers.mapped += 1
+        self.ctx.group.mapped += 1
         return address
 
     def unmap(self) -> None:
         if self.mapping is not None:
             self.ctx.pipe.transfer_unmap(self.mapping.transfer)
             self.mapping = None
-            self.ctx.buffers.mapped -= 1
+            self.ctx.group.mapped -= 1
 
     @property
     def blocked(self) -> bool:
@@ -208,20 +208,17 @@ class BufferState:
 
     def __init__(self, ctx: Context):
         limits = ctx.limits
-        self.names: NameTable[BufferObject] = NameTable("buffer")
+        self.names: NameTable[BufferObject] = ctx.group.table("buffer")
         self.bound: dict[int, BufferObject | None] = dict.fromkeys(TARGETS)
         self.uniform = [IndexedBinding() for _ in range(limits.max_uniform_buffer_bindings)]
         self.storage = [IndexedBinding() for _ in range(limits.max_storage_buffer_bindings)]
         self.atomic = [IndexedBinding() for _ in range(limits.max_atomic_buffer_bindings)]
-        self.mapped = 0  # how many buffers are mapped now
-        self.epoch = 0  # grows whenever some buffer gets other storage
 
     def release_all(self) -> None:
         for target in self.bound:
             self.bound[target] = swap(self.bound[target], None)
         for binding in (*self.uniform, *self.storage, *self.atomic):
             binding.set(None)
-        self.names.clear()
 
 
 INDEXED_DIRTY: dict[int, int] = {

@@ -90,9 +90,9 @@ class VertexInput:
         ctx = self._ctx
         vao = ctx.arrays.current
         layout = vao.layouts.get(inputs)
-        if layout is None or layout.epoch != ctx.buffers.epoch:
+        if layout is None or layout.epoch != ctx.group.epoch:
             layout = vao.layouts[inputs] = self._derive(vao, inputs)
-        if layout.blocked and ctx.buffers.mapped and self._mapped(vao):
+        if layout.blocked and ctx.group.mapped and self._mapped(vao):
             raise invalid_operation("a vertex buffer is mapped")
         if layout.elements is not self._elements:
             ctx.pipe.bind_vertex_elements_state(layout.elements)
@@ -120,6 +120,10 @@ class VertexInput:
             finally:
                 for resource in temporary:
                     resource.unref()
+
+    def unbind(self) -> None:
+        """Somebody else used the pipe: nothing of ours is bound any more."""
+        self._bound = self._elements = None
 
     def release(self) -> None:
         self._ctx.pipe.set_vertex_buffers(())
@@ -190,7 +194,7 @@ class VertexInput:
         handle = ctx.caches.vertex_elements.get(tuple(elements))
         blocked = any(b.buffer is not None for b in vao.bindings)
         return Layout(
-            ctx.buffers.epoch, handle, tuple(buffers), tuple(clients), blocked, uses_current
+            ctx.group.epoch, handle, tuple(buffers), tuple(clients), blocked, uses_current
         )
 
     def _current_buffer(self) -> Resource:

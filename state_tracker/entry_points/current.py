@@ -1,0 +1,44 @@
+"""Which context a thread means when it calls OpenGL through a C pointer.
+
+C programs never name a context: each thread has a current one. A thread is told by its identifier
+and not by `threading.local`, because a thread that was not started by Python loses its locals at
+the end of every callback. `call_tables` holds what the entry points look up, one dictionary per
+thread that has a context: name of the C function -> what to call (see `abi.py`).
+"""
+
+from __future__ import annotations
+
+from _thread import get_ident
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.context import Context
+
+__all__ = ["CALL_TABLES", "current_context", "forget_context", "set_current"]
+
+CALL_TABLES: dict[int, dict[str, Callable[..., Any]]] = {}
+_CONTEXTS: dict[int, Context] = {}
+
+
+def current_context() -> Context | None:
+    """The calling thread's current context."""
+    return _CONTEXTS.get(get_ident())
+
+
+def set_current(context: Context | None) -> None:
+    """Make a context (or none) the calling thread's current one."""
+    thread = get_ident()
+    if context is None:
+        _CONTEXTS.pop(thread, None)
+        CALL_TABLES.pop(thread, None)
+    else:
+        _CONTEXTS[thread] = context
+        CALL_TABLES[thread] = context.calls
+
+
+def forget_context(context: Context) -> None:
+    """A destroyed context is current nowhere."""
+    for thread in [t for t, c in _CONTEXTS.items() if c is context]:
+        _CONTEXTS.pop(thread, None)
+        CALL_TABLES.pop(thread, None)

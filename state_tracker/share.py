@@ -1,0 +1,128 @@
+"""What contexts share: a group of one context, or of several that see the same objects.
+
+A group owns the driver's context (the pipe) and the names of everything OpenGL shares: buffers,
+textures, samplers, renderbuffers, shaders, programs and sync objects. Its contexts take turns with
+the pipe, so a shared object needs nothing special: its driver objects are good in every context of
+the group. Who draws takes the pipe over, finds all its state dirty and binds it again; a context
+that is alone never notices. State objects and shaders bound in the pipe are remembered here, where
+the pipe is.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from gallette.compiler.nir.ir import Stage
+from gallette.pipe.interface import Context as PipeContext
+from gallette.pipe.interface import Handle, Screen
+from gallette.pipe.state import FramebufferState
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.drawing.validate import StateCache
+from gallette.state_tracker.objects import NameTable
+from gallette.state_tracker.sync import SyncState
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.context import Context
+
+__all__ = ["Caches", "ShareGroup"]
+
+
+class Caches:
+    """The driver's state objects, one cache per kind."""
+
+    def __init__(self, pipe: PipeContext):
+        def nothing(handle: Handle) -> None:
+            pass
+
+        self.blend = StateCache(
+            pipe.create_blend_state, pipe.bind_blend_state, pipe.delete_blend_state
+        )
+        self.rasterizer = StateCache(
+            pipe.create_rasterizer_state,
+            pipe.bind_rasterizer_state,
+            pipe.delete_rasterizer_state,
+        )
+        self.depth_stencil = StateCache(
+            pipe.create_depth_stencil_alpha_state,
+            pipe.bind_depth_stencil_alpha_state,
+            pipe.delete_depth_stencil_alpha_state,
+        )
+        self.sampler = StateCache(pipe.create_sampler_state, nothing, pipe.delete_sampler_state)
+        self.vertex_elements = StateCache(
+            pipe.create_vertex_elements_state, nothing, pipe.delete_vertex_elements_state
+        )
+
+    def clear(self) -> None:
+        for cache in vars(self).values():
+            cache.clear()
+
+
+class ShareGroup:
+    """The pipe, the shared names, and the contexts that use them."""
+
+    def __init__(self, screen: Screen):
+        self.screen = screen
+        self.pipe = screen.context_create()
+        self.caches = Caches(self.pipe)
+        self.bound_shaders: dict[Stage, Handle] = {}
+        self.contexts: list[Context] = []
+        self.owner: Context | None = None
+        self.lock = threading.RLock()
+        self.names: dict[str, NameTable[Any]] = {}
+        self.syncs = SyncState()
+        self.mapped = 0  # how many buffers are mapped now
+        self.epoch = 0  # grows whenever some buffer gets other storage
+
+    def table(self, kind: str) -> NameTable[Any]:
+        """The names of one kind of shared object."""
+        return self.names.setdefault(kind, NameTable(kind))
+
+    def join(self, context: Context) -> None:
+        self.contexts.append(context)
+        for other in self.contexts if len(self.contexts) == 2 else [context]:
+            other.calls.clear()  # made again, guarded if there are several
+
+    def leave(self, context: Context) -> bool:
+        """A context ends; True if it was the last, which ends the group."""
+        self.contexts.remove(context)
+        self.owner = None
+        return not self.contexts
+
+    def end(self) -> None:
+        """The last context is gone: delete what is still named, then the pipe."""
+        from gallette.state_tracker.shading.programs import ProgramObject, ShaderObject
+
+        for item in list(self.table("shader or program").values()):
+            if isinstance(item, ProgramObject):
+                item.destroy()
+        for item in self.table("shader or program").values():
+            if isinstance(item, ShaderObject):
+                item.drop()
+        for kind in ("renderbuffer", "texture", "buffer", "sampler"):
+            self.table(kind).clear()
+        self.caches.clear()
+        self.pipe.destroy()
+
+    @property
+    def crowded(self) -> bool:
+        """Must a call make sure that the pipe is its context's?"""
+        return len(self.contexts) > 1
+
+    def mark(self, flags: int) -> None:
+        """A shared object changed: every context looks again."""
+        for context in self.contexts:
+            context.dirty |= flags
+
+    def take(self, context: Context) -> None:
+        """Give the pipe to a context: nothing of its state is bound now."""
+        if self.owner is context:
+            return
+        if self.owner is not None:
+            self.pipe.flush()
+        self.owner = context
+        if self.crowded:
+            context.pipe_framebuffer = FramebufferState()
+            self.pipe.set_framebuffer_state(context.pipe_framebuffer)
+            context.vertex_input.unbind()
+            context.dirty |= Dirty.ALL
