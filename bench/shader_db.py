@@ -25,7 +25,8 @@ from gallette.compiler.glsl.link.program import LinkOptions
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions
 from gallette.compiler.nir.interp.interpreter import Environment, ExecutionBudgetError, interpret
 from gallette.compiler.nir.ir.instrs import Alu
-from gallette.compiler.nir.ir.shader import Shader, Stage
+from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.compiler.nir.run.pass_runner import run_passes

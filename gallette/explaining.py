@@ -134,7 +134,7 @@ def _passthrough(needs: Any) -> str:
 
 def _compile(result: Explanation, stages: list[tuple[str, str, str]], profile: str) -> None:
     from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
-    from gallette.compiler.nir.ir.shader import Stage
+    from gallette.compiler.nir.ir.modes import Stage
 
     compiled = []
     with recording() as log:

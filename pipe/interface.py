@@ -55,7 +55,7 @@ from .state import (
 
 if TYPE_CHECKING:
     from gallette.compiler.nir.ir import Shader
-    from gallette.compiler.nir.ir.shader import Stage
+    from gallette.compiler.nir.ir.modes import Stage
 
 __all__ = ["Context", "Fence", "Handle", "Screen", "VariantEvent"]
 

@@ -99,6 +99,48 @@ def test_nir_imports_nothing_of_the_front_ends() -> None:
             assert not module.startswith("gallette.compiler.glsl"), f"{path}:{line}: {module}"
 
 
+def top_level_imports(path: Path) -> set[str]:
+    """What must be loaded before a module is: no imports for types, nothing inside functions."""
+    found: set[str] = set()
+    work: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while work:
+        node = work.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+        work.extend(ast.iter_child_nodes(node))
+    return found
+
+
+def test_the_ir_imports_nothing_above_it_not_even_lazily() -> None:
+    home = "gallette.compiler.nir.ir"
+    for path in modules("compiler/nir/ir"):
+        for line, module in imports(path):
+            inside = module == home or module.startswith(f"{home}.")
+            assert inside or not module.startswith("gallette."), f"{path}:{line}: {module}"
+
+
+def test_no_modules_of_nir_import_each_other_in_a_circle() -> None:
+    names = {
+        ".".join(("gallette", *path.relative_to(ROOT).with_suffix("").parts)).removesuffix(
+            ".__init__"
+        ): path
+        for path in modules("compiler/nir")
+    }
+    needs = {name: top_level_imports(path) & names.keys() for name, path in names.items()}
+    # A package counts as its own modules import it: what it shows of them is no circle.
+    for name, path in names.items():
+        if path.name == "__init__.py":
+            needs[name] = set()
+    while ready := [name for name, wanted in needs.items() if not wanted]:
+        for name in ready:
+            del needs[name]
+        for wanted in needs.values():
+            wanted.difference_update(ready)
+    assert sorted(needs) == []
+
+
 def test_every_driver_is_a_room_of_its_own() -> None:
     for path in modules("drivers"):
         room = path.relative_to(ROOT).parts[1]

@@ -22,7 +22,7 @@ from gallette.pipe.state import Box, StreamOutputInfo
 
 if TYPE_CHECKING:
     from gallette.compiler.nir.ir import Shader
-    from gallette.compiler.nir.ir.shader import Stage
+    from gallette.compiler.nir.ir.modes import Stage
 
     from .screen import NoopScreen
 

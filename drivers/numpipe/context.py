@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.ir.shader import Stage
+from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.bound import Bound, ConstantBuffer, Cso, StageBindings, hold, store
 from gallette.drivers.common.memory import clear as clears
 from gallette.drivers.common.memory.resource import HostResource, transfer_map, transfer_unmap

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
 from gallette.compiler.nir.ir import Intrinsic
-from gallette.compiler.nir.ir.shader import Shader, Stage
+from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import PassSpec, recording, run_passes
 from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
-from gallette.compiler.nir.ir.shader import Mode, Shader, Stage, Variable
+from gallette.compiler.nir.ir.modes import Mode, Stage
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import recording, run_passes
 from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from gallette.compiler.errors import CompileError
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
-from gallette.compiler.nir.ir.shader import Shader, Stage
+from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir.shader import Shader
 
 __all__ = ["corpus", "link"]
 

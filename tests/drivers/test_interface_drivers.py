@@ -9,7 +9,8 @@ from typing import Any, get_type_hints
 import numpy as np
 import pytest
 
-from gallette.compiler.nir.ir.shader import Shader, Stage
+from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.drivers.noop.context import ContractError
 from gallette.pipe.derive import interface_methods
 from gallette.pipe.enums import Bind, ClearFlags, MapFlags, Primitive, QueryType, Target

@@ -23,8 +23,9 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.interp.interpreter import Environment, Interpreter
 from gallette.compiler.nir.ir.instrs import Alu, LoadConst
+from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.opcodes import numpy_dtype
-from gallette.compiler.nir.ir.shader import Shader, Stage
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.values import Def
 
 ULPS = 64

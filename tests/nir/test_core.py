@@ -5,13 +5,18 @@ from __future__ import annotations
 import pytest
 
 from gallette.compiler.errors import ValidationError
-from gallette.compiler.nir.builder import Builder, bits_to_float, float_bits
+from gallette.compiler.nir.analysis.loops import analyse_loop
+from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir import types as t
-from gallette.compiler.nir.ir.cf import If, Loop, next_block, split_block
+from gallette.compiler.nir.ir.bits import bits_to_float, float_bits
+from gallette.compiler.nir.ir.cf import If, Loop, next_block
 from gallette.compiler.nir.ir.instrs import Alu, LoadConst
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.modes import Mode, Stage
 from gallette.compiler.nir.ir.ownership import COUNTERS, live_shaders
-from gallette.compiler.nir.ir.shader import Metadata, Mode, Shader, Stage
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.surgery import split_block
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader
@@ -164,7 +169,7 @@ def test_dominance_and_links_follow_the_structure() -> None:
 def test_a_value_is_live_around_a_loop_that_reads_it() -> None:
     shader = branchy()
     impl = shader.entry
-    impl.require(Metadata.LIVENESS | Metadata.INSTR_INDEX)
+    impl.require(Metadata.LIVENESS)
     loop = next(n for n in impl.body if isinstance(n, Loop))
     phi = next(p for b in impl.blocks() for p in b.phis())
     assert phi.result in loop.first.live_in
@@ -218,9 +223,8 @@ def test_trip_counts_are_found_by_running_the_counter(
     text = LOOP.replace("START", str(start)).replace("LIMIT", str(limit))
     shader = parse(text.replace("STEP", str(step)))
     impl = shader.entry
-    impl.require(Metadata.LOOPS)
     loop = next(n for n in impl.body if isinstance(n, Loop))
-    assert loop.info.trip_count == trips
+    assert analyse_loop(loop).trip_count == trips
 
 
 # Validation.

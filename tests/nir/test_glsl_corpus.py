@@ -18,7 +18,8 @@ from gallette.compiler.glsl.api import CompileOptions, compile_shader, link_prog
 from gallette.compiler.glsl.link.program import LinkOptions
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.interp.interpreter import Environment, ExecutionBudgetError, interpret
-from gallette.compiler.nir.ir.shader import Shader, Stage
+from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader

@@ -16,7 +16,8 @@ import pytest
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.interp.interpreter import Environment, interpret
-from gallette.compiler.nir.ir.shader import Mode, Shader, Stage
+from gallette.compiler.nir.ir.modes import Mode, Stage
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import VaryingSlot, VertAttrib
 from gallette.compiler.nir.ir.types import VEC4
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize

@@ -11,8 +11,9 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.interp.interpreter import Environment, interpret
 from gallette.compiler.nir.ir.instrs import Alu
+from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.opcodes import OPCODES
-from gallette.compiler.nir.ir.shader import Shader, Stage
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.run.pass_runner import run_pass
 

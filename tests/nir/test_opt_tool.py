@@ -8,7 +8,7 @@ import pytest
 from nir_cases import read_cases
 
 from gallette.compiler.errors import GalletteError, InputError
-from gallette.compiler.nir.ir.shader import Mode
+from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.run.opt_tool import main
 from gallette.compiler.nir.run.pass_runner import all_passes
 from gallette.compiler.nir.run.pass_spec import parse_passes

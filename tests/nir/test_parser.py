@@ -7,7 +7,8 @@ import pytest
 from gallette.compiler.errors import InputError, ValidationError
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import types as t
-from gallette.compiler.nir.ir.shader import Access, Mode, Shader, Stage
+from gallette.compiler.nir.ir.modes import Access, Mode, Stage
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader

@@ -11,7 +11,8 @@ from gallette.compiler.errors import CompileError
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir import types as t
-from gallette.compiler.nir.ir.shader import FunctionImpl, Shader, Stage
+from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.passes.vars import opt_copy_prop_vars, opt_dead_write_vars
 from gallette.compiler.nir.run.pass_runner import run_pass
 

@@ -216,9 +216,10 @@ class ExpressionLowering(Lowering):
         self.b.store_deref(place.deref, spread, mask, self.access_of(place.deref))
 
     def assign(self, e: hir.Assign) -> Value:
-        exact = self.b.exact
-        if self.is_precise(e.target):
-            self.b.exact = True
+        with self.b.exactly(self.is_precise(e.target)):
+            return self.assign_value(e)
+
+    def assign_value(self, e: hir.Assign) -> Value:
         if isinstance(e.target, hir.IndexRef) and self.is_compact(e.target):
             return self.assign_compact(e, e.target)
         if not e.op:
@@ -230,7 +231,6 @@ class ExpressionLowering(Lowering):
             left = self.read_place(place)
             value = self.operate(e.op, e.target.type, left, e.value.type, right)
         self.write_place(place, value)
-        self.b.exact = exact
         return value
 
     def assign_compact(self, e: hir.Assign, target: hir.IndexRef) -> Value:
@@ -304,10 +304,8 @@ class ExpressionLowering(Lowering):
             name, swap = _COMPARE[op]
             prefix = "f" if ta.is_float else "i" if ta.is_signed else "u"
             # Exact, so that `!(nan < x)` is not turned into `nan >= x`.
-            exact, b.exact = b.exact, True
-            result = b.alu(f"{prefix}{name}", *((c, a) if swap else (a, c)))
-            b.exact = exact
-            return result
+            with b.exactly():
+                return b.alu(f"{prefix}{name}", *((c, a) if swap else (a, c)))
         if op == "*" and (ta.is_matrix or tb.is_matrix) and ta.components > 1 and tb.components > 1:
             return self.multiply(ta, a, tb, c)
         if op in ("<<", ">>") and tb.bit_size != 32:
@@ -335,10 +333,8 @@ class ExpressionLowering(Lowering):
         """One boolean: are two values of any type equal?"""
         b = self.b
         if type_.is_vector_or_scalar:
-            exact, b.exact = b.exact, True
-            result = b.all_equal(a, c, type_.is_float)
-            b.exact = exact
-            return result
+            with b.exactly():
+                return b.all_equal(a, c, type_.is_float)
         a, c = self.loaded(a), self.loaded(c)
         if type_.is_matrix:
             kinds = [type_.column_type] * type_.columns

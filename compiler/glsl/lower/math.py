@@ -118,10 +118,8 @@ def _smoothstep(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
 @row("isnan")
 def _isnan(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
     # `x != x` must survive optimisation, whatever the mode.
-    exact, b.exact = b.exact, True
-    result = b.fneu(args[0], args[0])
-    b.exact = exact
-    return result
+    with b.exactly():
+        return b.fneu(args[0], args[0])
 
 
 @row("isinf")
@@ -298,11 +296,9 @@ def _ldexp(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
     if result.bit_size != 32:
         return result
     # What underflows becomes a zero of the same sign: denormals are flushed.
-    exact, b.exact = b.exact, True
-    tiny = b.flt(b.fabs(result), b.imm_float(2.0**-126))
-    result = b.bcsel(tiny, b.fmul(args[0], b.imm_float(0.0)), result)
-    b.exact = exact
-    return result
+    with b.exactly():
+        tiny = b.flt(b.fabs(result), b.imm_float(2.0**-126))
+        return b.bcsel(tiny, b.fmul(args[0], b.imm_float(0.0)), result)
 
 
 @row("modf")

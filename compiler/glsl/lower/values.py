@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from gallette.compiler.glsl.check.hir import Value as ConstValue
-from gallette.compiler.nir.builder import Builder, float_bits
+from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Def, Deref
+from gallette.compiler.nir.ir.bits import float_bits
 from gallette.compiler.nir.ir.types import Type
 
 __all__ = ["Value", "constant", "constant_bits", "convert", "letter", "load", "store"]

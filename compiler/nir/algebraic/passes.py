@@ -10,7 +10,9 @@ from gallette.compiler.nir.algebraic.engine import Protection, rewrite_impl
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions, UsedOnce
 from gallette.compiler.nir.algebraic.position import position_values
 from gallette.compiler.nir.algebraic.rules import rule_set
-from gallette.compiler.nir.ir.shader import Metadata, Shader, Stage
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 __all__ = ["algebraic", "algebraic_late"]

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from gallette.compiler.nir.ir.cf import Block, If, Loop, blocks_in
 from gallette.compiler.nir.ir.instrs import Deref, Instr, Intrinsic, Phi
-from gallette.compiler.nir.ir.shader import TEMPORARIES, FunctionImpl, Mode, Variable
+from gallette.compiler.nir.ir.modes import TEMPORARIES, Mode
+from gallette.compiler.nir.ir.shader import FunctionImpl
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.ir.variables import Variable
 
 __all__ = ["position_values"]
 

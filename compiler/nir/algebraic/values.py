@@ -6,7 +6,7 @@ that means depends on the base type and bit size of the place it stands in.
 
 from __future__ import annotations
 
-from gallette.compiler.nir.builder import bits_to_float, float_bits
+from gallette.compiler.nir.ir.bits import bits_to_float, float_bits
 
 __all__ = ["Number", "as_float", "as_int", "raw_bits"]
 

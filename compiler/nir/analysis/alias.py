@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import enum
 
-from gallette.compiler.nir.ir.helpers import const_int
 from gallette.compiler.nir.ir.instrs import Deref
-from gallette.compiler.nir.ir.shader import Access, Mode
+from gallette.compiler.nir.ir.modes import Access, Mode
+from gallette.compiler.nir.ir.questions import const_int
 
 _SHARED_MEMORY = Mode.SSBO | Mode.GLOBAL | Mode.SHARED
 

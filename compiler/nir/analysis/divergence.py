@@ -26,7 +26,9 @@ from gallette.compiler.nir.ir.instrs import (
     Tex,
     Undef,
 )
-from gallette.compiler.nir.ir.shader import FunctionImpl, Mode
+from gallette.compiler.nir.ir.metadata import Analysis, Metadata, register
+from gallette.compiler.nir.ir.modes import Mode
+from gallette.compiler.nir.ir.shader import FunctionImpl
 from gallette.compiler.nir.ir.values import Def
 
 # Loads that are the same in every lane if their sources are.
@@ -209,3 +211,11 @@ def _leaves(value: Def, loops: tuple[Loop, ...], loops_of: dict[Block, tuple[Loo
         if any(loop.divergent and loop not in around for loop in loops):
             return True
     return False
+
+
+def describe_divergence(impl: FunctionImpl) -> list[bool]:
+    values = [i.dest for block in impl.blocks() for i in block.instrs()]
+    return [value.divergent for value in values if value is not None]
+
+
+register(Analysis(Metadata.DIVERGENCE, Metadata.CFG, analyse_divergence, describe_divergence))

@@ -3,7 +3,7 @@
 A loop whose exit conditions depend only on constants and on phis of its header that are updated
 from each other and constants can simply be run: the analysis evaluates the update and the
 conditions iteration by iteration, with the opcode table's own semantics, up to a limit. That
-handles any step, comparison and type without cases. The answer is `Loop.info`.
+handles any step, comparison and type without cases. The answer is a `LoopInfo`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from gallette.compiler.nir.ir.cf import Block, If, Loop, walk
 from gallette.compiler.nir.ir.fold import evaluate
 from gallette.compiler.nir.ir.instrs import Alu, Jump, LoadConst, Phi
-from gallette.compiler.nir.ir.shader import FunctionImpl
 from gallette.compiler.nir.ir.values import Def
 
 MAX_TRIPS = 512
@@ -39,13 +38,6 @@ class LoopInfo:
     header_phis: list[Phi] = field(default_factory=list)
     has_other_exits: bool = False
     nested_loops: int = 0
-
-
-def analyse_loops(impl: FunctionImpl) -> None:
-    """Fill `Loop.info` of every loop."""
-    for node in walk(impl.body):
-        if isinstance(node, Loop):
-            node.info = analyse_loop(node)
 
 
 def _only_break(body: list[Block | If | Loop]) -> bool:

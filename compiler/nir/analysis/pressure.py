@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from gallette.compiler.nir.ir.cf import Block, If
 from gallette.compiler.nir.ir.instrs import LoadConst, Phi
-from gallette.compiler.nir.ir.shader import FunctionImpl, Metadata, Shader
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.values import Def
 
 

@@ -1,5 +1,5 @@
-"""Making IR: the builder, copies of what there is, addresses."""
+"""Making IR: the builder, addresses."""
 
-from gallette.compiler.nir.builder.core import Builder, bits_to_float, float_bits
+from gallette.compiler.nir.builder.core import Builder
 
-__all__ = ["Builder", "bits_to_float", "float_bits"]
+__all__ = ["Builder"]

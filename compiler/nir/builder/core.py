@@ -7,11 +7,12 @@ built by `push_if`/`push_else`/`pop_if` and `push_loop`/`pop_loop`.
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from gallette.compiler.nir.ir.cf import Block, If, Loop, insert_node_at, next_block
+from gallette.compiler.nir.ir.bits import float_bits
+from gallette.compiler.nir.ir.cf import Block, If, Loop, next_block
 from gallette.compiler.nir.ir.instrs import (
     IDENTITY,
     Alu,
@@ -26,35 +27,16 @@ from gallette.compiler.nir.ir.instrs import (
     Undef,
 )
 from gallette.compiler.nir.ir.intrinsics import INTRINSICS
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.modes import Mode, Stage
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
-from gallette.compiler.nir.ir.shader import (
-    Function,
-    FunctionImpl,
-    Metadata,
-    Mode,
-    Shader,
-    Stage,
-    Variable,
-)
+from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
+from gallette.compiler.nir.ir.surgery import insert_node_at
 from gallette.compiler.nir.ir.types import Dim, Type
 from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.ir.variables import Variable
 
 _COMPONENT_NAMES = {c: i for s in ("xyzw", "rgba", "stpq") for i, c in enumerate(s)}
-_PACK = {16: "<e", 32: "<f", 64: "<d"}
-_UNPACK = {16: "<H", 32: "<I", 64: "<Q"}
-
-
-def float_bits(value: float, bit_size: int = 32) -> int:
-    """Raw bits of `value` as a float of that size (overflow gives infinity)."""
-    try:
-        packed = struct.pack(_PACK[bit_size], value)
-    except OverflowError:
-        packed = struct.pack(_PACK[bit_size], float("inf") if value > 0 else float("-inf"))
-    return int(struct.unpack(_UNPACK[bit_size], packed)[0])
-
-
-def bits_to_float(bits: int, bit_size: int = 32) -> float:
-    return float(struct.unpack(_PACK[bit_size], struct.pack(_UNPACK[bit_size], bits))[0])
 
 
 class Builder:
@@ -78,6 +60,16 @@ class Builder:
     def shader_main(cls, stage: Stage, name: str = "") -> Builder:
         """A new shader with an empty `main`, and a builder in it."""
         return cls(Shader(stage, name).add_entry())
+
+    @contextmanager
+    def exactly(self, really: bool = True) -> Iterator[None]:
+        """What is built inside must be computed as written (if `really`, or if it must anyway)."""
+        outside = self.exact
+        self.exact = outside or really
+        try:
+            yield
+        finally:
+            self.exact = outside
 
     # Cursor.
 

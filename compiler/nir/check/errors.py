@@ -8,8 +8,8 @@ from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.text.printer import Printer
 
 
-def metadata_error(where: str, what: str, block: int) -> ValidationError:
-    return ValidationError(f"{where}: {what} of block b{block} claims to be valid but is stale")
+def metadata_error(where: str, fact: str) -> ValidationError:
+    return ValidationError(f"{where}: {fact} claims to be valid but is stale")
 
 
 def validation_error(

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from gallette.compiler.nir.analysis.metadata import compute_cfg, compute_dominance
+from gallette.compiler.nir.analysis.cfg import compute_cfg
+from gallette.compiler.nir.analysis.dominance import compute_dominance
 from gallette.compiler.nir.check.errors import validation_error
 from gallette.compiler.nir.ir.cf import Block, Body, If, Loop, enclosing_loop, walk
 from gallette.compiler.nir.ir.instrs import (
-    TEX_OPS,
-    TEX_SRCS,
     Alu,
     Call,
     Deref,
@@ -25,8 +24,12 @@ from gallette.compiler.nir.ir.instrs import (
     Phi,
     Tex,
 )
-from gallette.compiler.nir.ir.shader import FunctionImpl, Metadata, Mode, Shader, Variable
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.modes import Mode
+from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
+from gallette.compiler.nir.ir.texops import TEX_OPS, TEX_SRCS
 from gallette.compiler.nir.ir.values import Def, Src
+from gallette.compiler.nir.ir.variables import Variable
 
 BIT_SIZES = (1, 8, 16, 32, 64)
 _REGISTER_ACCESS = frozenset({"load_reg", "store_reg", "load_reg_indirect", "store_reg_indirect"})

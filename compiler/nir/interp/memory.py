@@ -18,10 +18,11 @@ import numpy as np
 from gallette.compiler.nir.builder.address import explicit_root
 from gallette.compiler.nir.interp.environment import Array, Environment, Result
 from gallette.compiler.nir.ir.layout import STD140, STD430, explicit_type
+from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.opcodes import numpy_dtype
-from gallette.compiler.nir.ir.shader import Mode, Variable
 from gallette.compiler.nir.ir.slots import SystemValue
 from gallette.compiler.nir.ir.types import Type
+from gallette.compiler.nir.ir.variables import Variable
 
 # Outputs of vertex n of a patch are told apart by slots this far apart.
 VERTEX_STRIDE = 1024

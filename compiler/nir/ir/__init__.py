@@ -11,23 +11,18 @@ from gallette.compiler.nir.ir.cf import (
     Loop,
     Node,
     blocks_in,
-    drop_body,
     enclosing_loop,
     events,
     impl_of,
-    insert_node_at,
-    merge_blocks,
     next_block,
     next_node,
     prev_block,
-    split_block,
     successors_of,
     walk,
 )
+from gallette.compiler.nir.ir.info import ShaderInfo
 from gallette.compiler.nir.ir.instrs import (
     IDENTITY,
-    TEX_OPS,
-    TEX_SRCS,
     Alu,
     Call,
     Deref,
@@ -40,20 +35,13 @@ from gallette.compiler.nir.ir.instrs import (
     Tex,
     Undef,
 )
-from gallette.compiler.nir.ir.shader import (
-    TEMPORARIES,
-    Access,
-    Function,
-    FunctionImpl,
-    Metadata,
-    Mode,
-    Parameter,
-    Shader,
-    ShaderInfo,
-    Stage,
-    Variable,
-)
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.modes import TEMPORARIES, Access, Mode, Stage
+from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
+from gallette.compiler.nir.ir.surgery import drop_body, insert_node_at, merge_blocks, split_block
+from gallette.compiler.nir.ir.texops import TEX_OPS, TEX_SRCS
 from gallette.compiler.nir.ir.values import Def, PhiSrc, Src
+from gallette.compiler.nir.ir.variables import Parameter, Variable
 
 __all__ = [
     "IDENTITY",

@@ -35,7 +35,6 @@ class Block:
         "last",
         "live_in",
         "live_out",
-        "mark",
         "owner",
         "parent",
         "predecessors",
@@ -56,7 +55,6 @@ class Block:
         self.dom_in = self.dom_out = 0
         self.live_in: frozenset[Def] | set[Def] = frozenset()
         self.live_out: frozenset[Def] | set[Def] = frozenset()
-        self.mark: Any = None
 
     def instrs(self) -> Iterator[Instr]:
         """The instructions in order; the current one may be removed meanwhile."""
@@ -123,7 +121,7 @@ class Block:
 class If:
     """Runs one of two bodies."""
 
-    __slots__ = ("condition", "divergent", "else_body", "mark", "owner", "parent", "then_body")
+    __slots__ = ("condition", "divergent", "else_body", "owner", "parent", "then_body")
     is_phi = False
 
     def __init__(self, parent: Parent, owner: Body, condition: Def):
@@ -135,7 +133,11 @@ class If:
         self.then_body.append(Block(self, self.then_body))
         self.else_body.append(Block(self, self.else_body))
         self.divergent = True
-        self.mark: Any = None
+
+    @property
+    def block(self) -> Block:
+        """The block in front, at whose end the condition is read."""
+        return prev_block(self)
 
     @property
     def then_first(self) -> Block:
@@ -157,7 +159,7 @@ class If:
 class Loop:
     """Runs its body again and again until a break, return or halt."""
 
-    __slots__ = ("body", "divergent", "info", "mark", "owner", "parent")
+    __slots__ = ("body", "divergent", "owner", "parent")
 
     def __init__(self, parent: Parent, owner: Body):
         self.parent = parent
@@ -165,8 +167,6 @@ class Loop:
         self.body: Body = []
         self.body.append(Block(self, self.body))
         self.divergent = True
-        self.info: Any = None
-        self.mark: Any = None
 
     @property
     def first(self) -> Block:
@@ -279,79 +279,3 @@ def blocks_in(body: Body) -> Iterator[Block]:
     for node in walk(body):
         if isinstance(node, Block):
             yield node
-
-
-def split_block(block: Block, after: Instr | None) -> Block:
-    """Move what follows `after` (None: everything but phis) into a new block and return it.
-
-    The new block takes the old one's place as a predecessor; the caller puts an if or loop
-    between the two (or merges them again).
-    """
-    tail = Block(block.parent, block.owner)
-    start = after.next if after is not None else block.first
-    if after is None:
-        while start is not None and start.is_phi:
-            after, start = start, start.next
-    for succ in successors_of(block):
-        for phi in succ.phis():
-            for src in phi.phi_srcs:
-                if src.pred is block:
-                    src.pred = tail
-    if start is not None:
-        tail.first, tail.last = start, block.last
-        block.last = after
-        if after is None:
-            block.first = None
-        else:
-            after.next = None
-        start.prev = None
-        at: Instr | None = start
-        while at is not None:
-            at.block = tail
-            at = at.next
-    block.owner.insert(block.owner.index(block) + 1, tail)
-    return tail
-
-
-def insert_node_at(
-    block: Block, after: Instr | None, make: type[If] | type[Loop], *args: Def
-) -> Any:
-    """Split `block` behind `after` and put a new node between the halves."""
-    tail = split_block(block, after)
-    node = make(block.parent, block.owner, *args)
-    block.owner.insert(block.owner.index(tail), node)
-    block.impl.invalidate()
-    return node
-
-
-def merge_blocks(first: Block, second: Block) -> None:
-    """Append `second` to its direct neighbour `first`; `second` must have no phis left."""
-    for succ in successors_of(second):
-        for phi in succ.phis():
-            for src in phi.phi_srcs:
-                if src.pred is second:
-                    src.pred = first
-    second.owner.remove(second)
-    at = second.first
-    while at is not None:
-        at.block = first
-        at = at.next
-    if second.first is not None:
-        second.first.prev = first.last
-        if first.last is None:
-            first.first = second.first
-        else:
-            first.last.next = second.first
-        first.last = second.last
-    second.first = second.last = None
-    first.impl.invalidate()
-
-
-def drop_body(body: Body) -> None:
-    """Delete every instruction in `body`, so that nothing in it counts as a use any more."""
-    for node in walk(body):
-        if isinstance(node, Block):
-            for instr in node.instrs():
-                instr.remove()
-        elif isinstance(node, If):
-            node.condition.drop()

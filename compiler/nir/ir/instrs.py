@@ -17,7 +17,8 @@ from gallette.compiler.nir.ir.values import Def, PhiSrc, Src
 
 if TYPE_CHECKING:
     from gallette.compiler.nir.ir.cf import Block
-    from gallette.compiler.nir.ir.shader import Function, Variable
+    from gallette.compiler.nir.ir.shader import Function
+    from gallette.compiler.nir.ir.variables import Variable
 
 IDENTITY = tuple(tuple(range(n)) for n in range(17))
 
@@ -25,7 +26,7 @@ IDENTITY = tuple(tuple(range(n)) for n in range(17))
 class Instr:
     """Base of all instructions: a node of its block's linked list."""
 
-    __slots__ = ("block", "dest", "index", "mark", "next", "prev", "srcs")
+    __slots__ = ("block", "dest", "next", "prev", "srcs")
     kind = "instr"
     is_phi = False
 
@@ -35,8 +36,6 @@ class Instr:
         self.next: Instr | None = None
         self.srcs: list[Src] = []
         self.dest: Def | None = None
-        self.index = -1
-        self.mark: Any = None
 
     def add_src(self, value: Def, swizzle: tuple[int, ...] = ()) -> Src:
         src = Src(value, self, swizzle)
@@ -87,9 +86,8 @@ class Instr:
         other.block.insert_after(other, self)
 
     def __repr__(self) -> str:
-        from gallette.compiler.nir.text.printer import print_instr
-
-        return f"<{print_instr(self)}>"
+        size = f" {self.dest.num_components}x{self.dest.bit_size}" if self.dest is not None else ""
+        return f"<{self.kind}{size}>"
 
 
 class Alu(Instr):
@@ -110,8 +108,6 @@ class Alu(Instr):
         exact: bool = False,
     ):
         self.block = self.prev = self.next = None
-        self.index = -1
-        self.mark = None
         self.op = op if isinstance(op, Opcode) else OPCODES[op]
         self.exact = exact
         self.srcs = [Src(value, self, swizzle) for value, swizzle in srcs]
@@ -211,8 +207,6 @@ class Intrinsic(Instr):
         indices: dict[str, Any] | None = None,
     ):
         self.block = self.prev = self.next = None
-        self.index = -1
-        self.mark = None
         self.info = info if isinstance(info, IntrinsicInfo) else INTRINSICS[info]
         self.srcs = [Src(value, self) for value in srcs]
         self.indices: dict[str, Any] = dict(self.info.defaults)
@@ -235,38 +229,6 @@ class Intrinsic(Instr):
         """The deref in the first source, if it is one."""
         instr = self.srcs[0].value.instr if self.srcs else None
         return instr if isinstance(instr, Deref) else None
-
-
-TEX_OPS = {
-    "tex": "sample with implicit level of detail",
-    "txb": "sample with a bias added to the implicit level",
-    "txl": "sample at an explicit level",
-    "txd": "sample with explicit derivatives",
-    "txf": "fetch one texel by integer coordinate",
-    "txf_ms": "fetch one sample of a multisample texel",
-    "txs": "size of a level",
-    "lod": "the level a sample would use: (clamped, unclamped)",
-    "tg4": "gather one component of the four texels of the footprint",
-    "query_levels": "number of levels",
-    "texture_samples": "number of samples",
-}
-
-TEX_SRCS = {
-    "coord": "texture coordinates, the array layer last",
-    "projector": "divides the coordinates (not the layer) and the comparator",
-    "comparator": "reference value of a shadow lookup",
-    "offset": "constant or dynamic texel offset",
-    "bias": "added to the level of detail",
-    "lod": "level of detail",
-    "min_lod": "lower clamp of the level of detail",
-    "ms_index": "sample index",
-    "ddx": "derivative of the coordinates along x",
-    "ddy": "derivative of the coordinates along y",
-    "texture_deref": "deref of the texture variable",
-    "sampler_deref": "deref of the sampler variable",
-    "texture_offset": "dynamic index added to texture_index",
-    "sampler_offset": "dynamic index added to sampler_index",
-}
 
 
 class Tex(Instr):

@@ -9,21 +9,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gallette.compiler.nir.ir.cf import If
+    from gallette.compiler.nir.ir.cf import Block, If
     from gallette.compiler.nir.ir.instrs import Instr
 
 
 class Def:
     """One SSA value: `num_components` components of `bit_size` bits (1 for booleans)."""
 
-    __slots__ = ("bit_size", "divergent", "index", "instr", "num_components", "uses")
+    __slots__ = ("bit_size", "divergent", "instr", "num_components", "uses")
 
     def __init__(self, instr: Instr, num_components: int, bit_size: int):
         self.instr = instr
         self.num_components = num_components
         self.bit_size = bit_size
         self.uses: dict[Src, None] = {}
-        self.index = -1
         self.divergent = True
 
     @property
@@ -59,7 +58,7 @@ class Def:
             src.rewrite(new)
 
     def __repr__(self) -> str:
-        return f"<%{self.index}: {self.num_components}x{self.bit_size}>"
+        return f"<{self.num_components}x{self.bit_size} of {self.instr.kind}>"
 
 
 class Src:
@@ -88,6 +87,14 @@ class Src:
         self.value.uses.pop(self, None)
 
     @property
+    def home(self) -> Block | None:
+        """The block in which the value is read; None if the user is in no block (any more).
+
+        A phi reads at the end of the predecessor, an `If` at the end of the block before it.
+        """
+        return self.parent.block
+
+    @property
     def num_components(self) -> int:
         return len(self.swizzle) or self.value.num_components
 
@@ -97,7 +104,7 @@ class Src:
 
     def __repr__(self) -> str:
         swizzle = "." + "".join("xyzwefghijklmnop"[c] for c in self.swizzle) if self.swizzle else ""
-        return f"<use of %{self.value.index}{swizzle}>"
+        return f"<use of {self.value!r}{swizzle}>"
 
 
 class PhiSrc(Src):
@@ -105,9 +112,10 @@ class PhiSrc(Src):
 
     __slots__ = ("pred",)
 
-    def __init__(self, value: Def, parent: Instr, pred: object):
+    def __init__(self, value: Def, parent: Instr, pred: Block):
         super().__init__(value, parent)
-        from gallette.compiler.nir.ir.cf import Block
+        self.pred = pred
 
-        assert isinstance(pred, Block)
-        self.pred: Block = pred
+    @property
+    def home(self) -> Block:
+        return self.pred

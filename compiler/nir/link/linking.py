@@ -8,9 +8,11 @@ reports progress; what an output was computed from is dead then.
 from __future__ import annotations
 
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir.helpers import const_int, intrinsics_of
 from gallette.compiler.nir.ir.instrs import Alu, Intrinsic, LoadConst
-from gallette.compiler.nir.ir.shader import Metadata, Shader, Stage
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir.questions import const_int, intrinsics_of
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.ir.values import Def
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir.helpers import const_int, intrinsics_of
 from gallette.compiler.nir.ir.instrs import Intrinsic
-from gallette.compiler.nir.ir.shader import Metadata, Shader, Stage
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir.questions import const_int, intrinsics_of
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import VaryingSlot
 
 _LOADS = ("load_input", "load_interpolated_input")

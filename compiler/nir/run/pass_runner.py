@@ -24,7 +24,8 @@ from typing import Any, TypeAlias, TypeVar
 
 from gallette.compiler import debug
 from gallette.compiler.errors import InputError
-from gallette.compiler.nir.ir.shader import Metadata, Shader
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.shader import Shader
 
 PassFunction = TypeVar("PassFunction", bound=Callable[..., bool])
 PassSpec: TypeAlias = "str | tuple[str, dict[str, Any]]"
@@ -217,10 +218,10 @@ def _run_recorded(
 
         validate(shader, info.name)
     if "nir:metadata" in active:
-        from gallette.compiler.nir.analysis.metadata import check
+        from gallette.compiler.nir.check.metadata import check_metadata
 
         for impl in shader.impls():
-            check(impl, info.name)
+            check_metadata(impl, info.name)
     return progress
 
 

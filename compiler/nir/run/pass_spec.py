@@ -12,7 +12,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from gallette.compiler.errors import InputError
-from gallette.compiler.nir.ir.shader import Mode, Shader
+from gallette.compiler.nir.ir.modes import Mode
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import PassLog, get_pass, run_pass
 from gallette.compiler.nir.text.lexer import Tokens
 

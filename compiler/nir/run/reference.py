@@ -25,8 +25,9 @@ from gallette.compiler.nir.algebraic import (
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions, RuleText
 from gallette.compiler.nir.algebraic.pattern import compile_rule, rule_text
 from gallette.compiler.nir.ir.intrinsics import INDICES, INTRINSICS
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
-from gallette.compiler.nir.ir.shader import Metadata, Mode
 from gallette.compiler.nir.run.pass_runner import PassInfo, all_passes
 
 __all__ = ["PAGES", "main"]

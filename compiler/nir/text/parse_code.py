@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Any
 from gallette.compiler.nir.ir.cf import Block, Body, If, Loop
 from gallette.compiler.nir.ir.instrs import (
     IDENTITY,
-    TEX_OPS,
-    TEX_SRCS,
     Alu,
     Call,
     Deref,
@@ -28,8 +26,10 @@ from gallette.compiler.nir.ir.instrs import (
     Undef,
 )
 from gallette.compiler.nir.ir.intrinsics import INDICES, INTRINSICS
+from gallette.compiler.nir.ir.modes import Access
 from gallette.compiler.nir.ir.opcodes import OPCODES
-from gallette.compiler.nir.ir.shader import Access, FunctionImpl
+from gallette.compiler.nir.ir.shader import FunctionImpl
+from gallette.compiler.nir.ir.texops import TEX_OPS, TEX_SRCS
 from gallette.compiler.nir.ir.types import Dim
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.text.lexer import Token

@@ -18,18 +18,11 @@ from typing import Any, get_type_hints
 
 from gallette.compiler.errors import InputError
 from gallette.compiler.nir.ir import types as t
-from gallette.compiler.nir.ir.shader import (
-    Access,
-    Function,
-    FunctionImpl,
-    Mode,
-    Parameter,
-    Shader,
-    ShaderInfo,
-    Stage,
-    Variable,
-)
+from gallette.compiler.nir.ir.info import ShaderInfo
+from gallette.compiler.nir.ir.modes import Access, Mode, Stage
+from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
 from gallette.compiler.nir.ir.slots import FragResult, SystemValue, VaryingSlot, VertAttrib
+from gallette.compiler.nir.ir.variables import Parameter, Variable
 from gallette.compiler.nir.text.lexer import Tokens
 from gallette.compiler.nir.text.parse_code import CodeParser
 

@@ -35,8 +35,9 @@ from dataclasses import fields
 from enum import IntEnum
 from typing import Any
 
-from gallette.compiler.nir.builder import bits_to_float
+from gallette.compiler.nir.ir.bits import bits_to_float
 from gallette.compiler.nir.ir.cf import Block, Body, If, Node, events
+from gallette.compiler.nir.ir.info import ShaderInfo
 from gallette.compiler.nir.ir.instrs import (
     IDENTITY,
     Alu,
@@ -52,17 +53,12 @@ from gallette.compiler.nir.ir.instrs import (
     Undef,
 )
 from gallette.compiler.nir.ir.intrinsics import INDICES
-from gallette.compiler.nir.ir.shader import (
-    Function,
-    FunctionImpl,
-    Mode,
-    Shader,
-    ShaderInfo,
-    Variable,
-)
+from gallette.compiler.nir.ir.modes import Mode
+from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
 from gallette.compiler.nir.ir.slots import FragResult, SystemValue, VaryingSlot, VertAttrib
 from gallette.compiler.nir.ir.types import Base, Field, Type
 from gallette.compiler.nir.ir.values import Def, Src
+from gallette.compiler.nir.ir.variables import Variable
 
 SLOT_PREFIX: dict[type[IntEnum], str] = {
     VertAttrib: "VERT",
@@ -433,13 +429,3 @@ def _used_types(shader: Shader) -> Iterator[Type]:
 def print_shader(shader: Shader, annotate: bool = False) -> str:
     """The shader as text; `annotate` adds predecessors and divergence as comments."""
     return Printer(annotate).shader(shader)
-
-
-def print_instr(instr: Instr) -> str:
-    """One instruction alone, with whatever numbers its values have."""
-    printer = Printer()
-    for src in instr.srcs:
-        printer.values[src.value] = src.value.index
-    if instr.dest is not None:
-        printer.values[instr.dest] = instr.dest.index
-    return printer.instr(instr)

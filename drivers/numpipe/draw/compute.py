@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError
-from gallette.compiler.nir.ir.shader import Stage
+from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.lanes import Value
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.numpipe.variants.keys import null_key

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.ir.shader import Stage
+from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.vertex.assembly import Runs, assemble
 from gallette.drivers.common.vertex.vertices import Ints, VertexSet

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gallette.compiler.nir.ir.shader import Stage
+from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.bound import ConstantBuffer, StageBindings
 from gallette.pipe.state import DrawInfo
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from gallette.compiler.nir.ir.shader import Stage
+from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.bound import Bound
 from gallette.drivers.common.raster.primitives import RasterContext

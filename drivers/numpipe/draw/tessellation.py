@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.ir.shader import Stage
+from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.lanes import Value
 from gallette.drivers.common.vertex.tessellator import subdivide

@@ -38,6 +38,7 @@ class _Translator(MemoryTranslator):
     """Adds control flow."""
 
     def run(self) -> LaneProgram:
+        self.loops: dict[Loop, tuple[LoopOp, list[Phi], list[Phi]]] = {}
         self.body(self.shader.entry.body)
         return self.program
 
@@ -141,12 +142,11 @@ class _Translator(MemoryTranslator):
                 op.exits.append(one)
                 results.append(one)
             self.components[phi.result] = results
-        node.mark = (op, phis, exit_phis)
+        self.loops[node] = (op, phis, exit_phis)
         self.nested(op.body)
         self.body(node.body)
         if not _jumps(node.body):
             self.go_round(op, phis, node.last)
-        node.mark = None
         self.region = outer
 
     def jump(self, jump: Jump, block: Block) -> None:
@@ -155,7 +155,7 @@ class _Translator(MemoryTranslator):
         at: Any = block.parent
         while not isinstance(at, Loop):
             at = at.parent
-        op, phis, exit_phis = at.mark
+        op, phis, exit_phis = self.loops[at]
         if jump.type == "continue":
             self.go_round(op, phis, block)
             return

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir.helpers import instrs_of
 from gallette.compiler.nir.ir.instrs import Alu
+from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.opcodes import OPCODES
-from gallette.compiler.nir.ir.shader import Metadata, Shader
+from gallette.compiler.nir.ir.questions import instrs_of
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
@@ -40,9 +41,8 @@ def lower_alu_to_scalar(shader: Shader, *, reductions: bool = True) -> bool:
                     progress = True
             elif reductions and (op.name in _REDUCTIONS or op.name in _SUMS):
                 b.at_before(instr)
-                b.exact = instr.exact
-                instr.replace_by(_reduce(b, instr))
-                b.exact = False
+                with b.exactly(instr.exact):
+                    instr.replace_by(_reduce(b, instr))
                 progress = True
     return progress
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir.helpers import instrs_of
 from gallette.compiler.nir.ir.instrs import Alu
-from gallette.compiler.nir.ir.shader import Metadata, Shader
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.questions import instrs_of
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.passes.arith import softfloat as sf
 from gallette.compiler.nir.run.pass_runner import nir_pass

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.ir.cf import Block, If, Loop
-from gallette.compiler.nir.ir.helpers import const_int, instrs_of
 from gallette.compiler.nir.ir.instrs import Alu, Deref, Instr, Intrinsic, Phi
-from gallette.compiler.nir.ir.shader import FunctionImpl, Metadata, Mode, Shader, Stage, Variable
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.modes import Mode, Stage
+from gallette.compiler.nir.ir.questions import const_int, instrs_of
+from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir.helpers import instrs_of
 from gallette.compiler.nir.ir.instrs import Tex
-from gallette.compiler.nir.ir.shader import Metadata, Shader
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.questions import instrs_of
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.types import Dim
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.passes.fixed_function.lower_txp import divide_by_projector

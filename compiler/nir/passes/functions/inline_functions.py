@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from gallette.compiler.errors import CompileError, GalletteError
-from gallette.compiler.nir.builder.clone import Remap, clone_body
-from gallette.compiler.nir.ir.cf import Block, drop_body, merge_blocks, split_block
-from gallette.compiler.nir.ir.helpers import instrs_of
+from gallette.compiler.nir.ir.cf import Block
+from gallette.compiler.nir.ir.copying import Remap, clone_body
 from gallette.compiler.nir.ir.instrs import Call, Deref, Intrinsic
+from gallette.compiler.nir.ir.questions import instrs_of
 from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
+from gallette.compiler.nir.ir.surgery import drop_body, merge_blocks, split_block
 from gallette.compiler.nir.passes.vars.opt_deref import propagate_modes, simplify_cast
 from gallette.compiler.nir.run.pass_runner import nir_pass
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir.cf import Block, Body, If, Loop, drop_body, insert_node_at
-from gallette.compiler.nir.ir.helpers import contains_jump, is_phi_of_same, move_nodes
+from gallette.compiler.nir.ir.cf import Block, Body, If, Loop
 from gallette.compiler.nir.ir.instrs import Jump
-from gallette.compiler.nir.ir.shader import FunctionImpl, Mode, Shader, Variable
+from gallette.compiler.nir.ir.modes import Mode
+from gallette.compiler.nir.ir.questions import contains_jump, is_phi_of_same
+from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
+from gallette.compiler.nir.ir.surgery import drop_body, insert_node_at, move_nodes
 from gallette.compiler.nir.ir.types import BOOL
+from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 

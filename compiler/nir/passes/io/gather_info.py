@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from gallette.compiler.nir.ir.helpers import const_int, instrs_of
+from gallette.compiler.nir.ir.info import ShaderInfo
 from gallette.compiler.nir.ir.instrs import Alu, Instr, Intrinsic, Tex
-from gallette.compiler.nir.ir.shader import Metadata, Shader, ShaderInfo, Stage
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir.questions import const_int, instrs_of
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import SystemValue
 from gallette.compiler.nir.run.pass_runner import nir_pass
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import struct
 
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir.helpers import const_int, intrinsics_of
-from gallette.compiler.nir.ir.shader import Metadata, Shader
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.questions import const_int, intrinsics_of
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.builder.address import Address, explicit_root
-from gallette.compiler.nir.ir.helpers import const_int, intrinsics_of, remove_dead_deref
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
 from gallette.compiler.nir.ir.layout import SCALAR, STD140, STD430, align, explicit_size
-from gallette.compiler.nir.ir.shader import Metadata, Mode, Shader, Variable
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.modes import Mode
+from gallette.compiler.nir.ir.questions import const_int, intrinsics_of
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.passes.io.lower_uniforms_to_ubo import load_memory, store_memory
 from gallette.compiler.nir.run.pass_runner import nir_pass
 

@@ -6,12 +6,16 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir.helpers import const_int, intrinsics_of, remove_dead_deref
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
-from gallette.compiler.nir.ir.shader import Metadata, Mode, Shader, Stage, Variable
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.modes import Mode, Stage
+from gallette.compiler.nir.ir.questions import const_int, intrinsics_of
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
+from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.types import Base, Type
 from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 _ACCESSES = (

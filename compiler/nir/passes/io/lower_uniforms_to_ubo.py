@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.builder.address import Address, explicit_root
-from gallette.compiler.nir.ir.helpers import intrinsics_of, remove_dead_deref
 from gallette.compiler.nir.ir.layout import STD140, component_bytes, explicit_size
-from gallette.compiler.nir.ir.shader import Metadata, Mode, Shader, Variable
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.modes import Mode
+from gallette.compiler.nir.ir.questions import intrinsics_of
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir.helpers import intrinsics_of
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
-from gallette.compiler.nir.ir.shader import Metadata, Mode, Shader, Stage, Variable
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.modes import Mode, Stage
+from gallette.compiler.nir.ir.questions import intrinsics_of
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.types import Type, array, vec
+from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from gallette.compiler.nir.ir.helpers import is_pure
 from gallette.compiler.nir.ir.instrs import Alu, Deref, Instr, Intrinsic, LoadConst, Phi, Tex
-from gallette.compiler.nir.ir.shader import FunctionImpl, Metadata, Shader
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.questions import is_pure
+from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.ir.cf import Block, If, walk
-from gallette.compiler.nir.ir.helpers import has_side_effects
 from gallette.compiler.nir.ir.instrs import Instr, ParallelCopy
-from gallette.compiler.nir.ir.shader import FunctionImpl, Metadata, Shader
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.questions import has_side_effects
+from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 
-@nir_pass("dce", preserves=Metadata.CONTROL_FLOW | Metadata.LOOPS)
+@nir_pass("dce", preserves=Metadata.CONTROL_FLOW)
 def dce(shader: Shader) -> bool:
     """Mark everything that side effects and control flow need, backwards; remove the rest.
 

@@ -7,22 +7,17 @@ from gallette.compiler.nir.ir.cf import (
     Body,
     If,
     Loop,
-    drop_body,
     enclosing_loop,
-    merge_blocks,
     next_block,
     prev_block,
     successors_of,
     walk,
 )
-from gallette.compiler.nir.ir.helpers import (
-    contains_jump,
-    drop_phi_preds,
-    has_side_effects,
-    is_phi_of_same,
-)
 from gallette.compiler.nir.ir.instrs import LoadConst, Phi, Undef
-from gallette.compiler.nir.ir.shader import FunctionImpl, Metadata, Shader
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.questions import contains_jump, has_side_effects, is_phi_of_same
+from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
+from gallette.compiler.nir.ir.surgery import drop_body, drop_phi_preds, merge_blocks
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 

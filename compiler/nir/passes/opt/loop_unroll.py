@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.analysis.loops import LoopInfo, analyse_loop
-from gallette.compiler.nir.builder.clone import Remap, clone_body
 from gallette.compiler.nir.ir.cf import (
     Block,
     Body,
     If,
     Loop,
     blocks_in,
-    drop_body,
-    merge_blocks,
     next_block,
     prev_block,
     walk,
 )
-from gallette.compiler.nir.ir.helpers import const_int, move_nodes
+from gallette.compiler.nir.ir.copying import Remap, clone_body
 from gallette.compiler.nir.ir.instrs import Deref, Phi
-from gallette.compiler.nir.ir.shader import FunctionImpl, Metadata, Shader
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.questions import const_int
+from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
+from gallette.compiler.nir.ir.surgery import drop_body, merge_blocks, move_nodes
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.run.pass_runner import nir_pass
 

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir.cf import (
-    Block,
-    If,
-    blocks_in,
-    impl_of,
-    merge_blocks,
-    next_block,
-    prev_block,
-    walk,
-)
-from gallette.compiler.nir.ir.helpers import move_nodes
+from gallette.compiler.nir.ir.cf import Block, If, blocks_in, impl_of, next_block, prev_block, walk
 from gallette.compiler.nir.ir.instrs import Alu, LoadConst, Phi
-from gallette.compiler.nir.ir.shader import FunctionImpl, Metadata, Shader
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
+from gallette.compiler.nir.ir.surgery import merge_blocks, move_nodes
 from gallette.compiler.nir.ir.values import Src
 from gallette.compiler.nir.run.pass_runner import nir_pass
 

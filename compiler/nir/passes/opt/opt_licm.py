@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.ir.cf import Block, Loop, blocks_in, prev_block, walk
-from gallette.compiler.nir.ir.helpers import can_speculate
 from gallette.compiler.nir.ir.instrs import Deref, Instr, Intrinsic, LoadConst, Phi, Tex
-from gallette.compiler.nir.ir.shader import Metadata, Shader
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.questions import can_speculate
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from gallette.compiler.nir.ir.cf import If, merge_blocks, next_block, prev_block, walk
-from gallette.compiler.nir.ir.helpers import can_speculate
+from gallette.compiler.nir.ir.cf import If, next_block, prev_block, walk
 from gallette.compiler.nir.ir.instrs import IDENTITY, Alu, Instr, Intrinsic, LoadConst, Phi, Tex
+from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.opcodes import OPCODES
-from gallette.compiler.nir.ir.shader import Metadata, Shader
+from gallette.compiler.nir.ir.questions import can_speculate
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.surgery import merge_blocks
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.run.pass_runner import nir_pass
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from gallette.compiler.nir.ir.helpers import is_phi_of_same
 from gallette.compiler.nir.ir.instrs import Phi
-from gallette.compiler.nir.ir.shader import Metadata, Shader
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.questions import is_phi_of_same
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.cf import Block
 from gallette.compiler.nir.ir.instrs import Intrinsic, ParallelCopy, Phi
-from gallette.compiler.nir.ir.shader import Metadata, Shader
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.run.pass_runner import nir_pass
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir.helpers import instrs_of
 from gallette.compiler.nir.ir.instrs import ParallelCopy
-from gallette.compiler.nir.ir.shader import Metadata, Shader
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.questions import instrs_of
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 

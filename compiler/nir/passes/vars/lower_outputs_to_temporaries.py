@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir.helpers import derefs_of, intrinsics_of
 from gallette.compiler.nir.ir.instrs import Intrinsic
-from gallette.compiler.nir.ir.shader import Metadata, Mode, Shader, Stage, Variable
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.modes import Mode, Stage
+from gallette.compiler.nir.ir.questions import derefs_of, intrinsics_of
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.passes.vars.opt_deref import propagate_modes
 from gallette.compiler.nir.run.pass_runner import nir_pass
 

@@ -6,7 +6,10 @@ from typing import Any
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Deref
-from gallette.compiler.nir.ir.shader import Metadata, Mode, Shader, Variable
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.modes import Mode
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 _WRITABLE = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP | Mode.SHADER_OUT

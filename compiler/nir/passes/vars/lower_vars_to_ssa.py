@@ -7,17 +7,15 @@ from typing import TypeAlias
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.cf import Block, If, Loop, events, next_block
-from gallette.compiler.nir.ir.helpers import (
-    deref_key,
-    in_bounds,
-    instrs_of,
-    is_phi_of_same,
-    remove_dead_deref,
-)
 from gallette.compiler.nir.ir.instrs import Deref, Instr, Intrinsic, Jump, Phi, Undef
-from gallette.compiler.nir.ir.shader import FunctionImpl, Metadata, Mode, Shader, Variable
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.modes import Mode
+from gallette.compiler.nir.ir.questions import deref_key, in_bounds, instrs_of, is_phi_of_same
+from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
+from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.values import Def, Src
+from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 Leaf: TypeAlias = "tuple[Variable, tuple[int, ...]]"

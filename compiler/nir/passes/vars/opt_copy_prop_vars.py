@@ -8,10 +8,13 @@ from typing import TypeAlias
 from gallette.compiler.nir.analysis.alias import Overlap, compare
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.cf import Block, Body, If, blocks_in, events
-from gallette.compiler.nir.ir.helpers import deref_key
 from gallette.compiler.nir.ir.instrs import Call, Deref, Instr, Intrinsic
-from gallette.compiler.nir.ir.shader import Access, FunctionImpl, Metadata, Mode, Shader, Variable
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.modes import Access, Mode
+from gallette.compiler.nir.ir.questions import deref_key
+from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 _MODES = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP | Mode.SHADER_OUT | Mode.SSBO | Mode.SHARED

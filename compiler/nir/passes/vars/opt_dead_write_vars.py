@@ -6,9 +6,12 @@ from dataclasses import dataclass, field
 
 from gallette.compiler.nir.analysis.alias import Overlap, compare, may_alias
 from gallette.compiler.nir.ir.cf import Block
-from gallette.compiler.nir.ir.helpers import deref_key
 from gallette.compiler.nir.ir.instrs import Call, Deref, Intrinsic
-from gallette.compiler.nir.ir.shader import Access, Metadata, Mode, Shader, Variable
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.modes import Access, Mode
+from gallette.compiler.nir.ir.questions import deref_key
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 _MODES = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP | Mode.SHADER_OUT | Mode.SSBO | Mode.SHARED

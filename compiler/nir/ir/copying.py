@@ -1,4 +1,4 @@
-"""Deep copies of shaders and of pieces of code.
+"""Deep copies of pieces of code.
 
 Everything is copied by one iterative walk, so nesting depth is no limit. `Remap` translates
 values, variables and blocks of the original to those of the copy; inlining and loop unrolling use
@@ -8,6 +8,7 @@ it to copy a body into another function.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from gallette.compiler.nir.ir.cf import Block, Body, If, Loop, Parent, walk
 from gallette.compiler.nir.ir.instrs import (
@@ -23,9 +24,11 @@ from gallette.compiler.nir.ir.instrs import (
     Tex,
     Undef,
 )
-from gallette.compiler.nir.ir.ownership import COUNTERS
-from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Parameter, Shader, Variable
 from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.ir.variables import Variable
+
+if TYPE_CHECKING:
+    from gallette.compiler.nir.ir.shader import Function
 
 
 class Remap:
@@ -42,6 +45,11 @@ class Remap:
 
     def value(self, value: Def) -> Def:
         return self.values.get(value, value)
+
+    def variable(self, var: Variable) -> Variable:
+        """A copy of a variable, entered here."""
+        copy = self.variables[var] = var.copy()
+        return copy
 
     def finish_phis(self) -> None:
         """Give copied phis their sources, now that every value has its copy."""
@@ -143,7 +151,7 @@ def clone_body(body: Iterable[Block | If | Loop], parent: Parent, remap: Remap) 
                 loop.body.clear()
                 out.append(loop)
                 stack.append((node.body, loop, loop.body))
-    for old in _source_order(body):
+    for old in walk(list(body)):
         if isinstance(old, Block):
             block = remap.blocks[old]
             for instr in old.instrs():
@@ -152,44 +160,3 @@ def clone_body(body: Iterable[Block | If | Loop], parent: Parent, remap: Remap) 
         if isinstance(node, If):
             node.condition.rewrite(remap.value(node.condition.value))
     return result
-
-
-def _source_order(body: Iterable[Block | If | Loop]) -> Iterable[Block | If | Loop]:
-    return walk(list(body))
-
-
-def clone_impl(impl: FunctionImpl, shader: Shader, function: Function, remap: Remap) -> None:
-    new = FunctionImpl(shader, function)
-    for var in impl.locals:
-        copy = var.copy()
-        remap.variables[var] = copy
-        new.locals.append(copy)
-    new.body = clone_body(impl.body, new, remap)
-    remap.finish_phis()
-
-
-def clone_shader(shader: Shader) -> Shader:
-    """An independent shader with one reference."""
-    new = Shader(shader.stage, shader.name)
-    COUNTERS.created -= 1
-    COUNTERS.cloned += 1
-    new.label = shader.label
-    new.info = shader.info.copy()
-    remap = Remap()
-    for var in shader.variables:
-        copy = var.copy()
-        remap.variables[var] = copy
-        new.variables.append(copy)
-    for function in shader.functions:
-        params = [
-            Parameter(p.name, p.type, p.is_deref, p.num_components, p.bit_size)
-            for p in function.params
-        ]
-        twin = Function(function.name, params, None, function.is_entry)
-        remap.functions[function] = twin
-        new.functions.append(twin)
-    for function in shader.functions:
-        if function.impl is not None:
-            clone_impl(function.impl, new, remap.functions[function], remap)
-    COUNTERS.cloned_instrs += new.count_instrs()
-    return new

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from gallette.compiler.nir.ir.cf import Block, Body, If, Loop, Parent, walk
+from gallette.compiler.nir.ir.cf import Block, Body, walk
 from gallette.compiler.nir.ir.instrs import (
     Alu,
     Deref,
@@ -16,9 +16,10 @@ from gallette.compiler.nir.ir.instrs import (
     Tex,
     Undef,
 )
-from gallette.compiler.nir.ir.shader import FunctionImpl, Shader, Variable
+from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.ir.variables import Variable
 
 DerefKey = tuple[object, ...]
 
@@ -93,14 +94,6 @@ def in_bounds(type: Type, path: tuple[int, ...]) -> bool:
     return True
 
 
-def remove_dead_deref(deref: Deref | None) -> None:
-    """Remove a deref nobody uses, and its parents as far as they become unused."""
-    while deref is not None and deref.dest is not None and not deref.dest.uses:
-        parent = deref.parent
-        deref.remove()
-        deref = parent
-
-
 def instrs_of(impl: FunctionImpl) -> Iterator[Instr]:
     """Every instruction in source order; the current one may be removed."""
     for block in impl.blocks():
@@ -120,47 +113,6 @@ def intrinsics_of(impl: FunctionImpl, *names: str) -> list[Intrinsic]:
     return [i for i in instrs_of(impl) if isinstance(i, Intrinsic) and i.info.name in wanted]
 
 
-def move_nodes(nodes: list[Block | If | Loop], body: Body, parent: Parent) -> None:
-    """Append nodes (already out of their old body) to `body`, whose last block gets merged.
-
-    `nodes` starts with a block without phis; it is poured into the last block of `body`. If it is
-    the only one, phis behind it are the caller's business (`retarget_phis`).
-    """
-    first = nodes[0]
-    last = body[-1]
-    assert isinstance(first, Block)
-    assert isinstance(last, Block)
-    at = first.first
-    while at is not None:
-        at.block = last
-        at = at.next
-    if first.first is not None:
-        first.first.prev = last.last
-        if last.last is None:
-            last.first = first.first
-        else:
-            last.last.next = first.first
-        last.last = first.last
-    first.first = first.last = None
-    for node in nodes[1:]:
-        node.parent = parent
-        node.owner = body
-        body.append(node)
-    if len(nodes) > 1 and isinstance(nodes[1], Loop):
-        retarget_phis(first, last)
-
-
-def retarget_phis(old: Block, new: Block) -> None:
-    """What came from `old` now comes from `new` (which is already in place)."""
-    from gallette.compiler.nir.ir.cf import successors_of
-
-    for successor in successors_of(new):
-        for phi in successor.phis():
-            for src in phi.phi_srcs:
-                if src.pred is old:
-                    src.pred = new
-
-
 def contains_jump(body: Body, wanted: Callable[[Jump], bool]) -> bool:
     for node in walk(body):
         if isinstance(node, Block):
@@ -168,13 +120,6 @@ def contains_jump(body: Body, wanted: Callable[[Jump], bool]) -> bool:
             if jump is not None and wanted(jump):
                 return True
     return False
-
-
-def drop_phi_preds(block: Block, pred: Block) -> None:
-    """`pred` no longer leads to `block`: phis forget it, those left with one source dissolve."""
-    for phi in list(block.phis()):
-        if any(s.pred is pred for s in phi.phi_srcs):
-            phi.remove_pred(pred)
 
 
 def is_phi_of_same(phi: Phi) -> Def | None:

@@ -1,0 +1,59 @@
+"""Metadata: facts about a function that are computed on request and kept while they hold.
+
+`impl.require(Metadata.DOMINANCE)` makes a fact available, `impl.preserve(kept)` after a change says
+what still holds; structural edits (`insert_node_at`, `merge_blocks`, ...) drop everything by
+themselves. What computes a fact stands in `compiler.nir.analysis` and registers here.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gallette.compiler.nir.ir.shader import FunctionImpl
+
+
+class Metadata(enum.IntFlag):
+    """Facts about a function, as a set."""
+
+    NONE = 0
+    CFG = 1
+    DOMINANCE = 2
+    LIVENESS = 4
+    DIVERGENCE = 8
+    CONTROL_FLOW = CFG | DOMINANCE
+    ALL = 15
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """How one fact is computed, from which others, and (for `check`) what it says."""
+
+    fact: Metadata
+    needs: Metadata
+    compute: Callable[[FunctionImpl], None]
+    describe: Callable[[FunctionImpl], Any]
+
+
+ANALYSES: list[Analysis] = []
+"""In an order in which each finds what it needs."""
+
+
+def register(analysis: Analysis) -> None:
+    """Make an analysis known to `require`."""
+    ANALYSES.append(analysis)
+    ANALYSES.sort(key=lambda a: a.fact)
+
+
+def compute(impl: FunctionImpl, wanted: Metadata) -> None:
+    """Compute whatever of `wanted` (and what it builds on) does not hold."""
+    for analysis in reversed(ANALYSES):
+        if wanted & analysis.fact:
+            wanted |= analysis.needs
+    for analysis in ANALYSES:
+        if wanted & analysis.fact & ~impl.valid:
+            analysis.compute(impl)
+            impl.valid |= analysis.fact

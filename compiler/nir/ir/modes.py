@@ -1,0 +1,76 @@
+"""The words about shaders: stages, storage classes of variables, memory qualifiers."""
+
+from __future__ import annotations
+
+import enum
+
+
+class Stage(enum.Enum):
+    """Where in the pipeline a shader runs."""
+
+    VERTEX = "vertex"
+    TESS_CTRL = "tess_ctrl"
+    TESS_EVAL = "tess_eval"
+    GEOMETRY = "geometry"
+    FRAGMENT = "fragment"
+    COMPUTE = "compute"
+    KERNEL = "kernel"
+
+    @property
+    def order(self) -> int:
+        """Position in the pipeline, vertex first."""
+        return _STAGE_ORDER[self]
+
+
+_STAGE_ORDER = {stage: i for i, stage in enumerate(Stage)}
+
+
+class Mode(enum.IntFlag):
+    """Storage class of a variable; a deref may carry several when it may point into any of them."""
+
+    SHADER_IN = 1
+    SHADER_OUT = 2
+    UNIFORM = 4
+    UBO = 8
+    SSBO = 16
+    SHARED = 32
+    GLOBAL = 64
+    CONSTANT = 128
+    FUNCTION_TEMP = 256
+    SHADER_TEMP = 512
+    SYSTEM_VALUE = 1024
+    IMAGE = 2048
+    PUSH_CONST = 4096
+    ALL = 8191
+
+    @property
+    def text(self) -> str:
+        """Lower-case names joined with `|`, as the printer writes them."""
+        return "|".join(m.name.lower() for m in _SINGLE_MODES if m.name and m & self)
+
+    @staticmethod
+    def parse(text: str) -> Mode:
+        mode = Mode(0)
+        for part in text.split("|"):
+            mode |= Mode[part.upper()]
+        return mode
+
+
+_SINGLE_MODES = tuple(m for m in Mode if m is not Mode.ALL)
+TEMPORARIES = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP
+
+
+class Access(enum.IntFlag):
+    """Memory qualifiers of a buffer or image variable, or of one access."""
+
+    NONE = 0
+    COHERENT = 1
+    VOLATILE = 2
+    RESTRICT = 4
+    NON_READABLE = 8
+    NON_WRITEABLE = 16
+    CAN_REORDER = 32
+
+    @property
+    def text(self) -> str:
+        return "|".join(a.name.lower() for a in Access if a.name and a and a & self) or "none"
