@@ -1,21 +1,26 @@
-"""Known failures: one list per driver, with a reason each.
+"""Known failures: one text file per driver, with a reason on each line.
 
-`known/DRIVER.txt` names bundled tests that are expected to fail. They do not make a run fail; a
-listed test that passes does, because the list must not rot.
+A driver of the stack keeps its list beside its code (`drivers/numpipe/fails.txt`); the machine's
+own drivers have theirs here (`known/native-softpipe.txt`). A line is a test's name, two spaces,
+and why it fails. Listed failures do not make a run fail; a listed test that passes does, because
+the list must not rot.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from gallette.compiler.errors import InputError, Span
 from gallette.piglit_subset.results import Run
+from gallette.pipe.loader import driver_package
 
-__all__ = ["FOLDER", "Judgement", "judge", "load"]
+__all__ = ["FOLDER", "Judgement", "judge", "list_of", "load", "update"]
 
 FOLDER = Path(__file__).resolve().parent / "known"
 FAILED = ("fail", "crash", "timeout")
+_HEAD = "# Known failures of {driver}: a test's name, two spaces, and the reason.\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +36,17 @@ class Judgement:
         return not self.failures and not self.surprises
 
 
-def load(driver: str, folder: Path = FOLDER) -> dict[str, str]:
-    """Test name -> reason, for one driver; empty if it has no list."""
-    path = folder / f"{driver.replace(':', '-')}.txt"
+def list_of(driver: str) -> Path:
+    """The file with the known failures of a driver; it need not exist."""
+    package = driver_package(driver)
+    spec = find_spec(package) if package else None
+    if spec is not None and spec.origin is not None:
+        return Path(spec.origin).resolve().parent / "fails.txt"
+    return FOLDER / f"{driver.replace(':', '-')}.txt"
+
+
+def load(path: Path) -> dict[str, str]:
+    """Test name -> reason; empty if there is no list."""
     if not path.exists():
         return {}
     found = {}
@@ -54,3 +67,28 @@ def judge(run: Run, known: dict[str, str]) -> Judgement:
         {name: known[name] for name in failed if name in known},
         [n for n in known if n in run.tests and run.tests[n].result in ("pass", "warn")],
     )
+
+
+def update(run: Run, path: Path) -> tuple[list[str], list[str]]:
+    """Rewrite a driver's list after a run: what came and what went.
+
+    Tests the run did not touch keep their line; comments stay where they are. A new line carries
+    what was seen, for a person to replace with the cause.
+    """
+    known = load(path)
+    judgement = judge(run, known)
+    gone = set(judgement.surprises)
+    old = path.read_text(encoding="utf-8") if path.exists() else _HEAD.format(driver=run.name)
+    lines = []
+    for line in old.splitlines():
+        name = line.partition("  ")[0].strip().replace("/", "@")
+        if line.startswith("#") or name not in gone:
+            lines.append(line)
+    for name in sorted(judgement.failures):
+        seen = next(iter(run.tests[name].reason.splitlines()), "") or run.tests[name].result
+        lines.append(f"{name.replace('@', '/')}  seen: {seen}")
+    try:
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot write: {error.strerror or error}") from None
+    return judgement.failures, judgement.surprises

@@ -88,9 +88,33 @@ def _compile(session: Session, source: ShaderSource) -> int:
         gl.compile_shader(shader)
     if not gl.get_shaderiv(shader, GL.COMPILE_STATUS)[0]:
         log = str(gl.get_shader_info_log(shader)).strip()
-        where = f"{session.test.name}:{source.line}"
-        raise Failure(f"{where}: {source.stage.lower()} does not compile:\n{log}")
+        position, log = _place(session.test.name, source, log, _added_lines(text, source))
+        stage = source.stage.lower().replace("_", " ")
+        raise Failure(f"{position}: the {stage} does not compile:\n{log}")
     return shader
+
+
+def _added_lines(text: str, source: ShaderSource) -> int:
+    """How many lines the runner put before the section's own."""
+    return text.count("\n") - source.text.count("\n") if source.form != "passthrough" else 0
+
+
+# `<vertex shader>:3:7:` as gallette's compiler says it, `0:3(7):` as Mesa does.
+_POSITION = re.compile(r"(?m)^(?:<[\w ]+ shader>:(\d+):(\d+)|0:(\d+)\((\d+)\)):")
+
+
+def _place(name: str, source: ShaderSource, log: str, added: int) -> tuple[str, str]:
+    """The first error's place in the test file, and the log with all places in that file."""
+    if source.form == "passthrough" or re.search(r"(?m)^\s*#\s*line\b", source.text):
+        return f"{name}:{source.line}", log
+
+    def moved(match: re.Match[str]) -> str:
+        line, column = match[1] or match[3], match[2] or match[4]
+        return f"{name}:{int(line) - added + source.line - 1}:{column}:"
+
+    log = _POSITION.sub(moved, log)
+    errors = re.search(rf"(?m)^({re.escape(name)}:\d+:\d+): error", log)
+    return (errors[1] if errors else f"{name}:{source.line}"), log
 
 
 def _default_version(session: Session) -> str:

@@ -1,7 +1,7 @@
 """Results on disk, in the JSON format `piglit summary` reads (results version 10).
 
-A run is a folder with one `results.json`. Reading accepts runs of gallette and of piglit itself,
-also compressed ones, so the two can be compared.
+A run is a folder with one `results.json` (while it goes on, `journal.py`'s file instead). Reading
+accepts runs of gallette and of piglit itself, also compressed ones, so the two can be compared.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import lzma
 import os
 import platform
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from gallette.compiler.errors import InputError
 from gallette.piglit_subset.pool import Report
 
-__all__ = ["ORDER", "Entry", "Run", "read_run", "write_run"]
+__all__ = ["ORDER", "Entry", "Run", "merge", "read_run", "write_run"]
 
 # From best to worst; "skip" says nothing, so it comes after all verdicts.
 ORDER = ("pass", "warn", "fail", "timeout", "crash", "incomplete", "skip", "notrun")
@@ -39,6 +39,35 @@ class Entry:
     start: float = 0.0
     end: float = 0.0
     images: dict[str, str] = field(default_factory=dict)
+    path: str = ""
+    # How often each result came, for a test that ran more than once.
+    attempts: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def runs(self) -> int:
+        return sum(self.attempts.values()) or 1
+
+    @property
+    def seconds(self) -> float:
+        return self.end - self.start
+
+    @property
+    def flaky(self) -> bool:
+        return len(self.attempts) > 1
+
+    def with_another(self, other: Entry) -> Entry:
+        """Two runs of the same test as one: the worse result stands, and both are counted."""
+        counts = Counter(self.attempts or {self.result: 1})
+        counts.update(other.attempts or {other.result: 1})
+        worse = max(self, other, key=lambda e: ORDER.index(e.result))
+        reason = worse.reason.partition(_FLAKY_END)[2] or worse.reason
+        if len(counts) > 1:
+            seen = ", ".join(f"{r} {counts[r]}" for r in ORDER if counts[r])
+            reason = f"flaky: {seen}{_FLAKY_END}{reason}"
+        return replace(worse, reason=reason, attempts=dict(counts))
+
+
+_FLAKY_END = " times; "
 
 
 @dataclass(slots=True)
@@ -50,6 +79,15 @@ class Run:
     info: dict[str, str] = field(default_factory=dict)
     start: float = 0.0
     end: float = 0.0
+    # The journal's head line, by which a finished run can be taken up again; piglit's runs have
+    # none.
+    head: dict[str, Any] | None = None
+
+    def add(self, name: str, entry: Entry) -> Entry:
+        """Record a result (another one, if the test was run before); what is now known."""
+        known = self.tests.get(name)
+        self.tests[name] = entry if known is None else known.with_another(entry)
+        return self.tests[name]
 
     def totals(self) -> Counter[str]:
         return Counter(t.result for t in self.tests.values())
@@ -85,7 +123,12 @@ def _entry(test: Entry, pid: int) -> dict[str, Any]:
         "time": _time(test.start, test.end),
         "__type__": "TestResult",
         # Beyond piglit's format, which readers ignore: the one-line reason and the pictures.
-        "gallette": {"reason": test.reason, "images": test.images},
+        "gallette": {
+            "reason": test.reason,
+            "images": test.images,
+            "path": test.path,
+            "attempts": test.attempts,
+        },
     }
 
 
@@ -100,25 +143,36 @@ def entry_of(report: Report, driver: str) -> Entry:
         report.start,
         report.end,
         report.images,
+        str(report.path),
     )
 
 
-def write_run(run: Run, folder: Path) -> Path:
-    """Write `folder/results.json`; its path."""
+def write_run(run: Run, folder: Path, head: dict[str, Any] | None = None) -> Path:
+    """Write `folder/results.json`, whole or not at all; its path."""
     pid = os.getpid()
     document = {
         "__type__": "TestrunResult",
         "results_version": 10,
         "name": run.name,
         "info": {"system": {"uname": " ".join(platform.uname()), **run.info}},
-        "options": {"profile": ["gallette"], "dmesg": False, "monitoring": False},
+        "options": {
+            "profile": ["gallette"],
+            "dmesg": False,
+            "monitoring": False,
+            "gallette": head,
+        },
         "time_elapsed": _time(run.start, run.end),
         "tests": {name: _entry(test, pid) for name, test in sorted(run.tests.items())},
     }
     try:
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / "results.json"
-        path.write_text(json.dumps(document, indent=1), encoding="utf-8")
+        temporary = folder / "results.json.new"
+        with temporary.open("w", encoding="utf-8") as out:
+            json.dump(document, out, indent=1)
+            out.flush()
+            os.fsync(out.fileno())
+        temporary.replace(path)
     except OSError as error:
         raise InputError(f"{folder}: cannot write: {error.strerror or error}") from None
     return path
@@ -131,7 +185,12 @@ def read_run(path: Path) -> Run:
     """A run from its folder or its results file."""
     file = path
     if path.is_dir():
-        found = sorted(path.glob("results.json*"))
+        from gallette.piglit_subset.journal import read_unfinished
+
+        unfinished = read_unfinished(path)
+        if unfinished is not None:
+            return unfinished
+        found = sorted(path.glob("results.json")) or sorted(path.glob("results.json.?z*"))
         if not found:
             raise InputError(f"{path}: no results.json in this folder")
         file = found[0]
@@ -149,6 +208,7 @@ def read_run(path: Path) -> Run:
     elapsed = document.get("time_elapsed") or {}
     run.start, run.end = float(elapsed.get("start", 0)), float(elapsed.get("end", 0))
     system = (document.get("info") or {}).get("system") or {}
+    run.head = (document.get("options") or {}).get("gallette")
     run.info = {str(k): str(v) for k, v in system.items()}
     for name, test in document["tests"].items():
         extra, times = test.get("gallette") or {}, test.get("time") or {}
@@ -161,5 +221,26 @@ def read_run(path: Path) -> Run:
             float(times.get("start", 0)),
             float(times.get("end", 0)),
             dict(extra.get("images") or {}),
+            str(extra.get("path", "")),
+            dict(extra.get("attempts") or {}),
         )
     return run
+
+
+def merge(runs: list[Run]) -> tuple[Run, dict[str, Any] | None]:
+    """Shards of one suite as one run, and its head; a test that two of them ran is an error."""
+    whole = Run(runs[0].name, info=dict(runs[0].info), start=min(r.start for r in runs))
+    for run in runs:
+        if run.name != whole.name:
+            raise InputError(f"cannot merge runs of {whole.name} and of {run.name}")
+        for name, test in run.tests.items():
+            if name in whole.tests:
+                raise InputError(f"cannot merge: two of the runs have {name.replace('@', '/')}")
+            whole.tests[name] = test
+    whole.end = whole.start + sum(r.end - r.start for r in runs)
+    heads = [run.head for run in runs]
+    head: dict[str, Any] | None = None
+    if all(heads):
+        tests = sorted(test for h in heads if h is not None for test in h["tests"])
+        head = {**(heads[0] or {}), "tests": tests}
+    return whole, head

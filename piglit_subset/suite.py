@@ -1,39 +1,121 @@
-"""Finding tests: the bundled ones, or whatever files and folders the user names."""
+"""Finding tests: the bundled ones, or whatever files, folders and lists the user names."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
-from gallette.compiler.errors import InputError
+from gallette.compiler.errors import InputError, Span
 from gallette.piglit_subset.results import test_name
 
-__all__ = ["BUNDLED", "find_tests"]
+__all__ = ["BUNDLED", "Shard", "find_tests", "read_list"]
 
 BUNDLED = Path(__file__).resolve().parent / "tests"
 SUFFIX = ".shader_test"
 
+Tests = list[tuple[str, Path]]
 
-def find_tests(paths: Iterable[str | Path], patterns: Iterable[str] = ()) -> list[tuple[str, Path]]:
-    """(name, path) of every test under `paths` (the bundled ones by default), in name order.
 
-    `patterns` are regular expressions; a test is kept when all of them match its name.
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """Part `index` of `count`, counted from 1. All parts together are the whole, without
+    overlap.
     """
-    compiled = []
-    for pattern in patterns:
-        try:
-            compiled.append(re.compile(pattern, re.IGNORECASE))
-        except re.error as error:
-            raise InputError(f"--filter {pattern!r}: {error}") from None
+
+    index: int
+    count: int
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        match = re.fullmatch(r"(\d+)/(\d+)", text)
+        if not match or not 1 <= int(match[1]) <= int(match[2]):
+            raise InputError(f"--shard {text!r}: expected I/N with 1 <= I <= N, such as 2/8")
+        return cls(int(match[1]), int(match[2]))
+
+    def of(self, tests: Tests) -> Tests:
+        """Every n-th test, so that neighbours (which cost about the same) are spread evenly."""
+        return tests[self.index - 1 :: self.count]
+
+
+def find_tests(
+    paths: Iterable[str | Path],
+    patterns: Iterable[str] = (),
+    exclude: Iterable[str] = (),
+    lists: Iterable[Path] = (),
+) -> Tests:
+    """(name, path) of every test under `paths` or on `lists`, in name order.
+
+    Without either, the bundled tests. `patterns` are regular expressions: a test is kept when all
+    of `patterns` match its name and none of `exclude` does.
+    """
+    keep = [_pattern("--filter", p) for p in patterns]
+    drop = [_pattern("--exclude", p) for p in exclude]
+    roots = [Path(p) for p in paths]
+    listed = [read_list(file) for file in lists]
+    if not listed:
+        found = _under(roots or [BUNDLED])
+    else:
+        found = _on_lists(listed, roots)
+
+    def wanted(name: str) -> bool:
+        shown = name.replace("@", "/")
+        return all(c.search(shown) for c in keep) and not any(c.search(shown) for c in drop)
+
+    return sorted((n, path) for n, path in found.items() if wanted(n))
+
+
+def _pattern(option: str, text: str) -> re.Pattern[str]:
+    try:
+        return re.compile(text, re.IGNORECASE)
+    except re.error as error:
+        raise InputError(f"{option} {text!r}: {error}") from None
+
+
+def read_list(file: Path) -> list[tuple[Span, str]]:
+    """The entries of a list of tests, one per line, with where they stand; `#` starts a comment."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"{file}: cannot read: {error}") from None
+    entries = []
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = raw.split("#", 1)[0].strip()
+        if line:
+            column = raw.index(line) + 1
+            entries.append((Span(number, column, column + len(line), str(file)), line))
+    return entries
+
+
+def _on_lists(listed: list[list[tuple[Span, str]]], roots: list[Path]) -> dict[str, Path]:
+    """Entries are files, or names (`spec@a@b` or `spec/a/b`) of tests under `roots`."""
     found: dict[str, Path] = {}
-    roots = [Path(p) for p in paths] or [BUNDLED]
+    known: dict[str, Path] | None = None
+    for entries in listed:
+        for span, text in entries:
+            if text.endswith(SUFFIX):
+                path = Path(text)
+                if not path.is_file():
+                    raise InputError(f"no such file: {text}", span, text)
+                found.setdefault(_unique(found, test_name(path, _root_of(path)), path), path)
+                continue
+            if known is None:
+                known = _under(roots or [BUNDLED])
+            name = text.replace("/", "@")
+            if name not in known:
+                raise InputError(f"no test has this name: {text}", span, text)
+            found[name] = known[name]
+    return found
+
+
+def _under(roots: Iterable[Path]) -> dict[str, Path]:
+    found: dict[str, Path] = {}
     for root in roots:
         for path in _files(root):
             base = root if root.is_dir() else _root_of(path)
             found.setdefault(_unique(found, test_name(path, base), path), path)
-    names = [n for n in found if all(c.search(n.replace("@", "/")) for c in compiled)]
-    return sorted((n, found[n]) for n in names)
+    return found
 
 
 def _files(root: Path) -> list[Path]:
@@ -48,7 +130,7 @@ def _files(root: Path) -> list[Path]:
 
 def _root_of(path: Path) -> Path:
     """Name a file by its place in a suite: the folder called `tests` above it, if there is one."""
-    for parent in path.resolve().parents:
+    for parent in path.absolute().parents:
         if parent.name in ("tests", "generated_tests"):
             return parent
     return path.parent

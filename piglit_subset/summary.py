@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gallette.piglit_subset.results import ORDER, Run
 
-__all__ = ["Change", "Summary", "pass_rate", "summarise"]
+__all__ = ["Change", "Summary", "pass_rate", "summarise", "version_of"]
 
 BAD = ("fail", "crash", "timeout", "incomplete", "warn")
 
@@ -57,6 +57,16 @@ class Summary:
     def totals(self) -> list[Counter[str]]:
         return [run.totals() for run in self.runs]
 
+    def versions(self) -> list[tuple[str, list[tuple[int, int]]]]:
+        """Per version or extension and run: passed, and all tests (a skipped one is not passed)."""
+        groups: dict[str, list[Change]] = {}
+        for test in self.tests:
+            groups.setdefault(version_of(test.name), []).append(test)
+        return [
+            (group, [_passed_of_all(tests, i) for i in range(len(self.runs))])
+            for group, tests in sorted(groups.items(), key=lambda item: _version_order(item[0]))
+        ]
+
 
 def pass_rate(totals: Counter[str]) -> float:
     """Passed, of those that could say something."""
@@ -77,6 +87,26 @@ def summarise(runs: list[Run]) -> Summary:
         groups.setdefault("/".join(parts[:-1][:2]) or "(top)", []).append(test)
     folders = [(g, [_rate(tests, i) for i in range(len(runs))]) for g, tests in groups.items()]
     return Summary(runs, tests, folders)
+
+
+def version_of(name: str) -> str:
+    """The version or extension a test belongs to: the part of its name after `spec`."""
+    parts = name.split("@")
+    if "spec" in parts[:-2]:
+        return parts[parts.index("spec") + 1].lower()
+    return "/".join(parts[:-1][:1]) or "(top)"
+
+
+def _version_order(group: str) -> tuple[int, str]:
+    """Versions of GLSL and GL first, then extensions by name."""
+    rank = 0 if group.startswith("glsl-") and "es" not in group else 1
+    rank = rank if group.startswith(("glsl", "gl-", "!opengl")) else 2
+    return rank, group
+
+
+def _passed_of_all(tests: list[Change], run: int) -> tuple[int, int]:
+    seen = [t.results[run] for t in tests if t.results[run] != "notrun"]
+    return sum(r in ("pass", "warn") for r in seen), len(seen)
 
 
 def _rate(tests: list[Change], run: int) -> tuple[int, int]:

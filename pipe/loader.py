@@ -22,7 +22,7 @@ from gallette.compiler.errors import GalletteError
 
 from .interface import Screen
 
-__all__ = ["DriverError", "create_screen", "driver_names", "forget_drivers"]
+__all__ = ["DriverError", "create_screen", "driver_names", "driver_package", "forget_drivers"]
 
 GROUP = "gallette.drivers"
 
@@ -49,6 +49,14 @@ def _declared_by_the_source_tree() -> dict[str, EntryPoint]:
 def driver_names() -> list[str]:
     """The names of all installed drivers, sorted."""
     return sorted(_drivers())
+
+
+def driver_package(name: str) -> str:
+    """The package of the driver called `name` (its innermost one: `trace:numpipe` is numpipe), or
+    "".
+    """
+    point = _drivers().get(name.rpartition(":")[2])
+    return point.value.partition(":")[0] if point is not None else ""
 
 
 def forget_drivers() -> None:

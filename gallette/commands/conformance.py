@@ -9,11 +9,11 @@ from pathlib import Path
 
 from gallette import default_driver
 from gallette.commands.diff import check_scenes, print_diffs, run_diffs
-from gallette.commands.piglit import check_driver, judge_run, known_failures, run_suite
-from gallette.piglit_subset.results import write_run
+from gallette.piglit_subset.journal import Head
 from gallette.piglit_subset.suite import find_tests
 from gallette.piglit_subset.summary import summarise
 from gallette.reports.html import write_conformance
+from gallette.running import Job, check_driver, judge_run, run_job
 from gallette.terminal import console
 
 __all__ = ["add_arguments", "run"]
@@ -36,11 +36,11 @@ def run(options: argparse.Namespace) -> int:
     out = console()
     driver = options.driver or default_driver()
     check_driver(driver)
-    suite = run_suite(find_tests([]), driver, max(1, options.jobs), options.timeout)
-    write_run(suite, options.output)
+    head = Head(driver, find_tests([]), options.timeout)
+    suite = run_job(Job(head, max(1, options.jobs), options.output, overwrite=True))
     report = run_diffs(check_scenes([]), driver, options.against, 1.0, {})
     print_diffs(out, report)
-    ok = judge_run(suite, known_failures([], driver)) and report.ok
+    ok = judge_run(suite) and report.ok
     seconds = time.monotonic() - start
     page = write_conformance(summarise([suite]), report, ok, seconds, options.output)
     verdict = "[green]all well[/]" if ok else "[red]failures[/]"

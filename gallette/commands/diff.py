@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
         out.print(f"recorded {len(scenes)} scenes from {rendering.renderer} ({size:.2f} MB)")
         return 0
     driver = options.driver or default_driver()
-    from gallette.commands.piglit import check_driver
+    from gallette.running import check_driver
 
     check_driver(driver)
     if not options.against.startswith("native"):

@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
     driver = options.driver or default_driver()
     if driver.split(":")[0] == "native":
         raise GalletteError("gallette lesson: lessons look inside a driver of the stack")
-    from gallette.commands.piglit import check_driver
+    from gallette.running import check_driver
 
     check_driver(driver)
     page = make_page(LESSONS[options.name], driver)

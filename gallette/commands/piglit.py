@@ -1,41 +1,26 @@
-"""`gallette piglit run` and `gallette piglit summary`."""
+"""`gallette piglit`: run shader_tests, compare runs, list the commands a test can use."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import time
-from collections.abc import Sequence
 from pathlib import Path
 
 from gallette import default_driver
 from gallette.compiler.errors import GalletteError
-from gallette.piglit_subset import known
-from gallette.piglit_subset.pool import Report, run_all
-from gallette.piglit_subset.results import Run, entry_of, read_run, write_run
-from gallette.piglit_subset.suite import find_tests
+from gallette.piglit_subset.journal import Head
+from gallette.piglit_subset.results import read_run
+from gallette.piglit_subset.suite import Shard, find_tests
 from gallette.piglit_subset.summary import summarise
-from gallette.terminal import console, progress_bar
+from gallette.running import Job, check_driver, judge_run, parse_results, run_job
+from gallette.terminal import console
 
-__all__ = ["add_arguments", "run", "run_suite"]
+__all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    runner = actions.add_parser(
-        "run",
-        help="run tests and write results.json",
-        description="Run shader_tests: files, folders, or the bundled tests if none is named.",
-        epilog="example: gallette piglit run --driver native -j 2 --filter 'texture|matrix'",
-    )
-    runner.add_argument("paths", nargs="*", metavar="PATH", help="a .shader_test or a folder")
-    runner.add_argument("--driver", default=None, help="the driver (default: GALLETTE_DRIVER)")
-    runner.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1, metavar="N")
-    runner.add_argument("--filter", action="append", default=[], metavar="RE")
-    runner.add_argument("--timeout", type=float, default=60.0, metavar="SECONDS", help="per test")
-    runner.add_argument("-o", "--output", type=Path, default=None, metavar="DIR")
-    runner.add_argument("--list", action="store_true", help="list the tests, run none")
-    runner.add_argument("-v", "--verbose", action="store_true", help="name every test")
+    _add_run(actions)
     summary = actions.add_parser(
         "summary",
         help="compare runs",
@@ -45,107 +30,160 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     summary.add_argument("runs", nargs="+", metavar="DIR", help="a folder with results.json")
     summary.add_argument("--html", type=Path, default=None, metavar="DIR")
     summary.add_argument("--folders", action="store_true", help="pass rates per folder")
+    summary.add_argument("--versions", action="store_true", help="pass rates per GLSL/GL version")
     summary.add_argument("--all", action="store_true", help="list every test, not only problems")
+    merge = actions.add_parser(
+        "merge",
+        help="join the runs of several shards",
+        description="Join runs of different tests (shards) into one.",
+        epilog="example: gallette piglit merge reports/1 reports/2 -o reports/all",
+    )
+    merge.add_argument("runs", nargs="+", type=Path, metavar="DIR")
+    merge.add_argument("-o", "--output", type=Path, required=True, metavar="DIR")
     actions.add_parser("commands", help="list the [test] commands the runner knows")
+
+
+def _add_run(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    runner = actions.add_parser(
+        "run",
+        help="run tests and write results.json",
+        description="Run shader_tests: files, folders, lists, or the bundled tests if none is "
+        "named. Results are on disk as they come: an interrupted run goes on with --resume.",
+        epilog="examples:\n"
+        "  gallette piglit run --driver native -j 2 --filter 'texture|matrix'\n"
+        "  gallette piglit run --tests-list nightly.txt --shard 2/8 -o reports/2\n"
+        "  gallette piglit run --resume reports/2 --rerun fail,crash",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = runner.add_argument
+    add("paths", nargs="*", metavar="PATH", help="a .shader_test or a folder")
+    add("--driver", default=None, help="the driver (default: GALLETTE_DRIVER)")
+    add("-j", "--jobs", type=int, default=os.cpu_count() or 1, metavar="N")
+    add("--filter", action="append", default=[], metavar="RE", help="only tests whose name matches")
+    add("--exclude", action="append", default=[], metavar="RE", help="no test whose name matches")
+    add(
+        "--tests-list",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="tests to run, a file or a name of a test under PATH per line",
+    )
+    add("--shard", type=Shard.parse, default=None, metavar="I/N", help="the I-th of N parts")
+    add("--repeat", type=int, default=1, metavar="N", help="run each test N times; find flaky ones")
+    add("--timeout", type=float, default=60.0, metavar="SECONDS", help="per test")
+    add("-o", "--output", type=Path, default=None, metavar="DIR", help="where results.json goes")
+    add("--overwrite", action="store_true", help="give up an unfinished run in DIR")
+    add("--resume", type=Path, default=None, metavar="DIR", help="go on with the run in DIR")
+    add(
+        "--rerun",
+        type=parse_results,
+        default=frozenset(),
+        metavar="RESULTS",
+        help="with --resume: run tests with these results (fail,crash) again",
+    )
+    add("--junit", type=Path, default=None, metavar="FILE", help="write a JUnit XML file, too")
+    add("--no-cache", action="store_true", help="compile every shader, trust no cache")
+    add("--update-known", action="store_true", help="rewrite the driver's list of known failures")
+    add("--list", action="store_true", help="list the tests, run none")
+    add("-v", "--verbose", action="store_true", help="name every test")
 
 
 def run(options: argparse.Namespace) -> int:
     if options.action == "summary":
         return _summary(options)
+    if options.action == "merge":
+        return _merge(options)
     if options.action == "commands":
         return _list_commands()
-    tests = find_tests(options.paths, options.filter)
-    if not tests:
-        raise GalletteError("no shader_test matches")
     if options.list:
-        for name, path in tests:
+        for name, path in _tests(options):
             print(f"{name}\t{path}")
         return 0
-    driver = options.driver or default_driver()
-    check_driver(driver)
+    job = _resumed(options) if options.resume else _fresh(options)
+    check_driver(job.head.driver)
+    result = run_job(job)
+    if options.junit is not None:
+        from gallette.piglit_subset.junit import write_junit
+        from gallette.piglit_subset.known import list_of, load
+
+        console().print(f"junit: {write_junit(result, options.junit, load(list_of(result.name)))}")
+    return 0 if judge_run(result, options.update_known) else 1
+
+
+def _tests(options: argparse.Namespace) -> list[tuple[str, Path]]:
+    tests = find_tests(options.paths, options.filter, options.exclude, options.tests_list)
+    if options.shard is not None:
+        tests = options.shard.of(tests)
+    if not tests:
+        raise GalletteError("no shader_test matches")
+    return tests
+
+
+def _check_numbers(options: argparse.Namespace) -> None:
     if options.jobs < 1:
         raise GalletteError("gallette piglit run: --jobs must be at least 1")
     if options.timeout <= 0:
         raise GalletteError("gallette piglit run: --timeout must be positive")
-    result = run_suite(
-        tests, driver, options.jobs, options.timeout, options.verbose, "shader_tests"
+    if options.repeat < 1:
+        raise GalletteError("gallette piglit run: --repeat must be at least 1")
+
+
+def _fresh(options: argparse.Namespace) -> Job:
+    _check_numbers(options)
+    if options.rerun:
+        raise GalletteError("gallette piglit run: --rerun needs --resume DIR")
+    driver = options.driver or default_driver()
+    tests = [(name, path.absolute()) for name, path in _tests(options)]
+    head = Head(driver, tests, options.timeout, options.repeat)
+    return Job(
+        head,
+        options.jobs,
+        options.output,
+        options.overwrite,
+        verbose=options.verbose,
+        use_cache=not options.no_cache,
     )
-    if options.output is not None:
-        console().print(f"results: {write_run(result, options.output)}")
-    return 0 if judge_run(result, known_failures(options.paths, driver)) else 1
 
 
-def known_failures(paths: Sequence[str], driver: str) -> dict[str, str]:
-    """The driver's list; it is about the bundled tests only."""
-    return {} if paths else known.load(driver)
-
-
-def judge_run(result: Run, expected: dict[str, str]) -> bool:
-    """Say what was expected and what was not; is the run all right?"""
-    from rich.markup import escape
-
-    out = console()
-    judgement = known.judge(result, expected)
-    for name, reason in judgement.known.items():
-        out.print(f"[yellow]  known[/] {name.replace('@', '/')}: {escape(reason)}")
-    for name in judgement.surprises:
-        out.print(
-            f"[red]unexpected pass[/] {name.replace('@', '/')}: take it off the list of known "
-            f"failures of {result.name}"
+def _resumed(options: argparse.Namespace) -> Job:
+    """What to run is in the folder; naming it again could only contradict it."""
+    _check_numbers(options)
+    again = [
+        name
+        for name in ("paths", "filter", "exclude", "tests_list", "shard", "output", "driver")
+        if getattr(options, name)
+    ]
+    if again:
+        raise GalletteError(
+            f"gallette piglit run: --resume takes {', '.join(again)} from the run it goes on with"
         )
-    return judgement.ok
+    run = read_run(options.resume)
+    return Job(
+        Head(run.name, []),
+        options.jobs,
+        options.resume,
+        resume=True,
+        rerun=options.rerun,
+        verbose=options.verbose,
+        use_cache=not options.no_cache,
+    )
 
 
-def check_driver(name: str) -> None:
-    """Fail now, in one message, rather than once per test."""
-    from gallette.state_tracker import create_context
+def _merge(options: argparse.Namespace) -> int:
+    from gallette.piglit_subset.results import merge, write_run
 
-    create_context(name).release()
-
-
-def run_suite(
-    tests: list[tuple[str, Path]],
-    driver: str,
-    jobs: int,
-    timeout: float,
-    verbose: bool = False,
-    title: str = "shader_tests",
-) -> Run:
-    """Run tests with a live progress bar, print problems as they come, and a table at the end."""
-    from gallette.reports.terminal import print_totals
-
-    out = console()
-    result = Run(driver, start=time.time())
-    jobs = min(jobs, len(tests))
-    with progress_bar(out) as bar:
-        task = bar.add_task(f"{title} on {driver}", total=len(tests), note="")
-        for report in run_all(tests, driver, jobs=jobs, timeout=timeout):
-            result.tests[report.name] = entry_of(report, driver)
-            if verbose or report.result not in ("pass", "skip"):
-                out.print(_line(report), highlight=False, markup=True)
-            totals = result.totals()
-            note = "  ".join(f"{r} {n}" for r, n in sorted(totals.items()))
-            bar.update(task, advance=1, note=note)
-    result.end = time.time()
-    print_totals(out, result)
-    return result
-
-
-def _line(report: Report) -> str:
-    from rich.markup import escape
-
-    from gallette.terminal import COLORS
-
-    color = COLORS.get(report.result, "white")
-    reason = escape(report.reason.strip())
-    text = f"[{color}]{report.result:>7}[/] {report.name.replace('@', '/')}"
-    return f"{text}\n        {reason}" if reason and report.result != "pass" else text
+    merged, head = merge([read_run(path) for path in options.runs])
+    console().print(f"results: {write_run(merged, options.output, head)}")
+    return 0
 
 
 def _summary(options: argparse.Namespace) -> int:
-    from gallette.reports.terminal import print_folders, print_summary
+    from gallette.reports.terminal import print_folders, print_summary, print_versions
 
     summary = summarise([read_run(Path(p)) for p in options.runs])
+    if options.versions:
+        print_versions(console(), summary)
     if options.folders:
         print_folders(console(), summary)
     print_summary(console(), summary, options.all)

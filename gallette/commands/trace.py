@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from gallette.commands.piglit import check_driver
+    from gallette.running import check_driver
 
     target = options.target
     if target.endswith(".shader_test"):

@@ -6,10 +6,10 @@ from rich.console import Console
 from rich.table import Table
 
 from gallette.piglit_subset.results import ORDER, Run
-from gallette.piglit_subset.summary import Summary, pass_rate
+from gallette.piglit_subset.summary import Change, Summary, pass_rate
 from gallette.terminal import COLORS
 
-__all__ = ["print_folders", "print_summary", "print_totals"]
+__all__ = ["print_folders", "print_summary", "print_totals", "print_versions"]
 
 
 def _colored(result: str, text: str | None = None) -> str:
@@ -36,9 +36,10 @@ def print_summary(out: Console, summary: Summary, everything: bool) -> None:
         table.add_column("test", overflow="fold")
         for run in summary.runs:
             table.add_column(run.name)
+        table.add_column("why", overflow="fold")
         for test in shown:
             cells = [_colored(r) for r in test.results]
-            table.add_row(test.name.replace("@", "/"), *cells)
+            table.add_row(test.name.replace("@", "/"), *cells, _reasons(summary, test))
         out.print(table)
     table = Table(title="totals")
     table.add_column("result")
@@ -52,16 +53,41 @@ def print_summary(out: Console, summary: Summary, everything: bool) -> None:
     out.print(table)
 
 
-def print_folders(out: Console, summary: Summary) -> None:
-    """The pass-rate table: per folder and run, passed of those that ran, and the rate.
+def _reasons(summary: Summary, test: Change) -> str:
+    """The first line of each reason, once, for results that are not plain passes."""
+    from rich.markup import escape
 
-    The first run is the reference; a folder where another one does worse is marked.
+    lines: list[str] = []
+    for run in summary.runs:
+        entry = run.tests.get(test.name)
+        line = next(iter(entry.reason.splitlines()), "") if entry is not None else ""
+        if line and line not in lines:
+            lines.append(line)
+    return escape("\n".join(lines))
+
+
+def print_folders(out: Console, summary: Summary) -> None:
+    """Pass rates per folder."""
+    _print_rates(out, summary, "folder", summary.folders)
+
+
+def print_versions(out: Console, summary: Summary) -> None:
+    """Pass rates per version of GLSL or GL, and per extension."""
+    _print_rates(out, summary, "version", summary.versions())
+
+
+def _print_rates(
+    out: Console, summary: Summary, what: str, groups: list[tuple[str, list[tuple[int, int]]]]
+) -> None:
+    """The pass-rate table: passed of all tests, and the rate, a column per run.
+
+    The first run is the reference; a group where another one does worse is marked.
     """
     table = Table(title=f"pass rates (reference: {summary.runs[0].name})")
-    table.add_column("folder")
+    table.add_column(what)
     for run in summary.runs:
         table.add_column(run.name, justify="right")
-    for folder, rates in summary.folders:
+    for group, rates in groups:
         reference = rates[0][0] / rates[0][1] if rates[0][1] else 0.0
         cells = []
         for passed, ran in rates:
@@ -70,5 +96,5 @@ def print_folders(out: Console, summary: Summary) -> None:
                 continue
             color = "red" if passed / ran < reference else "green"
             cells.append(f"[{color}]{passed} / {ran}  {passed / ran:6.1%}[/]")
-        table.add_row(folder, *cells)
+        table.add_row(group, *cells)
     out.print(table)

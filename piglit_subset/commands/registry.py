@@ -1,15 +1,18 @@
 """The command table: `@command("draw rect ortho")` registers what runs on a line's first words.
 
 A handler gets the session, the line, and a cursor behind its own words. Lookup takes the longest
-registered head, so `probe rect rgba` wins over `probe`. A head nobody registered is *unsupported*,
-which skips the test; a registered head with bad arguments is *malformed*, which fails it. The
-first line of a handler's docstring is its usage line, printed by `gallette piglit commands`.
+registered head, so `probe rect rgba` wins over `probe`. A head nobody registered, or a registered
+one with bad arguments, is *malformed*, which fails the test before anything is drawn; heads that
+`unsupported` names are known and cannot be done here, which skips it. The first line of a handler's
+docstring is its usage line, printed by `gallette piglit commands`.
 """
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable
 
+from gallette.compiler.errors import InputError
 from gallette.piglit_subset.requirements import Skip
 from gallette.piglit_subset.session import Session
 from gallette.piglit_subset.text import Line, Words
@@ -43,11 +46,25 @@ def unsupported(reason: str, *heads: str) -> None:
 
 
 def lookup(line: Line) -> tuple[Handler, Words]:
-    """The handler for a line and the cursor behind its head; `Skip` if there is none."""
+    """The handler for a line and the cursor behind its head; an error if there is none."""
     words = line.words()
     for length in range(min(_LONGEST, len(words.texts)), 0, -1):
         handler = COMMANDS.get(tuple(words.texts[:length]))
         if handler is not None:
             words.skip(length)
             return handler, words
-    raise Skip(f"unsupported command (line {line.number}): {line.text.strip()}")
+    raise _unknown(line, words)
+
+
+def _unknown(line: Line, words: Words) -> InputError:
+    """Point at the first word that fits no command, and name what was probably meant."""
+    heads = {head[:n] for head in COMMANDS for n in range(1, len(head) + 1)}
+    fitting = 0
+    while fitting < len(words.texts) and tuple(words.texts[: fitting + 1]) in heads:
+        fitting += 1
+    words.skip(fitting)
+    length = max(1, min(_LONGEST, len(words.texts)))
+    typed = " ".join(words.texts[:length])
+    close = difflib.get_close_matches(typed, [" ".join(head) for head in COMMANDS], 1, 0.6)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    return words.error(f"unknown command{hint}", back=0)

@@ -6,16 +6,19 @@ import json
 import os
 import textwrap
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from gallette.compiler.errors import InputError
 from gallette.piglit_subset import known
 from gallette.piglit_subset.execute import run_file, run_test
+from gallette.piglit_subset.history import Costs
+from gallette.piglit_subset.junit import write_junit
 from gallette.piglit_subset.pool import run_all
 from gallette.piglit_subset.results import Entry, Run, entry_of, read_run, write_run
 from gallette.piglit_subset.shader_test import parse_text
-from gallette.piglit_subset.suite import BUNDLED, find_tests
+from gallette.piglit_subset.suite import BUNDLED, Shard, find_tests
 from gallette.piglit_subset.summary import pass_rate, summarise
 
 pytestmark = pytest.mark.native
@@ -66,10 +69,20 @@ def test_the_tolerance_is_three_steps_of_eight_bits(native: str) -> None:
     assert outcome(native, strict, text).result == "fail"
 
 
-def test_an_unsupported_command_skips(native: str) -> None:
-    result = outcome(native, "paint it black\n")
+def test_an_unknown_command_fails_before_anything_is_drawn(native: str) -> None:
+    result = outcome(native, "draw rect -1 -1 2 2\nprobe al rgba 0 1 0 1\n")
+    assert result.result == "fail"
+    assert result.reason == (
+        "t.shader_test:13:7: error: unknown command; did you mean 'probe all rgba'?\n"
+        "  probe al rgba 0 1 0 1\n"
+        "        ^~"
+    )
+
+
+def test_a_command_the_runner_cannot_do_skips(native: str) -> None:
+    result = outcome(native, "program binary retrievable\n")
     assert result.result == "skip"
-    assert result.reason == "unsupported command (line 12): paint it black"
+    assert result.reason.startswith("unsupported command (line 12): program binary")
 
 
 def test_a_malformed_command_fails_with_a_caret(native: str) -> None:
@@ -97,7 +110,17 @@ def test_an_unmet_requirement_skips(native: str) -> None:
 def test_a_shader_that_does_not_compile_fails_with_its_log(native: str) -> None:
     result = outcome(native, "", GREEN.replace("color = c", "color = d"))
     assert result.result == "fail"
-    assert result.reason.startswith("t.shader_test:6: fragment_shader does not compile:")
+    assert result.reason.startswith(
+        "t.shader_test:9:23: the fragment shader does not compile:\nt.shader_test:9:23: error:"
+    )
+
+
+def test_places_in_shaders_are_places_in_the_file(native: str) -> None:
+    """The same with the line the runner adds where a source has no `#version`."""
+    text = GREEN.replace("#version 330\n", "").replace("color = c", "color = d")
+    for driver in (native, "numpipe"):
+        result = run_test(parse_text(text, "t.shader_test"), driver)
+        assert result.reason.startswith("t.shader_test:8:23: the fragment shader"), result.reason
 
 
 def test_an_unknown_uniform_fails(native: str) -> None:
@@ -193,7 +216,7 @@ def test_summary_compares_runs() -> None:
 
 def test_known_failures_are_forgiven_and_surprises_are_not(tmp_path: Path) -> None:
     (tmp_path / "native-x.txt").write_text("# list\na/1  slow\na/2  wrong\n")
-    listed = known.load("native:x", tmp_path)
+    listed = known.load(tmp_path / "native-x.txt")
     assert listed == {"a@1": "slow", "a@2": "wrong"}
     run = Run("native:x", {"a@1": Entry("fail"), "a@2": Entry("pass"), "a@3": Entry("fail")})
     judgement = known.judge(run, listed)
@@ -204,13 +227,69 @@ def test_known_failures_are_forgiven_and_surprises_are_not(tmp_path: Path) -> No
 def test_a_known_failure_needs_a_reason(tmp_path: Path) -> None:
     (tmp_path / "x.txt").write_text("a/1\n")
     with pytest.raises(InputError, match=r"x.txt:1:1: error: a known failure needs a reason"):
-        known.load("x", tmp_path)
+        known.load(tmp_path / "x.txt")
 
 
 def test_every_known_failure_is_a_bundled_test() -> None:
     names = {name for name, _ in find_tests([])}
     for path in known.FOLDER.glob("*.txt"):
-        assert set(known.load(path.stem)) <= names
+        assert set(known.load(path)) <= names
+
+
+def test_a_drivers_list_lies_beside_its_code() -> None:
+    numpipe = known.list_of("numpipe")
+    assert (numpipe.parent.name, numpipe.name) == ("numpipe", "fails.txt")
+    assert known.list_of("trace:numpipe") == numpipe
+    assert known.list_of("native:softpipe") == known.FOLDER / "native-softpipe.txt"
+
+
+def test_the_list_of_known_failures_is_rewritten(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    path.write_text("# kept\na/1  slow\n\na/2  wrong\nb/1  elsewhere\n")
+    run = Run("x", {"a@1": Entry("fail"), "a@2": Entry("pass"), "a@3": Entry("crash", "died\nx")})
+    assert known.update(run, path) == (["a@3"], ["a@2"])
+    assert path.read_text() == "# kept\na/1  slow\n\nb/1  elsewhere\na/3  seen: died\n"
+    assert known.judge(run, known.load(path)).ok
+
+
+def test_shards_are_the_whole_without_overlap(tmp_path: Path) -> None:
+    tests = [(str(i), tmp_path) for i in range(11)]
+    parts = [Shard(i, 3).of(tests) for i in (1, 2, 3)]
+    assert sorted(t for part in parts for t in part) == sorted(tests)
+    assert {len(p) for p in parts} == {3, 4}
+    for text in ("0/3", "4/3", "1", "a/b"):
+        with pytest.raises(InputError, match="--shard"):
+            Shard.parse(text)
+
+
+def test_lists_name_files_or_tests(tmp_path: Path) -> None:
+    (tmp_path / "spec").mkdir()
+    write(tmp_path / "spec", "b", "")
+    _, path = write(tmp_path, "a", "")
+    listing = tmp_path / "list.txt"
+    listing.write_text(f"# two\nspec/b\n{path}  # by file\n")
+    assert [n for n, _ in find_tests([tmp_path], lists=[listing])] == ["a", "spec@b"]
+    assert [n for n, _ in find_tests([tmp_path], exclude=["B$"])] == ["a"]
+    listing.write_text("a\n  nobody\n")
+    with pytest.raises(InputError, match=r"list.txt:2:3: error: no test has this name"):
+        find_tests([tmp_path], lists=[listing])
+
+
+def test_junit_counts_and_escapes(tmp_path: Path) -> None:
+    run = Run("x", {"a@1": Entry("pass"), "a@2": Entry("fail", "<\x00>"), "b": Entry("crash")})
+    run.tests["a@3"] = Entry("fail", "again")
+    suite = ElementTree.parse(write_junit(run, tmp_path / "j.xml", {"a@3": "slow"})).getroot()[0]
+    counts = {k: suite.get(k) for k in ("tests", "failures", "errors", "skipped")}
+    assert counts == {"tests": "4", "failures": "1", "errors": "1", "skipped": "1"}
+    assert [(c.get("classname"), c.get("name")) for c in suite][0] == ("a", "1")
+    assert suite.find(".//failure").get("message") == "<?>"
+
+
+def test_long_tests_come_first(tmp_path: Path) -> None:
+    tests = [write(tmp_path, n, "") for n in ("a", "b", "c")]
+    run = Run("x", {"b": Entry("pass", start=1, end=3), "c": Entry("pass", start=1, end=2)})
+    Costs("x", tmp_path).learn(run)
+    assert [n for n, _ in Costs("x", tmp_path).longest_first(tests)] == ["b", "c", "a"]
 
 
 def test_names_follow_the_folder(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from gallette.compiler.errors import InputError
 from gallette.piglit_subset import commands
-from gallette.piglit_subset.requirements import Skip, context_needs
+from gallette.piglit_subset.requirements import context_needs
 from gallette.piglit_subset.shader_test import parse_text
 from gallette.piglit_subset.text import Line, parse_double, parse_float, parse_integer
 from gallette.piglit_subset.vertices import parse_vertex_data
@@ -106,8 +106,8 @@ def test_words_drop_grouping_and_point_at_what_is_wrong() -> None:
     )
 
 
-def test_an_unknown_command_is_unsupported_not_malformed() -> None:
-    with pytest.raises(Skip, match=r"unsupported command \(line 7\): frobnicate 1 2"):
+def test_an_unknown_command_is_malformed_and_unsupported_ones_skip() -> None:
+    with pytest.raises(InputError, match=r"t.shader_test:7:1: error: unknown command\n"):
         commands.lookup(line("frobnicate 1 2"))
 
 

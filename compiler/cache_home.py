@@ -1,0 +1,28 @@
+"""Where gallette keeps what it can make again: `$XDG_CACHE_HOME/gallette`, `~/.cache/gallette` if
+unset.
+
+`GALLETTE_CACHE` names another folder; `GALLETTE_CACHE=off` means none at all.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+__all__ = ["cache_home"]
+
+
+def cache_home() -> Path | None:
+    """The folder (not made yet), or None where nothing may be kept."""
+    named = os.environ.get("GALLETTE_CACHE", "")
+    if named in ("off", "0"):
+        return None
+    if named:
+        return Path(named)
+    xdg = os.environ.get("XDG_CACHE_HOME", "")
+    if xdg.startswith("/"):  # the specification wants relative paths ignored
+        return Path(xdg) / "gallette"
+    try:
+        return Path.home() / ".cache" / "gallette"
+    except RuntimeError:
+        return None

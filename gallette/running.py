@@ -1,0 +1,154 @@
+"""Running a suite: what `gallette piglit run` and `gallette conformance` share.
+
+A `Job` says what to run and how. `run_job` runs it: results go to the journal (if there is an
+output folder) as they come, problems to the terminal, and at the end the folder holds piglit's
+results file.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from gallette.compiler.errors import GalletteError
+from gallette.piglit_subset import known
+from gallette.piglit_subset.environment import child_environment
+from gallette.piglit_subset.history import Costs
+from gallette.piglit_subset.journal import Head, Journal
+from gallette.piglit_subset.pool import Report, run_all
+from gallette.piglit_subset.results import Entry, Run, entry_of
+from gallette.terminal import console
+
+__all__ = ["Job", "check_driver", "judge_run", "run_job"]
+
+
+@dataclass(slots=True)
+class Job:
+    """What to run and how."""
+
+    head: Head
+    jobs: int = 1
+    output: Path | None = None
+    overwrite: bool = False
+    resume: bool = False
+    rerun: frozenset[str] = frozenset()
+    verbose: bool = False
+    title: str = "shader_tests"
+    use_cache: bool = True
+
+
+def check_driver(name: str) -> None:
+    """Fail now, in one message, rather than once per test."""
+    from gallette.state_tracker import create_context
+
+    create_context(name).release()
+
+
+def run_job(job: Job) -> Run:
+    """Run what is left to run; the whole run, with what earlier sessions did."""
+    from gallette.reports.terminal import print_totals
+
+    out = console()
+    journal = _journal(job)
+    if journal is None:
+        run = _run(job, job.head, None)
+    else:
+        with closing(journal):
+            run = _run(job, journal.head, journal)
+            out.print(f"results: {journal.finish()}")
+    run.end = time.time() if journal is None else run.end
+    Costs(run.name).learn(run)
+    print_totals(out, run)
+    return run
+
+
+def _journal(job: Job) -> Journal | None:
+    if job.output is None:
+        return None
+    if job.resume:
+        return Journal.resume(job.output, job.rerun)
+    return Journal.create(job.output, job.head, job.overwrite)
+
+
+def _run(job: Job, head: Head, journal: Journal | None) -> Run:
+    from gallette.reports.progress import RunProgress
+
+    out = console()
+    run = journal.run if journal is not None else Run(head.driver, start=time.time())
+    todo = journal.todo() if journal is not None else head.tests * head.repeat
+    if run.tests:
+        out.print(f"{len(run.tests)} of {len(head.tests)} tests have run before, {len(todo)} to go")
+    costs = Costs(head.driver)
+    todo = costs.longest_first(todo)
+    price = {name: costs.of(name, path) for name, path in todo}
+    title = f"{job.title} on {head.driver}"
+    with RunProgress(out, title, [price[n] for n, _ in todo], len(run.tests)) as progress:
+        for report in _reports(job, head, todo):
+            fresh = entry_of(report, head.driver)
+            entry = journal.add(report.name, fresh) if journal else run.add(report.name, fresh)
+            if job.verbose or fresh.result not in ("pass", "skip") or entry.flaky:
+                out.print(_line(report.name, fresh if not entry.flaky else entry), highlight=False)
+            progress.step(price[report.name], run.totals())
+    return run
+
+
+def _reports(job: Job, head: Head, todo: list[tuple[str, Path]]) -> Iterator[Report]:
+    jobs = max(1, min(job.jobs, len(todo)))
+    environment = child_environment(head.driver, jobs)
+    if not job.use_cache:
+        environment["GALLETTE_CACHE"] = "off"
+    return run_all(todo, head.driver, jobs=jobs, timeout=head.timeout, environment=environment)
+
+
+def _line(name: str, entry: Entry) -> str:
+    from rich.markup import escape
+
+    from gallette.terminal import COLORS
+
+    color = COLORS.get(entry.result, "white")
+    reason = escape(entry.reason.strip())
+    text = f"[{color}]{entry.result:>7}[/] {escape(name.replace('@', '/'))}"
+    return f"{text}\n        {reason}" if reason and entry.result != "pass" else text
+
+
+def judge_run(run: Run, update: bool = False) -> bool:
+    """Hold the run against its driver's list of known failures; is it all right?"""
+    from rich.markup import escape
+
+    out = console()
+    path = known.list_of(run.name)
+    judgement = known.judge(run, known.load(path))
+    if update:
+        came, went = known.update(run, path)
+        out.print(f"{path}: {len(came)} added, {len(went)} removed")
+        if came:
+            out.print("Replace what was seen by the reason in each new line.")
+        return True
+    for name, reason in judgement.known.items():
+        out.print(f"[yellow]  known[/] {escape(name.replace('@', '/'))}: {escape(reason)}")
+    for name in judgement.surprises:
+        out.print(
+            f"[red]unexpected pass[/] {escape(name.replace('@', '/'))}: it is on the list of known "
+            f"failures of {run.name} ({path}); --update-known takes it off"
+        )
+    if any(test.flaky for test in run.tests.values()):
+        flaky = sum(test.flaky for test in run.tests.values())
+        out.print(f"[red]{flaky} flaky[/]: not the same result every time")
+        return False
+    return judgement.ok
+
+
+def parse_results(text: str) -> frozenset[str]:
+    """`fail,crash` as a set of results."""
+    from gallette.piglit_subset.results import ORDER
+
+    wanted = frozenset(filter(None, text.split(",")))
+    strange = wanted - set(ORDER)
+    if strange:
+        raise GalletteError(
+            f"--rerun: no such result: {', '.join(sorted(strange))} (one of {', '.join(ORDER)})"
+        )
+    return wanted

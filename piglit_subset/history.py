@@ -1,0 +1,62 @@
+"""What tests cost, learned from earlier runs, so that long ones start first.
+
+A run whose last test is its longest leaves all other workers idle at the end. Durations are kept
+per driver in the user's cache folder; nothing depends on them but the order (and `--cluster`'s
+batches).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from pathlib import Path
+
+from gallette.compiler.cache_home import cache_home
+from gallette.piglit_subset.results import Run
+
+__all__ = ["Costs"]
+
+# A test nobody ran yet: cheap, but its size tells something.
+_BASE_SECONDS, _SECONDS_PER_BYTE = 0.03, 1e-5
+_KEPT = 200_000
+
+
+class Costs:
+    """Seconds per test on one driver."""
+
+    def __init__(self, driver: str, folder: Path | None = None):
+        home = folder or cache_home()
+        self.path = home / "times" / f"{driver.replace(':', '-')}.json" if home else None
+        self.seconds: dict[str, float] = {}
+        if self.path is not None:
+            with contextlib.suppress(OSError, ValueError):
+                found = json.loads(self.path.read_text(encoding="utf-8"))
+                if isinstance(found, dict):
+                    self.seconds = {k: float(v) for k, v in found.items() if v >= 0}
+
+    def of(self, name: str, path: Path) -> float:
+        known = self.seconds.get(name)
+        if known is not None:
+            return known
+        try:
+            return _BASE_SECONDS + _SECONDS_PER_BYTE * path.stat().st_size
+        except OSError:
+            return _BASE_SECONDS
+
+    def longest_first(self, tests: list[tuple[str, Path]]) -> list[tuple[str, Path]]:
+        return sorted(tests, key=lambda t: (-self.of(*t), t[0]))
+
+    def learn(self, run: Run) -> None:
+        """Remember a run's durations. Losing them costs nothing, so errors are let go."""
+        if self.path is None:
+            return
+        fresh = {n: round(t.seconds, 4) for n, t in run.tests.items() if t.seconds > 0}
+        merged = {**self.seconds, **fresh}
+        while len(merged) > _KEPT:
+            del merged[next(iter(merged))]
+        temporary = self.path.with_suffix(f".{os.getpid()}.new")
+        with contextlib.suppress(OSError):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            temporary.write_text(json.dumps(merged, separators=(",", ":")), encoding="utf-8")
+            temporary.replace(self.path)
