@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from gallette.compiler.errors import GalletteError
@@ -20,9 +21,10 @@ from gallette.piglit_subset.history import Costs
 from gallette.piglit_subset.journal import Head, Journal
 from gallette.piglit_subset.pool import Report, run_all
 from gallette.piglit_subset.results import Entry, Run, entry_of
+from gallette.pipe.loader import driver_package
 from gallette.terminal import console
 
-__all__ = ["Job", "check_driver", "judge_run", "run_job"]
+__all__ = ["Job", "check_driver", "judge_run", "known_list", "run_job"]
 
 
 @dataclass(slots=True)
@@ -114,12 +116,21 @@ def _line(name: str, entry: Entry) -> str:
     return f"{text}\n        {reason}" if reason and entry.result != "pass" else text
 
 
+def known_list(driver: str) -> Path:
+    """The file with the known failures of a driver; it need not exist."""
+    package = driver_package(driver)
+    spec = find_spec(package) if package else None
+    if spec is not None and spec.origin is not None:
+        return Path(spec.origin).resolve().parent / "fails.txt"
+    return known.FOLDER / f"{driver.replace(':', '-')}.txt"
+
+
 def judge_run(run: Run, update: bool = False) -> bool:
     """Hold the run against its driver's list of known failures; is it all right?"""
     from rich.markup import escape
 
     out = console()
-    path = known.list_of(run.name)
+    path = known_list(run.name)
     judgement = known.judge(run, known.load(path))
     if update:
         came, went = known.update(run, path)

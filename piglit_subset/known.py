@@ -9,14 +9,12 @@ the list must not rot.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 from gallette.compiler.errors import InputError, Span
 from gallette.piglit_subset.results import Run
-from gallette.pipe.loader import driver_package
 
-__all__ = ["FOLDER", "Judgement", "judge", "list_of", "load", "update"]
+__all__ = ["FOLDER", "Judgement", "judge", "load", "update"]
 
 FOLDER = Path(__file__).resolve().parent / "known"
 FAILED = ("fail", "crash", "timeout")
@@ -34,15 +32,6 @@ class Judgement:
     @property
     def ok(self) -> bool:
         return not self.failures and not self.surprises
-
-
-def list_of(driver: str) -> Path:
-    """The file with the known failures of a driver; it need not exist."""
-    package = driver_package(driver)
-    spec = find_spec(package) if package else None
-    if spec is not None and spec.origin is not None:
-        return Path(spec.origin).resolve().parent / "fails.txt"
-    return FOLDER / f"{driver.replace(':', '-')}.txt"
 
 
 def load(path: Path) -> dict[str, str]:

@@ -84,7 +84,8 @@ def write(fd, data):
     os.kill(os.getpid(), signal.SIGKILL)
 
 os.write = write
-go_on(Journal.resume(folder) if (folder / FILE).exists() else Journal.create(folder, Head("numpipe", TESTS)))
+begun = (folder / FILE).exists()
+go_on(Journal.resume(folder) if begun else Journal.create(folder, Head("numpipe", TESTS)))
 """
 
 
@@ -147,7 +148,7 @@ def test_two_runs_cannot_write_one_folder(tmp_path: Path) -> None:
 
 def test_the_folder_is_checked_before_the_first_test(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="file: cannot write: (File exists|Not a directory)"):
+    with pytest.raises(InputError, match=r"file: cannot write: (File exists|Not a directory)"):
         Journal.create(tmp_path / "file", Head("numpipe", TESTS))
 
 

@@ -20,6 +20,7 @@ from gallette.piglit_subset.results import Entry, Run, entry_of, read_run, write
 from gallette.piglit_subset.shader_test import parse_text
 from gallette.piglit_subset.suite import BUNDLED, Shard, find_tests
 from gallette.piglit_subset.summary import pass_rate, summarise
+from gallette.running import known_list
 
 pytestmark = pytest.mark.native
 
@@ -237,10 +238,10 @@ def test_every_known_failure_is_a_bundled_test() -> None:
 
 
 def test_a_drivers_list_lies_beside_its_code() -> None:
-    numpipe = known.list_of("numpipe")
+    numpipe = known_list("numpipe")
     assert (numpipe.parent.name, numpipe.name) == ("numpipe", "fails.txt")
-    assert known.list_of("trace:numpipe") == numpipe
-    assert known.list_of("native:softpipe") == known.FOLDER / "native-softpipe.txt"
+    assert known_list("trace:numpipe") == numpipe
+    assert known_list("native:softpipe") == known.FOLDER / "native-softpipe.txt"
 
 
 def test_the_list_of_known_failures_is_rewritten(tmp_path: Path) -> None:
@@ -281,7 +282,7 @@ def test_junit_counts_and_escapes(tmp_path: Path) -> None:
     suite = ElementTree.parse(write_junit(run, tmp_path / "j.xml", {"a@3": "slow"})).getroot()[0]
     counts = {k: suite.get(k) for k in ("tests", "failures", "errors", "skipped")}
     assert counts == {"tests": "4", "failures": "1", "errors": "1", "skipped": "1"}
-    assert [(c.get("classname"), c.get("name")) for c in suite][0] == ("a", "1")
+    assert next((c.get("classname"), c.get("name")) for c in suite) == ("a", "1")
     assert suite.find(".//failure").get("message") == "<?>"
 
 
