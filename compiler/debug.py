@@ -1,6 +1,6 @@
 """`GALLETTE_DEBUG`: one table of debug flags, read by every layer and by `gallette --help`.
 
-`GALLETTE_DEBUG=nir:validate,numpipe:variants` switches flags on; `numpipe:inexact_used_once=always`
+`GALLETTE_DEBUG=nir:validate,driver:variants` switches flags on; `driver:inexact_used_once=always`
 gives one a value. An unknown flag is an error that names the closest one, because a misspelt debug
 flag that silently does nothing costs an afternoon.
 """
@@ -35,14 +35,14 @@ FLAGS: dict[str, DebugFlag] = {
         DebugFlag("glsl:dump", "print the NIR of every compiled GLSL shader"),
         DebugFlag("gl:calls", "print every OpenGL call"),
         DebugFlag("gl:errors", "print a line for every OpenGL error set, with its reason"),
-        DebugFlag("numpipe:variants", "print a line for every new shader variant and its reason"),
-        DebugFlag("numpipe:code", "print the generated NumPy code of every variant"),
+        DebugFlag("driver:variants", "print a line for every new shader variant and its reason"),
+        DebugFlag("driver:code", "print the generated code of every variant"),
         DebugFlag(
-            "numpipe:inexact_used_once",
+            "driver:inexact_used_once",
             "when inexact rules may look at use counts (see `gallette lesson is_used_once`)",
             ("always", "never", "not_position"),
         ),
-        DebugFlag("numpipe:position_invariant", "treat every vertex position as invariant"),
+        DebugFlag("driver:position_invariant", "treat every vertex position as invariant"),
     )
 }
 

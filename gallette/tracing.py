@@ -212,8 +212,8 @@ def _watch(pipe: Any, seen: _Seen) -> None:
 
     def look(*args: Any) -> None:
         number = str(pipe.writer.count - 1)
-        new = pipe.variant_log[seen.known :]
-        seen.known += len(new)
+        new = pipe.variant_log.since(seen.known)
+        seen.known = pipe.variant_log.total
         if new:
             seen.variants[number] = [f"{e.stage}: {e.key} ({e.reason})" for e in new]
         state = current.get("framebuffer")

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,28 +51,17 @@ from .state import (
     VertexElement,
     ViewportState,
 )
+from .variant_log import VariantLog
 
 if TYPE_CHECKING:
     from gallette.compiler.nir.ir import Shader
     from gallette.compiler.nir.ir.modes import Stage
 
-__all__ = ["Context", "Fence", "Handle", "Screen", "VariantEvent"]
+__all__ = ["Context", "Fence", "Handle", "Screen"]
 
 Handle = Any  # a driver's own object behind a state handle
 Color = tuple[float, float, float, float] | tuple[int, int, int, int]
 ColorBytes = npt.NDArray[np.uint8]
-
-
-@dataclass(frozen=True, slots=True)
-class VariantEvent:
-    """One line of the variant log: a shader met a key it had no variant for."""
-
-    shader: str  # the shader's name
-    stage: str
-    key: str  # the key, printed
-    reason: str  # the key fields that differ from the nearest existing variant, in words
-    lowered: bool  # a second NIR round on a clone was needed
-    seconds: float
 
 
 class Fence(ABC):
@@ -120,7 +108,7 @@ class Context(ABC):
     """A command stream. See the module's docstring for the rules."""
 
     screen: Screen
-    variant_log: list[VariantEvent]
+    variant_log: VariantLog
 
     # -- state objects -------------------------------------------------------------------------
 

@@ -16,9 +16,10 @@ from gallette.compiler.errors import GalletteError
 from gallette.drivers.common.memory.storage import box_window, copy_region
 from gallette.pipe.derive import with_derived_methods
 from gallette.pipe.enums import MapFlags, QueryType
-from gallette.pipe.interface import Context, Fence, Handle, VariantEvent
+from gallette.pipe.interface import Context, Fence, Handle
 from gallette.pipe.resource import LeakError, Resource, Transfer
 from gallette.pipe.state import Box, StreamOutputInfo
+from gallette.pipe.variant_log import VariantLog
 
 if TYPE_CHECKING:
     from gallette.compiler.nir.ir import Shader
@@ -53,7 +54,7 @@ class NoopBase(Context):
 
     def __init__(self, screen: NoopScreen) -> None:
         self.screen = screen
-        self.variant_log: list[VariantEvent] = []
+        self.variant_log = VariantLog()
         self._shaders: list[NoopHandle] = []
         self._bound: dict[Any, NoopHandle | None] = {}
 

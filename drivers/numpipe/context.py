@@ -22,7 +22,7 @@ from gallette.drivers.numpipe.draw.queue import DrawQueue
 from gallette.drivers.numpipe.output.order import Scratch
 from gallette.pipe.enums import ClearFlags, MapFlags, QueryType
 from gallette.pipe.formats import Format
-from gallette.pipe.interface import Color, Context, Fence, Handle, VariantEvent
+from gallette.pipe.interface import Color, Context, Fence, Handle
 from gallette.pipe.resource import LeakError, Resource, Transfer
 from gallette.pipe.state import (
     BlendState,
@@ -45,6 +45,7 @@ from gallette.pipe.state import (
     VertexElement,
     ViewportState,
 )
+from gallette.pipe.variant_log import VariantLog
 
 if TYPE_CHECKING:
     from gallette.compiler.nir.ir import Shader
@@ -68,7 +69,7 @@ class NumpipeContext(Context):
 
     def __init__(self, screen: NumpipeScreen) -> None:
         self.screen: NumpipeScreen = screen
-        self.variant_log: list[VariantEvent] = []
+        self.variant_log = VariantLog()
         self.counters = Counters()
         self.active_occlusion = 0
         self.shaders: set[Any] = set()

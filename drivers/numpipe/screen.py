@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from gallette.compiler import debug
 from gallette.drivers.common.memory.heap import keep_freed_memory
 from gallette.drivers.common.memory.resource import create_resource
 from gallette.drivers.common.raster.points import LARGEST_POINT
 from gallette.drivers.common.raster.samples import SAMPLES
-from gallette.drivers.numpipe.variants.lowering import ShaderOptions
+from gallette.drivers.common.variants.compiler import LoweringOptions
 from gallette.pipe.caps import Caps
 from gallette.pipe.enums import Bind, Target
 from gallette.pipe.formats import Format
 from gallette.pipe.interface import Context, Screen
-from gallette.pipe.loader import DriverError
 from gallette.pipe.resource import Resource, ResourceDesc, ResourceLedger
+
+from .shader.program import DEFAULT_BUDGET
+from .variants.compiler import ShaderCompiler
 
 __all__ = ["NumpipeScreen", "ScreenOptions", "create_screen"]
 
@@ -35,29 +36,20 @@ class ScreenOptions:
     inexact_used_once: str = ""  # "always", "never" or "not_position" (the default)
     position_invariant: bool | None = None
     fuse_ffma: bool | None = None
-    budget: int = ShaderOptions().budget  # loop iterations a chunk of lanes may spend
+    budget: int = DEFAULT_BUDGET  # loop iterations a chunk of lanes may spend
     record_passes: bool = False
     ownership: str = "counted"  # or "driver_owns", "always_clone": who may change NIR
 
-    def shader_options(self) -> ShaderOptions:
-        """The options as the variant builder takes them."""
-        default = debug.flag_value("numpipe:inexact_used_once", "not_position")
-        used_once = self.inexact_used_once or default
-        if used_once not in ("always", "never", "not_position"):
-            raise DriverError(
-                f"numpipe: inexact_used_once is always, never or not_position, not {used_once!r}"
-            )
-        invariant = self.position_invariant
-        if invariant is None:
-            invariant = debug.is_set("numpipe:position_invariant")
-        return ShaderOptions(
-            inexact_used_once=cast(Any, used_once),
-            position_invariant=invariant,
-            fuse_ffma=self.fuse_ffma,
-            budget=self.budget,
-            record_passes=self.record_passes,
-            ownership=cast(Any, self.ownership),
+    def compiler(self) -> ShaderCompiler:
+        """What turns shaders into code under these options."""
+        lowering = LoweringOptions.chosen(
+            self.inexact_used_once,
+            self.position_invariant,
+            self.fuse_ffma,
+            self.ownership,
+            self.record_passes,
         )
+        return ShaderCompiler(lowering, self.budget)
 
 
 class NumpipeScreen(Screen):
@@ -67,6 +59,7 @@ class NumpipeScreen(Screen):
 
     def __init__(self, options: ScreenOptions | None = None) -> None:
         self.options = options or ScreenOptions()
+        self.compiler = self.options.compiler()
         keep_freed_memory()
         self.caps = Caps(
             glsl_version=430,

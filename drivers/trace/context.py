@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gallette.pipe.derive import with_derived_methods
-from gallette.pipe.interface import Context, VariantEvent
+from gallette.pipe.interface import Context
+from gallette.pipe.variant_log import VariantLog
 
 from .recording import recording
 from .writer import TraceWriter
@@ -29,7 +30,7 @@ class TraceContextBase(Context):
         self.label = writer.name_new("context", self)
 
     @property
-    def variant_log(self) -> list[VariantEvent]:  # type: ignore[override]
+    def variant_log(self) -> VariantLog:  # type: ignore[override]
         """The inner driver's log."""
         return self.inner.variant_log
 

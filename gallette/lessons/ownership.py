@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from gallette.compiler.nir.ir.ownership import COUNTERS
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.text.serialize import serialize
-from gallette.drivers.numpipe.variants.keys import FragmentKey, VariantKey, VertexKey, needs_nir
-from gallette.drivers.numpipe.variants.lowering import ShaderOptions, first_round, second_round
+from gallette.drivers.numpipe.variants.compiler import ShaderCompiler
+from gallette.drivers.numpipe.variants.keys import FragmentKey, VariantKey, VertexKey
 from gallette.lessons.page import Code, Page, Table, lesson
 from gallette.pipe.enums import CompareFunc
+from gallette.pipe.keys import needs_nir
 
 __all__ = ["FRAMES", "MODELS", "Tally", "simulate"]
 
@@ -123,14 +124,14 @@ def simulate(make: Callable[[], _Model], shaders: list[Shader]) -> tuple[Tally, 
     from gallette.compiler.nir.text.printer import print_shader
 
     model = make()
-    options = ShaderOptions()
+    compiler = ShaderCompiler()
     COUNTERS.reset()
     results: list[str] = []
     kept: list[Shader] = []
     keeps = not isinstance(model, _HandedOn)
     for shader in shaders:
         base = model.hand_over(shader)
-        first_round(base, options, None)
+        compiler.first_round(base, None)
         kept.append(base)
         if keeps:
             kept.append(shader)
@@ -140,7 +141,7 @@ def simulate(make: Callable[[], _Model], shaders: list[Shader]) -> tuple[Tally, 
                 continue
             variant = model.for_variant(base, key)
             if needs_nir(key):
-                second_round(variant, key, options, None)
+                compiler.second_round(variant, key, None)
             variants[key] = variant
             results.append(print_shader(variant))
         kept += variants.values()

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.run.optimize import optimize
-from gallette.compiler.nir.run.pass_runner import PassSpec, run_passes
+from gallette.compiler.nir.run.pass_runner import run_passes
 from gallette.pipe.enums import CompareFunc, Wrap
+from gallette.pipe.keys import LOWERINGS, key_passes, lowered
 from gallette.pipe.state import DepthStencilAlphaState, RasterizerState
 from gallette.state_tracker.entry_points.gl_types import sampler_target
 from gallette.state_tracker.texturing.sampling import WRAPS
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.shading.programs import Executable
 
+State = TypeVar("State", RasterizerState, DepthStencilAlphaState)
+
 __all__ = ["NULL_KEY", "LoweringKey", "key_of", "lower", "lowers_anything"]
 
 
@@ -33,13 +36,15 @@ __all__ = ["NULL_KEY", "LoweringKey", "key_of", "lower", "lowers_anything"]
 class LoweringKey:
     """The state a shader is lowered for; the default asks for nothing."""
 
-    two_sided: bool = False
-    clip_planes: int = 0
-    alpha_func: CompareFunc = CompareFunc.ALWAYS
-    flatshade: bool = False
-    saturate: tuple[int, int, int] = (0, 0, 0)
-    sprites: int = 0
-    clamp_color: bool = False
+    two_sided_color: bool = lowered("two_sided_color")
+    flatshade: bool = lowered("flatshade")
+    sprite_coords: int = lowered("sprite_coords")
+    saturate_s: int = lowered("saturate_s")
+    saturate_t: int = lowered("saturate_t")
+    saturate_r: int = lowered("saturate_r")
+    clip_planes: int = lowered("clip_planes")
+    clamp_color: bool = lowered("clamp_color")
+    alpha_func: CompareFunc = lowered("alpha_func")  # noqa: RUF009
 
 
 NULL_KEY = LoweringKey()
@@ -62,15 +67,17 @@ def key_of(ctx: Context, stage: Stage, executable: Executable) -> LoweringKey:
         if caps.lower_tex_saturate and ctx.is_compat:
             saturate = _saturate(ctx, executable)
         return LoweringKey(
-            two_sided=caps.lower_two_sided_color and raster.light_twoside and not points,
+            two_sided_color=caps.lower_two_sided_color and raster.light_twoside and not points,
             alpha_func=(
                 dsa.alpha_func
                 if caps.lower_alpha_test and dsa.alpha_enabled
                 else CompareFunc.ALWAYS
             ),
             flatshade=caps.lower_flatshade and raster.flatshade,
-            saturate=saturate,
-            sprites=raster.sprite_coord_enable if caps.lower_point_sprite and points else 0,
+            saturate_s=saturate[0],
+            saturate_t=saturate[1],
+            saturate_r=saturate[2],
+            sprite_coords=raster.sprite_coord_enable if caps.lower_point_sprite and points else 0,
             clamp_color=caps.lower_clamp_color and raster.clamp_fragment_color,
         )
     last = next(s for s in _LAST_FIRST if s in ctx.programs.stages)
@@ -95,56 +102,34 @@ def _saturate(ctx: Context, executable: Executable) -> tuple[int, int, int]:
     return masks[0], masks[1], masks[2]
 
 
-def _passes(key: LoweringKey) -> list[PassSpec]:
-    passes: list[PassSpec] = []
-    if key.two_sided:
-        passes.append("lower_two_sided_color")
-    if key.flatshade:
-        passes.append("lower_flatshade")
-    if key.sprites:
-        passes.append(("lower_sprite_coord", {"mask": key.sprites}))
-    if any(key.saturate):
-        s, t, r = key.saturate
-        passes.append(("lower_tex_saturate", {"s": s, "t": t, "r": r}))
-    if key.clip_planes:
-        passes.append(("lower_user_clip_planes", {"mask": key.clip_planes}))
-    if key.clamp_color:
-        passes.append("lower_clamp_color_outputs")
-    if key.alpha_func is not CompareFunc.ALWAYS:
-        passes.append(("lower_alpha_test", {"func": key.alpha_func.name.lower()}))
-    return passes
-
-
 def lower(shader: Shader, key: LoweringKey) -> Shader:
     """The shader lowered for a key; takes over the caller's reference and gives one back."""
     if key == NULL_KEY:
         return shader
     mine = shader.mutable()
-    run_passes(mine, ["gather_info", *_passes(key)])
+    run_passes(mine, ["gather_info", *key_passes(key)])
     optimize(mine)
     run_passes(mine, ["gather_info"])
     return mine
 
 
 def told_rasterizer(caps: Caps, state: RasterizerState) -> RasterizerState:
-    """The rasterizer state as the driver hears it: without what was lowered.
-
-    Clip planes become clip distances, so their mask stays.
-    """
-    changes: dict[str, object] = {}
-    if caps.lower_two_sided_color:
-        changes["light_twoside"] = False
-    if caps.lower_flatshade:
-        changes["flatshade"] = False
-    if caps.lower_point_sprite:
-        changes["sprite_coord_enable"] = 0
-    if caps.lower_clamp_color:
-        changes["clamp_vertex_color"] = changes["clamp_fragment_color"] = False
-    return dataclasses.replace(state, **changes)  # type: ignore[arg-type]
+    """The rasterizer state as the driver hears it: without what was lowered."""
+    return _told(caps, state, RasterizerState())
 
 
 def told_depth_stencil(caps: Caps, state: DepthStencilAlphaState) -> DepthStencilAlphaState:
     """The depth-stencil-alpha state as the driver hears it; the reference value stays."""
-    if not caps.lower_alpha_test:
-        return state
-    return dataclasses.replace(state, alpha_enabled=False, alpha_func=CompareFunc.ALWAYS)
+    return _told(caps, state, DepthStencilAlphaState())
+
+
+def _told(caps: Caps, state: State, plain: State) -> State:
+    """`state` with the fields of what the tracker lowers at their defaults."""
+    hidden = {
+        name: getattr(plain, name)
+        for entry in LOWERINGS.values()
+        if entry.cap and getattr(caps, entry.cap)
+        for name in entry.hides
+        if hasattr(plain, name)
+    }
+    return dataclasses.replace(state, **hidden) if hidden else state

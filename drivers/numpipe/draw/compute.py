@@ -15,8 +15,7 @@ from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.lanes import Value
 from gallette.drivers.common.memory.resource import HostResource
-from gallette.drivers.numpipe.variants.keys import null_key
-from gallette.drivers.numpipe.variants.shader import ShaderObject
+from gallette.drivers.numpipe.variants.compiler import NumpipeShader
 from gallette.pipe.state import ComputeInfo
 
 from .programs import join
@@ -92,13 +91,13 @@ def _grid(info: ComputeInfo) -> tuple[int, int, int]:
 
 def launch(context: NumpipeContext, info: ComputeInfo) -> None:
     """Run the bound compute shader over a grid of workgroups."""
-    shader: ShaderObject | None = context.bound.shaders.get(Stage.COMPUTE)
+    shader: NumpipeShader | None = context.bound.shaders.get(Stage.COMPUTE)
     grid = _grid(info)
     total = grid[0] * grid[1] * grid[2]
     per_group = info.block[0] * info.block[1] * info.block[2]
     if shader is None or not total or not per_group:
         return
-    compiled = shader.variant_for(null_key(Stage.COMPUTE.value)).program
+    compiled = shader.null.program
     program = join(context.bound, Stage.COMPUTE, compiled).program
     step = max(1, compiled.facts.chunk_lanes // per_group)
     for first in range(0, total, step):

@@ -18,12 +18,13 @@ from gallette.drivers.common.bound import Bound, StageBindings
 from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.texture import texture_unit
+from gallette.drivers.common.variants.shader import ShaderObject
 from gallette.drivers.numpipe.shader.api import BoundProgram
 from gallette.drivers.numpipe.shader.program import CompiledShader
 from gallette.drivers.numpipe.storage import image_unit
-from gallette.drivers.numpipe.variants.keys import VariantKey, VertexKey, fragment_key, vertex_key
+from gallette.drivers.numpipe.variants.compiler import NumpipeShader
+from gallette.drivers.numpipe.variants.keys import FragmentKey, VariantKey, VertexKey
 from gallette.drivers.numpipe.variants.merging import can_merge
-from gallette.drivers.numpipe.variants.shader import ShaderObject
 from gallette.pipe.enums import Primitive
 from gallette.pipe.state import StreamOutputInfo
 
@@ -53,7 +54,7 @@ class Selection:
     fragment: CompiledShader | None
     flat_slots: frozenset[int]
     linear_slots: frozenset[int]
-    origin: tuple[tuple[ShaderObject, VariantKey], ...]  # what they are variants of
+    origin: tuple[tuple[NumpipeShader, VariantKey], ...]  # what they are variants of
     mergeable: bool
     control: CompiledShader | None = None
     evaluation: CompiledShader | None = None
@@ -67,14 +68,12 @@ class Selection:
 
 def create_shader(
     context: NumpipeContext, stage: Stage, shader: Shader, stream_output: StreamOutputInfo | None
-) -> ShaderObject:
+) -> NumpipeShader:
     """A shader object; takes over one reference to `shader` whatever happens."""
     if stage is Stage.KERNEL:
         shader.unref()
         raise GalletteError(f"numpipe has no {stage.value} stage")
-    return ShaderObject(
-        shader, context.screen.options.shader_options(), context.variant_log, stream_output
-    )
+    return ShaderObject(shader, context.screen.compiler, context.variant_log, stream_output)
 
 
 _MIDDLE = (Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
@@ -83,11 +82,11 @@ _MIDDLE = (Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
 def select(context: NumpipeContext, primitive: Primitive) -> Selection | None:
     """Variants for the bound state; None when no vertex shader is bound."""
     bound = context.bound
-    vertex: ShaderObject | None = bound.shaders.get(Stage.VERTEX)
+    vertex: NumpipeShader | None = bound.shaders.get(Stage.VERTEX)
     if vertex is None:
         return None
     middle = tuple(bound.shaders.get(stage) for stage in _MIDDLE)
-    fragment: ShaderObject | None = bound.shaders.get(Stage.FRAGMENT)
+    fragment: NumpipeShader | None = bound.shaders.get(Stage.FRAGMENT)
     if bound.rasterizer.state.rasterizer_discard:
         fragment = None
     colormask = _written_channels(bound)
@@ -124,21 +123,21 @@ def _written_channels(bound: Bound) -> int:
 
 def _select(
     bound: Bound,
-    vertex: ShaderObject,
-    middle: tuple[ShaderObject | None, ...],
-    fragment: ShaderObject | None,
+    vertex: NumpipeShader,
+    middle: tuple[NumpipeShader | None, ...],
+    fragment: NumpipeShader | None,
     primitive: Primitive,
     colormask: int,
 ) -> Selection:
     rasterizer = bound.rasterizer.state
     program: CompiledShader | None = None
-    origin: list[tuple[ShaderObject, VariantKey]] = []
+    origin: list[tuple[NumpipeShader, VariantKey]] = []
     if fragment is not None:
         samplers = [
             None if cso is None else cso.state for cso in bound.stages[Stage.FRAGMENT].samplers
         ]
-        key = fragment_key(
-            fragment,
+        key = FragmentKey.of(
+            fragment.reads,
             rasterizer,
             bound.depth_stencil_alpha.state,
             bound.framebuffer,
@@ -153,7 +152,7 @@ def _select(
     _, evaluation, geometry = middle
     last = geometry or evaluation or vertex
     unread = not inputs and last.stream_output is None
-    chosen = vertex_key(last, rasterizer, primitive, depth_only=unread)
+    chosen = VertexKey.of(last.reads, rasterizer, depth_only=unread)
     programs = [
         None if each is None else each.variant_for(chosen if each is last else VertexKey()).program
         for each in middle
@@ -168,7 +167,7 @@ def _select(
         linear_slots=frozenset(use.slot for use in inputs if use.mode == "noperspective"),
         origin=tuple(origin),
         mergeable=last is vertex
-        and all(can_merge(shader.variants[key].shader) for shader, key in origin),
+        and all(can_merge(shader.variant_for(key).shader) for shader, key in origin),
         control=programs[0],
         evaluation=programs[1],
         geometry=programs[2],
@@ -187,7 +186,7 @@ def merged_programs(
         if row:
             compiled = shader.variant_for(replace(key, merged=row)).program
         else:
-            compiled = shader.variants[key].program
+            compiled = shader.variant_for(key).program
         bindings = bound.stages[stage]
         resources = bindings.resources = bindings.resources or _resources(bound, bindings)
         if table is not None:

@@ -22,7 +22,7 @@ from gallette.drivers.numpipe.output.depth import DepthTarget
 from gallette.drivers.numpipe.output.engine import FragmentEngine, FragmentState
 from gallette.drivers.numpipe.output.multisample import MultisampleEngine
 from gallette.drivers.numpipe.shader.api import BoundProgram, ProgramFacts
-from gallette.drivers.numpipe.variants.shader import ShaderObject
+from gallette.drivers.numpipe.variants.compiler import NumpipeShader
 from gallette.pipe.enums import PolygonMode, Primitive
 from gallette.pipe.state import FramebufferState, RasterizerState, StreamOutputInfo
 
@@ -75,13 +75,13 @@ def draw_state(context: NumpipeContext, mode: Primitive) -> DrawState | None:
     return found
 
 
-def _last_shader(bound: Bound) -> ShaderObject:
+def _last_shader(bound: Bound) -> NumpipeShader:
     """The shader in front of the rasterizer."""
     for stage in (Stage.GEOMETRY, Stage.TESS_EVAL):
-        found: ShaderObject | None = bound.shaders.get(stage)
+        found: NumpipeShader | None = bound.shaders.get(stage)
         if found is not None:
             return found
-    last: ShaderObject = bound.shaders[Stage.VERTEX]
+    last: NumpipeShader = bound.shaders[Stage.VERTEX]
     return last
 
 

@@ -11,26 +11,22 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Def, Shader, Stage
 from gallette.compiler.nir.ir.ownership import COUNTERS, live_shaders
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
+from gallette.compiler.nir.run.pass_runner import get_pass
 from gallette.drivers.common.lanes import ShaderResources
-from gallette.drivers.numpipe.variants.keys import (
-    FragmentKey,
-    VertexKey,
-    describe_key,
-    differing_fields,
-    fragment_key,
-    needs_nir,
-    vertex_key,
-)
-from gallette.drivers.numpipe.variants.lowering import ShaderOptions
-from gallette.drivers.numpipe.variants.shader import ShaderObject
+from gallette.drivers.common.variants import shader as shader_objects
+from gallette.drivers.common.variants.compiler import LoweringOptions
+from gallette.drivers.common.variants.shader import ShaderObject
+from gallette.drivers.numpipe.variants.compiler import NumpipeShader, ShaderCompiler
+from gallette.drivers.numpipe.variants.keys import FragmentKey, VertexKey
 from gallette.pipe.enums import CompareFunc, Primitive, Wrap
-from gallette.pipe.interface import VariantEvent
+from gallette.pipe.keys import LOWERINGS, describe_key, differing_fields, key_passes, needs_nir
 from gallette.pipe.state import (
     DepthStencilAlphaState,
     FramebufferState,
     RasterizerState,
     SamplerState,
 )
+from gallette.pipe.variant_log import VariantEvent, VariantLog
 
 
 class Lanes:
@@ -87,9 +83,10 @@ def store(b: Builder, value: Def, location: int) -> None:
     b.intrinsic("store_output", [value, b.imm_int(0)], location=location, write_mask=15)
 
 
-def make(shader: Shader, **options: object) -> tuple[ShaderObject, list[VariantEvent]]:
-    log: list[VariantEvent] = []
-    return ShaderObject(shader, ShaderOptions(**options), log), log  # type: ignore[arg-type]
+def make(shader: Shader, **options: object) -> tuple[NumpipeShader, VariantLog]:
+    log = VariantLog()
+    compiler = ShaderCompiler(LoweringOptions(**options))  # type: ignore[arg-type]
+    return ShaderObject(shader, compiler, log), log
 
 
 def test_null_key_variant_shares_the_shader() -> None:
@@ -216,7 +213,7 @@ def test_depth_only_vertex_variant_writes_position_alone() -> None:
     made.destroy()
 
 
-def positions(made: ShaderObject, key: VertexKey) -> list[bytes]:
+def positions(made: NumpipeShader, key: VertexKey) -> list[bytes]:
     program = made.variant_for(key).program
     out = program.bind(ShaderResources()).vertex(Lanes(4096))[VaryingSlot.POS]
     return [np.asarray(v).tobytes() for v in out]
@@ -244,8 +241,8 @@ def test_depth_only_variant_and_full_one_agree_unless_use_counts_decide(
 def test_keys_follow_only_the_state_the_shader_can_see() -> None:
     made, _ = make(color_fragment(VaryingSlot.VAR0))
     state = RasterizerState(light_twoside=True, flatshade=True, sprite_coord_enable=0xFF)
-    key = fragment_key(
-        made,
+    key = FragmentKey.of(
+        made.reads,
         state,
         DepthStencilAlphaState(),
         FramebufferState(),
@@ -256,7 +253,7 @@ def test_keys_follow_only_the_state_the_shader_can_see() -> None:
     assert key == FragmentKey(depth_only=True)  # there is no colour buffer
     made.destroy()
     vertex, _ = make(position_vertex())
-    key_of_vertex = vertex_key(vertex, RasterizerState(clip_plane_enable=3), Primitive.LINES)
+    key_of_vertex = VertexKey.of(vertex.reads, RasterizerState(clip_plane_enable=3))
     assert key_of_vertex == VertexKey(clip_planes=3)
     vertex.destroy()
 
@@ -292,3 +289,50 @@ def test_ownership_models_differ_in_clones(ownership: str, clones: int) -> None:
     made.variant_for(FragmentKey(two_sided_color=True))
     assert COUNTERS.cloned - before == clones
     made.destroy()
+
+
+def test_every_switch_of_the_table_names_a_pass_and_an_option_it_takes() -> None:
+    for name, entry in LOWERINGS.items():
+        assert entry.passes(entry.default) == []
+        info = get_pass(entry.nir_pass)
+        assert not entry.option or entry.option in info.options, name
+
+
+def test_passes_of_a_key_run_in_the_order_of_its_fields() -> None:
+    key = FragmentKey(merged=16, alpha_func=CompareFunc.LESS, two_sided_color=True, saturate_t=2)
+    assert key_passes(key) == [
+        "lower_two_sided_color",
+        ("lower_tex_saturate", {"t": 2}),
+        ("lower_alpha_test", {"func": "less"}),
+        ("constants_per_draw", {"stride": 16}),
+    ]
+
+
+def test_a_shader_keeps_the_variants_wanted_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shader_objects, "MOST_VARIANTS", 3)
+    gc.collect()
+    alive = len(live_shaders())
+    made, log = make(color_fragment())
+    for mask in range(1, 20):
+        made.variant_for(FragmentKey(sprite_coords=mask))
+        made.variant_for(FragmentKey())
+    assert [describe_key(key) for key in made.variants] == [
+        "sprite_coords=18",
+        "sprite_coords=19",
+        "null key",
+    ]
+    assert len(live_shaders()) == alive + 3
+    assert log.total == 20
+    made.destroy()
+    assert len(live_shaders()) == alive
+
+
+def test_the_variant_log_remembers_the_last_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(VariantLog, "REMEMBERED", 4)
+    log = VariantLog()
+    for number in range(10):
+        log.append(VariantEvent(f"shader{number}", "vertex", "null key", "", False, 0.0))
+    assert [event.shader for event in log] == ["shader6", "shader7", "shader8", "shader9"]
+    assert (log.total, len(log), log[-1].shader) == (10, 4, "shader9")
+    assert [event.shader for event in log.since(8)] == ["shader8", "shader9"]
+    assert len(log.since(0)) == 4 and log.since(10) == []

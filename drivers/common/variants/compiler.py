@@ -1,0 +1,124 @@
+"""What a driver brings to its shader objects: key classes, two rounds of lowering, a generator.
+
+Round one is key-independent and does all the null key needs. Round two starts from its result,
+runs the passes the key's fields ask for, and optimises again, because what they removed or
+replaced may let more of the shader go.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
+
+from gallette.compiler import debug
+from gallette.compiler.nir.ir import Shader, Stage
+from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
+from gallette.compiler.nir.run.pass_runner import PassLog, run_passes
+from gallette.pipe.keys import key_passes
+from gallette.pipe.loader import DriverError
+
+__all__ = ["LoweringOptions", "VariantCompiler"]
+
+Key = TypeVar("Key")
+Code = TypeVar("Code")
+
+Ownership: TypeAlias = Literal["counted", "driver_owns", "always_clone"]
+"""Who may change the shader a tracker hands over, for the lesson on ownership.
+
+`counted`: whoever holds the only reference. `driver_owns`: the driver, so a tracker that wants to
+keep the shader must have cloned it before (that clone is made here, in its name). `always_clone`:
+nobody but the tracker, so the driver clones at once, and again for every variant.
+"""
+
+UsedOnce: TypeAlias = Literal["always", "never", "not_position"]
+
+
+@dataclass(frozen=True, slots=True)
+class LoweringOptions:
+    """How a screen wants its shaders lowered.
+
+    By default no inexact rewrite that counts uses touches what the position is computed from, so
+    that a depth-only variant of a shader computes the very positions the full one does (depth test
+    EQUAL in a later pass then works). `inexact_used_once="always"` gives that up for shorter code,
+    as real drivers did; with it multiply-adds are fused unless `fuse_ffma` says otherwise.
+    """
+
+    inexact_used_once: UsedOnce = "not_position"
+    position_invariant: bool = False
+    fuse_ffma: bool | None = None
+    ownership: Ownership = "counted"
+    record_passes: bool = False  # keep each pass's before and after for `explain`
+    scalar: bool = True  # one operation per component, for machines whose lanes are scalars
+    select_limit: int = 12  # instructions of a branch that may become selections
+
+    @classmethod
+    def chosen(
+        cls,
+        inexact_used_once: str = "",
+        position_invariant: bool | None = None,
+        fuse_ffma: bool | None = None,
+        ownership: str = "counted",
+        record_passes: bool = False,
+    ) -> LoweringOptions:
+        """From what a screen was given; GALLETTE_DEBUG says what it was not given."""
+        used_once = inexact_used_once or debug.flag_value("driver:inexact_used_once", "")
+        if position_invariant is None:
+            position_invariant = debug.is_set("driver:position_invariant")
+        return cls(
+            _one_of("inexact_used_once", used_once or "not_position", get_args(UsedOnce)),
+            position_invariant,
+            fuse_ffma,
+            _one_of("ownership", ownership, get_args(Ownership)),
+            record_passes,
+        )
+
+    def optimize_options(self) -> OptimizeOptions:
+        fuse = self.inexact_used_once == "always" if self.fuse_ffma is None else self.fuse_ffma
+        return OptimizeOptions(
+            fuse_ffma=fuse,
+            inexact_used_once=self.inexact_used_once,
+            position_invariant=self.position_invariant,
+            select_limit=self.select_limit,
+            scalar=self.scalar,
+        )
+
+
+def _one_of(name: str, value: str, known: tuple[str, ...]) -> Any:
+    if value not in known:
+        raise DriverError(f"{name} is {', '.join(known[:-1])} or {known[-1]}, not {value!r}")
+    return value
+
+
+class VariantCompiler(ABC, Generic[Key, Code]):
+    """The part of a driver that turns shaders into code, for the keys it knows.
+
+    A driver says which key asks for nothing and how a lowered shader becomes code. Both rounds may
+    be extended: call the inherited one, then run passes of one's own.
+    """
+
+    name = "driver"  # in debugging output
+
+    def __init__(self, options: LoweringOptions | None = None) -> None:
+        self.options = options or LoweringOptions()
+
+    @abstractmethod
+    def null_key(self, stage: Stage) -> Key:
+        """The key that asks for nothing."""
+
+    @abstractmethod
+    def generate(self, shader: Shader, key: Key) -> Code:
+        """Code for a shader lowered for `key`; the shader is only read."""
+
+    def text(self, code: Code) -> str:
+        """The code as people read it, for `explain`."""
+        return str(getattr(code, "code", ""))
+
+    def first_round(self, shader: Shader, log: PassLog | None) -> None:
+        """Key-independent lowering and optimisation, once per shader."""
+        optimize(shader, self.options.optimize_options(), log)
+
+    def second_round(self, shader: Shader, key: Any, log: PassLog | None) -> None:
+        """What the key asks for, on a shader that is ours to change."""
+        run_passes(shader, key_passes(key), log)
+        optimize(shader, self.options.optimize_options(), log)

@@ -1,0 +1,86 @@
+"""Shader scanning: what of the bound state can matter to a shader.
+
+A key field that cannot matter stays at its default, so that changing the state makes no variant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gallette.compiler.nir.ir import Instr, Intrinsic, Shader, Tex
+from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
+
+__all__ = ["ShaderReads", "instructions"]
+
+_COLOR_INPUTS = (VaryingSlot.COL0, VaryingSlot.COL1)
+_COLOR_OUTPUTS = (VaryingSlot.COL0, VaryingSlot.COL1, VaryingSlot.BFC0, VaryingSlot.BFC1)
+_KEPT_BY_DEPTH_ONLY = frozenset(
+    {
+        VaryingSlot.POS,
+        VaryingSlot.PSIZ,
+        VaryingSlot.CLIP_DIST0,
+        VaryingSlot.CLIP_DIST1,
+        VaryingSlot.CULL_DIST0,
+        VaryingSlot.CULL_DIST1,
+        VaryingSlot.CLIP_VERTEX,
+        VaryingSlot.LAYER,
+        VaryingSlot.VIEWPORT,
+    }
+)
+_FIRST_COLORS = frozenset({FragResult.COLOR, FragResult.DATA0})
+
+
+@dataclass(frozen=True, slots=True)
+class ShaderReads:
+    """The facts of one shader, after the first round of lowering."""
+
+    reads_color: bool  # gl_Color, gl_SecondaryColor
+    writes_color: bool  # colour varyings (vertex) or any colour result (fragment)
+    writes_color0: bool  # the colour the alpha test looks at
+    writes_clip_distance: bool
+    has_varyings: bool  # outputs a depth-only pass can do without
+    sprite_mask: int  # bit i: reads TEXi
+    samplers: tuple[int, ...]
+
+    @classmethod
+    def of(cls, shader: Shader) -> ShaderReads:
+        inputs: set[int] = set()
+        outputs: set[int] = set()
+        samplers: set[int] = set()
+        for instr in instructions(shader):
+            if isinstance(instr, Tex):
+                samplers.add(instr.sampler_index)
+            elif isinstance(instr, Intrinsic):
+                if instr.name in ("load_input", "load_interpolated_input"):
+                    inputs.update(_slots(instr))
+                elif instr.name == "store_output":
+                    outputs.update(_slots(instr))
+        fragment = shader.stage.value == "fragment"
+        sprites = 0
+        if fragment:
+            for i in range(8):
+                sprites |= (VaryingSlot.TEX0 + i in inputs) << i
+            colors = {s for s in outputs if s >= FragResult.DATA0 or s == FragResult.COLOR}
+        else:
+            colors = outputs.intersection(_COLOR_OUTPUTS)
+        clip = {VaryingSlot.CLIP_DIST0, VaryingSlot.CLIP_DIST1}
+        return cls(
+            reads_color=fragment and bool(inputs.intersection(_COLOR_INPUTS)),
+            writes_color=bool(colors),
+            writes_color0=fragment and bool(outputs & _FIRST_COLORS),
+            writes_clip_distance=not fragment and bool(outputs & clip),
+            has_varyings=not fragment and bool(outputs - _KEPT_BY_DEPTH_ONLY),
+            sprite_mask=sprites,
+            samplers=tuple(sorted(samplers)),
+        )
+
+
+def _slots(instr: Intrinsic) -> range:
+    return range(instr["location"], instr["location"] + max(1, instr["num_slots"]))
+
+
+def instructions(shader: Shader) -> Iterator[Instr]:
+    """All instructions of the entry point."""
+    for block in shader.entry.blocks():
+        yield from block.instrs()

@@ -1,0 +1,203 @@
+"""The object behind a shader state handle: one NIR shader and the variants made of it.
+
+Ownership: the object takes over the reference the tracker gave away. Round one runs on
+`shader.mutable()`, so a tracker that kept a reference keeps an untouched shader. A variant whose
+key asks for nothing in NIR shares the shader (one more reference); one that does gets a clone.
+The option `ownership` shows the other two ways of sharing the work.
+`destroy` gives everything back; `gallette.compiler.nir.ir.ownership` counts it all.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from gallette.compiler import debug
+from gallette.compiler.nir.ir import Shader
+from gallette.compiler.nir.run.pass_runner import PassLog
+from gallette.compiler.nir.text.printer import print_shader
+from gallette.pipe.keys import describe_key, differing_fields, needs_nir
+from gallette.pipe.state import StreamOutputInfo
+from gallette.pipe.variant_log import VariantEvent, VariantLog
+
+from .compiler import LoweringOptions, VariantCompiler
+from .reads import ShaderReads
+
+__all__ = ["ShaderObject", "Variant"]
+
+Key = TypeVar("Key")
+Code = TypeVar("Code")
+
+MOST_VARIANTS = 256
+"""Variants one shader keeps; the one that has not been asked for the longest goes first."""
+
+
+@dataclass(slots=True, eq=False)
+class Variant(Generic[Key, Code]):
+    """One program of a shader, with the key it serves and why it came to be."""
+
+    key: Key
+    program: Code
+    shader: Shader
+    log: PassLog
+    reason: str
+    lowered: bool
+    seconds: float
+
+
+class ShaderObject(Generic[Key, Code]):
+    """A shader as a driver keeps it."""
+
+    __slots__ = (
+        "compiler",
+        "hits",
+        "log",
+        "misses",
+        "name",
+        "reads",
+        "shader",
+        "stage",
+        "stream_output",
+        "variant_log",
+        "variants",
+    )
+
+    def __init__(
+        self,
+        shader: Shader,
+        compiler: VariantCompiler[Key, Code],
+        variant_log: VariantLog,
+        stream_output: StreamOutputInfo | None = None,
+    ):
+        """Takes over one reference to `shader`, whatever happens."""
+        self.stage = shader.stage
+        self.name = shader.name or "unnamed"
+        self.compiler = compiler
+        self.stream_output = stream_output
+        self.variant_log = variant_log
+        self.variants: dict[Key, Variant[Key, Code]] = {}  # least recently wanted first
+        self.hits = self.misses = 0
+        self.log = PassLog(texts=True)
+        self.shader = _taken_over(shader, compiler.options)
+        try:
+            compiler.first_round(self.shader, self._recorder(self.log))
+            self.reads = ShaderReads.of(self.shader)
+            self.variant_for(compiler.null_key(self.stage))
+        except BaseException:
+            self.destroy()
+            raise
+        self.hits = self.misses = 0
+
+    @property
+    def null(self) -> Variant[Key, Code]:
+        """The variant for the null key, made with the shader."""
+        key = self.compiler.null_key(self.stage)
+        return self.variants.get(key) or self._build(key)
+
+    def variant_for(self, key: Key) -> Variant[Key, Code]:
+        """The variant that serves `key`, made now if there is none yet."""
+        found = self.variants.pop(key, None)
+        if found is not None:
+            self.variants[key] = found
+            self.hits += 1
+            return found
+        self.misses += 1
+        return self._build(key)
+
+    def _build(self, key: Key) -> Variant[Key, Code]:
+        start = time.perf_counter()
+        reason = self._reason(key)
+        lowered = needs_nir(key)
+        shader = self.shader.ref()
+        log = PassLog(texts=True)
+        try:
+            if self.compiler.options.ownership == "always_clone":
+                shader = _exchanged(shader)
+            if lowered:
+                shader = shader.mutable()
+                self.compiler.second_round(shader, key, self._recorder(log))
+            program = self.compiler.generate(shader, key)
+        except BaseException:
+            shader.unref()
+            raise
+        seconds = time.perf_counter() - start
+        variant = Variant(key, program, shader, log, reason, lowered, seconds)
+        while len(self.variants) >= MOST_VARIANTS:
+            self.variants.pop(next(iter(self.variants))).shader.unref()
+        self.variants[key] = variant
+        event = VariantEvent(
+            self.name, self.stage.value, describe_key(key), reason, lowered, seconds
+        )
+        self.variant_log.append(event)
+        driver = self.compiler.name
+        if debug.is_set("driver:variants"):
+            text = f"{event.stage} {event.shader}: {event.key} ({reason})"
+            print(f"{driver}: {text}", file=sys.stderr)
+        if debug.is_set("driver:code"):
+            print(self.compiler.text(program), file=sys.stderr)
+        return variant
+
+    def _recorder(self, log: PassLog) -> PassLog | None:
+        return log if self.compiler.options.record_passes else None
+
+    def _reason(self, key: Key) -> str:
+        """The key fields in which `key` differs from the nearest variant there is."""
+        if not self.variants:
+            return "first variant"
+        fields = min((differing_fields(key, other) for other in self.variants), key=len)
+        return "differs in " + ", ".join(fields)
+
+    def destroy(self) -> None:
+        """Give back the references to the shader and to all variants."""
+        for variant in self.variants.values():
+            variant.shader.unref()
+        self.variants.clear()
+        if self.shader.refcount > 0:
+            self.shader.unref()
+
+    def explain(self) -> dict[str, Any]:
+        """How the shader became code.
+
+        Passes of the first round are there with the option `record_passes` only; those of a
+        variant are otherwise run again, on a clone, for the record.
+        """
+        return {
+            "name": self.name,
+            "stage": self.stage.value,
+            "hits": self.hits,
+            "misses": self.misses,
+            "passes": self.log.records,
+            "variants": [self._explain(v) for v in self.variants.values()],
+        }
+
+    def _explain(self, variant: Variant[Key, Code]) -> dict[str, Any]:
+        log = variant.log
+        if variant.lowered and not log.records:
+            again = self.shader.clone()
+            self.compiler.second_round(again, variant.key, log)
+            again.unref()
+        return {
+            "key": describe_key(variant.key),
+            "reason": variant.reason,
+            "lowered": variant.lowered,
+            "seconds": variant.seconds,
+            "passes": log.records,
+            "nir": print_shader(variant.shader),
+            "code": self.compiler.text(variant.program),
+        }
+
+
+def _taken_over(shader: Shader, options: LoweringOptions) -> Shader:
+    """A shader this driver may change, for the reference it was given."""
+    if options.ownership == "always_clone":
+        return _exchanged(shader)
+    return shader.mutable()
+
+
+def _exchanged(shader: Shader) -> Shader:
+    """A clone, in exchange for the caller's reference."""
+    clone = shader.clone()
+    shader.unref()
+    return clone

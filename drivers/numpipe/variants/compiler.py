@@ -1,0 +1,37 @@
+"""numpipe's code for a variant: NumPy source, generated from the lowered shader."""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.ir import Shader, Stage
+from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
+from gallette.drivers.common.variants.shader import ShaderObject
+from gallette.drivers.numpipe.shader.program import DEFAULT_BUDGET, CompiledShader, compile_program
+
+from . import merging as _merging  # noqa: F401 - registers its pass
+from .keys import FragmentKey, VariantKey, VertexKey
+
+__all__ = ["NumpipeShader", "ShaderCompiler"]
+
+NumpipeShader = ShaderObject[VariantKey, CompiledShader]
+
+
+class ShaderCompiler(VariantCompiler[VariantKey, CompiledShader]):
+    """`budget` is how many loop iterations a chunk of lanes may spend."""
+
+    name = "numpipe"
+
+    def __init__(
+        self, options: LoweringOptions | None = None, budget: int = DEFAULT_BUDGET
+    ) -> None:
+        super().__init__(options)
+        self.budget = budget
+
+    def null_key(self, stage: Stage) -> VariantKey:
+        return FragmentKey() if stage is Stage.FRAGMENT else VertexKey()
+
+    def generate(self, shader: Shader, key: VariantKey) -> CompiledShader:
+        flat = isinstance(key, FragmentKey) and key.flat_colors
+        return compile_program(shader, flat_colors=flat, budget=self.budget)
+
+    def text(self, code: CompiledShader) -> str:
+        return code.code

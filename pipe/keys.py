@@ -1,0 +1,172 @@
+"""Keys: bound state that becomes shader code, as frozen, hashable, explainable dataclasses.
+
+Hardware has switches for two-sided colour, the alpha test or user clip planes; a driver without
+them makes them part of the shader. Whoever does it (the driver, in its variants, or the state
+tracker, where a `lower_*` cap leaves it to the tracker) derives a *key* from bound state and looks
+its code up by it. `LOWERINGS` is the one table of such switches and the NIR pass behind each.
+
+A key is a frozen dataclass whose fields are declared with one of these:
+
+* `lowered("alpha_func")`: a switch of the table;
+* `lowered_by(...)`: a driver's own switch, with the pass that does it;
+* `steers(...)`: something only the code generator looks at; the NIR stays as it is.
+
+The key whose fields are all at their defaults is the *null key*: it asks for nothing. Passes run in
+the order in which a key's class declares its fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from enum import Enum
+from typing import Any
+
+from gallette.compiler.nir.run.pass_runner import PassSpec
+
+from .enums import CompareFunc
+
+__all__ = [
+    "LOWERINGS",
+    "Lowering",
+    "describe_key",
+    "differing_fields",
+    "key_passes",
+    "lowered",
+    "lowered_by",
+    "needs_nir",
+    "steers",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Lowering:
+    """A switch and the pass that lowers it."""
+
+    default: Any  # the value that asks for nothing
+    doc: str
+    nir_pass: str
+    option: str = ""  # the pass's option that takes the value; a switch without one is on or off
+    cap: str = ""  # with this cap the state tracker does it
+    hides: tuple[str, ...] = ()  # ... and no longer tells the driver these fields of the state
+
+    def passes(self, value: Any) -> list[PassSpec]:
+        """The passes for a value; none for the default."""
+        if value == self.default:
+            return []
+        if not self.option:
+            return [self.nir_pass]
+        return [(self.nir_pass, {self.option: _plain(value)})]
+
+
+def _plain(value: Any) -> Any:
+    """A value as pass options spell it: enumerators by their lower-case names."""
+    return value.name.lower() if isinstance(value, CompareFunc) else value
+
+
+_CLAMPED = "mask of samplers whose {} coordinate is clamped to 0..1 (GL_CLAMP)"
+_CLAMPS = ("clamp_vertex_color", "clamp_fragment_color")
+
+LOWERINGS: Mapping[str, Lowering] = {
+    "two_sided_color": Lowering(
+        False,
+        "choose front or back colour by facing",
+        "lower_two_sided_color",
+        cap="lower_two_sided_color",
+        hides=("light_twoside",),
+    ),
+    "flatshade": Lowering(
+        False,
+        "colour varyings take the provoking vertex's value",
+        "lower_flatshade",
+        cap="lower_flatshade",
+        hides=("flatshade",),
+    ),
+    "sprite_coords": Lowering(
+        0,
+        "mask of TEXi inputs replaced by the point coordinate",
+        "lower_sprite_coord",
+        "mask",
+        cap="lower_point_sprite",
+        hides=("sprite_coord_enable",),
+    ),
+    **{
+        f"saturate_{axis}": Lowering(
+            0, _CLAMPED.format(axis), "lower_tex_saturate", axis, cap="lower_tex_saturate"
+        )
+        for axis in "str"
+    },
+    # Clip planes become clip distances, which are in force by the same mask: nothing is hidden.
+    "clip_planes": Lowering(
+        0,
+        "mask of enabled user clip planes to turn into clip distances",
+        "lower_user_clip_planes",
+        "mask",
+        cap="lower_clip_planes",
+    ),
+    "clamp_color": Lowering(
+        False,
+        "clamp colour outputs to 0..1",
+        "lower_clamp_color_outputs",
+        cap="lower_clamp_color",
+        hides=_CLAMPS,
+    ),
+    # The reference value is a parameter of the shader and stays.
+    "alpha_func": Lowering(
+        CompareFunc.ALWAYS,
+        "alpha test: discard unless it passes",
+        "lower_alpha_test",
+        "func",
+        cap="lower_alpha_test",
+        hides=("alpha_enabled", "alpha_func"),
+    ),
+    "depth_only": Lowering(False, "drop what only colours and varyings need", "lower_depth_only"),
+}
+
+
+def lowered(name: str, doc: str = "") -> Any:
+    """A key field that is a switch of the table."""
+    entry = LOWERINGS[name]
+    return field(default=entry.default, metadata={"doc": doc or entry.doc, "lowering": entry})
+
+
+def lowered_by(default: Any, doc: str, nir_pass: str, option: str = "") -> Any:
+    """A key field that a pass of one's own lowers."""
+    entry = Lowering(default, doc, nir_pass, option)
+    return field(default=default, metadata={"doc": doc, "lowering": entry})
+
+
+def steers(default: Any, doc: str) -> Any:
+    """A key field for the code generator alone."""
+    return field(default=default, metadata={"doc": doc, "lowering": None})
+
+
+def needs_nir(key: Any) -> bool:
+    """Does the key ask for anything that is lowered in NIR?"""
+    return any(f.metadata["lowering"] and getattr(key, f.name) != f.default for f in fields(key))
+
+
+def key_passes(key: Any) -> list[PassSpec]:
+    """The NIR passes behind a key's fields, in the order of the fields."""
+    passes: list[PassSpec] = []
+    for f in fields(key):
+        entry: Lowering | None = f.metadata["lowering"]
+        if entry is not None:
+            passes += entry.passes(getattr(key, f.name))
+    return passes
+
+
+def differing_fields(a: Any, b: Any) -> list[str]:
+    """Names of the fields in which two keys of one class differ."""
+    return [f.name for f in fields(a) if getattr(a, f.name) != getattr(b, f.name)]
+
+
+def describe_key(key: Any) -> str:
+    """The fields that are not at their defaults, or `null key`."""
+    parts = []
+    for f in fields(key):
+        value = getattr(key, f.name)
+        if value != f.default:
+            shown = value.name.lower() if isinstance(value, Enum) else value
+            parts.append(f"{f.name}={shown}")
+    return ", ".join(parts) or "null key"

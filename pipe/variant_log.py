@@ -1,0 +1,57 @@
+"""The variant log: why a context had to build which code. It remembers the latest events only."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+__all__ = ["VariantEvent", "VariantLog"]
+
+
+@dataclass(frozen=True, slots=True)
+class VariantEvent:
+    """One line of the variant log: a shader met a key it had no variant for."""
+
+    shader: str  # the shader's name
+    stage: str
+    key: str  # the key, printed
+    reason: str  # the key fields that differ from the nearest existing variant, in words
+    lowered: bool  # a second NIR round on a clone was needed
+    seconds: float
+
+
+class VariantLog(Sequence[VariantEvent]):
+    """The last events of a context, oldest first; a program may run for weeks."""
+
+    __slots__ = ("_events", "total")
+
+    REMEMBERED = 4096
+
+    def __init__(self) -> None:
+        self._events: deque[VariantEvent] = deque(maxlen=self.REMEMBERED)
+        self.total = 0  # all that ever happened
+
+    def append(self, event: VariantEvent) -> None:
+        """Something was built."""
+        self._events.append(event)
+        self.total += 1
+
+    def since(self, total: int) -> list[VariantEvent]:
+        """What came after the first `total` events, as far as it is remembered."""
+        new = min(self.total - total, len(self._events))
+        return list(self)[len(self._events) - new :]
+
+    def __len__(self) -> int:
+        return len(self._events)
+
+    def __iter__(self) -> Iterator[VariantEvent]:
+        return iter(self._events)
+
+    @overload
+    def __getitem__(self, index: int) -> VariantEvent: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[VariantEvent]: ...
+    def __getitem__(self, index: int | slice) -> VariantEvent | Sequence[VariantEvent]:
+        return list(self._events)[index]
