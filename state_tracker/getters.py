@@ -24,19 +24,27 @@ IndexedGetter = Callable[["Context", int], Any]
 
 _GETTERS: dict[int, Getter] = {}
 _INDEXED: dict[int, tuple[Callable[[Context], int], IndexedGetter]] = {}
-_COMPAT: set[int] = set()
+_PROFILES: dict[int, tuple[str, ...]] = {}
 _NORMALIZED: set[int] = set()
 
 
-def gets(table: dict[str, Getter], *, normalized: bool = False, compat: bool = False) -> None:
-    """Declare simple queries."""
+def gets(
+    table: dict[str, Getter],
+    *,
+    normalized: bool = False,
+    compat: bool = False,
+    profiles: tuple[str, ...] = (),
+) -> None:
+    """Declare simple queries, for every profile unless `profiles` (or `compat`) says otherwise."""
+    if compat:
+        profiles = ("compat",)
     for name, getter in table.items():
         value = getattr(GL, name)
         _GETTERS[value] = getter
         if normalized:
             _NORMALIZED.add(value)
-        if compat:
-            _COMPAT.add(value)
+        if profiles:
+            _PROFILES[value] = profiles
 
 
 def gets_indexed(count: Callable[[Context], int], table: dict[str, IndexedGetter]) -> None:
@@ -48,7 +56,7 @@ def gets_indexed(count: Callable[[Context], int], table: dict[str, IndexedGetter
 def query(ctx: Context, pname: int) -> list[Any]:
     """The value of a simple query as a list."""
     getter = _GETTERS.get(pname)
-    if getter is None or (pname in _COMPAT and not ctx.is_compat):
+    if getter is None or ctx.profile not in _PROFILES.get(pname, (ctx.profile,)):
         raise invalid_enum(pname, "query")
     value = getter(ctx)
     return list(value) if isinstance(value, list | tuple) else [value]

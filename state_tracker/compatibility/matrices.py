@@ -52,8 +52,14 @@ class MatrixState:
         return self.texture[unit], DEPTHS["texture"]
 
     def set_top(self, matrix: Matrix) -> None:
+        """Replace the current matrix, rounded to what glGetFloatv can return.
+
+        Reading a matrix and loading it again must change nothing: a second pass with GL_EQUAL
+        would miss the depths of the first.
+        """
         stack, _ = self.stack()
-        stack[-1] = matrix
+        with np.errstate(all="ignore"):
+            stack[-1] = matrix.astype(np.float32).astype(np.float64)
         self._ctx.dirty |= Dirty.BUILTINS | Dirty.CLIP
 
     def multiply(self, matrix: Matrix) -> None:
@@ -81,6 +87,13 @@ class MatrixState:
         """
         planes = self._ctx.raster.clip_planes
         return [(float(a), float(b), float(c), float(d)) for a, b, c, d in planes]
+
+    @property
+    def normal_scale(self) -> float:
+        """What GL_RESCALE_NORMAL multiplies normals with: undoes a uniform scale."""
+        third = inverse(self.modelview[-1])[2, :3]
+        length = math.sqrt(float(third @ third))
+        return 1.0 / length if length else 1.0
 
 
 def inverse(matrix: Matrix) -> Matrix:

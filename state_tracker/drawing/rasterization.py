@@ -358,13 +358,22 @@ def get_clip_plane(ctx: Context, plane: int) -> list[float]:
 def hint(ctx: Context, target: int, mode: int) -> None:
     if mode not in (GL.FASTEST, GL.NICEST, GL.DONT_CARE):
         raise invalid_enum(mode, "hint")
-    known = "LINE_SMOOTH POLYGON_SMOOTH TEXTURE_COMPRESSION FRAGMENT_SHADER_DERIVATIVE"
-    legacy = " PERSPECTIVE_CORRECTION POINT_SMOOTH FOG GENERATE_MIPMAP" if ctx.is_compat else ""
-    for name in (known + legacy).split():
-        if getattr(GL, f"{name}_HINT") == target:
-            ctx.hints[target] = mode
-            return
-    raise invalid_enum(target, "hint")
+    if ctx.profile not in _HINTS.get(target, ()):
+        raise invalid_enum(target, "hint")
+    ctx.hints[target] = mode
+
+
+# Which profiles have a hint.
+_HINTS: dict[int, tuple[str, ...]] = {
+    GL.FRAGMENT_SHADER_DERIVATIVE_HINT: ("core", "compat", "es"),
+    GL.LINE_SMOOTH_HINT: ("core", "compat"),
+    GL.POLYGON_SMOOTH_HINT: ("core", "compat"),
+    GL.TEXTURE_COMPRESSION_HINT: ("core", "compat"),
+    GL.GENERATE_MIPMAP_HINT: ("compat", "es"),
+    GL.PERSPECTIVE_CORRECTION_HINT: ("compat",),
+    GL.POINT_SMOOTH_HINT: ("compat",),
+    GL.FOG_HINT: ("compat",),
+}
 
 
 def _field(name: str) -> Any:
@@ -401,8 +410,11 @@ gets(
     },
     compat=True,
 )
-for _name in ("LINE_SMOOTH", "POLYGON_SMOOTH", "TEXTURE_COMPRESSION", "FRAGMENT_SHADER_DERIVATIVE"):
-    gets({f"{_name}_HINT": lambda c, k=f"{_name}_HINT": c.hints.get(getattr(GL, k), GL.DONT_CARE)})  # type: ignore[misc]
+for _hint, _profiles in _HINTS.items():
+    gets(
+        {GL.name_of(_hint)[3:]: lambda c, h=_hint: c.hints.get(h, GL.DONT_CARE)},  # type: ignore[misc]
+        profiles=_profiles,
+    )
 gets_indexed(lambda c: 1, {"SAMPLE_MASK_VALUE": lambda c, i: c.raster.sample_mask})
 
 

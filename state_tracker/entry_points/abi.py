@@ -4,13 +4,17 @@ There is one pointer per function and process, made when it is first asked for. 
 on the calling thread's current context (`current.py`): the pointer looks the function up in that
 context's `CallTable`, which holds the very methods Python callers use. Nothing may escape into C:
 an exception becomes a GL error, and one that is not a deliberate `GalletteError` is a bug here, so
-its traceback is printed (once per entry point). Without a current context a call does nothing.
+its traceback is printed (once per entry point; nothing keeps it, since it pins every array its
+frames can see). Ctrl-C is nobody's GL error: it is delivered again as soon as the caller is back
+from C. Without a current context a call does nothing.
 """
 
 from __future__ import annotations
 
+import _thread
 import ctypes
 import sys
+import threading
 import traceback
 from _thread import get_ident
 from collections.abc import Callable
@@ -26,6 +30,8 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
 __all__ = ["CallTable", "address", "known"]
+
+_BACK_FROM_C = 0.01  # seconds: much longer than the way out of a callback
 
 _POINTERS: dict[str, Any] = {}
 _REPORTED: set[str] = set()
@@ -113,6 +119,10 @@ def _string(text: str) -> int:
 
 
 def _failed(function: Function, error: BaseException) -> None:
+    if isinstance(error, KeyboardInterrupt):
+        # Raised here ctypes would swallow it; the delay lets this call return.
+        threading.Timer(_BACK_FROM_C, _thread.interrupt_main).start()
+        return
     code = GL.OUT_OF_MEMORY if isinstance(error, MemoryError) else GL.INVALID_OPERATION
     context = current_context()
     if context is not None:

@@ -108,11 +108,23 @@ def _store(function: Function, args: tuple[Any, ...], values: tuple[Any, ...]) -
                 continue
             dtype = np.dtype("u8") if param.stars > 1 else dtype_of(param.type)
             array = _as_array(value, dtype)
+            if param.kind is Kind.OUT_ARRAY and param.length:
+                array = array[: _room(function, param, args, array.size)]
             if capacity is not None and param.kind is Kind.OUT_ARRAY:
                 array = array[:capacity]
                 if written is not None:
                     write_bytes(written, np.array([array.size], np.int32))
             write_bytes(pointer, array)
+
+
+def _room(function: Function, param: Param, args: tuple[Any, ...], default: int) -> int:
+    """How many items an output array has room for, where a parameter or a number says it."""
+    if param.length.isdigit():
+        return int(param.length)
+    for other, value in zip(function.params, args, strict=True):
+        if other.name == param.length:
+            return max(int(value), 0)
+    return default
 
 
 def _as_array(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, np.dtype[Any]]:

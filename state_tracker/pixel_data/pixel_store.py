@@ -93,6 +93,8 @@ def check_pair(ctx: Context, format: int, type: int) -> None:
 
 def item_bytes(type: int) -> int:
     """Size of the element that byte order and alignment speak about."""
+    if type == GL.FLOAT_32_UNSIGNED_INT_24_8_REV:  # a pair of 32-bit words
+        return 4
     return int((PACKED_TYPES[type].word if type in PACKED_TYPES else PLAIN_TYPES[type])[1])
 
 
@@ -120,7 +122,8 @@ def _boxed(raw: Bytes, layout: ImageLayout, extent: tuple[int, int, int], pixel:
 
 def _swapped(pixels: Bytes, item: int) -> Bytes:
     shape = pixels.shape
-    return pixels.reshape(*shape[:-1], -1, item)[..., ::-1].reshape(shape)
+    items = pixels.reshape(*shape[:-1], -1, item)[..., ::-1]
+    return np.ascontiguousarray(items).reshape(shape)
 
 
 def read_client(

@@ -98,7 +98,7 @@ def value_of(ctx: Context, name: str, index: int, field: str) -> Value | None:
     if matrix is not None:
         return matrix
     if name == "NormalScale":
-        return 1.0
+        return ctx.matrices.normal_scale
     if name == "DepthRange":
         return _depth_range(ctx, field)
     if name == "FbWposYTransform":  # hidden: gl_FragCoord with origin_upper_left

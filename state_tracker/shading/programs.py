@@ -63,7 +63,8 @@ class ShaderObject(GLObject):
         self.drop()
         options = CompileOptions(
             api=ctx.glsl_api,
-            version_limit=ctx.limits.glsl_version,
+            version_limit=ctx.limits.language_limit,
+            es_version_limit=ctx.limits.es_glsl_version,
             extensions=ctx.limits.glsl_extensions,
             limits=ctx.limits.glsl_limits,
         )

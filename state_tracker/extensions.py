@@ -1,0 +1,72 @@
+"""Which extensions a context lists: a table of names, profiles and what the driver must have.
+
+The table is `entry_points/data/gl_extensions.txt`. A condition after `?` is the name of a cap that
+must not be false or 0, or one of `CONDITIONS`; after `@` stands the first context version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from gallette.state_tracker.entry_points.functions import DATA
+
+if TYPE_CHECKING:
+    from gallette.pipe.caps import Caps
+
+__all__ = ["Extension", "extension_table", "extensions_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Extension:
+    """One extension: where it may be listed and what it needs."""
+
+    name: str
+    profiles: frozenset[str]
+    condition: str
+    since: tuple[int, int]
+
+    def available(self, caps: Caps, profile: str, version: tuple[int, int]) -> bool:
+        if profile not in self.profiles or version < self.since:
+            return False
+        if not self.condition:
+            return True
+        special = CONDITIONS.get(self.condition)
+        return special(caps) if special is not None else bool(getattr(caps, self.condition))
+
+
+CONDITIONS: dict[str, Callable[[Caps], bool]] = {
+    "_tessellation": lambda caps: "tess_eval" in caps.stages,
+    "_geometry": lambda caps: "geometry" in caps.stages,
+    "_multisample": lambda caps: caps.max_samples > 1,
+    "_anisotropy": lambda caps: caps.max_anisotropy > 1.0,
+    "_viewports": lambda caps: caps.max_viewports >= 16,
+}
+
+
+def _read(text: str) -> Iterator[Extension]:
+    profiles: frozenset[str] = frozenset()
+    for line in text.splitlines():
+        if line.startswith("["):
+            profiles = frozenset(line[1:-1].split())
+        elif not line.startswith("#"):
+            for item in line.split():
+                item, _, since = item.partition("@")
+                name, _, condition = item.partition("?")
+                major, minor = since.split(".") if since else ("0", "0")
+                yield Extension("GL_" + name, profiles, condition, (int(major), int(minor)))
+
+
+@cache
+def extension_table() -> tuple[Extension, ...]:
+    """All lines of the table; a name may stand in several sections with different needs."""
+    return tuple(_read((DATA / "gl_extensions.txt").read_text(encoding="ascii")))
+
+
+@cache
+def extensions_of(caps: Caps, profile: str, version: tuple[int, int]) -> tuple[str, ...]:
+    """The names a context lists, sorted."""
+    found = {e.name for e in extension_table() if e.available(caps, profile, version)}
+    return tuple(sorted(found))
