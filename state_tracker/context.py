@@ -69,6 +69,7 @@ __all__ = ["Context", "live_contexts"]
 # Modules imported only for the entry points they register.
 ENTRY_MODULES = (
     "vertices.buffer_objects",
+    "texturing.clear_textures",
     "targets.clears",
     "texturing.compressed_images",
     "drawing.compute",
@@ -76,6 +77,8 @@ ENTRY_MODULES = (
     "vertices.current_attribs",
     "enables",
     "targets.framebuffer_objects",
+    "targets.framebuffer_parameters",
+    "texturing.format_queries",
     "shading.interface_queries",
     "limit_queries",
     "texturing.mipmaps",
@@ -88,6 +91,8 @@ ENTRY_MODULES = (
     "strings",
     "texturing.teximage",
     "texturing.texture_buffers",
+    "pixel_data.texture_readback",
+    "texturing.texture_views",
     "shading.uniforms",
 )
 for _module in ENTRY_MODULES:

@@ -249,6 +249,20 @@ def get_object_label(ctx: Context, identifier: int, name: int) -> str:
 
 
 @entry
+def object_ptr_label(ctx: Context, ptr: int, length: int, label: str | None) -> None:
+    ctx.syncs.require(ptr)
+    if label is not None and len(label.encode()) >= MAX_LABEL:
+        raise invalid_value("the label is too long")
+    ctx.syncs.labels[ptr] = label or ""
+
+
+@entry
+def get_object_ptr_label(ctx: Context, ptr: int) -> str:
+    ctx.syncs.require(ptr)
+    return ctx.syncs.labels.get(ptr, "")
+
+
+@entry
 def get_pointerv(ctx: Context, pname: int) -> list[int]:
     if pname == GL.DEBUG_CALLBACK_FUNCTION:
         return [ctx.debug.callback_address]

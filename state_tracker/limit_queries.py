@@ -340,9 +340,7 @@ def _has_color(ctx: Context, letters: str) -> bool:
     draw = ctx.framebuffers.draw
     colors = [a for a in (draw.color(b) for b in draw.draw_buffers if b != GL.NONE) if a]
     kinds = {"float": "FLOAT", "int": ("SINT", "UINT")}[letters]
-    return any(
-        c.type in kinds for a in colors if a.info for c in a.info.candidates[0].channels[:1]
-    )
+    return any(c.type in kinds for a in colors if a.info for c in a.info.candidates[0].channels[:1])
 
 
 gets(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
     invalid_operation,
@@ -23,6 +24,7 @@ from gallette.state_tracker.pixel_data.pixel_store import check_pair
 from gallette.state_tracker.pixel_data.pixels import pixel_bytes
 from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS
 from gallette.state_tracker.vertices.buffers import BufferObject, bound, indexed
+from gallette.state_tracker.vertices.vertex_arrays import VertexArray, set_vertex_buffer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,9 +92,46 @@ def bind_samplers(ctx: Context, first: int, count: int, samplers: Pointer) -> No
 
 
 @entry
+def bind_image_textures(ctx: Context, first: int, count: int, textures: Pointer) -> None:
+    _check(first, count, len(ctx.images))
+    for i, name in enumerate(_names(textures, count)):
+        found = ctx.textures.names.get(name) if name else None
+        if name and found is None:
+            raise invalid_operation(f"{name} is not the name of a texture")
+        format = GL.R8
+        if found is not None:
+            image = found.image(0, 0)
+            if found.buffer_info is not None:
+                format = found.buffer_info.value
+            elif image is None or not image.width:
+                raise invalid_operation(f"texture {name} has no level 0")
+            else:
+                format = image.info.value
+        access = GL.READ_WRITE if name else GL.READ_ONLY
+        bind = _single("bind_image_texture")
+        bind(ctx, first + i, name, 0, int(bool(name)), 0, access, format)
+
+
+@entry
 def bind_vertex_buffers(
     ctx: Context, first: int, count: int, buffers: Pointer, offsets: Pointer, strides: Pointer
 ) -> None:
+    _bind_vertex_buffers(ctx, ctx.arrays.current, first, count, buffers, offsets, strides)
+
+
+@entry
+def vertex_array_vertex_buffers(
+    ctx: Context, vaobj: int, first: int, count: int, buffers: Pointer, offsets: Pointer,
+    strides: Pointer,
+) -> None:  # fmt: skip
+    vao = ctx.arrays.names.require(vaobj)
+    _bind_vertex_buffers(ctx, vao, first, count, buffers, offsets, strides)
+
+
+def _bind_vertex_buffers(
+    ctx: Context, vao: VertexArray, first: int, count: int, buffers: Pointer, offsets: Pointer,
+    strides: Pointer,
+) -> None:  # fmt: skip
     _check(first, count, ctx.limits.max_vertex_attribs)
     names = _names(buffers, count)
     if buffers is None:
@@ -101,7 +140,7 @@ def bind_vertex_buffers(
         starts = read_array(offsets, "intptr", count).tolist()
         steps = read_array(strides, "sizei", count).tolist()
     for i, name in enumerate(names):
-        _single("bind_vertex_buffer")(ctx, first + i, name, starts[i], steps[i])
+        set_vertex_buffer(ctx, vao, first + i, name, starts[i], steps[i])
 
 
 # -- buffers filled with a value -------------------------------------------------------------------

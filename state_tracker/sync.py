@@ -20,6 +20,7 @@ class SyncState:
 
     def __init__(self) -> None:
         self.fences: dict[int, Fence] = {}
+        self.labels: dict[int, str] = {}
         self._next = 0x1000
 
     def add(self, fence: Fence) -> int:
@@ -28,7 +29,7 @@ class SyncState:
         return self._next
 
     def require(self, handle: int) -> Fence:
-        found = self.fences.get(handle or 0)
+        found = self.fences.get(handle or 0) if isinstance(handle, int | None) else None
         if found is None:
             raise invalid_value(f"{handle} is not a sync object")
         return found
@@ -63,6 +64,7 @@ def delete_sync(ctx: Context, sync: int) -> None:
     if sync:
         ctx.syncs.require(sync)
         del ctx.syncs.fences[sync]
+        ctx.syncs.labels.pop(sync, None)
 
 
 @entry
@@ -105,4 +107,21 @@ def memory_barrier(ctx: Context, barriers: int) -> None:
 
 @entry
 def texture_barrier(ctx: Context) -> None:
+    ctx.pipe.memory_barrier()
+
+
+_BY_REGION = (
+    GL.ATOMIC_COUNTER_BARRIER_BIT
+    | GL.FRAMEBUFFER_BARRIER_BIT
+    | GL.SHADER_IMAGE_ACCESS_BARRIER_BIT
+    | GL.SHADER_STORAGE_BARRIER_BIT
+    | GL.TEXTURE_FETCH_BARRIER_BIT
+    | GL.UNIFORM_BARRIER_BIT
+)
+
+
+@entry
+def memory_barrier_by_region(ctx: Context, barriers: int) -> None:
+    if barriers != GL.ALL_BARRIER_BITS and barriers & ~_BY_REGION:
+        raise invalid_value("barriers that are not about fragments")
     ctx.pipe.memory_barrier()

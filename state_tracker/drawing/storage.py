@@ -79,18 +79,20 @@ def _image_view(unit: ImageUnit) -> ImageView | None:
         )
     texture.finalize()
     resource = texture.resource
-    if resource is None or unit.level > resource.desc.last_level:
+    level = unit.level + texture.first_level
+    if resource is None or level > resource.desc.last_level:
         return None
     desc = resource.desc
     if desc.format.block_bytes != format.block_bytes:
         return None
-    layers = desc.array_size
+    layers = texture.view_layers or desc.array_size
     if desc.target is Target.TEXTURE_3D:
-        layers = max(1, desc.depth >> unit.level)
+        layers = max(1, desc.depth >> level)
     first, last = (0, layers - 1) if unit.layered else (unit.layer, unit.layer)
     if last >= layers:
         return None
-    return ImageView(resource, format, unit.level, first, last, readable, writable)
+    first, last = first + texture.first_layer, last + texture.first_layer
+    return ImageView(resource, format, level, first, last, readable, writable)
 
 
 def bind_images(ctx: Context) -> None:

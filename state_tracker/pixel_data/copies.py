@@ -88,7 +88,7 @@ def blit(
     if src is None or dst is None:
         return
     srgb = ctx.raster.framebuffer_srgb
-    src_format, dst_format = src[0].desc.format, dst[0].desc.format
+    src_format, dst_format = read.format, write.format
     if not srgb:
         src_format, dst_format = linear_twin(src_format), linear_twin(dst_format)
     ctx.pipe.blit(

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from gallette.pipe import codecs
 from gallette.pipe.enums import MapFlags, Target
+from gallette.pipe.formats import Format
 from gallette.pipe.resource import Resource
 from gallette.pipe.state import Box
-from gallette.state_tracker.entry_points.dispatch import OMITTED
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
@@ -19,7 +19,6 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
-from gallette.state_tracker.entry_points.memory import write_bytes
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.pixel_data.convert import encode_client, from_pipe, same_bits
 from gallette.state_tracker.pixel_data.pixel_store import check_pair, write_client
@@ -33,7 +32,7 @@ from gallette.state_tracker.texturing.textures import TexImage, TextureObject, c
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["read_box", "read_source"]
+__all__ = ["image_parameter", "read_box", "read_image", "read_source"]
 
 Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
@@ -69,10 +68,10 @@ def read_source(ctx: Context, format: int) -> Attachment:
 
 
 def client_pixels(
-    rows: Bytes, resource: Resource, info: InternalFormat, format: int, type: int, sum: bool
+    rows: Bytes, stored: Format, info: InternalFormat, format: int, type: int, sum: bool
 ) -> Bytes:
-    """Rows of a resource as client pixels `[d, h, w, pixel bytes]`."""
-    source = linear_twin(resource.desc.format)
+    """Rows of a pipe format as client pixels `[d, h, w, pixel bytes]`."""
+    source = linear_twin(stored)
     if same_bits(format, type) == source.name:
         return rows.reshape(*rows.shape[:-1], -1, pixel_bytes(format, type))
     rgba = from_pipe(source, rows)
@@ -113,7 +112,7 @@ def _read_pixels(
     x1, y1 = min(x + width, fb_width), min(y + height, fb_height)
     if x1 > x0 and y1 > y0:
         rows = read_box(ctx, resource, level, Box(x0, y0, layer, x1 - x0, y1 - y0, 1))
-        found = client_pixels(rows, resource, info, format, type, info.is_color)
+        found = client_pixels(rows, source.format, info, format, type, info.is_color)
         out[:, y0 - y : y1 - y, x0 - x : x1 - x] = found
     return write_client(ctx, format, type, pixels, out, 2, room)
 
@@ -124,11 +123,11 @@ def _read_pixels(
 def image_box(texture: TextureObject, image: TexImage, layer: int) -> Box:
     """The whole image in pipe's axes."""
     if texture.target.pipe is Target.TEXTURE_1D_ARRAY:
-        return Box(0, 0, 0, image.width, 1, image.height)
+        return Box(0, 0, layer, image.width, 1, image.height)
     return Box(0, 0, layer, image.width, image.height, image.depth)
 
 
-def _read_image(
+def read_image(
     ctx: Context, texture: TextureObject, face: int, level: int, format: int, type: int
 ) -> Bytes:
     image, place = texture.image(face, level), texture.storage(face, level)
@@ -144,18 +143,18 @@ def _read_image(
         raise invalid_operation("integer images are read with integer formats only")
     resource, at_level, layer = place
     rows = read_box(ctx, resource, at_level, image_box(texture, image, layer))
-    if resource.desc.format.is_compressed:
-        rgba = codecs.unpack(linear_twin(resource.desc.format), rows)
+    if image.format.is_compressed:
+        rgba = codecs.unpack(linear_twin(image.format), rows)
         rgba = rgba[:, : image.height, : image.width]
         return encode_client(format, type, rgba)
     if texture.target.pipe is Target.TEXTURE_1D_ARRAY:
         rows = rows.reshape(1, rows.shape[0], -1)
-    if info.base in ("L", "LA", "I") and not resource.desc.format.is_pure_integer:
-        rgba = from_pipe(linear_twin(resource.desc.format), rows)
+    if info.base in ("L", "LA", "I") and not image.format.is_pure_integer:
+        rgba = from_pipe(linear_twin(image.format), rows)
         if format not in (GL.LUMINANCE, GL.LUMINANCE_ALPHA):  # L is returned as red alone
             rgba[..., 1:3] = 0
             return encode_client(format, type, rgba)
-    return client_pixels(rows, resource, info, format, type, False)
+    return client_pixels(rows, image.format, info, format, type, False)
 
 
 def _get_image(
@@ -165,7 +164,7 @@ def _get_image(
     check_pair(ctx, format, type)
     if level < 0:
         raise invalid_value("negative level")
-    images = [_read_image(ctx, texture, face, level, format, type) for face in faces]
+    images = [read_image(ctx, texture, face, level, format, type) for face in faces]
     whole = np.concatenate(images) if len(images) > 1 else images[0]
     layered = texture.target.dimensions == 3 or len(images) > 1
     return write_client(ctx, format, type, pixels, whole, 3 if layered else 2, room)
@@ -196,24 +195,6 @@ def get_texture_image(
     found = ctx.textures.names.require(texture)
     faces = range(found.target.faces)
     return _get_image(ctx, found, faces, level, format, type, room, pixels)
-
-
-@entry
-def get_compressed_tex_image(ctx: Context, target: int, level: int, img: Any) -> bytes | None:
-    info, face, _ = image_target(target, 0)
-    texture = current(ctx, info.value)
-    image, place = texture.image(face, level), texture.storage(face, level)
-    if image is None or place is None or not image.format.is_compressed:
-        raise invalid_operation("the image is not compressed")
-    rows = read_box(ctx, place[0], place[1], image_box(texture, image, place[2]))
-    if img is OMITTED:
-        return rows.tobytes()
-    buffer = ctx.buffers.bound[GL.PIXEL_PACK_BUFFER]
-    if buffer is not None:
-        buffer.write(int(img or 0), rows.reshape(-1))
-    elif img is not None:
-        write_bytes(img, rows)
-    return None
 
 
 def _level_parameter(ctx: Context, target: int, level: int, pname: int) -> list[int]:
@@ -295,9 +276,3 @@ def get_tex_level_parameteriv(ctx: Context, target: int, level: int, pname: int)
 @entry
 def get_tex_level_parameterfv(ctx: Context, target: int, level: int, pname: int) -> list[float]:
     return [float(v) for v in _level_parameter(ctx, target, level, pname)]
-
-
-@entry
-def get_texture_level_parameteriv(ctx: Context, texture: int, level: int, pname: int) -> list[int]:
-    found = ctx.textures.names.require(texture)
-    return image_parameter(found, found.image(0, level), pname)

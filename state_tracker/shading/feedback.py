@@ -202,10 +202,53 @@ def transform_feedback_buffer_base(ctx: Context, xfb: int, index: int, buffer: i
 def transform_feedback_buffer_range(
     ctx: Context, xfb: int, index: int, buffer: int, offset: int, size: int
 ) -> None:
-    found = ctx.feedback.names.require(xfb) if xfb else ctx.feedback.default
+    if size or offset:
+        if offset < 0 or size <= 0:
+            raise invalid_value("bad offset or size of a buffer range")
+        if offset % 4 or size % 4:
+            raise invalid_value("transform feedback ranges are multiples of 4 bytes")
+    _binding(ctx, xfb, index).set(
+        ctx.buffers.names.require(buffer) if buffer else None, offset, size
+    )
+
+
+def _by_name(ctx: Context, name: int) -> FeedbackObject:
+    return ctx.feedback.names.require(name) if name else ctx.feedback.default
+
+
+@entry
+def get_transform_feedbackiv(ctx: Context, xfb: int, pname: int) -> list[int]:
+    found = _by_name(ctx, xfb)
+    if pname == GL.TRANSFORM_FEEDBACK_PAUSED:
+        return [int(found.paused)]
+    if pname == GL.TRANSFORM_FEEDBACK_ACTIVE:
+        return [int(found.active)]
+    raise invalid_enum(pname, "transform feedback parameter")
+
+
+def _binding(ctx: Context, xfb: int, index: int) -> IndexedBinding:
+    found = _by_name(ctx, xfb)
     if index >= len(found.bindings):
         raise invalid_value(f"there is no transform feedback buffer {index}")
-    found.bindings[index].set(ctx.buffers.names.require(buffer) if buffer else None, offset, size)
+    return found.bindings[index]
+
+
+@entry
+def get_transform_feedbacki_v(ctx: Context, xfb: int, pname: int, index: int) -> list[int]:
+    binding = _binding(ctx, xfb, index)
+    if pname != GL.TRANSFORM_FEEDBACK_BUFFER_BINDING:
+        raise invalid_enum(pname, "transform feedback parameter")
+    return [binding.buffer.name if binding.buffer is not None else 0]
+
+
+@entry
+def get_transform_feedbacki64_v(ctx: Context, xfb: int, pname: int, index: int) -> list[int]:
+    binding = _binding(ctx, xfb, index)
+    if pname == GL.TRANSFORM_FEEDBACK_BUFFER_START:
+        return [binding.offset]
+    if pname == GL.TRANSFORM_FEEDBACK_BUFFER_SIZE:
+        return [binding.size]
+    raise invalid_enum(pname, "transform feedback parameter")
 
 
 gets(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,6 +45,20 @@ register("clear_depthf", clear_depth)
 @entry
 def clear_stencil(ctx: Context, s: int) -> None:
     ctx.fragment.clear_stencil = s
+
+
+@contextmanager
+def _named(ctx: Context, name: int) -> Iterator[None]:
+    """Another framebuffer stands for the bound one, as the calls by name mean it."""
+    state = ctx.framebuffers
+    found = state.names.require(name) if name else state.window
+    saved = state.draw.retain()
+    state.bind(found, True, False)
+    try:
+        yield
+    finally:
+        state.bind(saved, True, False)
+        saved.release()
 
 
 def _begin(ctx: Context) -> ScissorState | bool | None:
@@ -176,7 +192,14 @@ def _clear_buffer(suffix: str, gl_type: str) -> Any:
 
 
 for _suffix, _gl_type in (("fv", "float"), ("iv", "int"), ("uiv", "uint")):
-    register(f"clear_buffer{_suffix}", _clear_buffer(_suffix, _gl_type))
+    _bound_form = _clear_buffer(_suffix, _gl_type)
+    register(f"clear_buffer{_suffix}", _bound_form)
+
+    def _named_form(ctx: Context, framebuffer: int, *args: Any, form: Any = _bound_form) -> None:
+        with _named(ctx, framebuffer):
+            form(ctx, *args)
+
+    register(f"clear_named_framebuffer{_suffix}", _named_form)
 
 
 @entry
@@ -189,3 +212,11 @@ def clear_bufferfi(ctx: Context, buffer: int, drawbuffer: int, depth: float, ste
     if scissor is not False:
         area = scissor if isinstance(scissor, ScissorState) else None
         _clear_depth_stencil(ctx, min(max(depth, 0.0), 1.0), stencil, area)
+
+
+@entry
+def clear_named_framebufferfi(
+    ctx: Context, framebuffer: int, buffer: int, drawbuffer: int, depth: float, stencil: int
+) -> None:
+    with _named(ctx, framebuffer):
+        clear_bufferfi(ctx, buffer, drawbuffer, depth, stencil)

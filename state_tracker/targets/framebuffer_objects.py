@@ -23,7 +23,7 @@ from gallette.state_tracker.texturing.textures import TextureObject
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["bound_framebuffer"]
+__all__ = ["bound_framebuffer", "by_name"]
 
 _WINDOW_BUFFERS = frozenset(
     getattr(GL, n)
@@ -354,42 +354,6 @@ register(
 
 # -- parameters ------------------------------------------------------------------------------------
 
-_DEFAULTS: dict[int, int] = {
-    GL.FRAMEBUFFER_DEFAULT_WIDTH: 0,
-    GL.FRAMEBUFFER_DEFAULT_HEIGHT: 1,
-    GL.FRAMEBUFFER_DEFAULT_LAYERS: 2,
-    GL.FRAMEBUFFER_DEFAULT_SAMPLES: 3,
-}
-
-
-@entry
-def framebuffer_parameteri(ctx: Context, target: int, pname: int, param: int) -> None:
-    framebuffer = bound_framebuffer(ctx, target)
-    if framebuffer.is_window:
-        raise invalid_operation("the default framebuffer has no default size")
-    if pname == GL.FRAMEBUFFER_DEFAULT_FIXED_SAMPLE_LOCATIONS:
-        framebuffer.fixed_locations = bool(param)
-        return
-    if pname not in _DEFAULTS:
-        raise invalid_enum(pname, "framebuffer parameter")
-    if param < 0:
-        raise invalid_value("negative framebuffer size")
-    size = list(framebuffer.default_size)
-    size[_DEFAULTS[pname]] = param
-    framebuffer.default_size = (size[0], size[1], size[2], size[3])
-    ctx.dirty |= Dirty.FRAMEBUFFER
-
-
-@entry
-def get_framebuffer_parameteriv(ctx: Context, target: int, pname: int) -> list[int]:
-    framebuffer = bound_framebuffer(ctx, target)
-    if pname == GL.FRAMEBUFFER_DEFAULT_FIXED_SAMPLE_LOCATIONS:
-        return [int(framebuffer.fixed_locations)]
-    if pname not in _DEFAULTS:
-        raise invalid_enum(pname, "framebuffer parameter")
-    return [framebuffer.default_size[_DEFAULTS[pname]]]
-
-
 _SIZES: dict[int, str] = {
     GL.FRAMEBUFFER_ATTACHMENT_RED_SIZE: "R",
     GL.FRAMEBUFFER_ATTACHMENT_GREEN_SIZE: "G",
@@ -471,16 +435,6 @@ def get_named_framebuffer_attachment_parameteriv(
     ctx: Context, framebuffer: int, attachment: int, pname: int
 ) -> list[int]:
     return _attachment_parameter(ctx, by_name(ctx, framebuffer), attachment, pname)
-
-
-def _invalidate(ctx: Context, target: int, n: int, attachments: Pointer, *area: int) -> None:
-    bound_framebuffer(ctx, target)
-    if n < 0:
-        raise invalid_value("a negative number of attachments")
-
-
-register("invalidate_framebuffer", _invalidate)
-register("invalidate_sub_framebuffer", _invalidate)
 
 
 def _draw_buffer_getter(index: int) -> Any:

@@ -53,6 +53,16 @@ class Attachment:
         return image.info if image is not None else None
 
     @property
+    def format(self) -> Format:
+        """The pipe format the image is looked at with: a view's may differ from the storage's."""
+        if isinstance(self.object, Renderbuffer):
+            assert self.object.resource is not None
+            return self.object.resource.desc.format
+        image = self.object.image(self.face, self.level)
+        assert image is not None
+        return image.format
+
+    @property
     def size(self) -> tuple[int, int]:
         if isinstance(self.object, Renderbuffer):
             return self.object.width, self.object.height
@@ -93,7 +103,7 @@ class Attachment:
             return None
         resource, level, first = found
         if self.layered:
-            return resource, level, 0, self.layers - 1
+            return resource, level, first, first + self.layers - 1
         first += self.layer
         return resource, level, first, first
 
@@ -103,7 +113,7 @@ class Attachment:
         if place is None:
             return None
         resource, level, first, last = place
-        format = resource.desc.format
+        format = self.format
         return Surface(resource, format if srgb else linear_twin(format), level, first, last)
 
 
@@ -221,7 +231,7 @@ def _complete_attachment(ctx: Context, point: int | str, attachment: Attachment)
     if not attachment.layered and attachment.layer >= attachment.layers:
         return False
     resource = place[0]
-    format, target = resource.desc.format, resource.desc.target
+    format, target = attachment.format, resource.desc.target
     if isinstance(point, str):
         letter = "Z" if point == DEPTH else "S"
         if letter not in info.base:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
     invalid_operation,
     invalid_value,
 )
-from gallette.state_tracker.entry_points.memory import Pointer
+from gallette.state_tracker.entry_points.memory import Pointer, address_of
 from gallette.state_tracker.entry_points.registry import register
 from gallette.state_tracker.pixel_data.pixel_store import client_image
 from gallette.state_tracker.texturing.teximage import Bytes, check_part, check_sizes, store_pixels
 from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS, InternalFormat
 from gallette.state_tracker.texturing.texture_targets import image_target
-from gallette.state_tracker.texturing.textures import current, make_image
+from gallette.state_tracker.texturing.textures import TextureObject, current, make_image
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -58,11 +59,34 @@ def _compressed_family(dimensions: int) -> None:
         if rows is not None:
             store_pixels(ctx, texture, face, level, (0, 0, 0), extent, rows)
 
-    def update(ctx: Context, target: int, level: int, *args: Any) -> None:
+    def by_target(ctx: Context, target: int, level: int, *args: Any) -> None:
         info, face, _ = image_target(target, dimensions)
+        update(ctx, current(ctx, info.value), face, level, args)
+
+    def by_name(ctx: Context, name: int, level: int, *args: Any) -> None:
+        texture = ctx.textures.names.require(name)
+        cube = texture.target.value == GL.TEXTURE_CUBE_MAP
+        if (3 if cube else texture.target.dimensions) != dimensions:
+            raise invalid_operation(f"texture {name} is no {dimensions}D image")
+        if not cube:
+            update(ctx, texture, 0, level, args)
+            return
+        at, extent = args[:3], args[3:6]
+        format, byte_count, data = args[6:]
+        if extent[2] and byte_count % extent[2]:
+            raise invalid_value("the data are not whole faces")
+        part = byte_count // max(extent[2], 1)
+        address, keep = address_of(data)
+        for i in range(extent[2]):  # by name, cube faces are layers
+            face_args = (*at[:2], 0, *extent[:2], 1, format, part, (address or 0) + i * part)
+            update(ctx, texture, at[2] + i, level, face_args)
+        del keep
+
+    def update(
+        ctx: Context, texture: TextureObject, face: int, level: int, args: tuple[Any, ...]
+    ) -> None:
         at, extent = args[:dimensions] + pad, args[dimensions : 2 * dimensions] + ones
         format, byte_count, data = args[2 * dimensions :]
-        texture = current(ctx, info.value)
         image = check_part(texture, face, level, at, extent)
         if not image.format.is_compressed or image.info.value != format:
             raise invalid_operation("the image has another format")
@@ -75,7 +99,8 @@ def _compressed_family(dimensions: int) -> None:
             store_pixels(ctx, texture, face, level, at, extent, rows)
 
     register(f"compressed_tex_image{dimensions}d", define)
-    register(f"compressed_tex_sub_image{dimensions}d", update)
+    register(f"compressed_tex_sub_image{dimensions}d", by_target)
+    register(f"compressed_texture_sub_image{dimensions}d", by_name)
 
 
 for _n in (1, 2, 3):

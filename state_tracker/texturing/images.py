@@ -8,6 +8,7 @@ from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
 from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.getters import gets_indexed
 from gallette.state_tracker.objects import swap
 
 if TYPE_CHECKING:
@@ -33,6 +34,15 @@ class ImageUnit:
         self.format: int = GL.R8
 
 
+# Formats a shader may name for an image, table 8.26 of the specification.
+_NAMES = """
+RGBA32F RGBA16F RG32F RG16F R11F_G11F_B10F R32F R16F RGBA32UI RGBA16UI RGB10_A2UI RGBA8UI RG32UI
+RG16UI RG8UI R32UI R16UI R8UI RGBA32I RGBA16I RGBA8I RG32I RG16I RG8I R32I R16I R8I RGBA16
+RGB10_A2 RGBA8 RG16 RG8 R16 R8 RGBA16_SNORM RGBA8_SNORM RG16_SNORM RG8_SNORM R16_SNORM R8_SNORM
+"""
+IMAGE_FORMATS = frozenset(getattr(GL, name) for name in _NAMES.split())
+
+
 @entry
 def bind_image_texture(
     ctx: Context, unit: int, texture: int, level: int, layered: int, layer: int,
@@ -44,6 +54,8 @@ def bind_image_texture(
         raise invalid_value("negative level or layer")
     if access not in (GL.READ_ONLY, GL.WRITE_ONLY, GL.READ_WRITE):
         raise invalid_enum(access, "image access")
+    if format not in IMAGE_FORMATS:
+        raise invalid_value(f"{GL.name_of(format)} is not a format of image units")
     found = ctx.textures.names.get(texture) if texture else None
     if texture and found is None:
         raise invalid_value(f"{texture} is not the name of a texture")
@@ -52,3 +64,16 @@ def bind_image_texture(
     slot.level, slot.layer, slot.layered = level, layer, bool(layered)
     slot.access, slot.format = access, format
     ctx.dirty |= Dirty.IMAGES
+
+
+gets_indexed(
+    lambda c: len(c.images),
+    {
+        "IMAGE_BINDING_NAME": lambda c, i: t.name if (t := c.images[i].texture) else 0,
+        "IMAGE_BINDING_LEVEL": lambda c, i: c.images[i].level,
+        "IMAGE_BINDING_LAYERED": lambda c, i: int(c.images[i].layered),
+        "IMAGE_BINDING_LAYER": lambda c, i: c.images[i].layer,
+        "IMAGE_BINDING_ACCESS": lambda c, i: c.images[i].access,
+        "IMAGE_BINDING_FORMAT": lambda c, i: c.images[i].format,
+    },
+)

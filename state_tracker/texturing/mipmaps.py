@@ -47,11 +47,17 @@ def generate(ctx: Context, texture: TextureObject) -> None:
     resource = texture.resource
     if resource is None:
         return
-    last = min(last, resource.desc.last_level)
+    last = min(last, resource.desc.last_level - texture.first_level)
     if last > texture.base_level:
-        layers = resource.desc.array_size
+        first, layers = texture.first_layer, texture.view_layers or resource.desc.array_size
+        up = texture.first_level
         ctx.pipe.generate_mipmap(
-            resource, resource.desc.format, texture.base_level, last, 0, layers - 1
+            resource,
+            base.format,
+            texture.base_level + up,
+            last + up,
+            first,
+            first + layers - 1,
         )
     texture.changed()
 

@@ -46,7 +46,7 @@ def pipe_box(
 ) -> Box:
     """GL's box in pipe's axes: array layers and cube faces are z."""
     if texture.target.pipe is Target.TEXTURE_1D_ARRAY:
-        return Box(x, 0, y, w, 1, h)
+        return Box(x, 0, y + face, w, 1, h)
     return Box(x, y, z + face, w, h, d)
 
 
@@ -411,7 +411,17 @@ def _multisample_family(dimensions: int, name: str) -> None:
             ctx, texture, samples, internalformat, extent, rest[-1], name.startswith("tex_storage")
         )
 
+    def by_name(ctx: Context, texture: int, samples: int, internalformat: int, *rest: int) -> None:
+        found = ctx.textures.names.require(texture)
+        if found.target.value != expected:
+            raise invalid_operation(f"texture {texture} is a {found.target.name}")
+        size = (*rest[:-1], *(1,) * (3 - dimensions))
+        extent = (size[0], size[1], size[2])
+        _multisample(ctx, found, samples, internalformat, extent, rest[-1], True)
+
     register(name, call)
+    if name.startswith("tex_storage"):
+        register(name.replace("tex_", "texture_", 1), by_name)
 
 
 for _n in (2, 3):

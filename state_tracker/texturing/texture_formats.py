@@ -18,7 +18,7 @@ from gallette.state_tracker.entry_points.enums import GL
 if TYPE_CHECKING:
     from gallette.pipe.interface import Screen
 
-__all__ = ["INTERNAL_FORMATS", "InternalFormat", "choose_format", "linear_twin"]
+__all__ = ["INTERNAL_FORMATS", "InternalFormat", "choose_format", "linear_twin", "twin_of_size"]
 
 # GL name | base | pipe formats, best first. An upper-case base name lists the channels.
 _TABLE = """
@@ -244,6 +244,14 @@ def choose_format(
             if screen.is_format_supported(format, target, samples, wanted):
                 return format
     return None
+
+
+def twin_of_size(candidates: tuple[Format, ...], stored: Format) -> Format:
+    """The candidate whose texels are as large as those stored, for looking at them differently."""
+    for format in candidates:
+        if format.block_bytes == stored.block_bytes:
+            return format
+    return stored
 
 
 def linear_twin(format: Format) -> Format:

@@ -200,6 +200,10 @@ def _get(texture: TextureObject, ctx: Context, pname: int) -> list[Any]:
         GL.TEXTURE_IMMUTABLE_LEVELS: texture.immutable_levels,
         GL.DEPTH_STENCIL_TEXTURE_MODE: texture.stencil_mode,
         GL.TEXTURE_TARGET: texture.target.value,
+        GL.TEXTURE_VIEW_MIN_LEVEL: texture.view_range[0],
+        GL.TEXTURE_VIEW_NUM_LEVELS: texture.view_range[1],
+        GL.TEXTURE_VIEW_MIN_LAYER: texture.view_range[2],
+        GL.TEXTURE_VIEW_NUM_LAYERS: texture.view_range[3],
         GL.IMAGE_FORMAT_COMPATIBILITY_TYPE: GL.IMAGE_FORMAT_COMPATIBILITY_BY_SIZE,
     }
     if ctx.is_compat:

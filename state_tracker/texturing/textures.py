@@ -92,6 +92,10 @@ class TextureObject(GLObject):
         self.generate_mipmap = False
         self.priority = 1.0
         self.immutable_levels = 0
+        # Where in its resource a texture begins: (0, 0) unless it is a view of another one.
+        self.first_level = self.first_layer = 0
+        self.view_layers: int | None = None
+        self.view_range = (0, 0, 0, 0)  # level, levels, layer, layers, as the queries answer
         self.images: list[dict[int, TexImage]] = [{} for _ in range(target.faces)]
         self.resource: Resource | None = None
         self.buffer: BufferObject | None = None
@@ -144,6 +148,9 @@ class TextureObject(GLObject):
                     *extent, image.info, image.format, image.samples, image.fixed_samples
                 )
         self.immutable_levels = levels
+        axis = self.target.layers_axis
+        layers = 6 if self.target.faces == 6 else image.extent[axis] if axis >= 0 else 1
+        self.view_range = (0, levels, 0, layers)
         self.changed()
 
     def storage(self, face: int, level: int) -> tuple[Resource, int, int] | None:
@@ -155,7 +162,7 @@ class TextureObject(GLObject):
             return image.stray, 0, 0
         if self.resource is None:
             return None
-        return self.resource, level, face
+        return self.resource, level + self.first_level, face + self.first_layer
 
     def finalize(self) -> None:
         """Gather strays into one chain, as far as they fit the base level."""
@@ -350,12 +357,15 @@ class TextureObject(GLObject):
             self.finalize()
             if self.resource is None:
                 return None
-            info = self.images[0][self.base_level].info
-            format = self.resource.desc.format
-            last = min(self.last_level, self.resource.desc.last_level)
+            image = self.images[0].get(self.base_level)
+            if image is None:
+                return None
+            info, format = image.info, image.format
+            deepest = self.resource.desc.last_level - self.first_level
+            last = min(self.last_level, deepest)
             if not self.is_complete(True):
                 last = self.base_level
-            layers = self.resource.desc.array_size
+            layers = self.view_layers or self.resource.desc.array_size
             stencil = format.has_stencil and (
                 self.stencil_mode == GL.STENCIL_INDEX or not format.has_depth
             )
@@ -363,10 +373,10 @@ class TextureObject(GLObject):
                 self.resource,
                 format if decode else linear_twin(format),
                 self.target.pipe,
-                min(self.base_level, last),
-                last,
-                0,
-                layers - 1,
+                min(self.base_level, last) + self.first_level,
+                last + self.first_level,
+                self.first_layer,
+                self.first_layer + layers - 1,
                 self._swizzle(info, format, scalar_shadow),
                 sample_stencil=stencil,
             )

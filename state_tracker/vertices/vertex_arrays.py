@@ -21,7 +21,7 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.memory import Pointer, address_of, read_array
 from gallette.state_tracker.entry_points.registry import entry, register
-from gallette.state_tracker.getters import gets, to_int
+from gallette.state_tracker.getters import gets, gets_indexed, to_int
 from gallette.state_tracker.objects import GLObject, NameTable, swap
 from gallette.state_tracker.vertices.buffers import BufferObject, lookup, name_of
 from gallette.state_tracker.vertices.vertex_formats import (
@@ -379,7 +379,7 @@ def _attrib_binding(ctx: Context, vao: VertexArray, index: int, binding: int) ->
     ctx.dirty |= Dirty.VERTEX
 
 
-def _vertex_buffer(
+def set_vertex_buffer(
     ctx: Context, vao: VertexArray, index: int, buffer: int, offset: int, stride: int
 ) -> None:
     slot = _binding_index(ctx, index)
@@ -406,14 +406,14 @@ def vertex_array_attrib_binding(ctx: Context, vaobj: int, index: int, binding: i
 
 @entry
 def bind_vertex_buffer(ctx: Context, index: int, buffer: int, offset: int, stride: int) -> None:
-    _vertex_buffer(ctx, _array(ctx), index, buffer, offset, stride)
+    set_vertex_buffer(ctx, _array(ctx), index, buffer, offset, stride)
 
 
 @entry
 def vertex_array_vertex_buffer(
     ctx: Context, vaobj: int, index: int, buffer: int, offset: int, stride: int
 ) -> None:
-    _vertex_buffer(ctx, _by_name(ctx, vaobj), index, buffer, offset, stride)
+    set_vertex_buffer(ctx, _by_name(ctx, vaobj), index, buffer, offset, stride)
 
 
 @entry
@@ -489,4 +489,54 @@ def get_vertex_attrib_pointerv(ctx: Context, index: int, pname: int) -> list[int
     return [ctx.arrays.current.attribs[slot].pointer]
 
 
+@entry
+def get_vertex_arrayiv(ctx: Context, vaobj: int, pname: int) -> list[int]:
+    found = _by_name(ctx, vaobj)
+    if pname != GL.ELEMENT_ARRAY_BUFFER_BINDING:
+        raise invalid_enum(pname, "vertex array parameter")
+    return [name_of(found.element_buffer)]
+
+
+_OF_ATTRIB = frozenset(
+    (
+        GL.VERTEX_ATTRIB_ARRAY_ENABLED,
+        GL.VERTEX_ATTRIB_ARRAY_SIZE,
+        GL.VERTEX_ATTRIB_ARRAY_STRIDE,
+        GL.VERTEX_ATTRIB_ARRAY_TYPE,
+        GL.VERTEX_ATTRIB_ARRAY_NORMALIZED,
+        GL.VERTEX_ATTRIB_ARRAY_INTEGER,
+        GL.VERTEX_ATTRIB_ARRAY_LONG,
+        GL.VERTEX_ATTRIB_ARRAY_DIVISOR,
+        GL.VERTEX_ATTRIB_RELATIVE_OFFSET,
+    )
+)
+
+
+@entry
+def get_vertex_array_indexediv(ctx: Context, vaobj: int, index: int, pname: int) -> list[int]:
+    found = _by_name(ctx, vaobj)
+    if pname not in _OF_ATTRIB:
+        raise invalid_enum(pname, "vertex attribute parameter")
+    return [int(v) for v in _attrib_parameter(ctx, found, index, pname)]
+
+
+@entry
+def get_vertex_array_indexed64iv(ctx: Context, vaobj: int, index: int, pname: int) -> list[int]:
+    found = _by_name(ctx, vaobj)
+    if pname != GL.VERTEX_BINDING_OFFSET:
+        raise invalid_enum(pname, "vertex binding parameter")
+    return [found.bindings[_binding_index(ctx, index)].offset]
+
+
+gets_indexed(
+    lambda c: c.limits.max_vertex_attribs,
+    {
+        "VERTEX_BINDING_OFFSET": lambda c, i: c.arrays.current.bindings[GENERIC0 + i].offset,
+        "VERTEX_BINDING_STRIDE": lambda c, i: c.arrays.current.bindings[GENERIC0 + i].stride,
+        "VERTEX_BINDING_DIVISOR": lambda c, i: c.arrays.current.bindings[GENERIC0 + i].divisor,
+        "VERTEX_BINDING_BUFFER": lambda c, i: name_of(
+            c.arrays.current.bindings[GENERIC0 + i].buffer
+        ),
+    },
+)
 gets({"VERTEX_ARRAY_BINDING": lambda c: c.arrays.current.name})

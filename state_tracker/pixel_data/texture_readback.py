@@ -1,0 +1,183 @@
+"""Reading parts of textures and compressed texels: glGetTextureSubImage and its relatives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gallette.pipe.enums import Target
+from gallette.pipe.state import Box
+from gallette.state_tracker.entry_points.dispatch import OMITTED
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
+from gallette.state_tracker.entry_points.memory import write_bytes
+from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.pixel_data.pixel_store import check_pair, write_client
+from gallette.state_tracker.pixel_data.readback import (
+    Bytes,
+    image_parameter,
+    read_box,
+    read_image,
+)
+from gallette.state_tracker.texturing.texture_targets import image_target
+from gallette.state_tracker.texturing.textures import TextureObject, current
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.context import Context
+
+__all__: list[str] = []
+
+Triple = tuple[int, int, int]
+
+
+def _check_box(texture: TextureObject, level: int, at: Triple, extent: Triple) -> None:
+    """The errors of a box; layers and faces are z, whatever the target."""
+    if texture.target.pipe is Target.BUFFER or texture.target.multisample:
+        raise invalid_operation("this kind of texture has no images to read")
+    if min(extent) < 0 or min(at) < 0:
+        raise invalid_value("negative offset or size")
+    last = texture.target.limit(texture.ctx).bit_length() - 1 if texture.target.mipmapped else 0
+    if not 0 <= level <= last:
+        raise invalid_value(f"level {level} of a {texture.target.name}")
+    image = texture.image(0, level)
+    whole = image.extent if image is not None else (0, 0, 0)
+    if texture.target.faces == 6:
+        whole = (whole[0], whole[1], 6)
+    for offset, size, limit in zip(at, extent, whole, strict=True):
+        if offset + size > limit:
+            raise invalid_value("the box is outside the image")
+
+
+@entry
+def get_texture_sub_image(
+    ctx: Context, texture: int, level: int, x: int, y: int, z: int, width: int, height: int,
+    depth: int, format: int, type: int, room: int, pixels: Any,
+) -> bytes | None:  # fmt: skip
+    found = ctx.textures.names.require(texture)
+    _check_box(found, level, (x, y, z), (width, height, depth))
+    check_pair(ctx, format, type)
+    if found.target.faces == 6:
+        images = [read_image(ctx, found, face, level, format, type) for face in range(z, z + depth)]
+        if len({i.shape for i in images}) > 1:
+            raise invalid_operation("the faces have different sizes")
+        whole = np.concatenate(images) if images else np.zeros((0, 0, 0, 1), np.uint8)
+        part = whole[:, y : y + height, x : x + width]
+    else:
+        whole = read_image(ctx, found, 0, level, format, type)
+        part = whole[z : z + depth, y : y + height, x : x + width]
+    layered = found.target.dimensions == 3 or found.target.faces == 6
+    return write_client(ctx, format, type, pixels, part, 3 if layered else 2, room)
+
+
+# -- compressed ------------------------------------------------------------------------------------
+
+
+def _compressed_rows(
+    ctx: Context, texture: TextureObject, face: int, level: int, at: Triple, extent: Triple
+) -> Bytes:
+    image, place = texture.image(face, level), texture.storage(face, level)
+    if image is None or place is None or not image.format.is_compressed:
+        raise invalid_operation("the image is not compressed")
+    block = (image.format.block_width, image.format.block_height)
+    for axis in (0, 1):
+        ends = at[axis] + extent[axis] == image.extent[axis]
+        if at[axis] % block[axis] or (extent[axis] % block[axis] and not ends):
+            raise invalid_operation("the box does not consist of whole blocks")
+    box = Box(at[0], at[1], at[2] + place[2], *extent)
+    return read_box(ctx, place[0], place[1], box)
+
+
+def _deliver(ctx: Context, rows: Bytes, room: int | None, pointer: Any) -> bytes | None:
+    if room is not None and rows.size > room:
+        raise invalid_operation(f"{room} bytes are too few for this image")
+    buffer = ctx.buffers.bound[GL.PIXEL_PACK_BUFFER]
+    if buffer is not None and pointer is not OMITTED:
+        offset = int(pointer or 0)
+        if buffer.blocked or offset + rows.size > buffer.size:
+            raise invalid_operation("the pixel pack buffer is mapped or too small")
+        buffer.write(offset, rows.reshape(-1))
+        return None
+    if pointer is OMITTED:
+        return rows.tobytes()
+    if pointer is not None:
+        write_bytes(pointer, rows)
+    return None
+
+
+def _whole(ctx: Context, texture: TextureObject, faces: range, level: int) -> Bytes:
+    if level < 0:
+        raise invalid_value("negative level")
+    image = texture.image(faces[0], level)
+    if image is None:
+        raise invalid_operation(f"level {level} has no image")
+    parts = [_compressed_rows(ctx, texture, f, level, (0, 0, 0), image.extent) for f in faces]
+    return np.concatenate(parts) if len(parts) > 1 else parts[0]
+
+
+@entry
+def getn_compressed_tex_image(
+    ctx: Context, target: int, level: int, room: int | None, img: Any
+) -> bytes | None:
+    info, face, proxy = image_target(target, 0)
+    if proxy or info.pipe is Target.BUFFER or info.multisample:
+        raise invalid_enum(target, "texture image target")
+    rows = _whole(ctx, current(ctx, info.value), range(face, face + 1), level)
+    return _deliver(ctx, rows, room, img)
+
+
+@entry
+def get_compressed_tex_image(ctx: Context, target: int, level: int, img: Any) -> bytes | None:
+    return getn_compressed_tex_image(ctx, target, level, None, img)
+
+
+@entry
+def get_compressed_texture_image(
+    ctx: Context, texture: int, level: int, room: int, pixels: Any
+) -> bytes | None:
+    found = ctx.textures.names.require(texture)
+    rows = _whole(ctx, found, range(found.target.faces), level)
+    return _deliver(ctx, rows, room, pixels)
+
+
+@entry
+def get_compressed_texture_sub_image(
+    ctx: Context, texture: int, level: int, x: int, y: int, z: int, width: int, height: int,
+    depth: int, room: int, pixels: Any,
+) -> bytes | None:  # fmt: skip
+    found = ctx.textures.names.require(texture)
+    _check_box(found, level, (x, y, z), (width, height, depth))
+    if found.target.faces == 6:
+        size = (width, height, 1)
+        faces = range(z, z + depth)
+        parts = [_compressed_rows(ctx, found, f, level, (x, y, 0), size) for f in faces]
+        rows = np.concatenate(parts) if parts else np.zeros(0, np.uint8)
+    else:
+        rows = _compressed_rows(ctx, found, 0, level, (x, y, z), (width, height, depth))
+    return _deliver(ctx, rows, room, pixels)
+
+
+# -- level parameters by name ----------------------------------------------------------------------
+
+
+def _level_parameter(ctx: Context, name: int, level: int, pname: int) -> list[int]:
+    found = ctx.textures.names.require(name)
+    if level < 0 or level >= found.target.limit(ctx).bit_length():
+        raise invalid_value(f"level {level}")
+    return image_parameter(found, found.image(0, level), pname)
+
+
+@entry
+def get_texture_level_parameteriv(ctx: Context, texture: int, level: int, pname: int) -> list[int]:
+    return _level_parameter(ctx, texture, level, pname)
+
+
+@entry
+def get_texture_level_parameterfv(
+    ctx: Context, texture: int, level: int, pname: int
+) -> list[float]:
+    return [float(v) for v in _level_parameter(ctx, texture, level, pname)]

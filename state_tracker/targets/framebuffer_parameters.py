@@ -1,0 +1,182 @@
+"""Framebuffer parameters and invalidation, for bound framebuffers and by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
+from gallette.state_tracker.entry_points.memory import Pointer, read_array
+from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.targets.framebuffer_objects import bound_framebuffer, by_name
+from gallette.state_tracker.targets.framebuffers import Framebuffer
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.context import Context
+
+__all__: list[str] = []
+
+_DEFAULTS: dict[int, int] = {
+    GL.FRAMEBUFFER_DEFAULT_WIDTH: 0,
+    GL.FRAMEBUFFER_DEFAULT_HEIGHT: 1,
+    GL.FRAMEBUFFER_DEFAULT_LAYERS: 2,
+    GL.FRAMEBUFFER_DEFAULT_SAMPLES: 3,
+}
+
+
+def _limit(ctx: Context, pname: int) -> int:
+    caps = ctx.caps
+    edge = caps.max_texture_2d_size
+    return (edge, edge, caps.max_texture_array_layers, caps.max_samples)[_DEFAULTS[pname]]
+
+
+def _set(ctx: Context, framebuffer: Framebuffer, pname: int, param: int) -> None:
+    fixed = pname == GL.FRAMEBUFFER_DEFAULT_FIXED_SAMPLE_LOCATIONS
+    if pname not in _DEFAULTS and not fixed:
+        raise invalid_enum(pname, "framebuffer parameter")
+    if framebuffer.is_window:
+        raise invalid_operation("the default framebuffer has no default size")
+    if fixed:
+        framebuffer.fixed_locations = bool(param)
+        return
+    if not 0 <= param <= _limit(ctx, pname):
+        raise invalid_value(f"{param} is not between 0 and {_limit(ctx, pname)}")
+    size = list(framebuffer.default_size)
+    size[_DEFAULTS[pname]] = param
+    framebuffer.default_size = (size[0], size[1], size[2], size[3])
+    ctx.dirty |= Dirty.FRAMEBUFFER
+
+
+# What depends on the images of a framebuffer, its default one included.
+_OF_IMAGES = frozenset(
+    (
+        GL.DOUBLEBUFFER,
+        GL.IMPLEMENTATION_COLOR_READ_FORMAT,
+        GL.IMPLEMENTATION_COLOR_READ_TYPE,
+        GL.SAMPLES,
+        GL.SAMPLE_BUFFERS,
+        GL.STEREO,
+    )
+)
+
+
+def _get(ctx: Context, framebuffer: Framebuffer, pname: int) -> list[int]:
+    if pname in _OF_IMAGES and ctx.profile != "es":
+        samples = framebuffer.samples
+        if pname in (GL.IMPLEMENTATION_COLOR_READ_FORMAT, GL.IMPLEMENTATION_COLOR_READ_TYPE):
+            return [int(read_pair(framebuffer)[pname == GL.IMPLEMENTATION_COLOR_READ_TYPE])]
+        return [
+            {
+                GL.SAMPLES: samples,
+                GL.SAMPLE_BUFFERS: int(samples > 1),
+                GL.DOUBLEBUFFER: int(framebuffer.is_window and bool(framebuffer.attachments)),
+                GL.STEREO: 0,
+            }[pname]
+        ]
+    fixed = pname == GL.FRAMEBUFFER_DEFAULT_FIXED_SAMPLE_LOCATIONS
+    if pname not in _DEFAULTS and not fixed:
+        raise invalid_enum(pname, "framebuffer parameter")
+    if framebuffer.is_window:
+        raise invalid_operation("the default framebuffer has no default size")
+    if fixed:
+        return [int(framebuffer.fixed_locations)]
+    return [framebuffer.default_size[_DEFAULTS[pname]]]
+
+
+def read_pair(framebuffer: Framebuffer) -> tuple[int, int]:
+    """The client format and type that reading the colour buffer would not convert to."""
+    found = framebuffer.read_attachment()
+    if found is None or found.info is None:
+        raise invalid_operation("there is no colour buffer to read")
+    channel = found.info.candidates[0].channels[0]
+    integer = found.info.is_integer
+    if channel.type == "FLOAT":
+        type: int = GL.HALF_FLOAT if channel.bits == 16 else GL.FLOAT
+    elif integer:
+        type = GL.INT if channel.type == "SINT" else GL.UNSIGNED_INT
+    else:
+        type = GL.UNSIGNED_SHORT if channel.bits == 16 else GL.UNSIGNED_BYTE
+    return int(GL.RGBA_INTEGER if integer else GL.RGBA), int(type)
+
+
+@entry
+def framebuffer_parameteri(ctx: Context, target: int, pname: int, param: int) -> None:
+    _set(ctx, bound_framebuffer(ctx, target), pname, param)
+
+
+@entry
+def named_framebuffer_parameteri(ctx: Context, framebuffer: int, pname: int, param: int) -> None:
+    _set(ctx, by_name(ctx, framebuffer), pname, param)
+
+
+@entry
+def get_framebuffer_parameteriv(ctx: Context, target: int, pname: int) -> list[int]:
+    return _get(ctx, bound_framebuffer(ctx, target), pname)
+
+
+@entry
+def get_named_framebuffer_parameteriv(ctx: Context, framebuffer: int, pname: int) -> list[int]:
+    return _get(ctx, by_name(ctx, framebuffer), pname)
+
+
+# -- invalidation ----------------------------------------------------------------------------------
+
+_WINDOW_NAMES = frozenset(
+    (
+        GL.COLOR, GL.DEPTH, GL.STENCIL, GL.FRONT_LEFT, GL.FRONT_RIGHT, GL.BACK_LEFT, GL.BACK_RIGHT,
+        GL.ACCUM, GL.AUX0,
+    )
+)  # fmt: skip
+
+
+def _invalidate(
+    ctx: Context, framebuffer: Framebuffer, count: int, attachments: Pointer, *area: int
+) -> None:
+    """Contents become undefined, so keeping them is right; only the arguments are checked."""
+    if count < 0 or (area and (area[2] < 0 or area[3] < 0)):
+        raise invalid_value("negative count or size")
+    for attachment in read_array(attachments, "uint", count).tolist():
+        index = attachment - GL.COLOR_ATTACHMENT0
+        if framebuffer.is_window:
+            if attachment not in _WINDOW_NAMES:
+                raise invalid_enum(attachment, "buffer of the default framebuffer")
+        elif 0 <= index < 32:
+            if index >= ctx.caps.max_render_targets:
+                raise invalid_operation(f"there is no colour attachment {index}")
+        elif attachment not in (
+            GL.DEPTH_ATTACHMENT,
+            GL.STENCIL_ATTACHMENT,
+            GL.DEPTH_STENCIL_ATTACHMENT,
+        ):
+            raise invalid_enum(attachment, "attachment")
+
+
+@entry
+def invalidate_framebuffer(ctx: Context, target: int, n: int, attachments: Pointer) -> None:
+    _invalidate(ctx, bound_framebuffer(ctx, target), n, attachments)
+
+
+@entry
+def invalidate_sub_framebuffer(
+    ctx: Context, target: int, n: int, attachments: Pointer, x: int, y: int, w: int, h: int
+) -> None:
+    _invalidate(ctx, bound_framebuffer(ctx, target), n, attachments, x, y, w, h)
+
+
+@entry
+def invalidate_named_framebuffer_data(
+    ctx: Context, framebuffer: int, n: int, attachments: Pointer
+) -> None:
+    _invalidate(ctx, by_name(ctx, framebuffer), n, attachments)
+
+
+@entry
+def invalidate_named_framebuffer_sub_data(
+    ctx: Context, framebuffer: int, n: int, attachments: Pointer, x: int, y: int, w: int, h: int
+) -> None:
+    _invalidate(ctx, by_name(ctx, framebuffer), n, attachments, x, y, w, h)

@@ -1,0 +1,152 @@
+"""glClearTexImage, glClearTexSubImage, and the invalidation of texture images."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gallette.pipe.enums import Target
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
+    invalid_operation,
+    invalid_value,
+)
+from gallette.state_tracker.entry_points.memory import Pointer, read_bytes
+from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.pixel_data.convert import to_pipe
+from gallette.state_tracker.pixel_data.pixel_store import check_pair
+from gallette.state_tracker.pixel_data.pixels import INTEGER_FORMATS, pixel_bytes
+from gallette.state_tracker.texturing.teximage import store_pixels
+from gallette.state_tracker.texturing.textures import TexImage, TextureObject
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.context import Context
+
+__all__: list[str] = []
+
+Triple = tuple[int, int, int]
+
+
+def _texture(ctx: Context, name: int, level: int) -> TextureObject:
+    texture = ctx.textures.names.get(name) if name else None
+    if texture is None:
+        raise invalid_operation(f"{name} is not the name of a texture")
+    if texture.target.pipe is Target.BUFFER:
+        raise invalid_operation("a buffer texture is cleared as a buffer")
+    return texture
+
+
+def _check_format(image: TexImage, format: int) -> None:
+    info = image.info
+    wanted = {"Z": GL.DEPTH_COMPONENT, "ZS": GL.DEPTH_STENCIL, "S": GL.STENCIL_INDEX}
+    given = format if format in wanted.values() else None
+    if given != wanted.get(info.base):
+        raise invalid_operation(f"GL_{info.name} is not cleared with {GL.name_of(format)}")
+    if info.is_color and info.is_integer != (format in INTEGER_FORMATS):
+        raise invalid_operation("integer textures are cleared with integer formats only")
+    if info.is_compressed:
+        raise invalid_operation("compressed textures cannot be cleared")
+
+
+def _clear(
+    ctx: Context, texture: TextureObject, face: int, level: int, at: Triple, extent: Triple,
+    format: int, type: int, data: Pointer,
+) -> None:  # fmt: skip
+    image = texture.image(face, level)
+    assert image is not None
+    if 0 in extent:
+        return
+    unit = image.format.block_bytes
+    texel = np.zeros(unit, np.uint8)
+    if data is not None:
+        pixel = np.array(read_bytes(data, pixel_bytes(format, type))).reshape(1, 1, 1, -1)
+        texel = to_pipe(image.format, format, type, pixel, image.info.base).reshape(-1)
+    rows = np.tile(texel, (extent[2], extent[1], extent[0]))
+    store_pixels(ctx, texture, face, level, at, extent, rows)
+
+
+@entry
+def clear_tex_image(
+    ctx: Context, texture: int, level: int, format: int, type: int, data: Pointer
+) -> None:
+    found = _texture(ctx, texture, level)
+    image = found.image(0, level)
+    if image is None:
+        raise invalid_operation(f"level {level} has no image")
+    faces = found.target.faces
+    for face in range(faces):
+        if found.image(face, level) is None:
+            raise invalid_operation(f"face {face} of level {level} has no image")
+    check_pair(ctx, format, type)
+    _check_format(image, format)
+    for face in range(faces):
+        _clear(ctx, found, face, level, (0, 0, 0), image.extent, format, type, data)
+
+
+@entry
+def clear_tex_sub_image(
+    ctx: Context, texture: int, level: int, x: int, y: int, z: int,
+    width: int, height: int, depth: int, format: int, type: int, data: Pointer,
+) -> None:  # fmt: skip
+    found = _texture(ctx, texture, level)
+    if min(width, height, depth) < 0:
+        raise invalid_value("negative size")
+    cube = found.target.faces == 6
+    first = z if cube else 0
+    if cube and not (z >= 0 and z + depth <= 6):
+        raise invalid_operation("the box names faces that do not exist")
+    image = found.image(min(first, 5), level)
+    if image is None:
+        raise invalid_operation(f"level {level} has no image")
+    check_pair(ctx, format, type)
+    _check_format(image, format)
+    _check_box(image, (x, y, 0 if cube else z), (width, height, 1 if cube else depth))
+    if cube:
+        for face in range(z, z + depth):
+            if found.image(face, level) is None:
+                raise invalid_operation(f"face {face} of level {level} has no image")
+        for face in range(z, z + depth):
+            _clear(ctx, found, face, level, (x, y, 0), (width, height, 1), format, type, data)
+        return
+    _clear(ctx, found, 0, level, (x, y, z), (width, height, depth), format, type, data)
+
+
+def _check_box(image: TexImage, at: Triple, extent: Triple) -> None:
+    for offset, size, whole in zip(at, extent, image.extent, strict=True):
+        if offset < 0 or offset + size > whole:
+            raise invalid_operation("the box is outside the image")
+
+
+# -- invalidation: contents become undefined, and what was there is as undefined as anything -------
+
+
+def _check_invalidated(ctx: Context, name: int, level: int) -> TextureObject:
+    texture = ctx.textures.names.get(name) if name else None
+    if texture is None:
+        raise invalid_value(f"{name} is not the name of a texture")
+    last = texture.target.limit(ctx).bit_length() - 1 if texture.target.mipmapped else 0
+    if not 0 <= level <= last:
+        raise invalid_value(f"level {level} of a {texture.target.name}")
+    return texture
+
+
+@entry
+def invalidate_tex_image(ctx: Context, texture: int, level: int) -> None:
+    _check_invalidated(ctx, texture, level)
+
+
+@entry
+def invalidate_tex_sub_image(
+    ctx: Context, texture: int, level: int, x: int, y: int, z: int, w: int, h: int, d: int
+) -> None:
+    found = _check_invalidated(ctx, texture, level)
+    if min(w, h, d) < 0:
+        raise invalid_value("negative size")
+    image = found.image(0, level)
+    whole = image.extent if image is not None else (0, 0, 0)
+    if found.target.faces == 6:
+        whole = (whole[0], whole[1], 6)
+    for offset, size, limit in zip((x, y, z), (w, h, d), whole, strict=True):
+        if offset < 0 or offset + size > limit:
+            raise invalid_value("the box is outside the image")
