@@ -41,7 +41,7 @@ def scene_environment(driver: str, options: Mapping[str, str] | None = None) -> 
     """The environment of a rendering process; driver options travel as debug flags."""
     env = child_environment(driver)
     if options:
-        flags = [f"{driver.split(':')[-1]}:{k}={v}" for k, v in options.items()]
+        flags = [f"driver:{name}={value}" for name, value in options.items()]
         env["GALLETTE_DEBUG"] = ",".join(filter(None, [env.get("GALLETTE_DEBUG", ""), *flags]))
     return env
 
