@@ -1,0 +1,111 @@
+"""NIR to SPIR-V: `nir_to_spirv`."""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.ir.shader import Shader, Stage
+from gallette.compiler.spirv.emit.builder import ModuleBuilder
+from gallette.compiler.spirv.emit.code import Code
+from gallette.compiler.spirv.emit.interface import Interface
+from gallette.compiler.spirv.emit.types import Types
+from gallette.compiler.spirv.emit.values import Values
+from gallette.compiler.spirv.grammar import value_of
+from gallette.compiler.spirv.module import Module, SpirvError, words_of
+
+__all__ = ["nir_to_spirv"]
+
+_MODELS = {
+    Stage.VERTEX: "Vertex",
+    Stage.TESS_CTRL: "TessellationControl",
+    Stage.TESS_EVAL: "TessellationEvaluation",
+    Stage.GEOMETRY: "Geometry",
+    Stage.FRAGMENT: "Fragment",
+    Stage.COMPUTE: "GLCompute",
+}
+INPUT_PRIMITIVES = {
+    "points": "InputPoints",
+    "lines": "InputLines",
+    "lines_adjacency": "InputLinesAdjacency",
+    "triangles": "Triangles",
+    "triangles_adjacency": "InputTrianglesAdjacency",
+}
+OUTPUT_PRIMITIVES = {
+    "points": "OutputPoints",
+    "line_strip": "OutputLineStrip",
+    "triangle_strip": "OutputTriangleStrip",
+}
+TESS_PRIMITIVES = {"triangles": "Triangles", "quads": "Quads", "isolines": "Isolines"}
+TESS_SPACINGS = {
+    "equal_spacing": "SpacingEqual",
+    "fractional_even_spacing": "SpacingFractionalEven",
+    "fractional_odd_spacing": "SpacingFractionalOdd",
+}
+DEPTH_LAYOUTS = {"greater": "DepthGreater", "less": "DepthLess", "unchanged": "DepthUnchanged"}
+
+
+def nir_to_spirv(shader: Shader) -> Module:
+    """One stage as a Vulkan-style module.
+
+    The shader is one function in SSA form whose interface is variables and derefs: what
+    `pipeline.FRONT_END` and `optimize` leave, before slots and offsets replace the variables.
+    """
+    model = _MODELS.get(shader.stage)
+    if model is None:
+        raise SpirvError(f"a {shader.stage.value} is no stage of Vulkan's")
+    b = ModuleBuilder()
+    b.capability("Shader")
+    if shader.stage is Stage.GEOMETRY:
+        b.capability("Geometry")
+    elif shader.stage in (Stage.TESS_CTRL, Stage.TESS_EVAL):
+        b.capability("Tessellation")
+    b.put("memory_model", "OpMemoryModel", 0, value_of("MemoryModel", "GLSL450"))
+    types = Types(b)
+    interface = Interface(b, types, shader)
+    main = b.id()
+    b.put("source", "OpSource", value_of("SourceLanguage", "GLSL"), 460)
+    b.name(main, shader.entry_function.name)
+    code = Code(Values(b, types), interface, shader.stage)
+    code.function(shader.entry, b.type("OpTypeFunction", b.void()), main)
+    b.put(
+        "entry",
+        "OpEntryPoint",
+        value_of("ExecutionModel", model),
+        main,
+        *words_of(shader.entry_function.name),
+        *interface.used,
+    )
+    _modes(b, shader, main)
+    return b.module()
+
+
+def _modes(b: ModuleBuilder, shader: Shader, main: int) -> None:
+    info = shader.info
+    if shader.stage is Stage.FRAGMENT:
+        b.mode(main, "OriginUpperLeft")
+        if info.early_fragment_tests:
+            b.mode(main, "EarlyFragmentTests")
+        if info.post_depth_coverage:
+            b.capability("SampleMaskPostDepthCoverage")
+            b.mode(main, "PostDepthCoverage")
+        builtin = value_of("BuiltIn", "FragDepth")
+        decorations = b.sections["decoration"]
+        if any(i.name == "OpDecorate" and i.words[1:] == (11, builtin) for i in decorations):
+            b.mode(main, "DepthReplacing")
+            if info.depth_layout in DEPTH_LAYOUTS:
+                b.mode(main, DEPTH_LAYOUTS[info.depth_layout])
+    elif shader.stage is Stage.GEOMETRY:
+        b.mode(main, INPUT_PRIMITIVES[info.input_primitive])
+        b.mode(main, OUTPUT_PRIMITIVES[info.output_primitive])
+        b.mode(main, "OutputVertices", info.vertices_out)
+        b.mode(main, "Invocations", info.invocations)
+    elif shader.stage is Stage.TESS_CTRL:
+        b.mode(main, "OutputVertices", info.vertices_out)
+    elif shader.stage is Stage.TESS_EVAL:
+        b.mode(main, TESS_PRIMITIVES[info.tess_primitive])
+        b.mode(main, TESS_SPACINGS[info.tess_spacing])
+        b.mode(main, "VertexOrderCcw" if info.tess_ccw else "VertexOrderCw")
+        if info.tess_point_mode:
+            b.mode(main, "PointMode")
+    elif shader.stage is Stage.COMPUTE:
+        b.mode(main, "LocalSize", *info.workgroup_size)
+    if "TransformFeedback" in b.capabilities:
+        b.mode(main, "Xfb")

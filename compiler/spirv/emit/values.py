@@ -1,0 +1,87 @@
+"""Values in the code being written.
+
+NIR's values are bits; SPIR-V's have types. A value is held as one of three kinds (`f` float, `u`
+unsigned integer, `b` boolean), as its instruction makes it, and cast where somebody wants another.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.spirv.emit.builder import ModuleBuilder
+from gallette.compiler.spirv.emit.types import Types
+from gallette.compiler.spirv.module import SpirvError
+
+__all__ = ["Value", "Values"]
+
+
+class Value(NamedTuple):
+    """An id and how it is typed."""
+
+    id: int
+    kind: str
+    bits: int
+    components: int
+
+
+class Values:
+    """What NIR's definitions are called in the module, and helpers that make values."""
+
+    def __init__(self, b: ModuleBuilder, types: Types) -> None:
+        self.b = b
+        self.types = types
+        self.of: dict[Def, Value] = {}
+
+    def type(self, kind: str, bits: int, components: int = 1) -> int:
+        return self.types.value(kind, bits, components)
+
+    def set(self, dest: Def, id: int, kind: str) -> None:
+        self.of[dest] = Value(id, kind, dest.bit_size, dest.num_components)
+
+    def get(self, value: Def, kind: str = "") -> Value:
+        """The value, cast to `kind` if one is asked for."""
+        found = self.of.get(value)
+        if found is None:
+            raise SpirvError("a value is used before it is defined")
+        return self.cast(found, kind) if kind and kind != found.kind else found
+
+    def cast(self, v: Value, kind: str) -> Value:
+        b = self.b
+        type = self.type(kind, v.bits, v.components)
+        if "b" in (v.kind, kind):
+            raise SpirvError(f"a {v.kind} value cannot be read as {kind}")
+        return Value(b.op("OpBitcast", type, v.id), kind, v.bits, v.components)
+
+    def swizzle(self, v: Value, swizzle: tuple[int, ...]) -> Value:
+        """Chosen components."""
+        b, n = self.b, len(swizzle)
+        if swizzle == tuple(range(v.components)):
+            return v
+        type = self.type(v.kind, v.bits, n)
+        if n == 1:
+            id = b.op("OpCompositeExtract", type, v.id, swizzle[0]) if v.components > 1 else v.id
+        elif v.components == 1:
+            id = b.op("OpCompositeConstruct", type, *[v.id] * n)
+        else:
+            id = b.op("OpVectorShuffle", type, v.id, v.id, *swizzle)
+        return Value(id, v.kind, v.bits, n)
+
+    def constant(self, kind: str, bits: int, raw: tuple[int, ...]) -> Value:
+        """A constant from raw bits."""
+        b = self.b
+        scalar = self.type(kind, bits)
+        if kind == "b":
+            parts = [b.truth(bool(x)) for x in raw]
+        else:
+            parts = [b.constant(scalar, x, bits) for x in raw]
+        n = len(raw)
+        id = parts[0] if n == 1 else b.composite(self.type(kind, bits, n), parts)
+        return Value(id, kind, bits, n)
+
+    def number(self, v: Value, value: float) -> int:
+        """A constant of the same type as `v`, repeated in every component."""
+        from gallette.compiler.nir.builder.core import float_bits
+
+        raw = float_bits(value, v.bits) if v.kind == "f" else int(value) & (1 << v.bits) - 1
+        return self.constant(v.kind, v.bits, (raw,) * v.components).id
