@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from gallette.compiler.nir.ir.shader import Mode, Stage
+from gallette.compiler.nir.ir.modes import Mode, Stage
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
 
 __all__ = [

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from gallette.compiler.nir.ir.shader import Shader, Stage
+from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.spirv.emit.builder import ModuleBuilder
 from gallette.compiler.spirv.emit.code import Code
 from gallette.compiler.spirv.emit.interface import Interface

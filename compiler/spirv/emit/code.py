@@ -21,8 +21,9 @@ from gallette.compiler.nir.ir.instrs import (
     Tex,
     Undef,
 )
+from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.opcodes import OPCODES
-from gallette.compiler.nir.ir.shader import FunctionImpl, Stage
+from gallette.compiler.nir.ir.shader import FunctionImpl
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.emit.alu import emit_alu
 from gallette.compiler.spirv.emit.interface import Interface, Place

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from gallette.compiler.nir.builder.address import explicit_root
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.layout import STD140, STD430
-from gallette.compiler.nir.ir.shader import Access, Mode, Shader, Stage, Variable
+from gallette.compiler.nir.ir.modes import Access, Mode, Stage
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
 from gallette.compiler.nir.ir.types import Field, Type
+from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.spirv.emit.builder import ModuleBuilder
 from gallette.compiler.spirv.emit.types import Types
 from gallette.compiler.spirv.grammar import value_of

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
-from gallette.compiler.nir.ir.shader import Mode, Variable
+from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.types import UINT, Type
 from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.spirv.emit.interface import Interface, Place
 from gallette.compiler.spirv.emit.types import scalar_kind
 from gallette.compiler.spirv.emit.values import Value, Values
