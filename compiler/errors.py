@@ -17,6 +17,7 @@ __all__ = [
     "Span",
     "ValidationError",
     "caret_message",
+    "printable",
 ]
 
 
@@ -37,10 +38,19 @@ class Span:
         return f"{self.file}:{self.line}:{self.column}"
 
 
+# Everything that moves a terminal's cursor or changes its colours, but tabs and line ends.
+_CONTROL = {c: "\ufffd" for c in (*range(32), *range(127, 160)) if chr(c) not in "\t\n"}
+
+
+def printable(text: str) -> str:
+    """The text without control characters, so that a binary file cannot talk to the terminal."""
+    return text.translate(_CONTROL)
+
+
 def caret_message(kind: str, text: str, span: Span, source_line: str, hint: str = "") -> str:
     """Format `file:line:col: kind: text`, the source line, and a caret range below it."""
     width = max(1, (span.end_column or span.column + 1) - span.column)
-    shown = source_line.rstrip("\r\n")
+    shown = printable(source_line.rstrip("\r\n"))
     pad = "".join("\t" if c == "\t" else " " for c in shown[: span.column - 1])
     marks = "^" + "~" * (min(width, max(1, len(shown) - span.column + 1)) - 1)
     lines = [f"{span}: {kind}: {text}", f"  {shown}", f"  {pad}{marks}"]

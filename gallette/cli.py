@@ -13,9 +13,9 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NoReturn
 
-from gallette.compiler.errors import GalletteError
+from gallette.compiler.arguments import ArgumentParser
+from gallette.compiler.errors import GalletteError, printable
 
 __all__ = ["COMMANDS", "main"]
 
@@ -91,13 +91,6 @@ COMMANDS: dict[str, Command] = {
 _PASS_THROUGH = ("glslc", "nir-opt")
 
 
-class _Parser(argparse.ArgumentParser):
-    """An argument parser whose mistakes are one message and exit status 2."""
-
-    def error(self, message: str) -> NoReturn:
-        raise GalletteError(f"{self.prog}: {message} (try {self.prog} --help)")
-
-
 def _examples(text: str) -> str:
     return "examples:\n" + "\n".join(f"  {line}" for line in text.splitlines())
 
@@ -120,7 +113,7 @@ def _debug_flags() -> str:
 def _top_parser() -> argparse.ArgumentParser:
     width = max(map(len, COMMANDS))
     listing = "\n".join(f"  {name:<{width}}  {c.help}" for name, c in COMMANDS.items())
-    parser = _Parser(
+    parser = ArgumentParser(
         prog="gallette",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         usage="gallette COMMAND [ARGUMENT...]",
@@ -161,7 +154,7 @@ def _run(arguments: Sequence[str]) -> int:
     module = importlib.import_module(command.module)
     if name in _PASS_THROUGH:
         return int(module.main(rest) or 0)
-    parser = _Parser(
+    parser = ArgumentParser(
         prog=f"gallette {name}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description=command.help,
@@ -184,7 +177,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _run(sys.argv[1:] if arguments is None else arguments)
     except GalletteError as error:
-        print(error, file=sys.stderr)
+        print(printable(str(error)), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

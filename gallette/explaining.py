@@ -11,12 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from gallette.compiler.arguments import read_source
 from gallette.compiler.errors import CompileError, GalletteError, InputError
 from gallette.compiler.nir.run.pass_runner import PassRecord, recording
 
-__all__ = ["Explanation", "ShaderStory", "VariantStory", "explain_file"]
+__all__ = ["STAGES", "Explanation", "ShaderStory", "VariantStory", "explain_file"]
 
-_STAGES = {
+STAGES = {
     ".vert": "vertex",
     ".frag": "fragment",
     ".geom": "geometry",
@@ -74,34 +75,35 @@ class Explanation:
     outcome: str = ""
 
 
-def explain_file(path: Path, driver: str) -> Explanation:
-    """Compile, link, hand to the driver, and (for a shader_test) run; everything recorded."""
-    if not path.exists():
-        raise InputError(f"{path}: no such file")
+def explain_file(name: str, driver: str, stage: str | None = None) -> Explanation:
+    """Compile, link, hand to the driver, and (for a shader_test) run; everything recorded.
+
+    `-` is standard input. `stage` is what a file is whose name does not tell.
+    """
+    path = Path(name)
     if path.suffix == ".shader_test":
+        if not path.exists():
+            raise InputError(f"{path}: no such file")
         return _explain_test(path, driver)
-    if path.suffix == ".glsl":
+    source, shown = read_source(name)
+    if path.suffix in STAGES:
+        stage = STAGES[path.suffix]
+    elif stage is None and path.suffix == ".glsl":
         stage = _stage_of_name(path)
-    elif path.suffix in _STAGES:
-        stage = _STAGES[path.suffix]
-    else:
+    elif stage is None:
         raise InputError(
-            f"{path}: what stage is this? Name it {', '.join(_STAGES)} or .shader_test"
+            f"{shown}: what stage is this? Say --stage, or name it {', '.join(STAGES)}"
         )
-    try:
-        source = path.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise InputError(f"{path}: cannot read: {error.strerror or error}") from None
-    result = Explanation(str(path), driver, [])
-    _compile(result, [(stage, source, str(path))], "core")
+    result = Explanation(shown, driver, [])
+    _compile(result, [(stage, source, shown)], "core")
     return result
 
 
 def _stage_of_name(path: Path) -> str:
     """`lit.frag.glsl` and `lit_fs.glsl` say their stage; a plain `.glsl` is a fragment shader."""
     inner = path.with_suffix("").suffix
-    if inner in _STAGES:
-        return _STAGES[inner]
+    if inner in STAGES:
+        return STAGES[inner]
     return "vertex" if path.stem.endswith(("_vs", "_vert", "vertex")) else "fragment"
 
 

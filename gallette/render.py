@@ -8,6 +8,7 @@ JSON object per line.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -40,6 +41,8 @@ class Rendering:
 def scene_environment(driver: str, options: Mapping[str, str] | None = None) -> dict[str, str]:
     """The environment of a rendering process; driver options travel as debug flags."""
     env = child_environment(driver)
+    if driver.startswith("trace"):  # nobody asked for the trace itself
+        env.setdefault("GALLETTE_TRACE", os.devnull)
     if options:
         flags = [f"driver:{name}={value}" for name, value in options.items()]
         env["GALLETTE_DEBUG"] = ",".join(filter(None, [env.get("GALLETTE_DEBUG", ""), *flags]))
@@ -76,6 +79,8 @@ def render_scenes(
                     child.wait()
             log.seek(0)
             errors = log.read().decode(errors="replace").strip()
+        if os.environ.get("GALLETTE_DEBUG") and errors:
+            print(errors, file=sys.stderr)  # what the flags asked for
         if child.returncode == 2:
             raise GalletteError(errors or f"driver {driver} does not start")
         if out.exists():
@@ -151,7 +156,7 @@ def _child(driver: str, out: Path, names: Sequence[str]) -> int:
     try:
         import moderngl
     except ImportError:
-        print("rendering scenes needs moderngl: pip install 'gallette[reference]'", file=sys.stderr)
+        print("rendering scenes needs moderngl: pip install moderngl", file=sys.stderr)
         return 2
     import gallette
     from gallette.scenes import SCENES

@@ -44,9 +44,14 @@ class Job:
 
 def check_driver(name: str) -> None:
     """Fail now, in one message, rather than once per test."""
-    from gallette.state_tracker import create_context
+    if name.split(":")[0] == "native":
+        from gallette.state_tracker import create_context
 
-    create_context(name).release()
+        create_context(name).release()
+    else:  # a context of trace would begin a file
+        from gallette.pipe.loader import create_screen
+
+        create_screen(name).destroy()
 
 
 def run_job(job: Job) -> Run:

@@ -40,7 +40,7 @@ class Event:
     microseconds: int
     changes: dict[str, str]
     state: dict[str, str]
-    picture: Image | None = None
+    pictures: dict[str, Image] = field(default_factory=dict)  # by attachment
     variants: list[str] = field(default_factory=list)
 
 
@@ -68,6 +68,8 @@ def trace_target(target: str, driver: str, keep: Path | None = None) -> TraceSto
             text=True,
             check=False,
         )
+        if os.environ.get("GALLETTE_DEBUG") and done.stderr:
+            print(done.stderr, end="", file=sys.stderr)  # what the flags asked for
         if done.returncode == 2:
             raise GalletteError(done.stderr.strip())
         if done.returncode or not lines.exists():
@@ -77,14 +79,16 @@ def trace_target(target: str, driver: str, keep: Path | None = None) -> TraceSto
         text = lines.read_text(encoding="utf-8")
         if keep is not None:
             keep.write_text(text, encoding="utf-8")
-        images: dict[str, Image] = {}
+        images: dict[int, dict[str, Image]] = {}
         made: dict[str, list[str]] = {}
         variants = pictures.with_suffix(".json")
         if variants.exists():
             made = json.loads(variants.read_text(encoding="utf-8"))
         if pictures.exists():
             with np.load(pictures) as arrays:
-                images = {name: arrays[name] for name in arrays.files}
+                for name in arrays.files:
+                    number, _, attachment = name.partition(" ")
+                    images.setdefault(int(number), {})[attachment] = arrays[name]
     read_trace(story, text, images, made)
     return story
 
@@ -149,7 +153,10 @@ class _Replay:
 
 
 def read_trace(
-    story: TraceStory, text: str, images: dict[str, Image], variants: dict[str, list[str]]
+    story: TraceStory,
+    text: str,
+    images: dict[int, dict[str, Image]],
+    variants: dict[str, list[str]],
 ) -> None:
     """Fill a story from JSON lines, and what was seen after calls: pictures, new variants."""
     replay = _Replay()
@@ -174,7 +181,7 @@ def read_trace(
                 int(record.get("us", 0)),
                 changes,
                 now,
-                images.get(str(record["n"])),
+                images.get(record["n"], {}),
                 variants.get(str(record["n"]), []),
             )
         )
@@ -188,7 +195,7 @@ def read_trace(
 class _Seen:
     """What is kept after calls that draw, by the number of the call."""
 
-    pictures: dict[str, Image] = field(default_factory=dict)
+    pictures: dict[str, Image] = field(default_factory=dict)  # "number attachment"
     variants: dict[str, list[str]] = field(default_factory=dict)
     known: int = 0
 
@@ -218,24 +225,30 @@ def _watch(pipe: Any, seen: _Seen) -> None:
             seen.variants[number] = [f"{e.stage}: {e.key} ({e.reason})" for e in new]
         state = current.get("framebuffer")
         if state is not None and len(seen.pictures) < MAX_PICTURES:
-            picture = _picture(pipe.inner, state)
-            if picture is not None:
-                seen.pictures[number] = picture
+            for attachment, picture in _pictures(pipe.inner, state).items():
+                seen.pictures[f"{number} {attachment}"] = picture
 
     after("set_framebuffer_state", remember)
-    for name in ("draw_vbo", "clear", "blit"):
+    for name in DRAWING:
         after(name, look)
 
 
-def _picture(inner: Any, state: Any) -> Image | None:
-    """The first colour buffer (or the depth) as 8-bit RGB, top row first, at most 256 wide."""
+def _pictures(inner: Any, state: Any) -> dict[str, Image]:
+    """Every colour buffer, or the depth where there is none, as pictures."""
+    if not (state.width and state.height):
+        return {}
+    bound = {f"colour {i}": c for i, c in enumerate(state.cbufs) if c is not None}
+    if not bound and state.zsbuf is not None:
+        bound = {"depth": state.zsbuf}
+    return {name: _picture(inner, surface, state) for name, surface in bound.items()}
+
+
+def _picture(inner: Any, surface: Any, state: Any) -> Image:
+    """One attachment as 8-bit RGB, top row first, at most 256 wide."""
     from gallette.pipe import codecs
     from gallette.pipe.enums import MapFlags
     from gallette.pipe.state import Box
 
-    surface = next((c for c in state.cbufs if c is not None), state.zsbuf)
-    if surface is None or not (state.width and state.height):
-        return None
     box = Box(0, 0, surface.first_layer, state.width, state.height, 1)
     transfer = inner.transfer_map(surface.resource, surface.level, MapFlags.READ, box)
     data = transfer.data[0].copy()
@@ -280,7 +293,7 @@ def _trace_scene(driver: str, name: str, seen: _Seen) -> None:
     try:
         import moderngl
     except ImportError:
-        raise GalletteError("scenes need moderngl: pip install 'gallette[reference]'") from None
+        raise GalletteError("scenes need moderngl: pip install moderngl") from None
     import gallette
     from gallette.scenes import SCENES
 

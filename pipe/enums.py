@@ -252,7 +252,14 @@ class ClearFlags(IntFlag):
     NONE = 0
     DEPTH = 1
     STENCIL = 2
-    COLOR0 = 4
+    COLOR0 = 1 << 2
+    COLOR1 = 1 << 3
+    COLOR2 = 1 << 4
+    COLOR3 = 1 << 5
+    COLOR4 = 1 << 6
+    COLOR5 = 1 << 7
+    COLOR6 = 1 << 8
+    COLOR7 = 1 << 9
     COLOR = 0xFF << 2
 
 

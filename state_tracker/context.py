@@ -369,10 +369,14 @@ class Context(GLInterface):
 def _printing(function: Function, method: Any) -> Any:
     """`GALLETTE_DEBUG=gl:calls`: every call on a line of stderr, with what it returned."""
 
+    draws = "Draw" in function.name or function.name == "Begin"
+
     def call(*args: Any) -> Any:
         shown = []
         for param, value in zip(function.params, args, strict=False):
-            text = GL.name_of(value) if param.type == "enum" and isinstance(value, int) else value
+            text = value
+            if param.type == "enum" and isinstance(value, int):
+                text = GL.name_of(value, "primitive" if draws and param.name == "mode" else None)
             shown.append(f"{param.name}={text if isinstance(text, str) else repr(text)[:60]}")
         result = method(*args)
         end = "" if result is None else f" -> {repr(result)[:60]}"

@@ -12,7 +12,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from gallette.compiler.errors import InputError
+from gallette.compiler.arguments import ArgumentParser, read_source
+from gallette.compiler.errors import InputError, printable
 from gallette.compiler.glsl.api import CompiledShader, CompileOptions, compile_shader, link_program
 from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions
 from gallette.compiler.nir.ir import Stage
@@ -30,12 +31,12 @@ SUFFIXES = {
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = ArgumentParser(
         prog="gallette glslc",
         description="Compile GLSL and report errors and warnings.",
         epilog="example: gallette glslc scene.vert scene.frag --link --json",
     )
-    parser.add_argument("files", nargs="+", metavar="FILE")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="GLSL; - reads standard input")
     parser.add_argument(
         "--stage",
         choices=[s.value for s in SUFFIXES.values()],
@@ -58,13 +59,6 @@ def _stage_of(name: str, stage: str | None) -> Stage:
             return SUFFIXES[suffix]
     known = " ".join(SUFFIXES)
     raise InputError(f"cannot tell the stage of '{name}'; use --stage or a suffix of: {known}")
-
-
-def _read(name: str) -> str:
-    try:
-        return Path(name).read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise InputError(f"cannot read '{name}': {error.strerror}") from error
 
 
 def _as_json(
@@ -107,7 +101,8 @@ def main(argv: list[str] | None = None) -> int:
     shaders: list[tuple[str, CompiledShader]] = []
     for name in args.files:
         stage = _stage_of(name, args.stage)
-        shaders.append((name, compile_shader(stage, _read(name), options, [name])))
+        source, shown = read_source(name)
+        shaders.append((shown, compile_shader(stage, source, options, [shown])))
     ok = all(shader.ok for _, shader in shaders)
     program = None
     if ok and (args.link or args.nir):
@@ -117,7 +112,7 @@ def main(argv: list[str] | None = None) -> int:
         print(json.dumps(_as_json(shaders, program), indent=2))
     else:
         for name, shader in shaders:
-            print(shader.info_log, end="", file=sys.stderr)
+            print(printable(shader.info_log), end="", file=sys.stderr)
             if shader.ok:
                 print(f"{name}: {shader.stage.value} shader, {shader.language.name}: ok")
         if program is not None:

@@ -23,6 +23,13 @@ __all__ = ["TraceWriter"]
 _INLINE = 16  # bulk data up to this many bytes is written out in hexadecimal as well
 
 
+def _flag_names(flags: Flag) -> str:
+    """`COLOR0|DEPTH`: the name of every bit that is set."""
+    bits = int(flags.value)
+    single = [m for m in type(flags) if m.value and not m.value & (m.value - 1)]
+    return "|".join(m.name for m in single if m.name and m.value & bits) or str(bits)
+
+
 class TraceWriter:
     """Turns calls into lines for a sink: a path, or a function that takes each record."""
 
@@ -82,7 +89,7 @@ class TraceWriter:
         if value is None or isinstance(value, bool | str):
             return value
         if isinstance(value, Flag):
-            return value.name or str(int(value.value))
+            return _flag_names(value)
         if isinstance(value, Enum | Format):
             return value.name
         if isinstance(value, int | np.integer):

@@ -40,7 +40,7 @@ def main(driver: str) -> int:
     try:
         import moderngl
     except ImportError:
-        print("benchmarks need moderngl: pip install 'gallette[reference]'", file=sys.stderr)
+        print("benchmarks need moderngl: pip install moderngl", file=sys.stderr)
         return 2
     import gallette
 

@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     check_driver(driver)
     head = Head(driver, find_tests([]), options.timeout)
     suite = run_job(Job(head, max(1, options.jobs), options.output, overwrite=True))
-    report = run_diffs(check_scenes([]), driver, options.against, 1.0, {})
+    report = run_diffs(check_scenes([], "gallette conformance"), driver, options.against, 1.0, {})
     print_diffs(out, report)
     ok = judge_run(suite) and report.ok
     seconds = time.monotonic() - start

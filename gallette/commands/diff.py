@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--list", action="store_true", help="list the scenes")
     parser.add_argument("--driver", default=None, help="our side (default: GALLETTE_DRIVER)")
     parser.add_argument("--against", default="native", metavar="DRIVER", help="the other side")
-    parser.add_argument("--tolerance", type=float, default=1.0, metavar="N", help="steps of 1/255")
+    parser.add_argument("--tolerance", type=_steps, default=1.0, metavar="N", help="steps of 1/255")
     parser.add_argument("--html", type=Path, default=None, metavar="DIR", help="write a report")
     parser.add_argument(
         "--option",
@@ -56,6 +56,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--record", action="store_true", help="store references from native GL")
 
 
+def _steps(text: str) -> float:
+    value = float(text)
+    if not value >= 0:
+        raise argparse.ArgumentTypeError(f"{text}: a tolerance is 0 or more")
+    return value
+
+
 def run(options: argparse.Namespace) -> int:
     from gallette.scenes import SCENES
 
@@ -65,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
             mark = "multi-pass" if s.multipass else ""
             out.print(f"[bold]{s.name:<16}[/] {mark:<11} {s.doc}")
         return 0
-    scenes = check_scenes(options.scenes)
+    scenes = check_scenes(options.scenes, "gallette diff")
     if options.record:
         from gallette.references import FOLDER, record
 
@@ -77,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
     from gallette.running import check_driver
 
     check_driver(driver)
-    if not options.against.startswith("native"):
+    if options.against != "native":  # for the machine's own choice recorded pictures can stand in
         check_driver(options.against)
     report = run_diffs(
         scenes,
@@ -113,7 +120,7 @@ def save_pictures(report: DiffReport, folder: Path) -> Path:
     return folder
 
 
-def check_scenes(names: Sequence[str]) -> list[str]:
+def check_scenes(names: Sequence[str], command: str) -> list[str]:
     """The scenes asked for, all of them by default."""
     from difflib import get_close_matches
 
@@ -123,7 +130,7 @@ def check_scenes(names: Sequence[str]) -> list[str]:
         if name not in SCENES:
             close = get_close_matches(name, SCENES, 1)
             hint = f"did you mean {close[0]!r}?" if close else f"scenes: {', '.join(SCENES)}"
-            raise GalletteError(f"gallette diff: unknown scene {name!r}; {hint}")
+            raise GalletteError(f"{command}: unknown scene {name!r}; {hint}")
     return list(names) or list(SCENES)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from difflib import get_close_matches
 from pathlib import Path
 
 from rich.console import Console
@@ -10,9 +11,10 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from gallette import default_driver
+from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.run.pass_runner import PassRecord
 from gallette.difftext import diff_lines
-from gallette.explaining import Explanation, ShaderStory, VariantStory, explain_file
+from gallette.explaining import STAGES, Explanation, ShaderStory, VariantStory, explain_file
 from gallette.terminal import console
 
 __all__ = ["add_arguments", "run"]
@@ -22,7 +24,9 @@ _SIGNS = {"add": "+ ", "del": "- ", "same": "  ", "hunk": ""}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="a .shader_test, .vert, .frag or .glsl file")
+    parser.add_argument(
+        "file", help="a .shader_test, .vert, .frag or .glsl file; - reads standard input (--stage)"
+    )
     parser.add_argument("--driver", default=None, help="the driver (default: GALLETTE_DRIVER)")
     parser.add_argument("--html", type=Path, default=None, metavar="FILE", help="write a page")
     parser.add_argument("--stage", default=None, help="only this stage: vertex, fragment, ...")
@@ -30,9 +34,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    explanation = explain_file(options.file, options.driver or default_driver())
+    if options.stage is not None and options.stage not in STAGES.values():
+        close = get_close_matches(options.stage, set(STAGES.values()), 1)
+        hint = f"did you mean {close[0]}?" if close else f"stages: {', '.join(STAGES.values())}"
+        raise GalletteError(f"gallette explain: there is no stage {options.stage!r}; {hint}")
+    explanation = explain_file(options.file, options.driver or default_driver(), options.stage)
     if options.stage:
+        found = [s.stage for s in explanation.shaders]
         explanation.shaders = [s for s in explanation.shaders if s.stage == options.stage]
+        if not explanation.shaders:
+            raise GalletteError(
+                f"{options.file} has no {options.stage} shader; it has: {', '.join(found)}"
+            )
     out = console()
     if options.html is not None:
         from gallette.reports.html import write_explanation

@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         from gallette.commands.diff import check_scenes
 
-        check_scenes([target])
+        check_scenes([target], "gallette trace")
     driver = options.driver or default_driver()
     if driver.split(":")[0] == "native":
         raise GalletteError("gallette trace: only drivers of the stack can be traced")

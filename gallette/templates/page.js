@@ -1,6 +1,12 @@
-for (const range of document.querySelectorAll(".slider-box input")) {
-  const slider = range.parentElement.querySelector(".slider");
-  range.addEventListener("input", () => slider.style.setProperty("--cut", range.value + "%"));
+// Pictures are shown at whole multiples of their size, or a pixel would be as wide as two.
+for (const image of document.querySelectorAll("figure img")) {
+  const fit = () => {
+    const room = Math.max(image.parentElement.clientWidth, 1);
+    const zoom = Math.max(1, Math.min(Math.floor(room / image.naturalWidth), Math.ceil(256 / image.naturalWidth)));
+    image.style.width = zoom * image.naturalWidth + "px";
+  };
+  if (image.complete && image.naturalWidth) fit();
+  image.addEventListener("load", fit);
 }
 for (const box of document.querySelectorAll(".filter")) {
   const rows = document.querySelectorAll(box.dataset.rows);

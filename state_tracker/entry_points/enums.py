@@ -65,8 +65,10 @@ class Enums:
             for name, number in self._values.items():
                 self._names.setdefault(number, []).append(name.lstrip("_"))
         names = self._names.get(value)
-        # The plain name is the one without a vendor suffix: usually the shortest.
-        return "GL_" + min(names, key=len) if names else f"0x{value:04X}"
+        # The plain name is the one without a vendor suffix: usually the shortest. Bits of masks
+        # share their small numbers with everything.
+        plain = min(names, key=lambda n: (n.endswith("_BIT"), len(n))) if names else ""
+        return "GL_" + plain if plain else f"0x{value:04X}"
 
 
 GL = Enums((Path(__file__).parent / "data" / "gl_enums.txt").read_text(encoding="ascii"))

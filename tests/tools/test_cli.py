@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from pathlib import Path
 
@@ -73,6 +74,21 @@ def test_unknown_flag(arguments: tuple[str, ...], capsys: pytest.CaptureFixture[
     assert "--help" in message
 
 
+def test_an_option_with_a_typo_suggests_the_right_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert refuse(capsys, "diff", "--htlm", "x") == (
+        "gallette diff: there is no option --htlm; did you mean --html? (try gallette diff --help)"
+    )
+    message = refuse(capsys, "piglit", "run", "--drivr=numpipe")
+    assert message.startswith(
+        "gallette piglit run: there is no option --drivr; did you mean --driv"
+    )
+    assert refuse(capsys, "glslc", "--jsn").startswith("gallette glslc: ")
+
+
+def test_one_argument_too_many(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "'gradient'" in refuse(capsys, "drivers", "numpipe", "gradient")
+
+
 def test_missing_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     missing = tmp_path / "none.shader_test"
     assert refuse(capsys, "piglit", "run", str(missing)) == f"{missing}: no such file or folder"
@@ -136,8 +152,56 @@ def test_explain_needs_a_shader_it_knows(
     assert "what stage" in refuse(capsys, "explain", str(other))
 
 
+def test_explain_of_a_stage_that_is_not_there(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    shader = tmp_path / "x.frag"
+    shader.write_text("#version 330\nout vec4 c; void main() { c = vec4(1.0); }\n")
+    assert refuse(capsys, "explain", str(shader), "--stage", "fragmnt") == (
+        "gallette explain: there is no stage 'fragmnt'; did you mean fragment?"
+    )
+    assert refuse(capsys, "explain", str(shader), "--stage", "vertex") == (
+        f"{shader} has no vertex shader; it has: fragment"
+    )
+
+
+def test_shaders_from_standard_input(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = b"#version 330\nout vec4 c; void main() { c = vec4(1.0); }\n"
+    for arguments in (["glslc", "-"], ["explain", "-", "--brief"]):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+        assert main([*arguments, "--stage", "fragment"]) == 0
+        assert "fragment shader" in capsys.readouterr().out
+
+
+def test_a_binary_file_cannot_talk_to_the_terminal(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    shader = tmp_path / "x.frag"
+    shader.write_bytes(b"\x1b]0;title\x07\x1b[31m \x9b2J\n")
+    main(["glslc", str(shader)])
+    shown = capsys.readouterr()
+    assert str(shader) in shown.err
+    assert not [c for c in shown.out + shown.err if ord(c) < 32 and c not in "\t\n"]
+    assert "\x9b" not in shown.err
+
+
+def test_a_negative_tolerance(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "a tolerance is 0 or more" in refuse(capsys, "diff", "gradient", "--tolerance", "-1")
+    assert "a tolerance is 0 or more" in refuse(capsys, "diff", "gradient", "--tolerance", "nan")
+
+
+@pytest.mark.parametrize("against", ["native:foo", "nativ"])
+def test_another_side_that_does_not_exist(against: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Recorded pictures stand in for a missing native GL, not for a typo."""
+    assert refuse(capsys, "diff", "gradient", "--against", against)
+
+
 def test_trace_needs_something_it_knows(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "unknown scene 'gradent'; did you mean 'gradient'?" in refuse(capsys, "trace", "gradent")
+    assert refuse(capsys, "trace", "gradent") == (
+        "gallette trace: unknown scene 'gradent'; did you mean 'gradient'?"
+    )
     assert refuse(capsys, "trace", "none.shader_test") == "none.shader_test: no such file"
     assert "only drivers of the stack" in refuse(capsys, "trace", "life", "--driver", "native")
 

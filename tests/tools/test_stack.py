@@ -187,11 +187,39 @@ def test_trace_shows_draws_state_pictures_and_variants() -> None:
     calls = [e.call for e in story.events]
     assert calls == ["clear", "draw_vbo", "clear", "draw_vbo"]
     first, second = story.events[1], story.events[3]
-    assert first.picture is not None and second.picture is not None
+    assert list(first.pictures) == ["depth"] and list(second.pictures) == ["colour 0"]
     assert any("depth_only=True" in v for v in first.variants)
     assert second.changes["depth stencil alpha"].endswith("depth_func EQUAL")
     assert "vertex shader" not in second.changes
     assert second.state["vertex shader"] == first.state["vertex shader"]
+
+
+def test_trace_credits_variants_to_the_call_that_made_them() -> None:
+    """Dispatches and copies are watched like draws."""
+    pytest.importorskip("moderngl")
+    story = trace_target("terrain", "numpipe")
+    made = {e.call for e in story.events if any(v.startswith("compute") for v in e.variants)}
+    assert made == {"launch_grid"}
+
+
+def test_trace_shows_every_colour_buffer() -> None:
+    pytest.importorskip("moderngl")
+    story = trace_target("deferred", "numpipe")
+    draw = next(e for e in story.events if e.call == "draw_vbo")
+    assert list(draw.pictures)[:2] == ["colour 0", "colour 1"]
+    clear = next(e for e in story.events if e.call == "clear")
+    assert "COLOR0|COLOR1" in clear.text
+
+
+def test_tracing_the_other_side_of_a_diff_leaves_nothing_behind(gallette, tmp_path: Path) -> None:
+    done = gallette("diff", "gradient", "--against", "trace:numpipe")
+    assert done.returncode == 0, done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_debug_output_of_a_rendering_process_arrives(gallette) -> None:
+    done = gallette("diff", "gradient", "--against", "numpipe", GALLETTE_DEBUG="gl:calls")
+    assert "glDrawArraysInstanced(mode=GL_TRIANGLE" in done.stderr
 
 
 def test_trace_of_a_shader_test_in_the_terminal_and_as_a_page(gallette, tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
 
+from gallette.compiler.arguments import ArgumentParser
 from gallette.compiler.errors import GalletteError, InputError
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.run.pass_runner import PassLog, all_passes
@@ -23,13 +23,8 @@ from gallette.compiler.nir.text.printer import print_shader
 __all__ = ["main"]
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        raise GalletteError(f"gallette nir-opt: {message} (try gallette nir-opt --help)")
-
-
 def _arguments() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = ArgumentParser(
         prog="gallette nir-opt",
         description="Run passes on a shader in NIR text form and print the result.",
         epilog="example:\n  gallette nir-opt shader.nir -p 'copy_prop,algebraic(fuse=ffma),dce'",
