@@ -1,0 +1,407 @@
+"""A builder that writes the text of one LLVM module, function by function.
+
+Text is several times faster to make than objects of a binding, is what `explain` shows, and is
+typed by the values it is made of. Mutable variables are `alloca`s in the entry block, which LLVM's
+first pass turns into registers; so nothing here knows about phi nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from .values import Operand, V, bits_of, constant_text, type_text
+
+__all__ = ["Builder", "Var"]
+
+
+class Var:
+    """A mutable variable."""
+
+    __slots__ = ("b", "n", "t", "w")
+
+    def __init__(self, b: Builder, t: str, w: int, n: str) -> None:
+        self.b = b
+        self.t = t
+        self.w = w
+        self.n = n
+
+    def get(self) -> V:
+        type = type_text(self.t, self.w)
+        return self.b.emit(self.t, self.w, f"load {type}, ptr {self.n}")
+
+    def set(self, value: Operand) -> None:
+        new = self.b.spread(self.b.const(self.t, value), self.w)
+        self.b.line(f"store {new.type} {new.n}, ptr {self.n}")
+
+    def update(self, mask: V | None, value: Operand) -> None:
+        """Set the lanes of a mask (all of them without one)."""
+        if mask is None:
+            self.set(value)
+        else:
+            self.set(self.b.select(mask, self.b.const(self.t, value), self.get()))
+
+
+class Builder:
+    """Writes instructions into the current block of the current function."""
+
+    def __init__(self) -> None:
+        self._declared: dict[str, str] = {}
+        self._finished: list[str] = []
+        self._globals: list[str] = []
+        self._number = 0
+        self._lines: list[str] = []
+        self._entry: list[str] = []
+        self._head = ""
+        self.open = False
+        """The current block has no terminator yet."""
+
+    # -- functions -------------------------------------------------------------------------------
+
+    def begin(self, name: str, args: Sequence[tuple[str, str]], result: str = "void") -> list[V]:
+        """Start a function; its arguments are (type, name) pairs."""
+        text = ", ".join(
+            f"{type} noalias %{arg}" if type == "ptr" else f"{type} %{arg}" for type, arg in args
+        )
+        self._head = f"define {result} @{name}({text}) nounwind {{\nentry:"
+        self._lines, self._entry = [], []
+        self.open = True
+        return [V(self, type, 0, f"%{arg}") for type, arg in args]
+
+    def end(self) -> None:
+        """Finish the function."""
+        if self.open:
+            self.line("ret void")
+        body = "\n".join((self._head, *self._entry, "br label %start\nstart:", *self._lines, "}"))
+        self._finished.append(body)
+
+    def text(self) -> str:
+        """The module."""
+        return "\n".join((*self._globals, *self._declared.values(), *self._finished, ""))
+
+    def comment(self, text: str) -> None:
+        self._lines.append(f"; {text}")
+
+    def line(self, text: str) -> None:
+        self._lines.append(text)
+
+    def fresh(self) -> str:
+        self._number += 1
+        return f"%v{self._number}"
+
+    def emit(self, t: str, w: int, text: str) -> V:
+        """An instruction with a result."""
+        self._number += 1
+        name = f"%v{self._number}"
+        self._lines.append(f"{name} = {text}")
+        return V(self, t, w, name)
+
+    def table(self, t: str, values: Sequence[float]) -> V:
+        """A constant array in memory."""
+        self._number += 1
+        name = f"@table{self._number}"
+        items = ", ".join(f"{t} {constant_text(t, v)}" for v in values)
+        size = f"[{len(values)} x {t}]"
+        self._globals.append(f"{name} = private unnamed_addr constant {size} [{items}], align 64")
+        return V(self, "ptr", 0, name)
+
+    @contextmanager
+    def in_entry(self) -> Iterator[None]:
+        """Write into the entry block instead: what is needed everywhere, once."""
+        lines, self._lines = self._lines, self._entry
+        was_open, self.open = self.open, True
+        try:
+            yield
+        finally:
+            self._lines, self.open = lines, was_open
+
+    # -- values ----------------------------------------------------------------------------------
+
+    def const(self, t: str, value: Operand) -> V:
+        """A number as a value; values pass through."""
+        if isinstance(value, V):
+            return value
+        return V(self, t, 0, constant_text(t, value), True)
+
+    def like(self, model: V, value: Operand) -> V:
+        """A number in the type of a value; values pass through."""
+        return value if isinstance(value, V) else self.const(model.t, value)
+
+    def spread(self, value: V, w: int) -> V:
+        """A scalar in all lanes."""
+        if value.w == w or not w:
+            return value
+        assert not value.w, (value, w)
+        if value.literal:
+            return V(self, value.t, w, f"splat ({value.t} {value.n})", True)
+        type = type_text(value.t, w)
+        one = self.emit(value.t, w, f"insertelement {type} poison, {value.t} {value.n}, i32 0")
+        return self.emit(
+            value.t, w, f"shufflevector {type} {one.n}, {type} poison, <{w} x i32> zeroinitializer"
+        )
+
+    def lanes(self, t: str, values: Sequence[float]) -> V:
+        """A constant vector."""
+        items = ", ".join(f"{t} {constant_text(t, v)}" for v in values)
+        return V(self, t, len(values), f"<{items}>", True)
+
+    def even(self, a: V, b: Operand) -> tuple[V, V]:
+        """Both operands with the same number of lanes."""
+        other = self.like(a, b)
+        w = a.w or other.w
+        return self.spread(a, w), self.spread(other, w)
+
+    def binary(self, op: str, a: V, b: Operand) -> V:
+        left, right = self.even(a, b)
+        return self.emit(left.t, left.w, f"{op} {left.type} {left.n}, {right.n}")
+
+    def compare(self, how: str, a: V, b: Operand) -> V:
+        left, right = self.even(a, b)
+        op = "fcmp" if left.is_float else "icmp"
+        return self.emit("i1", left.w, f"{op} {how} {left.type} {left.n}, {right.n}")
+
+    def cast(self, op: str, a: V, t: str) -> V:
+        return self.emit(t, a.w, f"{op} {a.type} {a.n} to {type_text(t, a.w)}")
+
+    def select(self, cond: V, a: Operand, b: Operand) -> V:
+        """`a` where the condition holds, else `b`."""
+        if not isinstance(a, V):
+            assert isinstance(b, V)
+            a = self.like(b, a)
+        left, right = self.even(a, b)
+        w = max(left.w, cond.w)
+        left, right = self.spread(left, w), self.spread(right, w)
+        return self.emit(
+            left.t, w, f"select {cond.type} {cond.n}, {left.type} {left.n}, {right.type} {right.n}"
+        )
+
+    def call(self, name: str, result: str, args: Sequence[V], w: int = -1) -> V:
+        """A call of an intrinsic or function; `w` are the lanes of the result."""
+        w = args[0].w if w < 0 else w
+        type = type_text(result, w) if result != "void" else result
+        if name not in self._declared:
+            self._declared[name] = f"declare {type} @{name}({', '.join(a.type for a in args)})"
+        text = f"call {type} @{name}({', '.join(f'{a.type} {a.n}' for a in args)})"
+        if result == "void":
+            self.line(text)
+            return V(self, "void", 0, "")
+        return self.emit(result, w, text)
+
+    def math(self, name: str, *args: Operand) -> V:
+        """An overloaded LLVM intrinsic whose arguments and result have one type."""
+        first = next(a for a in args if isinstance(a, V))
+        w = max(a.w for a in args if isinstance(a, V))
+        values = [self.spread(self.like(first, a), w) for a in args]
+        suffix = _suffix(first.t, w)
+        return self.call(f"llvm.{name}.{suffix}", first.t, values)
+
+    def flagged(self, name: str, value: V, flag: bool) -> V:
+        """`ctlz`, `cttz` and `abs`: a value and a constant flag."""
+        full = f"llvm.{name}.{_suffix(value.t, value.w)}"
+        return self.call(full, value.t, [value, self.const("i1", flag)], value.w)
+
+    def convert(self, name: str, value: V, t: str) -> V:
+        """An intrinsic with another result type, such as `fptosi.sat`."""
+        full = f"llvm.{name}.{_suffix(t, value.w)}.{_suffix(value.t, value.w)}"
+        return self.call(full, t, [value])
+
+    def fma(self, a: V, b: V, c: V) -> V:
+        """a b + c, rounded once."""
+        return self.math("fma", a, b, c)
+
+    # -- lanes -------------------------------------------------------------------------------------
+
+    def extract(self, value: V, lane: V | int) -> V:
+        """One lane."""
+        if not value.w:
+            return value
+        index = f"i32 {lane}" if isinstance(lane, int) else f"{lane.type} {lane.n}"
+        return self.emit(value.t, 0, f"extractelement {value.type} {value.n}, {index}")
+
+    def insert(self, value: V, item: V, lane: V | int) -> V:
+        index = f"i32 {lane}" if isinstance(lane, int) else f"{lane.type} {lane.n}"
+        return self.emit(
+            value.t,
+            value.w,
+            f"insertelement {value.type} {value.n}, {item.type} {item.n}, {index}",
+        )
+
+    def shuffle(self, value: V, lanes: Sequence[int], other: V | None = None) -> V:
+        """Lanes of one or two vectors in another order."""
+        numbers = ", ".join(f"i32 {i}" for i in lanes)
+        second = f"{value.type} {other.n if other is not None else 'poison'}"
+        text = f"shufflevector {value.type} {value.n}, {second}, <{len(lanes)} x i32> <{numbers}>"
+        return self.emit(value.t, len(lanes), text)
+
+    def bitmask(self, mask: V) -> V:
+        """A mask as an integer with a bit per lane."""
+        return self.emit(f"i{mask.w}", 0, f"bitcast {mask.type} {mask.n} to i{mask.w}")
+
+    def mask_of(self, bits: V) -> V:
+        """An integer's bits as a mask."""
+        w = bits.bits
+        return self.emit("i1", w, f"bitcast {bits.type} {bits.n} to <{w} x i1>")
+
+    def any(self, mask: V) -> V:
+        """Is any lane set?"""
+        return self.bitmask(mask).ne(0) if mask.w else mask
+
+    # -- memory ------------------------------------------------------------------------------------
+
+    def alloca(self, t: str, w: int = 0, count: int = 0) -> str:
+        """Room in the function's frame."""
+        name = self.fresh()
+        type = type_text(t, w)
+        size = f"[{count} x {type}]" if count else type
+        self._entry.append(f"{name} = alloca {size}, align 64")
+        return name
+
+    def var(self, t: str, w: int = 0, value: Operand | None = None) -> Var:
+        """A variable, set here unless no value is given."""
+        made = Var(self, t, w, self.alloca(t, w))
+        if value is not None:
+            made.set(value)
+        return made
+
+    def zeroed(self, t: str, w: int = 0) -> Var:
+        """A variable that is zero from the function's beginning."""
+        made = Var(self, t, w, self.alloca(t, w))
+        type = type_text(t, w)
+        self._entry.append(f"store {type} zeroinitializer, ptr {made.n}")
+        return made
+
+    def at(self, pointer: V, index: Operand, t: str) -> V:
+        """The address of element `index` of an array of `t`."""
+        i = self.const("i64", index)
+        w = max(pointer.w, i.w)
+        return self.emit(
+            "ptr", w, f"getelementptr {t}, {pointer.type} {pointer.n}, {i.type} {i.n}"
+        )
+
+    def load(self, pointer: V, t: str, w: int = 0, align: int = 0, invariant: bool = False) -> V:
+        align = align or max(1, bits_of(t) // 8)
+        more = ", !invariant.load !{}" if invariant else ""
+        text = f"load {type_text(t, w)}, ptr {pointer.n}, align {align}{more}"
+        return self.emit(t, w, text)
+
+    def store(self, pointer: V, value: V, align: int = 0) -> None:
+        align = align or max(1, value.bits // 8)
+        self.line(f"store {value.type} {value.n}, ptr {pointer.n}, align {align}")
+
+    def load_at(self, pointer: V, index: Operand, t: str, w: int = 0, align: int = 0) -> V:
+        """Load from an array; with lanes, `w` consecutive elements."""
+        return self.load(self.at(pointer, index, t), t, w, align)
+
+    def masked_load(self, pointer: V, mask: V, t: str) -> V:
+        """Consecutive elements of the set lanes; zero in the others."""
+        w, type = mask.w, type_text(t, mask.w)
+        name = f"llvm.masked.load.{_suffix(t, w)}.p0"
+        align = max(1, bits_of(t) // 8)
+        self._declare(name, f"{type} @{name}(ptr, i32, {mask.type}, {type})")
+        text = f"call {type} @{name}(ptr {pointer.n}, i32 {align}, {mask.type} {mask.n}, "
+        return self.emit(t, w, f"{text}{type} zeroinitializer)")
+
+    def masked_store(self, pointer: V, mask: V, value: V) -> None:
+        """Store the set lanes to consecutive elements."""
+        value = self.spread(value, mask.w)
+        name = f"llvm.masked.store.{_suffix(value.t, mask.w)}.p0"
+        align = max(1, value.bits // 8)
+        self._declare(name, f"void @{name}({value.type}, ptr, i32, {mask.type})")
+        self.line(
+            f"call void @{name}({value.type} {value.n}, ptr {pointer.n}, i32 {align}, "
+            f"{mask.type} {mask.n})"
+        )
+
+    def gather(self, pointers: V, mask: V, t: str) -> V:
+        """Elements at an address per lane; zero where the mask is not set."""
+        w, type = pointers.w, type_text(t, pointers.w)
+        name = f"llvm.masked.gather.{_suffix(t, w)}.v{w}p0"
+        align = max(1, bits_of(t) // 8)
+        self._declare(name, f"{type} @{name}({pointers.type}, i32, <{w} x i1>, {type})")
+        mask = self.spread(mask, w)
+        text = f"call {type} @{name}({pointers.type} {pointers.n}, i32 {align}, "
+        return self.emit(t, w, f"{text}{mask.type} {mask.n}, {type} zeroinitializer)")
+
+    def scatter(self, pointers: V, mask: V, value: V) -> None:
+        """Store to an address per set lane; of equal addresses the last lane's stays."""
+        w = pointers.w
+        value, mask = self.spread(value, w), self.spread(mask, w)
+        name = f"llvm.masked.scatter.{_suffix(value.t, w)}.v{w}p0"
+        align = max(1, value.bits // 8)
+        self._declare(name, f"void @{name}({value.type}, {pointers.type}, i32, {mask.type})")
+        self.line(
+            f"call void @{name}({value.type} {value.n}, {pointers.type} {pointers.n}, "
+            f"i32 {align}, {mask.type} {mask.n})"
+        )
+
+    def _declare(self, name: str, signature: str) -> None:
+        if name not in self._declared:
+            self._declared[name] = f"declare {signature}"
+
+    # -- control flow ------------------------------------------------------------------------------
+
+    def block(self) -> str:
+        """A name for a new block."""
+        self._number += 1
+        return f"b{self._number}"
+
+    def place(self, label: str) -> None:
+        """Start the block `label` here, falling into it."""
+        if self.open:
+            self.line(f"br label %{label}")
+        self.line(f"{label}:")
+        self.open = True
+
+    def jump(self, label: str) -> None:
+        if self.open:
+            self.line(f"br label %{label}")
+        self.open = False
+
+    def branch(self, cond: V, yes: str, no: str) -> None:
+        if self.open:
+            self.line(f"br i1 {cond.n}, label %{yes}, label %{no}")
+        self.open = False
+
+    def reopen(self) -> None:
+        """Go on after a terminator, in a block nobody reaches."""
+        if not self.open:
+            self.line(f"{self.block()}:")
+            self.open = True
+
+    @contextmanager
+    def when(self, cond: V) -> Iterator[None]:
+        """Run the block if the (scalar) condition holds."""
+        yes, after = self.block(), self.block()
+        self.branch(cond, yes, after)
+        self.place(yes)
+        yield
+        self.place(after)
+
+    @contextmanager
+    def loop(self, start: Operand, stop: V, step: Operand = 1) -> Iterator[V]:
+        """Count from `start` to `stop` (exclusive)."""
+        head, body, after = self.block(), self.block(), self.block()
+        counter = self.var(stop.t, 0, start)
+        self.place(head)
+        i = counter.get()
+        self.branch(i < stop, body, after)
+        self.place(body)
+        yield i
+        counter.set(i + step)
+        self.jump(head)
+        self.place(after)
+
+    @contextmanager
+    def forever(self) -> Iterator[str]:
+        """Repeat; leave by a `jump` to the label that is yielded."""
+        head, after = self.block(), self.block()
+        self.place(head)
+        yield after
+        self.jump(head)
+        self.place(after)
+
+
+def _suffix(t: str, w: int) -> str:
+    short = {"half": "f16", "float": "f32", "double": "f64", "ptr": "p0"}.get(t, t)
+    return f"v{w}{short}" if w else short
+

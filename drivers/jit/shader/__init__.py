@@ -1,0 +1,1 @@
+"""NIR to LLVM IR: values, arithmetic, control flow by masks, memory, textures."""

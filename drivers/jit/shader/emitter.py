@@ -1,0 +1,234 @@
+"""The state of one translation from NIR to LLVM IR, and what all of its parts share.
+
+A component of a NIR value is one `V`: a scalar if it is the same in every lane, else a vector with
+a lane each. Which instructions run for which lanes is kept as `mask`; whatever writes to memory or
+to a variable that outlives the region asks for it. Registers need no masking: what a lane computes
+while it is not active is never looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.nir.ir import Alu, Def, Intrinsic, LoadConst, Shader, Src, Tex, Undef, Variable
+from gallette.compiler.nir.ir.instrs import Deref, Instr
+
+from ..llvm.text import Builder, Var
+from ..llvm.values import V
+from .alu import emit_alu
+from .layout import Words
+
+if TYPE_CHECKING:
+    from .locals import LocalArray
+
+__all__ = ["Emitter", "Stage"]
+
+INTRINSICS: dict[str, Callable[[Emitter, Intrinsic], None]] = {}
+"""By name; the modules that emit them register here."""
+
+
+class Stage:
+    """What a kind of shader does in its own way: inputs, outputs, quads. Subclasses say how."""
+
+    def load_input(self, e: Emitter, instr: Intrinsic) -> list[V]:
+        raise GalletteError(f"jit has no inputs by {instr.name}")
+
+    def system_value(self, e: Emitter, name: str, component: int) -> V:
+        raise GalletteError(f"jit has no system value {name}")
+
+    def derivative(self, e: Emitter, name: str, value: V) -> V:
+        raise GalletteError(f"jit has no {name} in this stage")
+
+    def texture(self, e: Emitter, instr: Tex) -> list[V]:
+        raise GalletteError("jit has no textures in this stage")
+
+    def barrier(self, e: Emitter, instr: Intrinsic) -> None:
+        """Operations happen in program order already."""
+
+
+class Emitter:
+    """Translates one shader's entry function into the builder's current function."""
+
+    def __init__(
+        self, b: Builder, shader: Shader, stage: Stage, ctx: V, w: int, mask: V, leave: str
+    ) -> None:
+        """`mask` says which lanes exist; control goes to the label `leave` if nothing is left."""
+        self.b = b
+        self.shader = shader
+        self.stage = stage
+        self.ctx = ctx
+        self.w = w
+        self.entry_mask = mask
+        self.mask = mask
+        self.leave = leave
+        self.components: dict[Def, list[V]] = {}
+        self.escaped: dict[Def, list[Var]] = {}
+        self.outputs: dict[tuple[int, int, int], Var] = {}
+        self.arrays: dict[Variable, LocalArray] = {}
+        self.alive: Var | None = None
+        self.budget: Var | None = None
+        self.least: dict[int, int] = {}  # bytes of constant blocks read at constant offsets
+        self.implicit: Any = None
+        self.depth = 0  # ifs and loops around
+        self._words: dict[int, V] = {}
+        self._constants: dict[tuple[int, int, str], V] = {}
+        self._invariant: set[str] = set()
+
+    # -- lanes -----------------------------------------------------------------------------------
+
+    @property
+    def active(self) -> V | None:
+        """The mask, or None where all lanes that exist are active."""
+        return None if self.mask is self.entry_mask else self.mask
+
+    def writers(self) -> V:
+        """Lanes whose stores count: active, and not demoted."""
+        mask = self.mask if self.alive is None else self.mask & self.alive.get()
+        helper = getattr(self.stage, "real", None)
+        return mask if helper is None else mask & helper
+
+    def wide(self, value: V) -> V:
+        """A value with a lane each."""
+        return self.b.spread(value, self.w)
+
+    # -- the block -------------------------------------------------------------------------------
+
+    def word(self, index: int, t: str = "i64") -> V:
+        """A word of the block, read at the function's beginning."""
+        found = self._words.get(index)
+        if found is None or found.t != t:
+            with self.b.in_entry():
+                found = self.b.load_at(self.ctx, index, "i64" if t != "ptr" else "ptr")
+                if t == "i32":
+                    found = found.to("i32")
+            self._words[index] = found
+            self._invariant.add(found.n)
+        return found
+
+    def constant(self, block: int, offset: int, t: str) -> V:
+        """A constant at a place known now: binding made sure that it is there."""
+        key = (block, offset, t)
+        found = self._constants.get(key)
+        if found is None:
+            base = self.word(Words.CONSTANTS + 2 * block, "ptr")
+            with self.b.in_entry():
+                found = self.b.load(self.b.at(base, offset, "i8"), t, align=4)
+            size = {"i64": 8, "double": 8}.get(t, 4)
+            self.least[block] = max(self.least.get(block, 0), offset + size)
+            self._constants[key] = found
+            self._invariant.add(found.n)
+        return found
+
+    # -- values ----------------------------------------------------------------------------------
+
+    def define(self, result: Def, values: Sequence[V]) -> None:
+        """The components of a definition; kept in memory too if it is used outside its region."""
+        self.components[result] = list(values)
+        variables = self.escaped.get(result)
+        if variables is not None:
+            for variable, value in zip(variables, values, strict=True):
+                new = value if value.t == variable.t else _as(value, variable.t)
+                if variable.w:
+                    variable.update(self.active, self.wide(new))
+                else:
+                    variable.set(new)
+
+    def escape(self, result: Def) -> None:
+        """A definition that is used where its region has been left."""
+        if result in self.escaped:
+            return
+        t = f"i{result.bit_size}"
+        w = self.w if result.divergent else 0
+        self.escaped[result] = [self.b.zeroed(t, w) for _ in range(result.num_components)]
+
+    def values(self, src: Src) -> list[V]:
+        """All components a source reads."""
+        parts = self._parts(src)
+        if src.swizzle:
+            return [parts[i] for i in src.swizzle]
+        return parts
+
+    def value(self, src: Src, component: int = 0) -> V:
+        parts = self._parts(src)
+        return parts[src.swizzle[component] if src.swizzle else component]
+
+    def _parts(self, src: Src) -> list[V]:
+        variables = self.escaped.get(src.value)
+        if variables is not None and not self.local(src):
+            return [variable.get() for variable in variables]
+        return self.components[src.value]
+
+    def local(self, src: Src) -> bool:
+        """Is the value's region still open here? (`flow` replaces this.)"""
+        return True
+
+    def number(self, src: Src) -> int | None:
+        """A source's value if it is a constant."""
+        instr = src.value.instr
+        if isinstance(instr, LoadConst):
+            return instr.values[src.swizzle[0] if src.swizzle else 0]
+        return None
+
+    # -- instructions ----------------------------------------------------------------------------
+
+    def instruction(self, instr: Instr) -> None:
+        if isinstance(instr, Alu):
+            self.alu(instr)
+        elif isinstance(instr, LoadConst):
+            bits = instr.result.bit_size
+            t = f"i{bits}"
+            self.define(instr.result, [self.b.const(t, v) for v in instr.values])
+        elif isinstance(instr, Intrinsic):
+            emit = INTRINSICS.get(instr.name)
+            if emit is None:
+                raise GalletteError(f"jit has no code for the intrinsic {instr.name}")
+            emit(self, instr)
+        elif isinstance(instr, Tex):
+            self.define(instr.result, self.stage.texture(self, instr))
+        elif isinstance(instr, Undef):
+            d = instr.result
+            zero = self.b.const(f"i{d.bit_size}", 0)
+            self.define(d, [zero] * d.num_components)
+        elif not isinstance(instr, Deref):
+            raise GalletteError(f"jit has no code for {instr.kind!r} instructions")
+
+    def alu(self, instr: Alu) -> None:
+        op, dest = instr.op, instr.result
+        if self.depth == 0 and not dest.divergent and dest not in self.escaped:
+            flat = [v for src in instr.srcs for v in self.values(src)]
+            if all(v.literal or v.n in self._invariant for v in flat):
+                with self.b.in_entry():
+                    self._alu(instr)
+                self._invariant.update(v.n for v in self.components[dest])
+                return
+        self._alu(instr)
+
+    def _alu(self, instr: Alu) -> None:
+        op, dest = instr.op, instr.result
+        if op.is_derivative:
+            parts = [
+                self.stage.derivative(self, op.name, self.value(instr.srcs[0], i).as_float())
+                for i in range(dest.num_components)
+            ]
+        elif op.per_component:
+            parts = [
+                emit_alu(self.b, op.name, [self.value(src, i) for src in instr.srcs])
+                for i in range(dest.num_components)
+            ]
+        else:
+            args: list[Any] = [
+                self.values(src)[:size] if size > 1 else self.value(src)
+                for src, size in zip(instr.srcs, op.input_sizes, strict=True)
+            ]
+            found = emit_alu(self.b, op.name, args)
+            parts = list(found) if isinstance(found, list) else [found]
+        self.define(dest, parts)
+
+
+def _as(value: V, t: str) -> V:
+    """The bits of a value in a type of the same size."""
+    return value.as_int() if not t.startswith(("f", "d", "h")) else value.as_float()
+
+

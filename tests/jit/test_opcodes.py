@@ -1,0 +1,165 @@
+"""Every opcode of the table in machine code, beside what the table says it computes.
+
+Exact opcodes give the same bits; those that are polynomials here and NumPy's own there are compared
+with float64, within a bound in units of the last place.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode, numpy_dtype
+from gallette.drivers.jit.llvm.engine import compile_module, machine
+from gallette.drivers.jit.llvm.text import Builder
+from gallette.drivers.jit.llvm.values import V
+from gallette.drivers.jit.shader import alu_vectors  # noqa: F401 - it fills the table
+from gallette.drivers.jit.shader.alu import EMITTERS, emit_alu, llvm_type
+
+Array = npt.NDArray[Any]
+LANES = 64
+DERIVATIVES = {name for name, op in OPCODES.items() if op.is_derivative}
+ULPS = {"fexp2": 2, "flog2": 2, "fsin": 2, "fcos": 2, "fpow": 64}
+"""Bounds against float64; fpow's is that of exp2(y log2(x)) for results up to 2**64."""
+
+
+def memory_type(t: str) -> str:
+    return "i8" if t == "i1" else t
+
+
+def cases(op: Opcode, bits: int, rng: np.random.Generator) -> list[list[Array]]:
+    """Per source, its components: ordinary values and every awkward one."""
+    sources = []
+    for type, size in zip(op.input_types, op.input_sizes, strict=True):
+        dtype = numpy_dtype(type.base, type.bits or bits)
+        sources.append([values(dtype, rng) for _ in range(max(1, size))])
+    return sources
+
+
+def values(dtype: np.dtype[Any], rng: np.random.Generator) -> Array:
+    if dtype == np.bool_:
+        return rng.random(LANES) < 0.5
+    if dtype.kind == "f":
+        special = [0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -2.5, np.inf, -np.inf, np.nan, 1e-40, 65520.0,
+                   -0.49999997, 2147483648.0, -2147483648.0, 3.4e38, 1e-8, 255.5, 1e-5]  # fmt: skip
+        ordinary = rng.uniform(-8, 8, LANES // 2)
+        with np.errstate(all="ignore"):
+            picked = rng.choice(special, LANES - ordinary.size)
+            return rng.permutation(np.concatenate((picked, ordinary))).astype(dtype)
+    info = np.iinfo(dtype)
+    special_ints = np.array([0, 1, 2, 3, 31, 32, 33, 63, 255, 100], np.int64)
+    picked = rng.choice(special_ints, LANES // 2).astype(dtype)
+    edge = np.array([info.min, info.max, info.max - 1, info.max // 2], dtype)
+    wide = rng.integers(info.min, info.max, LANES // 4, dtype, endpoint=True)
+    rest = np.concatenate((picked, wide, rng.choice(edge, LANES - picked.size - wide.size)))
+    negated = np.where(rng.random(LANES) < 0.3, -rest.astype(np.int64), rest.astype(np.int64))
+    return rng.permutation(negated.astype(dtype))
+
+
+def run_native(op: Opcode, bits: int, sources: list[list[Array]], w: int) -> list[Array]:
+    """The opcode over all lanes, `w` at a time (0: one at a time, as scalars)."""
+    b = Builder()
+    arrays = [array for source in sources for array in source]
+    count = max(1, op.output_size)
+    out_type = llvm_type(op.output_type.base, op.output_type.bits or bits)
+    names = [("ptr", f"p{i}") for i in range(len(arrays) + count)]
+    pointers = b.begin("main", names)
+    with b.loop(b.const("i64", 0), b.const("i64", LANES), w or 1) as i:
+        flat = iter(pointers)
+        args: list[Any] = []
+        for source, type, size in zip(sources, op.input_types, op.input_sizes, strict=True):
+            t = llvm_type(type.base, type.bits or bits)
+            loaded: list[V] = []
+            for _ in source:
+                value = b.load_at(next(flat), i, memory_type(t), w)
+                loaded.append(value.ne(0) if t == "i1" else value)
+            args.append(loaded if size > 1 else loaded[0])
+        result = emit_alu(b, op.name, args)
+        for value in result if isinstance(result, list) else [result]:
+            stored = value.to("i8") if value.t == "i1" else value
+            assert value.bits == (bits_of_type(out_type)), op.name
+            b.store(b.at(next(flat), i, memory_type(out_type)), b.spread(stored, w))
+    b.end()
+    code = compile_module(b.text(), ("main",), None)
+    dtype = numpy_dtype(op.output_type.base, op.output_type.bits or bits)
+    outputs = [np.zeros(LANES, np.uint8 if dtype == np.bool_ else dtype) for _ in range(count)]
+    call = code.function("main", *[ctypes.c_void_p] * len(names))
+    kept = [np.ascontiguousarray(a.astype(np.uint8) if a.dtype == np.bool_ else a) for a in arrays]
+    call(*[a.ctypes.data for a in (*kept, *outputs)])
+    return [o.astype(np.bool_) if dtype == np.bool_ else o for o in outputs]
+
+
+def bits_of_type(t: str) -> int:
+    return {"i1": 1, "half": 16, "float": 32, "double": 64}.get(t) or int(t[1:])
+
+
+def expected(op: Opcode, sources: list[list[Array]]) -> list[Array]:
+    args = [s if size > 1 else s[0] for s, size in zip(sources, op.input_sizes, strict=True)]
+    with np.errstate(all="ignore"):
+        result = op.semantics(*args)
+    return list(result) if isinstance(result, tuple) else [result]
+
+
+def sizes(op: Opcode) -> list[int]:
+    """Bit sizes to try for the unsized types of a row."""
+    if all(t.bits for t in (*op.input_types, op.output_type)):
+        return [0]
+    floats = any(t.base == "float" and not t.bits for t in (*op.input_types, op.output_type))
+    return [16, 32, 64] if floats else [8, 16, 32, 64]
+
+
+def test_every_opcode_has_an_emitter() -> None:
+    """Derivatives depend on how lanes lie in quads, so the stage's own code emits them."""
+    assert set(OPCODES) - set(EMITTERS) == DERIVATIVES
+    assert not set(EMITTERS) - set(OPCODES)
+
+
+@pytest.mark.parametrize("name", sorted(set(OPCODES) - DERIVATIVES))
+def test_machine_code_computes_what_the_table_says(name: str) -> None:
+    op = OPCODES[name]
+    for bits in sizes(op):
+        rng = np.random.default_rng([bits, len(name), *name.encode()])
+        sources = cases(op, bits, rng)
+        wanted = expected(op, sources)
+        for w in (0, machine().lanes):
+            have = run_native(op, bits, sources, w)
+            for one, other in zip(have, wanted, strict=True):
+                check(op, bits, sources, one, np.asarray(other), w)
+
+
+def check(
+    op: Opcode, bits: int, sources: list[list[Array]], have: Array, wanted: Array, w: int
+) -> None:
+    assert have.dtype == wanted.dtype
+    same = have == wanted
+    if have.dtype.kind == "f":
+        same = have.view(f"u{have.itemsize}") == wanted.view(f"u{have.itemsize}")
+        same |= np.isnan(have) & np.isnan(wanted)
+        if op.name in ULPS:
+            same |= within(op, sources, have, wanted)
+        if op.name == "ffma":  # the table rounds twice, through float64
+            with np.errstate(all="ignore"):
+                same |= np.abs(have - wanted) <= np.spacing(np.abs(wanted))
+    bad = np.flatnonzero(~same)
+    shown = [(s[0][bad[0]], s[0].dtype) for s in sources] if bad.size else []
+    assert not bad.size, f"{bits} bits, {w} lanes: {shown} gives {have[bad[0]]}, {wanted[bad[0]]}"
+
+
+def within(op: Opcode, sources: list[list[Array]], have: Array, wanted: Array) -> Array:
+    """Close enough to the function's value in float64."""
+    wide = [s[0].astype(np.float64) for s in sources]
+    with np.errstate(all="ignore"):
+        truth = op.semantics(*wide)
+        step = np.spacing(np.abs(truth).astype(have.dtype)).astype(np.float64)
+        error = np.abs(have.astype(np.float64) - truth)
+        finite = np.isfinite(have) & np.isfinite(wanted)
+        near_one = error <= 2.0**-22 if op.name == "flog2" else np.zeros(have.shape, np.bool_)
+        if op.name in ("fsin", "fcos"):  # huge angles: any value of the function
+            huge = np.abs(wide[0]) > 2.0**40
+            finite &= np.abs(have) <= 1
+            error[huge] = 0
+        result: Array = finite & ((error <= ULPS[op.name] * step) | near_one)
+    return result
