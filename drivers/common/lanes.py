@@ -63,7 +63,7 @@ class TextureUnit(Protocol):
 
 
 class ImageUnit(Protocol):
-    """An image as shaders use it; `image_unit` of numpipe's `storage` makes it.
+    """An image as shaders use it; `image_unit` of `storage` makes it.
 
     Coordinates are as many as the shader's image type has, the layer or face last. For buffers see
     `buffer_load`, `buffer_store` and `buffer_atomic` there, which work on the bytes of

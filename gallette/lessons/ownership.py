@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from gallette.compiler.nir.ir.ownership import COUNTERS
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.text.serialize import serialize
+from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
 from gallette.drivers.numpipe.variants.compiler import ShaderCompiler
-from gallette.drivers.numpipe.variants.keys import FragmentKey, VariantKey, VertexKey
 from gallette.lessons.page import Code, Page, Table, lesson
 from gallette.pipe.enums import CompareFunc
 from gallette.pipe.keys import needs_nir

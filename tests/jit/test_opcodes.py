@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode, numpy_dtype
 from gallette.drivers.jit.llvm.engine import compile_module, machine
 from gallette.drivers.jit.llvm.text import Builder
@@ -43,8 +44,8 @@ def values(dtype: np.dtype[Any], rng: np.random.Generator) -> Array:
     if dtype == np.bool_:
         return rng.random(LANES) < 0.5
     if dtype.kind == "f":
-        special = [0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -2.5, np.inf, -np.inf, np.nan, 1e-40, 65520.0,
-                   -0.49999997, 2147483648.0, -2147483648.0, 3.4e38, 1e-8, 255.5, 1e-5]  # fmt: skip
+        special = [0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -2.5, np.inf, -np.inf, np.nan]
+        special += [1e-40, 65520.0, -0.49999997, 2147483648.0, -2147483648.0, 3.4e38, 1e-8, 255.5]
         ordinary = rng.uniform(-8, 8, LANES // 2)
         with np.errstate(all="ignore"):
             picked = rng.choice(special, LANES - ordinary.size)

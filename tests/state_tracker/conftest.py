@@ -10,7 +10,7 @@ import pytest
 from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader
 from gallette.compiler.nir.text.serialize import deserialize, serialize
-from gallette.drivers.numpipe.context import NumpipeContext
+from gallette.drivers.common.context import HostContext
 from gallette.state_tracker import GL, GLInterface, create_context
 from tests.conftest import native_context
 
@@ -70,13 +70,13 @@ def error_name() -> Callable[[GLInterface], str]:
 @pytest.fixture(autouse=True)
 def shaders_survive_text_and_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every shader a test hands to numpipe reads back the same from its text and its bytes."""
-    create = NumpipeContext.create_shader_state
+    create = HostContext.create_shader_state
 
-    def checked(self: NumpipeContext, stage: Any, shader: Any, *rest: Any) -> Any:
+    def checked(self: HostContext, stage: Any, shader: Any, *rest: Any) -> Any:
         text = print_shader(shader)
         for copy in (parse(text), deserialize(serialize(shader))):
             assert print_shader(copy) == text
             copy.unref()
         return create(self, stage, shader, *rest)
 
-    monkeypatch.setattr(NumpipeContext, "create_shader_state", checked)
+    monkeypatch.setattr(HostContext, "create_shader_state", checked)

@@ -6,6 +6,7 @@ made and removed; whoever reads half of one (a full disk, a crash) sees it by it
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import tempfile
@@ -42,10 +43,8 @@ class DiskCache:
         digest, image = data[:_DIGEST], data[_DIGEST:]
         if hashlib.sha256(image).digest() != digest:
             return None
-        try:
+        with contextlib.suppress(OSError):
             os.utime(path)  # the oldest use goes first when there is too much
-        except OSError:
-            pass
         return image
 
     def put(self, key: str, image: bytes) -> None:
@@ -74,10 +73,8 @@ class DiskCache:
         for _, size, path in files:
             total += size
             if total > self.most_bytes:
-                try:
+                with contextlib.suppress(OSError):
                     path.unlink()
-                except OSError:
-                    pass
 
     def _files(self) -> Iterator[tuple[float, int, Path]]:
         try:

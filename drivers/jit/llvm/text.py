@@ -274,9 +274,7 @@ class Builder:
         """The address of element `index` of an array of `t`."""
         i = self.const("i64", index)
         w = max(pointer.w, i.w)
-        return self.emit(
-            "ptr", w, f"getelementptr {t}, {pointer.type} {pointer.n}, {i.type} {i.n}"
-        )
+        return self.emit("ptr", w, f"getelementptr {t}, {pointer.type} {pointer.n}, {i.type} {i.n}")
 
     def load(self, pointer: V, t: str, w: int = 0, align: int = 0, invariant: bool = False) -> V:
         align = align or max(1, bits_of(t) // 8)
@@ -404,4 +402,3 @@ class Builder:
 def _suffix(t: str, w: int) -> str:
     short = {"half": "f16", "float": "f32", "double": "f64", "ptr": "p0"}.get(t, t)
     return f"v{w}{short}" if w else short
-

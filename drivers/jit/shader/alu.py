@@ -105,7 +105,7 @@ def _half_towards_zero(b: Builder, x: V) -> V:
     return b.select(away, bits - 1, bits).bitcast("half")
 
 
-for _name, _emit in {
+_FLOAT: dict[str, Emit] = {
     "fneg": lambda b, x: -x,
     "fabs": _intrinsic("fabs"),
     "fsat": _fsat,
@@ -144,8 +144,8 @@ for _name, _emit in {
     "sge": _set_if("oge"),
     "seq": _set_if("oeq"),
     "sne": _set_if("une"),
-}.items():
-    _define(_name, _emit)
+}
+EMITTERS.update(_FLOAT)
 _define("frexp_sig", lambda b, x: maths.frexp(b, x)[0])
 _define("frexp_exp", lambda b, x: maths.frexp(b, x)[1])
 _define("ldexp", maths.ldexp)
@@ -252,7 +252,7 @@ def _bfi(b: Builder, base: V, insert: V, offset: V, n: V) -> V:
     return (base & ~mask) | ((insert << at) & mask)
 
 
-for _name, _emit in {
+_INTEGER: dict[str, Emit] = {
     "ilt": lambda b, x, y: x < y,
     "ige": lambda b, x, y: x >= y,
     "ieq": lambda b, x, y: x.eq(y),
@@ -310,8 +310,8 @@ for _name, _emit in {
     "bfm": lambda b, n, offset: _low_mask(b, n & 31) << (offset & 31),
     "bcsel": lambda b, c, x, y: b.select(c, x, y),
     "mov": lambda b, x: x,
-}.items():
-    _define(_name, _emit)
+}
+EMITTERS.update(_INTEGER)
 
 
 # -- conversions ---------------------------------------------------------------------------------

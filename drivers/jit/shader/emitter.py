@@ -12,7 +12,17 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.errors import GalletteError
-from gallette.compiler.nir.ir import Alu, Def, Intrinsic, LoadConst, Shader, Src, Tex, Undef, Variable
+from gallette.compiler.nir.ir import (
+    Alu,
+    Def,
+    Intrinsic,
+    LoadConst,
+    Shader,
+    Src,
+    Tex,
+    Undef,
+    Variable,
+)
 from gallette.compiler.nir.ir.instrs import Deref, Instr
 
 from ..llvm.text import Builder, Var
@@ -195,7 +205,7 @@ class Emitter:
             raise GalletteError(f"jit has no code for {instr.kind!r} instructions")
 
     def alu(self, instr: Alu) -> None:
-        op, dest = instr.op, instr.result
+        dest = instr.result
         if self.depth == 0 and not dest.divergent and dest not in self.escaped:
             flat = [v for src in instr.srcs for v in self.values(src)]
             if all(v.literal or v.n in self._invariant for v in flat):
@@ -230,5 +240,3 @@ class Emitter:
 def _as(value: V, t: str) -> V:
     """The bits of a value in a type of the same size."""
     return value.as_int() if not t.startswith(("f", "d", "h")) else value.as_float()
-
-

@@ -362,5 +362,3 @@ def _is_long(body: Body) -> bool:
         elif not isinstance(instr, (LoadConst, Undef, Jump)):
             return True
     return cost > _WORTH_A_JUMP
-
-

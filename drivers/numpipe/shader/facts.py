@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.ir.slots import FragResult
+from gallette.drivers.common.program import InputUse, ProgramFacts
 
-from .api import InputUse, ProgramFacts
 from .lane_ir import LaneProgram, LoopOp, Op
 from .walking import IMPLICIT_LOD, walk
 

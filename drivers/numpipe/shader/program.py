@@ -23,10 +23,10 @@ from gallette.drivers.common.lanes import (
     ShaderResources,
     VertexLanes,
 )
+from gallette.drivers.common.program import Emission, FragmentOutputs, Outputs, ProgramFacts
 
 from . import runtime, runtime_storage
 from .analyse import analyse
-from .api import Emission, FragmentOutputs, Outputs, ProgramFacts
 from .emit import Emitter
 from .emit_base import KINDS, dtype_of
 from .facts import gather_facts

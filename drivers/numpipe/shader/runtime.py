@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .api import ShaderBudgetError
+from gallette.drivers.common.program import ShaderBudgetError
 
 __all__ = [
     "derivative",

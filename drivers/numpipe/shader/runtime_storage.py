@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.common.lanes import ComputeLanes, ShaderResources
-from gallette.drivers.numpipe.storage import buffer_atomic, buffer_load, buffer_store
+from gallette.drivers.common.storage import buffer_atomic, buffer_load, buffer_store
 
 __all__ = [
     "image_atomic",

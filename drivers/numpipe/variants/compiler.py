@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
+from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
 from gallette.drivers.common.variants.shader import ShaderObject
 from gallette.drivers.numpipe.shader.program import DEFAULT_BUDGET, CompiledShader, compile_program
-
-from . import merging as _merging  # noqa: F401 - registers its pass
-from .keys import FragmentKey, VariantKey, VertexKey
 
 __all__ = ["NumpipeShader", "ShaderCompiler"]
 

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
+from gallette.drivers.common.context import HostContext
 from gallette.drivers.numpipe import NumpipeScreen, create_screen
-from gallette.drivers.numpipe.context import NumpipeContext
 from gallette.pipe.codecs import unpack, unpack_depth
 from gallette.pipe.enums import Bind, ClearFlags, MapFlags, Primitive, Target
 from gallette.pipe.formats import format_named
@@ -88,7 +88,7 @@ class Canvas:
         self.width, self.height = width, height
         self.screen: NumpipeScreen = create_screen()
         context = self.screen.context_create()
-        assert isinstance(context, NumpipeContext)
+        assert isinstance(context, HostContext)
         self.context = context
         self.colors = [self._texture(name, Bind.RENDER_TARGET) for name in colors]
         self.depth = None if depth is None else self._texture(depth, Bind.DEPTH_STENCIL)

@@ -13,7 +13,7 @@ from draw_scene import Canvas, color_fragment, position_vertex
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
-from gallette.drivers.numpipe.output import engine
+from gallette.drivers.common.output import engine
 from gallette.pipe.enums import (
     ClearFlags,
     CompareFunc,

@@ -12,7 +12,7 @@ from draw_scene import Canvas
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
-from gallette.drivers.numpipe.draw import queue
+from gallette.drivers.common.draw import queue
 from gallette.pipe.enums import BlendFactor, ClearFlags, Primitive, QueryType
 from gallette.pipe.state import BlendState, DrawInfo, RenderTargetBlend
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from draw_scene import Canvas, color_fragment, position_vertex
 
+from gallette.drivers.common.output import engine, order
 from gallette.drivers.common.raster import triangles
-from gallette.drivers.numpipe.output import engine, order
 from gallette.pipe.enums import (
     BlendFactor,
     BlendFunc,

@@ -11,7 +11,7 @@ from gallette.compiler.nir.interp.interpreter import interpret
 from gallette.compiler.nir.ir import Def, Shader, Stage
 from gallette.compiler.nir.ir.types import INT
 from gallette.compiler.nir.run.pass_runner import run_passes
-from gallette.drivers.numpipe.shader.geometry import expand, run_geometry
+from gallette.drivers.common.draw.emissions import expand, run_geometry
 from gallette.drivers.numpipe.shader.program import compile_program
 
 SLOT = 32

@@ -12,7 +12,7 @@ from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Def, Shader, Stage
 from gallette.compiler.nir.ir.types import FLOAT, VEC3, Dim, array
-from gallette.drivers.numpipe.shader.api import ShaderBudgetError
+from gallette.drivers.common.program import ShaderBudgetError
 from gallette.drivers.numpipe.shader.program import compile_program
 
 

@@ -15,10 +15,10 @@ from gallette.compiler.nir.ir import Def, Shader, Stage
 from gallette.compiler.nir.ir.intrinsics import ATOMIC_OPS
 from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.memory.resource import create_resource
+from gallette.drivers.common.storage import image_unit
 from gallette.drivers.numpipe.screen import NumpipeScreen
 from gallette.drivers.numpipe.shader.program import compile_program
 from gallette.drivers.numpipe.shader.translate_storage import ATOMIC_BUFFERS
-from gallette.drivers.numpipe.storage import image_unit
 from gallette.pipe.enums import Target
 from gallette.pipe.formats import FORMATS
 from gallette.pipe.resource import ResourceDesc, ResourceLedger

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from gallette.compiler.nir.interp.intrinsics import combine
 from gallette.compiler.nir.ir.intrinsics import ATOMIC_OPS
 from gallette.drivers.common.memory.resource import HostResource, create_resource
-from gallette.drivers.numpipe.storage import (
+from gallette.drivers.common.storage import (
     ImageUnit,
     apply_atomic,
     buffer_atomic,

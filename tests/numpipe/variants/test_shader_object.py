@@ -15,9 +15,9 @@ from gallette.compiler.nir.run.pass_runner import get_pass
 from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.variants import shader as shader_objects
 from gallette.drivers.common.variants.compiler import LoweringOptions
+from gallette.drivers.common.variants.keys import FragmentKey, VertexKey
 from gallette.drivers.common.variants.shader import ShaderObject
 from gallette.drivers.numpipe.variants.compiler import NumpipeShader, ShaderCompiler
-from gallette.drivers.numpipe.variants.keys import FragmentKey, VertexKey
 from gallette.pipe.enums import CompareFunc, Primitive, Wrap
 from gallette.pipe.keys import LOWERINGS, describe_key, differing_fields, key_passes, needs_nir
 from gallette.pipe.state import (

@@ -1,7 +1,7 @@
 """The programs of a draw: variants chosen by bound state, joined with bound resources.
 
 Selecting is cached twice: the variants by the identities of the state objects they depend on (in
-`NumpipeContext.selections`), and a program's joining with its resources until a binding changes.
+`HostContext.selections`), and a program's joining with its resources until a binding changes.
 """
 
 from __future__ import annotations
@@ -17,20 +17,18 @@ from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.bound import Bound, StageBindings
 from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.memory.resource import HostResource
+from gallette.drivers.common.program import BoundProgram, DriverShader, Program
+from gallette.drivers.common.storage import image_unit
 from gallette.drivers.common.texture import texture_unit
+from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
+from gallette.drivers.common.variants.merging import can_merge
 from gallette.drivers.common.variants.shader import ShaderObject
-from gallette.drivers.numpipe.shader.api import BoundProgram
-from gallette.drivers.numpipe.shader.program import CompiledShader
-from gallette.drivers.numpipe.storage import image_unit
-from gallette.drivers.numpipe.variants.compiler import NumpipeShader
-from gallette.drivers.numpipe.variants.keys import FragmentKey, VariantKey, VertexKey
-from gallette.drivers.numpipe.variants.merging import can_merge
 from gallette.pipe.enums import Primitive
 from gallette.pipe.state import StreamOutputInfo
 
 if TYPE_CHECKING:
     from gallette.compiler.nir.ir import Shader
-    from gallette.drivers.numpipe.context import NumpipeContext
+    from gallette.drivers.common.context import HostContext
 
 __all__ = [
     "ConstantTable",
@@ -50,43 +48,43 @@ ConstantTable = npt.NDArray[np.uint8] | None
 class Selection:
     """The variants that serve one combination of state."""
 
-    vertex: CompiledShader
-    fragment: CompiledShader | None
+    vertex: Program
+    fragment: Program | None
     flat_slots: frozenset[int]
     linear_slots: frozenset[int]
-    origin: tuple[tuple[NumpipeShader, VariantKey], ...]  # what they are variants of
+    origin: tuple[tuple[DriverShader, VariantKey], ...]  # what they are variants of
     mergeable: bool
-    control: CompiledShader | None = None
-    evaluation: CompiledShader | None = None
-    geometry: CompiledShader | None = None
+    control: Program | None = None
+    evaluation: Program | None = None
+    geometry: Program | None = None
 
     @property
-    def last(self) -> CompiledShader:
+    def last(self) -> Program:
         """The program whose outputs are rasterized."""
         return self.geometry or self.evaluation or self.vertex
 
 
 def create_shader(
-    context: NumpipeContext, stage: Stage, shader: Shader, stream_output: StreamOutputInfo | None
-) -> NumpipeShader:
+    context: HostContext, stage: Stage, shader: Shader, stream_output: StreamOutputInfo | None
+) -> DriverShader:
     """A shader object; takes over one reference to `shader` whatever happens."""
     if stage is Stage.KERNEL:
         shader.unref()
-        raise GalletteError(f"numpipe has no {stage.value} stage")
+        raise GalletteError(f"this driver has no {stage.value} stage")
     return ShaderObject(shader, context.screen.compiler, context.variant_log, stream_output)
 
 
 _MIDDLE = (Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
 
 
-def select(context: NumpipeContext, primitive: Primitive) -> Selection | None:
+def select(context: HostContext, primitive: Primitive) -> Selection | None:
     """Variants for the bound state; None when no vertex shader is bound."""
     bound = context.bound
-    vertex: NumpipeShader | None = bound.shaders.get(Stage.VERTEX)
+    vertex: DriverShader | None = bound.shaders.get(Stage.VERTEX)
     if vertex is None:
         return None
     middle = tuple(bound.shaders.get(stage) for stage in _MIDDLE)
-    fragment: NumpipeShader | None = bound.shaders.get(Stage.FRAGMENT)
+    fragment: DriverShader | None = bound.shaders.get(Stage.FRAGMENT)
     if bound.rasterizer.state.rasterizer_discard:
         fragment = None
     colormask = _written_channels(bound)
@@ -123,15 +121,15 @@ def _written_channels(bound: Bound) -> int:
 
 def _select(
     bound: Bound,
-    vertex: NumpipeShader,
-    middle: tuple[NumpipeShader | None, ...],
-    fragment: NumpipeShader | None,
+    vertex: DriverShader,
+    middle: tuple[DriverShader | None, ...],
+    fragment: DriverShader | None,
     primitive: Primitive,
     colormask: int,
 ) -> Selection:
     rasterizer = bound.rasterizer.state
-    program: CompiledShader | None = None
-    origin: list[tuple[NumpipeShader, VariantKey]] = []
+    program: Program | None = None
+    origin: list[tuple[DriverShader, VariantKey]] = []
     if fragment is not None:
         samplers = [
             None if cso is None else cso.state for cso in bound.stages[Stage.FRAGMENT].samplers
@@ -203,12 +201,12 @@ def merged_programs(
 class Joined:
     """A program joined with the resources that were bound when it was."""
 
-    compiled: CompiledShader
+    compiled: Program
     program: BoundProgram
     quads: bool
 
 
-def join(bound: Bound, stage: Stage, compiled: CompiledShader) -> Joined:
+def join(bound: Bound, stage: Stage, compiled: Program) -> Joined:
     """The program with the resources bound to its stage (kept while neither changes)."""
     bindings = bound.stages[stage]
     joined: Joined | None = bindings.joined

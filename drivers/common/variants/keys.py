@@ -1,4 +1,4 @@
-"""numpipe's variant keys: the standard ones, and a field for draws that run as one."""
+"""Variant keys of drivers on host memory: the standard ones, and a field for merged draws."""
 
 from __future__ import annotations
 

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.drivers.common.lanes import Value
+from gallette.drivers.common.program import BoundProgram, FragmentOutputs, ProgramFacts
 from gallette.drivers.common.queries import Counters
 from gallette.drivers.common.raster.fragments import (
     Fragments,
@@ -33,7 +34,6 @@ from gallette.drivers.common.raster.fragments import (
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
 from gallette.drivers.common.raster.spans import Spans
-from gallette.drivers.numpipe.shader.api import BoundProgram, FragmentOutputs, ProgramFacts
 from gallette.pipe.enums import CompareFunc
 from gallette.pipe.state import DepthStencilAlphaState
 

@@ -15,13 +15,13 @@ from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.lanes import Value
 from gallette.drivers.common.memory.resource import HostResource
-from gallette.drivers.numpipe.variants.compiler import NumpipeShader
+from gallette.drivers.common.program import DriverShader
 from gallette.pipe.state import ComputeInfo
 
 from .programs import join
 
 if TYPE_CHECKING:
-    from gallette.drivers.numpipe.context import NumpipeContext
+    from gallette.drivers.common.context import HostContext
 
 __all__ = ["GroupLanes", "launch"]
 
@@ -89,9 +89,9 @@ def _grid(info: ComputeInfo) -> tuple[int, int, int]:
     return x, y, z
 
 
-def launch(context: NumpipeContext, info: ComputeInfo) -> None:
+def launch(context: HostContext, info: ComputeInfo) -> None:
     """Run the bound compute shader over a grid of workgroups."""
-    shader: NumpipeShader | None = context.bound.shaders.get(Stage.COMPUTE)
+    shader: DriverShader | None = context.bound.shaders.get(Stage.COMPUTE)
     grid = _grid(info)
     total = grid[0] * grid[1] * grid[2]
     per_group = info.block[0] * info.block[1] * info.block[2]

@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.bound import Bound
+from gallette.drivers.common.output.color import ColorTarget
+from gallette.drivers.common.output.depth import DepthTarget
+from gallette.drivers.common.output.engine import FragmentEngine, FragmentState
+from gallette.drivers.common.output.multisample import MultisampleEngine
+from gallette.drivers.common.program import BoundProgram, DriverShader, ProgramFacts
 from gallette.drivers.common.raster.primitives import RasterContext
 from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.raster.stipple import polygon_screen
 from gallette.drivers.common.raster.triangles import DepthOffset
 from gallette.drivers.common.vertex.clip import ClipPlanes
-from gallette.drivers.numpipe.output.color import ColorTarget
-from gallette.drivers.numpipe.output.depth import DepthTarget
-from gallette.drivers.numpipe.output.engine import FragmentEngine, FragmentState
-from gallette.drivers.numpipe.output.multisample import MultisampleEngine
-from gallette.drivers.numpipe.shader.api import BoundProgram, ProgramFacts
-from gallette.drivers.numpipe.variants.compiler import NumpipeShader
 from gallette.pipe.enums import PolygonMode, Primitive
 from gallette.pipe.state import FramebufferState, RasterizerState, StreamOutputInfo
 
@@ -30,7 +29,7 @@ from .geometry import OUTPUT_MODES
 from .programs import Selection, join, select
 
 if TYPE_CHECKING:
-    from gallette.drivers.numpipe.context import NumpipeContext
+    from gallette.drivers.common.context import HostContext
 
 __all__ = ["DrawState", "draw_state"]
 
@@ -50,7 +49,7 @@ class DrawState:
     geometry: BoundProgram | None = None
 
 
-def draw_state(context: NumpipeContext, mode: Primitive) -> DrawState | None:
+def draw_state(context: HostContext, mode: Primitive) -> DrawState | None:
     """The state derived for draws of this mode; None when no vertex shader is bound."""
     bound = context.bound
     points = _draws_points(_emitted_mode(bound, mode), bound.rasterizer.state)
@@ -75,13 +74,13 @@ def draw_state(context: NumpipeContext, mode: Primitive) -> DrawState | None:
     return found
 
 
-def _last_shader(bound: Bound) -> NumpipeShader:
+def _last_shader(bound: Bound) -> DriverShader:
     """The shader in front of the rasterizer."""
     for stage in (Stage.GEOMETRY, Stage.TESS_EVAL):
-        found: NumpipeShader | None = bound.shaders.get(stage)
+        found: DriverShader | None = bound.shaders.get(stage)
         if found is not None:
             return found
-    last: NumpipeShader = bound.shaders[Stage.VERTEX]
+    last: DriverShader = bound.shaders[Stage.VERTEX]
     return last
 
 
@@ -99,7 +98,7 @@ def _emitted_mode(bound: Bound, mode: Primitive) -> Primitive:
     return mode
 
 
-def _derive(context: NumpipeContext, points: bool) -> DrawState | None:
+def _derive(context: HostContext, points: bool) -> DrawState | None:
     selection = select(context, Primitive.POINTS if points else Primitive.TRIANGLES)
     if selection is None:
         return None
@@ -134,7 +133,7 @@ def _draws_points(mode: Primitive, rasterizer: RasterizerState) -> bool:
     return rasterizer.fill_front is PolygonMode.POINT
 
 
-def _target_rect(context: NumpipeContext) -> Rect:
+def _target_rect(context: HostContext) -> Rect:
     framebuffer = context.bound.framebuffer
     x0, y0, x1, y1 = 0, 0, framebuffer.width, framebuffer.height
     if context.bound.rasterizer.state.scissor:
@@ -144,7 +143,7 @@ def _target_rect(context: NumpipeContext) -> Rect:
     return Rect(x0, y0, x1, y1)
 
 
-def _engine(context: NumpipeContext, selection: Selection) -> FragmentEngine:
+def _engine(context: HostContext, selection: Selection) -> FragmentEngine:
     bound = context.bound
     framebuffer = bound.framebuffer
     blend = bound.blend.state
@@ -207,7 +206,7 @@ def _samples(framebuffer: FramebufferState) -> int:
 
 
 def _raster_context(
-    context: NumpipeContext, selection: Selection, engine: FragmentEngine
+    context: HostContext, selection: Selection, engine: FragmentEngine
 ) -> RasterContext:
     bound = context.bound
     outputs = selection.last.facts.outputs

@@ -17,7 +17,7 @@ as `int32`/`uint32` arrays; a consumer that wants other bits uses `.view`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -34,8 +34,13 @@ from gallette.drivers.common.lanes import (
     VertexLanes,
 )
 
+if TYPE_CHECKING:
+    from gallette.drivers.common.variants.keys import VariantKey
+    from gallette.drivers.common.variants.shader import ShaderObject
+
 __all__ = [
     "BoundProgram",
+    "DriverShader",
     "Emission",
     "FragmentOutputs",
     "InputUse",
@@ -152,6 +157,7 @@ class Program(Protocol):
     """One shader variant as executable code."""
 
     facts: ProgramFacts
+    places: tuple[tuple[int, int, int], ...]  # (slot, component, 0) of an emitted vertex's values
     code: str  # the generated Python source, for `explain`
     nir: str  # the NIR it was generated from, printed on request
 
@@ -167,3 +173,7 @@ class Program(Protocol):
 def as_lanes(value: Value, count: int) -> npt.NDArray[Any]:
     """A value as an array of `count` lanes, whatever its shape (a scalar is broadcast)."""
     return value if value.ndim else np.broadcast_to(value, count)
+
+
+DriverShader: TypeAlias = "ShaderObject[VariantKey, Program]"
+"""A shader of a driver whose code answers to the protocols above."""

@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.bound import Bound, ConstantBuffer, Cso, StageBindings, hold, store
+from gallette.drivers.common.draw.compute import launch
+from gallette.drivers.common.draw.queue import DrawQueue
 from gallette.drivers.common.memory import clear as clears
 from gallette.drivers.common.memory.resource import HostResource, transfer_map, transfer_unmap
+from gallette.drivers.common.output.order import Scratch
 from gallette.drivers.common.queries import Counters, Query, RenderCondition
-from gallette.drivers.numpipe.draw.compute import launch
-from gallette.drivers.numpipe.draw.queue import DrawQueue
-from gallette.drivers.numpipe.output.order import Scratch
 from gallette.pipe.enums import ClearFlags, MapFlags, QueryType
 from gallette.pipe.formats import Format
 from gallette.pipe.interface import Color, Context, Fence, Handle
@@ -49,10 +49,9 @@ from gallette.pipe.variant_log import VariantLog
 
 if TYPE_CHECKING:
     from gallette.compiler.nir.ir import Shader
+    from gallette.drivers.common.screen import HostScreen
 
-    from .screen import NumpipeScreen
-
-__all__ = ["NumpipeContext"]
+__all__ = ["HostContext"]
 
 _MERGED_STAGES = (Stage.VERTEX, Stage.FRAGMENT)
 
@@ -64,11 +63,11 @@ class _Signalled(Fence):
         return True
 
 
-class NumpipeContext(Context):
-    """A numpipe command stream."""
+class HostContext(Context):
+    """A command stream that executes on the host."""
 
-    def __init__(self, screen: NumpipeScreen) -> None:
-        self.screen: NumpipeScreen = screen
+    def __init__(self, screen: HostScreen) -> None:
+        self.screen: HostScreen = screen
         self.variant_log = VariantLog()
         self.counters = Counters()
         self.active_occlusion = 0
@@ -160,7 +159,7 @@ class NumpipeContext(Context):
     def create_shader_state(
         self, stage: Stage, shader: Shader, stream_output: StreamOutputInfo | None = None
     ) -> Handle:
-        from gallette.drivers.numpipe.draw.programs import create_shader
+        from gallette.drivers.common.draw.programs import create_shader
 
         handle = create_shader(self, stage, shader, stream_output)
         self.shaders.add(handle)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.slots import FragResult
+from gallette.drivers.common.program import FragmentOutputs
 from gallette.drivers.common.queries import Counters
 from gallette.drivers.common.raster.fragments import (
     Fragments,
@@ -25,7 +26,6 @@ from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
 from gallette.drivers.common.raster.samples import SAMPLES
 from gallette.drivers.common.raster.spans import Spans
-from gallette.drivers.numpipe.shader.api import FragmentOutputs
 
 from .color import ColorTarget
 from .depth import DepthTarget

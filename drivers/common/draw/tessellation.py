@@ -14,14 +14,14 @@ import numpy.typing as npt
 
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.drivers.common.draw.emissions import corner_at
 from gallette.drivers.common.lanes import Value
+from gallette.drivers.common.program import Outputs
 from gallette.drivers.common.vertex.tessellator import subdivide
 from gallette.drivers.common.vertex.vertices import Ints, VertexSet
-from gallette.drivers.numpipe.shader.api import Outputs
-from gallette.drivers.numpipe.shader.geometry import corner_at
 
 if TYPE_CHECKING:
-    from gallette.drivers.numpipe.context import NumpipeContext
+    from gallette.drivers.common.context import HostContext
 
     from .state import DrawState
 
@@ -128,7 +128,7 @@ def _looked_up(outputs: Outputs) -> _Varying:
 
 
 def _controlled(
-    context: NumpipeContext,
+    context: HostContext,
     derived: DrawState,
     vertices: VertexSet,
     corners: Ints,
@@ -182,7 +182,7 @@ def _level_table(patches: Outputs, slot: int, count: int, components: int) -> Ar
 
 
 def tessellated_primitives(
-    context: NumpipeContext,
+    context: HostContext,
     derived: DrawState,
     vertices: VertexSet,
     corners: Ints,

@@ -15,9 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.common.lanes import Value
-
-from .api import BoundProgram, Emission, Outputs
-from .program import CompiledShader
+from gallette.drivers.common.program import BoundProgram, Emission, Outputs, Program
 
 __all__ = ["Corners", "Expanded", "corner_at", "expand", "run_geometry"]
 
@@ -84,7 +82,7 @@ class Expanded:
 
 
 def run_geometry(
-    program: CompiledShader,
+    program: Program,
     bound: BoundProgram,
     varying: Callable[[int, int], Value],
     corners: Ints,

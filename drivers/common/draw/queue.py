@@ -21,7 +21,7 @@ from .programs import ConstantTable, merged_programs
 from .state import draw_state
 
 if TYPE_CHECKING:
-    from gallette.drivers.numpipe.context import NumpipeContext
+    from gallette.drivers.common.context import HostContext
 
 __all__ = ["DrawQueue"]
 
@@ -60,7 +60,7 @@ class DrawQueue:
                 bindings.constants[0] = block
                 bindings.changed()
 
-    def submit(self, context: NumpipeContext, info: DrawInfo) -> None:
+    def submit(self, context: HostContext, info: DrawInfo) -> None:
         """Draw now or later."""
         if self._rows:
             if info == self._info and len(self._rows) < MOST:
@@ -73,7 +73,7 @@ class DrawQueue:
         else:
             draw(context, info)
 
-    def flush(self, context: NumpipeContext) -> None:
+    def flush(self, context: HostContext) -> None:
         """Execute what waits, with the state that is still bound."""
         rows, info = self._rows, self._info
         if not rows:
@@ -92,7 +92,7 @@ class DrawQueue:
             self._bind(now)
 
 
-def _can_wait(context: NumpipeContext, info: DrawInfo) -> bool:
+def _can_wait(context: HostContext, info: DrawInfo) -> bool:
     """A small, plain draw whose programs can run for many draws at once."""
     bound = context.bound
     plain = (
@@ -114,7 +114,7 @@ def _can_wait(context: NumpipeContext, info: DrawInfo) -> bool:
     )
 
 
-def _draw_many(context: NumpipeContext, info: DrawInfo, rows: list[_Row]) -> None:
+def _draw_many(context: HostContext, info: DrawInfo, rows: list[_Row]) -> None:
     derived = draw_state(context, info.mode)
     if derived is None:
         return

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.memory.resource import HostResource
+from gallette.drivers.common.program import Outputs
 from gallette.drivers.common.raster.primitives import Batch, rasterize
 from gallette.drivers.common.vertex.assembly import Runs, assemble, cut_runs
 from gallette.drivers.common.vertex.clip import clip_codes
@@ -21,7 +22,6 @@ from gallette.drivers.common.vertex.corners import input_corners, patch_corners
 from gallette.drivers.common.vertex.fetch import FetchedVertices, VertexSource
 from gallette.drivers.common.vertex.stream_output import capture
 from gallette.drivers.common.vertex.vertices import Ints, VertexSet
-from gallette.drivers.numpipe.shader.api import Outputs
 from gallette.pipe.enums import PolygonMode, Primitive
 from gallette.pipe.state import DrawInfo
 
@@ -30,7 +30,7 @@ from .state import DrawState, draw_state
 from .tessellation import tessellated_primitives
 
 if TYPE_CHECKING:
-    from gallette.drivers.numpipe.context import NumpipeContext
+    from gallette.drivers.common.context import HostContext
 
 __all__ = ["draw", "run"]
 
@@ -38,13 +38,13 @@ _SPARSE = 4
 """Index ranges up to this many times the number of indices are shaded whole."""
 
 
-def draw(context: NumpipeContext, info: DrawInfo) -> None:
+def draw(context: HostContext, info: DrawInfo) -> None:
     """Execute a draw call. Infinities and NaNs are legitimate from here down."""
     with np.errstate(all="ignore"):
         _resolved(context, info)
 
 
-def _resolved(context: NumpipeContext, info: DrawInfo) -> None:
+def _resolved(context: HostContext, info: DrawInfo) -> None:
     """Draw what an indirect or counted draw amounts to."""
     if info.indirect is not None:
         for single in _indirect(info):
@@ -97,7 +97,7 @@ def _words(resource: Any, offset: int, count: int) -> npt.NDArray[np.uint32]:
     return padded.view(np.uint32)
 
 
-def _draw(context: NumpipeContext, info: DrawInfo) -> None:
+def _draw(context: HostContext, info: DrawInfo) -> None:
     if info.count <= 0 or info.instance_count <= 0:
         return
     derived = draw_state(context, info.mode)
@@ -105,7 +105,7 @@ def _draw(context: NumpipeContext, info: DrawInfo) -> None:
         run(context, derived, info)
 
 
-def run(context: NumpipeContext, derived: DrawState, info: DrawInfo, merged: bool = False) -> None:
+def run(context: HostContext, derived: DrawState, info: DrawInfo, merged: bool = False) -> None:
     """Take a draw through the whole pipeline.
 
     If it is `merged` from several draws, its instances are those draws, and a primitive is
@@ -249,7 +249,7 @@ def _indices(info: DrawInfo) -> npt.NDArray[Any]:
 # -- vertices ------------------------------------------------------------------------------------
 
 
-def _shade(context: NumpipeContext, derived: DrawState, source: VertexSource) -> VertexSet:
+def _shade(context: HostContext, derived: DrawState, source: VertexSource) -> VertexSet:
     """Run the vertex shader once per unique vertex and instance."""
     bound = context.bound
     lanes = source.lanes

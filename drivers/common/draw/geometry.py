@@ -13,13 +13,13 @@ import numpy.typing as npt
 
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.drivers.common.draw.emissions import run_geometry
 from gallette.drivers.common.vertex.assembly import Runs, assemble
 from gallette.drivers.common.vertex.vertices import Ints, VertexSet
-from gallette.drivers.numpipe.shader.geometry import run_geometry
 from gallette.pipe.enums import Primitive
 
 if TYPE_CHECKING:
-    from gallette.drivers.numpipe.context import NumpipeContext
+    from gallette.drivers.common.context import HostContext
 
     from .state import DrawState
 
@@ -40,7 +40,7 @@ _INPUT_CORNERS = {
 
 
 def emitted_primitives(
-    context: NumpipeContext,
+    context: HostContext,
     derived: DrawState,
     vertices: VertexSet,
     corners: Ints,

@@ -1,0 +1,171 @@
+"""Arrays of the invocation that could not become values: local variables indexed at run time.
+
+An array is rows of lanes in the function's frame. An index all lanes share addresses a row; an
+index per lane makes an address per lane. What lies outside reads as zero and is not written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.nir.ir import Deref, Intrinsic, Variable
+from gallette.compiler.nir.ir.types import Type
+
+from ..llvm.values import V, type_text
+from .emitter import INTRINSICS, Emitter
+
+__all__ = ["LocalArray", "declare_locals"]
+
+
+@dataclass(frozen=True, slots=True)
+class LocalArray:
+    """Rows of `t`, a lane each, at the address `pointer`."""
+
+    pointer: str
+    t: str
+    rows: int
+
+
+def declare_locals(e: Emitter) -> None:
+    """Make room for the variables that derefs name, and clear it."""
+    for block in e.shader.entry.blocks():
+        for instr in block.instrs():
+            if isinstance(instr, Deref) and instr.form == "var" and instr.var is not None:
+                _declare(e, instr.var)
+
+
+def _declare(e: Emitter, var: Variable) -> None:
+    if var in e.arrays:
+        return
+    sizes = {leaf.bit_size for leaf in var.type.leaves()}
+    if len(sizes) != 1:
+        raise GalletteError(f"local {var.name!r} mixes component sizes")
+    bits = sizes.pop()
+    t = "i8" if bits == 1 else f"i{bits}"
+    rows = rows_of(var.type)
+    b = e.b
+    pointer = b.alloca(t, e.w, rows)
+    size = rows * e.w * (8 if t == "i8" else bits) // 8
+    b.call(
+        "llvm.memset.p0.i64",
+        "void",
+        [V(b, "ptr", 0, pointer), b.const("i8", 0), b.const("i64", size), b.const("i1", False)],
+        0,
+    )
+    e.arrays[var] = LocalArray(pointer, t, rows)
+
+
+def rows_of(type: Type) -> int:
+    """Scalars in a type."""
+    if type.element is not None:
+        return type.length * rows_of(type.element)
+    if type.is_struct:
+        return sum(rows_of(f.type) for f in type.fields)
+    return type.components
+
+
+def _place(e: Emitter, deref: Deref) -> tuple[LocalArray, int, V | None, V | None]:
+    """The array behind a deref, a constant row, a row to add, and whether it exists."""
+    chain = deref.path()
+    var = chain[0].var
+    if var is None:
+        raise GalletteError("jit has no code for derefs that do not start at a variable")
+    b = e.b
+    base = 0
+    moving: V | None = None
+    inside: V | None = None
+    type: Type = var.type
+    for step in chain[1:]:
+        if step.form == "struct":
+            base += sum(rows_of(f.type) for f in type.fields[: step.field])
+            type = type.fields[step.field].type
+            continue
+        if step.form != "array":
+            raise GalletteError(f"jit has no code for {step.form!r} derefs")
+        element = type.indexed()
+        stride, length = rows_of(element), type.indexed_length()
+        src = step.array_index
+        known = e.number(src)
+        type = element
+        if known is not None:
+            base += known * stride
+            if known >= length:
+                inside = b.const("i1", False)
+            continue
+        index = e.value(src).as_int()
+        ok = index.ult(length)
+        inside = ok if inside is None else inside & ok
+        part = index * stride
+        moving = part if moving is None else moving + part
+    return e.arrays[var], base, moving, inside
+
+
+def _load(e: Emitter, instr: Intrinsic) -> None:
+    deref = instr.deref
+    assert deref is not None
+    array, base, moving, inside = _place(e, deref)
+    found = []
+    for i in range(instr.result.num_components):
+        value = _load_row(e, array, base + i, moving, inside)
+        found.append(value.ne(0) if instr.result.bit_size == 1 else value)
+    e.define(instr.result, found)
+
+
+def _row_address(e: Emitter, array: LocalArray, row: V) -> V:
+    index = row.to("i64")
+    if index.w:
+        lanes = e.b.lanes("i64", range(e.w))
+        return e.b.at(V(e.b, "ptr", 0, array.pointer), index * e.w + lanes, array.t)
+    type = type_text(array.t, e.w)
+    return e.b.emit("ptr", 0, f"getelementptr {type}, ptr {array.pointer}, i64 {index.n}")
+
+
+def _load_row(e: Emitter, array: LocalArray, row: int, moving: V | None, inside: V | None) -> V:
+    b = e.b
+    if moving is None:
+        if inside is not None or row >= array.rows:
+            return e.wide(b.const(array.t, 0))
+        return b.load(_row_address(e, array, b.const("i64", row)), array.t, e.w)
+    assert inside is not None
+    at = b.select(inside, moving + row, b.const("i32", 0))
+    if at.w:
+        return b.gather(_row_address(e, array, at), inside, array.t)
+    value = b.load(_row_address(e, array, at), array.t, e.w)
+    return b.select(inside, value, b.const(array.t, 0))
+
+
+def _store(e: Emitter, instr: Intrinsic) -> None:
+    deref = instr.deref
+    assert deref is not None
+    array, base, moving, inside = _place(e, deref)
+    for i, value in enumerate(e.values(instr.srcs[1])):
+        if instr["write_mask"] >> i & 1:
+            bits = value.to("i8", False) if value.t == "i1" else value.as_int()
+            _store_row(e, array, base + i, moving, inside, e.wide(bits))
+
+
+def _store_row(
+    e: Emitter, array: LocalArray, row: int, moving: V | None, inside: V | None, value: V
+) -> None:
+    b = e.b
+    if moving is None:
+        if inside is not None or row >= array.rows:
+            return
+        address = _row_address(e, array, b.const("i64", row))
+        if e.active is not None:
+            value = b.select(e.active, value, b.load(address, array.t, e.w))
+        b.store(address, value)
+        return
+    assert inside is not None
+    at = b.select(inside, moving + row, b.const("i32", 0))
+    address = _row_address(e, array, at)
+    mask = e.mask & inside
+    if at.w:
+        b.scatter(address, mask, value)
+        return
+    b.store(address, b.select(mask, value, b.load(address, array.t, e.w)))
+
+
+INTRINSICS["load_deref"] = _load
+INTRINSICS["store_deref"] = _store
