@@ -25,6 +25,8 @@ from gallette.pipe.resource import LeakError
 from gallette.pipe.state import DepthStencilAlphaState, FramebufferState, RasterizerState
 from gallette.state_tracker.compatibility.attrib_stack import AttribStack
 from gallette.state_tracker.compatibility.client_arrays import pointer_query, slot_of_array
+from gallette.state_tracker.compatibility.display_lists import ListState, Recorder
+from gallette.state_tracker.compatibility.evaluators import EvaluatorState
 from gallette.state_tracker.compatibility.fixed_function import FixedFunction
 from gallette.state_tracker.compatibility.immediate import ImmediateState
 from gallette.state_tracker.compatibility.lighting import LightingState
@@ -140,6 +142,8 @@ class Context(GLInterface):
     attrib_stack: AttribStack
     programs: ProgramState
     fixed_function: FixedFunction
+    lists: ListState
+    evaluators: EvaluatorState
     pipelines: PipelineState
     queries: QueryState
     syncs: SyncState
@@ -187,8 +191,11 @@ class Context(GLInterface):
         self.group = share.group if share is not None else ShareGroup(self.screen)
         self.pipe, self.caches = self.group.pipe, self.group.caches
         self.bound_shaders = self.group.bound_shaders
+        self.lists = ListState(self)
         self.calls = abi.CallTable(self)
         self._entered: list[Context | None] = []
+        self._made: dict[str, Callable[..., Any]] = {}
+        self._set_aside: dict[str, Callable[..., Any]] = {}
         self.pipe_framebuffer = FramebufferState()
         self.hints: dict[int, int] = {}
         self.pack, self.unpack = PackState(), PackState()
@@ -207,6 +214,7 @@ class Context(GLInterface):
         self.lighting = LightingState()
         self.matrices = MatrixState(self)
         self.attrib_stack = AttribStack()
+        self.evaluators = EvaluatorState()
         self.programs = ProgramState(self)
         self.pipelines = PipelineState()
         self.fixed_function = FixedFunction(self)
@@ -230,8 +238,29 @@ class Context(GLInterface):
         method = bind_method(self, function, found or _unavailable(function))
         if self._print_calls:
             method = _printing(function, method)
-        self.__dict__[name] = method
+        if self.lists.recorder is not None:
+            method = self.lists.recorder.wrap(function, method)
+        self.__dict__[name] = self._made[name] = method
         return method
+
+    def _forget_methods(self) -> None:
+        for name in self._made:
+            self.__dict__.pop(name, None)
+        self._made = {}
+        self.calls.clear()
+
+    def start_recording(self, recorder: Recorder) -> None:
+        """A display list: methods made from now on record instead of acting."""
+        self._set_aside = self._made
+        self._forget_methods()
+        self.lists.recorder = recorder
+
+    def stop_recording(self) -> None:
+        """The ordinary methods again."""
+        self._forget_methods()
+        self._made, self._set_aside = self._set_aside, {}
+        self.__dict__.update(self._made)
+        self.lists.recorder = None
 
     def has_function(self, function: Function) -> bool:
         """Is the function implemented, and part of this profile?"""

@@ -71,6 +71,7 @@ NORMALIZE lighting.normalize BUILTINS compat
 RESCALE_NORMAL lighting.rescale_normal BUILTINS compat
 FOG lighting.fog_enabled BUILTINS compat
 COLOR_SUM lighting.color_sum BUILTINS compat
+AUTO_NORMAL evaluators.auto_normal BUILTINS compat
 """
 
 
@@ -129,6 +130,12 @@ def set_enabled(ctx: Context, cap: int, on: bool) -> None:
     elif ctx.is_compat and cap in _TEXGEN:
         ctx.lighting.texgen_enabled[ctx.textures.active][_TEXGEN[cap]] = on
         ctx.dirty |= Dirty.BUILTINS
+    elif ctx.is_compat and cap in ctx.evaluators.maps:
+        ctx.evaluators.maps[cap].enabled = on
+    elif ctx.is_compat and (slot := ctx.client_array_slot(cap)) is not None:
+        ctx.arrays.current.attribs[slot].enabled = on
+        ctx.arrays.current.changed()
+        ctx.dirty |= Dirty.VERTEX
     else:
         raise invalid_enum(cap, "capability")
 
@@ -150,6 +157,8 @@ def is_enabled(ctx: Context, cap: int) -> bool:
         return cap in ctx.textures.unit.enabled
     if ctx.is_compat and cap in _TEXGEN:
         return ctx.lighting.texgen_enabled[ctx.textures.active][_TEXGEN[cap]]
+    if ctx.is_compat and cap in ctx.evaluators.maps:
+        return ctx.evaluators.maps[cap].enabled
     if ctx.is_compat:
         slot = ctx.client_array_slot(cap)
         if slot is not None:
@@ -225,7 +234,19 @@ gets({f"LIGHT{i}": _getter(GL.LIGHT0 + i) for i in range(8)}, compat=True)
 gets(
     {
         name: _getter(getattr(GL, name))
-        for name in ("TEXTURE_1D", "TEXTURE_2D", "TEXTURE_3D", "TEXTURE_CUBE_MAP")
+        for name in (
+            *("TEXTURE_1D", "TEXTURE_2D", "TEXTURE_3D", "TEXTURE_CUBE_MAP", "TEXTURE_RECTANGLE"),
+            *("TEXTURE_GEN_S", "TEXTURE_GEN_T", "TEXTURE_GEN_R", "TEXTURE_GEN_Q"),
+            *("INDEX_ARRAY", "EDGE_FLAG_ARRAY"),
+            *(
+                f"MAP{dims}_{kind}"
+                for dims in (1, 2)
+                for kind in (
+                    *("COLOR_4", "INDEX", "NORMAL", "VERTEX_3", "VERTEX_4", "TEXTURE_COORD_1"),
+                    *("TEXTURE_COORD_2", "TEXTURE_COORD_3", "TEXTURE_COORD_4"),
+                )
+            ),
+        )
     },
     compat=True,
 )

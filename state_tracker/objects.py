@@ -75,6 +75,13 @@ class NameTable(Generic[T]):
             self._next += 1
         return names
 
+    def reserve_block(self, count: int) -> int:
+        """The first of `count` consecutive unused names, reserved from now on."""
+        first = max(self._objects, default=0) + 1
+        for name in range(first, first + count):
+            self._objects[name] = None
+        return first
+
     def get(self, name: int) -> T | None:
         """The object of that name, None if the name is unused or was never bound."""
         return self._objects.get(name)

@@ -99,7 +99,7 @@ class ShareGroup:
         for item in self.table("shader or program").values():
             if isinstance(item, ShaderObject):
                 item.drop()
-        for kind in ("renderbuffer", "texture", "buffer", "sampler"):
+        for kind in ("display list", "renderbuffer", "texture", "buffer", "sampler"):
             self.table(kind).clear()
         self.caches.clear()
         self.pipe.destroy()

@@ -13,13 +13,14 @@ from gallette.state_tracker.drawing.draw import check_mode
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
-    invalid_operation,
     invalid_value,
 )
 from gallette.state_tracker.entry_points.memory import Pointer, address_of
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets
-from gallette.state_tracker.vertices.vertex_arrays import set_pointer
+from gallette.state_tracker.vertices.current_attribs import set_current, unpack_word
+from gallette.state_tracker.vertices.vertex_arrays import Attrib, set_pointer
+from gallette.state_tracker.vertices.vertex_formats import element_bytes
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -118,27 +119,54 @@ def edge_flag_pointer(ctx: Context, stride: int, pointer: Pointer) -> None:
 @entry
 def array_element(ctx: Context, i: int) -> None:
     """One vertex from the enabled arrays, between glBegin and glEnd."""
-    if not ctx.immediate.active:
-        raise invalid_operation("glArrayElement outside glBegin and glEnd")
+    if i < 0:
+        raise invalid_value("a negative element")
     vao = ctx.arrays.current
     position: tuple[float, ...] | None = None
     for slot, attrib in enumerate(vao.attribs):
-        if not attrib.enabled or attrib.type != GL.FLOAT:
+        if not attrib.enabled:
             continue
         binding = vao.bindings[attrib.binding]
-        at, size = i * binding.stride, 4 * attrib.size
+        at = binding.offset + attrib.relative_offset + i * binding.stride
+        size = element_bytes(attrib)
         if binding.buffer is not None:
-            raw = binding.buffer.read(binding.offset + at, size)
+            raw = binding.buffer.read(at, size)
+        elif binding.offset:
+            raw = ctypes.string_at(at, size)
         else:
-            raw = ctypes.string_at(binding.offset + at, size)
-        values = tuple(np.frombuffer(raw, "<f4").tolist())
-        if slot == VertAttrib.POS:
+            raw = bytes(size)
+        raw = raw.ljust(size, b"\0")
+        values = _decoded(attrib, raw)
+        if slot in (VertAttrib.POS, VertAttrib.GENERIC0):
             position = values
         else:
-            padded = values + (0.0, 0.0, 0.0, 1.0)[len(values) :]
-            ctx.immediate.attribute(slot, padded)
+            set_current(ctx, slot, values)
+            if slot == VertAttrib.COLOR0:
+                ctx.lighting.track_color(ctx)
     if position is not None:
         ctx.immediate.vertex(position)
+
+
+_WORDS: dict[int, str] = {
+    GL.BYTE: "i1", GL.UNSIGNED_BYTE: "u1", GL.SHORT: "i2", GL.UNSIGNED_SHORT: "u2", GL.INT: "i4",
+    GL.UNSIGNED_INT: "u4", GL.HALF_FLOAT: "f2", GL.FLOAT: "f4", GL.DOUBLE: "f8", GL.FIXED: "i4",
+}  # fmt: skip
+
+
+def _decoded(attrib: Attrib, raw: bytes) -> tuple[float, ...]:
+    """One element of an array as the floats a shader would get."""
+    if attrib.type not in _WORDS:
+        word = int.from_bytes(raw[:4], "little")
+        unpacked = unpack_word(attrib.type, attrib.normalized, word, False)
+        return tuple(float(v) for v in unpacked[: attrib.size])
+    values = np.frombuffer(raw, "<" + _WORDS[attrib.type]).astype(np.float64)
+    if attrib.type == GL.FIXED:
+        values = values / 65536.0
+    elif attrib.normalized and _WORDS[attrib.type][0] in "iu":
+        values = np.maximum(values / np.iinfo(_WORDS[attrib.type]).max, -1.0)
+    if attrib.bgra:
+        values = values[[2, 1, 0, 3]]
+    return tuple(values.tolist())
 
 
 # GL_T2F_V3F and its family: texture, colour, normal, vertex; sizes in floats.

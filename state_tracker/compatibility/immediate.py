@@ -6,6 +6,7 @@ glEnd, and drawn at glEnd as one draw call from a temporary buffer.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,10 +25,21 @@ from gallette.state_tracker.vertices.vertex_arrays import Attrib, VertexArray
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["ImmediateState"]
+__all__ = ["ImmediateState", "Primitive"]
 
 POS = int(VertAttrib.POS)
 Values = tuple[float, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Primitive:
+    """What glBegin..glEnd amounted to: interleaved data, and the attributes' last values."""
+
+    mode: int
+    slots: list[int]
+    data: Any
+    count: int
+    last: dict[int, Values]
 
 
 class ImmediateState:
@@ -39,15 +51,19 @@ class ImmediateState:
         self.mode: int = 0
         self._vertices: list[tuple[Values, dict[int, Values]]] = []
         self._current: dict[int, Values] = {}
+        self._depends = False  # on attribute values from before glBegin
+        self._finished: Primitive | None = None
 
     def begin(self, mode: int) -> None:
         self.active, self.mode = True, mode
         self._vertices, self._current = [], {}
+        self._depends, self._finished = False, None
 
     def attribute(self, slot: int, values: Values) -> None:
         """An attribute changed: from the next vertex on it has this value."""
         if slot not in self._current and self._vertices:
             before = self._ctx.arrays.values[slot]
+            self._depends = True
             for _, attributes in self._vertices:
                 attributes.setdefault(slot, before)
         self._current = {**self._current, slot: values}
@@ -69,7 +85,26 @@ class ImmediateState:
         slots = [POS, *sorted(vertices[-1][1])]
         rows = [[position, *(attrs[s] for s in slots[1:])] for position, attrs in vertices]
         data = np.array(rows, np.float32)
+        if not self._depends:
+            self._finished = Primitive(self.mode, slots, data, len(vertices), dict(self._current))
         self._draw_array(slots, data, len(vertices))
+        ctx.dirty |= Dirty.VERTEX
+
+    def take_primitive(self) -> Primitive | None:
+        """What the last glEnd drew, if nothing from before its glBegin went into it."""
+        found, self._finished = self._finished, None
+        return found
+
+    def replay(self, primitive: Primitive) -> None:
+        """Draw again, with the attributes left as the calls would have left them."""
+        ctx = self._ctx
+        check_mode(ctx, primitive.mode)
+        self.mode = primitive.mode
+        for slot, values in primitive.last.items():
+            set_current(ctx, slot, values)
+        if int(VertAttrib.COLOR0) in primitive.last:
+            ctx.lighting.track_color(ctx)
+        self._draw_array(primitive.slots, primitive.data, primitive.count)
         ctx.dirty |= Dirty.VERTEX
 
     def _draw_array(self, slots: list[int], data: Any, count: int) -> None:

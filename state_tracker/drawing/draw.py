@@ -184,7 +184,7 @@ def _index_range(
 
 def _has_client_arrays(ctx: Context) -> bool:
     vao = ctx.arrays.current
-    return vao is ctx.arrays.default and any(
+    return vao.name == 0 and any(
         a.enabled and vao.bindings[a.binding].buffer is None for a in vao.attribs
     )
 

@@ -1,0 +1,325 @@
+"""Display lists: recording GL calls, and playing them back.
+
+While a list is compiled the context's methods of compiled functions are recorders
+(`Recorder.wrap`): they copy what the arguments point at and append a call to the list. Playing back
+is calling the ordinary methods in order. Vertices between glBegin and glEnd are kept as the
+primitive they became when they were first played, if nothing outside the list could change them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gallette.state_tracker.compatibility.list_functions import (
+    LIST_TYPES,
+    is_compiled,
+    is_image,
+    is_vertex_data,
+    pointer_bytes,
+)
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
+from gallette.state_tracker.entry_points.functions import Function, Kind
+from gallette.state_tracker.entry_points.memory import Pointer, address_of, read_bytes
+from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.getters import gets
+from gallette.state_tracker.objects import GLObject
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.compatibility.immediate import Primitive
+    from gallette.state_tracker.context import Context
+
+__all__ = ["DisplayList", "ListState", "Recorder"]
+
+MAX_NESTING = 64
+Method = Callable[..., Any]
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class Call:
+    """One recorded call."""
+
+    name: str
+    method: Method
+    args: tuple[Any, ...]
+    end: int = 0  # of a glBegin whose glEnd is known: the index of the call behind that
+    primitive: Primitive | None = None
+
+
+class DisplayList(GLObject):
+    """A named sequence of calls."""
+
+    kind = "display list"
+
+    def __init__(self, name: int):
+        super().__init__(name)
+        self.calls: list[Call] = []
+
+    def finish(self) -> None:
+        """Find the primitives that consist of nothing but vertices and attributes."""
+        start = -1
+        for index, call in enumerate(self.calls):
+            if call.name == "Begin":
+                start = index
+            elif call.name == "End" and start >= 0:
+                self.calls[start].end = index + 1
+                start = -1
+            elif not is_vertex_data(call.name):
+                start = -1
+
+    def play(self, ctx: Context) -> None:
+        calls, index = self.calls, 0
+        while index < len(calls):
+            call = calls[index]
+            if call.end and not ctx.immediate.active:
+                if call.primitive is not None:
+                    ctx.immediate.replay(call.primitive)
+                else:
+                    for inner in calls[index : call.end]:
+                        inner.method(*inner.args)
+                    call.primitive = ctx.immediate.take_primitive()
+                index = call.end
+                continue
+            call.method(*call.args)
+            index += 1
+
+
+class ListState:
+    """The list being compiled, if any, and the base of glCallLists."""
+
+    def __init__(self, ctx: Context):
+        self._ctx = ctx
+        self.names = ctx.group.table("display list")
+        self.base = 0
+        self.depth = 0
+        self.recorder: Recorder | None = None
+
+    def call(self, name: int) -> None:
+        """Play a list; names without one, and lists nested too deeply, do nothing."""
+        found = self.names.get(name)
+        if found is None or self.depth >= MAX_NESTING:
+            return
+        self.depth += 1
+        try:
+            found.play(self._ctx)
+        finally:
+            self.depth -= 1
+
+
+class Recorder:
+    """Makes methods that record into one list."""
+
+    def __init__(self, ctx: Context, name: int, mode: int):
+        self._ctx = ctx
+        self.mode = mode
+        self.list = DisplayList(name)
+
+    def wrap(self, function: Function, method: Method) -> Method:
+        """The method to be called while the list is compiled."""
+        if not is_compiled(function.name):
+            return method
+        ctx, calls = self._ctx, self.list.calls
+        execute = self.mode == GL.COMPILE_AND_EXECUTE
+        snapshot = _snapshot_of(function)
+
+        def record(*args: Any) -> Any:
+            call = method
+            kept = args
+            if snapshot is not None:
+                call, kept = snapshot(ctx, function, method, args)
+            calls.append(Call(function.name, call, kept))
+            return method(*args) if execute else None
+
+        return record
+
+
+Snapshot = Callable[["Context", Function, Method, tuple[Any, ...]], tuple[Method, tuple[Any, ...]]]
+
+
+def _snapshot_of(function: Function) -> Snapshot | None:
+    """How the arguments of a function are kept; None where they are plain numbers."""
+    from gallette.state_tracker.compatibility import list_arrays
+
+    name = function.name
+    if list_arrays.is_array_draw(name):
+        return list_arrays.snapshot
+    if is_image(name):
+        return _keep_image
+    if any(p.kind is Kind.POINTER for p in function.params):
+        return _keep_values
+    return None
+
+
+def _keep_values(
+    ctx: Context, function: Function, method: Method, args: tuple[Any, ...]
+) -> tuple[Method, tuple[Any, ...]]:
+    kept = list(args)
+    for i, param in enumerate(function.params):
+        if param.kind is Kind.POINTER and i < len(args) and args[i] is not None:
+            if isinstance(args[i], list | tuple):
+                kept[i] = tuple(args[i])
+            else:
+                size = pointer_bytes(ctx, function, args)
+                kept[i] = read_bytes(args[i], size).tobytes() if size else b""
+    return method, tuple(kept)
+
+
+def _keep_image(
+    ctx: Context, function: Function, method: Method, args: tuple[Any, ...]
+) -> tuple[Method, tuple[Any, ...]]:
+    """Pixels as they are unpacked now, whatever the unpack state is when the list is played."""
+    from gallette.state_tracker.compatibility.list_images import image_bytes
+
+    unpack = ctx.unpack
+    buffer = ctx.buffers.bound[GL.PIXEL_UNPACK_BUFFER]
+    *front, pointer = args
+    if buffer is not None:
+        size = image_bytes(ctx, function, args)
+        kept: Any = buffer.read(int(pointer or 0), size)
+    elif pointer is None:
+        kept = None
+    else:
+        kept = read_bytes(pointer, image_bytes(ctx, function, args)).tobytes()
+
+    def play(*values: Any) -> None:
+        saved, bound = ctx.unpack, ctx.buffers.bound
+        saved_buffer = bound[GL.PIXEL_UNPACK_BUFFER]
+        ctx.unpack, bound[GL.PIXEL_UNPACK_BUFFER] = unpack, None
+        try:
+            method(*values)
+        finally:
+            ctx.unpack, bound[GL.PIXEL_UNPACK_BUFFER] = saved, saved_buffer
+
+    return play, (*front, kept)
+
+
+# -- entry points ----------------------------------------------------------------------------------
+
+
+@entry
+def gen_lists(ctx: Context, range: int) -> int:
+    if range < 0:
+        raise invalid_value("a negative number of lists")
+    if ctx.immediate.active:
+        raise invalid_operation("not between glBegin and glEnd")
+    if range == 0:
+        return 0
+    names = ctx.lists.names
+    first = names.reserve_block(range)
+    for name in _span(first, range):
+        names.bind(name, DisplayList, False)
+    return first
+
+
+def _span(first: int, count: int) -> range:
+    return range(first, first + count)
+
+
+@entry
+def delete_lists(ctx: Context, list: int, range: int) -> None:
+    if range < 0:
+        raise invalid_value("a negative number of lists")
+    if ctx.immediate.active:
+        raise invalid_operation("not between glBegin and glEnd")
+    names = ctx.lists.names
+    doomed = _span(list, range)
+    if range > 65536:
+        doomed_names = [o.name for o in names.values() if o.name in doomed]
+    else:
+        doomed_names = [*doomed]
+    for name in doomed_names:
+        found = names.pop(name)
+        if found is not None:
+            found.release()
+
+
+@entry
+def is_list(ctx: Context, list: int) -> int:
+    return int(ctx.lists.names.get(list) is not None)
+
+
+@entry
+def new_list(ctx: Context, list: int, mode: int) -> None:
+    if ctx.lists.recorder is not None or ctx.immediate.active:
+        raise invalid_operation("a list is being compiled, or a primitive specified")
+    if list == 0:
+        raise invalid_value("0 is not the name of a list")
+    if mode not in (GL.COMPILE, GL.COMPILE_AND_EXECUTE):
+        raise invalid_enum(mode, "list mode")
+    ctx.start_recording(Recorder(ctx, list, mode))
+
+
+@entry
+def end_list(ctx: Context) -> None:
+    recorder = ctx.lists.recorder
+    if recorder is None:
+        raise invalid_operation("no list is being compiled")
+    if ctx.immediate.active:
+        raise invalid_operation("not between glBegin and glEnd")
+    ctx.stop_recording()
+    recorder.list.finish()
+    names = ctx.lists.names
+    old = names.pop(recorder.list.name)
+    if old is not None:
+        old.release()
+    names.bind(recorder.list.name, lambda name: recorder.list, False)
+
+
+@entry
+def call_list(ctx: Context, list: int) -> None:
+    ctx.lists.call(list)
+
+
+@entry
+def list_base(ctx: Context, base: int) -> None:
+    if ctx.immediate.active:
+        raise invalid_operation("not between glBegin and glEnd")
+    ctx.lists.base = base
+
+
+_DTYPES: dict[int, str] = {
+    GL.BYTE: "<i1", GL.UNSIGNED_BYTE: "<u1", GL.SHORT: "<i2", GL.UNSIGNED_SHORT: "<u2",
+    GL.INT: "<i4", GL.UNSIGNED_INT: "<u4", GL.FLOAT: "<f4",
+}  # fmt: skip
+
+
+@entry
+def call_lists(ctx: Context, n: int, type: int, lists: Pointer) -> None:
+    if type not in LIST_TYPES:
+        raise invalid_enum(type, "type of list names")
+    if n < 0:
+        raise invalid_value("a negative number of lists")
+    if n == 0 or lists is None:
+        return
+    if isinstance(lists, list | tuple):
+        names = [int(v) for v in lists[:n]]
+    else:
+        address_of(lists)
+        raw = read_bytes(lists, n * LIST_TYPES[type])
+        if type in _DTYPES:
+            names = [int(v) for v in raw.view(_DTYPES[type])]
+        else:  # big-endian numbers of 2, 3 or 4 bytes
+            rows = raw.reshape(n, -1).astype(np.int64)
+            names = [int.from_bytes(bytes(row.astype(np.uint8)), "big") for row in rows]
+    base = ctx.lists.base
+    for name in names:
+        ctx.lists.call((base + name) & 0xFFFFFFFF)
+
+
+gets(
+    {
+        "LIST_BASE": lambda c: c.lists.base,
+        "LIST_INDEX": lambda c: c.lists.recorder.list.name if c.lists.recorder else 0,
+        "LIST_MODE": lambda c: c.lists.recorder.mode if c.lists.recorder else 0,
+        "MAX_LIST_NESTING": lambda c: MAX_NESTING,
+    },
+    compat=True,
+)

@@ -1,0 +1,155 @@
+"""Draws from vertex arrays in display lists: the arrays are read when the list is compiled.
+
+The vertices a draw uses are copied into a vertex array object of its own, whose arrays are client
+memory; playing the list draws from that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gallette.compiler.errors import GalletteError
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.drawing.draw import INDEX_TYPES
+from gallette.state_tracker.entry_points.functions import Function
+from gallette.state_tracker.entry_points.memory import read_array, read_bytes
+from gallette.state_tracker.vertices.vertex_arrays import VertexArray
+from gallette.state_tracker.vertices.vertex_formats import element_bytes
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.context import Context
+
+__all__ = ["is_array_draw", "snapshot"]
+
+_DRAW = re.compile(r"(Multi)?Draw(Range)?(Arrays|Elements)(?!.*Indirect).*|ArrayElement(EXT)?")
+
+
+def is_array_draw(name: str) -> bool:
+    return _DRAW.fullmatch(name) is not None
+
+
+def snapshot(
+    ctx: Context, function: Function, method: Callable[..., Any], args: tuple[Any, ...]
+) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """The call with its own copy of every array it reads."""
+    named = dict(zip((p.name for p in function.params), args, strict=False))
+    kept = dict(named)
+    try:
+        first, last = _vertices(ctx, function.name, named, kept)
+        if last < first:
+            return method, args
+        instances = max(int(named.get("instancecount", named.get("primcount", 1)) or 1), 1)
+        vao = _copy(ctx, first, last, instances + int(named.get("baseinstance", 0)))
+    except (GalletteError, KeyError, ValueError):  # the draw is an error: let playing it say so
+        return method, args
+
+    def play(*values: Any) -> None:
+        saved = ctx.arrays.current
+        vao.element_buffer = None
+        ctx.arrays.current = vao
+        ctx.dirty |= Dirty.VERTEX
+        try:
+            method(*values)
+        finally:
+            ctx.arrays.current = saved
+            ctx.dirty |= Dirty.VERTEX
+
+    return play, tuple(kept[p.name] for p in function.params)
+
+
+def _vertices(
+    ctx: Context, name: str, named: dict[str, Any], kept: dict[str, Any]
+) -> tuple[int, int]:
+    """The range of vertices a draw reads; indices and lists of draws are copied into `kept`."""
+    if name.startswith("ArrayElement"):
+        return named["i"], named["i"]
+    if name.startswith("MultiDraw"):
+        return _several(ctx, named, kept)
+    if "Arrays" in name:
+        return named["first"], named["first"] + named["count"] - 1
+    low, high, raw = _indices(ctx, named["count"], named["type"], named["indices"])
+    kept["indices"] = raw
+    base = int(named.get("basevertex", 0))
+    return low + base, high + base
+
+
+def _several(ctx: Context, named: dict[str, Any], kept: dict[str, Any]) -> tuple[int, int]:
+    number = int(named.get("drawcount", named.get("primcount", 0)))
+    counts = read_array(named["count"], "sizei", number)
+    kept["count"] = counts
+    if "first" in named:
+        firsts = read_array(named["first"], "int", number)
+        kept["first"] = firsts
+        used = counts > 0
+        if not used.any():
+            return 0, -1
+        return int(firsts[used].min()), int((firsts + counts)[used].max()) - 1
+    pointers = read_array(named["indices"], "intptr", number)
+    bases = [0] * number
+    if named.get("basevertex") is not None:
+        kept["basevertex"] = read_array(named["basevertex"], "int", number)
+        bases = kept["basevertex"].tolist()
+    low, high, addresses = 1 << 40, -1, []
+    keep = []
+    for count, pointer, base in zip(counts.tolist(), pointers.tolist(), bases, strict=True):
+        a, b, raw = _indices(ctx, count, named["type"], pointer)
+        flat = np.frombuffer(raw, np.uint8)
+        keep.append(flat)
+        addresses.append(flat.ctypes.data)
+        if count:
+            low, high = min(low, a + base), max(high, b + base)
+    kept["indices"] = _Addresses(addresses, keep)
+    return low, high
+
+
+class _Addresses(list[int]):
+    """Pointers into arrays that live as long as the list of them."""
+
+    def __init__(self, addresses: list[int], keep: list[Any]):
+        super().__init__(addresses)
+        self.keep = keep
+
+
+def _indices(ctx: Context, count: int, type: int, pointer: Any) -> tuple[int, int, bytes]:
+    size, gl_type = INDEX_TYPES[type]
+    buffer = ctx.arrays.current.element_buffer
+    if buffer is not None:
+        raw = buffer.read(int(pointer or 0), count * size)
+        values = np.frombuffer(raw, f"<u{size}")
+    else:
+        values = read_array(pointer, gl_type, count)
+    used = values
+    if ctx.raster.primitive_restart:
+        used = values[values != ctx.raster.restart_index]
+    low, high = (int(used.min()), int(used.max())) if used.size else (0, 0)
+    return low, high, values.tobytes()
+
+
+def _copy(ctx: Context, first: int, last: int, instances: int) -> VertexArray:
+    """A vertex array object with copies of the enabled arrays, in which indices stay the same."""
+    import dataclasses
+
+    source, vao = ctx.arrays.current, VertexArray(0)
+    for slot, attrib in enumerate(source.attribs):
+        if not attrib.enabled:
+            continue
+        binding = source.bindings[attrib.binding]
+        low, high = (0, instances - 1) if binding.divisor else (first, last)
+        size = element_bytes(attrib)
+        length = (high - low) * binding.stride + size
+        at = binding.offset + attrib.relative_offset + low * binding.stride
+        if binding.buffer is not None:
+            raw = np.frombuffer(binding.buffer.read(at, length), np.uint8)
+        else:
+            raw = read_bytes(at, length).copy()
+        if raw.size < length:
+            raw = np.concatenate([raw, np.zeros(length - raw.size, np.uint8)])
+        vao.attribs[slot] = dataclasses.replace(attrib, binding=slot, relative_offset=0)
+        mine = vao.bindings[slot]
+        mine.offset = raw.ctypes.data - low * binding.stride
+        mine.stride, mine.divisor, mine.keep = binding.stride, binding.divisor, raw
+    return vao

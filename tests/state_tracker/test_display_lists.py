@@ -1,0 +1,225 @@
+"""Display lists: each program runs on our GL and on the machine's, and the pictures agree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gallette.state_tracker import GL, GLInterface
+from gallette.state_tracker.compatibility.list_functions import compiled_functions, pointer_bytes
+from gallette.state_tracker.entry_points.functions import Kind
+from tests.state_tracker.helpers import errors, pixels
+from tests.state_tracker.pictures import compare
+
+
+def colored(gl: Any) -> None:
+    """A list with colours of its own, moved twice, and one that uses the current colour."""
+    first = gl.gen_lists(2)
+    gl.new_list(first, GL.COMPILE)
+    gl.begin(GL.TRIANGLES)
+    for i, (x, y) in enumerate(((-0.3, -0.3), (0.3, -0.3), (0.0, 0.3))):
+        gl.color3fv(np.eye(3, dtype=np.float32)[i])
+        gl.vertex2f(x, y)
+    gl.end()
+    gl.end_list()
+    gl.new_list(first + 1, GL.COMPILE)
+    gl.rectf(-0.1, -0.1, 0.1, 0.1)
+    gl.end_list()
+    for x in (-0.5, 0.5):
+        gl.push_matrix()
+        gl.translatef(x, 0.5, 0.0)
+        gl.call_list(first)
+        gl.pop_matrix()
+    gl.color3f(1.0, 1.0, 0.0)
+    gl.translatef(0.0, -0.5, 0.0)
+    gl.call_list(first + 1)
+
+
+def nested(gl: Any) -> None:
+    """A list calls another one, which is replaced between two plays."""
+    gl.new_list(7, GL.COMPILE)
+    gl.color3f(1.0, 0.0, 0.0)
+    gl.end_list()
+    gl.new_list(8, GL.COMPILE_AND_EXECUTE)
+    gl.call_list(7)
+    gl.rectf(-1.0, -1.0, -0.5, -0.5)
+    gl.translatef(0.6, 0.2, 0.0)
+    gl.end_list()
+    gl.new_list(7, GL.COMPILE)
+    gl.color3f(0.0, 1.0, 0.0)
+    gl.end_list()
+    gl.call_list(8)
+    gl.call_lists(2, GL.UNSIGNED_BYTE, np.array([7, 8], np.uint8))
+
+
+def arrays(gl: Any) -> None:
+    """What arrays held when the list was compiled is drawn, whatever they hold later."""
+    data = np.array([-0.8, -0.8, 0.0, -0.8, -0.8, 0.0, 0.2, 0.2, 0.9, 0.2, 0.2, 0.9], np.float32)
+    colors = np.array([[255, 0, 0], [0, 255, 0], [0, 0, 255]] * 2, np.uint8)
+    gl.enable_client_state(GL.VERTEX_ARRAY)
+    gl.enable_client_state(GL.COLOR_ARRAY)
+    gl.vertex_pointer(2, GL.FLOAT, 0, data)
+    gl.color_pointer(3, GL.UNSIGNED_BYTE, 0, colors)
+    gl.new_list(1, GL.COMPILE)
+    gl.draw_arrays(GL.TRIANGLES, 0, 3)
+    gl.draw_elements(GL.TRIANGLES, 3, GL.UNSIGNED_SHORT, np.array([3, 4, 5], np.uint16))
+    gl.end_list()
+    data[:] = 0.0
+    gl.disable_client_state(GL.VERTEX_ARRAY)
+    gl.disable_client_state(GL.COLOR_ARRAY)
+    gl.call_list(1)
+    gl.call_list(1)
+
+
+def textured(gl: Any) -> None:
+    """Texture images are unpacked when the list is compiled."""
+    gl.pixel_storei(GL.UNPACK_ALIGNMENT, 1)
+    texels = np.array([[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 255, 255]], np.uint8)
+    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
+    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MAG_FILTER, GL.NEAREST)
+    gl.new_list(3, GL.COMPILE)
+    gl.tex_image2d(GL.TEXTURE_2D, 0, GL.RGB, 2, 2, 0, GL.RGB, GL.UNSIGNED_BYTE, texels)
+    gl.enable(GL.TEXTURE_2D)
+    gl.tex_envi(GL.TEXTURE_ENV, GL.TEXTURE_ENV_MODE, GL.REPLACE)
+    gl.end_list()
+    texels[:] = 0
+    gl.pixel_storei(GL.UNPACK_ALIGNMENT, 8)
+    gl.pixel_storei(GL.UNPACK_SKIP_PIXELS, 1)
+    gl.call_list(3)
+    gl.begin(GL.QUADS)
+    for s, t in ((0, 0), (1, 0), (1, 1), (0, 1)):
+        gl.tex_coord2i(s, t)
+        gl.vertex2f(1.6 * s - 0.8, 1.6 * t - 0.8)
+    gl.end()
+
+
+def lit(gl: Any) -> None:
+    """Vectors of state are copied."""
+    gl.enable(GL.LIGHTING)
+    gl.enable(GL.LIGHT0)
+    position = np.array([0.3, 0.5, 1.0, 0.0], np.float32)
+    gl.new_list(1, GL.COMPILE)
+    gl.lightfv(GL.LIGHT0, GL.POSITION, position)
+    gl.materialfv(GL.FRONT, GL.DIFFUSE, np.array([0.9, 0.6, 0.2, 1.0], np.float32))
+    gl.load_matrixf(np.diag([0.5, 0.5, 1.0, 1.0]).astype(np.float32))
+    gl.normal3f(0.0, 0.0, 1.0)
+    gl.rectf(-1.0, -1.0, 1.0, 1.0)
+    gl.end_list()
+    position[:] = 0.0
+    gl.call_list(1)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("drawing", [colored, nested, arrays, textured, lit])
+def test_lists_draw_what_native_lists_draw(drawing: Callable[[Any], None]) -> None:
+    compare(drawing)
+
+
+def test_nothing_happens_while_a_list_is_compiled(compat: GLInterface) -> None:
+    compat.new_list(1, GL.COMPILE)
+    compat.color3f(0.25, 0.5, 0.75)
+    compat.enable(0x1234)
+    assert compat.get_integerv(GL.LIST_INDEX) == [1]
+    assert compat.get_integerv(GL.LIST_MODE) == [GL.COMPILE]
+    compat.end_list()
+    assert errors(compat) == []
+    assert compat.get_floatv(GL.CURRENT_COLOR) == [1.0, 1.0, 1.0, 1.0]
+    compat.call_list(1)
+    assert errors(compat) == ["GL_INVALID_ENUM"]
+    assert compat.get_floatv(GL.CURRENT_COLOR) == [0.25, 0.5, 0.75, 1.0]
+
+
+def test_names_of_lists(compat: GLInterface) -> None:
+    first = compat.gen_lists(3)
+    assert [compat.is_list(first + i) for i in range(3)] == [1, 1, 1]
+    compat.delete_lists(first + 1, 1)
+    assert [compat.is_list(first + i) for i in range(3)] == [1, 0, 1]
+    for call, expected in (
+        (lambda: compat.gen_lists(-1), "GL_INVALID_VALUE"),
+        (lambda: compat.new_list(0, GL.COMPILE), "GL_INVALID_VALUE"),
+        (lambda: compat.end_list(), "GL_INVALID_OPERATION"),
+        (lambda: compat.new_list(1, GL.LINE), "GL_INVALID_ENUM"),
+        (lambda: compat.call_lists(1, GL.DOUBLE, [1]), "GL_INVALID_ENUM"),
+    ):
+        call()
+        assert errors(compat) == [expected]
+    compat.new_list(9, GL.COMPILE)
+    compat.new_list(10, GL.COMPILE)
+    assert errors(compat) == ["GL_INVALID_OPERATION"]
+    compat.end_list()
+
+
+def test_a_list_that_calls_itself_ends(compat: GLInterface) -> None:
+    compat.new_list(4, GL.COMPILE)
+    compat.translatef(1.0, 0.0, 0.0)
+    compat.call_list(4)
+    compat.end_list()
+    compat.call_list(4)
+    assert errors(compat) == []
+    assert compat.get_floatv(GL.MODELVIEW_MATRIX)[12] == 64.0
+
+
+def test_c_pointers_record_too(compat: GLInterface) -> None:
+    import ctypes
+
+    color = ctypes.CFUNCTYPE(None, *[ctypes.c_float] * 3)(compat.load_opengl_function("glColor3f"))
+    color(0.5, 0.5, 0.5)
+    compat.new_list(1, GL.COMPILE)
+    color(1.0, 0.0, 0.0)
+    compat.end_list()
+    assert compat.get_floatv(GL.CURRENT_COLOR)[:3] == [0.5, 0.5, 0.5]
+    compat.call_list(1)
+    assert compat.get_floatv(GL.CURRENT_COLOR)[:3] == [1.0, 0.0, 0.0]
+
+
+def test_every_compiled_function_says_how_much_it_reads(noop: Any) -> None:
+    for function in compiled_functions():
+        pointers = [p for p in function.params if p.kind is Kind.POINTER]
+        if not pointers or "Draw" in function.name or "Image" in function.name:
+            continue
+        if function.name in ("Bitmap", "PolygonStipple"):
+            continue
+        names = {"target": GL.MAP2_VERTEX_3, "pname": GL.DIFFUSE, "type": GL.INT}
+        args = tuple(names.get(p.name, 1) for p in function.params)
+        assert pointer_bytes(noop, function, args) > 0, str(function)
+
+
+def test_played_lists_leave_nothing_behind(compat: GLInterface) -> None:
+    colored(compat)
+    assert pixels(compat).any()
+
+
+def curves(gl: Any) -> None:
+    """Evaluators: a curve with colours, a surface with automatic normals."""
+    points = np.array([[-0.9, -0.9, 0], [-0.5, 0.9, 0], [0.5, -0.9, 0], [0.9, 0.9, 0]], np.float32)
+    gl.map1f(GL.MAP1_VERTEX_3, 0.0, 1.0, 3, 4, points)
+    gl.map1f(GL.MAP1_COLOR_4, 0.0, 1.0, 4, 2, np.array([1, 0, 0, 1, 0, 1, 0, 1], np.float32))
+    gl.enable(GL.MAP1_VERTEX_3)
+    gl.enable(GL.MAP1_COLOR_4)
+    gl.map_grid1f(20, 0.0, 1.0)
+    gl.line_width(3.0)
+    gl.eval_mesh1(GL.LINE, 0, 20)
+    assert gl.get_floatv(GL.CURRENT_COLOR) == [1.0, 1.0, 1.0, 1.0]
+
+
+def surfaces(gl: Any) -> None:
+    grid = np.zeros((3, 3, 3), np.float32)
+    grid[..., 0] = np.linspace(-0.8, 0.8, 3)[:, None]
+    grid[..., 1] = np.linspace(-0.8, 0.8, 3)[None, :]
+    grid[1, 1, 2] = 0.8
+    gl.map2f(GL.MAP2_VERTEX_3, 0.0, 1.0, 9, 3, 0.0, 1.0, 3, 3, grid)
+    gl.enable(GL.MAP2_VERTEX_3)
+    gl.enable(GL.AUTO_NORMAL)
+    gl.enable(GL.LIGHTING)
+    gl.enable(GL.LIGHT0)
+    gl.map_grid2d(8, 0.0, 1.0, 8, 0.0, 1.0)
+    gl.eval_mesh2(GL.FILL, 0, 8, 0, 8)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("drawing", [curves, surfaces])
+def test_evaluators_draw_what_native_ones_draw(drawing: Callable[[Any], None]) -> None:
+    compare(drawing, tolerance=2, stray=8)
