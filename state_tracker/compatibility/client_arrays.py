@@ -131,7 +131,7 @@ def array_element(ctx: Context, i: int) -> None:
         size = element_bytes(attrib)
         if binding.buffer is not None:
             raw = binding.buffer.read(at, size)
-        elif binding.offset:
+        elif binding.client and binding.offset:
             raw = ctypes.string_at(at, size)
         else:
             raw = bytes(size)

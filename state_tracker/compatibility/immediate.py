@@ -115,7 +115,7 @@ class ImmediateState:
             vao.attribs[slot] = Attrib(enabled=True, binding=slot)
             binding = vao.bindings[slot]
             binding.offset = data.ctypes.data + 16 * index
-            binding.stride, binding.keep = stride, data
+            binding.stride, binding.client, binding.keep = stride, True, data
         saved = ctx.arrays.current
         ctx.arrays.current = vao
         types = ctx.arrays.types

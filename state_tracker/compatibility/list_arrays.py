@@ -144,12 +144,15 @@ def _copy(ctx: Context, first: int, last: int, instances: int) -> VertexArray:
         at = binding.offset + attrib.relative_offset + low * binding.stride
         if binding.buffer is not None:
             raw = np.frombuffer(binding.buffer.read(at, length), np.uint8)
-        else:
+        elif binding.client:
             raw = read_bytes(at, length).copy()
+        else:
+            raw = np.zeros(length, np.uint8)
         if raw.size < length:
             raw = np.concatenate([raw, np.zeros(length - raw.size, np.uint8)])
         vao.attribs[slot] = dataclasses.replace(attrib, binding=slot, relative_offset=0)
         mine = vao.bindings[slot]
         mine.offset = raw.ctypes.data - low * binding.stride
-        mine.stride, mine.divisor, mine.keep = binding.stride, binding.divisor, raw
+        mine.stride, mine.divisor = binding.stride, binding.divisor
+        mine.client, mine.keep = True, raw
     return vao

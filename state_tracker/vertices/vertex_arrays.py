@@ -65,6 +65,7 @@ class VertexBinding:
     offset: int = 0
     stride: int = 16
     divisor: int = 0
+    client: bool = False  # without a buffer: the offset is an address
     keep: Any = None  # Python memory behind a client array
 
 
@@ -88,7 +89,7 @@ class VertexArray(GLObject):
         """A deleted buffer leaves the array object it is deleted under."""
         for binding in self.bindings:
             if binding.buffer is buffer:
-                binding.buffer = swap(binding.buffer, None)
+                binding.buffer, binding.client = swap(binding.buffer, None), False
         if self.element_buffer is buffer:
             self.element_buffer = swap(buffer, None)
         self.changed()
@@ -284,7 +285,7 @@ def set_pointer(
     binding.buffer = swap(binding.buffer, buffer)
     binding.offset = address or 0
     binding.stride = stride or element_bytes(attrib)
-    binding.keep = keep
+    binding.client, binding.keep = buffer is None and not ctx.is_core, keep
 
 
 @entry
@@ -389,7 +390,7 @@ def set_vertex_buffer(
         raise invalid_operation(f"{buffer} was not generated as the name of a buffer")
     binding = vao.bindings[slot]
     binding.buffer = swap(binding.buffer, lookup(ctx, buffer))
-    binding.offset, binding.stride = offset, stride
+    binding.offset, binding.stride, binding.client = offset, stride, False
     vao.changed()
     ctx.dirty |= Dirty.VERTEX
 

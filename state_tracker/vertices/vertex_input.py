@@ -175,7 +175,8 @@ class VertexInput:
                 index = by_binding[attrib.binding] = len(buffers)
                 if binding.buffer is None:
                     buffers.append(None)
-                    clients.append((index, binding, element_bytes(attrib)))
+                    if binding.client:
+                        clients.append((index, binding, element_bytes(attrib)))
                 elif binding.buffer.resource is None:
                     buffers.append(None)
                 else:

@@ -7,8 +7,8 @@ import ctypes
 import numpy as np
 import pytest
 
-from gallette.state_tracker import GL, GLInterface
-from tests.state_tracker.helpers import errors
+from gallette.state_tracker import GL, GLInterface, create_context
+from tests.state_tracker.helpers import errors, program, quad
 
 
 def make(gl: GLInterface, data: bytes, target: int = GL.ARRAY_BUFFER) -> int:
@@ -175,3 +175,20 @@ def test_several_buffers_are_bound_at_once(gl: GLInterface) -> None:
     gl.bind_buffers_base(GL.UNIFORM_BUFFER, 2, 2, None)
     assert gl.get_integeri_v(GL.UNIFORM_BUFFER_BINDING, 2) == [0]
     assert errors(gl) == []
+
+
+@pytest.mark.parametrize("profile", ["core", "compat"])
+def test_an_array_whose_buffer_was_deleted_is_no_client_pointer(profile: str) -> None:
+    """Its offset was once taken for an address, and read."""
+    gl = create_context("numpipe", profile=profile, version=(3, 3), size=(8, 8))
+    name = program(gl)
+    vao = quad(gl, name)
+    gl.bind_vertex_array(0)
+    gl.bind_vertex_array(vao)
+    (buffer,) = gl.get_vertex_attribiv(0, GL.VERTEX_ATTRIB_ARRAY_BUFFER_BINDING)
+    gl.vertex_attrib_pointer(0, 2, GL.FLOAT, 0, 0, 64)
+    gl.delete_buffers(1, [buffer])
+    gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+    gl.draw_elements(GL.TRIANGLE_STRIP, 4, GL.UNSIGNED_BYTE, None)
+    gl.finish()
+    gl.release()
