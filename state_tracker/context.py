@@ -59,6 +59,7 @@ from gallette.state_tracker.share import Caches, ShareGroup
 from gallette.state_tracker.sync import SyncState
 from gallette.state_tracker.targets.framebuffers import FramebufferBindings
 from gallette.state_tracker.targets.renderbuffers import RenderbufferState
+from gallette.state_tracker.targets.window import Drawable
 from gallette.state_tracker.texturing.images import ImageUnit
 from gallette.state_tracker.texturing.texture_objects import SamplerObject
 from gallette.state_tracker.texturing.textures import TextureState
@@ -185,6 +186,8 @@ class Context(GLInterface):
             )
         self.is_compat, self.is_core = profile == "compat", profile == "core"
         self.debug_context = debug
+        self.robust = self.no_error = self.forward_compatible = False
+        self.loses_context_on_reset = False
         self.error = GL.NO_ERROR
         self.dirty = Dirty.ALL
         self.released = self.lost = False
@@ -193,6 +196,7 @@ class Context(GLInterface):
         self.bound_shaders = self.group.bound_shaders
         self.lists = ListState(self)
         self.calls = abi.CallTable(self)
+        self._seen_window = size is not None
         self._entered: list[Context | None] = []
         self._made: dict[str, Callable[..., Any]] = {}
         self._set_aside: dict[str, Callable[..., Any]] = {}
@@ -327,6 +331,17 @@ class Context(GLInterface):
         """
         set_current(self)
         self.group.take(self)
+
+    def bind_drawables(self, draw: Drawable | None, read: Drawable | None) -> None:
+        """Use these windows' images as the default framebuffers.
+
+        The first time, viewport and scissor take the window's size, as the specification wants.
+        """
+        self.framebuffers.show(draw, read)
+        if draw is not None and not self._seen_window:
+            self._seen_window = True
+            self.raster.cover(*draw.size)
+            self.dirty |= Dirty.VIEWPORT | Dirty.SCISSOR
 
     def __enter__(self) -> Self:
         self._entered.append(current_context())

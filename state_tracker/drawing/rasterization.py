@@ -47,10 +47,9 @@ class RasterState:
     def __init__(self, ctx: Context):
         viewports = max(1, ctx.caps.max_viewports)
         width, height = ctx.framebuffers.window.size
-        self.viewports = [(0.0, 0.0, float(width), float(height))] * viewports
         self.depth_ranges = [(0.0, 1.0)] * viewports
-        self.scissors = [(0, 0, width, height)] * viewports
         self.scissor_enabled = [False] * viewports
+        self.cover(width, height)
         self.clip_origin: int = GL.LOWER_LEFT
         self.clip_depth: int = GL.NEGATIVE_ONE_TO_ONE
         self.cull_enabled = False
@@ -94,6 +93,12 @@ class RasterState:
         self.primitive_restart = False
         self.primitive_restart_fixed = False
         self.restart_index = 0
+
+    def cover(self, width: int, height: int) -> None:
+        """Viewports and scissors of the whole window."""
+        count = len(self.scissor_enabled)
+        self.viewports = [(0.0, 0.0, float(width), float(height))] * count
+        self.scissors = [(0, 0, width, height)] * count
 
 
 def rasterizer_state(ctx: Context) -> RasterizerState:

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gallette.pipe.enums import Bind, Target
-from gallette.pipe.formats import FORMATS, Format
-from gallette.pipe.resource import Resource, ResourceDesc
+from gallette.pipe.resource import Resource
 from gallette.pipe.state import FramebufferState, Surface
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.objects import GLObject, NameTable
 from gallette.state_tracker.targets.renderbuffers import Renderbuffer
+from gallette.state_tracker.targets.window import Drawable
 from gallette.state_tracker.texturing.texture_formats import (
-    INTERNAL_FORMATS,
     InternalFormat,
     linear_twin,
 )
@@ -245,44 +244,24 @@ def _complete_attachment(ctx: Context, point: int | str, attachment: Attachment)
 
 
 class WindowFramebuffer(Framebuffer):
-    """Framebuffer 0: off-screen images of a fixed size, or nothing at all."""
+    """Framebuffer 0: the images of a window, or nothing at all."""
 
     kind = "default framebuffer"
     is_window = True
 
-    def __init__(self, ctx: Context, size: tuple[int, int] | None, samples: int):
+    def __init__(self, ctx: Context):
         super().__init__(0, ctx.caps.max_render_targets)
         self.draw_buffers[0] = self.read_buffer = GL.BACK
-        if size is None:
-            return
-        samples = samples if ctx.caps.max_samples >= samples > 1 else 0
-        self._add(ctx, 0, GL.RGBA8, FORMATS["R8G8B8A8_UNORM"], size, samples)
-        zs = FORMATS["Z24_UNORM_S8_UINT"]
-        both = self._add(ctx, DEPTH, GL.DEPTH24_STENCIL8, zs, size, samples)
-        self.attach(STENCIL, Attachment(both))
 
-    def _add(
-        self, ctx: Context, point: int | str, internal: int, format: Format,
-        size: tuple[int, int], samples: int,
-    ) -> Renderbuffer:  # fmt: skip
-        buffer = Renderbuffer(0)
-        bind = Bind.DEPTH_STENCIL if format.is_depth_stencil else Bind.RENDER_TARGET
-        buffer.resource = ctx.screen.resource_create(
-            ResourceDesc(
-                Target.TEXTURE_2D,
-                format,
-                *size,
-                samples=samples,
-                bind=bind,
-                label="default framebuffer",
-            )
-        )
-        buffer.width, buffer.height = size
-        buffer.samples = samples
-        buffer.info, buffer.internal_format = INTERNAL_FORMATS[internal], internal
-        self.attach(point, Attachment(buffer))
-        buffer.release()
-        return buffer
+    def show(self, drawable: Drawable | None) -> None:
+        """Use the images of a window, or none."""
+        color, depth_stencil = drawable.buffers if drawable is not None else (None, None)
+        self.attach(0, Attachment(color) if color is not None else None)
+        for point in (DEPTH, STENCIL):
+            found = depth_stencil if depth_stencil is not None else None
+            letter = "Z" if point == DEPTH else "S"
+            has = found is not None and letter in found.info.base
+            self.attach(point, Attachment(found) if found is not None and has else None)
 
     def color(self, buffer: int) -> Attachment | None:
         """Any of the back, front, left names means the one colour buffer there is."""
@@ -298,9 +277,14 @@ class FramebufferBindings:
     def __init__(self, ctx: Context, size: tuple[int, int] | None, samples: int):
         self.ctx = ctx
         self.names: NameTable[Framebuffer] = NameTable("framebuffer")
-        self.window = WindowFramebuffer(ctx, size, samples)
+        self.window = WindowFramebuffer(ctx)
+        self.read_window = self.window  # another one where EGL was given two surfaces
         self.draw: Framebuffer = self.window.retain()
         self.read: Framebuffer = self.window.retain()
+        if size is not None:
+            drawable = Drawable(ctx.screen, size, samples)
+            self.show(drawable, drawable)
+            drawable.release()
 
     def bind(self, framebuffer: Framebuffer, draw: bool, read: bool) -> None:
         if draw and framebuffer is not self.draw:
@@ -308,10 +292,33 @@ class FramebufferBindings:
             self.draw.release()
             self.draw = framebuffer
             self.ctx.dirty |= Dirty.FRAMEBUFFER
+        if framebuffer is self.window:
+            framebuffer = self.read_window
         if read and framebuffer is not self.read:
             framebuffer.retain()
             self.read.release()
             self.read = framebuffer
+
+    def show(self, draw: Drawable | None, read: Drawable | None) -> None:
+        """Make the images of windows the default framebuffers for drawing and reading."""
+        self.window.show(draw)
+        if read is draw:
+            window = self.window
+        else:
+            window = (
+                WindowFramebuffer(self.ctx)
+                if self.read_window is self.window
+                else (self.read_window)
+            )
+            window.show(read)
+        if window is not self.read_window:
+            old, self.read_window = self.read_window, window
+            if self.read.is_window:
+                self.bind(self.window, False, True)
+            if old is not self.window:
+                old.show(None)
+                old.release()
+        self.ctx.dirty |= Dirty.FRAMEBUFFER
 
     def detach(self, item: GLObject) -> None:
         """A deleted texture or renderbuffer leaves the *bound* framebuffers only."""
@@ -323,4 +330,6 @@ class FramebufferBindings:
         self.draw.release()
         self.read.release()
         self.names.clear()
+        if self.read_window is not self.window:
+            self.read_window.release()
         self.window.release()

@@ -1,0 +1,112 @@
+"""Python's side of the shared libraries: who answers when a function is called for the first time.
+
+`attach` runs once per library and process, out of the library's own code. It puts a function into
+the first word of the library's table; that is called with the number of an exported function, finds
+its address, writes it into the function's slot, and is never asked again for it. When Python ends
+before the process does, every slot is turned to a function that does nothing.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import importlib
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from gallette.egl.elf import TABLE_SYMBOL
+
+__all__ = ["attach", "lazy_address"]
+
+_LIBRARIES: list[Library] = []
+_RESOLVE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_long)
+# Modules that register C functions, by the beginning of the names they are asked for.
+_MODULES = {
+    "egl": ("gallette.egl.functions", "gallette.egl.sync"),
+    "__egl": ("gallette.egl.functions", "gallette.egl.sync", "gallette.egl.vendor"),
+    "OSMesa": ("gallette.egl.osmesa",),
+    "glX": ("gallette.egl.glx",),
+}
+
+
+class Library:
+    """One of our shared libraries in this process."""
+
+    def __init__(self, path: str, names: Sequence[str]):
+        self.names, self.dll = names, ctypes.CDLL(path)
+        self.table: Any = (ctypes.c_void_p * (2 + len(names))).in_dll(self.dll, TABLE_SYMBOL)
+        self.resolve = _RESOLVE(self._resolve)
+        self.lazy: dict[str, int] = {}
+
+    def open(self) -> None:
+        self.table[0] = ctypes.cast(self.resolve, ctypes.c_void_p).value
+
+    def _resolve(self, index: int) -> int:
+        found = 0
+        try:
+            found = address_of(self.names[index])
+        except BaseException:
+            import traceback
+
+            traceback.print_exc()
+        found = found or int(self.table[1])
+        self.table[2 + index] = found
+        return found
+
+    def stub(self, name: str) -> int:
+        """The address of an exported function: good before anything is known about it."""
+        if not self.lazy:
+            self.lazy = {n: i for i, n in enumerate(self.names)}
+        if name not in self.lazy:
+            return 0
+        return ctypes.cast(getattr(self.dll, name), ctypes.c_void_p).value or 0
+
+    def close(self) -> None:
+        """Python ends: calls do nothing from now on."""
+        zero = self.table[1]
+        for index in range(2, len(self.names) + 2):
+            self.table[index] = zero
+
+
+def address_of(name: str) -> int:
+    """The C function behind an exported name; 0 if gallette has none."""
+    from gallette.egl.registry import c_address
+
+    for prefix, modules in _MODULES.items():
+        if name.startswith(prefix):
+            for module in modules:
+                importlib.import_module(module)
+            return c_address(name)
+    importlib.import_module("gallette.state_tracker.context")
+    from gallette.state_tracker.entry_points import abi
+
+    return abi.address(name)
+
+
+def lazy_address(name: str) -> int:
+    """An address for an OpenGL function without making it: a stub of a library that is open."""
+    from gallette.egl.libraries import implemented
+
+    if name not in implemented():
+        return 0
+    for library in _LIBRARIES:
+        found = library.stub(name)
+        if found:
+            return found
+    return address_of(name)
+
+
+def attach(path: str, names: str) -> None:
+    """Called by a library's own code: answer for it from now on."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # saves a fifth of the start-up
+    if not _LIBRARIES:
+        atexit.register(_close)
+    library = Library(path, names.split())
+    _LIBRARIES.append(library)
+    library.open()
+
+
+def _close() -> None:
+    for library in _LIBRARIES:
+        library.close()

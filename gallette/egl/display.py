@@ -1,0 +1,166 @@
+"""EGL displays: a screen of a driver, its configs, and everything made on it.
+
+Handles are addresses of the Python objects themselves, so they are unlike those of any other EGL
+in the process, which glvnd needs to tell vendors apart.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from gallette import default_driver
+from gallette.egl.configs import Config, make_configs
+from gallette.egl.constants import EGL, Error
+from gallette.egl.errors import check
+
+if TYPE_CHECKING:
+    from gallette.egl.contexts import EglContext
+    from gallette.egl.surfaces import Surface
+    from gallette.egl.windows import WindowSystem
+    from gallette.pipe.interface import Screen
+
+__all__ = ["DEVICE", "Display", "attributes", "display_of", "get_display"]
+
+T = TypeVar("T")
+
+
+class Device:
+    """The one EGL device there is: software."""
+
+
+DEVICE = Device()
+
+
+class Display:
+    """A connection to a platform, and what was made on it."""
+
+    def __init__(self, platform: int, native: int):
+        self.platform, self.native = platform, native
+        self.initialized = False
+        self.configs: list[Config] = []
+        self.surfaces: dict[int, Surface] = {}
+        self.contexts: dict[int, EglContext] = {}
+        self.syncs: dict[int, Any] = {}
+        self.images: dict[int, Any] = {}
+        self.windows: WindowSystem | None = None
+        self._screen: Screen | None = None
+
+    @property
+    def screen(self) -> Screen:
+        """The driver's screen, shared by all contexts of the display."""
+        if self._screen is None:
+            from gallette.pipe.loader import create_screen
+
+            self._screen = create_screen(default_driver())
+        return self._screen
+
+    def initialize(self) -> None:
+        if self.initialized:
+            return
+        surfaces, visuals = EGL.PBUFFER_BIT, dict[tuple[int, ...], tuple[int, int]]()
+        if self.platform in (EGL.PLATFORM_X11, EGL.PLATFORM_XCB_EXT):
+            from gallette.egl.windows import connect
+
+            self.windows = connect(self.native if self.platform == EGL.PLATFORM_X11 else 0)
+            visuals = self.windows.visuals()
+            surfaces |= EGL.WINDOW_BIT | EGL.PIXMAP_BIT
+        caps = self.screen.caps
+        self.configs = make_configs(caps.max_samples, caps.max_texture_2d_size, surfaces, visuals)
+        self.initialized = True
+
+    def terminate(self) -> None:
+        """Destroy everything; what is current somewhere lives until it is not."""
+        self.initialized = False
+        for surface in list(self.surfaces.values()):
+            surface.destroy()
+        for context in list(self.contexts.values()):
+            context.destroy()
+        self.surfaces.clear()
+        self.contexts.clear()
+        self.syncs.clear()
+        for image in self.images.values():
+            image.release()
+        self.images.clear()
+        if self.windows is not None:
+            self.windows.close()
+            self.windows = None
+
+    def config(self, handle: int) -> Config:
+        """The config a handle means: handles are config numbers."""
+        check(0 < handle <= len(self.configs), Error.BAD_CONFIG, f"there is no config {handle:#x}")
+        return self.configs[handle - 1]
+
+    def surface(self, handle: int) -> Surface:
+        check(handle in self.surfaces, Error.BAD_SURFACE, f"{handle:#x} is not a surface")
+        return self.surfaces[handle]
+
+    def context(self, handle: int) -> EglContext:
+        check(handle in self.contexts, Error.BAD_CONTEXT, f"{handle:#x} is not a context")
+        return self.contexts[handle]
+
+
+_DISPLAYS: dict[tuple[int, int], Display] = {}
+_BY_HANDLE: dict[int, Display] = {}
+
+_PLATFORM_NAMES = {
+    "surfaceless": EGL.PLATFORM_SURFACELESS_MESA,
+    "device": EGL.PLATFORM_DEVICE_EXT,
+    "x11": EGL.PLATFORM_X11,
+    "xcb": EGL.PLATFORM_XCB_EXT,
+}
+
+
+def default_platform(native: int) -> int:
+    """What eglGetDisplay means: `EGL_PLATFORM`, else X11 where there is one, else no windows."""
+    named = _PLATFORM_NAMES.get(os.environ.get("EGL_PLATFORM", ""))
+    if named is not None:
+        return named
+    if native or os.environ.get("DISPLAY"):
+        return EGL.PLATFORM_X11
+    return EGL.PLATFORM_SURFACELESS_MESA
+
+
+def get_display(platform: int, native: int) -> int:
+    """The handle of a platform's display, 0 if gallette does not know the platform."""
+    if platform in (EGL.NONE, 0):
+        platform = default_platform(native)
+    if platform not in _PLATFORM_NAMES.values():
+        return 0
+    if platform == EGL.PLATFORM_DEVICE_EXT:
+        check(native in (0, id(DEVICE)), Error.BAD_PARAMETER, "not a device of gallette's")
+        native = 0
+    if platform == EGL.PLATFORM_SURFACELESS_MESA:
+        native = 0
+    found = _DISPLAYS.get((platform, native))
+    if found is None:
+        found = _DISPLAYS[platform, native] = Display(platform, native)
+        _BY_HANDLE[id(found)] = found
+    return id(found)
+
+
+def display_of(handle: int, initialized: bool = True) -> Display:
+    """The display of a handle, which must be initialised for most calls."""
+    found = _BY_HANDLE.get(handle)
+    if found is None:
+        check(False, Error.BAD_DISPLAY, f"{handle:#x} is not a display")
+    assert found is not None
+    if initialized:
+        check(found.initialized, Error.NOT_INITIALIZED, "the display is not initialised")
+    return found
+
+
+def attributes(pointer: int, wide: bool = False) -> dict[int, int]:
+    """A list of attributes and values that ends with EGL_NONE."""
+    import ctypes
+
+    found: dict[int, int] = {}
+    if not pointer:
+        return found
+    kind: Any = ctypes.c_ssize_t if wide else ctypes.c_int32
+    items = ctypes.cast(pointer, ctypes.POINTER(kind))
+    index = 0
+    while items[index] != EGL.NONE:
+        found[int(items[index])] = int(items[index + 1])
+        index += 2
+    return found

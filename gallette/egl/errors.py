@@ -1,0 +1,35 @@
+"""EGL errors: raised in Python, kept per thread, asked for by eglGetError."""
+
+from __future__ import annotations
+
+from _thread import get_ident
+
+from gallette.compiler.errors import GalletteError
+from gallette.egl.constants import Error
+
+__all__ = ["EglError", "check", "last_error", "set_error"]
+
+_LAST: dict[int, int] = {}
+
+
+class EglError(GalletteError):
+    """A call that EGL refuses with an error code."""
+
+    def __init__(self, code: Error, text: str):
+        super().__init__(f"EGL_{code.name}: {text}")
+        self.code = code
+
+
+def check(condition: object, code: Error, text: str) -> None:
+    """Refuse a call unless the condition holds."""
+    if not condition:
+        raise EglError(code, text)
+
+
+def set_error(code: int) -> None:
+    _LAST[get_ident()] = code
+
+
+def last_error() -> int:
+    """The calling thread's error, forgotten once it was told."""
+    return _LAST.pop(get_ident(), int(Error.SUCCESS))

@@ -1,0 +1,64 @@
+"""EGL images: a level of a texture, or a renderbuffer, that other textures can have as theirs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gallette.egl.constants import EGL, Error
+from gallette.egl.errors import check
+from gallette.pipe.resource import Resource
+from gallette.state_tracker.texturing.texture_formats import InternalFormat
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.context import Context
+    from gallette.state_tracker.targets.renderbuffers import Renderbuffer
+
+__all__ = ["Image", "source_of", "texture_from_buffer"]
+
+
+class Image:
+    """The storage of one image, kept alive for as long as the EGL image is."""
+
+    def __init__(self, source: tuple[Resource, int, int, InternalFormat]):
+        resource, self.level, self.layer, self.info = source
+        self.resource = resource.ref()
+
+    def release(self) -> None:
+        self.resource.unref()
+
+
+def source_of(
+    gl: Context, target: int, name: int, given: dict[int, int]
+) -> tuple[Resource, int, int, InternalFormat]:
+    """Resource, level, layer and format of what an image is made from."""
+    level = given.get(EGL.GL_TEXTURE_LEVEL, 0)
+    if target == EGL.GL_RENDERBUFFER:
+        buffer: Renderbuffer | None = gl.renderbuffers.names.get(name)
+        ok = buffer is not None and buffer.resource is not None
+        check(ok, Error.BAD_PARAMETER, f"{name} is not a renderbuffer with storage")
+        assert buffer is not None and buffer.resource is not None
+        return buffer.resource, 0, 0, buffer.info
+    face = target - EGL.GL_TEXTURE_CUBE_MAP_POSITIVE_X
+    known = target in (EGL.GL_TEXTURE_2D, EGL.GL_TEXTURE_3D) or 0 <= face < 6
+    check(known, Error.BAD_PARAMETER, f"0x{target:04X} is not a source of images")
+    texture: Any = gl.textures.names.get(name)
+    check(texture is not None, Error.BAD_PARAMETER, f"{name} is not a texture")
+    texture.finalize()
+    face = face if 0 <= face < 6 and texture.target.faces == 6 else 0
+    found, image = texture.storage(face, level), texture.image(face, level)
+    if found is None or image is None:
+        check(False, Error.BAD_MATCH if level else Error.BAD_PARAMETER, "no image at that level")
+    layer = given.get(EGL.GL_TEXTURE_ZOFFSET, 0) if target == EGL.GL_TEXTURE_3D else found[2]
+    return found[0], found[1], layer, image.info
+
+
+def texture_from_buffer(gl: Context, buffer: Renderbuffer | None) -> Any:
+    """Copy a surface's colours into the texture bound to GL_TEXTURE_2D."""
+    from gallette.state_tracker.entry_points.enums import GL
+
+    if buffer is None:
+        return None
+    gl.copy_tex_image2d(
+        GL.TEXTURE_2D, 0, buffer.internal_format, 0, 0, buffer.width, buffer.height, 0
+    )
+    return buffer

@@ -1,0 +1,167 @@
+"""Which shared libraries there are, and writing them where programs find them.
+
+They are files in a cache folder whose name says what they were made from, so that other versions of
+gallette or Python have others. Writing is atomic: a hundred processes may start at once.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import os
+import platform
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+
+from gallette.compiler.errors import GalletteError
+from gallette.egl.elf import shared_library
+from gallette.egl.machine import ARCHITECTURES
+
+__all__ = ["folder", "implemented", "vendor_file"]
+
+PYTHON_FUNCTIONS = (
+    "Py_IsInitialized", "Py_SetProgramName", "Py_InitializeEx", "PyGILState_Ensure",
+    "PyGILState_Release", "PyRun_SimpleStringFlags", "PyEval_SaveThread",
+)  # fmt: skip
+VENDOR_LIBRARY = "libgallette_egl.so.0"
+_PYTHON = """
+import sys
+if not hasattr(sys, "argv"): sys.argv = [""]
+if {root!r} not in sys.path: sys.path.append({root!r})
+try:
+    from gallette.egl.boot import attach
+    attach({path!r}, {names!r})
+except BaseException:
+    import traceback
+    print("gallette: the OpenGL library cannot start", file=sys.stderr)
+    traceback.print_exc()
+"""
+
+
+def _root() -> str:
+    """The folder that has `gallette` in it."""
+    return str(Path(__file__).resolve().parents[2])
+
+
+@functools.cache
+def implemented() -> frozenset[str]:
+    """Names of the OpenGL functions that gallette has."""
+    import gallette.state_tracker.context  # noqa: F401  (registers them)
+    from gallette.state_tracker.entry_points.functions import FUNCTIONS
+    from gallette.state_tracker.entry_points.registry import implementation
+
+    return frozenset("gl" + n for n in FUNCTIONS if implementation(FUNCTIONS[n]) is not None)
+
+
+def _gl_names() -> list[str]:
+    from gallette.state_tracker.entry_points.functions import FUNCTIONS
+
+    return ["gl" + name for name in FUNCTIONS]
+
+
+def _exports() -> dict[str, list[str]]:
+    """File name -> exported functions."""
+    import gallette.egl.functions
+    import gallette.egl.osmesa
+    import gallette.egl.sync  # noqa: F401
+    from gallette.egl.registry import c_names
+
+    gl, egl, osmesa = _gl_names(), c_names("egl"), c_names("OSMesa")
+    return {
+        VENDOR_LIBRARY: ["__egl_Main", *gl],
+        "libEGL.so.1": egl,
+        "libGL.so.1": gl,
+        "libOpenGL.so.0": gl,
+        "libGLESv2.so.2": gl,
+        "libGLESv1_CM.so.1": gl,
+        "libOSMesa.so.8": [*osmesa, *gl],
+    }
+
+
+def libpython() -> str:
+    """Where the interpreter's shared library is; an error where Python was built without."""
+    name = f"libpython{sys.version_info.major}.{sys.version_info.minor}.so.1.0"
+    places = [
+        sysconfig.get_config_var("LIBDIR"),
+        f"/usr/lib/{sysconfig.get_config_var('MULTIARCH')}",
+    ]
+    for place in [*places, sys.prefix + "/lib", sys.base_prefix + "/lib", "/usr/lib", "/usr/lib64"]:
+        found = Path(place or "/nowhere", name)
+        if found.is_file():
+            return str(found)
+    raise GalletteError(
+        f"gallette cannot serve C programs: this Python has no shared library ({name}); "
+        "on Debian: apt-get install libpython3-dev"
+    )
+
+
+def _texts(path: str, names: list[str], python_library: str) -> dict[str, bytes]:
+    texts = {n: n.encode() + b"\0" for n in PYTHON_FUNCTIONS}
+    run = _PYTHON.format(root=_root(), path=path, names=" ".join(names))
+    texts["python"] = run.encode() + b"\0"
+    texts["libpython"] = os.fsencode(python_library) + b"\0"
+    texts["program"] = (sys.executable + "\0").encode("utf-32-le")
+    texts["failed"] = f"gallette: cannot load {python_library}\n".encode()
+    return texts
+
+
+@functools.cache
+def folder() -> Path:
+    """The folder with all libraries, written if it is not there."""
+    architecture = platform.machine()
+    if sys.platform != "linux" or architecture not in ARCHITECTURES:
+        raise GalletteError(
+            f"gallette's OpenGL libraries exist for Linux on {' and '.join(ARCHITECTURES)}, "
+            f"not for {sys.platform} on {architecture}"
+        )
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    exports = _exports()
+    try:
+        python_library = libpython()
+    except GalletteError:
+        python_library = "libpython-is-missing.so"  # still good inside Python
+    made_from = hashlib.sha256(
+        repr((exports, sys.executable, python_library, _root(), architecture)).encode()
+    )
+    for module in ("elf.py", "machine.py", "libraries.py"):
+        made_from.update(Path(__file__).with_name(module).read_bytes())
+    name = f"gallette/egl-{made_from.hexdigest()[:16]}"
+    for place in (home, os.path.join(tempfile.gettempdir(), f"gallette-{os.getuid()}")):
+        try:
+            return _write(Path(place, name), exports, python_library, architecture)
+        except OSError:
+            continue
+    raise GalletteError("gallette finds no folder to write its OpenGL libraries to")
+
+
+def _write(
+    place: Path, exports: dict[str, list[str]], python_library: str, architecture: str
+) -> Path:
+    if (place / "50_gallette.json").is_file():
+        return place
+    place.mkdir(parents=True, exist_ok=True)
+    for file, names in exports.items():
+        texts = _texts(str(place / file), names, python_library)
+        _put(place / file, shared_library(architecture, file, names, texts))
+        link = place / (file.partition(".so")[0] + ".so")
+        if not link.exists():
+            link.symlink_to(file)
+    icd = {"file_format_version": "1.0.0", "ICD": {"library_path": str(place / VENDOR_LIBRARY)}}
+    _put(place / "50_gallette.json", json.dumps(icd, indent=4).encode())
+    return place
+
+
+def _put(path: Path, content: bytes) -> None:
+    handle, temporary = tempfile.mkstemp(dir=path.parent)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
+    os.chmod(temporary, 0o755)
+    os.replace(temporary, path)
+
+
+def vendor_file() -> Path:
+    """What `__EGL_VENDOR_LIBRARY_FILENAMES` wants."""
+    return folder() / "50_gallette.json"

@@ -1,0 +1,112 @@
+"""Python functions as C functions: EGL's own, OSMesa's, and what glvnd asks a vendor for.
+
+`@c_function("pip:i")` above `def eglSomething(...)` says how C sees it: a letter per parameter,
+a colon, the result. Pointers and handles arrive as numbers, 0 for none. An `EglError` becomes the
+thread's EGL error and the result 0; nothing else may escape either.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import traceback
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from gallette.compiler.errors import GalletteError
+from gallette.egl.constants import Error
+from gallette.egl.errors import EglError, last_error, set_error
+
+__all__ = ["c_address", "c_function", "c_names", "c_pointer", "prototype"]
+
+_LETTERS: dict[str, Any] = {
+    "p": ctypes.c_void_p,
+    "i": ctypes.c_int32,
+    "u": ctypes.c_uint32,
+    "b": ctypes.c_uint8,
+    "a": ctypes.c_ssize_t,  # EGLAttrib
+    "t": ctypes.c_uint64,  # EGLTime
+    "v": None,
+}
+F = TypeVar("F", bound=Callable[..., Any])
+_FUNCTIONS: dict[str, tuple[Callable[..., Any], str]] = {}
+_POINTERS: dict[str, Any] = {}
+_REPORTED: set[str] = set()
+
+
+def c_function(signature: str, *aliases: str, quiet: bool = False) -> Callable[[F], F]:
+    """Export the function to C under its name and the aliases.
+
+    `quiet` functions leave the thread's last error alone.
+    """
+
+    def mark(function: F) -> F:
+        guarded = _guard(function, signature, quiet)
+        for name in (function.__name__, *aliases):
+            _FUNCTIONS[name] = (guarded, signature)
+        return function
+
+    return mark
+
+
+def _guard(function: Callable[..., Any], signature: str, quiet: bool) -> Callable[..., Any]:
+    nothing = None if signature.endswith(":v") else 0
+
+    def call(*args: Any) -> Any:
+        try:
+            if None in args:
+                args = tuple(0 if a is None else a for a in args)
+            if not quiet:
+                last_error()
+            answer = function(*args)
+            return None if nothing is None else answer or 0
+        except EglError as error:
+            set_error(error.code)
+        except MemoryError:
+            set_error(Error.BAD_ALLOC)
+        except BaseException as error:
+            set_error(Error.BAD_ALLOC)
+            _report(function.__name__, error)
+        return nothing
+
+    call.__name__ = function.__name__
+    return call
+
+
+def _report(name: str, error: BaseException) -> None:
+    """Once per function: what could not be told to C."""
+    if name in _REPORTED:
+        return
+    _REPORTED.add(name)
+    if isinstance(error, GalletteError):
+        print(f"gallette: {name}: {error}", file=sys.stderr)
+    else:
+        print(f"gallette: bug in {name}:", file=sys.stderr)
+        traceback.print_exception(error, file=sys.stderr)
+
+
+def c_names(prefix: str = "") -> list[str]:
+    """The names of all exported functions that begin so."""
+    return sorted(n for n in _FUNCTIONS if n.startswith(prefix))
+
+
+def c_address(name: str) -> int:
+    """The C function of that name, made when first asked for; 0 if there is none."""
+    pointer = _POINTERS.get(name)
+    if pointer is None:
+        if name not in _FUNCTIONS:
+            return 0
+        function, signature = _FUNCTIONS[name]
+        pointer = _POINTERS[name] = c_pointer(signature, function)
+    return ctypes.cast(pointer, ctypes.c_void_p).value or 0
+
+
+def c_pointer(signature: str, function: Callable[..., Any]) -> Any:
+    """A ctypes function pointer; the caller keeps it alive."""
+    return prototype(signature)(function)
+
+
+def prototype(signature: str) -> Any:
+    """The ctypes type of a function pointer."""
+    letters, _, result = signature.partition(":")
+    return ctypes.CFUNCTYPE(_LETTERS[result], *[_LETTERS[letter] for letter in letters])

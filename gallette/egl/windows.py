@@ -1,0 +1,37 @@
+"""Windows to present on. Where there is no window system, opening one fails as EGL says."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from gallette.egl.constants import Error
+from gallette.egl.errors import EglError
+
+__all__ = ["Window", "WindowSystem", "connect"]
+
+
+class Window(Protocol):
+    """Something that shows pixels."""
+
+    native: int
+
+    def size(self) -> tuple[int, int]: ...
+    def present(self, pixels: Any) -> None: ...
+    def close(self) -> None: ...
+
+
+class WindowSystem(Protocol):
+    """A connection to a window system."""
+
+    def visuals(self) -> dict[tuple[int, ...], tuple[int, int]]: ...
+    def open(self, native: int) -> Window | None: ...
+    def close(self) -> None: ...
+
+
+def connect(native: int) -> WindowSystem:
+    """A connection of our own to the X server that `DISPLAY` (or an X Display) names."""
+    try:
+        from gallette.egl.x11 import X11
+    except ImportError as error:
+        raise EglError(Error.NOT_INITIALIZED, f"X11 needs python-xlib ({error})") from error
+    return X11(native)

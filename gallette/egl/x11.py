@@ -1,0 +1,124 @@
+"""Windows of an X server, through python-xlib: sizes are asked for, pictures are put.
+
+gallette opens a connection of its own: window numbers mean the same in every connection to a
+server. Pictures go as PutImage requests in stripes below the server's limit for one request.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from Xlib import X
+from Xlib import display as xdisplay
+from Xlib import error as xerror
+
+from gallette.egl.constants import Error
+from gallette.egl.errors import EglError
+
+__all__ = ["X11"]
+
+_TRUE_COLOR = 4
+
+
+def _name(native: int) -> str | None:
+    """The server's name, out of the client's own Display where it has one."""
+    if not native:
+        return None
+    try:
+        xlib = ctypes.CDLL("libX11.so.6")
+    except OSError:
+        return None
+    xlib.XDisplayString.restype, xlib.XDisplayString.argtypes = ctypes.c_char_p, [ctypes.c_void_p]
+    name: bytes = xlib.XDisplayString(native)
+    return name.decode() if name else None
+
+
+class X11:
+    """A connection to an X server."""
+
+    def __init__(self, native: int):
+        try:
+            self.display: Any = xdisplay.Display(_name(native))
+        except (xerror.DisplayError, OSError) as error:
+            raise EglError(Error.NOT_INITIALIZED, f"no X server: {error}") from error
+        self.screen: Any = self.display.screen()
+
+    def visuals(self) -> dict[tuple[int, ...], tuple[int, int]]:
+        """Red, green, blue, alpha bits -> a visual's number and class."""
+        found: dict[tuple[int, ...], tuple[int, int]] = {}
+        root = (self.screen.root_visual, _TRUE_COLOR)
+        for depth in self.screen.allowed_depths:
+            for visual in depth["visuals"]:
+                if visual["visual_class"] != _TRUE_COLOR:
+                    continue
+                bits = [int(visual[f"{c}_mask"]).bit_count() for c in ("red", "green", "blue")]
+                alpha = depth["depth"] - sum(bits)
+                found.setdefault((*bits, alpha), (visual["visual_id"], _TRUE_COLOR))
+        opaque = found.get((8, 8, 8, 0))
+        if opaque is not None:  # windows of the root's visual may have alpha nobody sees
+            if self.screen.root_depth == 24:
+                found[8, 8, 8, 0] = root
+            found.setdefault((8, 8, 8, 8), found[8, 8, 8, 0])
+            found[8, 8, 8, 8] = found[8, 8, 8, 0]
+        return found
+
+    def open(self, native: int) -> XWindow | None:
+        """A window or pixmap by its number; None if the server knows none such."""
+        if not 0 < native < 1 << 32:
+            return None
+        window = XWindow(self, native)
+        try:
+            window.size()
+        except EglError:
+            return None
+        return window
+
+    def close(self) -> None:
+        self.display.close()
+
+
+class XWindow:
+    """One window or pixmap."""
+
+    def __init__(self, server: X11, native: int):
+        self.server, self.native = server, native
+        self.drawable: Any = server.display.create_resource_object("drawable", native)
+        self.depth = server.screen.root_depth
+        self._context: Any = None
+
+    def size(self) -> tuple[int, int]:
+        try:
+            geometry = self.drawable.get_geometry()
+        except (xerror.XError, xerror.ConnectionClosedError) as error:
+            raise EglError(Error.BAD_NATIVE_WINDOW, str(error)) from error
+        self.depth = geometry.depth
+        return geometry.width, geometry.height
+
+    def present(self, pixels: npt.NDArray[np.uint8]) -> None:
+        """Show RGBA bytes, top row first."""
+        height, width = pixels.shape[:2]
+        if self._context is None:
+            self._context = self.drawable.create_gc()
+        if self.depth in (24, 32):
+            packed: npt.NDArray[Any] = np.ascontiguousarray(pixels[..., [2, 1, 0, 3]])
+            each = 4
+        else:
+            wide = pixels.astype(np.uint16)
+            words = (wide[..., 0] >> 3) << 11 | (wide[..., 1] >> 2) << 5 | wide[..., 2] >> 3
+            packed, each = np.pad(words, ((0, 0), (0, width & 1))), 2
+        limit = self.server.display.info.max_request_length * 4 - 64
+        rows = max(1, limit // max(1, packed.shape[1] * each))
+        for top in range(0, height, rows):
+            part = packed[top : top + rows]
+            self.drawable.put_image(
+                self._context, 0, top, width, len(part), X.ZPixmap, self.depth, 0, part.tobytes()
+            )
+        self.server.display.sync()
+
+    def close(self) -> None:
+        if self._context is not None:
+            self._context.free()
+            self._context = None

@@ -1,0 +1,136 @@
+/* A C program that knows nothing of Python: it opens libEGL and draws. The argument says what. */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef void *P;
+static P lib;
+static P (*get_proc)(const char *);
+static P (*get_display)(unsigned, P, const long *);
+static int (*initialize)(P, int *, int *), (*terminate)(P), (*bind_api)(unsigned);
+static int (*choose)(P, const int *, P *, int, int *);
+static P (*create_context)(P, P, P, const int *), (*create_pbuffer)(P, P, const int *);
+static int (*make_current)(P, P, P, P), (*egl_error)(void);
+static int (*destroy_context)(P, P), (*destroy_surface)(P, P);
+static void (*clear_color)(float, float, float, float), (*clear)(unsigned), (*flush)(void);
+static void (*read_pixels)(int, int, int, int, unsigned, unsigned, P), (*depth_func)(unsigned);
+static unsigned (*gl_error)(void);
+static const char *(*get_string)(unsigned);
+static P display, config;
+
+static P need(const char *name) {
+    P found = dlsym(lib, name);
+    if (!found) { printf("no %s\n", name); exit(2); }
+    return found;
+}
+
+static void start(void) {
+    int count = 0, wanted[] = {0x3033, 1, 0x3040, 8, 0x3024, 8, 0x3038};
+    lib = dlopen("libEGL.so.1", RTLD_NOW);
+    if (!lib) { puts(dlerror()); exit(2); }
+    get_proc = need("eglGetProcAddress"); get_display = need("eglGetPlatformDisplay");
+    initialize = need("eglInitialize"); terminate = need("eglTerminate");
+    bind_api = need("eglBindAPI"); choose = need("eglChooseConfig");
+    create_context = need("eglCreateContext"); create_pbuffer = need("eglCreatePbufferSurface");
+    make_current = need("eglMakeCurrent"); egl_error = need("eglGetError");
+    destroy_context = need("eglDestroyContext"); destroy_surface = need("eglDestroySurface");
+    clear_color = get_proc("glClearColor"); clear = get_proc("glClear");
+    flush = get_proc("glFlush"); read_pixels = get_proc("glReadPixels");
+    gl_error = get_proc("glGetError"); get_string = get_proc("glGetString");
+    depth_func = get_proc("glDepthFunc");
+    display = get_display(0x31DD, NULL, NULL);
+    if (!display || !initialize(display, NULL, NULL)) { printf("no display\n"); exit(2); }
+    bind_api(0x30A2);
+    choose(display, wanted, &config, 1, &count);
+    if (!count) { printf("no config\n"); exit(2); }
+}
+
+static P surface(void) {
+    int size[] = {0x3057, 8, 0x3056, 4, 0x3038};
+    return create_pbuffer(display, config, size);
+}
+
+static int red(void) {
+    unsigned char pixel[4] = {0};
+    read_pixels(7, 3, 1, 1, 0x1908, 0x1401, pixel);
+    return pixel[0];
+}
+
+static int draw(float value) {
+    clear_color(value, 0, 0, 1);
+    clear(0x4000);
+    return red();
+}
+
+static void *in_thread(void *argument) {
+    int number = (int)(long)argument;
+    bind_api(0x30A2);
+    P s = surface(), c = create_context(display, config, NULL, NULL);
+    long good = make_current(display, s, s, c);
+    for (int i = 0; i < 20; i++) good += draw(number / 51.0f * 10) == number * 50;
+    make_current(display, NULL, NULL, NULL);
+    return (void *)good;
+}
+
+int main(int argc, char **argv) {
+    const char *what = argc > 1 ? argv[1] : "draw";
+    start();
+    if (!strcmp(what, "unmade")) {  /* no context: calls do nothing */
+        clear_color(1, 0, 0, 1); clear(0x4000);
+        printf("%u\n", gl_error());
+        return 0;
+    }
+    P s = surface(), c = create_context(display, config, NULL, NULL);
+    if (!make_current(display, s, s, c)) { printf("error %x\n", egl_error()); return 1; }
+    if (!strcmp(what, "draw")) printf("%d %s\n", draw(0.2f), get_string(0x1F00));
+    if (!strcmp(what, "two")) {
+        P s2 = surface(), c2 = create_context(display, config, NULL, NULL);
+        int first = draw(0.2f);
+        make_current(display, s2, s2, c2);
+        int second = draw(0.4f);
+        make_current(display, s, s, c);
+        printf("%d %d %d\n", first, second, red());
+    }
+    if (!strcmp(what, "threads")) {
+        pthread_t threads[4];
+        long good = 0;
+        for (long i = 0; i < 4; i++) pthread_create(&threads[i], NULL, in_thread, (void *)(i + 1));
+        for (int i = 0; i < 4; i++) { P r; pthread_join(threads[i], &r); good += (long)r; }
+        printf("%ld %d\n", good, draw(0.2f));
+    }
+    if (!strcmp(what, "fork")) {
+        pid_t child = fork();
+        if (!child) _exit(draw(0.4f) == 102 ? 0 : 1);
+        int status; waitpid(child, &status, 0);
+        printf("%d %d\n", status, draw(0.2f));
+    }
+    if (!strcmp(what, "terminated")) {  /* handles that are gone */
+        terminate(display);
+        P c2 = create_context(display, config, NULL, NULL);
+        int error = egl_error();
+        int destroyed = destroy_surface(display, s), error2 = egl_error();
+        printf("%p %x %d %x %d\n", c2, error, destroyed, error2, draw(0.2f));
+        make_current(display, NULL, NULL, NULL);
+        draw(0.2f);
+    }
+    if (!strcmp(what, "errors")) {
+        depth_func(0x1234);
+        unsigned first = gl_error(), second = gl_error();
+        int bad = make_current(display, (P)0x1234, (P)0x1234, c), code = egl_error();
+        printf("%x %x %d %x %x\n", first, second, bad, code, egl_error());
+    }
+    if (!strcmp(what, "speed")) {
+        struct timespec a, b;
+        for (int i = 0; i < 100; i++) depth_func(0x0201);
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a);
+        for (int i = 0; i < 100000; i++) depth_func(0x0201);
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
+        printf("%.3f\n", ((b.tv_sec - a.tv_sec) * 1e9 + b.tv_nsec - a.tv_nsec) / 1e8);
+    }
+    return 0;
+}

@@ -1,0 +1,281 @@
+"""The shared libraries written by Python, in a process that runs Python already."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gallette.egl.elf import shared_library
+from gallette.egl.libraries import folder
+from gallette.egl.machine import ARCHITECTURES, assemble
+
+
+class Egl:
+    """Our libEGL.so.1 with a display that is initialised."""
+
+    def __init__(self) -> None:
+        self.lib = ctypes.CDLL(str(folder() / "libEGL.so.1"))
+        for name in ("eglGetPlatformDisplay", "eglCreatePbufferSurface", "eglCreateContext",
+                     "eglGetProcAddress", "eglGetCurrentContext", "eglCreateSync",
+                     "eglQueryString", "eglCreateImage"):  # fmt: skip
+            getattr(self.lib, name).restype = ctypes.c_void_p
+        self.display = ctypes.c_void_p(self.lib.eglGetPlatformDisplay(0x31DD, None, None))
+        assert self.lib.eglInitialize(self.display, None, None)
+        self.lib.eglBindAPI(0x30A2)
+
+    def ints(self, *values: int) -> Any:
+        return (ctypes.c_int * (len(values) + 1))(*values, 0x3038)
+
+    def choose(self, *wanted: int) -> list[int]:
+        found, count = (ctypes.c_void_p * 500)(), ctypes.c_int()
+        ok = self.lib.eglChooseConfig(
+            self.display, self.ints(*wanted), found, 500, ctypes.byref(count)
+        )
+        assert ok, hex(self.lib.eglGetError())
+        return [int(c or 0) for c in found[: count.value]]
+
+    def attribute(self, config: int, attribute: int) -> int:
+        value = ctypes.c_int()
+        assert self.lib.eglGetConfigAttrib(
+            self.display, ctypes.c_void_p(config), attribute, ctypes.byref(value)
+        )
+        return value.value
+
+    def context(self, *attributes: int, config: int = 0, share: Any = None) -> Any:
+        made = self.lib.eglCreateContext(
+            self.display, ctypes.c_void_p(config), share, self.ints(*attributes)
+        )
+        return ctypes.c_void_p(made) if made else None
+
+    def pbuffer(self, config: int, width: int, height: int) -> Any:
+        size = self.ints(0x3057, width, 0x3056, height)
+        made = self.lib.eglCreatePbufferSurface(self.display, ctypes.c_void_p(config), size)
+        return ctypes.c_void_p(made) if made else None
+
+    def current(self, context: Any, draw: Any = None, read: Any = None) -> bool:
+        read = read if read is not None else draw
+        return bool(self.lib.eglMakeCurrent(self.display, draw, read, context))
+
+    def gl(self, name: str, result: Any, *types: Any) -> Any:
+        address = self.lib.eglGetProcAddress(name.encode())
+        assert address, name
+        return ctypes.CFUNCTYPE(result, *types)(address)
+
+    def text(self, name: int) -> str:
+        return (self.gl("glGetString", ctypes.c_char_p, ctypes.c_uint)(name) or b"").decode()
+
+    def clear(self, red: float) -> None:
+        self.gl("glClearColor", None, *[ctypes.c_float] * 4)(red, 0.0, 0.0, 1.0)
+        self.gl("glClear", None, ctypes.c_uint)(0x4000)
+
+    def red(self) -> int:
+        pixel = (ctypes.c_ubyte * 4)()
+        ints = [ctypes.c_int] * 4
+        read = self.gl("glReadPixels", None, *ints, ctypes.c_uint, ctypes.c_uint, ctypes.c_void_p)
+        read(0, 0, 1, 1, 0x1908, 0x1401, pixel)
+        return int(pixel[0])
+
+
+@pytest.fixture
+def egl() -> Iterator[Egl]:
+    made = Egl()
+    yield made
+    made.current(None)
+    made.lib.eglTerminate(made.display)
+    made.lib.eglReleaseThread()
+
+
+VERSIONS = [
+    # (API, attributes) -> what GL_VERSION begins with
+    (0x30A2, (), "4."),
+    (0x30A2, (0x3098, 2, 0x30FB, 1), "4."),
+    (0x30A2, (0x3098, 3, 0x30FB, 3), "4."),
+    (0x30A2, (0x3098, 3, 0x30FB, 3, 0x30FD, 2), "4."),
+    (0x30A0, (0x3098, 2), "OpenGL ES 3."),
+    (0x30A0, (0x3098, 3, 0x30FB, 1), "OpenGL ES 3."),
+]
+
+
+@pytest.mark.parametrize(("api", "attributes", "version"), VERSIONS)
+def test_contexts_of_every_version(
+    egl: Egl, api: int, attributes: tuple[int, ...], version: str
+) -> None:
+    egl.lib.eglBindAPI(api)
+    context = egl.context(*attributes)
+    assert context and egl.current(context)
+    assert egl.text(0x1F02).startswith(version)
+
+
+REFUSED = [
+    ((0x3098, 9), 0x3009),  # no such version
+    ((0x3098, 3, 0x30FB, 2, 0x30FD, 3), 0x3009),  # two profiles
+    ((0x30FC, 0x80), 0x3004),  # unknown flags
+    ((0x1234, 1), 0x3004),  # no such attribute
+    ((0x31B3, 1, 0x31B0, 1), 0x3009),  # no errors and debugging
+]
+
+
+@pytest.mark.parametrize(("attributes", "error"), REFUSED)
+def test_contexts_that_cannot_be(egl: Egl, attributes: tuple[int, ...], error: int) -> None:
+    assert egl.context(*attributes) is None
+    assert egl.lib.eglGetError() == error
+
+
+def test_configs_come_in_the_order_of_the_specification(egl: Egl) -> None:
+    found = egl.choose(0x3024, 1, 0x3033, 1, 0x3040, 8)
+    sizes = [egl.attribute(c, 0x3020) for c in found if egl.attribute(c, 0x3339) == 0x333A]
+    # of those asked for with red bits, the deepest red first
+    reds = [egl.attribute(c, 0x3024) for c in found if egl.attribute(c, 0x3339) == 0x333A]
+    assert reds == sorted(reds, reverse=True) and len(set(sizes)) > 2
+    samples = [egl.attribute(c, 0x3031) for c in egl.choose(0x3033, 1, 0x3025, 24, 0x3024, 8)]
+    assert samples[0] == 0
+    with_depth = egl.choose(0x3033, 1, 0x3025, 24)
+    assert all(egl.attribute(c, 0x3025) >= 24 for c in with_depth)
+    assert egl.choose(0x3033, 1, 0x3031, 4) and not egl.choose(0x3033, 1, 0x3031, 1000)
+    assert not egl.choose(0x3033, 4)  # no windows without a window system
+
+
+def test_surfaces_have_the_formats_of_their_configs(egl: Egl) -> None:
+    context = egl.context()
+    (config, *_) = egl.choose(0x3033, 1, 0x3024, 5, 0x3023, 6, 0x3022, 5, 0x3021, 0, 0x3020, 16)
+    deep = [c for c in egl.choose(0x3033, 1, 0x3020, 16) if egl.attribute(c, 0x3020) == 16]
+    surface = egl.pbuffer(deep[0], 4, 4)
+    assert surface and egl.current(context, surface)
+    bits = ctypes.c_int()
+    get = egl.gl("glGetIntegerv", None, ctypes.c_uint, ctypes.c_void_p)
+    found = []
+    for name in (0x0D52, 0x0D53, 0x0D54, 0x0D55):
+        get(name, ctypes.addressof(bits))
+        found.append(bits.value)
+    assert found == [5, 6, 5, 0] and config
+
+
+def test_two_surfaces_and_reading_from_the_other(egl: Egl) -> None:
+    (config, *_) = egl.choose(0x3033, 1, 0x3024, 8)
+    first, second = egl.pbuffer(config, 4, 4), egl.pbuffer(config, 4, 4)
+    context = egl.context(config=config)
+    assert egl.current(context, first)
+    egl.clear(0.2)
+    assert egl.current(context, second)
+    egl.clear(0.4)
+    assert egl.red() == 102
+    assert egl.current(context, second, first)
+    assert egl.red() == 51
+    egl.clear(0.6)
+    assert egl.red() == 51
+    assert egl.current(context, second) and egl.red() == 153
+
+
+def test_what_is_destroyed_while_current_lives_until_it_is_not(egl: Egl) -> None:
+    (config, *_) = egl.choose(0x3033, 1, 0x3024, 8)
+    surface, context = egl.pbuffer(config, 4, 4), egl.context(config=config)
+    assert egl.current(context, surface)
+    assert egl.lib.eglDestroySurface(egl.display, surface)
+    assert egl.lib.eglDestroyContext(egl.display, context)
+    egl.clear(0.2)
+    assert egl.red() == 51
+    assert egl.current(None)
+    assert not egl.current(context)
+    assert egl.lib.eglGetError() == 0x3006
+
+
+def test_shared_contexts_see_each_others_buffers(egl: Egl) -> None:
+    first = egl.context()
+    second = egl.context(share=first)
+    stranger = egl.context()
+    name = ctypes.c_uint()
+    assert egl.current(first)
+    egl.gl("glGenBuffers", None, ctypes.c_int, ctypes.c_void_p)(1, ctypes.addressof(name))
+    egl.gl("glBindBuffer", None, ctypes.c_uint, ctypes.c_uint)(0x8892, name.value)
+    known = egl.gl("glIsBuffer", ctypes.c_ubyte, ctypes.c_uint)
+    seen = []
+    for context in (first, second, stranger):
+        assert egl.current(context)
+        seen.append(known(name.value))
+    assert seen == [1, 1, 0]
+
+
+def test_sync_objects(egl: Egl) -> None:
+    assert egl.lib.eglCreateSync(egl.display, 0x30F9, None) is None  # no context
+    assert egl.lib.eglGetError() == 0x3009
+    assert egl.current(egl.context())
+    sync = ctypes.c_void_p(egl.lib.eglCreateSync(egl.display, 0x30F9, None))
+    forever = ctypes.c_uint64((1 << 64) - 1)
+    assert egl.lib.eglClientWaitSync(egl.display, sync, 1, forever) == 0x30F6
+    assert egl.lib.eglDestroySync(egl.display, sync)
+    assert not egl.lib.eglDestroySync(egl.display, sync)
+    assert egl.lib.eglGetError() == 0x300C
+
+
+def test_known_and_unknown_functions(egl: Egl) -> None:
+    find = egl.lib.eglGetProcAddress
+    assert find(b"glDrawArrays") and find(b"eglSwapBuffers")
+    assert not find(b"glNothingOfTheKind") and not find(b"notEvenGL")
+
+
+def test_calls_after_python_ended_do_nothing() -> None:
+    """The libraries outlive the interpreter: exit handlers of C may still call them."""
+    script = (
+        "import ctypes\n"
+        "from gallette.egl.libraries import folder\n"
+        "lib = ctypes.CDLL(str(folder() / 'libEGL.so.1'))\n"
+        "libc = ctypes.CDLL(None)\n"
+        "assert lib.eglGetError() == 0x3000\n"
+        "libc.on_exit(lib.eglGetError, None)\n"
+        "libc.on_exit(lib.eglReleaseThread, None)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_processes_at_once_write_the_libraries_once(tmp_path: Path) -> None:
+    """Many processes, one cache folder: every one finds whole files."""
+    script = (
+        "import ctypes\n"
+        "from gallette.egl.libraries import folder\n"
+        "ctypes.CDLL(str(folder() / 'libGL.so.1'))\n"
+    )
+    env = dict(os.environ, XDG_CACHE_HOME=str(tmp_path))
+    running = [subprocess.Popen([sys.executable, "-c", script], env=env) for _ in range(6)]
+    assert [p.wait(timeout=120) for p in running] == [0] * 6
+    assert len(list((tmp_path / "gallette").iterdir())) == 1
+    assert not list((tmp_path / "gallette").rglob("tmp*"))
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+def test_code_is_the_same_size_wherever_it_lies(architecture: str) -> None:
+    first = assemble(architecture, 0, {}, 5)
+    moved = assemble(architecture, 0x12340, {}, 5)
+    assert len(first.data) == len(moved.data)
+    assert {k: v + 0x12340 for k, v in first.labels.items()} == moved.labels
+
+
+def test_a_library_exports_what_it_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "libx.so"
+    import platform
+
+    texts = dict.fromkeys(("libpython", "program", "python", "failed"), b"\0")
+    path.write_bytes(shared_library(platform.machine(), "libx.so", ["one", "two"], texts))
+    lib = ctypes.CDLL(str(path))
+    table = (ctypes.c_void_p * 4).in_dll(lib, "gallette_table")
+    answer = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int, ctypes.c_double)
+    double = answer(lambda n, x: n * x)
+    asked: list[int] = []
+
+    def resolve(index: int) -> int:
+        asked.append(index)
+        table[2 + index] = ctypes.cast(double, ctypes.c_void_p).value
+        return int(table[2 + index] or 0)
+
+    resolver = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_long)(resolve)
+    table[0] = ctypes.cast(resolver, ctypes.c_void_p).value
+    lib.two.restype, lib.two.argtypes = ctypes.c_double, [ctypes.c_int, ctypes.c_double]
+    assert [lib.two(3, 0.5), lib.two(4, 0.25)] == [1.5, 1.0]
+    assert asked == [1]
