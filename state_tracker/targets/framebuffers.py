@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gallette.pipe.enums import Bind, Target
+from gallette.pipe.formats import Format
 from gallette.pipe.resource import Resource
 from gallette.pipe.state import FramebufferState, Surface
 from gallette.state_tracker.dirty import Dirty
