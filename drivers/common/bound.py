@@ -63,14 +63,6 @@ class StageBindings:
     views: list[SamplerView | None] = field(default_factory=list)
     images: list[ImageView | None] = field(default_factory=list)
     buffers: list[ShaderBuffer | None] = field(default_factory=list)
-    resources: Any = None
-    """The `ShaderResources` built from the above; None when something changed."""
-    joined: Any = None
-    """A program joined with them (`draw.programs`); None when something changed."""
-
-    def changed(self) -> None:
-        """Forget what was built from the bindings."""
-        self.resources = self.joined = None
 
 
 @dataclass(slots=True)
@@ -94,6 +86,7 @@ class Bound:
     polygon_stipple: tuple[int, ...] = (0xFFFFFFFF,) * 32
     vertex_buffers: tuple[VertexBuffer | None, ...] = ()
     stream_targets: tuple[StreamOutputTarget | None, ...] = ()
+    counting_samples: int = 0  # occlusion queries that are running
 
 
 def store(slots: list[Slot | None], start: int, values: Sequence[Slot | None]) -> None:

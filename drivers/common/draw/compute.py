@@ -6,22 +6,18 @@ one chunk. Workgroups come in order, x fastest; so do the invocations of each.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir.modes import Stage
+from gallette.drivers.common.bound import Bound
 from gallette.drivers.common.lanes import Value
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.program import DriverShader
 from gallette.pipe.state import ComputeInfo
 
-from .programs import join
-
-if TYPE_CHECKING:
-    from gallette.drivers.common.context import HostContext
+from .programs import Joiner
 
 __all__ = ["GroupLanes", "launch"]
 
@@ -89,16 +85,16 @@ def _grid(info: ComputeInfo) -> tuple[int, int, int]:
     return x, y, z
 
 
-def launch(context: HostContext, info: ComputeInfo) -> None:
+def launch(bound: Bound, join: Joiner, info: ComputeInfo) -> None:
     """Run the bound compute shader over a grid of workgroups."""
-    shader: DriverShader | None = context.bound.shaders.get(Stage.COMPUTE)
+    shader: DriverShader | None = bound.shaders.get(Stage.COMPUTE)
     grid = _grid(info)
     total = grid[0] * grid[1] * grid[2]
     per_group = info.block[0] * info.block[1] * info.block[2]
     if shader is None or not total or not per_group:
         return
     compiled = shader.null.program
-    program = join(context.bound, Stage.COMPUTE, compiled).program
+    program = join.program(Stage.COMPUTE, compiled)
     step = max(1, compiled.facts.chunk_lanes // per_group)
     for first in range(0, total, step):
         groups = min(step, total - first)

@@ -6,8 +6,6 @@ of vertices with runs, one per strip, which goes through primitive assembly like
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
@@ -18,10 +16,7 @@ from gallette.drivers.common.vertex.assembly import Runs, assemble
 from gallette.drivers.common.vertex.vertices import Ints, VertexSet
 from gallette.pipe.enums import Primitive
 
-if TYPE_CHECKING:
-    from gallette.drivers.common.context import HostContext
-
-    from .state import DrawState
+from .state import DrawState
 
 __all__ = ["OUTPUT_MODES", "emitted_primitives"]
 
@@ -40,39 +35,34 @@ _INPUT_CORNERS = {
 
 
 def emitted_primitives(
-    context: HostContext,
-    derived: DrawState,
-    vertices: VertexSet,
-    corners: Ints,
-    identity: npt.NDArray[np.int32],
+    state: DrawState, vertices: VertexSet, corners: Ints, identity: npt.NDArray[np.int32]
 ) -> tuple[VertexSet, Ints, Ints, npt.NDArray[np.int32]]:
     """Run the geometry shader: (vertices, corners, provoking vertices, primitive numbers)."""
-    bound = context.bound
-    program, joined = derived.selection.geometry, derived.geometry
-    assert program is not None and joined is not None
-    info = bound.shaders[Stage.GEOMETRY].shader.info
-    first = bound.rasterizer.state.flatshade_first
+    selection = state.fixed.selection
+    program, info = selection.stages[Stage.GEOMETRY], selection.infos[Stage.GEOMETRY]
+    invocations = max(1, info.invocations)
     if corners.shape[1] != _INPUT_CORNERS.get(info.input_primitive):
         corners = corners[:0]
-    context.counters.gs_invocations += len(corners) * max(1, info.invocations)
+    state.counters.gs_invocations += len(corners) * invocations
     expanded = run_geometry(
         program,
-        joined,
+        state.programs[Stage.GEOMETRY],
         vertices.component,
         corners,
         identity,
-        max(1, info.invocations),
+        invocations,
         info.vertices_out,
     )
     new = VertexSet.from_outputs(
         expanded.count,
         {slot: list(values) for slot, values in expanded.outputs.items()},
-        bound.viewport,
+        state.fixed.viewport,
     )
     mode = OUTPUT_MODES[info.output_primitive or "triangle_strip"]
+    first = state.fixed.raster.state.flatshade_first
     assembled = assemble(mode, Runs(expanded.start, expanded.length), first)
     provoking = assembled.provoking
-    context.counters.gs_primitives += len(provoking)
+    state.counters.gs_primitives += len(provoking)
     numbers = np.arange(len(assembled.corners), dtype=np.int32)
     written = expanded.outputs.get(VaryingSlot.PRIMITIVE_ID)
     if written is not None and written[0] is not None:

@@ -1,21 +1,24 @@
 """The way of a draw: indices, vertices, primitives, fragments.
 
 draw            resolves indirect and stream-output counts, runs the rest per draw
-_Draw.run       indices -> unique vertices -> shader -> assembly -> capture -> rasterize
+run             indices -> unique vertices -> shader -> assembly -> capture -> rasterize
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.memory.resource import HostResource
+from gallette.drivers.common.output.engine import FragmentRun
 from gallette.drivers.common.program import Outputs
-from gallette.drivers.common.raster.primitives import Batch, rasterize
+from gallette.drivers.common.raster.primitives import Batch, RasterContext, rasterize
 from gallette.drivers.common.vertex.assembly import Runs, assemble, cut_runs
 from gallette.drivers.common.vertex.clip import clip_codes
 from gallette.drivers.common.vertex.corners import input_corners, patch_corners
@@ -25,12 +28,10 @@ from gallette.drivers.common.vertex.vertices import Ints, VertexSet
 from gallette.pipe.enums import PolygonMode, Primitive
 from gallette.pipe.state import DrawInfo
 
+from .finding import DrawStates
 from .geometry import emitted_primitives
-from .state import DrawState, draw_state
+from .state import DrawState
 from .tessellation import tessellated_primitives
-
-if TYPE_CHECKING:
-    from gallette.drivers.common.context import HostContext
 
 __all__ = ["draw", "run"]
 
@@ -38,25 +39,27 @@ _SPARSE = 4
 """Index ranges up to this many times the number of indices are shaded whole."""
 
 
-def draw(context: HostContext, info: DrawInfo) -> None:
+def draw(states: DrawStates, info: DrawInfo) -> None:
     """Execute a draw call. Infinities and NaNs are legitimate from here down."""
     with np.errstate(all="ignore"):
-        _resolved(context, info)
+        for single in _resolved(states, info):
+            if single.count > 0 and single.instance_count > 0:
+                state = states.of(single.mode)
+                if state is not None:
+                    run(state, single)
 
 
-def _resolved(context: HostContext, info: DrawInfo) -> None:
-    """Draw what an indirect or counted draw amounts to."""
+def _resolved(states: DrawStates, info: DrawInfo) -> Sequence[DrawInfo]:
+    """What an indirect or counted draw amounts to."""
     if info.indirect is not None:
-        for single in _indirect(info):
-            _draw(context, single)
-        return
+        return _indirect(info)
     target = info.count_from_stream_output
     if target is not None:
-        elements = context.bound.vertex_buffers
-        stride = next((b.stride for b in elements if b is not None and b.stride), 0)
+        buffers = states.bound.vertex_buffers
+        stride = next((b.stride for b in buffers if b is not None and b.stride), 0)
         count = target.written // stride if stride else 0
         info = replace(info, count=count, start=0, count_from_stream_output=None)
-    _draw(context, info)
+    return (info,)
 
 
 def _indirect(info: DrawInfo) -> list[DrawInfo]:
@@ -97,15 +100,7 @@ def _words(resource: Any, offset: int, count: int) -> npt.NDArray[np.uint32]:
     return padded.view(np.uint32)
 
 
-def _draw(context: HostContext, info: DrawInfo) -> None:
-    if info.count <= 0 or info.instance_count <= 0:
-        return
-    derived = draw_state(context, info.mode)
-    if derived is not None:
-        run(context, derived, info)
-
-
-def run(context: HostContext, derived: DrawState, info: DrawInfo, merged: bool = False) -> None:
+def run(draw: DrawState, info: DrawInfo, merged: bool = False) -> None:
     """Take a draw through the whole pipeline.
 
     If it is `merged` from several draws, its instances are those draws, and a primitive is
@@ -114,18 +109,19 @@ def run(context: HostContext, derived: DrawState, info: DrawInfo, merged: bool =
     stream, runs, source = _stream(info)
     if not len(stream) or not source.count:
         return
-    vertices = _shade(context, derived, source)
-    bound = context.bound
-    state = bound.rasterizer.state
+    vertices = _shade(draw, source)
+    fixed = draw.fixed
+    raster, stages = fixed.raster, fixed.selection.stages
+    state = raster.state
     edges = None
     if info.mode is Primitive.PATCHES:
         corners = stream[patch_corners(runs, info.vertices_per_patch)]
         provoking = corners[:, 0]
-    elif derived.geometry is not None:
+    elif Stage.GEOMETRY in stages:
         corners = stream[input_corners(info.mode, runs, state.flatshade_first)]
         provoking = corners[:, 0]
     else:
-        plain = info.mode is Primitive.QUADS and _needs_only_filling(derived, vertices)
+        plain = info.mode is Primitive.QUADS and _needs_only_filling(raster, vertices)
         assembled = assemble(info.mode, runs, state.flatshade_first, plain)
         corners = stream[assembled.corners]
         provoking = stream[assembled.provoking]
@@ -138,26 +134,26 @@ def run(context: HostContext, derived: DrawState, info: DrawInfo, merged: bool =
         provoking = np.tile(provoking, source.instances) + shift
         identity = instance.astype(np.int32) if merged else np.tile(identity, source.instances)
         edges = None if edges is None else np.tile(edges, source.instances)
-    counters = context.counters
+    counters = draw.counters
     counters.ia_vertices += info.count * info.instance_count
     counters.ia_primitives += len(corners)
     if info.mode is Primitive.PATCHES:
-        if derived.evaluation is None:
+        if Stage.TESS_EVAL not in stages:
             return
         vertices, corners, identity = tessellated_primitives(
-            context, derived, vertices, corners, identity, info.patch_levels
+            draw, vertices, corners, identity, info.patch_levels
         )
         provoking = corners[:, 0 if state.flatshade_first else -1]
-    if derived.geometry is not None:
+    if Stage.GEOMETRY in stages:
         vertices, corners, provoking, identity = emitted_primitives(
-            context, derived, vertices, corners, identity
+            draw, vertices, corners, identity
         )
-    if any(t is not None for t in bound.stream_targets) and derived.stream_output is not None:
-        capture(bound.stream_targets, derived.stream_output, context.counters, vertices, corners)
+    if any(t is not None for t in draw.targets) and fixed.stream_output is not None:
+        capture(draw.targets, fixed.stream_output, counters, vertices, corners)
     counters.primitives_generated += len(corners)
     if state.rasterizer_discard or not len(corners):
         return
-    engine = derived.engine
+    engine = fixed.engine
     if not engine.idle:
         batch = Batch(corners, provoking, identity, edges)
         if info.mode in _EDGE_FLAGGED and VaryingSlot.EDGE in vertices.varyings:
@@ -165,19 +161,19 @@ def run(context: HostContext, derived: DrawState, info: DrawInfo, merged: bool =
         if state.line_stipple_enable and info.mode in _CONNECTED:
             batch.resets = np.ones(len(corners), np.bool_)
             batch.resets[1:] = corners[1:, 0] != corners[:-1, 1]
-        rasterize(derived.raster, vertices, batch)
+        rasterize(raster, FragmentRun(engine, draw.fragment), vertices, batch)
         engine.finish()
 
 
-def _needs_only_filling(derived: DrawState, vertices: VertexSet) -> bool:
+def _needs_only_filling(raster: RasterContext, vertices: VertexSet) -> bool:
     """Polygons go to the rasterizer as they are: nothing to clip, outline, offset or stipple."""
-    state = derived.raster.state
+    state = raster.state
     return (
         state.fill_front is PolygonMode.FILL
         and state.fill_back is PolygonMode.FILL
         and not (state.offset_point or state.offset_line or state.offset_tri)
         and not (state.poly_stipple_enable or state.light_twoside)
-        and clip_codes(vertices, derived.raster.planes) is None
+        and clip_codes(vertices, raster.planes) is None
     )
 
 
@@ -249,25 +245,25 @@ def _indices(info: DrawInfo) -> npt.NDArray[Any]:
 # -- vertices ------------------------------------------------------------------------------------
 
 
-def _shade(context: HostContext, derived: DrawState, source: VertexSource) -> VertexSet:
+def _shade(draw: DrawState, source: VertexSource) -> VertexSet:
     """Run the vertex shader once per unique vertex and instance."""
-    bound = context.bound
     lanes = source.lanes
-    context.counters.vs_invocations += lanes
-    elements, buffers = bound.elements.state, bound.vertex_buffers
-    size = derived.vertex_facts.chunk_lanes
+    draw.counters.vs_invocations += lanes
+    elements, buffers = draw.elements, draw.buffers
+    program = draw.programs[Stage.VERTEX]
+    size = draw.fixed.selection.stages[Stage.VERTEX].facts.chunk_lanes
     if lanes <= size + size // 4:
         fetched = FetchedVertices(source, elements, buffers, 0, lanes)
-        outputs = derived.vertex.vertex(fetched)
+        outputs = program.vertex(fetched)
     else:
         parts = []
         for start in range(0, lanes, size):
             stop = min(start + size, lanes)
             fetched = FetchedVertices(source, elements, buffers, start, stop)
-            parts.append((derived.vertex.vertex(fetched), stop - start))
+            parts.append((program.vertex(fetched), stop - start))
         outputs = _joined(parts)
     return VertexSet.from_outputs(
-        lanes, {slot: list(values) for slot, values in outputs.items()}, bound.viewport
+        lanes, {slot: list(values) for slot, values in outputs.items()}, draw.fixed.viewport
     )
 
 

@@ -1,42 +1,36 @@
 """The programs of a draw: variants chosen by bound state, joined with bound resources.
 
-Selecting is cached twice: the variants by the identities of the state objects they depend on (in
-`HostContext.selections`), and a program's joining with its resources until a binding changes.
+Selecting is remembered twice: the variants by the identities of the state objects they depend on,
+and a program's joining with its resources until its stage's bindings change.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.errors import GalletteError
-from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.ir.info import ShaderInfo
 from gallette.drivers.common.bound import Bound, StageBindings
 from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.memory.resource import HostResource
+from gallette.drivers.common.output.engine import FragmentShader
 from gallette.drivers.common.program import BoundProgram, DriverShader, Program
 from gallette.drivers.common.storage import image_unit
 from gallette.drivers.common.texture import texture_unit
 from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
 from gallette.drivers.common.variants.merging import can_merge
-from gallette.drivers.common.variants.shader import ShaderObject
 from gallette.pipe.enums import Primitive
 from gallette.pipe.state import StreamOutputInfo
 
-if TYPE_CHECKING:
-    from gallette.compiler.nir.ir import Shader
-    from gallette.drivers.common.context import HostContext
-
 __all__ = [
     "ConstantTable",
-    "Joined",
+    "Joiner",
     "Selection",
-    "create_shader",
-    "join",
-    "merged_programs",
     "select",
 ]
 
@@ -48,38 +42,29 @@ ConstantTable = npt.NDArray[np.uint8] | None
 class Selection:
     """The variants that serve one combination of state."""
 
-    vertex: Program
+    stages: Mapping[Stage, Program]  # those before the rasterizer, in order
+    infos: Mapping[Stage, ShaderInfo]  # what their shaders declare
     fragment: Program | None
     flat_slots: frozenset[int]
     linear_slots: frozenset[int]
-    origin: tuple[tuple[DriverShader, VariantKey], ...]  # what they are variants of
+    stream_output: StreamOutputInfo | None
+    origin: tuple[tuple[DriverShader, VariantKey], ...]  # (vertex, fragment): variants of what
     mergeable: bool
-    control: Program | None = None
-    evaluation: Program | None = None
-    geometry: Program | None = None
 
     @property
     def last(self) -> Program:
         """The program whose outputs are rasterized."""
-        return self.geometry or self.evaluation or self.vertex
+        return list(self.stages.values())[-1]
 
 
-def create_shader(
-    context: HostContext, stage: Stage, shader: Shader, stream_output: StreamOutputInfo | None
-) -> DriverShader:
-    """A shader object; takes over one reference to `shader` whatever happens."""
-    if stage is Stage.KERNEL:
-        shader.unref()
-        raise GalletteError(f"this driver has no {stage.value} stage")
-    return ShaderObject(shader, context.screen.compiler, context.variant_log, stream_output)
-
-
+_MOST_SELECTIONS = 4096
 _MIDDLE = (Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
 
 
-def select(context: HostContext, primitive: Primitive) -> Selection | None:
-    """Variants for the bound state; None when no vertex shader is bound."""
-    bound = context.bound
+def select(
+    bound: Bound, primitive: Primitive, selections: dict[Any, Selection]
+) -> Selection | None:
+    """Variants for the bound state, remembered in `selections`; None without a vertex shader."""
     vertex: DriverShader | None = bound.shaders.get(Stage.VERTEX)
     if vertex is None:
         return None
@@ -99,13 +84,11 @@ def select(context: HostContext, primitive: Primitive) -> Selection | None:
         colormask != 0,
         tuple(samplers) if fragment is not None and fragment.reads.samplers else (),
     )
-    selection = context.selections.get(key)
+    selection = selections.get(key)
     if selection is None:
-        if len(context.selections) > 4096:
-            context.selections.clear()
-        selection = context.selections[key] = _select(
-            bound, vertex, middle, fragment, primitive, colormask
-        )
+        if len(selections) >= _MOST_SELECTIONS:
+            selections.clear()
+        selection = selections[key] = _select(bound, vertex, middle, fragment, primitive, colormask)
     return selection
 
 
@@ -147,76 +130,81 @@ def _select(
         origin.append((fragment, key))
     inputs = program.facts.inputs if program is not None else frozenset()
     # With stream output every varying has a reader, whatever the fragment stage does.
-    _, evaluation, geometry = middle
-    last = geometry or evaluation or vertex
+    before = [shader for shader in (vertex, *middle) if shader is not None]
+    last = next(s for s in (middle[2], middle[1], vertex) if s is not None)
     unread = not inputs and last.stream_output is None
     chosen = VertexKey.of(last.reads, rasterizer, depth_only=unread)
-    programs = [
-        None if each is None else each.variant_for(chosen if each is last else VertexKey()).program
-        for each in middle
-    ]
-    if last is not vertex:
-        chosen = VertexKey()
-    origin.insert(0, (vertex, chosen))
+    keys = {shader: chosen if shader is last else VertexKey() for shader in before}
+    origin.insert(0, (vertex, keys[vertex]))
     return Selection(
-        vertex=vertex.variant_for(chosen).program,
+        stages={s.stage: s.variant_for(key).program for s, key in keys.items()},
+        infos={s.stage: s.shader.info for s in before},
         fragment=program,
         flat_slots=frozenset(use.slot for use in inputs if use.mode == "flat"),
         linear_slots=frozenset(use.slot for use in inputs if use.mode == "noperspective"),
+        stream_output=last.stream_output,
         origin=tuple(origin),
         mergeable=last is vertex
         and all(can_merge(shader.variant_for(key).shader) for shader, key in origin),
-        control=programs[0],
-        evaluation=programs[1],
-        geometry=programs[2],
     )
-
-
-def merged_programs(
-    bound: Bound, selection: Selection, tables: dict[Stage, ConstantTable]
-) -> list[BoundProgram]:
-    """The programs (vertex, fragment) that run many draws at once, with their constants."""
-    programs: list[BoundProgram] = []
-    for shader, key in selection.origin:
-        stage = shader.stage
-        table = tables[stage]
-        row = 0 if table is None else table.shape[1]
-        if row:
-            compiled = shader.variant_for(replace(key, merged=row)).program
-        else:
-            compiled = shader.variant_for(key).program
-        bindings = bound.stages[stage]
-        resources = bindings.resources = bindings.resources or _resources(bound, bindings)
-        if table is not None:
-            constants = [table.reshape(-1), *resources.constants[1:]]
-            resources = replace(resources, constants=constants)
-        programs.append(compiled.bind(resources))
-    return programs
 
 
 # -- resources -----------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class Joined:
-    """A program joined with the resources that were bound when it was."""
+class Joiner:
+    """Programs joined with what is bound to their stage, kept until that is forgotten."""
 
-    compiled: Program
-    program: BoundProgram
-    quads: bool
+    __slots__ = ("_bound", "_joined", "_resources")
 
+    def __init__(self, bound: Bound) -> None:
+        self._bound = bound
+        self._resources: dict[Stage, ShaderResources] = {}
+        self._joined: dict[Stage, tuple[Program, FragmentShader]] = {}
 
-def join(bound: Bound, stage: Stage, compiled: Program) -> Joined:
-    """The program with the resources bound to its stage (kept while neither changes)."""
-    bindings = bound.stages[stage]
-    joined: Joined | None = bindings.joined
-    if joined is None or joined.compiled is not compiled:
-        resources = bindings.resources
-        if resources is None:
-            resources = bindings.resources = _resources(bound, bindings)
-        quads = stage is Stage.FRAGMENT and compiled.needs_quads(resources)
-        joined = bindings.joined = Joined(compiled, compiled.bind(resources), quads)
-    return joined
+    def forget(self, stage: Stage) -> None:
+        """What the stage can reach has changed."""
+        self._resources.pop(stage, None)
+        self._joined.pop(stage, None)
+
+    def resources(self, stage: Stage) -> ShaderResources:
+        """What a stage can reach."""
+        found = self._resources.get(stage)
+        if found is None:
+            found = self._resources[stage] = _resources(self._bound, self._bound.stages[stage])
+        return found
+
+    def join(self, stage: Stage, compiled: Program) -> FragmentShader:
+        """The program with the resources bound to its stage."""
+        found = self._joined.get(stage)
+        if found is None or found[0] is not compiled:
+            resources = self.resources(stage)
+            quads = stage is Stage.FRAGMENT and compiled.needs_quads(resources)
+            joined = FragmentShader(compiled.bind(resources), quads)
+            found = self._joined[stage] = compiled, joined
+        return found[1]
+
+    def program(self, stage: Stage, compiled: Program) -> BoundProgram:
+        """The same for stages whose lanes never come in quads."""
+        program = self.join(stage, compiled).program
+        assert program is not None
+        return program
+
+    def merged(
+        self, selection: Selection, tables: dict[Stage, ConstantTable]
+    ) -> list[BoundProgram]:
+        """The programs (vertex, fragment) that run many draws at once, with their constants."""
+        programs: list[BoundProgram] = []
+        for shader, key in selection.origin:
+            table = tables[shader.stage]
+            if table is not None:
+                key = replace(key, merged=table.shape[1])
+            resources = self.resources(shader.stage)
+            if table is not None:
+                constants = [table.reshape(-1), *resources.constants[1:]]
+                resources = replace(resources, constants=constants)
+            programs.append(shader.variant_for(key).program.bind(resources))
+        return programs
 
 
 def _resources(bound: Bound, bindings: StageBindings) -> ShaderResources:

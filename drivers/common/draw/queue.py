@@ -8,22 +8,18 @@ another state, a transfer or a query, makes the context `flush` the queue first.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.drivers.common.bound import ConstantBuffer, StageBindings
+from gallette.drivers.common.bound import ConstantBuffer
 from gallette.pipe.state import DrawInfo
 
+from .finding import DrawStates
 from .pipeline import draw, run
-from .programs import ConstantTable, merged_programs
-from .state import draw_state
+from .programs import ConstantTable
 
-if TYPE_CHECKING:
-    from gallette.drivers.common.context import HostContext
-
-__all__ = ["DrawQueue"]
+__all__ = ["MERGED_STAGES", "DrawQueue"]
 
 SMALL = 512
 """Draws of more vertices than this are executed at once."""
@@ -34,7 +30,9 @@ WORTH_MERGING = 24
 MOST = 4096
 """Draws that may wait."""
 
-_STAGES = (Stage.VERTEX, Stage.FRAGMENT)
+MERGED_STAGES = (Stage.VERTEX, Stage.FRAGMENT)
+"""The stages whose constant block 0 may differ between draws that wait."""
+
 _BETWEEN = (Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
 _Row = tuple[ConstantBuffer | None, ConstantBuffer | None]
 
@@ -42,10 +40,11 @@ _Row = tuple[ConstantBuffer | None, ConstantBuffer | None]
 class DrawQueue:
     """The draws of a context that wait: one description, and each draw's constants."""
 
-    __slots__ = ("_fragment", "_info", "_rows", "_vertex")
+    __slots__ = ("_fragment", "_info", "_rows", "_states", "_vertex")
 
-    def __init__(self, bindings: list[StageBindings]) -> None:
-        self._vertex, self._fragment = bindings
+    def __init__(self, states: DrawStates) -> None:
+        self._states = states
+        self._vertex, self._fragment = (states.bound.stages[stage] for stage in MERGED_STAGES)
         self._info: DrawInfo | None = None
         self._rows: list[_Row] = []
 
@@ -55,25 +54,28 @@ class DrawQueue:
         return first[0] if first else None, second[0] if second else None
 
     def _bind(self, row: _Row) -> None:
-        for bindings, block in zip((self._vertex, self._fragment), row, strict=True):
-            if bindings.constants and bindings.constants[0] is not block:
-                bindings.constants[0] = block
-                bindings.changed()
+        for stage, block in zip(MERGED_STAGES, row, strict=True):
+            constants = self._states.bound.stages[stage].constants
+            if constants and constants[0] is not block:
+                constants[0] = block
+                self._states.forget_stage(stage)
 
-    def submit(self, context: HostContext, info: DrawInfo) -> None:
+    def submit(self, info: DrawInfo) -> None:
         """Draw now or later."""
         if self._rows:
             if info == self._info and len(self._rows) < MOST:
                 self._rows.append(self._constants())
                 return
-            self.flush(context)
-        if _can_wait(context, info):
+            self.flush()
+        if _can_wait(self._states, info):
             self._info = info
             self._rows.append(self._constants())
+            if info.index_buffer is not None:
+                info.index_buffer.ref()
         else:
-            draw(context, info)
+            draw(self._states, info)
 
-    def flush(self, context: HostContext) -> None:
+    def flush(self) -> None:
         """Execute what waits, with the state that is still bound."""
         rows, info = self._rows, self._info
         if not rows:
@@ -83,18 +85,20 @@ class DrawQueue:
         now = self._constants()
         try:
             if len(rows) >= WORTH_MERGING:
-                _draw_many(context, info, rows)
+                _draw_many(self._states, info, rows)
             else:
                 for row in rows:
                     self._bind(row)
-                    draw(context, info)
+                    draw(self._states, info)
         finally:
             self._bind(now)
+            if info.index_buffer is not None:
+                info.index_buffer.unref()
 
 
-def _can_wait(context: HostContext, info: DrawInfo) -> bool:
+def _can_wait(states: DrawStates, info: DrawInfo) -> bool:
     """A small, plain draw whose programs can run for many draws at once."""
-    bound = context.bound
+    bound = states.bound
     plain = (
         info.count <= SMALL
         and info.instance_count == 1
@@ -106,25 +110,22 @@ def _can_wait(context: HostContext, info: DrawInfo) -> bool:
     )
     if not plain or any(element.instance_divisor for element in bound.elements.state):
         return False
-    derived = draw_state(context, info.mode)
+    state = states.of(info.mode)
     return (
-        derived is not None
-        and derived.selection.mergeable
+        state is not None
+        and state.fixed.selection.mergeable
         and not any(bound.shaders.get(stage) for stage in _BETWEEN)
     )
 
 
-def _draw_many(context: HostContext, info: DrawInfo, rows: list[_Row]) -> None:
-    derived = draw_state(context, info.mode)
-    if derived is None:
-        return
-    tables = {stage: _table([row[number] for row in rows]) for number, stage in enumerate(_STAGES)}
-    programs = merged_programs(context.bound, derived.selection, tables)
-    fragments = derived.engine.state
-    derived.vertex = programs[0]
-    fragments.program = programs[1] if len(programs) > 1 else None
-    with np.errstate(all="ignore"):
-        run(context, derived, replace(info, instance_count=len(rows)), merged=True)
+def _draw_many(states: DrawStates, info: DrawInfo, rows: list[_Row]) -> None:
+    tables = {
+        stage: _table([row[number] for row in rows]) for number, stage in enumerate(MERGED_STAGES)
+    }
+    state = states.merged(info.mode, tables)
+    if state is not None:
+        with np.errstate(all="ignore"):
+            run(state, replace(info, instance_count=len(rows)), merged=True)
 
 
 def _table(blocks: list[ConstantBuffer | None]) -> ConstantTable:

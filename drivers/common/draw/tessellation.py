@@ -7,7 +7,7 @@ point of a patch's domain. Patches with equal levels are subdivided once.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,10 +20,7 @@ from gallette.drivers.common.program import Outputs
 from gallette.drivers.common.vertex.tessellator import subdivide
 from gallette.drivers.common.vertex.vertices import Ints, VertexSet
 
-if TYPE_CHECKING:
-    from gallette.drivers.common.context import HostContext
-
-    from .state import DrawState
+from .state import DrawState
 
 __all__ = ["DomainPoints", "Patches", "tessellated_primitives"]
 
@@ -128,15 +125,14 @@ def _looked_up(outputs: Outputs) -> _Varying:
 
 
 def _controlled(
-    context: HostContext,
-    derived: DrawState,
+    state: DrawState,
     vertices: VertexSet,
     corners: Ints,
     identity: npt.NDArray[np.int32],
     levels: tuple[float, ...],
 ) -> tuple[_Varying, Ints, Outputs]:
     """What the evaluation shader reads: (per-vertex values, corners, values of patches)."""
-    program = derived.control
+    program = state.programs.get(Stage.TESS_CTRL)
     if program is None:
         fixed = [np.asarray(level, np.float32) for level in levels]
         patch: Outputs = {
@@ -144,7 +140,7 @@ def _controlled(
             VaryingSlot.TESS_LEVEL_INNER: [*fixed[4:6], None, None],
         }
         return vertices.component, corners, patch
-    size = max(1, context.bound.shaders[Stage.TESS_CTRL].shader.info.vertices_out)
+    size = max(1, state.fixed.selection.infos[Stage.TESS_CTRL].vertices_out)
     outputs, patches = program.control(Patches(vertices.component, corners, identity, size))
     count = len(corners)
     whole = {
@@ -182,19 +178,16 @@ def _level_table(patches: Outputs, slot: int, count: int, components: int) -> Ar
 
 
 def tessellated_primitives(
-    context: HostContext,
-    derived: DrawState,
+    state: DrawState,
     vertices: VertexSet,
     corners: Ints,
     identity: npt.NDArray[np.int32],
     levels: tuple[float, ...],
 ) -> tuple[VertexSet, Ints, npt.NDArray[np.int32]]:
     """Run both shaders and the tessellator: (vertices, corners, patch numbers)."""
-    bound = context.bound
-    program = derived.evaluation
-    assert program is not None
-    info = bound.shaders[Stage.TESS_EVAL].shader.info
-    varying, inputs, patches = _controlled(context, derived, vertices, corners, identity, levels)
+    selection = state.fixed.selection
+    program, info = state.programs[Stage.TESS_EVAL], selection.infos[Stage.TESS_EVAL]
+    varying, inputs, patches = _controlled(state, vertices, corners, identity, levels)
     count = len(corners)
     table = np.concatenate(
         (
@@ -236,7 +229,7 @@ def tessellated_primitives(
     owner = np.concatenate([mine for mine, _ in pieces])
     order = np.argsort(owner, kind="stable")
     primitives = np.concatenate([rows for _, rows in pieces])[order]
-    step = derived.selection.evaluation.facts.chunk_lanes if derived.selection.evaluation else total
+    step = selection.stages[Stage.TESS_EVAL].facts.chunk_lanes
     parts = []
     for start in range(0, total, step):
         chunk = slice(start, start + step)
@@ -244,6 +237,6 @@ def tessellated_primitives(
         parts.append((program.evaluate(lanes), lanes.count))
     outputs = _joined(parts)
     new = VertexSet.from_outputs(
-        total, {slot: list(values) for slot, values in outputs.items()}, bound.viewport
+        total, {slot: list(values) for slot, values in outputs.items()}, state.fixed.viewport
     )
     return new, primitives, identity[owner[order]]

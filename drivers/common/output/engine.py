@@ -41,7 +41,7 @@ from .color import ColorTarget, Prepared
 from .depth import DepthTarget, compare
 from .order import OPAQUE_FUNCS, Scratch, layers, visible
 
-__all__ = ["FragmentEngine", "FragmentState"]
+__all__ = ["FragmentEngine", "FragmentRun", "FragmentShader", "FragmentState"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -56,9 +56,17 @@ _MONOTONE = (CompareFunc.LESS, CompareFunc.LEQUAL, CompareFunc.GREATER, CompareF
 _EXACT = (*_MONOTONE, CompareFunc.EQUAL)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class FragmentShader:
+    """The fragment program joined with what it reads; of a draw without one, None."""
+
+    program: BoundProgram | None = None
+    quads: bool = False  # it must be run on whole 2x2 quads
+
+
+@dataclass(frozen=True, slots=True)
 class FragmentState:
-    """Everything the engine needs to know about a draw."""
+    """Everything the engine needs to know about draws, apart from what their shaders read."""
 
     width: int  # pixels are numbered in rows of this width
     plane: int  # and layers of this size
@@ -69,14 +77,24 @@ class FragmentState:
     references: tuple[int, int]
     facts: ProgramFacts | None
     counting: bool  # samples that pass must be counted exactly
-    program: BoundProgram | None = None  # this and `quads` follow what is bound, draw by draw
-    quads: bool = False
     depth_clamp: tuple[float, float] | None = None
     sample_mask: int = 0xFFFFFFFF
 
 
+@dataclass(frozen=True, slots=True)
+class FragmentRun:
+    """The fragments of one draw: an engine and the program to run (a `FragmentSink`)."""
+
+    engine: FragmentEngine
+    shader: FragmentShader
+
+    def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
+        """Run the fragments of some primitives."""
+        self.engine.draw(self.shader, spans, source, info)
+
+
 class FragmentEngine:
-    """Runs fragments of one draw; `draw` may be called for several batches, in order."""
+    """Runs fragments; `draw` may be called for several batches of a draw, in order."""
 
     def __init__(self, state: FragmentState, scratch: Scratch, counters: Counters) -> None:
         self.state = state
@@ -112,16 +130,18 @@ class FragmentEngine:
 
     # -- the way of a batch ----------------------------------------------------------------------
 
-    def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
+    def draw(
+        self, shader: FragmentShader, spans: Spans, source: PlaneSource, info: PrimitiveInfo
+    ) -> None:
         """Run the fragments of some primitives."""
         if self.idle or self.state.sample_mask & 1 == 0:
             return
         layered = self.state.layers > 1 and VaryingSlot.LAYER in source.vertices.varyings
         plain = info.screen is None and not layered
         if self._visible and self._shades and plain and _overdrawn(spans):
-            self._deferred(spans, source, info)
+            self._deferred(shader, spans, source, info)
             return
-        expand = expand_quads if self.state.quads and self._shades else expand_pixels
+        expand = expand_quads if shader.quads and self._shades else expand_pixels
         for piece in pieces(spans, PIECE):
             lanes = expand(piece, self.state.width)
             if info.screen is not None:
@@ -129,9 +149,11 @@ class FragmentEngine:
             if layered:
                 lanes.pixel += layers_of(source, self.state.layers, lanes) * self.state.plane
             if lanes.count:
-                self._piece(lanes, source, info)
+                self._piece(shader, lanes, source, info)
 
-    def _piece(self, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo) -> None:
+    def _piece(
+        self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
+    ) -> None:
         tested, where = _real_lanes(lanes)
         codes = None
         computes_depth = self.state.facts is not None and self.state.facts.writes_depth
@@ -158,9 +180,11 @@ class FragmentEngine:
                 passing = everywhere
             lanes = lanes.keep(passing)
         if lanes.count:
-            self._shade(lanes, source, info)
+            self._shade(shader, lanes, source, info)
 
-    def _deferred(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
+    def _deferred(
+        self, shader: FragmentShader, spans: Spans, source: PlaneSource, info: PrimitiveInfo
+    ) -> None:
         """Resolve the visibility of all fragments first, then shade every pixel once."""
         state = self.state
         depth = state.depth if self._tests_depth else None
@@ -179,11 +203,11 @@ class FragmentEngine:
             place += lanes.x
             place -= left
             owner[place.astype(np.int64)] = lanes.primitive + 1
-        make = owned_quads if state.quads else owned_pixels
+        make = owned_quads if shader.quads else owned_pixels
         lanes = make(owner.reshape(-1, width), left, top, state.width)
         owner[:] = 0
         if lanes.count:
-            self._shade(lanes, source, info)
+            self._shade(shader, lanes, source, info)
 
     def _codes(self, source: PlaneSource, lanes: Fragments) -> Codes:
         """Interpolated depths as the depth buffer's codes."""
@@ -253,8 +277,10 @@ class FragmentEngine:
         for start in range(0, lanes.count, size):
             yield lanes.take(slice(start, start + size))
 
-    def _shade(self, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo) -> None:
-        program = self.state.program
+    def _shade(
+        self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
+    ) -> None:
+        program = shader.program
         assert program is not None
         for chunk in self._chunks(lanes):
             inputs = ChunkLanes(source, info, chunk)

@@ -29,7 +29,7 @@ from gallette.drivers.common.raster.spans import Spans
 
 from .color import ColorTarget
 from .depth import DepthTarget
-from .engine import PIECE, Codes, FragmentEngine, FragmentState, screened
+from .engine import PIECE, Codes, FragmentEngine, FragmentShader, FragmentState, screened
 from .order import Scratch
 
 __all__ = ["MultisampleEngine"]
@@ -62,7 +62,9 @@ class MultisampleEngine(FragmentEngine):
         if alpha_to_coverage and self._shades:
             self._tests_first = False
 
-    def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
+    def draw(
+        self, shader: FragmentShader, spans: Spans, source: PlaneSource, info: PrimitiveInfo
+    ) -> None:
         """Run the fragments of some primitives."""
         if self.idle:
             return
@@ -75,10 +77,15 @@ class MultisampleEngine(FragmentEngine):
             lanes.samples = lanes.samples & np.uint8(self.state.sample_mask & ((1 << SAMPLES) - 1))
             if info.screen is not None:
                 lanes = screened(lanes, info.screen)
-            self._sampled_piece(_some(lanes), source, info, sampled)
+            self._sampled_piece(shader, _some(lanes), source, info, sampled)
 
     def _sampled_piece(
-        self, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo, sampled: bool
+        self,
+        shader: FragmentShader,
+        lanes: Fragments,
+        source: PlaneSource,
+        info: PrimitiveInfo,
+        sampled: bool,
     ) -> None:
         if not lanes.count:
             return
@@ -88,9 +95,9 @@ class MultisampleEngine(FragmentEngine):
             self._count(lanes.samples)
         if not (self._shades and lanes.count):
             return
-        if self.state.quads:
+        if shader.quads:
             lanes = sample_quads(lanes, self.state.width)
-        program = self.state.program
+        program = shader.program
         assert program is not None
         for chunk in self._chunks(lanes):
             for sample in range(SAMPLES) if self._per_sample and sampled else (None,):

@@ -74,13 +74,12 @@ class Batch:
         )
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class RasterContext:
-    """What every batch of a draw shares."""
+    """What every batch of draws with the same state shares."""
 
     state: RasterizerState
     target: Rect
-    sink: FragmentSink
     counters: Counters
     planes: ClipPlanes
     flat: frozenset[int]
@@ -91,7 +90,9 @@ class RasterContext:
     screen: Bools | None = None  # polygon stipple
 
 
-def rasterize(context: RasterContext, vertices: VertexSet, batch: Batch) -> None:
+def rasterize(
+    context: RasterContext, sink: FragmentSink, vertices: VertexSet, batch: Batch
+) -> None:
     """Draw one batch of points, lines or triangles."""
     context.counters.clipper_in += len(batch.corners)
     if context.cull_distances:
@@ -105,11 +106,11 @@ def rasterize(context: RasterContext, vertices: VertexSet, batch: Batch) -> None
     for start in range(0, len(batch.corners), step):
         part = batch.take(slice(start, start + step))
         if size == 3:
-            _triangles(context, vertices, part)
+            _triangles(context, sink, vertices, part)
         elif size == 2:
-            _lines(context, vertices, part, None)
+            _lines(context, sink, vertices, part, None)
         else:
-            _points(context, vertices, part, None)
+            _points(context, sink, vertices, part, None)
 
 
 def _cull_by_distance(context: RasterContext, vertices: VertexSet, batch: Batch) -> Batch:
@@ -185,7 +186,9 @@ def _merged(
     return Batch(all_corners, batch.provoking[source], batch.identity[source], all_edges)
 
 
-def _triangles(context: RasterContext, vertices: VertexSet, batch: Batch) -> None:
+def _triangles(
+    context: RasterContext, sink: FragmentSink, vertices: VertexSet, batch: Batch
+) -> None:
     state = context.state
     faced = face_triangles(vertices, batch.corners, batch.provoking, state, context.multisampled)
     if not faced.count:
@@ -212,9 +215,9 @@ def _triangles(context: RasterContext, vertices: VertexSet, batch: Batch) -> Non
                     context.multisampled,
                 )
                 info.screen = context.screen
-                context.sink.draw(spans, source, info)
+                sink.draw(spans, source, info)
         else:
-            _outlines(context, vertices, batch, some, mode, depth)
+            _outlines(context, sink, vertices, batch, some, mode, depth)
 
 
 def _by_mode(faced: Faced, state: RasterizerState) -> Iterator[tuple[PolygonMode, Faced]]:
@@ -237,6 +240,7 @@ _POINT_ORDER = np.array([0, 1, 2], np.uint8)
 
 def _outlines(
     context: RasterContext,
+    sink: FragmentSink,
     vertices: VertexSet,
     batch: Batch,
     faced: Faced,
@@ -269,14 +273,15 @@ def _outlines(
         resets=np.diff(row, prepend=-1) != 0,
     )
     if mode is PolygonMode.LINE:
-        _lines(context, vertices, outline, heights, faced.front[row])
+        _lines(context, sink, vertices, outline, heights, faced.front[row])
     else:
         heights = None if heights is None else heights[:1]
-        _points(context, vertices, outline, heights, faced.front[row])
+        _points(context, sink, vertices, outline, heights, faced.front[row])
 
 
 def _lines(
     context: RasterContext,
+    sink: FragmentSink,
     vertices: VertexSet,
     batch: Batch,
     depth: Floats | None,
@@ -290,7 +295,7 @@ def _lines(
         batch = Batch(ends, batch.provoking[rows], batch.identity[rows])
         depth = None  # a dash keeps its own depth; offsets of stippled outlines are not applied
         front = None if front is None else front[rows]
-    context.sink.draw(
+    sink.draw(
         *rasterize_lines(
             vertices,
             batch.corners,
@@ -307,12 +312,13 @@ def _lines(
 
 def _points(
     context: RasterContext,
+    sink: FragmentSink,
     vertices: VertexSet,
     batch: Batch,
     depth: Floats | None,
     front: Bools | None = None,
 ) -> None:
-    context.sink.draw(
+    sink.draw(
         *rasterize_points(
             vertices,
             batch.corners[:, 0],

@@ -1,0 +1,303 @@
+"""A command stream that keeps what is bound: state objects, parameters, buffers, views.
+
+`BindingContext` holds a reference to every resource that is bound, and none after `destroy`. A
+driver reads `self.bound` when it draws. Where it matters to it that something changes, it extends a
+hook:
+
+* `settle`: work it put off must be done now; something is about to change or to be looked at;
+* `rebound`: a state object or parameter was bound that is not the one before;
+* `stage_rebound`: what a shader stage can reach has changed (constants, textures, buffers).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.compiler.nir.ir import Stage
+from gallette.pipe.interface import Context, Handle, Screen
+from gallette.pipe.resource import LeakError, Resource
+from gallette.pipe.state import (
+    BlendState,
+    DepthStencilAlphaState,
+    FramebufferState,
+    ImageView,
+    RasterizerState,
+    SamplerState,
+    SamplerView,
+    ScissorState,
+    ShaderBuffer,
+    StreamOutputTarget,
+    VertexBuffer,
+    VertexElement,
+    ViewportState,
+)
+from gallette.pipe.variant_log import VariantLog
+
+from .bound import Bound, ConstantBuffer, Cso, StageBindings, hold, store
+from .memory.resource import HostResource
+
+__all__ = ["BindingContext"]
+
+
+class BindingContext(Context):
+    """The part of a command stream that remembers."""
+
+    def __init__(self, screen: Screen) -> None:
+        self.screen = screen
+        self.variant_log = VariantLog()
+        self.shaders: set[Any] = set()
+        self._defaults = (
+            Cso(BlendState()),
+            Cso(RasterizerState()),
+            Cso(DepthStencilAlphaState()),
+            Cso[tuple[VertexElement, ...]](()),
+        )
+        self.bound = Bound(*self._defaults)
+        self.bound.stages = {stage: StageBindings() for stage in Stage}
+
+    def settle(self) -> None:
+        """Do what was put off: something is about to change, or to be looked at."""
+
+    def rebound(self) -> None:
+        """What was derived from bound state is stale."""
+
+    def stage_rebound(self, stage: Stage) -> None:
+        """What was derived from a stage's bindings is stale."""
+
+    def _set(self, name: str, value: Any) -> None:
+        if getattr(self.bound, name) != value:
+            self.settle()
+            setattr(self.bound, name, value)
+            self.rebound()
+
+    # -- state objects -------------------------------------------------------------------------
+
+    def create_blend_state(self, state: BlendState) -> Handle:
+        return Cso(state)
+
+    def bind_blend_state(self, handle: Handle) -> None:
+        self._set("blend", handle or self._defaults[0])
+
+    def delete_blend_state(self, handle: Handle) -> None:
+        """Nothing is held outside the object."""
+
+    def create_rasterizer_state(self, state: RasterizerState) -> Handle:
+        return Cso(state)
+
+    def bind_rasterizer_state(self, handle: Handle) -> None:
+        self._set("rasterizer", handle or self._defaults[1])
+
+    def delete_rasterizer_state(self, handle: Handle) -> None:
+        """Nothing is held outside the object."""
+
+    def create_depth_stencil_alpha_state(self, state: DepthStencilAlphaState) -> Handle:
+        return Cso(state)
+
+    def bind_depth_stencil_alpha_state(self, handle: Handle) -> None:
+        old = self.bound.depth_stencil_alpha
+        self._set("depth_stencil_alpha", handle or self._defaults[2])
+        if self.bound.depth_stencil_alpha is not old:
+            self.stage_rebound(Stage.FRAGMENT)  # it holds the alpha test's reference
+
+    def delete_depth_stencil_alpha_state(self, handle: Handle) -> None:
+        """Nothing is held outside the object."""
+
+    def create_sampler_state(self, state: SamplerState) -> Handle:
+        return Cso(state)
+
+    def bind_sampler_states(self, stage: Stage, start: int, handles: Sequence[Handle]) -> None:
+        bindings = self.bound.stages[stage]
+        if bindings.samplers[start : start + len(handles)] == list(handles):
+            return
+        self.settle()
+        store(bindings.samplers, start, handles)
+        self.stage_rebound(stage)
+        self.rebound()
+
+    def delete_sampler_state(self, handle: Handle) -> None:
+        """Nothing is held outside the object."""
+
+    def create_vertex_elements_state(self, elements: tuple[VertexElement, ...]) -> Handle:
+        return Cso(tuple(elements))
+
+    def bind_vertex_elements_state(self, handle: Handle) -> None:
+        self._set("elements", handle or self._defaults[3])
+
+    def delete_vertex_elements_state(self, handle: Handle) -> None:
+        """Nothing is held outside the object."""
+
+    def bind_shader_state(self, stage: Stage, handle: Handle) -> None:
+        if self.bound.shaders.get(stage) is not handle:
+            self.settle()
+            self.bound.shaders[stage] = handle
+            self.rebound()
+
+    def delete_shader_state(self, handle: Handle) -> None:
+        self.settle()
+        self.shaders.discard(handle)
+        for stage, bound in self.bound.shaders.items():
+            if bound is handle:
+                self.bound.shaders[stage] = None
+        self.rebound()
+        handle.destroy()
+
+    # -- parameters ----------------------------------------------------------------------------
+
+    def set_framebuffer_state(self, state: FramebufferState) -> None:
+        old = self.bound.framebuffer
+        if state == old:
+            return
+        self.settle()
+        for surface in (*state.cbufs, state.zsbuf):
+            if surface is not None:
+                surface.resource.ref()
+        self._drop_framebuffer()
+        self._set("framebuffer", state)
+
+    def _drop_framebuffer(self) -> None:
+        old = self.bound.framebuffer
+        for surface in (*old.cbufs, old.zsbuf):
+            if surface is not None:
+                surface.resource.unref()
+
+    def set_viewport_states(self, start: int, states: Sequence[ViewportState]) -> None:
+        if start == 0 and states:
+            self._set("viewport", states[0])
+
+    def set_scissor_states(self, start: int, states: Sequence[ScissorState]) -> None:
+        if start == 0 and states:
+            self._set("scissor", states[0])
+
+    def set_blend_color(self, color: tuple[float, float, float, float]) -> None:
+        self._set("blend_color", color)
+
+    def set_stencil_ref(self, front: int, back: int) -> None:
+        self._set("stencil_ref", (front & 0xFF, back & 0xFF))
+
+    def set_sample_mask(self, mask: int) -> None:
+        self._set("sample_mask", mask)
+
+    def set_min_samples(self, samples: int) -> None:
+        self._set("min_samples", samples)
+
+    def set_clip_planes(self, planes: Sequence[tuple[float, float, float, float]]) -> None:
+        if tuple(planes) == self.bound.clip_planes:
+            return
+        self.settle()
+        self.bound.clip_planes = tuple(planes)
+        for stage in self.bound.stages:
+            self.stage_rebound(stage)
+
+    def set_polygon_stipple(self, pattern: tuple[int, ...]) -> None:
+        self._set("polygon_stipple", pattern)
+
+    def set_constant_buffer(
+        self,
+        stage: Stage,
+        index: int,
+        data: bytes | bytearray | memoryview | npt.NDArray[np.uint8] | None = None,
+        buffer: Resource | None = None,
+        offset: int = 0,
+        size: int = 0,
+    ) -> None:
+        self.constants_settle(stage, index, buffer)
+        new: ConstantBuffer | None = None
+        if buffer is not None:
+            assert isinstance(buffer, HostResource)
+            new = ConstantBuffer(buffer.bytes_at(offset, size), buffer)
+        elif data is not None:
+            new = ConstantBuffer(np.frombuffer(bytes(data), np.uint8))
+        constants = self.bound.stages[stage].constants
+        old = constants[index] if index < len(constants) else None
+        hold(new.buffer if new else None, old.buffer if old else None)
+        store(constants, index, [new])
+        self.stage_rebound(stage)
+
+    def constants_settle(self, stage: Stage, index: int, buffer: Resource | None) -> None:
+        """A constant block is about to change; drivers whose work has its own need not settle."""
+        self.settle()
+
+    def _rebind(self, slots: list[Any], start: int, values: Sequence[Any], name: str) -> None:
+        """Store views or ranges; references follow the resource each names."""
+        old = slots[start : start + len(values)]
+        for value in values:
+            if value is not None:
+                getattr(value, name).ref()
+        for value in old:
+            if value is not None:
+                getattr(value, name).unref()
+        store(slots, start, values)
+
+    def set_sampler_views(
+        self, stage: Stage, start: int, views: Sequence[SamplerView | None]
+    ) -> None:
+        bindings = self.bound.stages[stage]
+        if bindings.views[start : start + len(views)] == list(views):
+            return
+        self.settle()
+        self._rebind(bindings.views, start, views, "resource")
+        self.stage_rebound(stage)
+
+    def set_shader_images(
+        self, stage: Stage, start: int, images: Sequence[ImageView | None]
+    ) -> None:
+        self.settle()
+        bindings = self.bound.stages[stage]
+        self._rebind(bindings.images, start, images, "resource")
+        self.stage_rebound(stage)
+
+    def set_shader_buffers(
+        self, stage: Stage, start: int, buffers: Sequence[ShaderBuffer | None]
+    ) -> None:
+        self.settle()
+        bindings = self.bound.stages[stage]
+        self._rebind(bindings.buffers, start, buffers, "buffer")
+        self.stage_rebound(stage)
+
+    def set_vertex_buffers(self, buffers: Sequence[VertexBuffer | None]) -> None:
+        if tuple(buffers) == self.bound.vertex_buffers:
+            return
+        self.settle()
+        for new in buffers:
+            if new is not None:
+                new.buffer.ref()
+        for old in self.bound.vertex_buffers:
+            if old is not None:
+                old.buffer.unref()
+        self.bound.vertex_buffers = tuple(buffers)
+
+    def set_stream_output_targets(
+        self, targets: Sequence[StreamOutputTarget | None], append: bool = False
+    ) -> None:
+        self.settle()
+        for new in targets:
+            if new is not None:
+                new.buffer.ref()
+                if not append:
+                    new.written = 0
+        for old in self.bound.stream_targets:
+            if old is not None:
+                old.buffer.unref()
+        self.bound.stream_targets = tuple(targets)
+
+    def destroy(self) -> None:
+        self.settle()
+        self._drop_framebuffer()
+        self.bound.framebuffer = FramebufferState()
+        self.rebound()
+        self.set_vertex_buffers(())
+        self.set_stream_output_targets(())
+        for stage, bindings in self.bound.stages.items():
+            for index in range(len(bindings.constants)):
+                self.set_constant_buffer(stage, index)
+            self.set_sampler_views(stage, 0, [None] * len(bindings.views))
+            self.set_shader_images(stage, 0, [None] * len(bindings.images))
+            self.set_shader_buffers(stage, 0, [None] * len(bindings.buffers))
+        self.bound.shaders.clear()
+        if self.shaders:
+            names = ", ".join(sorted(str(shader.name) for shader in self.shaders))
+            raise LeakError(f"a context was destroyed with live shaders: {names}")

@@ -1,0 +1,137 @@
+"""Finding the state of a draw: what was derived is kept until a binding it depends on changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gallette.compiler.nir.ir import Stage
+from gallette.drivers.common.bound import Bound
+from gallette.drivers.common.output.engine import FragmentShader
+from gallette.drivers.common.output.order import Scratch
+from gallette.drivers.common.queries import Counters
+from gallette.pipe.enums import PolygonMode, Primitive
+from gallette.pipe.state import RasterizerState
+
+from .geometry import OUTPUT_MODES
+from .programs import ConstantTable, Joiner, Selection, select
+from .state import DrawState, FixedState, fixed_state
+
+__all__ = ["DrawStates"]
+
+_NO_FRAGMENTS = FragmentShader()
+
+
+class DrawStates:
+    """The states of a context's draws: by what is bound, and by whether points are rasterized."""
+
+    __slots__ = ("_fixed", "_joiner", "_scratch", "_selections", "bound", "counters")
+
+    def __init__(self, bound: Bound, counters: Counters) -> None:
+        self.bound = bound
+        self.counters = counters
+        self._scratch = Scratch()
+        self._joiner = Joiner(bound)
+        self._selections: dict[Any, Selection] = {}
+        self._fixed: dict[bool, FixedState] = {}
+
+    def forget(self) -> None:
+        """Something that draws derive state from was bound anew."""
+        self._fixed.clear()
+
+    def forget_stage(self, stage: Stage) -> None:
+        """What a stage can reach has changed."""
+        self._joiner.forget(stage)
+
+    def forget_shaders(self) -> None:
+        """A shader is gone."""
+        self._selections.clear()
+        self._fixed.clear()
+        for stage in Stage:
+            self._joiner.forget(stage)
+
+    def of(self, mode: Primitive) -> DrawState | None:
+        """The state for draws of this mode; None when no vertex shader is bound."""
+        fixed = self._find(mode)
+        if fixed is None:
+            return None
+        join = self._joiner
+        selection = fixed.selection
+        programs = {stage: join.program(stage, code) for stage, code in selection.stages.items()}
+        fragment = _NO_FRAGMENTS
+        if selection.fragment is not None:
+            fragment = join.join(Stage.FRAGMENT, selection.fragment)
+        return self._state(fixed, programs, fragment)
+
+    def merged(self, mode: Primitive, tables: dict[Stage, ConstantTable]) -> DrawState | None:
+        """The same for many draws at once, with a table of the constants of each."""
+        fixed = self._find(mode)
+        if fixed is None:
+            return None
+        programs = self._joiner.merged(fixed.selection, tables)
+        fragment = FragmentShader(programs[1]) if len(programs) > 1 else _NO_FRAGMENTS
+        if fixed.selection.fragment is not None:
+            quads = self._joiner.join(Stage.FRAGMENT, fixed.selection.fragment).quads
+            fragment = FragmentShader(fragment.program, quads)
+        return self._state(fixed, {Stage.VERTEX: programs[0]}, fragment)
+
+    def _state(self, fixed: FixedState, programs: Any, fragment: FragmentShader) -> DrawState:
+        bound = self.bound
+        return DrawState(
+            fixed,
+            programs,
+            fragment,
+            bound.elements.state,
+            bound.vertex_buffers,
+            bound.stream_targets,
+            self.counters,
+        )
+
+    def compute(self) -> Joiner:
+        """Where compute launches find their programs."""
+        return self._joiner
+
+    def _find(self, mode: Primitive) -> FixedState | None:
+        bound = self.bound
+        points = _draws_points(_emitted_mode(bound, mode), bound.rasterizer.state)
+        found = self._fixed.get(points)
+        if found is None:
+            kind = Primitive.POINTS if points else Primitive.TRIANGLES
+            selection = select(bound, kind, self._selections)
+            if selection is None:
+                return None
+            found = fixed_state(bound, selection, self._scratch, self.counters)
+            self._fixed[points] = found
+        return found
+
+
+def _emitted_mode(bound: Bound, mode: Primitive) -> Primitive:
+    """What kind of primitive the last stage before the rasterizer puts out."""
+    geometry = bound.shaders.get(Stage.GEOMETRY)
+    if geometry is not None:
+        return OUTPUT_MODES[geometry.shader.info.output_primitive or "triangle_strip"]
+    evaluation = bound.shaders.get(Stage.TESS_EVAL)
+    if evaluation is not None:
+        info = evaluation.shader.info
+        if info.tess_point_mode:
+            return Primitive.POINTS
+        return Primitive.LINES if info.tess_primitive == "isolines" else Primitive.TRIANGLES
+    return mode
+
+
+_POINTS_AND_LINES = frozenset(
+    {
+        Primitive.POINTS,
+        Primitive.LINES,
+        Primitive.LINE_STRIP,
+        Primitive.LINE_LOOP,
+        Primitive.LINES_ADJACENCY,
+        Primitive.LINE_STRIP_ADJACENCY,
+    }
+)
+
+
+def _draws_points(mode: Primitive, rasterizer: RasterizerState) -> bool:
+    """Points reach the rasterizer: drawn as such, or as corners of polygons."""
+    if mode in _POINTS_AND_LINES:
+        return mode is Primitive.POINTS
+    return rasterizer.fill_front is PolygonMode.POINT

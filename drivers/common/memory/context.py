@@ -1,0 +1,165 @@
+"""A command stream on host memory: all of a driver but its shaders and draws.
+
+A driver adds `create_shader_state`, `draw_vbo` and, if it has compute shaders, `launch_grid`.
+Clears, copies, blits, mipmaps, transfers and queries are done here, when they are called; draws
+count in `self.counters`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gallette.compiler.errors import GalletteError
+from gallette.drivers.common.binding import BindingContext
+from gallette.drivers.common.queries import Counters, Query, RenderCondition
+from gallette.pipe.enums import ClearFlags, MapFlags, QueryType
+from gallette.pipe.formats import Format
+from gallette.pipe.interface import Color, Fence, Handle, Screen
+from gallette.pipe.resource import Resource, Transfer
+from gallette.pipe.state import BlitInfo, Box, ComputeInfo, ScissorState, Surface
+
+from . import clear as clears
+from .blit import blit
+from .copy import copy_region
+from .mipmap import generate_mipmap
+from .resource import HostResource, transfer_map, transfer_unmap
+
+__all__ = ["MemoryContext"]
+
+
+class _Signalled(Fence):
+    """The fence of work that is already done."""
+
+    def wait(self, timeout_ns: int) -> bool:
+        return True
+
+
+class MemoryContext(BindingContext):
+    """A command stream without shaders and draws. Work is done when it is called."""
+
+    def __init__(self, screen: Screen) -> None:
+        super().__init__(screen)
+        self.counters = Counters()
+        self._condition: RenderCondition | None = None
+
+    @property
+    def skipped(self) -> bool:
+        """The render condition says that nothing is to be drawn."""
+        return self._condition is not None and not self._condition.passes()
+
+    def launch_grid(self, info: ComputeInfo) -> None:
+        raise GalletteError(f"{self.screen.name} has no compute shaders")
+
+    def clear(
+        self,
+        flags: ClearFlags,
+        color: Color,
+        depth: float,
+        stencil: int,
+        scissor: ScissorState | None = None,
+    ) -> None:
+        self.settle()
+        if not self.skipped:
+            clears.clear(self.bound.framebuffer, flags, color, depth, stencil, scissor)
+
+    def clear_render_target(self, surface: Surface, color: Color, rect: ScissorState) -> None:
+        self.settle()
+        clears.clear_color(surface, color, rect)
+
+    def clear_depth_stencil(
+        self,
+        surface: Surface,
+        flags: ClearFlags,
+        depth: float,
+        stencil: int,
+        rect: ScissorState,
+        stencil_writemask: int = 0xFF,
+    ) -> None:
+        self.settle()
+        clears.clear_depth_stencil(surface, flags, depth, stencil, rect, stencil_writemask)
+
+    def blit(self, info: BlitInfo) -> None:
+        self.settle()
+        if not self.skipped:
+            blit(info)
+
+    def resource_copy_region(
+        self,
+        dst: Resource,
+        dst_level: int,
+        dst_x: int,
+        dst_y: int,
+        dst_z: int,
+        src: Resource,
+        src_level: int,
+        src_box: Box,
+    ) -> None:
+        self.settle()
+        copy_region(dst, dst_level, dst_x, dst_y, dst_z, src, src_level, src_box)
+
+    def generate_mipmap(
+        self,
+        resource: Resource,
+        format: Format,
+        base_level: int,
+        last_level: int,
+        first_layer: int,
+        last_layer: int,
+    ) -> None:
+        self.settle()
+        generate_mipmap(resource, format, base_level, last_level, first_layer, last_layer)
+
+    # -- transfers -----------------------------------------------------------------------------
+
+    def transfer_map(self, resource: Resource, level: int, flags: MapFlags, box: Box) -> Transfer:
+        self.settle()
+        assert isinstance(resource, HostResource)
+        return transfer_map(resource, level, flags, box)
+
+    def transfer_unmap(self, transfer: Transfer) -> None:
+        transfer_unmap(transfer)
+
+    # -- queries and synchronisation -------------------------------------------------------------
+
+    def create_query(self, type: QueryType, index: int = 0) -> Handle:
+        return Query(type, index)
+
+    def begin_query(self, query: Handle) -> None:
+        self.settle()
+        query.active = True
+        self.rebound()
+        self.bound.counting_samples += query.counts_samples
+        query.begin, query.end = self.counters.snapshot(), None
+
+    def end_query(self, query: Handle) -> None:
+        self.settle()
+        if query.active:
+            self.bound.counting_samples -= query.counts_samples
+        query.active = False
+        self.rebound()
+        query.end = self.counters.snapshot()
+
+    def get_query_result(self, query: Handle, wait: bool) -> int | dict[str, int] | None:
+        self.settle()
+        result: int | dict[str, int] = query.result()
+        return result
+
+    def destroy_query(self, query: Handle) -> None:
+        if query.active:
+            self.end_query(query)
+
+    def render_condition(self, query: Handle | None, inverted: bool, wait: bool) -> None:
+        self.settle()
+        self._condition = None if query is None else RenderCondition(query, inverted)
+
+    def flush(self) -> Fence:
+        self.settle()
+        return _Signalled()
+
+    def memory_barrier(self) -> None:
+        """Work is done in order already."""
+        self.settle()
+
+    def explain(self, handle: Handle) -> dict[str, Any]:
+        explained: dict[str, Any] = handle.explain()
+        return explained
