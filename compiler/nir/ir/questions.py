@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from gallette.compiler.nir.ir.cf import Block, Body, walk
+from gallette.compiler.nir.ir.cf import Block, Body, If, Loop, enclosing_loop, walk
 from gallette.compiler.nir.ir.instrs import (
     Alu,
     Deref,
@@ -118,6 +118,33 @@ def contains_jump(body: Body, wanted: Callable[[Jump], bool]) -> bool:
         if isinstance(node, Block):
             jump = node.jump
             if jump is not None and wanted(jump):
+                return True
+    return False
+
+
+def always_jumps(body: Body) -> bool:
+    """Does control never run off the end of `body`?"""
+    while True:
+        last = body[-1]
+        assert isinstance(last, Block)
+        if last.jump is not None:
+            return True
+        if len(body) < 2 or last.first is not None:
+            return False
+        before = body[-2]
+        if isinstance(before, Loop):
+            return not contains_own_break(before)
+        if not isinstance(before, If) or not always_jumps(before.then_body):
+            return False
+        body = before.else_body
+
+
+def contains_own_break(loop: Loop) -> bool:
+    """Is there a break that leaves this loop (not one inside it)?"""
+    for node in walk(loop.body):
+        if isinstance(node, Block):
+            jump = node.jump
+            if jump is not None and jump.type == "break" and enclosing_loop(node) is loop:
                 return True
     return False
 

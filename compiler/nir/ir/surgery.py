@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gallette.compiler.nir.ir.cf import Block, Body, If, Loop, Parent, successors_of, walk
+from gallette.compiler.nir.ir.cf import Block, Body, If, Loop, successors_of, walk
 from gallette.compiler.nir.ir.instrs import Deref, Instr
 from gallette.compiler.nir.ir.values import Def
 
@@ -24,11 +24,7 @@ def split_block(block: Block, after: Instr | None) -> Block:
     if after is None:
         while start is not None and start.is_phi:
             after, start = start, start.next
-    for succ in successors_of(block):
-        for phi in succ.phis():
-            for src in phi.phi_srcs:
-                if src.pred is block:
-                    src.pred = tail
+    retarget_phis(block, tail)
     if start is not None:
         tail.first, tail.last = start, block.last
         block.last = after
@@ -58,24 +54,9 @@ def insert_node_at(
 
 def merge_blocks(first: Block, second: Block) -> None:
     """Append `second` to its direct neighbour `first`; `second` must have no phis left."""
-    for succ in successors_of(second):
-        for phi in succ.phis():
-            for src in phi.phi_srcs:
-                if src.pred is second:
-                    src.pred = first
+    retarget_phis(second, first)
     second.owner.remove(second)
-    at = second.first
-    while at is not None:
-        at.block = first
-        at = at.next
-    if second.first is not None:
-        second.first.prev = first.last
-        if first.last is None:
-            first.first = second.first
-        else:
-            first.last.next = second.first
-        first.last = second.last
-    second.first = second.last = None
+    pour(second, first)
     first.impl.invalidate()
 
 
@@ -97,39 +78,55 @@ def remove_dead_deref(deref: Deref | None) -> None:
         deref = parent
 
 
-def move_nodes(nodes: list[Block | If | Loop], body: Body, parent: Parent) -> None:
-    """Append nodes (already out of their old body) to `body`, whose last block gets merged.
+def pour(source: Block, target: Block) -> None:
+    """Append all instructions of `source` to `target`, which has no jump."""
+    at = source.first
+    if at is None:
+        return
+    if target.last is None:
+        target.first = at
+    else:
+        target.last.next = at
+        at.prev = target.last
+    target.last = source.last
+    while at is not None:
+        at.block = target
+        at = at.next
+    source.first = source.last = None
 
-    `nodes` starts with a block without phis; it is poured into the last block of `body`. If it is
-    the only one, phis behind it are the caller's business (`retarget_phis`).
+
+def splice(before: Block, nodes: Body, after: Block | None) -> None:
+    """Put a body's worth of `nodes` behind `before`.
+
+    `after` is the block that follows `before` now (phis it has must have been resolved), or None
+    if `before` ends its body. The first of `nodes` is poured into `before`, the last merges with
+    `after`. If there is no `after`, what control took from `before` to the code behind the body it
+    now takes from the last of `nodes`. Phis of all successors follow, jumps included.
     """
-    first = nodes[0]
-    last = body[-1]
+    first, last = nodes[0], nodes[-1]
     assert isinstance(first, Block)
     assert isinstance(last, Block)
-    at = first.first
-    while at is not None:
-        at.block = last
-        at = at.next
-    if first.first is not None:
-        first.first.prev = last.last
-        if last.last is None:
-            last.first = first.first
-        else:
-            last.last.next = first.first
-        last.last = first.last
-    first.first = first.last = None
-    for node in nodes[1:]:
-        node.parent = parent
-        node.owner = body
-        body.append(node)
-    if len(nodes) > 1 and isinstance(nodes[1], Loop):
-        retarget_phis(first, last)
+    owner = before.owner
+    if after is None:
+        assert owner[-1] is before
+        retarget_phis(before, before if first is last else last)
+    pour(first, before)
+    inner = nodes[1:]
+    for node in inner:
+        node.parent, node.owner = before.parent, owner
+    at = owner.index(before) + 1
+    owner[at:at] = inner
+    retarget_phis(first, before, at=before)
+    if after is not None:
+        merge_blocks(before if first is last else last, after)
+    before.impl.invalidate()
 
 
-def retarget_phis(old: Block, new: Block) -> None:
-    """What came from `old` now comes from `new` (which is already in place)."""
-    for successor in successors_of(new):
+def retarget_phis(old: Block, new: Block, at: Block | None = None) -> None:
+    """What came from `old` now comes from `new`, in every successor of `at` (or of `old`)."""
+    if old is new:
+        return
+    for successor in successors_of(at or old):
         for phi in successor.phis():
             for src in phi.phi_srcs:
                 if src.pred is old:
@@ -137,7 +134,6 @@ def retarget_phis(old: Block, new: Block) -> None:
 
 
 def drop_phi_preds(block: Block, pred: Block) -> None:
-    """`pred` no longer leads to `block`: phis forget it, those left with one source dissolve."""
-    for phi in list(block.phis()):
-        if any(s.pred is pred for s in phi.phi_srcs):
-            phi.remove_pred(pred)
+    """`pred` no longer leads to `block`: phis forget it."""
+    for phi in block.phis():
+        phi.remove_pred(pred)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from gallette.compiler.errors import CompileError, GalletteError
-from gallette.compiler.nir.ir.cf import Block
 from gallette.compiler.nir.ir.copying import Remap, clone_body
 from gallette.compiler.nir.ir.instrs import Call, Deref, Intrinsic
 from gallette.compiler.nir.ir.questions import instrs_of
 from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
-from gallette.compiler.nir.ir.surgery import drop_body, merge_blocks, split_block
+from gallette.compiler.nir.ir.surgery import drop_body, splice, split_block
 from gallette.compiler.nir.passes.vars.opt_deref import propagate_modes, simplify_cast
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
@@ -111,52 +110,8 @@ def _inline_call(impl: FunctionImpl, call: Call) -> None:
                 casts.append(instr)
     tail = split_block(block, call)
     call.remove()
-    owner = block.owner
-    at = owner.index(tail)
-    first, last = body[0], body[-1]
-    assert isinstance(first, Block)
-    assert isinstance(last, Block)
-    middle = body[1:]
-    _pour(first, block)
-    _fix_phis(remap, first, block)
-    if middle:
-        middle.pop()
-        for node in middle:
-            node.owner = owner
-        owner[at:at] = middle
-        _prepend(last, tail)
-    else:
-        merge_blocks(block, tail)
+    splice(block, body, tail)
     for cast in casts:
         replaced = simplify_cast(cast)
         if replaced is not None:
             propagate_modes(replaced)
-
-
-def _fix_phis(remap: Remap, old: Block, new: Block) -> None:
-    """The callee's first block became part of the caller's block."""
-    for block in remap.blocks.values():
-        for phi in block.phis():
-            for src in phi.phi_srcs:
-                if src.pred is old:
-                    src.pred = new
-
-
-def _pour(source: Block, target: Block) -> None:
-    """Append all instructions of `source` to `target`."""
-    at = source.first
-    while at is not None:
-        following = at.next
-        at.unlink()
-        target.append(at)
-        at = following
-
-
-def _prepend(source: Block, target: Block) -> None:
-    """Put all instructions of `source` in front of those of `target`."""
-    at = source.last
-    while at is not None:
-        previous = at.prev
-        at.unlink()
-        target.insert_after(None, at)
-        at = previous

@@ -10,7 +10,7 @@ from gallette.compiler.nir.ir.instrs import Jump
 from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.questions import contains_jump, is_phi_of_same
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
-from gallette.compiler.nir.ir.surgery import drop_body, insert_node_at, move_nodes
+from gallette.compiler.nir.ir.surgery import drop_body, insert_node_at, splice
 from gallette.compiler.nir.ir.types import BOOL
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
@@ -112,10 +112,7 @@ def _after_if(body: Body, i: int, node: If, state: _State) -> None:
         if then_ends and else_ends:
             drop_body(rest)
             return
-        if then_ends:
-            move_nodes(rest, node.else_body, node)
-        else:
-            move_nodes(rest, node.then_body, node)
+        splice(node.else_last if then_ends else node.then_last, rest, None)
         return
     _guard(body, i, False, state)
 
@@ -139,4 +136,4 @@ def _guard(body: Body, i: int, in_loop: bool, state: _State) -> None:
     rest = body[at + 1 :]
     del body[at + 1 :]
     body.append(Block(node.parent, body))
-    move_nodes(rest, node.else_body, node)
+    splice(node.else_last, rest, None)

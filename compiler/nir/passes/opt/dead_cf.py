@@ -7,7 +7,6 @@ from gallette.compiler.nir.ir.cf import (
     Body,
     If,
     Loop,
-    enclosing_loop,
     next_block,
     prev_block,
     successors_of,
@@ -15,9 +14,15 @@ from gallette.compiler.nir.ir.cf import (
 )
 from gallette.compiler.nir.ir.instrs import LoadConst, Phi, Undef
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import contains_jump, has_side_effects, is_phi_of_same
+from gallette.compiler.nir.ir.questions import (
+    always_jumps,
+    contains_jump,
+    contains_own_break,
+    has_side_effects,
+    is_phi_of_same,
+)
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
-from gallette.compiler.nir.ir.surgery import drop_body, drop_phi_preds, merge_blocks
+from gallette.compiler.nir.ir.surgery import drop_body, drop_phi_preds, merge_blocks, splice
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 
@@ -53,27 +58,10 @@ def _once(impl: FunctionImpl) -> bool:
     return progress
 
 
-def _always_jumps(body: Body) -> bool:
-    """Does control never run off the end of `body`?"""
-    while True:
-        last = body[-1]
-        assert isinstance(last, Block)
-        if last.jump is not None:
-            return True
-        if len(body) < 2 or last.first is not None:
-            return False
-        before = body[-2]
-        if isinstance(before, Loop):
-            return not contains_own_break(before)
-        if not isinstance(before, If) or not _always_jumps(before.then_body):
-            return False
-        body = before.else_body
-
-
 def _unreachable_behind(node: If | Loop) -> bool:
     """Delete what follows a node that control never leaves at its end."""
     if isinstance(node, If):
-        if not (_always_jumps(node.then_body) and _always_jumps(node.else_body)):
+        if not (always_jumps(node.then_body) and always_jumps(node.else_body)):
             return False
     elif contains_own_break(node):
         return False
@@ -85,14 +73,7 @@ def _unreachable_behind(node: If | Loop) -> bool:
         _cut_phis(follower)
         return False
     rest = owner[at:]
-    last = rest[-1]
-    assert isinstance(last, Block)
-    for successor in successors_of(last):
-        drop_phi_preds(successor, last)
-    for piece in walk(rest):
-        if isinstance(piece, Block) and piece.jump is not None and piece is not last:
-            for successor in successors_of(piece):
-                drop_phi_preds(successor, piece)
+    _forget(rest)
     _undefine(rest)
     drop_body(rest)
     del owner[at:]
@@ -120,16 +101,6 @@ def _undefine(nodes: Body) -> None:
                         block = parent.block.impl.first
                         block.insert_after(None, undef)
                         src.rewrite(undef.result)
-
-
-def contains_own_break(loop: Loop) -> bool:
-    """Is there a break that leaves this loop (not one inside it)?"""
-    for node in walk(loop.body):
-        if isinstance(node, Block):
-            jump = node.jump
-            if jump is not None and jump.type == "break" and enclosing_loop(node) is loop:
-                return True
-    return False
 
 
 def _simplify_if(node: If) -> bool:
@@ -177,42 +148,34 @@ def _take_branch(node: If, value: bool) -> None:
     taken = node.then_body if value else node.else_body
     dead = node.else_body if value else node.then_body
     before, after = prev_block(node), next_block(node)
-    for piece in walk(dead):
-        if isinstance(piece, Block):
-            for successor in successors_of(piece):
-                drop_phi_preds(successor, piece)
+    _forget(dead)
     drop_body(dead)
     node.condition.drop()
     owner = node.owner
     at = owner.index(node)
     last = taken[-1]
     assert isinstance(last, Block)
-    jumps = _always_jumps(taken)
-    if jumps:
+    if always_jumps(taken):
         # Control never gets behind the if now: what follows is dead.
         rest = owner[at + 1 :]
-        end = rest[-1]
-        assert isinstance(end, Block)
-        for piece in walk(rest):
-            if isinstance(piece, Block):
-                for successor in successors_of(piece):
-                    drop_phi_preds(successor, piece)
+        _forget(rest)
         _undefine(rest)
         drop_body(rest)
         del owner[at:]
-    else:
-        for phi in list(after.phis()):
-            phi.replace_by(phi.src_for(last).value)
-        del owner[at]
-    for piece_node in taken:
-        piece_node.parent = node.parent
-        piece_node.owner = owner
-    first = taken[0]
-    assert isinstance(first, Block)
-    owner[at:at] = taken
-    if not jumps:
-        merge_blocks(last, after)
-    merge_blocks(before, first)
+        splice(before, taken, None)
+        return
+    for phi in list(after.phis()):
+        phi.replace_by(phi.src_for(last).value)
+    del owner[at]
+    splice(before, taken, after)
+
+
+def _forget(nodes: Body) -> None:
+    """Code that will go leads nowhere: phis behind it lose their sources from it."""
+    for piece in walk(nodes):
+        if isinstance(piece, Block):
+            for successor in successors_of(piece):
+                drop_phi_preds(successor, piece)
 
 
 def _simplify_loop(loop: Loop) -> bool:
@@ -239,9 +202,7 @@ def _simplify_loop(loop: Loop) -> bool:
             if instr.dest is None:
                 continue
             for src in instr.dest.uses:
-                user = src.parent
-                home = prev_block(user) if isinstance(user, If) else user.block
-                if home not in inside:
+                if src.home not in inside:
                     return False
     _remove_node(loop)
     return True
@@ -259,9 +220,5 @@ def _unwrap(loop: Loop) -> None:
     for phi in list(block.phis()):
         phi.replace_by(phi.src_for(before).value)
     jump.remove()
-    owner = loop.owner
-    at = owner.index(loop)
-    block.parent, block.owner = loop.parent, owner
-    owner[at] = block
-    merge_blocks(block, after)
-    merge_blocks(before, block)
+    loop.owner.remove(loop)
+    splice(before, [block], after)

@@ -6,7 +6,6 @@ from gallette.compiler.nir.analysis.loops import LoopInfo, analyse_loop
 from gallette.compiler.nir.ir.cf import (
     Block,
     Body,
-    If,
     Loop,
     blocks_in,
     next_block,
@@ -18,7 +17,7 @@ from gallette.compiler.nir.ir.instrs import Deref, Phi
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.questions import const_int
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
-from gallette.compiler.nir.ir.surgery import drop_body, merge_blocks, move_nodes
+from gallette.compiler.nir.ir.surgery import drop_body, splice
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
@@ -121,7 +120,9 @@ def _emit(part: Body, out: Body, loop: Loop, remap: Remap) -> None:
     """Append a copy of `part` to the straight code."""
     copy = clone_body(part, loop.parent, remap)
     remap.finish_phis()
-    move_nodes(copy, out, loop.parent)
+    end = out[-1]
+    assert isinstance(end, Block)
+    splice(end, copy, None)
 
 
 def _rewrite_outside(loop: Loop, phis: list[Phi], remap: Remap) -> None:
@@ -133,12 +134,8 @@ def _rewrite_outside(loop: Loop, phis: list[Phi], remap: Remap) -> None:
     inner_phis = set(phis)
     for value in values:
         for src in list(value.uses):
-            user = src.parent
-            if isinstance(user, If):
-                home: Block | None = prev_block(user)
-            else:
-                home = user.block
-            if home not in inside and user not in inner_phis and home is not None:
+            home = src.home
+            if home not in inside and src.parent not in inner_phis and home is not None:
                 src.rewrite(remap.value(value))
 
 
@@ -149,14 +146,5 @@ def _put(
     drop_body(loop.body)
     for phi in phis:
         phi.remove()
-    owner = loop.owner
-    at = owner.index(loop)
-    for node in out:
-        node.owner = owner
-        node.parent = loop.parent
-    owner[at : at + 1] = out
-    first, last = out[0], out[-1]
-    assert isinstance(first, Block)
-    assert isinstance(last, Block)
-    merge_blocks(last, after)
-    merge_blocks(before, first)
+    loop.owner.remove(loop)
+    splice(before, out, after)

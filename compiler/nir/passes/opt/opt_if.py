@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir.cf import Block, If, blocks_in, impl_of, next_block, prev_block, walk
-from gallette.compiler.nir.ir.instrs import Alu, LoadConst, Phi
+from gallette.compiler.nir.ir.cf import Block, If, blocks_in, impl_of, next_block, walk
+from gallette.compiler.nir.ir.instrs import Alu, LoadConst
 from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.questions import always_jumps
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
-from gallette.compiler.nir.ir.surgery import merge_blocks, move_nodes
+from gallette.compiler.nir.ir.surgery import drop_phi_preds, merge_blocks, retarget_phis, splice
 from gallette.compiler.nir.ir.values import Src
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
@@ -45,50 +46,40 @@ def _merge_neighbours(impl: FunctionImpl) -> bool:
             and isinstance(second, If)
             and first.condition.value is second.condition.value
             and block.last is block.last_phi
-            and first.then_last.jump is None
-            and first.else_last.jump is None
-            and (block.first is None or _falls_through(second))
+            and not always_jumps(first.then_body)
+            and not always_jumps(first.else_body)
+            and not (always_jumps(second.then_body) and always_jumps(second.else_body))
+            and all(len(phi.srcs) == 2 for phi in block.phis())
         ):
             _merge(first, block, second)
-            impl.invalidate()
             return True
     return False
 
 
-def _falls_through(node: If) -> bool:
-    return node.then_last.jump is None and node.else_last.jump is None
-
-
 def _merge(first: If, between: Block, second: If) -> None:
     """Pour the second if's branches behind the first's; phis between are known in each branch."""
-    ends = [(first.then_body, second.then_body, True), (first.else_body, second.else_body, False)]
-    old_lasts = (first.then_last, first.else_last)
-    for target, source, side in ends:
-        last = old_lasts[0] if side else old_lasts[1]
-        for phi in between.phis():
-            value = phi.src_for(last).value
-            for src in list(phi.result.uses):
-                home = _home(src)
-                if home is not None and home in set(blocks_in(source)):
-                    src.rewrite(value)
-        source_last = source[-1]
-        assert isinstance(source_last, Block)
-        nodes = list(source)
-        single = len(nodes) == 1
-        move_nodes(nodes, target, first)
-        if single:
-            for phi in next_block(second).phis():
-                for phi_src in phi.phi_srcs:
-                    if phi_src.pred is source_last:
-                        phi_src.pred = last
-        new_last = target[-1]
-        assert isinstance(new_last, Block)
-        for phi in between.phis():
-            phi.src_for(last).pred = new_last
-    second.condition.drop()
-    owner = second.owner
     after = next_block(second)
-    owner.remove(second)
+    for end, source in (
+        (first.then_last, second.then_body),
+        (first.else_last, second.else_body),
+    ):
+        inside = set(blocks_in(source))
+        for phi in between.phis():
+            value = phi.src_for(end).value
+            for src in list(phi.result.uses):
+                if src.home in inside:
+                    src.rewrite(value)
+        last = source[-1]
+        assert isinstance(last, Block)
+        leaves = always_jumps(source)
+        alone = last is source[0]
+        if not leaves and alone:
+            retarget_phis(last, end)
+        splice(end, source, None)
+        if leaves:  # nothing comes out of this branch any more
+            drop_phi_preds(between, end if alone else last)
+    second.condition.drop()
+    second.owner.remove(second)
     # Phis of both blocks now stand together behind the merged if.
     merge_blocks(between, after)
 
@@ -117,7 +108,7 @@ def _known_condition(impl: FunctionImpl, node: If) -> bool:
         for src in value.uses:
             if src is node.condition:
                 continue
-            home = _home(src)
+            home = src.home
             if home is not None and block.predecessors and block.dominates(home):
                 inside.append(src)
         if inside:
@@ -128,18 +119,6 @@ def _known_condition(impl: FunctionImpl, node: If) -> bool:
                     src.swizzle = (0,) * len(src.swizzle)
             progress = True
     return progress
-
-
-def _home(src: Src) -> Block | None:
-    """The block at whose point the use reads."""
-    user = src.parent
-    if isinstance(user, If):
-        return prev_block(user)
-    if isinstance(user, Phi):
-        for phi_src in user.phi_srcs:
-            if phi_src is src:
-                return phi_src.pred
-    return user.block
 
 
 def _bool_phis(impl: FunctionImpl, node: If) -> bool:

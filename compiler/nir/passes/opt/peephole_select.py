@@ -8,7 +8,7 @@ from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.opcodes import OPCODES
 from gallette.compiler.nir.ir.questions import can_speculate
 from gallette.compiler.nir.ir.shader import Shader
-from gallette.compiler.nir.ir.surgery import merge_blocks
+from gallette.compiler.nir.ir.surgery import merge_blocks, pour
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
@@ -77,9 +77,7 @@ def _flatten(node: If) -> None:
     before, after = prev_block(node), next_block(node)
     condition = node.condition.value
     for block in (node.then_first, node.else_first):
-        for instr in list(block.instrs()):
-            instr.unlink()
-            before.append(instr)
+        pour(block, before)
     for phi in list(after.phis()):
         dest = phi.result
         n = dest.num_components
