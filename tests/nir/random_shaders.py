@@ -54,6 +54,7 @@ class Generator:
         self.b.exact = exact
         self.pool: list[Def] = []
         self.locals: list[Variable] = []
+        self.conditions: list[Def] = []
         self.loops = 0
         self.budget = rng.randrange(8, 40)
 
@@ -93,6 +94,7 @@ class Generator:
         inner.b.exact = self.b.exact
         inner.pool = [inner.b.load_param(1)]
         inner.locals, inner.loops, inner.budget = [], 0, 10
+        inner.conditions = []
         inner.result = inner.b.deref_param(0)
         inner._code(1)
         inner.b.store_deref(inner.result, inner.floats(1))
@@ -234,10 +236,20 @@ class Generator:
         n = self.rng.randrange(2, 5)
         self.pool.append(self.b.vec([self.of(1, 32) for _ in range(n)]))
 
+    def _condition(self) -> Def:
+        """Often the one of an `if` before, so that neighbours share it."""
+        if self.conditions and self.rng.random() < 0.4 and self.conditions[-1] in self.pool:
+            return self.conditions[-1]
+        condition = self.of(1, 1)
+        self.pool.append(condition)
+        self.conditions.append(condition)
+        return condition
+
     def _if(self, depth: int) -> None:
         b, rng = self.b, self.rng
+        condition = self._condition()
         outer = list(self.pool)
-        b.push_if(self.of(1, 1))
+        b.push_if(condition)
         self._code(depth + 1)
         width = rng.randrange(1, 4)
         then_value = self.of(width, 32)

@@ -6,7 +6,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.questions import const_int, intrinsics_of
+from gallette.compiler.nir.ir.questions import const_int, instrs_of, intrinsics_of
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.values import Def
@@ -20,17 +20,19 @@ def lower_locals_to_regs(shader: Shader) -> bool:
     """What `lower_vars_to_ssa` left (indirectly indexed arrays) becomes register arrays.
 
     Before: `load_deref(&a[%i])`; after: `load_reg_indirect (%r, %i)`. Arrays of arrays are
-    flattened, matrices count as arrays of columns. Structs must have been split.
+    flattened, matrices count as arrays of columns. Structs must have been split; a variable that is
+    copied as a whole, or that a call gets a pointer to, stays.
     """
     progress = False
     for impl in shader.impls():
         registers: dict[Variable, Def] = {}
+        whole = _used_whole(impl)
         for access in intrinsics_of(impl, "load_deref", "store_deref"):
             deref = access.deref
             if deref is None or deref.modes != Mode.FUNCTION_TEMP:
                 continue
             var = deref.root_var
-            if var is None or var.type.without_array.is_struct:
+            if var is None or var.type.without_array.is_struct or var in whole:
                 continue
             register = registers.get(var)
             if register is None:
@@ -44,6 +46,18 @@ def lower_locals_to_regs(shader: Shader) -> bool:
                     remove_dead_deref(instr)
         impl.locals = [v for v in impl.locals if v not in registers]
     return progress
+
+
+def _used_whole(impl: FunctionImpl) -> set[Variable | None]:
+    """Variables whose derefs somebody else than loads and stores reads."""
+    return {
+        instr.root_var
+        for instr in instrs_of(impl)
+        if isinstance(instr, Deref)
+        for src in instr.result.uses
+        if not isinstance(user := src.parent, Deref)
+        and not (isinstance(user, Intrinsic) and user.name in ("load_deref", "store_deref"))
+    }
 
 
 def _elements(var: Variable) -> int:
