@@ -104,8 +104,6 @@ PRODUCERS = {
     "is_not_negative": "fabs",
     "is_a_number": "fsat",
 }
-# The smaller or larger of two zeros may be either of them, in NumPy as in GL.
-ZERO_SIGN_OPEN = {"fmin", "fmax", "fsat"}
 BITWISE = {"iand", "ior", "ixor", "inot", "bcsel", "ieq", "ine", "mov"}
 
 
@@ -450,8 +448,6 @@ def _compare(
                 if unjudged.mean() > 0.9:
                     return "nothing but infinities and NaNs to judge by"
                 same |= unjudged
-            elif _zero_sign_is_open(case.rule):
-                same |= (fx == 0) & (fy == 0)
         else:
             if inexact and not grid:
                 continue
@@ -467,17 +463,6 @@ def _compare(
             new = _typed(y, bits, "float" if is_float else "int")[lane]
             return f"{key}: {got!r} became {new!r} for inputs {ins}, {int((~same).sum())} lanes"
     return ""
-
-
-def _zero_sign_is_open(rule: Rule) -> bool:
-    stack: list[Pattern] = [rule.search, rule.replace]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Expr):
-            if node.name in ZERO_SIGN_OPEN:
-                return True
-            stack.extend(node.srcs)
-    return False
 
 
 def _typed(column: Any, bits: int, base: str) -> Any:

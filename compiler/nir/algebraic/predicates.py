@@ -163,10 +163,10 @@ def is_shift_amount(value: Def, swizzle: Swizzle) -> bool:
 
 @_predicate
 def is_zero_to_one(value: Def, swizzle: Swizzle) -> bool:
-    """Known to lie in 0..1 (a zero may have either sign) and to be no NaN."""
+    """Known to lie in +0..1 and to be no NaN."""
     instr = value.instr
     if isinstance(instr, LoadConst):
-        return _all(0.0 <= v <= 1.0 for v in _floats(value, swizzle))
+        return _all(0.0 <= v <= 1.0 and math.copysign(1.0, v) > 0 for v in _floats(value, swizzle))
     return isinstance(instr, Alu) and instr.op.name in _ZERO_TO_ONE
 
 

@@ -34,8 +34,9 @@ SIGNS: list[RuleText] = [
     (("ffma", ("fneg", a), ("fneg", b), c), ("ffma", a, b, c)),
     (("~fadd", ("fneg", a), ("fneg", b)), ("fneg", ("fadd", a, b))),
     (("fsub", a, b), ("fadd", a, ("fneg", b))),
-    (("fmin", ("fneg", a), ("fneg", b)), ("fneg", ("fmax", a, b))),
-    (("fmax", ("fneg", a), ("fneg", b)), ("fneg", ("fmin", a, b))),
+    # The smaller and the larger of two zeros are both +0.
+    (("~fmin", ("fneg", a), ("fneg", b)), ("fneg", ("fmax", a, b))),
+    (("~fmax", ("fneg", a), ("fneg", b)), ("fneg", ("fmin", a, b))),
 ]
 
 IDENTITIES: list[RuleText] = [
@@ -116,8 +117,9 @@ REASSOCIATION: list[RuleText] = [
 ]
 
 RANGES: list[RuleText] = [
-    (("fmin", a, a), a),
-    (("fmax", a, a), a),
+    # `fmin` and `fmax` make +0 of -0, as adding +0 does.
+    (("fmin", a, a), ("fadd", a, 0.0)),
+    (("fmax", a, a), ("fadd", a, 0.0)),
     (("fmin", ("fmin", a, b), b), ("fmin", a, b)),
     (("fmax", ("fmax", a, b), b), ("fmax", a, b)),
     (("~fmin", ("fmax", a, b), b), b),
@@ -137,8 +139,8 @@ RANGES: list[RuleText] = [
     (("~fmax", a, ("fneg", a)), ("fabs", a)),
     (("~fmin", a, ("fneg", a)), ("fneg", ("fabs", a))),
     (("~fmax", ("fabs", a), 0.0), ("fabs", a)),
-    (("fmin", a, "#b(is_nan_const)"), a),
-    (("fmax", a, "#b(is_nan_const)"), a),
+    (("fmin", a, "#b(is_nan_const)"), ("fadd", a, 0.0)),
+    (("fmax", a, "#b(is_nan_const)"), ("fadd", a, 0.0)),
     (("fmin", "a(is_zero_to_one)", "#b(is_ge_one_const)"), a),
     (("fmax", "a(is_zero_to_one)", "#b(is_ge_one_const)"), b),
     (("ffloor", "a(is_integral)"), a),
