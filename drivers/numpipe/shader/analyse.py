@@ -25,7 +25,7 @@ from .lane_ir import (
     Region,
 )
 from .lifetimes import find_lifetimes
-from .walking import EFFECTS, IMPLICIT_LOD, walk
+from .walking import EFFECTS, IMPLICIT_LOD, is_quad_op, walk
 
 __all__ = ["analyse"]
 
@@ -53,6 +53,7 @@ def analyse(program: LaneProgram) -> None:
     """Run all analyses."""
     prune(program)
     find_divergence(program)
+    watch_loops(program)
     choose_kinds(program)
     find_lifetimes(program)
 
@@ -162,6 +163,19 @@ def find_divergence(program: LaneProgram) -> None:
                 any(s.varying for s in store.srcs) or _in_divergent_flow(region)
             ):
                 array.varying = changed = True
+
+
+def watch_loops(program: LaneProgram) -> None:
+    """Helper lanes, and lanes that were discarded, go on only for the others' derivatives.
+
+    Alone in a loop they might never find its end: nothing they do there matters any more.
+    """
+    items = [item for item, _ in walk(program.root)]
+    quads = any(isinstance(item, Op) and is_quad_op(item) for item in items)
+    if program.stage == "fragment" and (quads or program.uses_discard):
+        for item in items:
+            if isinstance(item, LoopOp):
+                item.watched = item.divergent
 
 
 def _in_divergent_flow(region: Region | None, inside: LoopOp | None = None) -> bool:

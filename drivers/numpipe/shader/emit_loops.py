@@ -118,7 +118,7 @@ class LoopEmitter(OpEmitter):
             register = self.file.fresh(outer, self.current, value.kind)
             self.line(f"{register.name} = empty({outer.count}, {value.kind})")
             exits.append(register)
-        if touches_memory(loop.body):
+        if loop.watched or touches_memory(loop.body):
             inner.lanes = f"lanes{tag}"
             self.line(f"{inner.lanes} = sub({outer.lanes}, {inner.index})")
         self.exit_registers[loop] = exits
@@ -128,6 +128,11 @@ class LoopEmitter(OpEmitter):
         self.line(f"while left{tag}:")
         with self.indented():
             self.spend()
+            if loop.watched:
+                alive = "alive" if self.program.uses_discard else "None"
+                self.line(f"if idle({inner.live}, {alive}, helper, {inner.lanes}):")
+                with self.indented():
+                    self.line("break")
             if loop.divergent_continue:
                 self.line(f"run{tag} = {inner.live}.copy()")
                 for i, value in enumerate(loop.carried):

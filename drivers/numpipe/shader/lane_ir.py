@@ -139,6 +139,7 @@ class LoopOp:
         "exits",
         "initial",
         "pos",
+        "watched",
     )
 
     def __init__(self, parent: Region):
@@ -150,6 +151,7 @@ class LoopOp:
         self.continues: list[ContinueOp] = []
         self.divergent = False
         self.divergent_continue = False
+        self.watched = False  # ends as soon as only lanes that write nothing are left in it
         self.pos = self.end_pos = 0
 
 

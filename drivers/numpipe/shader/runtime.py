@@ -21,6 +21,7 @@ __all__ = [
     "fill",
     "full",
     "helpers",
+    "idle",
     "kill",
     "lanes_of",
     "own_load",
@@ -105,6 +106,18 @@ def helpers(helper: Array | None, alive: Array | None, count: int) -> Array:
     """Lanes that write nothing: helpers from the start, and those demoted since."""
     mask = np.zeros(count, np.bool_) if helper is None else helper
     return mask if alive is None else np.logical_or(mask, np.logical_not(alive))
+
+
+def idle(live: Array, alive: Array | None, helper: Array | None, lanes: Array | None) -> bool:
+    """Are all lanes still running a loop ones that write nothing? (`lanes` are theirs, by chunk.)"""
+    if alive is None and helper is None:
+        return False
+    busy = live
+    if alive is not None:
+        busy = np.logical_and(busy, alive if lanes is None else alive.take(lanes))
+    if helper is not None:
+        busy = np.greater(busy, helper if lanes is None else helper.take(lanes))
+    return not busy.any()
 
 
 def plane(planes: Sequence[Sequence[float]], index: int, component: int) -> Any:

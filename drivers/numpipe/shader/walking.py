@@ -66,6 +66,8 @@ def has_jump(region: Region) -> bool:
 def touches_memory(region: Region) -> bool:
     """Does it hold something addressed by the lane's number in the whole chunk?"""
     return any(
-        isinstance(item, Op) and (item.what in EFFECTS or item.what in _BY_LANE)
+        item.watched
+        if isinstance(item, LoopOp)
+        else isinstance(item, Op) and (item.what in EFFECTS or item.what in _BY_LANE)
         for item, _ in walk(region)
     )
