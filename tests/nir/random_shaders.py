@@ -55,6 +55,7 @@ class Generator:
         self.pool: list[Def] = []
         self.locals: list[Variable] = []
         self.conditions: list[Def] = []
+        self.unreached = False  # does control never come here?
         self.loops = 0
         self.budget = rng.randrange(8, 40)
 
@@ -94,7 +95,7 @@ class Generator:
         inner.b.exact = self.b.exact
         inner.pool = [inner.b.load_param(1)]
         inner.locals, inner.loops, inner.budget = [], 0, 10
-        inner.conditions = []
+        inner.conditions, inner.unreached = [], False
         inner.result = inner.b.deref_param(0)
         inner._code(1)
         inner.b.store_deref(inner.result, inner.floats(1))
@@ -247,29 +248,36 @@ class Generator:
 
     def _if(self, depth: int) -> None:
         b, rng = self.b, self.rng
+        before = self.unreached
         condition = self._condition()
         outer = list(self.pool)
         b.push_if(condition)
         self._code(depth + 1)
         width = rng.randrange(1, 4)
         then_value = self.of(width, 32)
-        leaves = self.loops > 0 and rng.random() < 0.25
+        jumps = self.loops > 0 and rng.random() < 0.25
+        leaves = self.unreached or jumps
         if self.result is not None and rng.random() < 0.3:
             b.store_deref(self.result, self.floats(1))
             b.jump("return")
             leaves = True
-        elif leaves:
+        elif jumps:
             b.jump(rng.choice(["break", "continue"]))
         self.pool = list(outer)
+        self.unreached = before
         b.push_else()
-        else_value = None
         if rng.random() < 0.7:
             self._code(depth + 1)
         else_value = self.of(width, 32)
+        else_leaves = self.unreached
+        if leaves and self.loops > 0 and rng.random() < 0.2:  # what follows is never reached
+            b.jump(rng.choice(["break", "continue"]))
+            else_leaves = True
         self.pool = outer
+        self.unreached = before or (leaves and else_leaves)
         b.pop_if()
         # Returns are lowered before values become phis.
-        if not leaves and self.result is None and rng.random() < 0.7:
+        if not leaves and not else_leaves and self.result is None and rng.random() < 0.7:
             self.pool.append(b.if_phi(then_value, else_value))
 
     def _loop(self, depth: int) -> None:
@@ -285,7 +293,9 @@ class Generator:
         b.store_var(counter, b.iadd(value, b.imm_int(1)))
         self.pool.append(value)
         self.loops += 1
+        before = self.unreached
         self._code(depth + 1)
+        self.unreached = before
         self.loops -= 1
         b.pop_loop()
         self.pool = outer

@@ -34,6 +34,8 @@ def one_operation(name: str, widths: list[int]) -> Shader:
             args.append(b.pack_64_2x32_split(b.channel(raw, 0), b.channel(raw, 1)))
         elif bits == 1:
             args.append(b.ine(raw, zero))
+        elif bits == 16:
+            args.append(b.u2u16(raw))
         else:
             args.append(raw)
     result = b.alu(op, *args)
@@ -265,6 +267,25 @@ def test_unary_operations_on_doubles(name: str) -> None:
 def test_integers_to_doubles(name: str, bits: int) -> None:
     values = integers(40) if bits == 64 else integers(40).astype(np.int32)
     check_double(name, [bits], [values])
+
+
+@pytest.mark.parametrize("name", ["i2f32", "u2f32", "i2f16", "u2f16"])
+def test_integers_to_narrow_floats_round_once(name: str) -> None:
+    """Around every tie of the target's precision, at every magnitude."""
+    values = integers(46)
+    ties = [(1 << e) + (1 << max(e - 24, 0)) + d for e in range(1, 63) for d in (-1, 0, 1)]
+    count = min(len(ties), LANES // 2)
+    values[:count] = np.array(ties[::-1][:count], dtype=values.dtype)
+    check(name, [64], [values], "lower_int64")
+
+
+@pytest.mark.parametrize("name", ["f2i64", "f2u64"])
+@pytest.mark.parametrize("bits", [32, 16])
+def test_narrow_floats_to_wide_integers(name: str, bits: int) -> None:
+    with np.errstate(all="ignore"):
+        values = doubles(47).astype(np.float32 if bits == 32 else np.float16)
+    raw = values.view(np.uint32 if bits == 32 else np.uint16).astype(np.int64)
+    check_double(name, [bits], [raw])
 
 
 def test_singles_to_doubles() -> None:

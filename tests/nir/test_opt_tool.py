@@ -55,6 +55,15 @@ def test_the_log_names_each_pass(file: Path, capsys: pytest.CaptureFixture[str])
     assert "5 -> 3" in log
 
 
+def test_annotations_tell_what_differs_between_lanes(
+    file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(file), "--annotate"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    marked = [line.split(" = ")[1].split()[0] for line in lines if line.endswith("// div")]
+    assert marked == ["@load_input", "fneg", "fneg"]
+
+
 def test_each_pass_with_progress_may_be_shown(
     file: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

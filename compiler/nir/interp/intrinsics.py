@@ -95,7 +95,14 @@ def _deref_atomic(run: Interpreter, instr: Intrinsic) -> Any:
 
 @_does("deref_buffer_array_length")
 def _array_length(run: Interpreter, instr: Intrinsic) -> Any:
-    return np.zeros((1, run.lanes), dtype=np.uint32)
+    pointer, deref = run.pointer(instr.srcs[0]), instr.deref
+    lengths = np.zeros(run.lanes, dtype=np.int64)
+    for number in np.unique(pointer.variable):
+        view = run.memory.views.get(int(number))
+        if view is not None and deref is not None:
+            found = view.array_length(deref.path(), pointer.offset)
+            lengths = np.where(pointer.variable == number, found, lengths)
+    return lengths.astype(np.uint32)[None]
 
 
 @_does("load_param")

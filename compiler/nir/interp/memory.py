@@ -17,6 +17,7 @@ import numpy as np
 
 from gallette.compiler.nir.builder.address import explicit_root
 from gallette.compiler.nir.interp.environment import Array, Environment, Result
+from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.layout import STD140, STD430, explicit_type
 from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.opcodes import numpy_dtype
@@ -150,6 +151,8 @@ class BlockView:
         if inner.without_array.is_interface:
             copies, inner = inner.array_elements, inner.without_array
         inner = explicit_root(inner, rule)
+        self.number, self.inner, self.start = number, inner, max(var.offset, 0)
+        self.slots_per_copy = max(slot_count(inner), 1) if copies > 1 else 0
         places: list[tuple[int, int, int]] = []
         for copy in range(copies):
             tail = len(env.buffer(self.kind, number + copy)) if copies == 1 else 0
@@ -160,6 +163,17 @@ class BlockView:
         booleans = [leaf.bit_size == 1 for leaf in explicit_leaves(inner, 0, 0, 0)]
         if any(booleans):  # four bytes in memory
             self.sizes = np.where(self.sizes == 1, 4, self.sizes)
+
+    def array_length(self, path: list[Deref], lane_slots: Array) -> Array:
+        """Elements that fit in the buffer from where the unsized array at `path` starts, per lane."""
+        type, at = self.inner, self.start
+        for step in path:
+            if step.form == "struct":
+                at += type.fields[step.field].offset
+                type = type.fields[step.field].type
+        copies = lane_slots // self.slots_per_copy if self.slots_per_copy else 0 * lane_slots
+        sizes = [len(self.env.buffer(self.kind, self.number + int(c))) for c in copies]
+        return (np.array(sizes) - at).clip(0) // max(type.stride, 1)
 
     def read(self, lane_slots: Array, ok: Array) -> Array:
         """The 64-bit slots at `lane_slots`; zero where not `ok` or outside of the buffer."""

@@ -53,6 +53,7 @@ from gallette.compiler.nir.ir.instrs import (
     Undef,
 )
 from gallette.compiler.nir.ir.intrinsics import INDICES
+from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
 from gallette.compiler.nir.ir.slots import FragResult, SystemValue, VaryingSlot, VertAttrib
@@ -428,4 +429,7 @@ def _used_types(shader: Shader) -> Iterator[Type]:
 
 def print_shader(shader: Shader, annotate: bool = False) -> str:
     """The shader as text; `annotate` adds predecessors and divergence as comments."""
+    if annotate:
+        for impl in shader.impls():
+            impl.require(Metadata.CFG | Metadata.DIVERGENCE)
     return Printer(annotate).shader(shader)

@@ -86,7 +86,7 @@ def _from_integer(is_signed: bool) -> _Lowering:
 
 def _to_integer(bits: int, is_signed: bool) -> _Lowering:
     def lower(b: Builder, srcs: list[Def]) -> Def:
-        value = sf.to_integer(b, srcs[0], bits, is_signed)
+        value = sf.to_integer(b, _widen(b, srcs[0]), bits, is_signed)
         return value if bits == 64 else b.alu(f"u2u{bits}", value)
 
     return lower

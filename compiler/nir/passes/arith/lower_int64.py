@@ -312,6 +312,29 @@ def _on_pair(function: Callable[[Builder, Pair], Def]) -> _Lowering:
     return lower
 
 
+def _to_float(bits: int, is_signed: bool) -> _Lowering:
+    """Rounded once: the highest 32 bits, the last of which says whether any below them is set."""
+
+    def lower(b: Builder, srcs: list[Def]) -> Def:
+        x = halves(b, srcs[0])
+        negative = b.ilt(x[1], b.imm_int(0)) if is_signed else b.imm_bool(False)
+        if is_signed:
+            x = absolute(b, x)
+        if bits == 16:  # a number with anything in its upper half is far beyond the range
+            large = b.ine(x[1], b.imm_int(0))
+            value = b.u2f16(b.bcsel(large, b.imm_int(-1), x[0]))
+        else:
+            shift = b.iadd(b.ufind_msb(x[1]), b.imm_int(1))
+            top = shift_right(b, x, shift, False)[0]
+            back = shift_left(b, (top, b.imm_int(0)), shift)
+            lost = b.b2i32(b.ine(back[0], x[0]))
+            scale = b.ishl(b.iadd(shift, b.imm_int(127)), b.imm_int(23))
+            value = b.fmul(b.u2f32(b.ior(top, lost)), scale)
+        return b.bcsel(negative, b.fneg(value), value)
+
+    return lower
+
+
 def _ifind_msb(b: Builder, x: Pair) -> Def:
     flip = b.ishr(x[1], b.imm_int(31))
     return _find_msb(b, (b.ixor(x[0], flip), b.ixor(x[1], flip)))
@@ -354,6 +377,7 @@ _WIDE: dict[str, _Lowering] = {
     "ifind_msb": _on_pair(_ifind_msb),
     "find_lsb": _on_pair(_find_lsb),
     **{f"{s}2{s}{n}": _narrow(f"{s}2{s}{n}") for s in "iu" for n in (8, 16, 32)},
+    **{f"{s}2f{n}": _to_float(n, s == "i") for s in "iu" for n in (16, 32)},
 }
 _FROM_NARROW: dict[str, _Lowering] = {
     "i2i64": _sign_extend,

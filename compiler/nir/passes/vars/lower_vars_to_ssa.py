@@ -26,7 +26,7 @@ State: TypeAlias = "dict[Leaf, Def]"
 class _Branch:
     """An if being walked: state at its start, and how the then-branch ended."""
 
-    entry: State
+    entry: State | None
     then_state: State | None = None
 
 
@@ -135,7 +135,7 @@ class _SsaBuilder:
                 state = self._block(node, state, loops)
             elif isinstance(node, If):
                 if kind == "if":
-                    branches.append(_Branch(dict(state or {})))
+                    branches.append(_Branch(None if state is None else dict(state)))
                 elif kind == "else":
                     branches[-1].then_state = state
                     state = branches[-1].entry
@@ -144,9 +144,10 @@ class _SsaBuilder:
                     ends = [(node.then_last, then_state), (node.else_last, state)]
                     state = self._join(next_block(node), [(b, s) for b, s in ends if s is not None])
             elif kind == "loop":
-                frame = self._enter_loop(node, state or {})
-                loops.append(frame)
-                state = {**(state or {}), **{leaf: p.result for leaf, p in frame.phis.items()}}
+                loops.append(self._enter_loop(node, state))
+                if state is not None:
+                    carried = {leaf: p.result for leaf, p in loops[-1].phis.items()}
+                    state = {**state, **carried}
             else:
                 frame = loops.pop()
                 self._finish_header(node, frame, state)
@@ -227,10 +228,12 @@ class _SsaBuilder:
             merged[leaf] = phi.result
         return merged
 
-    def _enter_loop(self, loop: Loop, state: State) -> _LoopFrame:
+    def _enter_loop(self, loop: Loop, state: State | None) -> _LoopFrame:
         before = loop.owner[loop.owner.index(loop) - 1]
         assert isinstance(before, Block)
-        phis = {}
+        phis: dict[Leaf, Phi] = {}
+        if state is None:  # nobody comes here: nothing leads to the header
+            return _LoopFrame(phis, [], [])
         for leaf in self.stored_in[loop]:
             phi = phis[leaf] = self._phi(loop.first, leaf)
             value = state.get(leaf)
