@@ -109,7 +109,7 @@ def helpers(helper: Array | None, alive: Array | None, count: int) -> Array:
 
 
 def idle(live: Array, alive: Array | None, helper: Array | None, lanes: Array | None) -> bool:
-    """Are all lanes still running a loop ones that write nothing? (`lanes` are theirs, by chunk.)"""
+    """Do all lanes that still run a loop write nothing? (`lanes` are their chunk numbers.)"""
     if alive is None and helper is None:
         return False
     busy = live
