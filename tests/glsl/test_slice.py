@@ -1,7 +1,8 @@
 """The first path through the front end: a vertex and fragment pair becomes driver-ready NIR."""
 
 from gallette.compiler.glsl import compile_shader, link_program
-from gallette.compiler.nir.ir import Stage
+from gallette.compiler.glsl.link.program import LinkOptions
+from gallette.compiler.nir.ir import Alu, Stage
 
 VERTEX = """#version 330
 uniform mat4 mvp;
@@ -31,3 +32,27 @@ def test_a_vertex_and_fragment_pair_links() -> None:
     assert set(program.shaders) == {Stage.VERTEX, Stage.FRAGMENT}
     for shader in program.shaders.values():
         shader.unref()
+
+
+def test_precise_ends_with_its_assignment() -> None:
+    """An index into a compact output is lowered on a way of its own: exactness must not leak."""
+    source = """#version 450
+        layout(vertices = 3) out;
+        uniform int i;
+        uniform float a, b;
+        precise gl_TessLevelOuter;
+        patch out float other;
+        void main() {
+            gl_TessLevelOuter[i] = a * b;
+            other = a + b;
+            gl_out[gl_InvocationID].gl_Position = vec4(0.0);
+        }
+    """
+    shader = compile_shader(Stage.TESS_CTRL, source)
+    program = link_program([shader], LinkOptions(separable=True))
+    assert program.ok, program.info_log
+    code = [i for block in program.shaders[Stage.TESS_CTRL].entry.blocks() for i in block.instrs()]
+    exact = {i.op.name: i.exact for i in code if isinstance(i, Alu)}
+    assert exact["fmul"]
+    assert not exact["fadd"]
+    program.shaders[Stage.TESS_CTRL].unref()

@@ -165,7 +165,7 @@ class BlockView:
             self.sizes = np.where(self.sizes == 1, 4, self.sizes)
 
     def array_length(self, path: list[Deref], lane_slots: Array) -> Array:
-        """Elements that fit in the buffer from where the unsized array at `path` starts, per lane."""
+        """Per lane, how many elements of the unsized array at `path` the buffer has room for."""
         type, at = self.inner, self.start
         for step in path:
             if step.form == "struct":
