@@ -159,7 +159,6 @@ class Program(Protocol):
     facts: ProgramFacts
     places: tuple[tuple[int, int, int], ...]  # (slot, component, 0) of an emitted vertex's values
     code: str  # the generated Python source, for `explain`
-    nir: str  # the NIR it was generated from, printed on request
 
     def needs_quads(self, resources: ShaderResources) -> bool:
         """Must fragments come as whole 2x2 quads (helpers included) with these textures bound?"""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from .values import Operand, V, bits_of, constant_text, type_text
 
@@ -50,8 +51,8 @@ class Builder:
         self._finished: list[str] = []
         self._globals: list[str] = []
         self._number = 0
-        self._lines: list[str] = []
-        self._entry: list[str] = []
+        self._lines: list[Any] = []  # lines, and lists of lines written later
+        self._entry: list[Any] = []
         self._head = ""
         self.open = False
         """The current block has no terminator yet."""
@@ -72,8 +73,8 @@ class Builder:
         """Finish the function."""
         if self.open:
             self.line("ret void")
-        body = "\n".join((self._head, *self._entry, "br label %start\nstart:", *self._lines, "}"))
-        self._finished.append(body)
+        lines = [self._head, *self._entry, "br label %start\nstart:", *self._lines, "}"]
+        self._finished.append("\n".join(_flat(lines)))
 
     def text(self) -> str:
         """The module."""
@@ -108,7 +109,19 @@ class Builder:
     @contextmanager
     def in_entry(self) -> Iterator[None]:
         """Write into the entry block instead: what is needed everywhere, once."""
-        lines, self._lines = self._lines, self._entry
+        with self.into(self._entry):
+            yield
+
+    def reserve(self) -> list[Any]:
+        """A place here that is written later, with `into`."""
+        place: list[Any] = []
+        self._lines.append(place)
+        return place
+
+    @contextmanager
+    def into(self, place: list[Any]) -> Iterator[None]:
+        """Write into a reserved place."""
+        lines, self._lines = self._lines, place
         was_open, self.open = self.open, True
         try:
             yield
@@ -397,6 +410,14 @@ class Builder:
         yield after
         self.jump(head)
         self.place(after)
+
+
+def _flat(lines: list[Any]) -> Iterator[str]:
+    for line in lines:
+        if isinstance(line, str):
+            yield line
+        else:
+            yield from _flat(line)
 
 
 def _suffix(t: str, w: int) -> str:

@@ -54,17 +54,51 @@ class Stage:
     def texture(self, e: Emitter, instr: Tex) -> list[V]:
         raise GalletteError("jit has no textures in this stage")
 
+    def helper(self, e: Emitter) -> V:
+        """Lanes that exist only for derivatives."""
+        return e.b.const("i1", False)
+
     def barrier(self, e: Emitter, instr: Intrinsic) -> None:
         """Operations happen in program order already."""
+
+    def real(self, e: Emitter) -> V | None:
+        """Lanes that are no helpers; None if all are."""
+        return None
+
+    def store_output(self, e: Emitter, instr: Intrinsic) -> None:
+        raise GalletteError(f"jit has no {instr.name} in this stage")
+
+    def load_output(self, e: Emitter, instr: Intrinsic) -> list[V]:
+        raise GalletteError(f"jit has no {instr.name} in this stage")
+
+    def emit_vertex(self, e: Emitter, instr: Intrinsic) -> None:
+        raise GalletteError(f"jit has no {instr.name} in this stage")
+
+    def call_out(
+        self, e: Emitter, site: object, args: Sequence[V], results: int, t: str
+    ) -> list[V]:
+        """Have Python do something for all lanes."""
+        raise GalletteError("jit cannot call out in this stage")
 
 
 class Emitter:
     """Translates one shader's entry function into the builder's current function."""
 
     def __init__(
-        self, b: Builder, shader: Shader, stage: Stage, ctx: V, w: int, mask: V, leave: str
+        self,
+        b: Builder,
+        shader: Shader,
+        stage: Stage,
+        ctx: V,
+        w: int,
+        mask: V,
+        leave: str,
+        stop: str,
     ) -> None:
-        """`mask` says which lanes exist; control goes to the label `leave` if nothing is left."""
+        """`mask` says which lanes exist.
+
+        Control goes to the label `leave` if no lane is left, to `stop` if the shader is abandoned.
+        """
         self.b = b
         self.shader = shader
         self.stage = stage
@@ -73,12 +107,15 @@ class Emitter:
         self.entry_mask = mask
         self.mask = mask
         self.leave = leave
+        self.stop = stop
+        self.start = b.reserve()  # what every group of lanes begins with
         self.components: dict[Def, list[V]] = {}
         self.escaped: dict[Def, list[Var]] = {}
         self.outputs: dict[tuple[int, int, int], Var] = {}
         self.arrays: dict[Variable, LocalArray] = {}
         self.alive: Var | None = None
         self.budget: Var | None = None
+        self.effects = False  # writes memory others can see
         self.least: dict[int, int] = {}  # bytes of constant blocks read at constant offsets
         self.implicit: Any = None
         self.depth = 0  # ifs and loops around
@@ -96,8 +133,8 @@ class Emitter:
     def writers(self) -> V:
         """Lanes whose stores count: active, and not demoted."""
         mask = self.mask if self.alive is None else self.mask & self.alive.get()
-        helper = getattr(self.stage, "real", None)
-        return mask if helper is None else mask & helper
+        real = self.stage.real(self)
+        return mask if real is None else mask & real
 
     def wide(self, value: V) -> V:
         """A value with a lane each."""

@@ -120,7 +120,9 @@ class _Flow:
         if e.alive is None:
             return
         go_on = b.block()
-        b.branch(b.any(e.alive.get() & e.entry_mask), go_on, e.leave)
+        real = e.stage.real(e)
+        left = e.alive.get() & (e.entry_mask if real is None else real)
+        b.branch(b.any(left), go_on, e.leave)
         b.place(go_on)
 
     # -- phis ------------------------------------------------------------------------------------
@@ -271,7 +273,7 @@ class _Flow:
             with b.in_entry():
                 limit = b.load_at(e.ctx, Words.BUDGET, "i64").to("i32")
             e.budget = b.var("i32")
-            with b.in_entry():
+            with b.into(e.start):
                 e.budget.set(limit)
         left = e.budget.get() - 1
         e.budget.set(left)
@@ -279,7 +281,7 @@ class _Flow:
         b.branch(left >= 0, go_on, stop)
         b.place(stop)
         b.store(b.at(e.ctx, Words.STATUS, "i64"), b.const("i64", 1))
-        b.jump(e.leave)
+        b.jump(e.stop)
         b.place(go_on)
 
     def _jump(self, jump: Jump, block: Block) -> None:

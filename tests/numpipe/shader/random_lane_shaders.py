@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir import Def, Mode, Shader, Stage, Variable
+from gallette.compiler.nir.ir import Def, Shader, Stage, Variable
 from gallette.compiler.nir.ir.types import FLOAT, INT, array
 from gallette.compiler.nir.run.pass_runner import run_passes
 
@@ -18,7 +18,14 @@ COMPARES = ("flt", "fge", "feq", "ilt", "ige", "ieq", "ult")
 class RandomShader:
     """Grows one shader from a seed."""
 
-    def __init__(self, seed: int, stage: Stage = Stage.FRAGMENT, derivatives: bool = False):
+    def __init__(
+        self,
+        seed: int,
+        stage: Stage = Stage.FRAGMENT,
+        derivatives: bool = False,
+        exact: bool = False,
+    ):
+        self.unary = FLOAT_UNARY[:6] if exact else FLOAT_UNARY
         self.rng = random.Random(seed)
         self.b = Builder.shader_main(stage, f"random{seed}")
         self.stage = stage
@@ -92,7 +99,7 @@ class RandomShader:
                 self.condition(depth + 1), self.float_value(depth + 1), self.float_value(depth + 1)
             )
         if pick < 0.75:
-            return self.b.alu(self.rng.choice(FLOAT_UNARY), self.float_value(depth + 1))
+            return self.b.alu(self.rng.choice(self.unary), self.float_value(depth + 1))
         if self.derivatives and pick < 0.85 and not self.level:
             return self.b.alu(self.rng.choice(("fddx", "fddy")), self.float_value(depth + 1))
         op = self.rng.choice(FLOAT_BINARY)
@@ -180,7 +187,8 @@ class RandomShader:
         self.b.pop_loop()
 
 
-def random_shader(seed: int, stage: Stage = Stage.FRAGMENT, derivatives: bool = False) -> Shader:
-    """The shader that grows from `seed`, in SSA form."""
-    _ = Mode
-    return RandomShader(seed, stage, derivatives).build()
+def random_shader(
+    seed: int, stage: Stage = Stage.FRAGMENT, derivatives: bool = False, exact: bool = False
+) -> Shader:
+    """The shader that grows from `seed`, in SSA form; an exact one has no sine or power."""
+    return RandomShader(seed, stage, derivatives, exact).build()

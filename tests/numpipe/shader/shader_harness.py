@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from gallette.compiler.nir.interp.interpreter import interpret
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.ir.instrs import Tex
 from gallette.drivers.common.lanes import ShaderResources, Value
-from gallette.drivers.numpipe.shader.program import CompiledShader, compile_program
+from gallette.drivers.numpipe.shader.program import compile_program
 
 Array = npt.NDArray[Any]
 
@@ -92,10 +93,14 @@ class PictureEnvironment(Environment):
 
 
 def run_compiled(
-    shader: Shader, env: Environment, chunk: int = 0, quads: bool = False
-) -> tuple[dict[tuple[int, int], Array], Array, CompiledShader]:
+    shader: Shader,
+    env: Environment,
+    chunk: int = 0,
+    quads: bool = False,
+    compiler: Callable[[Shader], Any] = compile_program,
+) -> tuple[dict[tuple[int, int], Array], Array, Any]:
     """Outputs by (slot, component) as raw bits, the alive mask, and the program."""
-    program = compile_program(shader)
+    program = compiler(shader)
     bound = program.bind(resources(env))
     outputs: dict[tuple[int, int], list[Array]] = {}
     alive: list[Array] = []
@@ -127,10 +132,16 @@ def _raw(values: Array) -> Array:
     return values.view(f"u{values.dtype.itemsize}")
 
 
-def compare(shader: Shader, env: Environment, chunk: int = 0, quads: bool = False) -> None:
+def compare(
+    shader: Shader,
+    env: Environment,
+    chunk: int = 0,
+    quads: bool = False,
+    compiler: Callable[[Shader], Any] = compile_program,
+) -> None:
     """Assert that generated code and the interpreter agree bit for bit (NaNs are alike)."""
     expected = interpret(shader, env)
-    outputs, alive, program = run_compiled(shader, env, chunk, quads)
+    outputs, alive, program = run_compiled(shader, env, chunk, quads, compiler)
     assert np.array_equal(alive, expected.alive), program.code
     for key, wanted in expected.outputs.items():
         wrote = expected.written[key] & expected.alive

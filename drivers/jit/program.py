@@ -1,0 +1,356 @@
+"""Compiled shaders as the shared draw room wants them (`drivers.common.program`).
+
+`compile_program` makes the chunk function of a lowered shader; `JitProgram.bind` writes the block
+of words it is called with, and a call hands over arrays.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.compiler.nir.ir import Shader
+from gallette.compiler.nir.ir.slots import FragResult
+from gallette.drivers.common.lanes import (
+    ComputeLanes,
+    ControlLanes,
+    EvaluationLanes,
+    FragmentLanes,
+    GeometryLanes,
+    ShaderResources,
+    VertexLanes,
+)
+from gallette.drivers.common.program import (
+    Emission,
+    FragmentOutputs,
+    InputUse,
+    Outputs,
+    ProgramFacts,
+    ShaderBudgetError,
+)
+
+from .calls import CallArea, answer
+from .llvm.disk_cache import DiskCache
+from .llvm.engine import Code, compile_module
+from .shader.chunk import Input
+from .shader.chunk_emit import ChunkCode, emit_chunk
+from .shader.chunk_stages import GeometryRows
+from .shader.layout import Words
+
+__all__ = ["DEFAULT_BUDGET", "BoundJit", "JitProgram", "compile_program"]
+
+Array = npt.NDArray[Any]
+DEFAULT_BUDGET = 1 << 18
+"""Loop iterations one vector of lanes may spend, over all loops together."""
+
+_ZEROS = np.zeros(256, np.uint8)
+_CHUNK = 1 << 14
+_CALL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64)
+_DTYPES = {"i8": np.uint8, "i16": np.uint16, "i32": np.uint32, "i64": np.uint64}
+
+
+def compile_program(
+    shader: Shader,
+    *,
+    flat_colors: bool = False,
+    budget: int = DEFAULT_BUDGET,
+    cache: DiskCache | None = None,
+) -> JitProgram:
+    """Machine code for an optimised shader (which is only read), made when it is first needed."""
+    return JitProgram(shader, emit_chunk(shader, flat_colors), budget, cache)
+
+
+class JitProgram:
+    """The `Program` of the shared draw room."""
+
+    def __init__(
+        self, shader: Shader, chunk: ChunkCode, budget: int, cache: DiskCache | None
+    ) -> None:
+        self.chunk = chunk
+        self.budget = budget
+        self.name = shader.name
+        self.facts = _facts(shader, chunk)
+        self.places = tuple(place for place, _ in chunk.outputs)
+        self.code = chunk.text
+        self._cache = cache
+        self._shader = shader
+        self._code: Code | None = None
+        self._function: Any = None
+
+    @property
+    def function(self) -> Any:
+        """The compiled chunk function."""
+        if self._function is None:
+            self._code = compile_module(self.chunk.text, ("main",), self._cache)
+            self._function = self._code.function("main", ctypes.c_void_p)
+        return self._function
+
+    def needs_quads(self, resources: ShaderResources) -> bool:
+        """Must fragments come as whole 2x2 quads with these textures bound?"""
+        if self.facts.uses_derivatives:
+            return True
+        for index in self.facts.implicit_lod:
+            unit = resources.textures[index] if index < len(resources.textures) else None
+            if unit is not None and unit.needs_lod:
+                return True
+        return False
+
+    def bind(self, resources: ShaderResources) -> BoundJit:
+        """Fix the resources of a draw."""
+        return BoundJit(self, resources)
+
+
+def _facts(shader: Shader, chunk: ChunkCode) -> ProgramFacts:
+    outputs: dict[int, int] = {}
+    for (slot, component, _), _ in chunk.outputs:
+        outputs[slot] = outputs.get(slot, 0) | 1 << component
+    inputs: set[InputUse] = set()
+    system: set[str] = set()
+    for key in chunk.inputs:
+        if isinstance(key.slot, int):
+            mode = key.kind
+            if mode == "smooth" and not key.perspective:
+                mode = "noperspective"
+            inputs.add(InputUse(key.slot, key.component, mode, key.where or "pixel"))
+        elif key.kind in ("system", "scalar"):
+            system.add(key.slot)
+    fragment = shader.stage.value == "fragment"
+    found = chunk.facts
+    return ProgramFacts(
+        stage=shader.stage.value,
+        inputs=frozenset(inputs),
+        outputs=outputs,
+        system_values=frozenset(system),
+        textures=frozenset(found["textures"]),
+        implicit_lod=frozenset(found["implicit"]) if fragment else frozenset(),
+        uses_derivatives=found["derivatives"],
+        uses_discard=chunk.discards,
+        writes_depth=fragment and FragResult.DEPTH in outputs,
+        writes_stencil=fragment and FragResult.STENCIL in outputs,
+        writes_sample_mask=fragment and FragResult.SAMPLE_MASK in outputs,
+        has_side_effects=chunk.effects,
+        early_fragment_tests=shader.info.early_fragment_tests,
+        uses_sample_shading="sample_id" in system or any(u.where == "sample" for u in inputs),
+        chunk_lanes=_CHUNK,
+    )
+
+
+def static_block(
+    resources: ShaderResources, least: dict[int, int], budget: int, keep: list[Any]
+) -> Array:
+    """The words that stay the same while these resources are bound."""
+    block = np.zeros(Words.SIZE, np.uint64)
+    zeros = _ZEROS.ctypes.data
+    block[Words.BUDGET] = budget
+    block[Words.ZEROS] = zeros
+    block[Words.CONSTANTS : Words.TEXTURES : 2] = zeros
+    for number in range(16):
+        given = resources.constants[number] if number < len(resources.constants) else None
+        wanted = least.get(number, 0)
+        if given is None and not wanted:
+            continue
+        data = given if given is not None else np.zeros(0, np.uint8)
+        size = data.size
+        if size < wanted:
+            longer = np.zeros(wanted, np.uint8)
+            longer[:size] = data
+            data = longer
+        keep.append(data)
+        block[Words.CONSTANTS + 2 * number] = data.ctypes.data if data.size else zeros
+        block[Words.CONSTANTS + 2 * number + 1] = size
+    for number, buffer in enumerate(resources.buffers[:32]):
+        if buffer is not None and buffer.size:
+            keep.append(buffer)
+            block[Words.BUFFERS + 2 * number] = buffer.ctypes.data
+            block[Words.BUFFERS + 2 * number + 1] = buffer.size
+    return block
+
+
+def contiguous(value: Array, count: int, dtype: Any) -> Array:
+    """A value by lane as adjacent elements of `dtype`'s size."""
+    array = np.asarray(value)
+    if array.dtype == np.bool_:
+        array = array.astype(np.uint32)
+    if not array.ndim:
+        array = np.full(count, array)
+    array = np.ascontiguousarray(array)
+    return array if array.dtype.itemsize == np.dtype(dtype).itemsize else array.astype(dtype)
+
+
+class BoundJit:
+    """The `BoundProgram`: a program joined with the resources of one draw."""
+
+    def __init__(self, program: JitProgram, resources: ShaderResources) -> None:
+        self.program = program
+        self.resources = resources
+        self._keep: list[Any] = []
+        self._block = static_block(resources, program.chunk.least, program.budget, self._keep)
+        self._lock = threading.Lock()
+
+    # -- the stages ------------------------------------------------------------------------------
+
+    def vertex(self, lanes: VertexLanes) -> Outputs:
+        """Run one chunk of vertices."""
+        return self._tables(self._run(lanes, lanes.count), 1)[0]
+
+    def evaluate(self, lanes: EvaluationLanes) -> Outputs:
+        """Run one chunk of tessellated vertices."""
+        return self._tables(self._run(lanes, lanes.count), 1)[0]
+
+    def control(self, lanes: ControlLanes) -> tuple[Outputs, Outputs]:
+        """Run one chunk of control invocations: (per-vertex outputs, outputs of whole patches)."""
+        outputs, patches = self._tables(self._run(lanes, lanes.count), 2)
+        size = self.program.chunk.step
+        whole: Outputs = {
+            slot: [None if v is None else np.ascontiguousarray(v[::size]) for v in row]
+            for slot, row in patches.items()
+        }
+        return outputs, whole
+
+    def compute(self, lanes: ComputeLanes) -> None:
+        """Run whole workgroups."""
+        self._run(lanes, lanes.count, lanes.shared, lanes.shared_size)
+
+    def fragment(self, lanes: FragmentLanes) -> FragmentOutputs:
+        """Run one chunk of fragments."""
+        arrays = self._run(lanes, lanes.count)
+        outputs, dual = self._tables(arrays, 2)
+        alive = arrays[-1].astype(np.bool_) if self.program.chunk.discards else None
+        return FragmentOutputs(outputs, alive, dual)
+
+    def geometry(self, lanes: GeometryLanes) -> list[Emission]:
+        """Run one chunk of primitives."""
+        count = lanes.count
+        most = max(1, self.program._shader.info.vertices_out)
+        rows: list[Array] = [np.zeros(count, np.int32), np.zeros((most + 1, count), np.uint8)]
+        rows.append(np.zeros((most + 1, count), np.uint8))
+        rows += [np.zeros((most + 1, count), _DTYPES[t]) for _, t in self.program.chunk.outputs]
+        self._run(lanes, count, outputs=rows)
+        counts, cuts, streams = rows[: GeometryRows.VALUES]
+        values = [row.view(f"f{row.dtype.itemsize}") for row in rows[GeometryRows.VALUES :]]
+        events: list[Emission] = []
+        for k in range(most + 1):
+            for stream in range(4):
+                cut = np.flatnonzero(cuts[k] >> stream & 1)
+                if cut.size:
+                    events.append((stream, cut, None))
+            for stream in range(4):
+                emitting = np.flatnonzero((counts > k) & (streams[k] == stream))
+                if emitting.size:
+                    taken = [row[k, emitting] for row in values]
+                    events.append((stream, emitting, taken))
+        return events
+
+    # -- calling ---------------------------------------------------------------------------------
+
+    def _tables(self, arrays: list[Array], tables: int) -> list[Outputs]:
+        found: list[Outputs] = [{} for _ in range(tables)]
+        for ((slot, component, table), _), array in zip(
+            self.program.chunk.outputs, arrays, strict=False
+        ):
+            row = found[table].setdefault(slot, [None] * 4)
+            row[component] = array.view(f"f{array.dtype.itemsize}")
+        return found
+
+    def _run(
+        self,
+        lanes: Any,
+        count: int,
+        shared: Array | None = None,
+        shared_size: int = 0,
+        outputs: list[Array] | None = None,
+    ) -> list[Array]:
+        chunk = self.program.chunk
+        function = self.program.function
+        block = self._block.copy()
+        keep: list[Any] = []
+        for number, key in enumerate(chunk.inputs):
+            dtype = np.uint64 if key.bits == 64 else np.uint32
+            array = contiguous(_ask(lanes, self.resources, key), count, dtype)
+            keep.append(array)
+            block[Words.INPUTS + number] = array.ctypes.data
+        if outputs is None:
+            outputs = [np.empty(count, _DTYPES[t]) for _, t in chunk.outputs]
+            if chunk.discards:
+                outputs.append(np.empty(count, np.uint8))
+        for number, array in enumerate(outputs):
+            block[Words.OUTPUTS + number] = array.ctypes.data
+        block[Words.COUNT] = count
+        if shared is not None and shared.size:
+            block[Words.SHARED] = shared.ctypes.data
+            block[Words.SHARED_SIZE] = shared_size
+        failure: list[BaseException] = []
+        if chunk.sites:
+            area = CallArea(chunk.w)
+            callback = self._callback(area, lanes, count, failure)
+            keep.append(callback)
+            block[Words.CALL_AREA] = area.address
+            block[Words.CALLBACK] = ctypes.cast(callback, ctypes.c_void_p).value or 0
+        function(block.ctypes.data)
+        if failure:
+            raise failure[0]
+        if block[Words.STATUS]:
+            raise budget_error(self.program.budget)
+        return outputs
+
+    def _callback(
+        self, area: CallArea, lanes: Any, count: int, failure: list[BaseException]
+    ) -> Any:
+        sites, resources = self.program.chunk.sites, self.resources
+
+        def call(number: int, base: int) -> None:
+            try:
+                with np.errstate(all="ignore"):
+                    answer(sites[number], area, lanes, resources, base, count)
+            except BaseException as error:  # there is no way through compiled code
+                failure.append(error)
+
+        return _CALL(call)
+
+
+def budget_error(limit: int) -> ShaderBudgetError:
+    """A loop has used up the execution budget."""
+    return ShaderBudgetError(
+        f"a shader ran for more than {limit} loop iterations without finishing; "
+        "the context is to be reset"
+    )
+
+
+def _ask(lanes: Any, resources: ShaderResources, key: Input) -> Array:
+    """The values of an input, as the lanes make them."""
+    kind, slot = key.kind, key.slot
+    if kind == "attribute":
+        value = (lanes.attribute64 if key.bits == 64 else lanes.attribute)(slot, key.component)
+    elif kind == "flat":
+        value = lanes.flat(slot, key.component)
+    elif kind == "patch":
+        value = lanes.patch(slot, key.component)
+    elif kind == "smooth":
+        where = key.where if key.where != "at" else "pixel"
+        value = lanes.smooth(slot, key.component, where=where, perspective=key.perspective)
+    elif kind == "corner":
+        value = lanes.corner(slot, key.component, key.corner)
+    elif kind == "own_corner":
+        value = lanes.corner_at(slot, key.component, lanes.system("invocation_id"), None)
+    elif kind == "plane":
+        assert isinstance(slot, str)
+        number = int(slot.removeprefix("clip_plane"))
+        planes = resources.clip_planes
+        value = np.float32(planes[number][key.component] if number < len(planes) else 0.0)
+    elif slot == "alpha_ref":
+        value = np.float32(resources.alpha_ref)
+    elif slot == "helper":
+        value = lanes.helper if lanes.helper is not None else np.zeros((), np.uint32)
+    else:
+        several = lanes_take_components(lanes)
+        value = lanes.system(slot, key.component) if several else lanes.system(slot)
+    return np.asarray(value)
+
+
+def lanes_take_components(lanes: Any) -> bool:
+    """Fragments, domain points and workgroups have system values of several components."""
+    return hasattr(lanes, "smooth") or hasattr(lanes, "patch") or hasattr(lanes, "shared")

@@ -1,0 +1,86 @@
+"""The device jit: its options, and the compiler of its shaders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gallette.compiler.nir.ir import Shader, Stage
+from gallette.drivers.common.program import Program
+from gallette.drivers.common.screen import HostScreen
+from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
+from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
+
+from .llvm.disk_cache import DiskCache, default_folder
+from .llvm.engine import machine
+from .program import DEFAULT_BUDGET, compile_program
+
+__all__ = ["JitCompiler", "JitScreen", "ScreenOptions", "create_screen"]
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenOptions:
+    """What can be chosen when a jit screen is made; GALLETTE_DEBUG changes the defaults."""
+
+    inexact_used_once: str = ""  # "always", "never" or "not_position" (the default)
+    position_invariant: bool | None = None
+    fuse_ffma: bool | None = None
+    budget: int = DEFAULT_BUDGET  # loop iterations a vector of lanes may spend
+    record_passes: bool = False
+    ownership: str = "counted"
+    cache: str | bool = True  # a folder for compiled code; the usual one, or none
+
+    def compiler(self) -> JitCompiler:
+        """What turns shaders into code under these options."""
+        lowering = LoweringOptions.chosen(
+            self.inexact_used_once,
+            self.position_invariant,
+            self.fuse_ffma,
+            self.ownership,
+            self.record_passes,
+        )
+        folder = default_folder() if self.cache is True else Path(self.cache or ".")
+        return JitCompiler(lowering, self.budget, DiskCache(folder) if self.cache else None)
+
+
+class JitCompiler(VariantCompiler[VariantKey, Program]):
+    """NIR to machine code."""
+
+    name = "jit"
+
+    def __init__(
+        self, options: LoweringOptions | None, budget: int, cache: DiskCache | None
+    ) -> None:
+        super().__init__(options)
+        self.budget = budget
+        self.cache = cache
+
+    def null_key(self, stage: Stage) -> VariantKey:
+        return FragmentKey() if stage is Stage.FRAGMENT else VertexKey()
+
+    def generate(self, shader: Shader, key: VariantKey) -> Program:
+        flat = isinstance(key, FragmentKey) and key.flat_colors
+        return compile_program(shader, flat_colors=flat, budget=self.budget, cache=self.cache)
+
+    def text(self, code: Program) -> str:
+        return code.code
+
+
+class JitScreen(HostScreen):
+    """A jit device."""
+
+    name = "jit"
+
+    def __init__(self, options: ScreenOptions | None = None) -> None:
+        self.options = options or ScreenOptions()
+        super().__init__(self.options.compiler())
+
+    def describe(self) -> str:
+        found = machine()
+        return f"jit (LLVM, {found.lanes} lanes, {found.cpu})"
+
+
+def create_screen(**options: Any) -> JitScreen:
+    """The entry point `jit` of the group `gallette.drivers`."""
+    return JitScreen(ScreenOptions(**options))

@@ -1,0 +1,302 @@
+"""Shaders over chunks of lanes: arrays of values in, arrays of values out.
+
+The form of every stage but filled polygons' fragments (`tile`): a function is called with a block
+of words that names an array per input and per output, and runs all lanes, a group after the other.
+A group is as wide as the machine's registers; where invocations look at each other (a workgroup
+with barriers, a patch) it is the whole workgroup or patch, so that lockstep is all they need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gallette.compiler.nir.ir import Intrinsic, Shader, Tex
+from gallette.compiler.nir.ir import Stage as ShaderStage
+from gallette.compiler.nir.ir.slots import VaryingSlot
+
+from ..llvm.values import V
+from .emitter import Emitter, Stage
+from .intrinsics import choose, store_output
+from .layout import Words
+
+__all__ = ["ChunkStage", "CornerSite", "Input", "OffsetSite", "TextureSite"]
+
+_COLORS = frozenset({VaryingSlot.COL0, VaryingSlot.COL1})
+_UNIFORM = frozenset(
+    {
+        "base_vertex",
+        "first_vertex",
+        "base_instance",
+        "draw_id",
+        "patch_vertices_in",
+        "num_samples",
+        "num_workgroups",
+        "workgroup_size",
+        "alpha_ref",
+        "fog_color",
+        "fog_params",
+    }
+)
+_MODES = {
+    ShaderStage.VERTEX: "attribute",
+    ShaderStage.FRAGMENT: "flat",
+    ShaderStage.TESS_EVAL: "patch",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """An array the function reads: what `lanes` is asked for to make it.
+
+    `kind` is attribute, flat, smooth, corner, own_corner, patch, system, scalar or plane.
+    """
+
+    kind: str
+    slot: int | str
+    component: int
+    where: str = ""
+    perspective: bool = True
+    corner: int = 0
+    bits: int = 32
+
+
+@dataclass(frozen=True, slots=True)
+class TextureSite:
+    """A call out for a texture operation."""
+
+    op: str
+    texture: int
+    layout: tuple[tuple[str, int], ...]
+    component: int
+    offsets: tuple[tuple[int, int], ...]
+    dest_type: str
+    results: int
+    mixed: bool = False  # the texture's number is the first argument
+
+
+@dataclass(frozen=True, slots=True)
+class CornerSite:
+    """A call out for a varying of a vertex whose number is known only at run time."""
+
+    slot: int
+    component: int
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetSite:
+    """A call out for a varying interpolated somewhere else in the pixel."""
+
+    slot: int
+    component: int
+    perspective: bool
+
+
+class ChunkStage(Stage):
+    """Inputs by array."""
+
+    def __init__(self, shader: Shader, flat_colors: bool, step: int) -> None:
+        self.shader = shader
+        self.stage = shader.stage
+        self.flat_colors = flat_colors
+        self.step = step
+        self.inputs: dict[Input, int] = {}
+        self.loaded: dict[Input, V] = {}
+        self.sites: list[Any] = []
+        self.base: V | None = None
+        self.derivatives = False
+        self.textures: set[int] = set()
+        self.implicit: set[int] = set()
+
+    # -- inputs ----------------------------------------------------------------------------------
+
+    def array(self, e: Emitter, key: Input) -> V:
+        """The lanes of an input array, loaded at the group's beginning."""
+        found = self.loaded.get(key)
+        if found is None:
+            number = self.inputs.setdefault(key, len(self.inputs))
+            pointer = e.word(Words.INPUTS + number, "ptr")
+            b, base = e.b, self.base
+            assert base is not None
+            t = f"i{key.bits}"
+            with b.into(e.start):
+                if key.kind in ("scalar", "plane"):
+                    found = b.load(pointer, t)
+                else:
+                    found = b.masked_load(b.at(pointer, base, t), e.entry_mask, t)
+            self.loaded[key] = found
+        return found
+
+    def load_input(self, e: Emitter, instr: Intrinsic) -> list[V]:
+        if instr.name == "load_per_vertex_input":
+            return self._per_vertex(e, instr)
+        mode, where, extra = _MODES.get(self.stage, "flat"), "", None
+        first = instr["base"] if mode == "attribute" else instr["location"]
+        if instr.name == "load_interpolated_input":
+            bary = instr.srcs[0].value.instr
+            assert isinstance(bary, Intrinsic)
+            where = bary.name.removeprefix("load_barycentric_")
+            mode = bary["interp"]
+            if mode == "none":  # a colour without a qualifier of its own
+                mode = "flat" if self.flat_colors and first in _COLORS else "smooth"
+            if where == "at_offset":
+                extra = [v.as_int() for v in e.values(bary.srcs[0])]
+            elif where == "at_sample":
+                where = "sample"
+        offset = instr.srcs[-1]
+        known = e.number(offset)
+        bits = instr.result.bit_size
+        found = []
+        for i in range(instr.result.num_components):
+            at = (instr["component"] + i) * (2 if bits == 64 and mode != "attribute" else 1)
+            slot, component = first + at // 4, at % 4
+            numbers = [known] if known is not None else list(range(max(1, instr["num_slots"])))
+            options = [self._one(e, mode, slot + k, component, where, extra, bits) for k in numbers]
+            found.append(
+                options[0] if known is not None else choose(e, options, e.value(offset).as_int())
+            )
+        return found
+
+    def _one(
+        self,
+        e: Emitter,
+        mode: str,
+        slot: int,
+        component: int,
+        where: str,
+        extra: list[V] | None,
+        bits: int,
+    ) -> V:
+        if mode in ("smooth", "noperspective"):
+            straight = mode == "noperspective"
+            if extra is not None:
+                site = OffsetSite(slot, component, not straight)
+                self.array(e, Input("smooth", slot, component, "at", not straight))
+                return self.call_out(e, site, [e.wide(v) for v in extra], 1, "i32")[0]
+            return self.array(e, Input("smooth", slot, component, where, not straight))
+        return self.array(e, Input(mode, slot, component, bits=bits))
+
+    def _per_vertex(self, e: Emitter, instr: Intrinsic) -> list[V]:
+        vertex, known = instr.srcs[0], e.number(instr.srcs[0])
+        offset = e.number(instr.srcs[1])
+        maker = vertex.value.instr
+        own = isinstance(maker, Intrinsic) and maker.name == "load_invocation_id"
+        own = own and self.stage is ShaderStage.TESS_CTRL
+        found = []
+        for i in range(instr.result.num_components):
+            at = instr["component"] + i
+            slot, component = instr["location"] + at // 4, at % 4
+            numbers = [offset] if offset is not None else list(range(max(1, instr["num_slots"])))
+            options = []
+            for k in numbers:
+                if known is not None:
+                    key = Input("corner", slot + k, component, corner=known)
+                    options.append(self.array(e, key))
+                elif own:
+                    options.append(self.array(e, Input("own_corner", slot + k, component)))
+                else:
+                    self.array(e, Input("corner", slot + k, component, "any"))
+                    site = CornerSite(slot + k, component)
+                    args = [e.wide(e.value(vertex).as_int())]
+                    options += self.call_out(e, site, args, 1, "i32")
+            if offset is not None:
+                found.append(options[0])
+            else:
+                found.append(choose(e, options, e.value(instr.srcs[1]).as_int()))
+        return found
+
+    def store_output(self, e: Emitter, instr: Intrinsic) -> None:
+        store_output(e, instr, 1, instr["dual_source"])
+
+    def system_value(self, e: Emitter, name: str, component: int) -> V:
+        if name.startswith("clip_plane"):
+            return self.array(e, Input("plane", name, component))
+        kind = "scalar" if name in _UNIFORM else "system"
+        value = self.array(e, Input(kind, name, component))
+        return value.ne(0) if name == "front_face" else value
+
+    def helper(self, e: Emitter) -> V:
+        return self.array(e, Input("system", "helper", 0)).ne(0)
+
+    def real(self, e: Emitter) -> V | None:
+        return ~self.helper(e) if self.stage is ShaderStage.FRAGMENT else None
+
+    # -- quads -----------------------------------------------------------------------------------
+
+    def derivative(self, e: Emitter, name: str, value: V) -> V:
+        if not value.w:
+            return value - value
+        self.derivatives = True
+        low, high = _neighbours(name, e.w)
+        return e.b.shuffle(value, high) - e.b.shuffle(value, low)
+
+    # -- textures and other calls out --------------------------------------------------------------
+
+    def texture(self, e: Emitter, instr: Tex) -> list[V]:
+        args, layout, mixed = [], [], False
+        index: V | None = None
+        for kind, src in zip(instr.src_kinds, instr.srcs, strict=True):
+            values = [e.wide(v.as_int()) for v in e.values(src)]
+            if kind == "texture_offset":
+                index = values[0] + instr.texture_index
+                mixed = True
+            elif kind != "sampler_offset":
+                layout.append((kind, len(values)))
+                args += values
+        if index is not None:
+            args.insert(0, index)
+        units = range(32) if mixed else (instr.texture_index,)
+        self.textures.update(units)
+        if instr.op in ("tex", "txb", "lod"):
+            self.implicit.update(units)
+        self.derivatives |= instr.op == "lod"
+        site = TextureSite(
+            instr.op,
+            instr.texture_index,
+            tuple(layout),
+            instr.component,
+            instr.tg4_offsets,
+            instr.dest_type,
+            instr.result.num_components,
+            mixed,
+        )
+        found = self.call_out(e, site, args, instr.result.num_components, "i32")
+        return found if instr.result.divergent else [e.b.extract(v, 0) for v in found]
+
+    def call_out(
+        self, e: Emitter, site: object, args: Sequence[V], results: int, t: str
+    ) -> list[V]:
+        """Python does it: arguments and results lie in the call area, a row of lanes each."""
+        b = e.b
+        if site not in self.sites:
+            self.sites.append(site)
+        number = self.sites.index(site)
+        area = e.word(Words.CALL_AREA, "ptr")
+        writing = getattr(site, "name", "") in _WRITING
+        mask = e.writers() if writing else e.mask
+        rows = [mask.to("i32", False), *[e.wide(a) for a in args]]
+        for i, row in enumerate(rows):
+            b.store(b.at(area, i * e.w * 8, "i8"), row.as_int(), 8)
+        base = self.base
+        assert base is not None
+        function = e.word(Words.CALLBACK, "ptr")
+        with b.when(b.any(mask)):
+            b.line(f"call void {function.n}(i64 {number}, i64 {base.n})")
+        return [b.load(b.at(area, i * e.w * 8, "i8"), t, e.w, 8) for i in range(results)]
+
+
+_WRITING = frozenset({"image_store", "image_atomic", "image_atomic_swap"})
+
+
+def _neighbours(name: str, w: int) -> tuple[list[int], list[int]]:
+    """For each lane of quads, the lanes whose difference its derivative is."""
+    along_x, coarse = name.startswith("fddx"), name.endswith("coarse")
+    step = 1 if along_x else 2
+    low, high = [], []
+    for lane in range(w):
+        quad, at = lane & ~3, lane & 3
+        first = 0 if coarse else (at & 2 if along_x else at & 1)
+        low.append(quad + first)
+        high.append(quad + first + step)
+    return low, high

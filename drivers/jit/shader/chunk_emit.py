@@ -1,0 +1,161 @@
+"""From a shader to the module of its chunk function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from gallette.compiler.nir.ir import Intrinsic, Shader
+from gallette.compiler.nir.ir import Stage as ShaderStage
+
+from ..llvm.engine import machine
+from ..llvm.text import Builder
+from ..llvm.values import V
+from . import alu_vectors as _alu_vectors  # noqa: F401 - fills the table of opcodes
+from . import storage as _storage  # noqa: F401 - and this one of intrinsics
+from .chunk import ChunkStage, Input
+from .chunk_stages import ControlStage, GeometryRows, GeometryStage
+from .emitter import Emitter
+from .flow import emit_body
+from .layout import Words
+from .locals import declare_locals
+
+__all__ = ["ChunkCode", "emit_chunk"]
+
+
+@dataclass(slots=True)
+class ChunkCode:
+    """The module of a chunk function, and what it wants."""
+
+    text: str
+    w: int
+    step: int  # lanes between the beginnings of two groups
+    inputs: list[Input]
+    outputs: list[tuple[tuple[int, int, int], str]]  # place and element type
+    least: dict[int, int]
+    sites: list[Any]
+    effects: bool
+    discards: bool
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def emit_chunk(shader: Shader, flat_colors: bool = False) -> ChunkCode:
+    """The module whose function `main` runs a chunk of lanes."""
+    w, step = _width(shader)
+    b = Builder()
+    (ctx,) = b.begin("main", [("ptr", "ctx")])
+    stage = _STAGES.get(shader.stage, ChunkStage)(shader, flat_colors, step)
+    with b.in_entry():
+        count = b.load_at(ctx, Words.COUNT, "i64")
+    leave, stop = b.block(), b.block()
+    with b.loop(b.const("i64", 0), count, step) as base:
+        lanes = b.lanes("i64", range(w))
+        end = b.math("smin", base + step, count)
+        mask = (lanes + base) < end
+        e = Emitter(b, shader, stage, ctx, w, mask, leave, stop)
+        stage.base = base
+        if shader.stage is ShaderStage.FRAGMENT and _discards(shader):
+            e.alive = b.var("i1", w, b.const("i1", True))
+        if isinstance(stage, GeometryStage):
+            stage.prepare(e)
+        if shader.stage is ShaderStage.COMPUTE:
+            _share(e, base, step)
+        declare_locals(e)
+        emit_body(e)
+        b.place(leave)
+        with b.into(e.start):
+            for variable in e.outputs.values():
+                variable.set(b.const(variable.t, 0))
+        outputs = _finish(e, stage, base)
+    b.place(stop)
+    b.end()
+    return ChunkCode(
+        b.text(),
+        w,
+        step,
+        list(stage.inputs),
+        outputs,
+        e.least,
+        stage.sites,
+        e.effects,
+        e.alive is not None,
+        {
+            "derivatives": stage.derivatives,
+            "textures": stage.textures,
+            "implicit": stage.implicit,
+        },
+    )
+
+
+def _width(shader: Shader) -> tuple[int, int]:
+    """Lanes of a group, and how far apart groups begin."""
+    w = machine().lanes
+    whole = 0
+    if shader.stage is ShaderStage.TESS_CTRL:
+        whole = max(1, shader.info.vertices_out)
+    elif shader.stage is ShaderStage.COMPUTE:
+        size = shader.info.workgroup_size
+        whole = size[0] * size[1] * size[2]
+        if whole % w == 0 and not _has_barriers(shader) and not shader.info.shared_bytes:
+            whole = 0
+    if not whole:
+        return w, w
+    wide = 4
+    while wide < whole:
+        wide *= 2
+    return wide, whole
+
+
+def _has_barriers(shader: Shader) -> bool:
+    return any(
+        isinstance(instr, Intrinsic) and instr.name == "barrier"
+        for block in shader.entry.blocks()
+        for instr in block.instrs()
+    )
+
+
+def _discards(shader: Shader) -> bool:
+    return any(
+        isinstance(instr, Intrinsic) and instr.name.startswith(("discard", "demote"))
+        for block in shader.entry.blocks()
+        for instr in block.instrs()
+    )
+
+
+def _share(e: Emitter, base: V, step: int) -> None:
+    """The workgroup's own part of the chunk's shared memory."""
+    b = e.b
+    if not e.shader.info.shared_bytes:
+        return
+    with b.in_entry():
+        start = b.load_at(e.ctx, Words.SHARED, "ptr")
+    mine = b.at(start, b.binary("sdiv", base, step) * e.shader.info.shared_bytes, "i8")
+    e._words[Words.SHARED] = mine
+
+
+def _finish(e: Emitter, stage: ChunkStage, base: V) -> list[tuple[tuple[int, int, int], str]]:
+    """Store the outputs; the lanes that are alive are one of them."""
+    b = e.b
+    places = sorted(e.outputs)
+    found = []
+    if isinstance(stage, GeometryStage):
+        assert stage.count is not None
+        counts = e.word(Words.OUTPUTS + GeometryRows.COUNTS, "ptr")
+        b.masked_store(b.at(counts, base, "i32"), e.entry_mask, stage.count.get())
+        return [(place, e.outputs[place].t) for place in places]
+    for number, place in enumerate(places):
+        variable = e.outputs[place]
+        pointer = e.word(Words.OUTPUTS + number, "ptr")
+        b.masked_store(b.at(pointer, base, variable.t), e.entry_mask, variable.get())
+        found.append((place, variable.t))
+    if e.alive is not None:
+        pointer = e.word(Words.OUTPUTS + len(places), "ptr")
+        alive = e.alive.get().to("i8", False)
+        b.masked_store(b.at(pointer, base, "i8"), e.entry_mask, alive)
+    return found
+
+
+_STAGES: dict[ShaderStage, type[ChunkStage]] = {
+    ShaderStage.TESS_CTRL: ControlStage,
+    ShaderStage.GEOMETRY: GeometryStage,
+}

@@ -1,0 +1,145 @@
+"""Chunks of stages with outputs of their own kind: tessellation control and geometry."""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.ir import Intrinsic, Shader
+
+from ..llvm.text import Var
+from ..llvm.values import V
+from .chunk import ChunkStage
+from .emitter import Emitter
+from .intrinsics import choose, store_output
+from .layout import Words
+
+__all__ = ["ControlStage", "GeometryRows", "GeometryStage"]
+
+
+class ControlStage(ChunkStage):
+    """A group is a patch: invocations read each other's outputs, and share those of the patch."""
+
+    def store_output(self, e: Emitter, instr: Intrinsic) -> None:
+        if instr.name == "store_per_vertex_output":
+            store_output(e, instr, 2, 0)
+            return
+        store_output(e, instr, 1, 1)
+        known = e.number(instr.srcs[1])
+        for i in range(instr.srcs[0].num_components):
+            if not instr["write_mask"] >> i & 1:
+                continue
+            at = instr["component"] + i
+            slot, component = instr["location"] + at // 4, at % 4
+            for k in [known] if known is not None else range(max(1, instr["num_slots"])):
+                mask = e.wide(e.mask)
+                if known is None:
+                    mask = mask & e.wide(e.value(instr.srcs[1]).as_int()).eq(k)
+                self._share(e, e.outputs[(slot + k, component, 1)], mask)
+
+    @staticmethod
+    def _share(e: Emitter, variable: Var, mask: V) -> None:
+        """What the last of these invocations wrote is every invocation's."""
+        b = e.b
+        bits = b.bitmask(mask)
+        some = bits.ne(0)
+        top = (e.w - 1) - b.flagged("ctlz", bits, False)
+        lane = b.select(some, top, 0).to("i32", False)
+        value = variable.get()
+        variable.set(b.select(some, e.wide(b.extract(value, lane)), value))
+
+    def load_output(self, e: Emitter, instr: Intrinsic) -> list[V]:
+        table = 0 if instr.name == "load_per_vertex_output" else 1
+        offset = e.number(instr.srcs[-1])
+        found = []
+        for i in range(instr.result.num_components):
+            at = instr["component"] + i
+            slot, component = instr["location"] + at // 4, at % 4
+            numbers = [offset] if offset is not None else list(range(max(1, instr["num_slots"])))
+            options = []
+            for k in numbers:
+                variable = _variable(e, (slot + k, component, table), instr.result.bit_size)
+                options.append(variable.get() if table else self._peer(e, instr, variable))
+            if offset is not None:
+                found.append(options[0])
+            else:
+                found.append(choose(e, options, e.value(instr.srcs[-1]).as_int()))
+        return found
+
+    @staticmethod
+    def _peer(e: Emitter, instr: Intrinsic, variable: Var) -> V:
+        """The value of another invocation of the patch; zero if there is none of that number."""
+        b = e.b
+        vertex = e.wide(e.value(instr.srcs[0]).as_int())
+        inside = vertex.ult(max(1, e.shader.info.vertices_out))
+        copy = b.alloca(variable.t, e.w)
+        value = variable.get()
+        pointer = V(b, "ptr", 0, copy)
+        b.store(pointer, value)
+        return b.gather(b.at(pointer, vertex.to("i64", False), variable.t), inside, variable.t)
+
+
+def _variable(e: Emitter, place: tuple[int, int, int], bits: int) -> Var:
+    found = e.outputs.get(place)
+    if found is None:
+        found = e.outputs[place] = e.b.zeroed(f"i{bits}", e.w)
+    return found
+
+
+class GeometryRows:
+    """Where emitted vertices go: output arrays 0 to 2 are counts, cuts and streams, then values.
+
+    Vertex k of lane l is at row k, column l. A cut at row k begins a new strip with vertex k.
+    """
+
+    COUNTS = 0
+    CUTS = 1
+    STREAMS = 2
+    VALUES = 3
+
+
+class GeometryStage(ChunkStage):
+    """Vertices are numbered per lane; their values lie in rows."""
+
+    def __init__(self, shader: Shader, flat_colors: bool, step: int) -> None:
+        super().__init__(shader, flat_colors, step)
+        self.count: Var | None = None
+        self.most = max(1, shader.info.vertices_out)
+
+    def prepare(self, e: Emitter) -> None:
+        """Know all outputs from the beginning: an emission takes copies of every one."""
+        self.count = e.b.zeroed("i32", e.w)
+        with e.b.into(e.start):
+            self.count.set(0)
+        for block in e.shader.entry.blocks():
+            for instr in block.instrs():
+                if isinstance(instr, Intrinsic) and instr.name == "store_output":
+                    bits = max(instr.srcs[0].value.bit_size, 32)
+                    for i in range(instr.srcs[0].num_components):
+                        at = instr["component"] + i
+                        if instr["write_mask"] >> i & 1:
+                            for k in range(max(1, instr["num_slots"])):
+                                _variable(e, (instr["location"] + at // 4 + k, at % 4, 0), bits)
+
+    def _cell(self, e: Emitter, number: int, t: str) -> V:
+        """The lane's column at the row of its next vertex."""
+        b = e.b
+        assert self.count is not None and self.base is not None
+        row = self.count.get().to("i64", False) * e.word(Words.COUNT)
+        column = b.lanes("i64", range(e.w)) + self.base
+        return b.at(e.word(Words.OUTPUTS + number, "ptr"), row + column, t)
+
+    def emit_vertex(self, e: Emitter, instr: Intrinsic) -> None:
+        assert self.count is not None
+        b = e.b
+        count = self.count.get()
+        mask = e.mask & count.ult(self.most)
+        if instr.name == "end_primitive":
+            # The row behind the last vertex exists for cuts.
+            mask = e.mask & count.ule(self.most)
+            cell = self._cell(e, GeometryRows.CUTS, "i8")
+            b.scatter(cell, mask, b.const("i8", 1 << instr["stream"]))
+            return
+        for number, place in enumerate(sorted(e.outputs)):
+            variable = e.outputs[place]
+            cell = self._cell(e, GeometryRows.VALUES + number, variable.t)
+            b.scatter(cell, mask, variable.get())
+        b.scatter(self._cell(e, GeometryRows.STREAMS, "i8"), mask, b.const("i8", instr["stream"]))
+        self.count.set(b.select(mask, count + 1, count))

@@ -1,0 +1,211 @@
+"""Memory that outlives the invocation: storage buffers, workgroup memory, counters, images.
+
+Stores and atomics happen in lane order, one lane after the other, so results do not depend on how
+lanes are grouped. What lies outside a buffer reads as zero and is not written. Images are read and
+written by the units all drivers share, through a call out of compiled code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.nir.ir import Intrinsic
+
+from ..llvm.values import V
+from .emitter import INTRINSICS, Emitter
+from .intrinsics import range_of, read
+from .layout import Words
+
+__all__ = ["ATOMIC_BUFFERS", "ImageSite"]
+
+ATOMIC_BUFFERS = 16
+"""Shader buffer slots below are storage blocks; atomic counter buffer n is this plus n."""
+
+_MOST_BUFFERS = 32
+
+
+def _named(e: Emitter, instr: Intrinsic, name: str) -> list[V]:
+    return [v.as_int() for v in e.values(instr.srcs[instr.info.src_index(name)])]
+
+
+@dataclass(frozen=True, slots=True)
+class _Range:
+    """A bound range of memory."""
+
+    base: V
+    length: V
+
+
+def _buffer(e: Emitter, instr: Intrinsic) -> _Range:
+    src = instr.srcs[instr.info.src_index("block")]
+    return _Range(*range_of(e, Words.BUFFERS, _MOST_BUFFERS, e.value(src).as_int(), e.number(src)))
+
+
+def _shared(e: Emitter, instr: Intrinsic) -> _Range:
+    return _Range(e.word(Words.SHARED, "ptr"), e.word(Words.SHARED_SIZE))
+
+
+def _counter(e: Emitter, instr: Intrinsic) -> _Range:
+    number = ATOMIC_BUFFERS + instr["base"]
+    if number >= _MOST_BUFFERS:
+        raise GalletteError(f"jit has no atomic counter buffer {instr['base']}")
+    at = Words.BUFFERS + 2 * number
+    return _Range(e.word(at, "ptr"), e.word(at + 1))
+
+
+def _load(e: Emitter, instr: Intrinsic, where: _Range) -> None:
+    """Consecutive elements from a byte offset."""
+    bits = instr.result.bit_size
+    offset = _named(e, instr, "offset")[0]
+    found = [
+        e.wide(read(e, where.base, where.length, offset, i * bits // 8, f"i{bits}", bits // 8))
+        for i in range(instr.result.num_components)
+    ]
+    e.define(instr.result, found)
+
+
+def _store(e: Emitter, instr: Intrinsic, where: _Range) -> None:
+    e.effects = True
+    b = e.b
+    values = _named(e, instr, "value")
+    offset = e.wide(_named(e, instr, "offset")[0]).to("i64", False)
+    writers = e.writers()
+    bits = values[0].bits
+    size = bits // 8
+    # By lane and not by component: the last lane wins, whatever the components.
+    wide = [e.wide(v) for v in values]
+    for i, value in enumerate(wide):
+        if instr["write_mask"] >> i & 1:
+            at = (offset & -size) + i * size
+            mask = writers & (at + size).ule(where.length)
+            b.scatter(b.at(where.base, at, "i8"), mask, value)
+
+
+def _atomic(e: Emitter, instr: Intrinsic, where: _Range, op: str, swap: bool) -> None:
+    """One lane after the other."""
+    e.effects = True
+    b = e.b
+    t = f"i{instr.result.bit_size}"
+    size = instr.result.bit_size // 8
+    data = e.wide(_named(e, instr, "data")[0])
+    compare = e.wide(_named(e, instr, "compare")[0]) if swap else None
+    offset = e.wide(_named(e, instr, "offset")[0]).to("i64", False) & -size
+    mask = e.writers() & (offset + size).ule(where.length)
+    base = e.wide(where.base)
+    result = b.var(t, e.w, 0)
+    left = b.var(f"i{e.w}", 0, b.bitmask(mask))
+    with b.forever() as done:
+        bits = left.get()
+        go = b.block()
+        b.branch(bits.ne(0), go, done)
+        b.place(go)
+        lane = b.flagged("cttz", bits, True)
+        left.set(bits & (bits - 1))
+        index = lane.to("i32", False)
+        address = b.at(b.extract(base, index), b.extract(offset, index), "i8")
+        value = b.extract(data, index)
+        old = b.load(address, t)
+        if compare is not None:
+            new = b.select(old.eq(b.extract(compare, index)), value, old)
+        else:
+            new = _combined(e, op, old, value)
+        b.store(address, new)
+        result.set(b.insert(result.get(), old, index))
+    e.define(instr.result, [result.get()])
+
+
+def _combined(e: Emitter, op: str, old: V, value: V) -> V:
+    b = e.b
+    if op == "iadd":
+        return old + value
+    if op in ("imin", "umin", "imax", "umax"):
+        return b.math({"i": "s", "u": "u"}[op[0]] + op[1:], old, value)
+    if op == "iand":
+        return old & value
+    if op == "ior":
+        return old | value
+    if op == "ixor":
+        return old ^ value
+    if op == "xchg":
+        return value
+    if op == "fadd":
+        return (old.as_float() + value.as_float()).as_int()
+    if op in ("fmin", "fmax"):
+        name = "minnum" if op == "fmin" else "maxnum"
+        return (b.math(name, old.as_float(), value.as_float()) + 0.0).as_int()
+    if op == "inc_wrap":
+        return b.select(old.uge(value), b.const(old.t, 0), old + 1)
+    if op == "dec_wrap":
+        return b.select(old.eq(0) | old.ugt(value), value, old - 1)
+    raise GalletteError(f"jit has no atomic {op}")
+
+
+def _buffer_size(e: Emitter, instr: Intrinsic) -> None:
+    e.define(instr.result, [_buffer(e, instr).length.to("i32")])
+
+
+# -- images --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ImageSite:
+    """A call out for an image: what to do, and how its arguments are laid out."""
+
+    name: str  # image_load, image_store, image_atomic, image_atomic_swap, image_size, image_samples
+    address: int  # components of the coordinates
+    sample: bool  # a sample number follows them
+    op: str
+    results: int
+    bits: int = 32
+
+
+_DIMENSIONS = {"1D": 1, "2D": 2, "3D": 3, "CUBE": 3, "RECT": 2, "BUF": 1, "MS": 2}
+
+
+def _image(e: Emitter, instr: Intrinsic) -> None:
+    args = [_named(e, instr, "index")[0]]
+    address, sample, op = 0, False, ""
+    if instr.name not in ("image_size", "image_samples"):
+        address = _DIMENSIONS[instr["dim"]] + bool(instr["is_array"] and instr["dim"] != "CUBE")
+        args += _named(e, instr, "coord")[:address]
+        sample = instr["dim"] == "MS"
+        if sample:
+            args.append(_named(e, instr, "sample")[0])
+    if instr.name == "image_store":
+        args += _named(e, instr, "value")
+    elif instr.name.startswith("image_atomic"):
+        op = instr["atomic_op"]
+        args.append(_named(e, instr, "data")[0])
+        if instr.name == "image_atomic_swap":
+            args.append(_named(e, instr, "compare")[0])
+    if instr.name not in ("image_load", "image_size", "image_samples"):
+        e.effects = True
+    count = instr.result.num_components if instr.dest is not None else 0
+    site = ImageSite(instr.name, address, sample, op, count)
+    found = e.stage.call_out(e, site, args, count, "i32")
+    if instr.dest is not None:
+        if not instr.result.divergent:
+            found = [e.b.extract(v, 0) for v in found]
+        e.define(instr.result, found)
+
+
+def _register() -> None:
+    for kind, make in (("ssbo", _buffer), ("shared", _shared)):
+        INTRINSICS[f"load_{kind}"] = lambda e, i, make=make: _load(e, i, make(e, i))  # type: ignore[misc]
+        INTRINSICS[f"store_{kind}"] = lambda e, i, make=make: _store(e, i, make(e, i))  # type: ignore[misc]
+        INTRINSICS[f"{kind}_atomic"] = lambda e, i, make=make: _atomic(  # type: ignore[misc]
+            e, i, make(e, i), i["atomic_op"], False
+        )
+        INTRINSICS[f"{kind}_atomic_swap"] = lambda e, i, make=make: _atomic(  # type: ignore[misc]
+            e, i, make(e, i), "xchg", True
+        )
+    INTRINSICS["atomic_counter"] = lambda e, i: _atomic(e, i, _counter(e, i), i["atomic_op"], False)
+    INTRINSICS["atomic_counter_swap"] = lambda e, i: _atomic(e, i, _counter(e, i), "xchg", True)
+    INTRINSICS["atomic_counter_read"] = lambda e, i: _load(e, i, _counter(e, i))
+    INTRINSICS["get_ssbo_size"] = _buffer_size
+    for name in ("load", "store", "atomic", "atomic_swap", "size", "samples"):
+        INTRINSICS[f"image_{name}"] = _image
+
+
+_register()
