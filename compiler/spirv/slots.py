@@ -13,6 +13,7 @@ from gallette.compiler.nir.ir.modes import Mode, Stage
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
 
 __all__ = [
+    "ATOMIC_COUNTERS",
     "ATOMIC_SET",
     "BUILTIN_CAPABILITY",
     "DEFAULT_BLOCK",

@@ -1,0 +1,508 @@
+"""Arithmetic instructions: a row for whatever is one NIR opcode, a function for the rest.
+
+The rows are those by which NIR is written (`emit.alu.SIMPLE`), read backwards, and a few more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from gallette.compiler.nir.ir.opcodes import OPCODES
+from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.spirv.emit.alu import SIMPLE
+from gallette.compiler.spirv.grammar import opcode
+from gallette.compiler.spirv.module import Instruction, SpirvError
+from gallette.compiler.spirv.read.places import Value, element_of, select_tree
+
+if TYPE_CHECKING:
+    from gallette.compiler.spirv.read.function import FunctionReader
+
+__all__ = ["ARITHMETIC", "does", "row"]
+
+Handler = Callable[["FunctionReader", Instruction], None]
+ARITHMETIC: dict[int, Handler] = {}
+
+
+def does(*names: str) -> Callable[[Handler], Handler]:
+    """Enter a handler for instructions."""
+
+    def register(handler: Handler) -> Handler:
+        for name in names:
+            ARITHMETIC[opcode(name)] = handler
+        return handler
+
+    return register
+
+
+def row(name: str, nir: str, order: tuple[int, ...] = ()) -> None:
+    """An instruction that is one NIR opcode, perhaps with its operands in another order."""
+    op = OPCODES[nir]
+    count = op.num_inputs
+    order = order or tuple(range(count))
+
+    def one(r: FunctionReader, i: Instruction) -> None:
+        w = i.words
+        r.values[w[1]] = r.b.alu(op, r.ssa(w[2]))
+
+    def two(r: FunctionReader, i: Instruction) -> None:
+        w = i.words
+        r.values[w[1]] = r.b.alu(op, r.ssa(w[2]), r.ssa(w[3]))
+
+    def more(r: FunctionReader, i: Instruction) -> None:
+        w = i.words
+        srcs = [r.ssa(w[2 + k]) for k in order]
+        r.values[w[1]] = r.b.alu(op, *srcs)
+
+    plain = order == tuple(range(count))
+    ARITHMETIC[opcode(name)] = one if count == 1 else two if count == 2 and plain else more
+
+
+for _nir, _spirv in SIMPLE.items():
+    if _spirv.startswith("Op") and not _nir.startswith("fdot"):
+        row(_spirv, _nir)
+for _name, _nir in {
+    "OpFwidth": "fddx",
+    "OpLogicalAnd": "iand",
+    "OpLogicalOr": "ior",
+    "OpLogicalNot": "inot",
+    "OpLogicalEqual": "ieq",
+    "OpLogicalNotEqual": "ine",
+    "OpLessOrGreater": "fneu",
+}.items():
+    row(_name, _nir)
+row("OpSGreaterThan", "ilt", (1, 0))
+row("OpSLessThanEqual", "ige", (1, 0))
+row("OpUGreaterThan", "ult", (1, 0))
+row("OpULessThanEqual", "uge", (1, 0))
+
+_ORDERED = {
+    "Equal": ("feq", False, False),
+    "LessThan": ("flt", False, False),
+    "GreaterThan": ("flt", True, False),
+    "LessThanEqual": ("fge", True, False),
+    "GreaterThanEqual": ("fge", False, False),
+}
+_OPPOSITE = {
+    "LessThan": ("fge", False),
+    "GreaterThan": ("fge", True),
+    "LessThanEqual": ("flt", True),
+    "GreaterThanEqual": ("flt", False),
+}
+
+
+def _compare(name: str) -> Handler:
+    ordered = name.startswith("OpFOrd")
+    what = name[6:] if ordered else name[8:]
+
+    def handler(r: FunctionReader, i: Instruction) -> None:
+        w, b = i.words, r.b
+        x, y = r.ssa(w[2]), r.ssa(w[3])
+        # A value compared with itself asks for NaN: that must survive optimisation.
+        with b.exactly(w[2] == w[3]):
+            if what == "NotEqual":
+                value = b.fneu(x, y) if not ordered else b.ior(b.flt(x, y), b.flt(y, x))
+            elif what == "Equal" and not ordered:
+                value = b.inot(b.ior(b.flt(x, y), b.flt(y, x)))
+            elif ordered:
+                op, swap, _ = _ORDERED[what]
+                value = b.alu(op, y, x) if swap else b.alu(op, x, y)
+            else:
+                op, swap = _OPPOSITE[what]
+                value = b.inot(b.alu(op, y, x) if swap else b.alu(op, x, y))
+        r.values[w[1]] = value
+
+    return handler
+
+
+for _what in ("Equal", "NotEqual", "LessThan", "GreaterThan", "LessThanEqual", "GreaterThanEqual"):
+    for _prefix in ("OpFOrd", "OpFUnord"):
+        ARITHMETIC[opcode(_prefix + _what)] = _compare(_prefix + _what)
+
+
+@does("OpIEqual", "OpINotEqual")
+def _equal(r: FunctionReader, i: Instruction) -> None:
+    op = "ieq" if i.name == "OpIEqual" else "ine"
+    r.values[i.words[1]] = r.b.alu(op, r.ssa(i.words[2]), r.ssa(i.words[3]))
+
+
+# Floats.
+
+
+@does("OpDot")
+def _dot(r: FunctionReader, i: Instruction) -> None:
+    r.values[i.words[1]] = dot(r, r.ssa(i.words[2]), r.ssa(i.words[3]))
+
+
+def dot(r: FunctionReader, x: Def, y: Def) -> Def:
+    """A dot product of any width."""
+    b = r.b
+    if x.num_components <= 4:
+        return b.dot(x, y)
+    total = b.fmul(b.channel(x, 0), b.channel(y, 0))
+    for k in range(1, x.num_components):
+        total = b.fadd(total, b.fmul(b.channel(x, k), b.channel(y, k)))
+    return total
+
+
+@does("OpIsNan", "OpUnordered", "OpOrdered")
+def _is_nan(r: FunctionReader, i: Instruction) -> None:
+    b = r.b
+    with b.exactly():
+        x = r.ssa(i.words[2])
+        value = b.fneu(x, x)
+        if i.name != "OpIsNan":
+            y = r.ssa(i.words[3])
+            value = b.ior(value, b.fneu(y, y))
+        r.values[i.words[1]] = b.inot(value) if i.name == "OpOrdered" else value
+
+
+@does("OpIsInf", "OpIsFinite", "OpIsNormal", "OpSignBitSet")
+def _class(r: FunctionReader, i: Instruction) -> None:
+    b, x = r.b, r.ssa(i.words[2])
+    if i.name == "OpIsInf":
+        value = b.feq(b.fabs(x), b.imm_float(float("inf"), x.bit_size))
+    elif i.name == "OpSignBitSet":
+        value = b.ilt(x, b.imm_int(0, x.bit_size))
+    else:
+        value = b.fisfinite(x) if i.name == "OpIsFinite" else b.fisnormal(x)
+    r.values[i.words[1]] = value
+
+
+@does("OpFwidth", "OpFwidthFine", "OpFwidthCoarse")
+def _fwidth(r: FunctionReader, i: Instruction) -> None:
+    b, x = r.b, r.ssa(i.words[2])
+    tail = {"OpFwidthFine": "_fine", "OpFwidthCoarse": "_coarse"}.get(i.name, "")
+    dx, dy = b.alu(f"fddx{tail}", x), b.alu(f"fddy{tail}", x)
+    r.values[i.words[1]] = b.fadd(b.fabs(dx), b.fabs(dy))
+
+
+# Integers.
+
+
+@does("OpShiftLeftLogical", "OpShiftRightArithmetic", "OpShiftRightLogical")
+def _shift(r: FunctionReader, i: Instruction) -> None:
+    op = {"L": "ishl", "A": "ishr"}.get(i.name[7] if "Left" in i.name else i.name[12], "ushr")
+    if i.name == "OpShiftLeftLogical":
+        op = "ishl"
+    count = r.ssa(i.words[3])
+    if count.bit_size != 32:
+        count = r.b.u2u32(count)
+    r.values[i.words[1]] = r.b.alu(op, r.ssa(i.words[2]), count)
+
+
+@does("OpBitCount")
+def _bit_count(r: FunctionReader, i: Instruction) -> None:
+    r.values[i.words[1]] = resized(r, r.b.bit_count(r.ssa(i.words[2])), i, False)
+
+
+def resized(r: FunctionReader, value: Def, i: Instruction, signed: bool) -> Def:
+    """An integer at the width of the instruction's result."""
+    bits = r.type(i).nir.bit_size
+    if value.bit_size == bits:
+        return value
+    return r.b.alu(f"{'i2i' if signed else 'u2u'}{bits}", value)
+
+
+@does("OpBitFieldInsert", "OpBitFieldSExtract", "OpBitFieldUExtract")
+def _bitfield(r: FunctionReader, i: Instruction) -> None:
+    b = r.b
+    srcs = [r.ssa(w) for w in i.words[2:]]
+    if srcs[0].bit_size != 32:
+        raise i.error("bit fields are supported in 32-bit integers")
+    srcs[-2:] = [s if s.bit_size == 32 else b.u2u32(s) for s in srcs[-2:]]
+    op = {
+        "OpBitFieldInsert": "bitfield_insert",
+        "OpBitFieldSExtract": "ibitfield_extract",
+        "OpBitFieldUExtract": "ubitfield_extract",
+    }[i.name]
+    r.values[i.words[1]] = b.alu(op, *srcs)
+
+
+@does("OpSMulExtended", "OpUMulExtended", "OpIAddCarry", "OpISubBorrow")
+def _extended(r: FunctionReader, i: Instruction) -> None:
+    b = r.b
+    x, y = r.ssa(i.words[2]), r.ssa(i.words[3])
+    ops = {
+        "OpSMulExtended": ("imul", "imul_high"),
+        "OpUMulExtended": ("imul", "umul_high"),
+        "OpIAddCarry": ("iadd", "uadd_carry"),
+        "OpISubBorrow": ("isub", "usub_borrow"),
+    }[i.name]
+    r.values[i.words[1]] = (b.alu(ops[0], x, y), b.alu(ops[1], x, y))
+
+
+# Booleans.
+
+
+@does("OpAny", "OpAll")
+def _any_all(r: FunctionReader, i: Instruction) -> None:
+    b = r.b
+    parts = b.channels(r.ssa(i.words[2]))
+    value = parts[0]
+    for part in parts[1:]:
+        value = b.ior(value, part) if i.name == "OpAny" else b.iand(value, part)
+    r.values[i.words[1]] = value
+
+
+@does("OpSelect")
+def _select(r: FunctionReader, i: Instruction) -> None:
+    condition, then, other = r.ssa(i.words[2]), r.value(i.words[3]), r.value(i.words[4])
+    if isinstance(then, Def) and isinstance(other, Def):
+        r.values[i.words[1]] = r.b.bcsel(condition, then, other)
+    elif isinstance(then, tuple):
+        r.values[i.words[1]] = select_tree(r.b, condition, then, other)
+    else:
+        r.values[i.words[1]] = r.select_pointer(i, condition, then, other)
+
+
+# Conversions.
+
+
+@does("OpConvertFToS", "OpConvertFToU", "OpConvertSToF", "OpConvertUToF", "OpFConvert")
+@does("OpSConvert", "OpUConvert", "OpSatConvertSToU", "OpSatConvertUToS")
+def _convert(r: FunctionReader, i: Instruction) -> None:
+    b, x = r.b, r.ssa(i.words[2])
+    bits = r.type(i).nir.bit_size
+    letters = {
+        "OpConvertFToS": "f2i",
+        "OpConvertFToU": "f2u",
+        "OpConvertSToF": "i2f",
+        "OpConvertUToF": "u2f",
+        "OpFConvert": "f2f",
+        "OpSConvert": "i2i",
+        "OpUConvert": "u2u",
+    }.get(i.name)
+    if letters is None:
+        r.values[i.words[1]] = saturated(r, x, i.name == "OpSatConvertSToU", bits)
+    elif letters in ("f2f", "i2i", "u2u") and x.bit_size == bits:
+        r.values[i.words[1]] = x
+    else:
+        r.values[i.words[1]] = b.alu(f"{letters}{bits}", x)
+
+
+def saturated(r: FunctionReader, x: Def, to_unsigned: bool, bits: int) -> Def:
+    """An integer clamped into the other signedness."""
+    b = r.b
+    if to_unsigned:
+        x = b.imax(x, b.imm_int(0, x.bit_size))
+        if x.bit_size > bits:
+            x = b.umin(x, b.imm_int((1 << bits) - 1, x.bit_size))
+        return x if x.bit_size == bits else b.alu(f"u2u{bits}", x)
+    limit = (1 << bits - 1) - 1
+    if x.bit_size >= bits:
+        x = b.umin(x, b.imm_int(limit, x.bit_size))
+    return x if x.bit_size == bits else b.alu(f"u2u{bits}", x)
+
+
+@does("OpBitcast")
+def _bitcast(r: FunctionReader, i: Instruction) -> None:
+    target = r.type(i)
+    value = r.value(i.words[2])
+    if target.kind == "pointer" or not isinstance(value, Def):
+        r.values[i.words[1]] = r.cast_pointer(i, value)
+        return
+    r.values[i.words[1]] = bitcast(r, value, target.nir.bit_size)
+
+
+def bitcast(r: FunctionReader, value: Def, bits: int) -> Def:
+    """The same bits in components of another size."""
+    b, have = r.b, value.bit_size
+    if have == bits:
+        return value
+    if have < bits:
+        ratio = bits // have
+        parts = []
+        for k in range(0, value.num_components, ratio):
+            group = b.swizzle(value, tuple(range(k, k + ratio)))
+            parts.append(_join(r, group, bits))
+        return b.vec(parts)
+    pieces: list[Def] = []
+    for part in b.channels(value):
+        pieces.extend(_cut(r, part, bits))
+    if len(pieces) not in (1, 2, 3, 4, 8, 16):
+        raise SpirvError(f"a bit cast to {len(pieces)} components")
+    return b.vec(pieces)
+
+
+def _join(r: FunctionReader, group: Def, bits: int) -> Def:
+    name = f"pack_{bits}_{group.num_components}x{group.bit_size}"
+    if name in OPCODES:
+        return r.b.alu(name, group)
+    b = r.b
+    total = b.imm_int(0, bits)
+    for k, part in enumerate(b.channels(group)):
+        wide = b.alu(f"u2u{bits}", part)
+        total = b.ior(total, b.ishl(wide, b.imm_int(k * group.bit_size)))
+    return total
+
+
+def _cut(r: FunctionReader, part: Def, bits: int) -> list[Def]:
+    b, count = r.b, part.bit_size // bits
+    name = f"unpack_{part.bit_size}_{count}x{bits}"
+    if name in OPCODES:
+        return b.channels(b.alu(name, part))
+    return [b.alu(f"u2u{bits}", b.ushr(part, b.imm_int(k * bits))) for k in range(count)]
+
+
+# Vectors, matrices and composites.
+
+
+@does("OpVectorTimesScalar")
+def _scale(r: FunctionReader, i: Instruction) -> None:
+    r.values[i.words[1]] = r.b.fmul(r.ssa(i.words[2]), r.ssa(i.words[3]))
+
+
+@does("OpMatrixTimesScalar")
+def _scale_matrix(r: FunctionReader, i: Instruction) -> None:
+    scalar = r.ssa(i.words[3])
+    r.values[i.words[1]] = tuple(r.b.fmul(c, scalar) for c in r.columns(i.words[2]))
+
+
+def matrix_times_vector(r: FunctionReader, columns: tuple[Value, ...], vector: Def) -> Def:
+    """A sum of columns, from the first to the last."""
+    b = r.b
+    if len(columns) != vector.num_components:
+        raise SpirvError("a matrix and a vector that do not match")
+    total = b.fmul(columns[0], b.channel(vector, 0))
+    for k in range(1, len(columns)):
+        total = b.fadd(total, b.fmul(columns[k], b.channel(vector, k)))
+    return total
+
+
+@does("OpMatrixTimesVector")
+def _matrix_vector(r: FunctionReader, i: Instruction) -> None:
+    r.values[i.words[1]] = matrix_times_vector(r, r.columns(i.words[2]), r.ssa(i.words[3]))
+
+
+@does("OpVectorTimesMatrix")
+def _vector_matrix(r: FunctionReader, i: Instruction) -> None:
+    vector = r.ssa(i.words[2])
+    r.values[i.words[1]] = r.b.vec([dot(r, vector, c) for c in r.columns(i.words[3])])
+
+
+@does("OpMatrixTimesMatrix")
+def _matrix_matrix(r: FunctionReader, i: Instruction) -> None:
+    left = r.columns(i.words[2])
+    r.values[i.words[1]] = tuple(matrix_times_vector(r, left, c) for c in r.columns(i.words[3]))
+
+
+@does("OpTranspose")
+def _transpose(r: FunctionReader, i: Instruction) -> None:
+    cells = [r.b.channels(c) for c in r.columns(i.words[2])]
+    r.values[i.words[1]] = tuple(r.b.vec(list(rows)) for rows in zip(*cells, strict=True))
+
+
+@does("OpOuterProduct")
+def _outer(r: FunctionReader, i: Instruction) -> None:
+    column, by = r.ssa(i.words[2]), r.b.channels(r.ssa(i.words[3]))
+    r.values[i.words[1]] = tuple(r.b.fmul(column, x) for x in by)
+
+
+@does("OpCompositeConstruct")
+def _construct(r: FunctionReader, i: Instruction) -> None:
+    type = r.type(i)
+    parts = [r.value(w) for w in i.words[2:]]
+    if type.kind == "vector":
+        if not parts or not all(isinstance(p, Def) for p in parts):
+            raise i.error("expected scalars and vectors")
+        value = r.b.concat(*parts)
+        if value.num_components != type.count:
+            raise i.error(f"{value.num_components} components for {type.count}")
+        r.values[i.words[1]] = value
+        return
+    expected = len(type.members) if type.kind == "struct" else type.count
+    if len(parts) != expected:
+        raise i.error(f"{len(parts)} parts for {expected}")
+    r.values[i.words[1]] = tuple(parts)
+
+
+@does("OpCompositeExtract")
+def _extract(r: FunctionReader, i: Instruction) -> None:
+    value = r.value(i.words[2])
+    for index in i.words[3:]:
+        if isinstance(value, tuple):
+            if index >= len(value):
+                raise i.error(f"part {index} of {len(value)}")
+            value = value[index]
+        else:
+            if not isinstance(value, Def) or index >= value.num_components:
+                raise i.error(f"there is no component {index}")
+            value = r.b.channel(value, index)
+    r.values[i.words[1]] = value
+
+
+@does("OpCompositeInsert")
+def _insert(r: FunctionReader, i: Instruction) -> None:
+    part, whole = r.value(i.words[2]), r.value(i.words[3])
+    r.values[i.words[1]] = _inserted(r, i, whole, part, i.words[4:])
+
+
+def _inserted(
+    r: FunctionReader, i: Instruction, whole: Value, part: Value, path: tuple[int, ...]
+) -> Value:
+    if not path:
+        return part
+    index = path[0]
+    if isinstance(whole, tuple):
+        if index >= len(whole):
+            raise i.error(f"part {index} of {len(whole)}")
+        inner = _inserted(r, i, whole[index], part, path[1:])
+        return (*whole[:index], inner, *whole[index + 1 :])
+    if not isinstance(whole, Def) or index >= whole.num_components or len(path) > 1:
+        raise i.error(f"there is no component {index}")
+    return r.b.replace_channel(whole, index, part)
+
+
+@does("OpVectorShuffle")
+def _shuffle(r: FunctionReader, i: Instruction) -> None:
+    b = r.b
+    x, y = r.ssa(i.words[2]), r.ssa(i.words[3])
+    n = x.num_components
+    chosen = i.words[4:]
+    if len(chosen) != r.type(i).count:
+        raise i.error(f"{len(chosen)} components for {r.type(i).count}")
+    if all(c < n for c in chosen):
+        r.values[i.words[1]] = b.swizzle(x, chosen)
+        return
+    if any(c >= n + y.num_components and c != 0xFFFFFFFF for c in chosen):
+        raise i.error("there is no such component")
+    if all(n <= c < n + y.num_components for c in chosen):
+        r.values[i.words[1]] = b.swizzle(y, tuple(c - n for c in chosen))
+        return
+    pairs = [
+        (x, (0,)) if c == 0xFFFFFFFF else (x, (c,)) if c < n else (y, (c - n,)) for c in chosen
+    ]
+    r.values[i.words[1]] = b.alu_swizzled(f"vec{len(pairs)}", pairs, x.bit_size)
+
+
+@does("OpVectorExtractDynamic")
+def _extract_dynamic(r: FunctionReader, i: Instruction) -> None:
+    index = r.index(i.words[3])
+    vector = r.ssa(i.words[2])
+    r.values[i.words[1]] = element_of(r.b, r.type(i), vector, index)
+
+
+@does("OpVectorInsertDynamic")
+def _insert_dynamic(r: FunctionReader, i: Instruction) -> None:
+    b = r.b
+    vector, part, index = r.ssa(i.words[2]), r.ssa(i.words[3]), r.index(i.words[4])
+    if isinstance(index, int):
+        n = min(index, vector.num_components - 1)
+        r.values[i.words[1]] = b.replace_channel(vector, n, part)
+        return
+    parts = [
+        b.bcsel(b.ieq(index, b.imm_int(k, index.bit_size)), part, old)
+        for k, old in enumerate(b.channels(vector))
+    ]
+    r.values[i.words[1]] = b.vec(parts)
+
+
+@does("OpCopyObject", "OpCopyLogical", "OpExpectKHR")
+def _copy(r: FunctionReader, i: Instruction) -> None:
+    r.values[i.words[1]] = r.value(i.words[2])
+
+
+@does("OpQuantizeToF16")
+def _quantize(r: FunctionReader, i: Instruction) -> None:
+    r.values[i.words[1]] = r.b.fquantize2f16(r.ssa(i.words[2]))

@@ -1,0 +1,395 @@
+"""One function of the module becomes one function of NIR.
+
+`FunctionReader` holds what ids mean; the handlers of instructions are in tables filled by the
+modules beside this one; blocks are visited in the order `Structure` finds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir.modes import Mode
+from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
+from gallette.compiler.nir.ir.types import Type
+from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.ir.variables import Parameter, Variable
+from gallette.compiler.spirv.grammar import opcode
+from gallette.compiler.spirv.module import Instruction, SpirvError
+from gallette.compiler.spirv.read import images, memory
+from gallette.compiler.spirv.read.arithmetic import ARITHMETIC, does
+from gallette.compiler.spirv.read.declarations import (
+    Block,
+    Constant,
+    Data,
+    Declarations,
+    FunctionCode,
+    SpvType,
+)
+from gallette.compiler.spirv.read.extended import deref_of, glsl_std_450
+from gallette.compiler.spirv.read.places import (
+    DerefPlace,
+    Index,
+    Place,
+    RootPlace,
+    Value,
+)
+from gallette.compiler.spirv.read.variables import Variables
+
+if TYPE_CHECKING:
+    from gallette.compiler.spirv.read.translate import ModuleReader
+
+__all__ = ["FunctionReader"]
+
+MAX_INSTRUCTIONS = 1 << 20
+assert images
+assert memory
+
+
+class FunctionReader:
+    """Translates one function; `values` is what each id stands for."""
+
+    def __init__(self, module: ModuleReader, code: FunctionCode, function: Function) -> None:
+        self.module = module
+        self.d: Declarations = module.d
+        self.variables: Variables = module.variables
+        self.shader: Shader = module.shader
+        self.stage = module.shader.stage
+        self.code = code
+        self.function = function
+        self.impl = FunctionImpl(module.shader, function)
+        self.b = Builder(self.impl)
+        self.constants = Builder(self.impl)
+        # Constants and initial values go in front of this, code behind it.
+        self.b.undef(1, 32)
+        self.values: dict[int, Value] = {}
+        self.types_of: dict[int, Type] = {}
+        self.phis: dict[int, Place] = {}
+        self.exact = {id for id, facts in self.d.decorations.items() if "NoContraction" in facts}
+        self.count = 0
+
+    # Ids.
+
+    def type(self, i: Instruction) -> SpvType:
+        """The type of an instruction's result."""
+        return self.d.type(i.words[0], i)
+
+    def value(self, id: int) -> Value:
+        found = self.values.get(id)
+        if found is not None:
+            return found
+        constant = self.d.constants.get(id)
+        if constant is not None:
+            value = self.values[id] = self.constant(constant)
+            return value
+        if id in self.d.variables:
+            return self.variables.place(id)
+        raise SpirvError(f"%{id} is used where it is not defined")
+
+    def ssa(self, id: int) -> Def:
+        found = self.values.get(id)
+        if found.__class__ is Def:
+            return found
+        found = self.value(id)
+        if not isinstance(found, Def):
+            raise SpirvError(f"%{id} is no scalar or vector")
+        return found
+
+    def columns(self, id: int) -> tuple[Value, ...]:
+        found = self.value(id)
+        if not isinstance(found, tuple):
+            raise SpirvError(f"%{id} is no matrix")
+        return found
+
+    def place(self, id: int) -> Place:
+        found = self.value(id)
+        if not isinstance(found, Place):
+            found = self.module.as_place(self, found, id)
+        if not isinstance(found, Place):
+            raise SpirvError(f"%{id} is no pointer")
+        return found
+
+    def index(self, id: int) -> Index:
+        """An index: a number if it is constant."""
+        constant = self.d.constants.get(id)
+        if constant is not None and constant.type.kind == "int":
+            bits = constant.type.nir.bit_size
+            value = int(constant.data[0])
+            if constant.type.nir.is_signed and value >> (bits - 1):
+                value -= 1 << bits
+            return value
+        found = self.ssa(id)
+        if self.d.addressing == "Logical" and found.bit_size != 32:
+            return self.b.i2i32(found)
+        return found
+
+    def at_start(self) -> Builder:
+        """A builder in front of all code."""
+        self.constants.cursor = (self.impl.first, None)
+        return self.constants
+
+    def constant(self, constant: Constant) -> Value:
+        """A constant as a value, made at the start of the function."""
+        if constant.undefined:
+            return self._undefined(constant.type)
+        return self._constant(self.at_start(), constant.type.nir, constant.data)
+
+    def _constant(self, b: Builder, nir: Type, data: Data) -> Value:
+        if nir.is_vector_or_scalar:
+            return b.const(data, nir.bit_size)
+        if nir.is_struct:
+            pairs = zip(nir.fields, data, strict=True)
+            return tuple(self._constant(b, f.type, part) for f, part in pairs)
+        inner = nir.indexed()
+        return tuple(self._constant(b, inner, part) for part in data)
+
+    def _undefined(self, type: SpvType) -> Value:
+        nir = type.nir
+        if nir.is_vector_or_scalar:
+            return self.at_start().undef(nir.components, nir.bit_size)
+        if nir.is_opaque or type.kind in ("pointer", "void"):
+            raise SpirvError(f"an undefined {type.kind}")
+        return self._constant(self.at_start(), nir, self.d.zero(type, _NOWHERE))
+
+    # The function.
+
+    def run(self) -> None:
+        from gallette.compiler.spirv.read.structure import Structure
+
+        self._parameters()
+        self._phi_variables()
+        Structure(self).run()
+        self.impl.invalidate()
+
+    def _parameters(self) -> None:
+        params = self.function.params
+        at = 0
+        if self.code.returns.kind != "void":
+            at = 1
+        for (id, type), param in zip(self.code.params, params[at:], strict=True):
+            if type.kind == "pointer":
+                deref = self.b.deref_param(at)
+                self.values[id] = DerefPlace(type.inner, deref)
+            elif type.kind in ("image", "sampler", "sampled_image") or param.is_deref:
+                self.values[id] = DerefPlace(type, self.b.deref_param(at)).load(self.b)
+            else:
+                self.values[id] = self.b.load_param(at)
+            at += 1
+
+    def _phi_variables(self) -> None:
+        for block in self.code.blocks.values():
+            for phi in block.phis:
+                type = self.type(phi)
+                if len(phi.words) % 2:
+                    raise phi.error("operands come in pairs")
+                if type.nir.is_opaque or type.kind == "void":
+                    raise phi.error(f"a phi of type {type.kind}")
+                var = Variable(f"phi_{phi.words[1]}", type.nir, Mode.FUNCTION_TEMP)
+                self.impl.locals.append(var)
+                self.phis[phi.words[1]] = RootPlace(type, var)
+
+    def block(self, block: Block) -> None:
+        """The phis and instructions of a block, not its end."""
+        b = self.b
+        for phi in block.phis:
+            id = phi.words[1]
+            self.values[id] = self.loaded(phi, self.phis[id].load(b))
+        self.count += len(block.code) + 1
+        if self.count > MAX_INSTRUCTIONS:
+            raise SpirvError("the function becomes too long when its control flow is structured")
+        exact = self.exact
+        handlers = ARITHMETIC
+        for i in block.code:
+            handler = handlers.get(i.opcode)
+            if handler is None:
+                raise i.error("this instruction is not supported")
+            words = i.words
+            try:
+                if exact and len(words) > 1 and words[1] in exact and i.info.has_type:
+                    with b.exactly():
+                        handler(self, i)
+                else:
+                    handler(self, i)
+            except SpirvError as error:
+                if error.offset >= 0:
+                    raise
+                raise SpirvError(_bare(error), i.offset, i.name) from None
+            except (AssertionError, IndexError, KeyError, ValueError, TypeError) as error:
+                raise i.error(f"operands that do not fit ({error})") from error
+
+    def leave(self, source: Block, target: int) -> None:
+        """What phis of the block `target` get when control comes from `source`."""
+        block = self.code.blocks.get(target)
+        if block is None:
+            raise SpirvError(f"a branch to %{target}, which is no block of the function")
+        for phi in block.phis:
+            words = phi.words
+            for value, parent in zip(words[2::2], words[3::2], strict=True):
+                if parent == source.label:
+                    constant = self.d.constants.get(value)
+                    if constant is not None and constant.undefined:
+                        break
+                    self.phis[words[1]].store(self.b, self.stored(phi, self.value(value)))
+                    break
+
+    def returned(self, i: Instruction) -> None:
+        """`OpReturnValue`: through the first parameter."""
+        if self.code.returns.kind == "void":
+            raise i.error("the function returns nothing")
+        place = DerefPlace(self.code.returns, self.b.deref_param(0))
+        place.store(self.b, self.stored(i, self.value(i.words[0])))
+
+    # Pointers as values (kernels only).
+
+    def loaded(self, i: Instruction, value: Value) -> Value:
+        """A value read from memory: a pointer becomes a place again."""
+        type = self.type(i)
+        return self.module.from_memory(self, type, value)
+
+    def stored(self, i: Instruction, value: Value) -> Value:
+        """A value on its way to memory."""
+        return self.module.to_memory(self, value)
+
+    def select_pointer(self, i: Instruction, condition: Def, then: Value, other: Value) -> Value:
+        return self.module.select_pointer(self, i, condition, then, other)
+
+    def cast_pointer(self, i: Instruction, value: Value) -> Value:
+        return self.module.cast_pointer(self, i, value)
+
+
+_NOWHERE = Instruction(opcode("OpUndef"), ())
+
+
+def _bare(error: SpirvError) -> str:
+    return str(error).removeprefix("SPIR-V: error: ")
+
+
+@does("OpUndef")
+def _undef(r: FunctionReader, i: Instruction) -> None:
+    r.values[i.words[1]] = r._undefined(r.type(i))
+
+
+@does("OpVariable")
+def _variable(r: FunctionReader, i: Instruction) -> None:
+    pointer = r.type(i)
+    if pointer.kind != "pointer":
+        raise i.error("the type of a variable is a pointer type")
+    name = r.d.names.get(i.words[1]) or f"v{i.words[1]}"
+    var = Variable(name, pointer.inner.nir, Mode.FUNCTION_TEMP)
+    r.impl.locals.append(var)
+    place = RootPlace(pointer.inner, var)
+    r.values[i.words[1]] = place
+    if len(i.words) > 3:
+        place.store(r.b, r.value(i.words[3]))
+
+
+@does("OpExtInst")
+def _extended(r: FunctionReader, i: Instruction) -> None:
+    if len(i.words) < 4:
+        raise i.error("ends where an instruction of the set is expected")
+    name = r.d.sets.get(i.words[2], "")
+    if name == "GLSL.std.450":
+        glsl_std_450(r, i)
+    elif not name.startswith("NonSemantic.") and "DebugInfo" not in name:
+        raise i.error(f"the extended instructions {name or '(none)'} are not supported")
+
+
+@does("OpFunctionCall")
+def _call(r: FunctionReader, i: Instruction) -> None:
+    b, w = r.b, i.words
+    code = r.d.functions.get(w[2])
+    if code is None:
+        raise i.error(f"%{w[2]} is no function")
+    callee = r.module.function(code)
+    args: list[Def] = []
+    result: RootPlace | None = None
+    if len(w) - 3 != len(code.params):
+        raise i.error(f"{len(w) - 3} arguments for {len(code.params)} parameters")
+    if code.returns.kind != "void":
+        var = r.impl.add_local("result", code.returns.nir)
+        result = RootPlace(code.returns, var)
+        args.append(b.deref_var(var).result)
+    at = len(args)
+    for k, (id, (_, type)) in enumerate(zip(w[3:], code.params, strict=True)):
+        value = r.value(id)
+        param: Parameter = callee.params[at + k]
+        if type.kind == "pointer":
+            args.append(deref_of(r, r.place(id), i).result)
+        elif type.kind in ("image", "sampler", "sampled_image"):
+            handle = images.handle(r, id, i)
+            deref = handle.texture or handle.sampler
+            assert deref is not None
+            args.append(deref.result)
+        elif param.is_deref:
+            local = r.impl.add_local("argument", type.nir)
+            RootPlace(type, local).store(b, value)
+            args.append(b.deref_var(local).result)
+        else:
+            args.append(value)
+    b.call(callee, args)
+    if result is not None:
+        r.values[w[1]] = r.loaded(i, result.load(b))
+
+
+# Geometry, fragments, subgroups.
+
+
+@does("OpEmitVertex", "OpEndPrimitive", "OpEmitStreamVertex", "OpEndStreamPrimitive")
+def _emit(r: FunctionReader, i: Instruction) -> None:
+    name = "end_primitive" if "End" in i.name else "emit_vertex"
+    stream = r.d.integer(i.words[0], i) if "Stream" in i.name else 0
+    r.b.intrinsic(name, stream=stream)
+
+
+@does("OpDemoteToHelperInvocation")
+def _demote(r: FunctionReader, i: Instruction) -> None:
+    r.b.intrinsic("demote")
+
+
+@does("OpIsHelperInvocationEXT")
+def _is_helper(r: FunctionReader, i: Instruction) -> None:
+    r.values[i.words[1]] = r.b.intrinsic("is_helper_invocation")
+
+
+@does("OpReadClockKHR")
+def _clock(r: FunctionReader, i: Instruction) -> None:
+    value = r.b.intrinsic("shader_clock")
+    r.values[i.words[1]] = value if r.type(i).nir.is_vector else r.b.pack_64_2x32(value)
+
+
+@does("OpNop", "OpLine", "OpNoLine", "OpAssumeTrueKHR", "OpLifetimeStart", "OpLifetimeStop")
+def _nothing(r: FunctionReader, i: Instruction) -> None:
+    pass
+
+
+_GROUPS = {
+    "OpGroupNonUniformElect": "elect",
+    "OpGroupNonUniformAll": "vote_all",
+    "OpGroupNonUniformAny": "vote_any",
+    "OpSubgroupAllKHR": "vote_all",
+    "OpSubgroupAnyKHR": "vote_any",
+    "OpSubgroupAllEqualKHR": "vote_ieq",
+    "OpGroupNonUniformBallot": "ballot",
+    "OpSubgroupBallotKHR": "ballot",
+    "OpGroupNonUniformBroadcastFirst": "read_first_invocation",
+    "OpSubgroupFirstInvocationKHR": "read_first_invocation",
+    "OpGroupNonUniformBroadcast": "read_invocation",
+    "OpGroupNonUniformShuffle": "read_invocation",
+    "OpSubgroupReadInvocationKHR": "read_invocation",
+}
+
+
+@does(*_GROUPS)
+def _subgroup(r: FunctionReader, i: Instruction) -> None:
+    words = i.words[2:] if i.name.endswith("KHR") else i.words[3:]
+    srcs = [r.ssa(w) for w in words]
+    kwargs: dict[str, Any] = {}
+    if srcs and _GROUPS[i.name].startswith("read"):
+        kwargs = {"num_components": srcs[0].num_components, "bit_size": srcs[0].bit_size}
+    r.values[i.words[1]] = r.b.intrinsic(_GROUPS[i.name], srcs, **kwargs)
+
+
+@does("OpGroupNonUniformAllEqual")
+def _all_equal(r: FunctionReader, i: Instruction) -> None:
+    value = r.ssa(i.words[3])
+    r.values[i.words[1]] = r.b.intrinsic("vote_ieq", [value])

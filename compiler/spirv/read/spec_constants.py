@@ -1,0 +1,85 @@
+"""`OpSpecConstantOp`: an operation on constants, worked out when the module is read.
+
+The operation is translated like any other, into a scratch function, and folded there, so that there
+is one description of what an instruction computes.
+"""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.ir.fold import fold_alu
+from gallette.compiler.nir.ir.instrs import Alu, LoadConst
+from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.spirv.grammar import grammar
+from gallette.compiler.spirv.module import Instruction
+from gallette.compiler.spirv.read.declarations import Data, Declarations, FunctionCode, SpvType
+from gallette.compiler.spirv.read.places import Value
+
+__all__ = ["evaluate_operation"]
+
+_RESULT = 0  # the id of the scratch result: no real id is zero
+
+
+def evaluate_operation(d: Declarations, i: Instruction, type: SpvType) -> Data:
+    """The constant an `OpSpecConstantOp` stands for."""
+    from gallette.compiler.spirv.read.translate import ModuleReader
+
+    info = grammar().by_opcode.get(i.words[2])
+    if info is None or info.name in ("OpSpecConstantOp", "OpPhi", "OpFunctionCall"):
+        raise i.error(f"{i.words[2]} is no operation on constants")
+    shader = Shader(Stage.COMPUTE, "constant")
+    try:
+        reader = ModuleReader.scratch(d, shader)
+        function = shader.add_function("constant", is_entry=True)
+        from gallette.compiler.spirv.read.arithmetic import ARITHMETIC
+        from gallette.compiler.spirv.read.function import FunctionReader
+
+        code = FunctionCode(0, type, SpvType("void"))
+        r = FunctionReader(reader, code, function)
+        words = (i.words[0], _RESULT, *i.words[3:])
+        handler = ARITHMETIC.get(info.opcode)
+        if handler is None:
+            raise i.error(f"{info.name} is no operation on constants")
+        try:
+            handler(r, Instruction(info.opcode, words, i.offset))
+        except (AssertionError, IndexError, KeyError, ValueError, TypeError) as error:
+            raise i.error(f"operands that do not fit ({error})") from error
+        return _data(r.values[_RESULT], i)
+    finally:
+        shader.unref()
+
+
+def _data(value: Value, i: Instruction) -> Data:
+    if isinstance(value, tuple):
+        return tuple(_data(part, i) for part in value)
+    if not isinstance(value, Def):
+        raise i.error("the operation makes no constant")
+    return _fold(value, i)
+
+
+def _fold(value: Def, i: Instruction) -> tuple[int, ...]:
+    """Fold what leads to a value, sources first."""
+    known: dict[Def, tuple[int, ...]] = {}
+    work = [value]
+    while work:
+        at = work[-1]
+        instr = at.instr
+        if isinstance(instr, LoadConst):
+            known[at] = instr.values
+            work.pop()
+        elif isinstance(instr, Alu):
+            missing = [s.value for s in instr.srcs if not isinstance(s.value.instr, LoadConst)]
+            if missing:
+                work.extend(missing)
+                continue
+            data = fold_alu(instr)
+            assert data is not None
+            constant = LoadConst(data, at.bit_size)
+            constant.insert_before(instr)
+            at.rewrite_uses(constant.result)
+            known[at] = data
+            work.pop()
+        else:
+            raise i.error("the operation is not on constants")
+    return known[value]

@@ -1,0 +1,365 @@
+"""Global variables: which NIR variable, intrinsic or counter each one is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir.modes import Access, Mode, Stage
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
+from gallette.compiler.nir.ir.types import Type, array
+from gallette.compiler.nir.ir.variables import Variable
+from gallette.compiler.spirv.emit.types import FORMATS
+from gallette.compiler.spirv.grammar import name_of
+from gallette.compiler.spirv.module import Instruction, SpirvError
+from gallette.compiler.spirv.read.declarations import Declarations, EntryPoint, SpvType
+from gallette.compiler.spirv.read.places import (
+    Builtin,
+    Counter,
+    DefaultPlace,
+    Place,
+    RootPlace,
+    SplitBlock,
+    Value,
+)
+from gallette.compiler.spirv.slots import (
+    ATOMIC_COUNTERS,
+    DEFAULT_BLOCK,
+    SYSTEM_BUILTINS,
+    VARYING_BUILTINS,
+    slot_from_text,
+)
+
+__all__ = ["Variables"]
+
+_BUILTIN_SLOTS = {name: slot for slot, name in VARYING_BUILTINS.items()}
+_FRAGMENT_OUTPUTS = {
+    "FragDepth": FragResult.DEPTH,
+    "SampleMask": FragResult.SAMPLE_MASK,
+    "FragStencilRefEXT": FragResult.STENCIL,
+}
+_INTRINSICS = {row[0]: (name, *row[1:]) for name, row in SYSTEM_BUILTINS.items()}
+_INTRINSICS["VertexId"] = ("load_vertex_id", "i", 1, 0)
+_INTRINSICS["InstanceIndex"] = ("load_instance_id", "i", 1, 0)
+_INTRINSICS["InstanceId"] = ("load_instance_id", "i", 1, 0)
+_COMPACT = ("ClipDistance", "CullDistance", "TessLevelOuter", "TessLevelInner")
+_FORMAT_NAMES = {spirv: glsl for glsl, spirv in FORMATS.items()}
+_ACCESS = {
+    "Coherent": Access.COHERENT,
+    "Volatile": Access.VOLATILE,
+    "Restrict": Access.RESTRICT,
+    "NonReadable": Access.NON_READABLE,
+    "NonWritable": Access.NON_WRITEABLE,
+}
+
+
+@dataclass(slots=True)
+class _Facts:
+    """Decorations of a variable or of one member of its block."""
+
+    own: dict[str, tuple[int, ...]]
+
+    def number(self, name: str, default: int = -1) -> int:
+        found = self.own.get(name)
+        return found[0] if found else default
+
+    def has(self, name: str) -> bool:
+        return name in self.own
+
+    @property
+    def builtin(self) -> str:
+        found = self.own.get("BuiltIn")
+        return name_of("BuiltIn", found[0]) if found else ""
+
+
+class Variables:
+    """The module's variables in one shader; made when first used."""
+
+    def __init__(self, d: Declarations, shader: Shader, entry: EntryPoint) -> None:
+        self.d = d
+        self.shader = shader
+        self.stage = shader.stage
+        self.entry = entry
+        self.places: dict[int, Place] = {}
+        self.ids: dict[Variable, int] = {}
+
+    def place(self, id: int) -> Place:
+        found = self.places.get(id)
+        if found is None:
+            instr = self.d.variables[id]
+            found = self.places[id] = self._make(instr)
+        return found
+
+    def _make(self, instr: Instruction) -> Place:
+        pointer = self.d.type(instr.words[0], instr)
+        if pointer.kind != "pointer" or pointer.element is None:
+            raise instr.error("the type of a variable is a pointer type")
+        storage = name_of("StorageClass", instr.words[2])
+        id, type = instr.words[1], pointer.inner
+        facts = _Facts(self.d.decorations.get(id, {}))
+        maker = _STORAGE.get(storage)
+        if maker is None:
+            raise instr.error(f"storage class {storage} is not supported here")
+        place = maker(self, id, type, facts)
+        if len(instr.words) > 3 and isinstance(place, RootPlace):
+            initial = self.d.constants.get(instr.words[3])
+            if initial is None:
+                raise instr.error(f"the initial value %{instr.words[3]} is no constant")
+            if not initial.undefined:
+                place.var.constant_initializer = initial.data
+        return place
+
+    def add(self, id: int, name: str, type: Type, mode: Mode) -> Variable:
+        var = self.shader.add_variable(name or f"v{id}", type, mode)
+        self.ids[var] = id
+        return var
+
+    # Inputs and outputs.
+
+    def _input(self, id: int, type: SpvType, facts: _Facts) -> Place:
+        return self._port(id, type, facts, Mode.SHADER_IN)
+
+    def _output(self, id: int, type: SpvType, facts: _Facts) -> Place:
+        return self._port(id, type, facts, Mode.SHADER_OUT)
+
+    def _port(self, id: int, type: SpvType, facts: _Facts, mode: Mode) -> Place:
+        block = type.inner if type.kind == "array" and type.inner.block else type
+        if block.block:
+            return self._block(id, type, block, facts, mode)
+        per_vertex = type.kind == "array" and self._is_arrayed(facts, mode)
+        name = self.d.names.get(id, "")
+        semantic = self.d.semantics.get(id, "")
+        return self._variable(id, name, type, type.nir, facts, mode, per_vertex, semantic)
+
+    def _is_arrayed(self, facts: _Facts, mode: Mode) -> bool:
+        if facts.has("Patch") or facts.builtin in (
+            "TessLevelOuter", "TessLevelInner", "SampleMask"
+        ):  # fmt: skip
+            return False
+        if mode == Mode.SHADER_IN:
+            builtin = facts.builtin in _BUILTIN_SLOTS or not facts.builtin
+            return builtin and self.stage in (Stage.GEOMETRY, Stage.TESS_CTRL, Stage.TESS_EVAL)
+        return self.stage is Stage.TESS_CTRL
+
+    def _block(
+        self, id: int, type: SpvType, block: SpvType, facts: _Facts, mode: Mode
+    ) -> SplitBlock:
+        arrayed = type is not block
+        members = []
+        location = facts.number("Location")
+        name = self.d.names.get(id, "")
+        for i, member in enumerate(block.members):
+            own = dict(facts.own)
+            own.update(self.d.member_decorations.get((block.id, i), {}))
+            given = _Facts(own)
+            if location >= 0 and "Location" not in self.d.member_decorations.get((block.id, i), {}):
+                own["Location"] = (location,)
+            location = given.number("Location") + member.nir.slots()
+            nir = array(member.nir, type.count) if arrayed else member.nir
+            spv = SpvType("array", nir, member, count=type.count) if arrayed else member
+            text = self.d.member_names.get((block.id, i), "")
+            full = f"{name}.{text}" if name else text
+            members.append(self._variable(id, full, spv, nir, given, mode, arrayed, ""))
+        return SplitBlock(type, members, arrayed)
+
+    def _variable(
+        self,
+        id: int,
+        name: str,
+        type: SpvType,
+        nir: Type,
+        facts: _Facts,
+        mode: Mode,
+        per_vertex: bool,
+        semantic: str,
+    ) -> Place:
+        builtin = facts.builtin
+        slot = self._slot(facts, mode, semantic)
+        if slot is None:
+            return self._builtin(builtin, type, mode)
+        var = self.add(id, name, nir, mode)
+        var.location = slot
+        var.component = facts.number("Component", 0)
+        var.index = facts.number("Index", 0)
+        var.explicit_location = facts.has("Location")
+        var.per_vertex = per_vertex
+        var.patch = facts.has("Patch")
+        var.compact = builtin in _COMPACT
+        var.centroid, var.sample = facts.has("Centroid"), facts.has("Sample")
+        if facts.has("Flat"):
+            var.interpolation = "flat"
+        elif facts.has("NoPerspective"):
+            var.interpolation = "noperspective"
+        elif slot >= VaryingSlot.VAR0 and self.stage is Stage.FRAGMENT:
+            var.interpolation = "smooth"
+        var.invariant = facts.has("Invariant")
+        var.stream = facts.number("Stream", 0)
+        if facts.has("Offset") and facts.has("XfbBuffer"):
+            var.xfb_buffer = facts.number("XfbBuffer")
+            var.xfb_offset = facts.number("Offset")
+            var.xfb_stride = facts.number("XfbStride")
+        if builtin == "ClipDistance" and mode == Mode.SHADER_OUT:
+            self.shader.info.clip_distance_array_size = _distances(type, per_vertex)
+        elif builtin == "CullDistance" and mode == Mode.SHADER_OUT:
+            self.shader.info.cull_distance_array_size = _distances(type, per_vertex)
+        return RootPlace(type, var)
+
+    def _slot(self, facts: _Facts, mode: Mode, semantic: str) -> int | None:
+        """The slot of an input or output; None for what is an intrinsic instead."""
+        builtin, stage = facts.builtin, self.stage
+        named = slot_from_text(semantic, stage, mode)
+        if named is not None:
+            return named
+        if builtin:
+            if stage is Stage.FRAGMENT and mode == Mode.SHADER_OUT:
+                return _FRAGMENT_OUTPUTS.get(builtin)
+            if mode == Mode.SHADER_IN and stage is not Stage.FRAGMENT and builtin == "PrimitiveId":
+                return None
+            if builtin in _BUILTIN_SLOTS:
+                return _BUILTIN_SLOTS[builtin]
+            return None
+        location = facts.number("Location")
+        if location < 0:
+            raise SpirvError("an input or output has neither a location nor a built-in")
+        if stage is Stage.VERTEX and mode == Mode.SHADER_IN:
+            slot, limit = int(VertAttrib.GENERIC0) + location, int(VertAttrib.GENERIC15)
+        elif stage is Stage.FRAGMENT and mode == Mode.SHADER_OUT:
+            slot, limit = FragResult.DATA0 + location, int(FragResult.DATA7)
+        elif facts.has("Patch"):
+            slot, limit = VaryingSlot.PATCH0 + location, int(VaryingSlot.PATCH31)
+        else:
+            slot, limit = VaryingSlot.VAR0 + location, int(VaryingSlot.VAR31)
+        if slot > limit:
+            raise SpirvError(f"location {location} is beyond the last one")
+        return slot
+
+    def _builtin(self, name: str, type: SpvType, mode: Mode) -> Place:
+        if name == "WorkgroupSize":
+            return Builtin(type, lambda b: b.intrinsic("load_workgroup_size"))
+        if name not in _INTRINSICS:
+            if mode == Mode.SHADER_OUT or not name:
+                raise SpirvError(f"built-in {name or '(none)'} is not supported here")
+            from gallette.compiler.spirv.read.kernel_builtins import kernel_builtin
+
+            return kernel_builtin(name, type)
+        return Builtin(type, builtin_reader(name, type))
+
+    # Buffers and handles.
+
+    def _uniform(self, id: int, type: SpvType, facts: _Facts) -> Place:
+        if self.d.semantics.get(id) == DEFAULT_BLOCK:
+            return self._default_block(id, type)
+        struct = _struct_of(type)
+        decorations = self.d.decorations.get(struct.id, {})
+        return self._buffer(
+            id, type, facts, Mode.SSBO if "BufferBlock" in decorations else Mode.UBO
+        )
+
+    def _storage_buffer(self, id: int, type: SpvType, facts: _Facts) -> Place:
+        if self.d.semantics.get(id) == ATOMIC_COUNTERS:
+            return Counter(type, facts.number("Binding", 0), 0)
+        return self._buffer(id, type, facts, Mode.SSBO)
+
+    def _buffer(self, id: int, type: SpvType, facts: _Facts, mode: Mode) -> Place:
+        struct = _struct_of(type)
+        if not struct.nir.is_interface:
+            raise SpirvError(f"the struct of buffer %{id} has no layout, or is no block")
+        var = self.add(id, self.d.names.get(id, ""), type.nir, mode)
+        var.binding = facts.number("Binding", 0)
+        var.explicit_binding = facts.has("Binding")
+        var.driver_location = var.binding
+        var.access = self._access(facts, struct)
+        return RootPlace(type, var, int(var.access))
+
+    def _access(self, facts: _Facts, struct: SpvType | None) -> Access:
+        access = Access.NONE
+        for name, flag in _ACCESS.items():
+            everywhere = struct is not None and bool(struct.members)
+            if struct is not None:
+                for i in range(len(struct.members)):
+                    if name not in self.d.member_decorations.get((struct.id, i), {}):
+                        everywhere = False
+            if facts.has(name) or everywhere:
+                access |= flag
+        return access
+
+    def _default_block(self, id: int, type: SpvType) -> DefaultPlace:
+        members = []
+        for i, field in enumerate(type.nir.fields):
+            var = self.add(id, field.name, field.type, Mode.UNIFORM)
+            var.offset = self.d.member_decorations.get((type.id, i), {}).get("Offset", (0,))[0]
+            members.append(var)
+        return DefaultPlace(type, members)
+
+    def _constant(self, id: int, type: SpvType, facts: _Facts) -> Place:
+        var = self.add(id, self.d.names.get(id, ""), type.nir, Mode.UNIFORM)
+        var.binding = facts.number("Binding")
+        var.explicit_binding = facts.has("Binding")
+        var.location = facts.number("Location")
+        var.explicit_location = facts.has("Location")
+        inner = type
+        while inner.kind in ("array", "runtime_array"):
+            inner = inner.inner
+        if inner.kind in ("image", "sampler", "sampled_image"):
+            var.driver_location = max(var.binding, 0)
+            if inner.kind == "image" and inner.nir.is_image:
+                var.image_format = _FORMAT_NAMES.get(inner.format, "")
+                var.access = self._access(facts, None)
+        return RootPlace(type, var)
+
+    def _shared(self, id: int, type: SpvType, facts: _Facts) -> Place:
+        return RootPlace(type, self.add(id, self.d.names.get(id, ""), type.nir, Mode.SHARED))
+
+    def _private(self, id: int, type: SpvType, facts: _Facts) -> Place:
+        return RootPlace(type, self.add(id, self.d.names.get(id, ""), type.nir, Mode.SHADER_TEMP))
+
+    def _counter(self, id: int, type: SpvType, facts: _Facts) -> Place:
+        return Counter(type, facts.number("Binding", 0), facts.number("Offset", 0))
+
+    def _push_constant(self, id: int, type: SpvType, facts: _Facts) -> Place:
+        raise SpirvError("push constants are not supported: OpenGL has none")
+
+
+def _struct_of(type: SpvType) -> SpvType:
+    while type.kind in ("array", "runtime_array"):
+        type = type.inner
+    return type
+
+
+def _distances(type: SpvType, per_vertex: bool) -> int:
+    return type.inner.count if per_vertex else type.count
+
+
+def builtin_reader(name: str, type: SpvType) -> Callable[[Builder], Value]:
+    """What reads a built-in: its intrinsic, in the shape the module wants."""
+    intrinsic, _, _, length = _INTRINSICS[name]
+
+    def read(b: Builder) -> Value:
+        value = b.intrinsic(intrinsic)
+        if name == "InstanceIndex":
+            value = b.iadd(value, b.intrinsic("load_base_instance"))
+        if length:
+            return tuple(b.channels(value)[: type.count])
+        nir = type.nir
+        if nir.is_vector_or_scalar:
+            value = b.trim(value, min(nir.components, value.num_components))
+            if nir.bit_size == 64:
+                value = b.u2u64(value)
+        return value
+
+    return read
+
+
+_STORAGE: dict[str, Callable[[Variables, int, SpvType, _Facts], Place]] = {
+    "Input": Variables._input,
+    "Output": Variables._output,
+    "Uniform": Variables._uniform,
+    "StorageBuffer": Variables._storage_buffer,
+    "UniformConstant": Variables._constant,
+    "Workgroup": Variables._shared,
+    "Private": Variables._private,
+    "AtomicCounter": Variables._counter,
+    "PushConstant": Variables._push_constant,
+}
