@@ -23,7 +23,11 @@ from gallette.piglit_subset.programs import build
 from gallette.piglit_subset.requirements import ContextNeeds, Skip, check, context_needs
 from gallette.piglit_subset.session import Failure, Session
 from gallette.piglit_subset.shader_test import ShaderTest, parse_file
+from gallette.piglit_subset.text import Line, Words
 from gallette.state_tracker.entry_points.enums import GL
+
+Step = tuple[commands.Handler, Words, Line]
+"""One command, found in the table and split into words."""
 
 __all__ = ["Outcome", "Unavailable", "run_file", "run_test"]
 
@@ -65,7 +69,7 @@ def run_test(
     """Run a parsed test; the hooks may look at the context when it is new and before it goes."""
     try:
         needs = context_needs(test)
-        _check_lines(test)
+        steps = _check_lines(test)
     except Skip as skip:
         return Outcome("skip", str(skip))
     except GalletteError as error:
@@ -80,7 +84,7 @@ def run_test(
     leak = ""
     try:
         with np.errstate(all="ignore"):
-            result, reason = _run(session)
+            result, reason = _run(session, steps)
         if before_release is not None:
             before_release(gl)
     finally:
@@ -107,22 +111,21 @@ def make_context(driver: str, needs: ContextNeeds) -> Any:
     return gl
 
 
-def _check_lines(test: ShaderTest) -> None:
+def _check_lines(test: ShaderTest) -> list[Step]:
     """Refuse what cannot run before anything is drawn: unknown commands, a bad vertex table."""
-    for line in test.commands:
-        commands.lookup(line)
     if test.vertex_data:
-        vertices.parse_vertex_data(test.vertex_data)
+        test.vertices = vertices.parse_vertex_data(test.vertex_data)
+    return [(*commands.lookup(line), line) for line in test.commands]
 
 
-def _run(session: Session) -> tuple[str, str]:
+def _run(session: Session, steps: list[Step]) -> tuple[str, str]:
     try:
         check(session.gl, session.test, session.needs)
         _prepare(session)
         build(session)
         if session.link_ok and session.program:
             _after_link(session)
-        _commands(session)
+        _commands(session, steps)
     except Skip as skip:
         return "skip", str(skip)
     except (Failure, GalletteError) as error:
@@ -157,13 +160,12 @@ def _after_link(session: Session) -> None:
         pass
 
 
-def _commands(session: Session) -> None:
+def _commands(session: Session, steps: list[Step]) -> None:
     if session.link_ok is False and not any(
         line.text.split()[:1] == ["link"] for line in session.test.commands
     ):
         raise Failure(f"linking failed:\n{session.link_log.strip()}")
-    for line in session.test.commands:
-        handler, words = commands.lookup(line)
+    for handler, words, line in steps:
         try:
             handler(session, line, words)
         except GalletteError as error:

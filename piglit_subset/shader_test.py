@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from gallette.compiler.errors import InputError
 from gallette.piglit_subset.text import Line
@@ -58,6 +59,8 @@ class ShaderTest:
     commands: list[Line] = field(default_factory=list)
     geometry_layout: list[Line] = field(default_factory=list)
     include_paths: list[Line] = field(default_factory=list)
+    # The table of `vertex_data`, once somebody has read it.
+    vertices: tuple[list[Any], Any] | None = None
 
     def stages(self) -> list[str]:
         return [s.stage for s in self.shaders]

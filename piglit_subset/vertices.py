@@ -117,7 +117,7 @@ def bind(session: Session) -> None:
         return
     if not session.test.vertex_data:
         raise Failure("this command needs a [vertex data] section")
-    columns, rows = parse_vertex_data(session.test.vertex_data)
+    columns, rows = session.test.vertices or parse_vertex_data(session.test.vertex_data)
     (buffer,) = gl.gen_buffers(1)
     gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
     gl.buffer_data(GL.ARRAY_BUFFER, rows.nbytes, rows, GL.STATIC_DRAW)

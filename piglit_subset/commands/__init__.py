@@ -14,10 +14,11 @@ from gallette.piglit_subset.commands import (
     textures,
     uniforms,
 )
-from gallette.piglit_subset.commands.registry import COMMANDS, lookup
+from gallette.piglit_subset.commands.registry import COMMANDS, Handler, lookup
 
 __all__ = [
     "COMMANDS",
+    "Handler",
     "buffers",
     "draw",
     "framebuffers",
