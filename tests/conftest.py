@@ -5,6 +5,7 @@ After each test the contexts it made are released, and neither a shader nor a re
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -14,6 +15,10 @@ from gallette.compiler.nir.ir.ownership import live_shaders
 from gallette.state_tracker import GLInterface, create_context
 from gallette.state_tracker.context import live_contexts
 from tests.reference import missing
+
+# What an earlier run left in the user's cache must not decide a test; those about it name their
+# own.
+os.environ["GALLETTE_CACHE"] = "off"
 
 
 @pytest.fixture(autouse=True)

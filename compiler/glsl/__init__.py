@@ -6,6 +6,7 @@ Source goes through `preprocessor`, `lexer`, `parser` (syntax tree), `checker` (
 
 from gallette.compiler.glsl.api import CompiledShader, CompileOptions, compile_shader, link_program
 from gallette.compiler.glsl.builtins.limits import Limits
+from gallette.compiler.glsl.cached import compile_cached, link_cached
 from gallette.compiler.glsl.diagnostics import Diagnostic
 from gallette.compiler.glsl.language import EXTENSIONS
 from gallette.compiler.glsl.link.program import (
@@ -39,6 +40,8 @@ __all__ = [
     "Uniform",
     "UniformBlock",
     "Varying",
+    "compile_cached",
     "compile_shader",
+    "link_cached",
     "link_program",
 ]

@@ -8,8 +8,8 @@ from gallette.compiler.glsl import (
     Attribute,
     CompileOptions,
     LinkOptions,
-    compile_shader,
-    link_program,
+    compile_cached,
+    link_cached,
 )
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import SystemValue, VaryingSlot, VertAttrib
@@ -68,7 +68,7 @@ class ShaderObject(GLObject):
             extensions=ctx.limits.glsl_extensions,
             limits=ctx.limits.glsl_limits,
         )
-        self.compiled = compile_shader(self.stage, self.source, options)
+        self.compiled = compile_cached(self.stage, self.source, options)
 
     def drop(self) -> None:
         """Forget the compiled form."""
@@ -205,7 +205,7 @@ class ProgramObject(GLObject):
             api=ctx.glsl_api,
         )
         compiled = [s.compiled for s in self.attached if s.compiled is not None]
-        linked = link_program(compiled, options)
+        linked = link_cached(compiled, options)
         self.info_log = linked.info_log
         if not linked.ok:
             return

@@ -278,6 +278,8 @@ def _pack_bytes(planes: list[Array], shifts: tuple[int, ...]) -> Array:
     constant = 0
     word: Array | None = None
     for plane, shift in zip(planes, shifts, strict=True):
+        if plane.ndim and plane[0] == plane[-1] and (plane == plane[0]).all():
+            plane = plane[:1].reshape(())  # one value everywhere, as clears and flat colours have
         if plane.ndim:
             value = np.fmax(plane, np.float32(0.0))
             np.fmin(value, np.float32(1.0), out=value)

@@ -137,19 +137,19 @@ def _around_large(spans: Spans, ends: Ints) -> list[int]:
 
 def expand_pixels(spans: Spans, stride: int) -> Fragments:
     """One lane per covered pixel; `stride` is the render target's width."""
-    number, ends = numbered(spans.length)
-    total = len(number)
+    ends = np.cumsum(spans.length)
+    total = int(ends[-1])
     column = spans.x - (ends - spans.length)
     running = np.arange(total)
-    pixel = (spans.y * stride + column).take(number)
+    pixel = (spans.y * stride + column).repeat(spans.length)
     pixel += running
-    x = column.astype(np.float64).take(number)
+    x = column.astype(np.float64).repeat(spans.length)
     x += running
-    y = spans.y.astype(np.float64).take(number)
+    y = spans.y.astype(np.float64).repeat(spans.length)
     if spans.primitive[0] == spans.primitive[-1]:
         primitive = np.broadcast_to(spans.primitive[0], total)
     else:
-        primitive = spans.primitive.take(number)
+        primitive = spans.primitive.repeat(spans.length)
     return Fragments(pixel, x, y, primitive)
 
 

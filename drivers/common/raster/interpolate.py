@@ -114,6 +114,8 @@ class PlaneSource:
         """The planes through values at the corners."""
         if len(at) == 1:
             return Plane(at[0].astype(np.float64), None, None)
+        if _level(at):
+            return Plane(at[0].astype(np.float64) + 0.0, None, None)
         dx, dy = self._slopes(at)
         x0, y0 = self._anchor()
         a0 = at[0] - (dx * x0 + dy * y0)
@@ -148,6 +150,14 @@ class PlaneSource:
         dx20, dy20 = x[2] - x[0], y[2] - y[0]
         inverse = np.float32(1.0) / (dx01 * dy20 - dx20 * dy01)
         return dy20 * inverse, dy01 * inverse, dx01 * inverse, dx20 * inverse
+
+
+def _level(at: list[Floats]) -> bool:
+    """Has every primitive one finite value at all its corners? Then no slope is needed, and the
+    sums are the same: `0 x + (a0 + 0 y)`, where only a negative zero turns positive.
+    """
+    first = at[0]
+    return all(bool((first == other).all()) for other in at[1:]) and bool(np.isfinite(first).all())
 
 
 def _raw(value: npt.NDArray[Any]) -> Floats:

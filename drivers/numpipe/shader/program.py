@@ -6,14 +6,23 @@ the same text share one code object.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import hashlib
+import marshal
+import pickle
+import sys
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler import debug
+from gallette.compiler.disk_cache import DiskCache, code_version, shared_cache
 from gallette.compiler.nir.ir import Shader
+from gallette.compiler.nir.text.printer import print_shader
 from gallette.drivers.common.lanes import (
     ComputeLanes,
     ControlLanes,
@@ -63,23 +72,77 @@ def compile_program(
     shader: Shader, *, flat_colors: bool = False, budget: int = DEFAULT_BUDGET
 ) -> CompiledShader:
     """Generate and compile code for an optimised shader (which is only read)."""
+    cache = None if debug.flags() else shared_cache("numpipe")
+    key = _key(shader, flat_colors) if cache is not None else ""
+    made = _load(cache, key) if cache is not None else None
+    if made is None:
+        made = _generate(shader, flat_colors)
+        if cache is not None:
+            _keep(cache, key, made)
+    namespace = {**_RUNTIME, **_NUMPY, **_KINDS, **made.globals}
+    namespace["overrun"] = functools.partial(runtime.overrun, budget)
+    exec(made.code, namespace)
+    return CompiledShader(
+        made.facts,
+        made.places,
+        made.source,
+        namespace["run"],
+        made.views,
+        shader.name,
+        budget,
+    )
+
+
+@dataclass(slots=True)
+class _Made:
+    """Everything code generation gives, before it meets a context."""
+
+    facts: ProgramFacts
+    places: tuple[tuple[int, int, int], ...]
+    source: str
+    views: list[tuple[int, str, int]]
+    globals: dict[str, Any]
+    code: Any = None
+
+
+def _generate(shader: Shader, flat_colors: bool) -> _Made:
     lane_program = translate(shader, flat_colors=flat_colors)
     analyse(lane_program)
     emitter = Emitter(lane_program)
     source = emitter.run()
-    namespace = {**_RUNTIME, **_NUMPY, **_KINDS, **emitter.globals}
-    namespace["overrun"] = functools.partial(runtime.overrun, budget)
-    exec(_code_object(source, f"numpipe {shader.stage.value} {shader.name}"), namespace)
     views = [(block, kind, least) for (block, kind), least in emitter.views.items()]
-    return CompiledShader(
-        gather_facts(lane_program, emitter.file.count),
-        tuple(sorted(lane_program.output_arrays)),
-        source,
-        namespace["run"],
-        views,
-        shader.name,
-        budget,
-    )
+    facts = gather_facts(lane_program, emitter.file.count)
+    places = tuple(sorted(lane_program.output_arrays))
+    code = _code_object(source, f"numpipe {shader.stage.value} {shader.name}")
+    return _Made(facts, places, source, views, emitter.globals, code)
+
+
+def _key(shader: Shader, flat_colors: bool) -> str:
+    version = code_version("compiler", "drivers/numpipe", "drivers/common")
+    python = f"{sys.implementation.cache_tag} {sys.version} {np.__version__}"
+    text = "\0".join((version, python, str(flat_colors), print_shader(shader)))
+    return hashlib.blake2b(text.encode(), digest_size=20).hexdigest()
+
+
+def _load(cache: DiskCache, key: str) -> _Made | None:
+    data = cache.get(key)
+    if data is None:
+        return None
+    try:
+        made, code = pickle.loads(data)
+        made.code = marshal.loads(code)
+    except Exception:  # whatever a foreign file makes the readers raise: a miss
+        return None
+    return made if isinstance(made, _Made) else None
+
+
+def _keep(cache: DiskCache, key: str, made: _Made) -> None:
+    """Keep what can be kept: what a program refers to must have a name in some module."""
+    with contextlib.suppress(pickle.PicklingError, AttributeError, TypeError):
+        data = pickle.dumps(
+            (replace(made, code=None), marshal.dumps(made.code)), pickle.HIGHEST_PROTOCOL
+        )
+        cache.put(key, data)
 
 
 class CompiledShader:

@@ -1,0 +1,141 @@
+"""Compiling and linking with a memory: the same sources give the same program, in any process.
+
+Three things are kept in the user's cache (`disk_cache.py`): that a shader compiled (its log and
+language, not its tree), and what a program linked to (its tables, and its shaders as NIR text).
+Keys are hashes of the sources, of everything the application and the context said, and of the
+compiler's own code. Failures are not kept: they are rare, and their diagnostics want the tree.
+
+A shader found in the cache has no tree; should its program be unknown, it is compiled after all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from gallette.compiler import debug
+from gallette.compiler.disk_cache import DiskCache, code_version, shared_cache
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.glsl.api import (
+    CompiledShader,
+    CompileOptions,
+    compile_shader,
+    link_program,
+)
+from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions
+from gallette.compiler.nir.ir import Stage
+
+__all__ = ["CachedShader", "compile_cached", "link_cached"]
+
+
+@dataclass(slots=True)
+class CachedShader(CompiledShader):
+    """A compiled shader that knows its key, and how to be compiled again."""
+
+    key: str = ""
+    text: str = ""
+    options: CompileOptions | None = None
+
+    def with_tree(self) -> CompiledShader:
+        """The shader as the linker needs it."""
+        if self.tree is None and self.ok:
+            again = compile_shader(self.stage, self.text, self.options)
+            self.tree = again.tree
+        return self
+
+
+def _cache() -> DiskCache | None:
+    """None, too, while somebody debugs the compiler: flags may change what it does."""
+    return None if debug.flags() else shared_cache("programs")
+
+
+def _key(*parts: object) -> str:
+    text = "\0".join([code_version("compiler"), *map(repr, parts)])
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
+
+
+def _stable(options: CompileOptions | LinkOptions) -> list[tuple[str, object]]:
+    """Options as something whose text is the same in every process: sets in order."""
+    found: list[tuple[str, object]] = []
+    for field in fields(options):
+        value = getattr(options, field.name)
+        if isinstance(value, frozenset):
+            value = sorted(value)
+        elif isinstance(value, dict):
+            value = sorted(value.items())
+        found.append((field.name, value))
+    return found
+
+
+def _load(cache: DiskCache, key: str) -> Any:
+    data = cache.get(key)
+    if data is None:
+        return None
+    try:
+        return pickle.loads(data)
+    except Exception:  # whatever an old or foreign file makes pickle raise: a miss
+        return None
+
+
+def compile_cached(stage: Stage, text: str, options: CompileOptions) -> CompiledShader:
+    """`compile_shader` of one text, from memory if it compiled before."""
+    cache = _cache()
+    if cache is None or options.include is not None:
+        return compile_shader(stage, text, options)
+    key = _key("shader", stage.value, text, _stable(options))
+    found = _load(cache, key)
+    if found is not None:
+        log, diagnostics, language = found
+        return CachedShader(
+            stage, True, log, diagnostics, language, key=key, text=text, options=options
+        )
+    fresh = compile_shader(stage, text, options)
+    if not fresh.ok:
+        return fresh
+    kept = (fresh.info_log, fresh.diagnostics, fresh.language)
+    cache.put(key, pickle.dumps(kept, pickle.HIGHEST_PROTOCOL))
+    plain = {f.name: getattr(fresh, f.name) for f in fields(CompiledShader)}
+    return CachedShader(**plain, key=key, text=text, options=options)
+
+
+def link_cached(shaders: Sequence[CompiledShader], options: LinkOptions) -> LinkedProgram:
+    """`link_program`, from memory if the same shaders were linked the same way before."""
+    cache = _cache()
+    keys = [s.key for s in shaders if isinstance(s, CachedShader) and s.ok]
+    if cache is None or len(keys) != len(shaders):
+        return link_program(_with_trees(shaders), options)
+    key = _key("program", keys, _stable(options))
+    found = _load(cache, key)
+    if found is not None:
+        program = _revived(*found)
+        if program is not None:
+            return program
+    program = link_program(_with_trees(shaders), options)
+    if program.ok:
+        _keep(cache, key, program)
+    return program
+
+
+def _with_trees(shaders: Sequence[CompiledShader]) -> list[CompiledShader]:
+    return [s.with_tree() if isinstance(s, CachedShader) else s for s in shaders]
+
+
+def _keep(cache: DiskCache, key: str, program: LinkedProgram) -> None:
+    from gallette.compiler.nir.text.serialize import serialize
+
+    bodies = {stage: serialize(shader) for stage, shader in program.shaders.items()}
+    tables = replace(program, shaders={})
+    cache.put(key, pickle.dumps((tables, bodies), pickle.HIGHEST_PROTOCOL))
+
+
+def _revived(tables: LinkedProgram, bodies: dict[Stage, bytes]) -> LinkedProgram | None:
+    from gallette.compiler.nir.text.serialize import deserialize
+
+    try:
+        tables.shaders = {stage: deserialize(body) for stage, body in bodies.items()}
+    except GalletteError:
+        return None
+    return tables

@@ -1,0 +1,155 @@
+"""The compile cache: the same program with and without it, whatever state its files are in."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from gallette.compiler import cache_home as home
+from gallette.compiler.disk_cache import DiskCache, shared_cache
+from gallette.compiler.glsl import (
+    CompileOptions,
+    LinkedProgram,
+    LinkOptions,
+    compile_cached,
+    link_cached,
+)
+from gallette.compiler.glsl import cached as module
+from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.text.printer import print_shader
+from gallette.piglit_subset.execute import run_file
+from gallette.piglit_subset.suite import find_tests
+
+VERTEX = """#version 330
+struct Light { vec4 color; float power[3]; };
+uniform Light lights[2];
+uniform Block { mat3 m; ivec2 i; };
+in vec4 position;
+out vec4 color;
+void main() {
+    color = lights[1].color * lights[0].power[2] * float(i.y) + vec4(m[1], 1.0);
+    gl_Position = position;
+}
+"""
+FRAGMENT = """#version 330
+uniform sampler2DArray image;
+in vec4 color;
+out vec4 result;
+void main() { result = color + texture(image, vec3(0.5)); }
+"""
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DiskCache:
+    monkeypatch.setenv("GALLETTE_CACHE", str(tmp_path))
+    found = shared_cache("programs")
+    assert found is not None
+    return found
+
+
+def program(**options: object) -> LinkedProgram:
+    shaders = [
+        compile_cached(Stage.VERTEX, VERTEX, CompileOptions()),
+        compile_cached(Stage.FRAGMENT, FRAGMENT, CompileOptions()),
+    ]
+    return link_cached(shaders, LinkOptions(**options))  # type: ignore[arg-type]
+
+
+def described(linked: LinkedProgram) -> dict[str, object]:
+    found = {name: getattr(linked, name) for name in linked.__slots__ if name != "shaders"}
+    found["shaders"] = {stage: print_shader(shader) for stage, shader in linked.shaders.items()}
+    for shader in linked.shaders.values():
+        shader.unref()
+    return found
+
+
+def test_a_program_from_the_cache_is_the_same(
+    cache: DiskCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fresh = described(program())
+    assert (cache.hits, cache.misses) == (0, 3)
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "compile_shader", None)  # nothing is compiled the second time
+        patch.setattr(module, "link_program", None)
+        again = described(program())
+    assert cache.hits == 3
+    assert again == fresh
+
+
+def test_what_the_application_said_is_part_of_the_key(cache: DiskCache) -> None:
+    first = described(program(attrib_bindings={"position": 3}))
+    second = described(program(attrib_bindings={"position": 5}))
+    assert first["attributes"] != second["attributes"]
+
+
+def test_damaged_files_are_misses(cache: DiskCache) -> None:
+    fresh = described(program())
+    files = [p for p in cache.folder.rglob("*") if p.is_file()]
+    assert len(files) == 3
+    for number, path in enumerate(files):
+        path.write_bytes((b"", b"x" * 99, path.read_bytes()[:-1])[number])
+    assert described(program()) == fresh
+
+
+def test_foreign_contents_are_misses(cache: DiskCache) -> None:
+    fresh = described(program())
+    for path in [p for p in cache.folder.rglob("*") if p.is_file()]:
+        cache.put(path.parent.name + path.name, b"not a pickle")
+    assert described(program()) == fresh
+
+
+def test_a_failure_keeps_its_diagnostics(cache: DiskCache) -> None:
+    for _ in range(2):
+        shader = compile_cached(Stage.VERTEX, "#version 330\nvoid main() { x; }", CompileOptions())
+        assert not shader.ok and "'x'" in shader.info_log
+    assert not any(cache.folder.rglob("*"))
+
+
+def test_off_means_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GALLETTE_CACHE", "off")
+    assert shared_cache("programs") is None
+    monkeypatch.delenv("GALLETTE_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert home.cache_home() == tmp_path / "gallette"
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert home.cache_home() == Path.home() / ".cache" / "gallette"
+
+
+def test_the_bound_holds_and_the_latest_stay(tmp_path: Path) -> None:
+    cache = DiskCache(tmp_path, most_bytes=16_000)
+    for number in range(100):
+        cache.put(f"{number:040x}", bytes(900))
+    size = sum(p.stat().st_size for p in tmp_path.rglob("*") if p.is_file())
+    assert 9_000 < size < 19_000
+    assert cache.get(f"{99:040x}") == bytes(900)
+
+
+def test_many_writers_and_readers_at_once(tmp_path: Path) -> None:
+    wrong: list[bytes] = []
+
+    def work() -> None:
+        cache = DiskCache(tmp_path, most_bytes=60_000)
+        for number in range(300):
+            key = f"{number % 20:040x}"
+            cache.put(key, bytes([number % 20]) * 5000)
+            found = cache.get(key)
+            if found not in (None, bytes([number % 20]) * 5000):
+                wrong.append(found or b"")
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert not list(tmp_path.rglob(".new-*"))
+
+
+def test_tests_pass_from_the_cache(cache: DiskCache) -> None:
+    tests = find_tests([], ["operators|geometry/|tessellation/|uniform-blocks|compute/"])
+    for _ in range(2):
+        bad = {n: o.reason for n, p in tests if (o := run_file(p, "numpipe")).result != "pass"}
+        assert bad == {}
+    assert cache.hits >= 2 * len(tests)
