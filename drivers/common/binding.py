@@ -212,6 +212,12 @@ class BindingContext(Context):
         elif data is not None:
             new = ConstantBuffer(np.frombuffer(bytes(data), np.uint8))
         constants = self.bound.stages[stage].constants
+        if buffer is None and index == 0 and constants:
+            last = constants[0]
+            if last is not None and last.buffer is None:  # what happens before every other draw
+                constants[0] = new
+                self.stage_rebound(stage)
+                return
         old = constants[index] if index < len(constants) else None
         hold(new.buffer if new else None, old.buffer if old else None)
         store(constants, index, [new])

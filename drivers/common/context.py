@@ -36,6 +36,7 @@ class HostContext(MemoryContext):
     def __init__(self, screen: HostScreen) -> None:
         super().__init__(screen)
         self._states = DrawStates(self.bound, self.counters)
+        self._joiner = self._states.joiner
         self._queue = DrawQueue(self._states)
 
     # -- what changes --------------------------------------------------------------------------
@@ -47,7 +48,7 @@ class HostContext(MemoryContext):
         self._states.forget()
 
     def stage_rebound(self, stage: Stage) -> None:
-        self._states.forget_stage(stage)
+        self._joiner.forget(stage)
 
     def constants_settle(self, stage: Stage, index: int, buffer: Resource | None) -> None:
         """Draws that wait have their own block 0, but no other."""
@@ -76,4 +77,4 @@ class HostContext(MemoryContext):
 
     def launch_grid(self, info: ComputeInfo) -> None:
         self.settle()
-        launch(self.bound, self._states.compute(), info)
+        launch(self.bound, self._joiner, info)

@@ -1,30 +1,27 @@
 """The noop command stream. Only what has an effect is written out; the rest is derived.
 
-`create_X`, `bind_X` and `delete_X` methods are made from the interface's own list of names: they
-hand out handles that remember their kind and check them. Every other abstract method that nobody
-wrote here accepts its arguments and returns None.
+What creates, binds or ends a state object is made from the interface's own list of methods: handles
+remember their kind and are checked. Every other method that nobody wrote here accepts its arguments
+and returns None.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.errors import GalletteError
-from gallette.drivers.common.memory.storage import box_window, copy_region
-from gallette.pipe.derive import with_derived_methods
+from gallette.drivers.common.memory.copy import copy_region
+from gallette.drivers.common.memory.resource import HostResource, transfer_map
+from gallette.pipe.derive import Call, completed
 from gallette.pipe.enums import MapFlags, QueryType
 from gallette.pipe.interface import Context, Fence, Handle
 from gallette.pipe.resource import LeakError, Resource, Transfer
-from gallette.pipe.state import Box, StreamOutputInfo
+from gallette.pipe.state import Box
 from gallette.pipe.variant_log import VariantLog
 
 if TYPE_CHECKING:
-    from gallette.compiler.nir.ir import Shader
-    from gallette.compiler.nir.ir.modes import Stage
-
     from .screen import NoopScreen
 
 __all__ = ["ContractError", "NoopContext", "NoopHandle"]
@@ -58,6 +55,15 @@ class NoopBase(Context):
         self._shaders: list[NoopHandle] = []
         self._bound: dict[Any, NoopHandle | None] = {}
 
+    # -- handles ---------------------------------------------------------------------------------
+
+    def created(self, kind: str, state: Any) -> NoopHandle:
+        """A new handle."""
+        handle = NoopHandle(kind, state)
+        if kind == "shader_state":
+            self._shaders.append(handle)
+        return handle
+
     def check(self, kind: str, handle: Any) -> NoopHandle:
         """The handle, if it is a living one of that kind."""
         if not isinstance(handle, NoopHandle) or handle.kind != kind:
@@ -77,31 +83,17 @@ class NoopBase(Context):
             new.bound += 1
         self._bound[kind, slot] = new
 
-    def delete(self, kind: str, handle: Handle) -> None:
-        """End a handle's life."""
+    def ended(self, kind: str, handle: Handle) -> None:
+        """A handle's life is over."""
         found = self.check(kind, handle)
         if found.bound:
             raise ContractError(f"{kind} deleted while bound")
         found.alive = False
+        if kind == "shader_state":
+            self._shaders.remove(found)
+            found.state.unref()
 
-    def bind_sampler_states(self, stage: Stage, start: int, handles: Sequence[Handle]) -> None:
-        for i, handle in enumerate(handles):
-            self.bind("sampler_state", (stage, start + i), handle)
-
-    def create_shader_state(
-        self, stage: Stage, shader: Shader, stream_output: StreamOutputInfo | None = None
-    ) -> NoopHandle:
-        handle = NoopHandle("shader_state", shader)
-        self._shaders.append(handle)
-        return handle
-
-    def bind_shader_state(self, stage: Stage, handle: Handle) -> None:
-        self.bind("shader_state", stage, handle)
-
-    def delete_shader_state(self, handle: Handle) -> None:
-        self.delete("shader_state", handle)
-        self._shaders.remove(handle)
-        handle.state.unref()
+    # -- what has an effect ----------------------------------------------------------------------
 
     def resource_copy_region(
         self,
@@ -114,23 +106,15 @@ class NoopBase(Context):
         src_level: int,
         src_box: Box,
     ) -> None:
-        origin = (dst_x, dst_y, dst_z)
-        to, source = dst.storage[dst_level], src.storage[src_level]
-        copy_region(dst.desc, to, dst_level, origin, src.desc, source, src_level, src_box)
+        copy_region(dst, dst_level, dst_x, dst_y, dst_z, src, src_level, src_box)
 
     def transfer_map(self, resource: Resource, level: int, flags: MapFlags, box: Box) -> Transfer:
-        window = box_window(resource.desc, level, box)
-        return Transfer(resource, level, box, flags, resource.storage[level][window])
-
-    def create_query(self, type: QueryType, index: int = 0) -> NoopHandle:
-        return NoopHandle("query", type)
+        assert isinstance(resource, HostResource)
+        return transfer_map(resource, level, flags, box)
 
     def get_query_result(self, query: Handle, wait: bool) -> int | dict[str, int]:
         kind = self.check("query", query).state
         return {} if kind is QueryType.PIPELINE_STATISTICS else 0
-
-    def destroy_query(self, query: Handle) -> None:
-        self.delete("query", query)
 
     def flush(self) -> Fence:
         return _Signalled()
@@ -146,20 +130,28 @@ class NoopBase(Context):
             raise LeakError(f"context destroyed with live shaders: {names}")
 
 
-def _derived(name: str) -> Callable[..., Any]:
+def _derived(call: Call) -> Callable[..., Any]:
     """The method the noop driver gives an interface method nobody wrote."""
-    kind = name.partition("_")[2]
-    if re.fullmatch(r"create_\w+_state", name):
+    kind = call.kind
+    if call.verb == "create":
+        place, name = next((i, p) for i, p in enumerate(call.parameters) if p != "stage")
 
-        def create(self: NoopBase, state: Any) -> NoopHandle:
-            return NoopHandle(kind, state)
+        def create(self: NoopBase, *args: Any, **named: Any) -> NoopHandle:
+            return self.created(kind, args[place] if place < len(args) else named[name])
 
         return create
-    if re.fullmatch(r"bind_\w+_state", name):
-        return lambda self, handle: self.bind(kind, None, handle)
-    if re.fullmatch(r"delete_\w+_state", name):
-        return lambda self, handle: self.delete(kind, handle)
-    return lambda self, *args, **kwargs: None
+    if call.ends and kind != "transfer":
+        return lambda self, handle: self.ended(kind, handle)
+    if call.verb != "bind":
+        return lambda self, *args, **kwargs: None
+    if call.parameters[-1] != "handles":
+        return lambda self, *given: self.bind(kind, given[:-1], given[-1])
+
+    def bind_several(self: NoopBase, stage: Any, start: int, handles: Any) -> None:
+        for slot, handle in enumerate(handles, start):
+            self.bind(kind, (stage, slot), handle)
+
+    return bind_several
 
 
-NoopContext = with_derived_methods("NoopContext", NoopBase, _derived)
+NoopContext = completed("NoopContext", NoopBase, Context, _derived)

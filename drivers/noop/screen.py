@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
-from gallette.drivers.common.memory.storage import allocate
+from gallette.drivers.common.memory.screen import MemoryScreen
 from gallette.pipe.caps import Caps
 from gallette.pipe.enums import Bind, Target
 from gallette.pipe.formats import Format
-from gallette.pipe.interface import Context, Screen
-from gallette.pipe.resource import Resource, ResourceDesc, ResourceLedger
+from gallette.pipe.interface import Context
 
 __all__ = ["NoopScreen", "create_screen"]
 
@@ -29,14 +27,13 @@ _CAPS = Caps(
 )
 
 
-class NoopScreen(Screen):
+class NoopScreen(MemoryScreen):
     """A device that can do anything, because it does nothing."""
 
     name = "noop"
 
     def __init__(self, caps: Caps = _CAPS) -> None:
-        self.caps = caps
-        self.resources = ResourceLedger()
+        super().__init__(caps)
 
     def describe(self) -> str:
         return "noop (draws nothing)"
@@ -49,21 +46,6 @@ class NoopScreen(Screen):
 
         context: Context = NoopContext(self)
         return context
-
-    def resource_create(self, desc: ResourceDesc) -> Resource:
-        def destroy(resource: Resource) -> None:
-            self.resources.remove(resource)
-            resource.storage = []
-
-        resource = Resource(desc, destroy, allocate(desc))
-        self.resources.add(resource)
-        return resource
-
-    def get_timestamp(self) -> int:
-        return time.perf_counter_ns()
-
-    def destroy(self) -> None:
-        """Nothing to let go of."""
 
 
 def create_screen(**options: Any) -> NoopScreen:

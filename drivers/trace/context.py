@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gallette.pipe.derive import with_derived_methods
+from gallette.pipe.derive import completed
 from gallette.pipe.interface import Context
 from gallette.pipe.variant_log import VariantLog
 
@@ -19,9 +19,6 @@ __all__ = ["TraceContext"]
 
 class TraceContextBase(Context):
     """A context that records every call and makes it on the context inside it."""
-
-    buffer_subdata = recording(Context, "buffer_subdata")
-    buffer_read = recording(Context, "buffer_read")
 
     def __init__(self, screen: TraceScreenBase, inner: Context, writer: TraceWriter) -> None:
         self.screen = screen
@@ -39,6 +36,4 @@ class TraceContextBase(Context):
         return getattr(self.inner, name)
 
 
-TraceContext = with_derived_methods(
-    "TraceContext", TraceContextBase, lambda name: recording(Context, name)
-)
+TraceContext = completed("TraceContext", TraceContextBase, Context, recording, everything=True)

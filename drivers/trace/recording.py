@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable
 from typing import Any
 
-from gallette.pipe.derive import interface_methods
+from gallette.pipe.derive import Call
 from gallette.pipe.enums import MapFlags
 from gallette.pipe.resource import Transfer
 
 __all__ = ["recording"]
 
 
-def recording(interface: type, name: str) -> Callable[..., Any]:
+def recording(call: Call) -> Callable[..., Any]:
     """A method that records a call by argument names and makes it on `self.inner`."""
-    signature = interface_methods(interface)[name]
-    created = re.fullmatch(r"(?:create_(\w+)|(resource)_create|(transfer)_map)", name)
-    kind = next((group for group in created.groups() if group), "") if created else ""
-    ends = name.startswith(("delete_", "destroy_")) or name == "transfer_unmap"
+    name, signature, kind, ends = call.name, call.signature, call.creates, call.ends
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         writer = self.writer

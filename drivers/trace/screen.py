@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from gallette.pipe.derive import with_derived_methods
+from gallette.pipe.derive import calls, completed
 from gallette.pipe.interface import Context, Screen
 from gallette.pipe.loader import create_screen as create_inner
 from gallette.pipe.resource import Resource, ResourceDesc
@@ -66,11 +66,9 @@ class TraceScreenBase(Screen):
         return getattr(self.inner, name)
 
 
-_record_creation = recording(Screen, "resource_create")
+_record_creation = recording(calls(Screen)["resource_create"])
 
-TraceScreen = with_derived_methods(
-    "TraceScreen", TraceScreenBase, lambda name: recording(Screen, name)
-)
+TraceScreen = completed("TraceScreen", TraceScreenBase, Screen, recording)
 
 
 def create_screen(

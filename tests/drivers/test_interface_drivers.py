@@ -12,7 +12,7 @@ import pytest
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.drivers.noop.context import ContractError
-from gallette.pipe.derive import interface_methods
+from gallette.pipe.derive import calls
 from gallette.pipe.enums import Bind, ClearFlags, MapFlags, Primitive, QueryType, Target
 from gallette.pipe.formats import FORMATS
 from gallette.pipe.interface import Context, Screen
@@ -146,7 +146,7 @@ def use_everything(screen: Screen) -> set[str]:
     transfer = call("transfer_map", texture, 1, MapFlags.WRITE, Box(1, 1, 0, 2, 2))
     transfer.data[...] = 7
     call("transfer_unmap", transfer)
-    for name in interface_methods(Context):
+    for name in calls(Context):
         if name not in called and name != "destroy":
             result = call(name, **arguments(name, texture, buffer))
             if name == "buffer_read":
@@ -160,17 +160,17 @@ def use_everything(screen: Screen) -> set[str]:
 
 
 def test_noop_accepts_every_call_of_the_interface() -> None:
-    assert use_everything(create_screen("noop")) == set(interface_methods(Context))
+    assert use_everything(create_screen("noop")) == set(calls(Context))
 
 
 def test_trace_records_every_call_with_arguments_by_name() -> None:
     records: list[dict[str, Any]] = []
     use_everything(create_screen("trace:noop", sink=records.append))
     by_call = {r["call"]: r for r in records if r["on"].startswith("context")}
-    methods = interface_methods(Context)
+    methods = calls(Context)
     assert set(by_call) == set(methods)
     for name, record in by_call.items():
-        assert set(record["args"]) <= set(methods[name].parameters) - {"self"}
+        assert set(record["args"]) <= set(methods[name].parameters)
         json.dumps(record, allow_nan=False)
     assert [r["n"] for r in records] == list(range(len(records)))
     assert by_call["create_rasterizer_state"]["args"]["state"] == {
@@ -243,7 +243,7 @@ def test_trace_records_errors_and_passes_them_on() -> None:
 
 def test_trace_methods_have_the_interfaces_names_and_annotations_resolve() -> None:
     context = create_screen("trace:noop", sink=lambda record: None).context_create()
-    for name in interface_methods(Context):
+    for name in calls(Context):
         assert getattr(type(context), name).__name__ in (name, "method")
     assert "return" in get_type_hints(Screen.describe)
 
@@ -297,3 +297,26 @@ def test_noop_claims_every_format_it_could_be_asked_for() -> None:
     )
     assert screen.describe().startswith("noop")
     assert screen.get_timestamp() > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "verb", "kind"),
+    [
+        ("create_depth_stencil_alpha_state", "create", "depth_stencil_alpha_state"),
+        ("bind_sampler_states", "bind", "sampler_state"),
+        ("destroy_query", "destroy", "query"),
+        ("transfer_unmap", "unmap", "transfer"),
+        ("destroy", "destroy", ""),
+        ("draw_vbo", "draw_vbo", ""),
+    ],
+)
+def test_a_methods_name_says_what_it_does_to_what(name: str, verb: str, kind: str) -> None:
+    call = calls(Context)[name]
+    assert (call.verb, call.kind) == (verb, kind)
+
+
+def test_every_kind_that_is_created_is_ended_and_bound_by_the_same_name() -> None:
+    methods = calls(Context).values()
+    created = {call.creates for call in methods if call.creates}
+    assert created == {call.kind for call in methods if call.ends}
+    assert {call.kind for call in methods if call.verb == "bind"} == created - {"query", "transfer"}

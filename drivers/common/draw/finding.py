@@ -22,15 +22,18 @@ _NO_FRAGMENTS = FragmentShader()
 
 
 class DrawStates:
-    """The states of a context's draws: by what is bound, and by whether points are rasterized."""
+    """The states of a context's draws: by what is bound, and by whether points are rasterized.
 
-    __slots__ = ("_fixed", "_joiner", "_scratch", "_selections", "bound", "counters")
+    `joiner` is to be told when what a stage can reach has changed.
+    """
+
+    __slots__ = ("_fixed", "_scratch", "_selections", "bound", "counters", "joiner")
 
     def __init__(self, bound: Bound, counters: Counters) -> None:
         self.bound = bound
         self.counters = counters
         self._scratch = Scratch()
-        self._joiner = Joiner(bound)
+        self.joiner = Joiner(bound)
         self._selections: dict[Any, Selection] = {}
         self._fixed: dict[bool, FixedState] = {}
 
@@ -38,23 +41,19 @@ class DrawStates:
         """Something that draws derive state from was bound anew."""
         self._fixed.clear()
 
-    def forget_stage(self, stage: Stage) -> None:
-        """What a stage can reach has changed."""
-        self._joiner.forget(stage)
-
     def forget_shaders(self) -> None:
         """A shader is gone."""
         self._selections.clear()
         self._fixed.clear()
         for stage in Stage:
-            self._joiner.forget(stage)
+            self.joiner.forget(stage)
 
     def of(self, mode: Primitive) -> DrawState | None:
         """The state for draws of this mode; None when no vertex shader is bound."""
         fixed = self._find(mode)
         if fixed is None:
             return None
-        join = self._joiner
+        join = self.joiner
         selection = fixed.selection
         programs = {stage: join.program(stage, code) for stage, code in selection.stages.items()}
         fragment = _NO_FRAGMENTS
@@ -67,10 +66,10 @@ class DrawStates:
         fixed = self._find(mode)
         if fixed is None:
             return None
-        programs = self._joiner.merged(fixed.selection, tables)
+        programs = self.joiner.merged(fixed.selection, tables)
         fragment = FragmentShader(programs[1]) if len(programs) > 1 else _NO_FRAGMENTS
         if fixed.selection.fragment is not None:
-            quads = self._joiner.join(Stage.FRAGMENT, fixed.selection.fragment).quads
+            quads = self.joiner.join(Stage.FRAGMENT, fixed.selection.fragment).quads
             fragment = FragmentShader(fragment.program, quads)
         return self._state(fixed, {Stage.VERTEX: programs[0]}, fragment)
 
@@ -85,10 +84,6 @@ class DrawStates:
             bound.stream_targets,
             self.counters,
         )
-
-    def compute(self) -> Joiner:
-        """Where compute launches find their programs."""
-        return self._joiner
 
     def _find(self, mode: Primitive) -> FixedState | None:
         bound = self.bound

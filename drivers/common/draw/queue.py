@@ -58,7 +58,7 @@ class DrawQueue:
             constants = self._states.bound.stages[stage].constants
             if constants and constants[0] is not block:
                 constants[0] = block
-                self._states.forget_stage(stage)
+                self._states.joiner.forget(stage)
 
     def submit(self, info: DrawInfo) -> None:
         """Draw now or later."""
