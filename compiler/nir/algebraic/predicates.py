@@ -167,7 +167,7 @@ def is_zero_to_one(value: Def, swizzle: Swizzle) -> bool:
     instr = value.instr
     if isinstance(instr, LoadConst):
         return _all(0.0 <= v <= 1.0 and math.copysign(1.0, v) > 0 for v in _floats(value, swizzle))
-    return isinstance(instr, Alu) and instr.op.name in _ZERO_TO_ONE
+    return isinstance(instr, Alu) and "zero_to_one" in instr.op.properties
 
 
 @_predicate
@@ -182,9 +182,10 @@ def _is_integral(value: Def, swizzle: Swizzle, depth: int) -> bool:
         return _all(not math.isfinite(v) or v == math.floor(v) for v in _floats(value, swizzle))
     if not isinstance(instr, Alu) or depth == 0:
         return False
-    if instr.op.name in _INTEGRAL:
+    properties = instr.op.properties
+    if "integral" in properties:
         return True
-    if instr.op.name in _KEEPS_INTEGRAL:
+    if "keeps_integral" in properties:
         return all(
             _is_integral(s.value, tuple(s.swizzle[c] for c in swizzle), depth - 1)
             for s in instr.srcs
@@ -200,11 +201,10 @@ def is_not_negative(value: Def, swizzle: Swizzle) -> bool:
         return _all(math.copysign(1.0, v) > 0 for v in _floats(value, swizzle))
     if not isinstance(instr, Alu):
         return False
-    name = instr.op.name
-    if name == "fmul":  # a square
+    if instr.op.name == "fmul":  # a square
         a, b = instr.srcs
         return a.value is b.value and a.swizzle == b.swizzle
-    return name in _NOT_NEGATIVE
+    return "not_negative" in instr.op.properties
 
 
 @_predicate
@@ -213,13 +213,6 @@ def is_a_number(value: Def, swizzle: Swizzle) -> bool:
     instr = value.instr
     if isinstance(instr, LoadConst):
         return _all(not math.isnan(v) for v in _floats(value, swizzle))
-    return isinstance(instr, Alu) and (
-        instr.op.name in _ZERO_TO_ONE or instr.op.name in _FROM_INTEGER
+    return isinstance(instr, Alu) and not instr.op.properties.isdisjoint(
+        ("zero_to_one", "a_number")
     )
-
-
-_FROM_INTEGER = frozenset(f"{p}2f{n}" for p in "biu" for n in (16, 32, 64))
-_ZERO_TO_ONE = frozenset({"fsat", "b2f16", "b2f32", "b2f64"})
-_INTEGRAL = _FROM_INTEGER | {"ftrunc", "ffloor", "fceil", "fround_even", "fsign"}
-_KEEPS_INTEGRAL = frozenset({"fadd", "fmul", "fneg", "fabs", "fmin", "fmax", "fsat", "mov"})
-_NOT_NEGATIVE = frozenset({"fabs", "fexp2"} | {f"{p}2f{n}" for p in "bu" for n in (16, 32, 64)})

@@ -31,32 +31,6 @@ from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.shader import FunctionImpl
 from gallette.compiler.nir.ir.values import Def
 
-# Loads that are the same in every lane if their sources are.
-_UNIFORM_LOADS = frozenset(
-    {
-        "load_ubo",
-        "load_uniform",
-        "load_push_constant",
-        "load_user_clip_plane",
-        "load_base_vertex",
-        "load_first_vertex",
-        "load_base_instance",
-        "load_draw_id",
-        "load_patch_vertices_in",
-        "load_num_samples",
-        "load_num_workgroups",
-        "load_workgroup_size",
-        "load_alpha_ref",
-        "load_fog_color",
-        "load_fog_params",
-        "load_subgroup_size",
-        "load_num_subgroups",
-        "get_ssbo_size",
-        "image_size",
-        "image_samples",
-        "decl_reg",
-    }
-)
 _UNIFORM_MODES = Mode.UNIFORM | Mode.UBO | Mode.CONSTANT | Mode.PUSH_CONST
 
 
@@ -148,7 +122,7 @@ def _is_divergent(instr: Instr, block: Block, continues: set[Loop]) -> bool:
             deref = instr.deref
             if deref is None or not deref.modes & _UNIFORM_MODES or deref.modes & ~_UNIFORM_MODES:
                 return True
-        elif instr.info.name not in _UNIFORM_LOADS:
+        elif not instr.info.is_uniform:
             return True
     elif not isinstance(instr, (Alu, Tex, Deref)):
         return True
@@ -200,13 +174,8 @@ def _leaves(value: Def, loops: tuple[Loop, ...], loops_of: dict[Block, tuple[Loo
         return False
     for src in value.uses:
         user = src.parent
-        if isinstance(user, If):
-            index = user.owner.index(user)
-            home = user.owner[index - 1]
-            assert isinstance(home, Block)
-        else:
-            assert user.block is not None
-            home = user.block
+        home = user.block
+        assert home is not None
         around = loops_of.get(home, ())
         if any(loop.divergent and loop not in around for loop in loops):
             return True

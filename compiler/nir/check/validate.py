@@ -318,10 +318,19 @@ class Validator:
             self.expect(0 < mask < 1 << value.num_components, "the write mask is wrong")
 
     def check_tex(self, instr: Tex) -> None:
-        self.expect(instr.op in TEX_OPS, f"unknown texture operation {instr.op}")
+        info = TEX_OPS.get(instr.op)
+        if info is None:
+            self.fail(f"unknown texture operation {instr.op}")
+            return
         self.expect(len(instr.src_kinds) == len(instr.srcs), "sources and kinds differ in number")
         for kind in instr.src_kinds:
             self.expect(kind in TEX_SRCS, f"unknown texture source {kind}")
+            self.expect(kind in info.takes, f"{instr.op} takes no {kind}")
+        for kind in sorted(info.needs.difference(instr.src_kinds)):
+            self.fail(f"{instr.op} needs a {kind}")
+        if info.result:
+            wanted = instr.result.num_components == info.result
+            self.expect(wanted, f"the result of {instr.op} has {info.result} components")
         self.expect(len(set(instr.src_kinds)) == len(instr.src_kinds), "a source occurs twice")
         coord = instr.src("coord")
         if coord is not None:

@@ -16,25 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.instrs import Tex
+from gallette.compiler.nir.ir.intrinsics import INTRINSICS
 from gallette.compiler.nir.ir.opcodes import numpy_dtype
 
 Array: TypeAlias = npt.NDArray[Any]
-
-_FLOAT_SYSTEM_VALUES = frozenset(
-    {
-        "frag_coord",
-        "point_coord",
-        "sample_pos",
-        "tess_coord",
-        "tess_level_outer",
-        "tess_level_inner",
-        "alpha_ref",
-        "fog_color",
-        "fog_params",
-        "user_clip_plane",
-    }
-)
-
 
 _LANE_NUMBERS = frozenset(
     {"vertex_id", "vertex_id_zero_base", "subgroup_invocation", "local_invocation_index"}
@@ -121,7 +106,7 @@ class Environment:
         for c in range(components):
             if bit_size == 1:
                 rows.append(self.rng(name, c).random(self.lanes) < 0.5)
-            elif name in _FLOAT_SYSTEM_VALUES:
+            elif f"load_{name}" in INTRINSICS and INTRINSICS[f"load_{name}"].is_float:
                 rows.append(self.raw(self.floats(self.lanes, name, index, c), bit_size))
             else:
                 rows.append(self.raw(self.rng(name, c).integers(0, 8, self.lanes), bit_size))
@@ -162,10 +147,6 @@ class Environment:
         mixed = np.zeros(self.lanes, dtype=np.float64)
         if coord is not None:
             coord = coord.astype(np.float64)
-            if "projector" in srcs:
-                coord = coord.copy()
-                layers = 1 if tex.is_array else 0
-                coord[: len(coord) - layers] /= srcs["projector"].astype(np.float64)
             for i, row in enumerate(coord):
                 mixed += row * (0.25 + i)
         for kind, factor in (("comparator", 3.0), ("bias", 0.5), ("lod", 0.75), ("ms_index", 2.0)):

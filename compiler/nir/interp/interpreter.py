@@ -371,9 +371,7 @@ class Interpreter:
             elif kind == "texture_offset":
                 unit = unit + self.typed(src, "int")[0]
             elif kind not in ("sampler_deref", "sampler_offset"):
-                integer = tex.op in ("txf", "txf_ms", "txs") and kind != "projector"
-                integer = integer or kind in ("offset", "ms_index")
-                srcs[kind] = self.typed(src, "int" if integer else "float")
+                srcs[kind] = self.typed(src, tex.info.src_type(kind))
         result = self.env.texture(tex, unit, srcs)
         if result.dtype != np.bool_:
             result = np.ascontiguousarray(result).view(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.nir.ir.intrinsics import INTRINSICS, IntrinsicInfo
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
+from gallette.compiler.nir.ir.texops import TEX_OPS, TexOp
 from gallette.compiler.nir.ir.types import Dim, Type
 from gallette.compiler.nir.ir.values import Def, PhiSrc, Src
 
@@ -286,6 +287,11 @@ class Tex(Instr):
         self.srcs = [Src(value, self) for _, value in srcs]
         bits = int(dest_type.lstrip("abcdefghijklmnopqrstuvwxyz"))
         self.dest = Def(self, num_components, bits)
+
+    @property
+    def info(self) -> TexOp:
+        """The row of the table that says what the operation is."""
+        return TEX_OPS[self.op]
 
     def src(self, kind: str) -> Src | None:
         """The source of that kind, or None."""

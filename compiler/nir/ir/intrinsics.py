@@ -2,7 +2,9 @@
 
 One row says what the sources are, whether there is a result, which compile-time indices exist
 and what may be assumed: `can_eliminate` (no side effect), `can_reorder` (no dependence on
-anything but the sources), `convergent` (must not be moved into divergent control flow). The
+anything but the sources), `convergent` (must not be moved into divergent control flow), `uniform`
+(the same in every lane if the sources are), `fence` (others see what was written before it), `ends`
+(lanes write nothing behind it), `float` (the system value is a float). The
 printer, parser, validator, builder and the reference page all read this table.
 """
 
@@ -94,6 +96,22 @@ class IntrinsicInfo:
     def convergent(self) -> bool:
         return "convergent" in self.flags
 
+    @property
+    def is_uniform(self) -> bool:
+        return "uniform" in self.flags
+
+    @property
+    def is_fence(self) -> bool:
+        return "fence" in self.flags
+
+    @property
+    def ends_lanes(self) -> bool:
+        return "ends" in self.flags
+
+    @property
+    def is_float(self) -> bool:
+        return "float" in self.flags
+
     def src_index(self, name: str) -> int:
         for i, (n, _) in enumerate(self.srcs):
             if n == name:
@@ -103,6 +121,7 @@ class IntrinsicInfo:
 
 INTRINSICS: dict[str, IntrinsicInfo] = {}
 _PURE = "can_eliminate can_reorder"
+_UNIFORM = f"{_PURE} uniform"
 
 
 def _row(
@@ -264,7 +283,7 @@ _row(
     "block:1 offset:1",
     0,
     _MEM,
-    _PURE,
+    _UNIFORM,
     "Read a uniform buffer; block 0 is the default block.",
 )
 _row("load_ssbo", "block:1 offset:1", 0, _MEM, "can_eliminate", "Read a storage buffer.")
@@ -285,7 +304,7 @@ _row(
     "",
     "Compare and exchange in a storage buffer.",
 )
-_row("get_ssbo_size", "block:1", 1, "access", _PURE, "Size of a storage buffer in bytes.", 32)
+_row("get_ssbo_size", "block:1", 1, "access", _UNIFORM, "Size of a storage buffer in bytes.", 32)
 _row("load_shared", "offset:1", 0, _MEM, "can_eliminate", "Read workgroup memory.")
 _row("store_shared", "value:0 offset:1", None, f"write_mask {_MEM}", "", "Write workgroup memory.")
 _row("shared_atomic", "offset:1 data:1", 1, "atomic_op", "", "Atomic on workgroup memory.")
@@ -299,10 +318,10 @@ _row(
 )
 _row("load_scratch", "offset:1", 0, _MEM, "can_eliminate", "Read the invocation's own memory.")
 _row("store_scratch", "value:0 offset:1", None, f"write_mask {_MEM}", "", "Write scratch memory.")
-_row("load_push_constant", "offset:1", 0, "base range", _PURE, "Read push constants.")
+_row("load_push_constant", "offset:1", 0, "base range", _UNIFORM, "Read push constants.")
 _row("load_global", "address:1", 0, _MEM, "can_eliminate", "Read memory at a 64-bit address.")
 _row("store_global", "value:0 address:1", None, f"write_mask {_MEM}", "", "Write at an address.")
-_row("load_uniform", "offset:1", 0, "base range dest_type", _PURE, "Read a uniform slot.")
+_row("load_uniform", "offset:1", 0, "base range dest_type", _UNIFORM, "Read a uniform slot.")
 _row(
     "atomic_counter",
     "offset:1 data:1",
@@ -357,8 +376,8 @@ _row(
     "",
     "Compare and exchange on one texel.",
 )
-_row("image_size", "index:1 lod:1", 0, _IMG, _PURE, "Size of an image.", 32)
-_row("image_samples", "index:1", 1, _IMG, _PURE, "Sample count of an image.", 32)
+_row("image_size", "index:1 lod:1", 0, _IMG, _UNIFORM, "Size of an image.", 32)
+_row("image_samples", "index:1", 1, _IMG, _UNIFORM, "Sample count of an image.", 32)
 for _name in ("load", "store", "atomic", "atomic_swap", "size", "samples"):
     _info = INTRINSICS[f"image_{_name}"]
     _row(
@@ -372,77 +391,86 @@ for _name in ("load", "store", "atomic", "atomic_swap", "size", "samples"):
     )
 
 # System values: no sources, the result as wide as stated.
-_SYSTEM_VALUES: dict[str, tuple[int, int, str]] = {
-    "vertex_id": (1, 32, "Index of the vertex, including the base vertex."),
-    "vertex_id_zero_base": (1, 32, "Index of the vertex without the base vertex."),
-    "instance_id": (1, 32, "Instance number, counted from zero."),
-    "base_vertex": (1, 32, "The draw call's base vertex (0 for non-indexed draws)."),
-    "first_vertex": (1, 32, "First vertex, or base vertex of an indexed draw."),
-    "base_instance": (1, 32, "The draw call's base instance."),
-    "draw_id": (1, 32, "Number of the draw within a multi-draw."),
-    "invocation_id": (1, 32, "Geometry or tessellation control invocation."),
-    "primitive_id": (1, 32, "Number of the primitive."),
-    "patch_vertices_in": (1, 32, "Vertices of the input patch."),
-    "tess_coord": (3, 32, "Position within the abstract patch."),
-    "tess_level_outer": (4, 32, "Outer tessellation levels."),
-    "tess_level_inner": (2, 32, "Inner tessellation levels."),
-    "frag_coord": (4, 32, "Window position of the fragment; w is 1/w of the vertex position."),
-    "point_coord": (2, 32, "Position within a point sprite."),
-    "front_face": (1, 1, "Does the fragment belong to a front-facing primitive?"),
-    "sample_id": (1, 32, "Number of the sample being shaded; asks for per-sample shading."),
-    "sample_pos": (2, 32, "Position of the sample within its pixel."),
-    "sample_mask_in": (1, 32, "Coverage of the fragment."),
-    "num_samples": (1, 32, "Samples of the framebuffer."),
-    "helper_invocation": (1, 1, "Is this lane here only for derivatives (at the start)?"),
-    "is_helper_invocation": (1, 1, "Is this lane a helper now, demotion included?"),
-    "layer_id": (1, 32, "Layer of a layered framebuffer."),
-    "viewport_index": (1, 32, "Index of the viewport."),
-    "local_invocation_id": (3, 32, "Position within the workgroup."),
-    "local_invocation_index": (1, 32, "Flattened position within the workgroup."),
-    "global_invocation_id": (3, 32, "Position within the whole grid."),
-    "workgroup_id": (3, 32, "Number of the workgroup."),
-    "num_workgroups": (3, 32, "Workgroups of the grid."),
-    "workgroup_size": (3, 32, "Size of a workgroup."),
-    "subgroup_size": (1, 32, "Lanes of a subgroup."),
-    "subgroup_invocation": (1, 32, "Lane within the subgroup."),
-    "num_subgroups": (1, 32, "Subgroups of the workgroup."),
-    "subgroup_id": (1, 32, "Number of the subgroup."),
-    "subgroup_eq_mask": (4, 32, "Mask with this lane's bit."),
-    "subgroup_ge_mask": (4, 32, "Mask of this and all later lanes."),
-    "subgroup_gt_mask": (4, 32, "Mask of all later lanes."),
-    "subgroup_le_mask": (4, 32, "Mask of this and all earlier lanes."),
-    "subgroup_lt_mask": (4, 32, "Mask of all earlier lanes."),
-    "alpha_ref": (1, 32, "Reference value of the alpha test."),
-    "fog_color": (4, 32, "Fog colour."),
-    "fog_params": (4, 32, "Fog: density, start, end, 1/(end - start)."),
+_SYSTEM_VALUES: dict[str, tuple[int, int, str, str]] = {
+    "vertex_id": (1, 32, "", "Index of the vertex, including the base vertex."),
+    "vertex_id_zero_base": (1, 32, "", "Index of the vertex without the base vertex."),
+    "instance_id": (1, 32, "", "Instance number, counted from zero."),
+    "base_vertex": (1, 32, "uniform", "The draw call's base vertex (0 for non-indexed draws)."),
+    "first_vertex": (1, 32, "uniform", "First vertex, or base vertex of an indexed draw."),
+    "base_instance": (1, 32, "uniform", "The draw call's base instance."),
+    "draw_id": (1, 32, "uniform", "Number of the draw within a multi-draw."),
+    "invocation_id": (1, 32, "", "Geometry or tessellation control invocation."),
+    "primitive_id": (1, 32, "", "Number of the primitive."),
+    "patch_vertices_in": (1, 32, "uniform", "Vertices of the input patch."),
+    "tess_coord": (3, 32, "float", "Position within the abstract patch."),
+    "tess_level_outer": (4, 32, "float", "Outer tessellation levels."),
+    "tess_level_inner": (2, 32, "float", "Inner tessellation levels."),
+    "frag_coord": (4, 32, "float", "Window position; w is 1/w of the vertex position."),
+    "point_coord": (2, 32, "float", "Position within a point sprite."),
+    "front_face": (1, 1, "", "Does the fragment belong to a front-facing primitive?"),
+    "sample_id": (1, 32, "", "Number of the sample being shaded; asks for per-sample shading."),
+    "sample_pos": (2, 32, "float", "Position of the sample within its pixel."),
+    "sample_mask_in": (1, 32, "", "Coverage of the fragment."),
+    "num_samples": (1, 32, "uniform", "Samples of the framebuffer."),
+    "helper_invocation": (1, 1, "", "Is this lane here only for derivatives (at the start)?"),
+    "is_helper_invocation": (1, 1, "", "Is this lane a helper now, demotion included?"),
+    "layer_id": (1, 32, "", "Layer of a layered framebuffer."),
+    "viewport_index": (1, 32, "", "Index of the viewport."),
+    "local_invocation_id": (3, 32, "", "Position within the workgroup."),
+    "local_invocation_index": (1, 32, "", "Flattened position within the workgroup."),
+    "global_invocation_id": (3, 32, "", "Position within the whole grid."),
+    "workgroup_id": (3, 32, "", "Number of the workgroup."),
+    "num_workgroups": (3, 32, "uniform", "Workgroups of the grid."),
+    "workgroup_size": (3, 32, "uniform", "Size of a workgroup."),
+    "subgroup_size": (1, 32, "uniform", "Lanes of a subgroup."),
+    "subgroup_invocation": (1, 32, "", "Lane within the subgroup."),
+    "num_subgroups": (1, 32, "uniform", "Subgroups of the workgroup."),
+    "subgroup_id": (1, 32, "", "Number of the subgroup."),
+    "subgroup_eq_mask": (4, 32, "", "Mask with this lane's bit."),
+    "subgroup_ge_mask": (4, 32, "", "Mask of this and all later lanes."),
+    "subgroup_gt_mask": (4, 32, "", "Mask of all later lanes."),
+    "subgroup_le_mask": (4, 32, "", "Mask of this and all earlier lanes."),
+    "subgroup_lt_mask": (4, 32, "", "Mask of all earlier lanes."),
+    "alpha_ref": (1, 32, "uniform float", "Reference value of the alpha test."),
+    "fog_color": (4, 32, "uniform float", "Fog colour."),
+    "fog_params": (4, 32, "uniform float", "Fog: density, start, end, 1/(end - start)."),
 }
-for _name, (_n, _bits, _doc) in _SYSTEM_VALUES.items():
-    _row(f"load_{_name}" if not _name.startswith("is_") else _name, "", _n, "", _PURE, _doc, _bits)
+for _name, (_n, _bits, _traits, _doc) in _SYSTEM_VALUES.items():
+    _full = f"load_{_name}" if not _name.startswith("is_") else _name
+    _row(_full, "", _n, "", f"{_PURE} {_traits}", _doc, _bits)
 INTRINSICS["is_helper_invocation"] = IntrinsicInfo(
     "is_helper_invocation",
     (),
     1,
     (),
     frozenset({"can_eliminate"}),
-    _SYSTEM_VALUES["is_helper_invocation"][2],
+    _SYSTEM_VALUES["is_helper_invocation"][3],
     1,
     {},
 )
-_row("load_user_clip_plane", "", 4, "ucp_id", _PURE, "Plane equation of a user clip plane.", 32)
+_row(
+    "load_user_clip_plane",
+    "",
+    4,
+    "ucp_id",
+    f"{_UNIFORM} float",
+    "Plane equation of a user clip plane.",
+    32,
+)
 
 # Fragment control, geometry, barriers, subgroups.
-_row("discard", "", None, "", "", "End the invocation; nothing is written.")
-_row("discard_if", "condition:1", None, "", "", "End the invocation if the condition holds.")
-_row("demote", "", None, "", "", "Become a helper: go on, but write nothing.")
-_row("demote_if", "condition:1", None, "", "", "Become a helper if the condition holds.")
-_row("emit_vertex", "", None, "stream", "", "Emit the current outputs as a vertex.")
-_row("end_primitive", "", None, "stream", "", "Finish the current primitive.")
+_row("discard", "", None, "", "ends", "End the invocation; nothing is written.")
+_row("discard_if", "condition:1", None, "", "ends", "End the invocation if the condition holds.")
+_row("demote", "", None, "", "ends", "Become a helper: go on, but write nothing.")
+_row("demote_if", "condition:1", None, "", "ends", "Become a helper if the condition holds.")
+_row("emit_vertex", "", None, "stream", "fence", "Emit the current outputs as a vertex.")
+_row("end_primitive", "", None, "stream", "fence", "Finish the current primitive.")
 _row(
     "barrier",
     "",
     None,
     "execution_scope memory_scope modes",
-    "convergent",
+    "convergent fence",
     "Wait for other invocations and/or order memory accesses.",
 )
 _row("shader_clock", "", 2, "memory_scope", "can_eliminate", "A time stamp.", 32)
@@ -489,7 +517,7 @@ _row(
     "",
     1,
     "num_components bit_size num_array_elems",
-    "can_eliminate",
+    "can_eliminate uniform",
     "Declare a register; the result names it.",
     32,
 )

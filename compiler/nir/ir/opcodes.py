@@ -8,6 +8,10 @@ interpreter, drivers' code generators, the validator and the reference page are 
 size (the same for all unsized types of the row); `bool` is one bit. A type followed by `.N` has
 exactly N components; without it the operation is applied per component.
 
+**Properties**: `commutative`, `associative`, `derivative`, `conversion`, `vec`, `selection`; costs
+`free` and `costly`; what is known of the result: `integral` (no fraction), `keeps_integral` (none
+if no source has one), `zero_to_one`, `not_negative` (no sign bit), `a_number` (no NaN).
+
 **Calling `semantics`**: a source without `.N` (or with `.1`) is one array; a source with `.N`,
 N > 1, is a sequence of N arrays. The result is one array, or a tuple of N arrays for a result with
 `.N`, N > 1. An opcode is `per_component` when nothing in its row has `.N`; then every component is
@@ -89,6 +93,15 @@ class Opcode:
         return "conversion" in self.properties
 
     @property
+    def is_free(self) -> bool:
+        """Costs nothing where it is read: a modifier or a naming of components."""
+        return "free" in self.properties
+
+    @property
+    def is_costly(self) -> bool:
+        return "costly" in self.properties
+
+    @property
     def is_vec(self) -> bool:
         return "vec" in self.properties
 
@@ -138,39 +151,39 @@ _I1, _I2 = "int -> int", "int int -> int"
 _U1, _U2 = "uint -> uint", "uint uint -> uint"
 _C, _CA = "commutative", "commutative associative"
 
-_row("mov", _U1, sem.mov, "", "Copy; with a swizzle, choose components.")
+_row("mov", _U1, sem.mov, "free keeps_integral", "Copy; with a swizzle, choose components.")
 
 # Float arithmetic.
-_row("fneg", _F1, np.negative, "", "-x")
-_row("fabs", _F1, np.absolute, "", "|x|")
-_row("fsat", _F1, sem.fsat, "", "x clamped to 0..1; NaN becomes 0")
-_row("fsign", _F1, sem.fsign, "", "-1, 0 or 1 by the sign of x; NaN becomes 0")
+_row("fneg", _F1, np.negative, "free keeps_integral", "-x")
+_row("fabs", _F1, np.absolute, "free keeps_integral not_negative", "|x|")
+_row("fsat", _F1, sem.fsat, "keeps_integral zero_to_one", "x clamped to 0..1; NaN becomes 0")
+_row("fsign", _F1, sem.fsign, "integral", "-1, 0 or 1 by the sign of x; NaN becomes 0")
 _row("frcp", _F1, sem.frcp, "", "1/x")
-_row("frsq", _F1, sem.frsq, "", "1/sqrt(x)")
-_row("fsqrt", _F1, np.sqrt, "", "square root")
-_row("fexp2", _F1, sem.fexp2, "", "2 to the power x")
-_row("flog2", _F1, sem.flog2, "", "logarithm to base 2")
-_row("fsin", _F1, sem.fsin, "", "sine of an angle in radians")
-_row("fcos", _F1, sem.fcos, "", "cosine of an angle in radians")
-_row("ftrunc", _F1, np.trunc, "", "round towards zero")
-_row("fceil", _F1, np.ceil, "", "round up")
-_row("ffloor", _F1, np.floor, "", "round down")
+_row("frsq", _F1, sem.frsq, "costly", "1/sqrt(x)")
+_row("fsqrt", _F1, np.sqrt, "costly", "square root")
+_row("fexp2", _F1, sem.fexp2, "costly not_negative", "2 to the power x")
+_row("flog2", _F1, sem.flog2, "costly", "logarithm to base 2")
+_row("fsin", _F1, sem.fsin, "costly", "sine of an angle in radians")
+_row("fcos", _F1, sem.fcos, "costly", "cosine of an angle in radians")
+_row("ftrunc", _F1, np.trunc, "integral", "round towards zero")
+_row("fceil", _F1, np.ceil, "integral", "round up")
+_row("ffloor", _F1, np.floor, "integral", "round down")
 _row("ffract", _F1, sem.ffract, "", "x - floor(x)")
-_row("fround_even", _F1, np.rint, "", "round to nearest, ties to even")
+_row("fround_even", _F1, np.rint, "integral", "round to nearest, ties to even")
 _row("fquantize2f16", _F1, sem.fquantize2f16, "", "round to the precision of a 16-bit float")
 _row("frexp_sig", _F1, sem.frexp_sig, "", "significand of x, in 0.5..1")
 _row("frexp_exp", "float -> int32", sem.frexp_exp, "", "exponent of x")
 _row("fisfinite", "float -> bool", np.isfinite, "", "neither infinite nor NaN")
 _row("fisnormal", "float -> bool", sem.fisnormal, "", "finite, not zero, not denormal")
-_row("fadd", _F2, np.add, _C, "a + b")
+_row("fadd", _F2, np.add, f"{_C} keeps_integral", "a + b")
 _row("fsub", _F2, np.subtract, "", "a - b")
-_row("fmul", _F2, np.multiply, _C, "a * b")
+_row("fmul", _F2, np.multiply, f"{_C} keeps_integral", "a * b")
 _row("fdiv", _F2, np.divide, "", "a / b")
 _row("fmod", _F2, sem.fmod, "", "a - b * floor(a / b)")
 _row("frem", _F2, sem.frem, "", "a - b * trunc(a / b)")
-_row("fpow", _F2, sem.fpow, "", "a to the power b, as exp2(b * log2(a))")
-_row("fmin", _F2, sem.fmin, _C, "the smaller; a NaN loses; a zero is +0")
-_row("fmax", _F2, sem.fmax, _C, "the larger; a NaN loses; a zero is +0")
+_row("fpow", _F2, sem.fpow, "costly", "a to the power b, as exp2(b * log2(a))")
+_row("fmin", _F2, sem.fmin, f"{_C} keeps_integral", "the smaller; a NaN loses; a zero is +0")
+_row("fmax", _F2, sem.fmax, f"{_C} keeps_integral", "the larger; a NaN loses; a zero is +0")
 _row("ffma", _F3, sem.ffma, "commutative", "a * b + c with the product unrounded")
 _row("flrp", _F3, sem.flrp, "", "a * (1 - c) + b * c")
 _row("ldexp", "float int32 -> float", sem.ldexp, "", "a * 2 to the power b")
@@ -232,11 +245,11 @@ _row("imul", _I2, np.multiply, _CA, "a * b")
 _row("ineg", _I1, np.negative, "", "-x")
 _row("iabs", _I1, np.absolute, "", "|x|; the smallest integer stays itself")
 _row("isign", _I1, sem.isign, "", "-1, 0 or 1")
-_row("idiv", _I2, sem.idiv, "", "a / b towards zero; 0 if b is 0")
-_row("udiv", _U2, np.floor_divide, "", "a / b; 0 if b is 0")
-_row("imod", _I2, np.remainder, "", "remainder with the sign of b; 0 if b is 0")
-_row("irem", _I2, np.fmod, "", "remainder with the sign of a; 0 if b is 0")
-_row("umod", _U2, np.remainder, "", "remainder; 0 if b is 0")
+_row("idiv", _I2, sem.idiv, "costly", "a / b towards zero; 0 if b is 0")
+_row("udiv", _U2, np.floor_divide, "costly", "a / b; 0 if b is 0")
+_row("imod", _I2, np.remainder, "costly", "remainder with the sign of b; 0 if b is 0")
+_row("irem", _I2, np.fmod, "costly", "remainder with the sign of a; 0 if b is 0")
+_row("umod", _U2, np.remainder, "costly", "remainder; 0 if b is 0")
 _row("imin", _I2, np.minimum, _CA, "the smaller, signed")
 _row("imax", _I2, np.maximum, _CA, "the larger, signed")
 _row("umin", _U2, np.minimum, _CA, "the smaller, unsigned")
@@ -262,7 +275,7 @@ _row("urhadd", _U2, sem.rhadd, _C, "average rounded up, unsigned")
 _row("iand", _U2, np.bitwise_and, _CA, "bitwise and")
 _row("ior", _U2, np.bitwise_or, _CA, "bitwise or")
 _row("ixor", _U2, np.bitwise_xor, _CA, "bitwise exclusive or")
-_row("inot", _U1, np.invert, "", "bitwise complement")
+_row("inot", _U1, np.invert, "free", "bitwise complement")
 _row("ishl", "int uint32 -> int", sem.ishl, "", "shift left; only the low bits of the count")
 _row("ishr", "int uint32 -> int", sem.shr, "", "shift right, copying the sign")
 _row("ushr", "uint uint32 -> uint", sem.shr, "", "shift right, filling with zeros")
@@ -300,9 +313,19 @@ _row("bfm", "int32 int32 -> uint32", sem.bfm, "", "a ones starting at bit b")
 for _bits in (16, 32, 64):
     _float = numpy_dtype("float", _bits).type
     _row(f"f2f{_bits}", f"float -> float{_bits}", sem.to(_float), "conversion", "change precision")
-    _row(f"i2f{_bits}", f"int -> float{_bits}", sem.to(_float), "conversion", "signed to float")
-    _row(f"u2f{_bits}", f"uint -> float{_bits}", sem.to(_float), "conversion", "unsigned to float")
-    _row(f"b2f{_bits}", f"bool -> float{_bits}", sem.to(_float), "conversion", "1.0 if true")
+    _exactly, _unsigned = (
+        "conversion integral a_number",
+        "conversion integral a_number not_negative",
+    )
+    _row(f"i2f{_bits}", f"int -> float{_bits}", sem.to(_float), _exactly, "signed to float")
+    _row(f"u2f{_bits}", f"uint -> float{_bits}", sem.to(_float), _unsigned, "unsigned to float")
+    _row(
+        f"b2f{_bits}",
+        f"bool -> float{_bits}",
+        sem.to(_float),
+        f"{_unsigned} zero_to_one",
+        "1.0 if true",
+    )
 for _bits in (8, 16, 32, 64):
     _int, _uint = numpy_dtype("int", _bits).type, numpy_dtype("uint", _bits).type
     _row(
@@ -392,6 +415,6 @@ for _n in (2, 3, 4, 5, 8, 16):
         f"vec{_n}",
         "uint.1 " * _n + f"-> uint.{_n}",
         sem.vec,
-        "vec",
+        "vec free" if _n <= 4 else "vec",
         "a vector of its sources",
     )

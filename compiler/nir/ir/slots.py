@@ -9,7 +9,15 @@ from __future__ import annotations
 import enum
 
 
-class VertAttrib(enum.IntEnum):
+class Slot(enum.IntEnum):
+    """A named slot; `prefix` is how NIR text begins a slot of that kind."""
+
+    @property
+    def prefix(self) -> str:
+        return _PREFIX[type(self)]
+
+
+class VertAttrib(Slot):
     """What a vertex shader input is: a compatibility attribute or a generic one."""
 
     POS = 0
@@ -46,7 +54,7 @@ class VertAttrib(enum.IntEnum):
     EDGEFLAG = 31
 
 
-class VaryingSlot(enum.IntEnum):
+class VaryingSlot(Slot):
     """What a stage output or a later stage's input is."""
 
     POS = 0
@@ -159,7 +167,7 @@ class VaryingSlot(enum.IntEnum):
 _COLORS = frozenset({VaryingSlot.COL0, VaryingSlot.COL1, VaryingSlot.BFC0, VaryingSlot.BFC1})
 
 
-class FragResult(enum.IntEnum):
+class FragResult(Slot):
     """Where a fragment shader output goes; COLOR means every colour buffer."""
 
     DEPTH = 0
@@ -176,7 +184,7 @@ class FragResult(enum.IntEnum):
     DATA7 = 11
 
 
-class SystemValue(enum.IntEnum):
+class SystemValue(Slot):
     """A value the hardware hands to a shader."""
 
     VERTEX_ID = 0
@@ -226,3 +234,12 @@ class SystemValue(enum.IntEnum):
     def intrinsic(self) -> str:
         """Name of the intrinsic that loads it."""
         return "load_" + self.name.lower()
+
+
+SLOT_ENUMS: dict[str, type[Slot]] = {
+    "VERT": VertAttrib,
+    "VARYING": VaryingSlot,
+    "FRAG": FragResult,
+    "SYS": SystemValue,
+}
+_PREFIX = {slots: prefix for prefix, slots in SLOT_ENUMS.items()}

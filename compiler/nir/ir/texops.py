@@ -1,34 +1,141 @@
-"""The table of texture operations and of what their sources are."""
+"""The table of texture operations: what each reads, how, and what comes back.
+
+Everybody who asks a question about texture operations reads it here: may one run where the program
+would not have reached it, are its coordinates scaled like a sampler's, which sources belong to it?
+"""
 
 from __future__ import annotations
 
-TEX_OPS = {
-    "tex": "sample with implicit level of detail",
-    "txb": "sample with a bias added to the implicit level",
-    "txl": "sample at an explicit level",
-    "txd": "sample with explicit derivatives",
-    "txf": "fetch one texel by integer coordinate",
-    "txf_ms": "fetch one sample of a multisample texel",
-    "txs": "size of a level",
-    "lod": "the level a sample would use: (clamped, unclamped)",
-    "tg4": "gather one component of the four texels of the footprint",
-    "query_levels": "number of levels",
-    "texture_samples": "number of samples",
-}
+from dataclasses import dataclass
 
-TEX_SRCS = {
-    "coord": "texture coordinates, the array layer last",
-    "projector": "divides the coordinates (not the layer) and the comparator",
-    "comparator": "reference value of a shadow lookup",
-    "offset": "constant or dynamic texel offset",
-    "bias": "added to the level of detail",
-    "lod": "level of detail",
-    "min_lod": "lower clamp of the level of detail",
-    "ms_index": "sample index",
-    "ddx": "derivative of the coordinates along x",
-    "ddy": "derivative of the coordinates along y",
-    "texture_deref": "deref of the texture variable",
-    "sampler_deref": "deref of the sampler variable",
-    "texture_offset": "dynamic index added to texture_index",
-    "sampler_offset": "dynamic index added to sampler_index",
+TEX_SRCS: dict[str, tuple[str, str]] = {
+    "coord": ("", "texture coordinates, the array layer last"),
+    "comparator": ("float", "reference value of a shadow lookup"),
+    "offset": ("int", "constant or dynamic texel offset"),
+    "bias": ("float", "added to the level of detail"),
+    "lod": ("", "level of detail"),
+    "min_lod": ("float", "lower clamp of the level of detail"),
+    "ms_index": ("int", "sample index"),
+    "ddx": ("float", "derivative of the coordinates along x"),
+    "ddy": ("float", "derivative of the coordinates along y"),
+    "texture_deref": ("deref", "deref of the texture variable"),
+    "sampler_deref": ("deref", "deref of the sampler variable"),
+    "texture_offset": ("int", "dynamic index added to texture_index"),
+    "sampler_offset": ("int", "dynamic index added to sampler_index"),
+}
+"""What a source is: its type ("" is what the operation says it is), and a description."""
+
+_HANDLES = frozenset({"texture_deref", "sampler_deref", "texture_offset", "sampler_offset"})
+
+
+@dataclass(frozen=True, slots=True)
+class TexOp:
+    """One operation.
+
+    `coordinates` are "float" (a sampler's: normalised, filtered, wrapped), "int" (texels) or "" (it
+    has none); `lod` is the type of its level. With `implicit_lod` the level comes from derivatives,
+    so lanes must run it together. `needs` and `takes` are the sources it must and may have beyond
+    those that name the texture; `result` is its number of components (0: as many as wanted).
+    """
+
+    name: str
+    coordinates: str
+    lod: str
+    implicit_lod: bool
+    needs: frozenset[str]
+    takes: frozenset[str]
+    result: int
+    doc: str
+
+    @property
+    def is_sampled(self) -> bool:
+        """Do coordinates mean what a sampler says they mean?"""
+        return self.coordinates == "float"
+
+    def src_type(self, kind: str) -> str:
+        """float, int or deref."""
+        return TEX_SRCS[kind][0] or (self.lod if kind == "lod" else self.coordinates)
+
+
+def _op(
+    name: str, types: str, implicit: bool, needs: str, takes: str, result: int, doc: str
+) -> TexOp:
+    coordinates, _, lod = types.partition(" ")
+    must = frozenset(needs.split())
+    may = must | frozenset(takes.split()) | _HANDLES
+    return TexOp(name, coordinates.strip("-"), lod, implicit, must, may, result, doc)
+
+
+_FILTERED = "comparator offset min_lod"
+TEX_OPS: dict[str, TexOp] = {
+    op.name: op
+    for op in (
+        _op("tex", "float float", True, "coord", _FILTERED, 0, "sample with implicit level"),
+        _op(
+            "txb",
+            "float float",
+            True,
+            "coord bias",
+            _FILTERED,
+            0,
+            "sample with a bias added to the implicit level",
+        ),
+        _op(
+            "txl",
+            "float float",
+            False,
+            "coord lod",
+            "comparator offset",
+            0,
+            "sample at an explicit level",
+        ),
+        _op(
+            "txd",
+            "float float",
+            False,
+            "coord ddx ddy",
+            _FILTERED,
+            0,
+            "sample with explicit derivatives",
+        ),
+        _op(
+            "txf",
+            "int int",
+            False,
+            "coord",
+            "lod offset",
+            0,
+            "fetch one texel by integer coordinate",
+        ),
+        _op(
+            "txf_ms",
+            "int int",
+            False,
+            "coord ms_index",
+            "offset",
+            0,
+            "fetch one sample of a multisample texel",
+        ),
+        _op("txs", "- int", False, "", "lod", 0, "size of a level"),
+        _op(
+            "lod",
+            "float float",
+            True,
+            "coord",
+            "",
+            2,
+            "the level a sample would use: (clamped, unclamped)",
+        ),
+        _op(
+            "tg4",
+            "float float",
+            False,
+            "coord",
+            "comparator offset",
+            0,
+            "gather one component of the four texels of the footprint",
+        ),
+        _op("query_levels", "- int", False, "", "", 1, "number of levels"),
+        _op("texture_samples", "- int", False, "", "", 1, "number of samples"),
+    )
 }

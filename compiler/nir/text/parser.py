@@ -21,19 +21,13 @@ from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.info import ShaderInfo
 from gallette.compiler.nir.ir.modes import Access, Mode, Stage
 from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
-from gallette.compiler.nir.ir.slots import FragResult, SystemValue, VaryingSlot, VertAttrib
+from gallette.compiler.nir.ir.slots import SLOT_ENUMS
 from gallette.compiler.nir.ir.variables import Parameter, Variable
 from gallette.compiler.nir.text.lexer import Tokens
 from gallette.compiler.nir.text.parse_code import CodeParser
 
 __all__ = ["InputError", "parse"]
 
-_SLOTS: dict[str, Any] = {
-    "VERT": VertAttrib,
-    "VARYING": VaryingSlot,
-    "FRAG": FragResult,
-    "SYS": SystemValue,
-}
 _MAX_DIMENSIONS = 64
 
 
@@ -251,7 +245,7 @@ class ShaderParser(Tokens):
             return self.read_type()
         if hint is str:
             return self.name("a name")
-        if self.current.text in _SLOTS and self.peek().text == ".":
+        if self.current.text in SLOT_ENUMS and self.peek().text == ".":
             return self.slot()
         value = self.literal()
         if hint is bool or hint == bool | None:
@@ -264,7 +258,7 @@ class ShaderParser(Tokens):
 
     def slot(self) -> Any:
         """`VARYING.POS` and the like."""
-        slots = _SLOTS[self.advance().text]
+        slots = SLOT_ENUMS[self.advance().text]
         self.expect(".")
         where = self.current
         name = self.word("a slot name")

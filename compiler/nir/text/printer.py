@@ -56,17 +56,11 @@ from gallette.compiler.nir.ir.intrinsics import INDICES
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
-from gallette.compiler.nir.ir.slots import FragResult, SystemValue, VaryingSlot, VertAttrib
+from gallette.compiler.nir.ir.slots import Slot
 from gallette.compiler.nir.ir.types import Base, Field, Type
 from gallette.compiler.nir.ir.values import Def, Src
 from gallette.compiler.nir.ir.variables import Variable
 
-SLOT_PREFIX: dict[type[IntEnum], str] = {
-    VertAttrib: "VERT",
-    VaryingSlot: "VARYING",
-    FragResult: "FRAG",
-    SystemValue: "SYS",
-}
 _PLAIN_NAME = re.compile(r"[A-Za-z_]\w*")
 _VARIABLE_SKIP = frozenset({"name", "type", "mode"})
 _INFO_DEFAULTS = ShaderInfo()
@@ -78,8 +72,7 @@ def quoted(name: str) -> str:
 
 
 def slot_text(slot: int) -> str:
-    prefix = SLOT_PREFIX.get(type(slot))  # type: ignore[arg-type]
-    return f"{prefix}.{slot.name}" if prefix else str(int(slot))  # type: ignore[attr-defined]
+    return f"{slot.prefix}.{slot.name}" if isinstance(slot, Slot) else str(int(slot))
 
 
 def swizzle_text(swizzle: tuple[int, ...], width: int) -> str:

@@ -11,6 +11,8 @@ They run in this order, each one walk or a short fixed point over the tree:
 
 from __future__ import annotations
 
+from gallette.compiler.nir.ir.intrinsics import INTRINSICS
+
 from .kinds import choose_kinds
 from .lane_ir import (
     BreakOp,
@@ -25,27 +27,12 @@ from .lane_ir import (
     Region,
 )
 from .lifetimes import find_lifetimes
-from .walking import EFFECTS, IMPLICIT_LOD, is_quad_op, walk
+from .walking import EFFECTS, is_quad_op, walk
 
 __all__ = ["analyse"]
 
 _PER_LANE = frozenset(
     {"input", "input_indirect", "corner_at", "peer_load", "output_load", "choose", "helper"}
-)
-UNIFORM_SYSTEM_VALUES = frozenset(
-    {
-        "base_vertex",
-        "first_vertex",
-        "base_instance",
-        "draw_id",
-        "num_samples",
-        "num_workgroups",
-        "workgroup_size",
-        "patch_vertices_in",
-        "alpha_ref",
-        "fog_color",
-        "fog_params",
-    }
 )
 
 
@@ -230,11 +217,11 @@ def _spread_loop(loop: LoopOp) -> bool:
 
 def _varies(op: Op) -> bool:
     if op.what == "system":
-        return op.data[0] not in UNIFORM_SYSTEM_VALUES
+        return not INTRINSICS[f"load_{op.data[0]}"].is_uniform
     if op.what in _PER_LANE or op.what in ("storage_read", "storage_write"):
         return True
     if op.what == "array_load" and op.data[0].varying:
         return True
-    if op.what == "tex" and op.data[0].op in IMPLICIT_LOD:
+    if op.what == "tex" and op.data[0].info.implicit_lod:
         return True
     return any(src.varying for src in op.srcs)

@@ -29,7 +29,7 @@ class OpEmitter(StorageEmitter):
             groups[kind] = op.srcs[at : at + size]
             at += size
         count = self.scope.count if lanes else "1"
-        integer = instr.op in ("txf", "txf_ms")
+        integer = instr.info.coordinates == "int"
         more = self.tex_arguments(instr, groups, integer)
         coords = self.read_all(groups.get("coord", []), "i4" if integer else "f4")
         index = str(instr.texture_index)
@@ -63,7 +63,7 @@ class OpEmitter(StorageEmitter):
         """Keyword arguments of the texture call, each with its comma."""
         text = ""
         if "lod" in groups:
-            kind = "i4" if integer or instr.op == "txs" else "f4"
+            kind = "i4" if instr.info.lod == "int" else "f4"
             text += f", lod={self.read(groups['lod'][0], kind)}"
         for name, key, kind in (
             ("bias", "bias", "f4"),
@@ -78,7 +78,7 @@ class OpEmitter(StorageEmitter):
                 text += f", {name}={self.read_all(groups[name], kind)}"
         if instr.op == "tg4":
             text += f", gather_component={instr.component}"
-        if instr.op in ("tex", "txb", "lod"):
+        if instr.info.implicit_lod:
             text += ", quads=quads"
         return text
 

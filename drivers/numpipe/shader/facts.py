@@ -6,7 +6,7 @@ from gallette.compiler.nir.ir.slots import FragResult
 from gallette.drivers.common.program import InputUse, ProgramFacts
 
 from .lane_ir import LaneProgram, LoopOp, Op
-from .walking import IMPLICIT_LOD, walk
+from .walking import walk
 
 __all__ = ["gather_facts"]
 
@@ -64,7 +64,7 @@ def gather_facts(program: LaneProgram, arrays: int) -> ProgramFacts:
             dynamic = any(kind == "texture_offset" for kind, _ in layout)
             units = range(32) if dynamic else (instr.texture_index,)
             textures.update(units)
-            if instr.op in IMPLICIT_LOD:
+            if instr.info.implicit_lod:
                 implicit.update(units)
             derivatives |= instr.op == "lod"  # the answer itself, whatever filters need
         elif item.what == "alu":

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 
 from .lane_ir import BreakOp, ContinueOp, IfOp, Item, LoopOp, Op, Region
 
-__all__ = ["EFFECTS", "IMPLICIT_LOD", "has_jump", "is_quad_op", "touches_memory", "walk"]
+__all__ = ["EFFECTS", "has_jump", "is_quad_op", "touches_memory", "walk"]
 
-IMPLICIT_LOD = frozenset({"tex", "txb", "lod"})
 EFFECTS = frozenset(
     {
         "output",
@@ -49,7 +48,7 @@ def walk(region: Region) -> Iterator[tuple[Item, Region]]:
 def is_quad_op(op: Op) -> bool:
     """Does it combine the lanes of a 2x2 quad?"""
     if op.what == "tex":
-        return op.data[0].op in IMPLICIT_LOD
+        return bool(op.data[0].info.implicit_lod)
     return op.what == "alu" and op.data.is_derivative
 
 

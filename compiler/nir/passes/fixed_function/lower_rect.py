@@ -8,10 +8,7 @@ from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.questions import instrs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.types import Dim
-from gallette.compiler.nir.passes.fixed_function.lower_txp import divide_by_projector
 from gallette.compiler.nir.run.pass_runner import nir_pass
-
-_SCALED = frozenset({"tex", "txb", "txl", "txd", "tg4", "lod"})
 
 
 @nir_pass("lower_rect", preserves=Metadata.CONTROL_FLOW, exact=False)
@@ -23,7 +20,7 @@ def lower_rect(shader: Shader) -> bool:
             if not isinstance(instr, Tex) or instr.dim is not Dim.RECT:
                 continue
             b = Builder(impl).at_before(instr)
-            if instr.op in _SCALED:
+            if instr.info.is_sampled:
                 _scale(b, instr)
             instr.dim = Dim.D2
             progress = True
@@ -31,8 +28,6 @@ def lower_rect(shader: Shader) -> bool:
 
 
 def _scale(b: Builder, tex: Tex) -> None:
-    if tex.src("projector") is not None:
-        divide_by_projector(b, tex)
     handles = [
         (kind, src.value)
         for kind, src in zip(tex.src_kinds, tex.srcs, strict=True)

@@ -9,10 +9,7 @@ from gallette.compiler.nir.ir.questions import instrs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.types import Dim
 from gallette.compiler.nir.ir.values import Def
-from gallette.compiler.nir.passes.fixed_function.lower_txp import divide_by_projector
 from gallette.compiler.nir.run.pass_runner import nir_pass
-
-_SAMPLING = frozenset({"tex", "txb", "txl", "txd", "tg4", "lod"})
 
 
 @nir_pass("lower_tex_saturate", preserves=Metadata.CONTROL_FLOW)
@@ -20,19 +17,17 @@ def lower_tex_saturate(shader: Shader, *, s: int = 0, t: int = 0, r: int = 0) ->
     """Clamp coordinate s, t or r to 0..1 for the samplers whose bit is set in the mask.
 
     Together with clamp-to-border sampling this gives what `GL_CLAMP` means. Rectangle textures
-    clamp to their size, array layers are left alone, a projector is divided out first.
+    clamp to their size, array layers are left alone.
     """
     progress = False
     for impl in shader.impls():
         for instr in list(instrs_of(impl)):
-            if not isinstance(instr, Tex) or instr.op not in _SAMPLING:
+            if not isinstance(instr, Tex) or not instr.info.is_sampled:
                 continue
             bit = 1 << instr.sampler_index
             wanted = (bool(s & bit), bool(t & bit), bool(r & bit))
             if any(wanted) and instr.dim is not Dim.CUBE:
                 b = Builder(impl).at_before(instr)
-                if instr.src("projector") is not None:
-                    divide_by_projector(b, instr)
                 _saturate(b, instr, wanted)
                 progress = True
     return progress

@@ -31,7 +31,6 @@ _GATHERED = (
     "reads_frag_coord",
     "user_clip_planes",
 )
-_IMPLICIT_LOD = frozenset({"tex", "txb", "lod"})
 
 
 @nir_pass("gather_info", preserves=Metadata.ALL)
@@ -58,7 +57,7 @@ def _gather(shader: Shader, info: ShaderInfo, instr: Instr) -> None:
         if instr.src("texture_offset") is not None:
             info.uses_indirect_textures = True
         info.textures_used.update(range(instr.texture_index, instr.texture_index + count))
-        if shader.stage is Stage.FRAGMENT and instr.op in _IMPLICIT_LOD:
+        if shader.stage is Stage.FRAGMENT and instr.info.implicit_lod:
             info.uses_derivatives = True
     elif isinstance(instr, Alu) and instr.op.is_derivative:
         info.uses_derivatives = True

@@ -30,7 +30,7 @@ def _movable(instr: Instr) -> bool:
     if isinstance(instr, Phi):
         return False
     if isinstance(instr, Tex):
-        return instr.op in ("txl", "txd", "txf", "txs", "query_levels", "texture_samples")
+        return not instr.info.implicit_lod
     return can_speculate(instr)
 
 

@@ -13,9 +13,6 @@ from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 _BCSEL = OPCODES["bcsel"]
-_FREE = frozenset({"mov", "fneg", "fabs", "vec2", "vec3", "vec4", "inot"})
-_EXPENSIVE = frozenset({"fexp2", "flog2", "fsin", "fcos", "fpow", "fsqrt", "frsq", "idiv", "udiv",
-                        "irem", "imod", "umod"})  # fmt: skip
 
 
 @nir_pass("peephole_select", preserves=Metadata.NONE)
@@ -53,17 +50,15 @@ def _worthwhile(node: If, limit: int, expensive_ok: bool, tex_ok: bool) -> bool:
 
 def _price(instr: Instr, expensive_ok: bool, tex_ok: bool) -> int | None:
     if isinstance(instr, Tex):
-        explicit = instr.op in ("txl", "txd", "txf", "txs", "query_levels")
-        return 4 if tex_ok and explicit else None
+        return 4 if tex_ok and not instr.info.implicit_lod else None
     if isinstance(instr, Phi) or not can_speculate(instr):
         return None
     if isinstance(instr, LoadConst):
         return 0
     if isinstance(instr, Alu):
-        name = instr.op.name
-        if name in _EXPENSIVE:
+        if instr.op.is_costly:
             return 4 if expensive_ok else None
-        return 0 if name in _FREE else 1
+        return 0 if instr.op.is_free else 1
     if isinstance(instr, Intrinsic):
         return 1
     return 0

@@ -18,7 +18,6 @@ from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 _MODES = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP | Mode.SHADER_OUT | Mode.SSBO | Mode.SHARED
-_FENCES = frozenset({"barrier", "emit_vertex", "end_primitive"})
 _OBSERVED = Mode.SSBO | Mode.SHARED | Mode.SHADER_OUT | Mode.GLOBAL
 _MOST_INDIRECT = 32  # dynamic accesses remembered for each variable
 
@@ -111,7 +110,7 @@ class _Propagation:
                 self.kill(instr, instr["write_mask"])
             elif name in ("copy_deref", "deref_atomic", "deref_atomic_swap"):
                 self.kill(instr, -1)
-            elif name in _FENCES:
+            elif instr.info.is_fence:
                 self.known = {
                     var: contents
                     for var, contents in self.known.items()

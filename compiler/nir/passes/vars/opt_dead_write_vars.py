@@ -15,7 +15,6 @@ from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 _MODES = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP | Mode.SHADER_OUT | Mode.SSBO | Mode.SHARED
-_FENCES = frozenset({"barrier", "emit_vertex", "end_primitive", "discard", "discard_if"})
 _SHARED = Mode.SSBO | Mode.GLOBAL
 _MOST_OTHERS = 32
 
@@ -108,7 +107,7 @@ def _overwrite(earlier: _Pending, mask: int) -> bool:
 
 def _after_read(instr: Intrinsic, pending: dict[Variable, _Stores]) -> None:
     """Forget stores that `instr` may read."""
-    if instr.info.name in _FENCES:
+    if instr.info.is_fence or instr.info.ends_lanes:
         pending.clear()
         return
     for src in instr.srcs:
