@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -38,12 +39,45 @@ def errors(source: str, stage: Stage = Stage.FRAGMENT, api: str = "compat") -> l
     return [d.message for d in result.diagnostics if d.severity == "error"]
 
 
+def fingerprint(shaders: Iterable[CompiledShader]) -> list[str]:
+    """Everything in some checked trees, spelt out: objects by the order they are met in."""
+    numbers: dict[int, int] = {}
+    out: list[str] = []
+    stack: list[Any] = [s.tree for s in shaders]
+    while stack:
+        x = stack.pop()
+        slots = getattr(type(x), "__slots__", ())
+        if isinstance(x, (list, tuple, set, frozenset, dict)) or (
+            slots and type(x).__module__.endswith(".hir")
+        ):
+            known = id(x) in numbers
+            number = numbers.setdefault(id(x), len(numbers))
+            out.append(f"{type(x).__name__} {number}")
+            if known:
+                continue
+            if isinstance(x, dict):
+                stack += [*x.keys(), *x.values()]
+            elif isinstance(x, (set, frozenset)):
+                # No order to go by, and what is in sets of objects is met elsewhere as well.
+                out.append(str(sorted(str(v) for v in x if isinstance(v, (str, int)))))
+                out.append(str(len(x)))
+            elif isinstance(x, (list, tuple)):
+                stack += x
+            else:
+                stack += [getattr(x, name) for name in slots]
+        else:
+            out.append(repr(x) if isinstance(x, (str, int, float, bool)) else str(x))
+    return out
+
+
 def link(*parts: tuple[Stage, str], **options: Any) -> LinkedProgram:
     """Compile and link; the NIR is given back at once, the tables stay."""
     shaders = [compiled(stage, source) for stage, source in parts]
     for shader in shaders:
         assert shader.ok, shader.info_log
+    before = fingerprint(shaders)
     program = link_program(shaders, LinkOptions(api="compat", **options))
+    assert fingerprint(shaders) == before, "linking changed a compiled shader"
     for nir in program.shaders.values():
         nir.unref()
     return program

@@ -10,6 +10,7 @@ from gallette.compiler.glsl.check.base import constant_value
 from gallette.compiler.glsl.check.functions import find_recursion
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.link.errors import LinkLog
+from gallette.compiler.glsl.link.own import Declarations
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Type
@@ -30,6 +31,7 @@ class StageUnit:
     """signature -> definition"""
     main: hir.Function | None = None
     canonical: dict[hir.Variable, hir.Variable] = field(default_factory=dict)
+    """a declaration of any of the shaders -> the program's own variable (see `own`)"""
     layout: dict[str, Any] = field(default_factory=dict)
     reachable: list[hir.Function] = field(default_factory=list)
     live: set[hir.Variable] = field(default_factory=set)
@@ -78,23 +80,24 @@ class _Joiner:
 
     def add(self, shader: hir.Shader) -> None:
         unit = self.unit
-        for var in shader.globals:
-            if var.quals.storage == "const":
-                self.check_constant(var)
+        own = Declarations()
+        for declared in shader.globals:
+            if declared.quals.storage == "const":
+                self.check_constant(declared)
                 continue
-            old = unit.globals.get(var.name)
-            if old is None:
-                unit.globals[var.name] = var
-            elif old is not var:
+            var = own.variable(declared)
+            old = unit.globals.setdefault(var.name, var)
+            if old is not var:
                 self.merge(old, var)
-        for name, var in shader.builtins.items():
-            old = unit.builtins.get(name)
-            if old is None:
-                unit.builtins[name] = var
-            elif old is not var:
+        for name, declared in shader.builtins.items():
+            var = own.variable(declared)
+            old = unit.builtins.setdefault(name, var)
+            if old is not var:
                 self.merge_builtin(old, var)
         for block in shader.blocks:
-            self.add_block(block)
+            self.add_block(own.block(block))
+        for declared, var in own.variables.items():
+            unit.canonical[declared] = unit.resolve(var)
         for function in shader.functions:
             self.add_function(function)
         for var in shader.globals:

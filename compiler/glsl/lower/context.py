@@ -35,7 +35,7 @@ class StageVariables:
     opaque: dict[tuple[hir.Variable, tuple[int, ...]], Variable] = field(default_factory=dict)
     """(uniform, member path) -> variable, for opaque members of structures"""
     canonical: dict[hir.Variable, hir.Variable] = field(default_factory=dict)
-    """a variable of one shader -> the same variable in the shader that declared it first"""
+    """a declaration of a compiled shader -> the program's own variable"""
 
 
 _MEMORY = {
@@ -71,9 +71,13 @@ class Lowering:
 
     # -- variables ---------------------------------------------------------------------------
 
+    def own(self, var: hir.Variable) -> hir.Variable:
+        """The program's variable behind one a shader declared; locals are their own."""
+        return self.vars.canonical.get(var, var)
+
     def deref_of(self, var: hir.Variable) -> Deref:
         """The memory of a variable."""
-        var = self.vars.canonical.get(var, var)
+        var = self.own(var)
         local = self.locals.get(var)
         if isinstance(local, Deref):
             return local
@@ -89,7 +93,7 @@ class Lowering:
 
     def block_member(self, block: hir.Block, member: int) -> Deref:
         assert block.instance is not None
-        instance = self.vars.canonical.get(block.instance, block.instance)
+        instance = self.own(block.instance)
         whole = self.vars.blocks.get(instance)
         if whole is not None:
             return self.b.deref_struct(self.b.deref_var(whole), member)
@@ -103,7 +107,7 @@ class Lowering:
             path.append(base)
             base = base.base
         if isinstance(base, hir.VarRef):
-            var = self.vars.canonical.get(base.var, base.var)
+            var = self.own(base.var)
             member = self.vars.members.get((var, e.index))
             if member is not None:
                 deref = self.b.deref_var(member)
@@ -127,7 +131,7 @@ class Lowering:
             at = at.base
         if not isinstance(at, hir.VarRef):
             return None
-        var = self.vars.canonical.get(at.var, at.var)
+        var = self.own(at.var)
         found = self.vars.opaque.get((var, tuple(reversed(fields))))
         if found is None:
             return None
@@ -173,7 +177,10 @@ class Lowering:
         """Is the target of an assignment declared precise (or invariant)?"""
         while isinstance(e, (hir.FieldRef, hir.IndexRef, hir.Swizzle)):
             e = e.base
-        return isinstance(e, hir.VarRef) and (e.var.quals.precise or e.var.quals.invariant)
+        if not isinstance(e, hir.VarRef):
+            return False
+        quals = self.own(e.var).quals
+        return quals.precise or quals.invariant
 
     # -- built-in variables that are not memory ----------------------------------------------
 

@@ -110,7 +110,7 @@ class StatementLowering(MemoryLowering):
         while isinstance(root, hir.IndexRef):
             root = root.base
         assert isinstance(root, hir.VarRef)
-        var = self.vars.canonical.get(root.var, root.var)
+        var = self.own(root.var)
         choices = self.subroutine_choices.get(var, [])
         temp = b.impl.add_local("subroutine", e.type) if e.type is not t.VOID else None
         depth = 0
@@ -199,9 +199,10 @@ class StatementLowering(MemoryLowering):
         if var.const_value is not None and var.type.is_aggregate:
             self.locals[var] = self.constant_variable(var.type, var.const_value)
             return
-        if var.type.is_unsized_array and var.type.element is not None:
-            var.type = t.array(var.type.element, max(1, var.max_index + 1))
-        local = self.b.impl.add_local(var.name, var.type)
+        type_ = var.type
+        if type_.is_unsized_array and type_.element is not None:
+            type_ = t.array(type_.element, max(1, var.max_index + 1))
+        local = self.b.impl.add_local(var.name, type_)
         local.precise = var.quals.precise
         self.locals[var] = local
         if self.loops:
