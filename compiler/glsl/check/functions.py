@@ -195,6 +195,7 @@ class FunctionChecker(BlockChecker):
             if old.body is not None:
                 raise self.abort(f"'{new}' is already defined", name_node)
             old.params, old.loc, old.end = new.params, new.loc, new.end
+            old.precise_result = old.precise_result or new.precise_result
             old.subroutine_types = old.subroutine_types or new.subroutine_types
             return old
         symbol.add(new)

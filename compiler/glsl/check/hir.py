@@ -9,6 +9,7 @@ column), one value per element or member for arrays and structs.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -252,6 +253,41 @@ class Length(Expr):
     """`.length()` of an array whose size is known at run time or at link time only."""
 
     base: Expr
+
+
+def children(e: Expr) -> list[Expr]:
+    """The expressions directly inside one, in source order."""
+    match e:
+        case FieldRef() | Swizzle() | Length():
+            return [e.base]
+        case IndexRef():
+            return [e.base, e.index]
+        case Unary() | Convert():
+            return [e.operand]
+        case Step():
+            return [e.target]
+        case Binary() | Logical():
+            return [e.left, e.right]
+        case Select():
+            return [e.condition, e.then, e.otherwise]
+        case Assign():
+            return [e.target, e.value]
+        case Comma():
+            return e.items
+        case Construct() | Call() | BuiltinCall():
+            return e.args
+        case SubroutineCall():
+            return [e.target, *e.args]
+    return []
+
+
+def walk(e: Expr) -> Iterator[Expr]:
+    """An expression and everything inside it, without recursion."""
+    stack = [e]
+    while stack:
+        x = stack.pop()
+        yield x
+        stack += children(x)
 
 
 # -- statements -------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from gallette.compiler.glsl.link.program import (
     SubroutineUniform,
     Uniform,
 )
-from gallette.compiler.glsl.link.stage import StageUnit, merge_types
+from gallette.compiler.glsl.link.stage import StageUnit, merge_types, same_constant
 from gallette.compiler.glsl.lower.context import StageVariables, access_flags
 from gallette.compiler.glsl.lower.values import constant_bits
 from gallette.compiler.nir.ir import Mode, Stage, Variable
@@ -141,7 +141,8 @@ class ResourceLinker(BlockLinker):
             if p and q and p != q and (used or unit.language.version >= 300):
                 log.error(f"uniform '{name}' has precision '{p}' in one stage and '{q}' in another")
         if item.init is not None and var.init is not None:
-            if constant_value(var.init) != item.init:
+            init = constant_value(var.init)
+            if init is None or not same_constant(item.type, init, item.init):
                 log.error(f"uniform '{name}' has two different initializers")
         for block_unit in self.units:
             for block in block_unit.blocks.values():

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from gallette.compiler.glsl.check import fold, hir
+from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.base import constant_value
 from gallette.compiler.glsl.check.functions import find_recursion
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.link.errors import LinkLog
 from gallette.compiler.glsl.link.own import Declarations
+from gallette.compiler.glsl.lower.values import constant_bits
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Type
@@ -113,7 +114,7 @@ class _Joiner:
         a, b = old.const_value, var.const_value
         if a is None or b is None:
             return
-        if old.type is not var.type or not fold.equal(a, b):
+        if old.type is not var.type or not same_constant(var.type, a, b):
             self.log.error(f"constant '{var.name}' has two different values")
 
     def merge(self, old: hir.Variable, new: hir.Variable) -> None:
@@ -149,7 +150,7 @@ class _Joiner:
             old.init = new.init
         elif new.init is not None:
             p, q = constant_value(old.init), constant_value(new.init)
-            if p is None or q is None or not fold.equal(p, q):
+            if p is None or q is None or not same_constant(old.type, p, q):
                 log.error(f"'{name}' has two different initializers")
 
     def merge_builtin(self, old: hir.Variable, new: hir.Variable) -> None:
@@ -244,6 +245,12 @@ class _Joiner:
             elif mine.setdefault(key, value) != value:
                 what = key.replace("_", " ")
                 self.log.error(f"{self.unit.name} shaders declare different values of {what}")
+
+
+def same_constant(type_: Type, a: hir.Value, b: hir.Value) -> bool:
+    """Do two constants have the same bits? (A NaN would differ from itself, -0 equal 0.)"""
+    bits: bool = constant_bits(type_, a) == constant_bits(type_, b)
+    return bits
 
 
 def same_block(a: hir.Block, b: hir.Block) -> bool:

@@ -12,15 +12,7 @@ from gallette.compiler.nir.ir import Access, Def, Deref, Mode, Shader, Stage, Va
 from gallette.compiler.nir.ir import Function as NirFunction
 from gallette.compiler.nir.ir.types import Type
 
-__all__ = ["Lowering", "Place", "StageVariables"]
-
-
-@dataclass(slots=True)
-class Place:
-    """Memory: a deref, and for a swizzled vector which components in which order."""
-
-    deref: Deref
-    components: tuple[int, ...] | None = None
+__all__ = ["Lowering", "StageVariables"]
 
 
 @dataclass(slots=True)

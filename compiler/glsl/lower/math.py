@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from gallette.compiler.glsl.check import hir
-from gallette.compiler.glsl.lower import matrices, trigonometry
+from gallette.compiler.glsl.lower import matrices, operators, trigonometry
 from gallette.compiler.glsl.lower.math_table import MATH, Lower, imm, row
 from gallette.compiler.glsl.lower.values import Value
 from gallette.compiler.nir.builder import Builder
@@ -124,7 +124,8 @@ def _isnan(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
 
 @row("isinf")
 def _isinf(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
-    return b.feq(b.fabs(args[0]), imm(b, math.inf, args[0]))
+    with b.exactly():
+        return b.feq(b.fabs(args[0]), imm(b, math.inf, args[0]))
 
 
 @row("fwidth", "fwidthFine", "fwidthCoarse")
@@ -206,26 +207,26 @@ def _refract(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
     return b.bcsel(b.flt(k, zero), b.imm_zero(n.num_components, n.bit_size), bent)
 
 
-@row("lessThan", "lessThanEqual", "greaterThan", "greaterThanEqual")
+_COMPARISONS = {
+    "lessThan": "<",
+    "lessThanEqual": "<=",
+    "greaterThan": ">",
+    "greaterThanEqual": ">=",
+}
+
+
+@row(*_COMPARISONS)
 def _relational(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
     type_ = e.params[0][1]
-    prefix = "f" if type_.is_float else "i" if type_.is_signed else "u"
-    x, y = args
-    if e.name == "lessThan":
-        return b.alu(f"{prefix}lt", x, y)
-    if e.name == "greaterThan":
-        return b.alu(f"{prefix}lt", y, x)
-    if e.name == "lessThanEqual":
-        return b.alu(f"{prefix}ge", y, x)
-    return b.alu(f"{prefix}ge", x, y)
+    return operators.binary(b, _COMPARISONS[e.name], type_, args[0], type_, args[1])
 
 
 @row("equal", "notEqual")
 def _equal(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
     is_float = e.params[0][1].is_float
-    if e.name == "equal":
-        return b.alu("feq" if is_float else "ieq", *args)
-    return b.alu("fneu" if is_float else "ine", *args)
+    name = ("feq" if is_float else "ieq") if e.name == "equal" else "fneu" if is_float else "ine"
+    with b.exactly():
+        return b.alu(name, *args)
 
 
 @row("any", "all")

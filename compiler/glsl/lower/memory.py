@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.lower import operators
 from gallette.compiler.glsl.lower.textures import TextureLowering
 from gallette.compiler.glsl.lower.values import Value
 from gallette.compiler.nir.ir import Def, Deref
@@ -219,7 +220,7 @@ class MemoryLowering(TextureLowering):
         assert vertex is not None
         b = self.b
         columns = [b.load_deref(b.deref_array_imm(b.deref_var(matrix), i)) for i in range(4)]
-        return self.transform(columns, b.load_var(vertex))
+        return operators.transform(b, columns, b.load_var(vertex))
 
 
 _SIGNED = (Base.INT, Base.INT64)

@@ -8,11 +8,11 @@ inlining the copies dissolve.
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
-from gallette.compiler.glsl.lower.context import Place
 from gallette.compiler.glsl.lower.expressions import ExpressionLowering
 from gallette.compiler.glsl.lower.math import lower_math
 from gallette.compiler.glsl.lower.memory import MemoryLowering
-from gallette.compiler.glsl.lower.values import Value, store
+from gallette.compiler.glsl.lower.places import Place
+from gallette.compiler.glsl.lower.values import Value, convert, store
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Def, Deref, FunctionImpl, Mode, Parameter, Variable
 from gallette.compiler.nir.ir import Function as NirFunction
@@ -28,6 +28,7 @@ class StatementLowering(MemoryLowering):
     continue_flags: list[Variable | None]
     subroutine_choices: dict[hir.Variable, list[tuple[int, hir.Function]]]
     result: Deref | None = None
+    precise_result = False
     needs_helpers = True
 
     # -- calls -------------------------------------------------------------------------------
@@ -51,15 +52,13 @@ class StatementLowering(MemoryLowering):
         results = lower_math(self.b, e, values)
         assert results is not None, f"no lowering for built-in '{e.name}'"
         for place, type_, value in zip(places, types, results[1:], strict=True):
-            wanted = place.deref.type
+            wanted = place.type
             if place.components is None and wanted.base is not type_.base:
                 value = self.convert_value(value, type_, wanted)
             self.write_place(place, value)
         return results[0]
 
     def convert_value(self, value: Value, source: t.Type, target: t.Type) -> Value:
-        from gallette.compiler.glsl.lower.values import convert
-
         if isinstance(value, list):
             return [convert(self.b, column, source, target) for column in value]
         return convert(self.b, value, source, target)
@@ -75,6 +74,7 @@ class StatementLowering(MemoryLowering):
         result: Variable | None = None
         if type_ is not t.VOID:
             result = b.impl.add_local("result", function.result)
+            result.precise = function.precise_result
             params.append(b.deref_var(result).result)
         written: list[tuple[Place, Variable, t.Type, t.Type]] = []
         for param, arg in zip(function.params, args, strict=True):
@@ -83,6 +83,7 @@ class StatementLowering(MemoryLowering):
                 continue
             storage = param.quals.storage
             temp = b.impl.add_local(param.name or "parameter", param.type)
+            temp.precise = param.quals.precise or (storage != "in" and self.is_precise(arg))
             if storage == "in":
                 store(b, b.deref_var(temp), self.value(arg))
             else:
@@ -151,6 +152,7 @@ class StatementLowering(MemoryLowering):
     def lower_body(self, function: hir.Function, impl: FunctionImpl) -> None:
         """Lower one function, with the state of the caller put aside meanwhile."""
         saved = getattr(self, "b", None), self.result, self.loops, self.continue_flags
+        precise, self.precise_result = self.precise_result, function.precise_result
         self.b = Builder(impl)
         self.loops, self.continue_flags = [], []
         first = 0
@@ -168,6 +170,7 @@ class StatementLowering(MemoryLowering):
         if saved[0] is not None:
             self.b = saved[0]
         self.result, self.loops, self.continue_flags = saved[1], saved[2], saved[3]
+        self.precise_result = precise
 
     # -- statements --------------------------------------------------------------------------
 
@@ -304,7 +307,8 @@ class StatementLowering(MemoryLowering):
 
     def return_statement(self, s: hir.Return) -> bool:
         if s.value is not None:
-            value = self.value(s.value)
+            with self.b.exactly(self.precise_result):
+                value = self.value(s.value)
             if self.result is not None:
                 store(self.b, self.result, value)
         self.b.jump("return")

@@ -1,0 +1,168 @@
+"""Operators as NIR: what `+`, `==`, `*` on matrices and conversions are, in one place.
+
+The expression lowering calls these with values known at run time, constant folding (`check.fold`)
+with constants: a constant expression is what the machine would have computed.
+
+Matrix products are sums of columns taken from the left (`c0*x + c1*y + c2*z + c3*w`), row-vector
+products are dots: the order other implementations use, so that pixels agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gallette.compiler.glsl.lower.values import Value, convert, load
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir import Def, Deref
+from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.types import Base, Type
+
+__all__ = ["binary", "construct", "equal", "loaded", "map2", "negate", "step", "transform"]
+
+_FLOAT = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
+_INT = {
+    "+": "iadd",
+    "-": "isub",
+    "*": "imul",
+    "/": "idiv",
+    "%": "irem",
+    "&": "iand",
+    "|": "ior",
+    "^": "ixor",
+    "<<": "ishl",
+    ">>": "ishr",
+}
+_UINT = {**_INT, "/": "udiv", "%": "umod", ">>": "ushr"}
+_COMPARE = {"<": ("lt", False), ">": ("lt", True), "<=": ("ge", True), ">=": ("ge", False)}
+_SHIFT_COUNT = {Base.INT64: t.INT, Base.UINT64: t.UINT}
+
+
+def loaded(b: Builder, value: Value) -> Value:
+    """Spelt out: no deref left at the top."""
+    return load(b, value) if isinstance(value, Deref) else value
+
+
+def map2(f: Callable[[Def, Def], Def], x: Value, y: Value) -> Value:
+    """Component-wise over columns; a scalar or single Def is repeated."""
+    if isinstance(x, list) and isinstance(y, list):
+        return [f(p, q) for p, q in zip(x, y, strict=True)]
+    if isinstance(x, list):
+        return [f(p, y) for p in x]
+    if isinstance(y, list):
+        return [f(x, q) for q in y]
+    return f(x, y)
+
+
+def negate(b: Builder, op: str, type_: Type, value: Value) -> Value:
+    """-x, !x, ~x."""
+    name = "inot" if op != "-" else "fneg" if type_.is_float else "ineg"
+    if isinstance(value, list):
+        return [b.alu(name, column) for column in value]
+    return b.alu(name, value)
+
+
+def step(b: Builder, op: str, type_: Type, value: Value) -> Value:
+    """What ++ and -- leave behind; `op` is + or -."""
+    name = (_FLOAT if type_.is_float else _INT)[op]
+    bits = type_.bit_size
+    one = b.imm_float(1.0, bits) if type_.is_float else b.imm_int(1, bits)
+    return map2(lambda x, y: b.alu(name, x, y), value, one)
+
+
+def binary(b: Builder, op: str, ta: Type, x: Value, tb: Type, y: Value) -> Value:
+    """`x op y`; the operands have one base type unless shifting."""
+    if op in ("==", "!="):
+        same = equal(b, ta, x, y)
+        return same if op == "==" else b.inot(same)
+    x, y = loaded(b, x), loaded(b, y)
+    if op in _COMPARE:
+        name, swap = _COMPARE[op]
+        prefix = "f" if ta.is_float else "i" if ta.is_signed else "u"
+        # Exact, so that `!(nan < x)` is not turned into `nan >= x`.
+        with b.exactly():
+            return b.alu(f"{prefix}{name}", *((y, x) if swap else (x, y)))
+    if op == "*" and (ta.is_matrix or tb.is_matrix) and ta.components > 1 and tb.components > 1:
+        return multiply(b, ta, x, tb, y)
+    if op in ("<<", ">>") and tb.bit_size != 32:
+        y = convert(b, y, tb, _SHIFT_COUNT[tb.base])
+    table = _FLOAT if ta.is_float else _INT if ta.is_signed else _UINT
+    name = table[op]
+    return map2(lambda p, q: b.alu(name, p, q), x, y)
+
+
+def multiply(b: Builder, ta: Type, x: Value, tb: Type, y: Value) -> Value:
+    """Linear-algebra products."""
+    if ta.is_vector:
+        return b.vec([b.dot(x, column) for column in y])
+    if tb.is_vector:
+        return transform(b, x, y)
+    return [transform(b, x, column) for column in y]
+
+
+def transform(b: Builder, columns: list[Def], vector: Def) -> Def:
+    """Matrix times column vector."""
+    total = b.fmul(columns[0], b.channel(vector, 0))
+    for i, column in enumerate(columns[1:], 1):
+        total = b.fadd(total, b.fmul(column, b.channel(vector, i)))
+    return total
+
+
+def equal(b: Builder, type_: Type, x: Value, y: Value) -> Def:
+    """One boolean: are two values of any type equal?"""
+    if type_.is_vector_or_scalar:
+        with b.exactly():
+            return b.all_equal(x, y, type_.is_float)
+    x, y = loaded(b, x), loaded(b, y)
+    if type_.is_matrix:
+        kinds = [type_.column_type] * type_.columns
+    elif type_.element is not None:
+        kinds = [type_.element] * len(x)
+    else:
+        kinds = [f.type for f in type_.fields]
+    total: Def | None = None
+    for kind, p, q in zip(kinds, x, y, strict=True):
+        part = equal(b, kind, p, q)
+        total = part if total is None else b.iand(total, part)
+    assert total is not None
+    return total
+
+
+def construct(b: Builder, type_: Type, first: Type, values: list[Value]) -> Value:
+    """A vector or matrix from values of its base type; `first` is the type of the first one."""
+    if len(values) == 1 and first.is_scalar:
+        return _spread(b, type_, values[0])
+    if type_.is_matrix and first.is_matrix:
+        return _resize(b, type_, first, values[0])
+    parts: list[tuple[Def, int]] = []
+    for value in values:
+        for column in value if isinstance(value, list) else [value]:
+            parts += [(column, i) for i in range(column.num_components)]
+    scalars = [b.channel(v, i) for v, i in parts[: type_.components]]
+    if type_.is_vector:
+        return b.vec(scalars)
+    rows = type_.rows
+    return [b.vec(scalars[i * rows : (i + 1) * rows]) for i in range(type_.columns)]
+
+
+def _spread(b: Builder, type_: Type, value: Def) -> Value:
+    """One scalar: all components of a vector, the diagonal of a matrix."""
+    if type_.is_vector:
+        return b.swizzle(value, (0,) * type_.rows)
+    zero = b.imm_zero(1, type_.bit_size)
+    return [
+        b.vec([value if r == c else zero for r in range(type_.rows)]) for c in range(type_.columns)
+    ]
+
+
+def _resize(b: Builder, type_: Type, source: Type, value: list[Def]) -> Value:
+    """A matrix from a matrix: what is missing comes from the identity."""
+    out = []
+    for c in range(type_.columns):
+        parts = []
+        for r in range(type_.rows):
+            if c < source.columns and r < source.rows:
+                parts.append(b.channel(value[c], r))
+            else:
+                parts.append(b.imm_float(float(c == r), type_.bit_size))
+        out.append(b.vec(parts))
+    return out

@@ -1,0 +1,196 @@
+"""Places: the memory an l-value names, read and written through swizzles and subscripts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.lower import operators
+from gallette.compiler.glsl.lower.context import Lowering
+from gallette.compiler.glsl.lower.values import Value, load, store
+from gallette.compiler.nir.ir import Def, Deref, Stage
+from gallette.compiler.nir.ir.types import Type
+
+__all__ = ["Place", "PlaceLowering"]
+
+_COMPACT = frozenset(
+    ("gl_ClipDistance", "gl_CullDistance", "gl_TessLevelOuter", "gl_TessLevelInner")
+)
+"""arrays of floats of which four share a slot: slots cannot be addressed by a dynamic index"""
+
+
+@dataclass(slots=True)
+class Place:
+    """Memory, and which part of it."""
+
+    deref: Deref
+    components: tuple[int, ...] | None = None
+    """of a swizzled vector: which components in which order"""
+    element: Def | None = None
+    """a dynamic index into a compact array, which `deref` names as a whole"""
+
+    @property
+    def type(self) -> Type:
+        """The type of what is read or written (of the vector, if swizzled)."""
+        kind = self.deref.type
+        if self.element is not None:
+            assert kind.element is not None
+            return kind.element
+        return kind
+
+
+class PlaceLowering(Lowering):
+    """From expressions to places, and between places and values."""
+
+    def scalar(self, e: hir.Expr) -> Def:
+        """An expression that is a scalar or vector."""
+        value = self.value(e)
+        assert isinstance(value, Def)
+        return value
+
+    def loaded(self, value: Value) -> Value:
+        """Spelt out: no deref left at the top."""
+        return operators.loaded(self.b, value)
+
+    def read(self, deref: Deref) -> Value:
+        """A vector is loaded at once; what is larger stays where it is until needed."""
+        if deref.type.is_vector_or_scalar:
+            return self.load_vector(deref)
+        if deref.type.is_matrix:
+            return load(self.b, deref)
+        return deref
+
+    def load_vector(self, deref: Deref) -> Def:
+        return self.b.load_deref(deref, self.access_of(deref))
+
+    # -- finding -----------------------------------------------------------------------------
+
+    def place(self, e: hir.Expr) -> Place:
+        """The memory of an l-value."""
+        place = self.try_place(e)
+        assert place is not None, "the checker admits only l-values here"
+        return place
+
+    def try_place(self, e: hir.Expr) -> Place | None:
+        """The memory an expression names, or None for a temporary value."""
+        match e:
+            case hir.VarRef():
+                return None if self.is_special(e.var) else Place(self.deref_of(e.var))
+            case hir.FieldRef():
+                return self.member_place(e)
+            case hir.IndexRef():
+                base = self.try_place(e.base)
+                return None if base is None else self.element_place(base, e)
+            case hir.Swizzle():
+                base = self.try_place(e.base)
+                return None if base is None else self.swizzled_place(base, e.components)
+        return None
+
+    def member_place(self, e: hir.FieldRef) -> Place | None:
+        member = self.interface_member(e)
+        if member is not None:
+            return Place(member)
+        base = self.try_place(e.base)
+        if base is None:
+            return None
+        return Place(self.b.deref_struct(base.deref, e.index))
+
+    def element_place(self, base: Place, e: hir.IndexRef) -> Place:
+        index = self.scalar(e.index)
+        if self.is_compact(e):
+            return Place(base.deref, element=index)
+        known = e.index.value[0] if isinstance(e.index, hir.Const) else None
+        if base.components is None:
+            return Place(self.b.deref_array(base.deref, index))
+        if known is not None:
+            return Place(base.deref, (base.components[known],))
+        # `v.zyx[i]`: which component of v that is depends on i.
+        b = self.b
+        component = b.imm_int(base.components[0])
+        for i, c in enumerate(base.components[1:], 1):
+            component = b.bcsel(b.ieq(index, b.imm_int(i)), b.imm_int(c), component)
+        return Place(b.deref_array(base.deref, component))
+
+    def swizzled_place(self, base: Place, components: tuple[int, ...]) -> Place | None:
+        if base.components is not None:
+            return Place(base.deref, tuple(base.components[c] for c in components))
+        if base.type.is_scalar:
+            return base if len(components) == 1 else None
+        return Place(base.deref, components)
+
+    def is_compact(self, e: hir.IndexRef) -> bool:
+        """A dynamic index into clip distances or tessellation levels that are not local copies?"""
+        if isinstance(e.index, hir.Const) or not e.base.type.is_array:
+            return False
+        root: hir.Expr = e.base
+        name = ""
+        if isinstance(root, hir.FieldRef) and root.base.type.is_interface:
+            name = root.base.type.fields[root.index].name
+        while isinstance(root, (hir.FieldRef, hir.IndexRef)):
+            root = root.base
+        if not isinstance(root, hir.VarRef):
+            return False
+        name = name or root.var.name
+        shared = root.var.quals.storage == "in" or self.stage is Stage.TESS_CTRL
+        return shared and name in _COMPACT
+
+    # -- reading and writing -----------------------------------------------------------------
+
+    def read_place(self, place: Place) -> Value:
+        b = self.b
+        if place.element is not None:
+            copy = self.spill(place.deref.type, load(b, place.deref))
+            return self.read(b.deref_array(copy, place.element))
+        value = self.read(place.deref)
+        if place.components is not None:
+            return b.swizzle(value, place.components)
+        return value
+
+    def write_place(self, place: Place, value: Value) -> None:
+        b = self.b
+        if place.element is not None:
+            self.write_compact(place.deref, place.element, value)
+            return
+        if place.components is None:
+            if isinstance(value, Def):
+                b.store_deref(place.deref, value, access=self.access_of(place.deref))
+            else:
+                store(b, place.deref, value)
+            return
+        width = place.deref.type.components
+        parts: list[int] = [0] * width
+        mask = 0
+        for source, target in enumerate(place.components):
+            parts[target] = source
+            mask |= 1 << target
+        spread = b.swizzle(value, parts) if width > 1 else value
+        b.store_deref(place.deref, spread, mask, self.access_of(place.deref))
+
+    def write_compact(self, array: Deref, index: Def, value: Def) -> None:
+        """A dynamic index into a compact output: one conditional store per element."""
+        b = self.b
+        for i in range(array.type.length):
+            b.push_if(b.ieq(index, b.imm_int(i)))
+            b.store_deref(b.deref_array_imm(array, i), value)
+            b.pop_if()
+
+    # -- assignment --------------------------------------------------------------------------
+
+    def assign(self, e: hir.Assign) -> Value:
+        """The left side is evaluated first, as the specification wants it."""
+        with self.b.exactly(self.is_precise(e.target)):
+            place = self.place(e.target)
+            value = self.value(e.value)
+            if e.op:
+                left = self.read_place(place)
+                value = operators.binary(self.b, e.op, e.target.type, left, e.value.type, value)
+            self.write_place(place, value)
+        return value
+
+    def step(self, e: hir.Step) -> Value:
+        with self.b.exactly(self.is_precise(e.target)):
+            place = self.place(e.target)
+            old = self.loaded(self.read_place(place))
+            new = operators.step(self.b, e.op, e.type, old)
+            self.write_place(place, new)
+        return old if e.post else new
