@@ -244,7 +244,7 @@ class CheckerBase:
         if expr.type is type_:
             return expr
         if isinstance(expr, hir.Const):
-            value = fold.convert(expr.type.base, type_.base, expr.value)
+            value = fold.convert(expr.type, type_, expr.value)
             return hir.Const(type_, expr.loc, expr.end, value)
         return hir.Convert(type_, expr.loc, expr.end, expr)
 

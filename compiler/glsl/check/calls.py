@@ -6,11 +6,10 @@ from abc import abstractmethod
 from collections.abc import Sequence
 
 from gallette.compiler.glsl.builtins.functions import Overload, overloads
-from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check import fold, hir
 from gallette.compiler.glsl.check.base import FunctionSet, constant_value
 from gallette.compiler.glsl.check.constructors import ConstructorChecker
 from gallette.compiler.glsl.check.conversions import can_convert, conversion_rank
-from gallette.compiler.glsl.check.fold_builtins import fold_builtin
 from gallette.compiler.glsl.diagnostics import Abort
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t
@@ -19,10 +18,6 @@ from gallette.compiler.nir.ir.types import Base, Type
 __all__ = ["CallChecker"]
 
 _Params = Sequence[tuple[str, Type]]
-
-_NO_FOLD = frozenset(
-    ("noise1", "noise2", "noise3", "noise4", "ftransform", "dFdx", "dFdy", "fwidth")
-)
 
 
 class CallChecker(ConstructorChecker):
@@ -263,16 +258,16 @@ class CallChecker(ConstructorChecker):
                 var = self.find(needed)
                 assert isinstance(var, hir.Variable)
                 self.use(var)
-        if name not in _NO_FOLD and values:
-            constants = [constant_value(v) for v in values]
-            known = [c for c in constants if c is not None]
-            if len(known) == len(values):
-                folded = fold_builtin(name, o.result, [v.type for v in values], known)
-                if folded is not None:
-                    return hir.Const(o.result, node.loc, node.end, folded)
+        call = hir.BuiltinCall(o.result, node.loc, node.end, name, o.params, values)
+        constants = [constant_value(v) for v in values]
+        known = [c for c in constants if c is not None]
+        if known and len(known) == len(values):
+            folded = fold.builtin(call, known)
+            if folded is not None:
+                return hir.Const(o.result, node.loc, node.end, folded)
         if "Offset" in name or name.startswith("textureGather"):
             self.check_texture_offset(o, values, node)
-        return hir.BuiltinCall(o.result, node.loc, node.end, name, o.params, values)
+        return call
 
     def check_texture_offset(self, o: Overload, args: list[hir.Expr], node: s.Call) -> None:
         """Texel offsets are constant and within limits (gathers may compute theirs)."""

@@ -6,7 +6,7 @@ from abc import abstractmethod
 
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.base import CheckerBase, constant_value
-from gallette.compiler.glsl.check.conversions import shape_with
+from gallette.compiler.glsl.check.conversions import construction, shape_with
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Type
@@ -99,25 +99,8 @@ class ConstructorChecker(CheckerBase):
     def made(self, type_: Type, args: list[hir.Expr], values: list[hir.Value]) -> hir.Value:
         if type_.is_aggregate:
             return tuple(values)
-        first = args[0].type
-        if len(args) == 1 and first.is_scalar:
-            x = values[0][0]
-            if type_.is_vector:
-                return (x,) * type_.rows
-            zero = 0.0
-            return tuple(
-                x if c == r else zero for c in range(type_.columns) for r in range(type_.rows)
-            )
-        if len(args) == 1 and first.is_matrix and type_.is_matrix:
-            return tuple(
-                values[0][c * first.rows + r]
-                if c < first.columns and r < first.rows
-                else float(c == r)
-                for c in range(type_.columns)
-                for r in range(type_.rows)
-            )
-        flat = tuple(x for v in values for x in v)
-        return flat[: type_.components]
+        sources = construction(type_, [a.type for a in args])
+        return tuple(values[x[0]][x[1]] if isinstance(x, tuple) else x for x in sources)
 
     def construct_array(self, type_: Type, args: list[hir.Expr], node: s.Call) -> hir.Expr:
         self.need("120 es300", "an array constructor", node)

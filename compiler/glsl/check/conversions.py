@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
 
-__all__ = ["can_convert", "conversion_rank", "operator_type", "shape_with"]
+__all__ = ["can_convert", "construction", "conversion_rank", "operator_type", "shape_with"]
 
 _TO_FLOAT = "120 EXT_shader_implicit_conversions"
 _TO_UINT = (
@@ -137,3 +139,24 @@ def operator_type(op: str, a: Type, b: Type, lang: Language) -> tuple[Type, Base
         return t.BOOL, base, base
     result = _shape(op, a, b, base)
     return (result, base, base) if result is not None else "the operands have different sizes"
+
+
+def construction(type_: Type, given: Sequence[Type]) -> list[tuple[int, int] | float]:
+    """Where the components of a constructed vector or matrix come from, column by column.
+
+    (argument, component of it), or a number for what a matrix takes from the identity.
+    """
+    first = given[0]
+    rows = type_.rows
+    if len(given) == 1 and first.is_scalar:
+        if not type_.is_matrix:
+            return [(0, 0)] * rows
+        return [(0, 0) if c == r else 0.0 for c in range(type_.columns) for r in range(rows)]
+    if len(given) == 1 and first.is_matrix and type_.is_matrix:
+        return [
+            (0, c * first.rows + r) if c < first.columns and r < first.rows else float(c == r)
+            for c in range(type_.columns)
+            for r in range(rows)
+        ]
+    flat = [(i, k) for i, kind in enumerate(given) for k in range(kind.components)]
+    return list(flat[: type_.components])

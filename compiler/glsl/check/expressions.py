@@ -144,7 +144,7 @@ class ExpressionChecker(CallChecker):
         if isinstance(left, hir.Const) and isinstance(right, hir.Const):
             if op in ("/", "%") and result.is_integer and 0 in right.value:
                 self.warn("integer division by zero", node)
-            value = fold.binary(op, left.type, left.value, right.type, right.value)
+            value = fold.binary(op, result, left.type, left.value, right.type, right.value)
             return hir.Const(result, node.loc, node.end, value)
         return hir.Binary(result, node.loc, node.end, op, left, right)
 
@@ -176,7 +176,7 @@ class ExpressionChecker(CallChecker):
                 raise self.abort("arrays without a size cannot be compared", node)
         va, vb = constant_value(left), constant_value(right)
         if va is not None and vb is not None:
-            same = fold.equal(va, vb)
+            same = fold.equal(left.type, va, vb)
             return hir.Const(t.BOOL, node.loc, node.end, (same == (node.op == "=="),))
         return hir.Binary(t.BOOL, node.loc, node.end, node.op, left, right)
 

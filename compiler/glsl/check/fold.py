@@ -1,28 +1,43 @@
-"""Compile-time arithmetic on constant values, as 32- and 64-bit machines do it.
+"""Constant expressions: what the machine would compute, computed at compile time.
 
-Only what a constant expression may contain: operators, constructors and conversions here, built-in
-functions in `fold_builtins`.
+Nothing here knows what an operator or a built-in function means. A constant expression is lowered
+with the functions that lower any other (`lower.operators`, `lower.math`), into a few instructions
+on constants, and these are evaluated by the opcode table. So a folded expression has the bits that
+the same expression would have had at run time.
 """
 
 from __future__ import annotations
 
 import math
-import operator
 import struct
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
-from gallette.compiler.glsl.check.hir import Value
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.lower import operators
+from gallette.compiler.glsl.lower import values as lowered
+from gallette.compiler.glsl.lower.math import lower_math
+from gallette.compiler.nir.builder import Builder, bits_to_float
+from gallette.compiler.nir.ir import Alu, Def, LoadConst, Shader, Stage
+from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.fold import evaluate
 from gallette.compiler.nir.ir.types import Base, Type
 
-__all__ = ["binary", "convert", "equal", "round_to", "unary"]
+__all__ = ["binary", "builtin", "convert", "equal", "round_to", "unary"]
 
 _F32 = struct.Struct("<f")
+_SIGNED = (Base.INT, Base.INT64)
 _BITS = {Base.INT: 32, Base.UINT: 32, Base.INT64: 64, Base.UINT64: 64}
+_UNFOLDABLE = ("noise", "dFd", "fwidth")
+"""prefixes of functions that are no constant expressions, whatever their arguments"""
+
+Bits = tuple[int, ...]
+Build = Callable[[Builder, list[lowered.Value]], lowered.Value]
 
 
 def round_to(base: Base, x: Any) -> Any:
-    """The nearest (float) or wrapped (integer) value of a base type."""
+    """A literal as its type can hold it: the nearest float, a wrapped integer."""
     if base is Base.FLOAT:
         try:
             return _F32.unpack(_F32.pack(x))[0]
@@ -32,122 +47,111 @@ def round_to(base: Base, x: Any) -> Any:
         return float(x)
     if base is Base.BOOL:
         return bool(x)
-    bits = _BITS.get(base, 32)
+    bits = _BITS[base]
     x = int(x) & ((1 << bits) - 1)
-    if base in (Base.INT, Base.INT64) and x >> (bits - 1):
-        x -= 1 << bits
-    return x
+    return x - (1 << bits) if base in _SIGNED and x >> (bits - 1) else x
 
 
-def _convert_one(source: Base, target: Base, x: Any) -> Any:
-    if target is Base.BOOL:
-        return x != 0
-    if source in (Base.FLOAT, Base.DOUBLE) and target in _BITS:
-        if math.isnan(x):
-            return 0
-        bits = _BITS[target]
-        signed = target in (Base.INT, Base.INT64)
-        low = -(1 << (bits - 1)) if signed else 0
-        high = (1 << (bits - signed)) - 1
-        if math.isinf(x):
-            return high if x > 0 else low
-        return round_to(target, max(low, min(high, int(x))) if signed or x > 0 else int(x))
-    return round_to(target, x)
+def _value(type_: Type, bits: Bits) -> hir.Value:
+    """Components from their raw bits."""
+    if type_.is_float:
+        return tuple([bits_to_float(x, type_.bit_size) for x in bits])
+    return tuple([round_to(type_.base, x) for x in bits])
 
 
-def convert(source: Base, target: Base, value: Value) -> Value:
-    """Component-wise conversion."""
-    if source is target:
-        return value
-    return tuple(_convert_one(source, target, x) for x in value)
+def _defs(value: lowered.Value) -> list[Def]:
+    """The vectors a value consists of."""
+    if isinstance(value, list):
+        return [d for part in value for d in _defs(part)]
+    assert isinstance(value, Def)
+    return [value]
 
 
-def _divide_float(a: float, b: float) -> float:
-    try:
-        return a / b
-    except ZeroDivisionError:
-        if a == 0 or math.isnan(a):
-            return math.nan
-        return math.copysign(math.inf, a) * math.copysign(1.0, b)
+def _run(build: Build, types: list[Type], values: list[hir.Value]) -> Bits:
+    """The raw bits of what `build` makes of some constants, in a function of its own."""
+    shader = Shader(Stage.COMPUTE, "constant")
+    b = Builder(shader.add_entry())
+    args = [lowered.constant(b, kind, v) for kind, v in zip(types, values, strict=True)]
+    result = build(b, args)
+    known: dict[Def, Bits] = {}
+    for instr in b.impl.first.instrs():
+        if isinstance(instr, LoadConst):
+            known[instr.result] = instr.values
+        else:
+            assert isinstance(instr, Alu), "a constant expression is arithmetic"
+            known[instr.result] = _computed(instr, known)
+    shader.unref()
+    return tuple([x for d in _defs(result) for x in known[d]])
 
 
-def _divide_int(a: int, b: int) -> int:
-    if b == 0:
-        return 0
-    quotient = abs(a) // abs(b)
-    return quotient if (a < 0) == (b < 0) else -quotient
+def _computed(instr: Alu, known: dict[Def, Bits]) -> Bits:
+    srcs = [tuple([known[s.value][c] for c in s.swizzle]) for s in instr.srcs]
+    sizes = [s.value.bit_size for s in instr.srcs]
+    return evaluate(instr.op, srcs, sizes, instr.result.bit_size)
 
 
-_OPS: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "&": operator.and_,
-    "|": operator.or_,
-    "^": operator.xor,
-    "<": operator.lt,
-    ">": operator.gt,
-    "<=": operator.le,
-    ">=": operator.ge,
-}
+# -- the foldable expressions ----------------------------------------------------------------------
+#
+# Operators are remembered by the bits of their operands (-0.0 is not 0.0): `-1.0` and `float(2)`
+# are written again and again.
 
 
-def unary(op: str, type: Type, value: Value) -> Value:
+def unary(op: str, type_: Type, value: hir.Value) -> hir.Value:
     """-x, !x, ~x."""
-    if op == "!":
-        return tuple(not x for x in value)
-    if op == "~":
-        return tuple(round_to(type.base, ~x) for x in value)
-    return tuple(round_to(type.base, -x) for x in value)
+    return _value(type_, _unary(op, type_, _bits(type_, value)))
 
 
-def equal(a: Value, b: Value) -> bool:
-    """The == operator on whole values (NaN differs from itself)."""
-    return all(equal(x, y) if isinstance(x, tuple) else x == y for x, y in zip(a, b, strict=True))
+def convert(source: Type, target: Type, value: hir.Value) -> hir.Value:
+    """Component-wise conversion between types of one shape."""
+    if source.base is target.base:
+        return value
+    return _value(target, _convert(source, target, _bits(source, value)))
 
 
-def _component(op: str, base: Base, a: Any, b: Any) -> Any:
-    if op == "/":
-        if base in (Base.FLOAT, Base.DOUBLE):
-            return round_to(base, _divide_float(a, b))
-        return round_to(base, _divide_int(a, b))
-    if op == "%":
-        return round_to(base, a - b * _divide_int(a, b)) if b else 0
-    if op == "<<" or op == ">>":
-        bits = _BITS[base]
-        shift = b & (bits - 1)
-        return round_to(base, a << shift if op == "<<" else a >> shift)
-    result = _OPS[op](a, b)
-    return result if op in ("<", ">", "<=", ">=") else round_to(base, result)
+def binary(op: str, result: Type, ta: Type, a: hir.Value, tb: Type, b: hir.Value) -> hir.Value:
+    """`a op b`; the operands have the same base type unless shifting."""
+    return _value(result, _binary(op, ta, _bits(ta, a), tb, _bits(tb, b)))
 
 
-def _dot(base: Base, a: Value, b: Value) -> Any:
-    total: Any = 0.0
-    for i, (x, y) in enumerate(zip(a, b, strict=True)):
-        product = round_to(base, x * y)
-        total = product if i == 0 else round_to(base, total + product)
-    return total
+def equal(type_: Type, a: hir.Value, b: hir.Value) -> bool:
+    """The == operator on whole values of any type (NaN differs from itself)."""
+    build: Build = lambda m, args: operators.equal(m, type_, args[0], args[1])  # noqa: E731
+    return bool(_run(build, [type_, type_], [a, b])[0])
 
 
-def _matrix_multiply(ta: Type, a: Value, tb: Type, b: Value) -> Value:
-    base = ta.base
-    if ta.is_vector:  # row vector times matrix
-        return tuple(_dot(base, a, b[i * tb.rows : (i + 1) * tb.rows]) for i in range(tb.columns))
-    rows = [a[i :: ta.rows] for i in range(ta.rows)]
-    columns = [b[i * tb.rows : (i + 1) * tb.rows] for i in range(tb.columns)]
-    return tuple(_dot(base, row, column) for column in columns for row in rows)
+def builtin(call: hir.BuiltinCall, values: list[hir.Value]) -> hir.Value | None:
+    """The value of a call with constant arguments, or None when it is no constant expression."""
+    if call.name.startswith(_UNFOLDABLE) or call.type is t.VOID:
+        return None
+    if any(direction not in ("in", "const") for direction, _ in call.params):
+        return None
+    results: list[Any] = []
+
+    def build(b: Builder, args: list[lowered.Value]) -> lowered.Value:
+        results.append(lower_math(b, call, args))
+        return results[0][0] if results[0] is not None else []
+
+    bits = _run(build, [a.type for a in call.args], values)
+    return _value(call.type, bits) if results[0] is not None else None
 
 
-def binary(op: str, ta: Type, a: Value, tb: Type, b: Value) -> Value:
-    """Value of `a op b`; the operands have the same base type unless shifting."""
-    if op == "==" or op == "!=":
-        return (equal(a, b) == (op == "=="),)
-    if op == "*" and ((ta.is_matrix and tb.components > 1) or (tb.is_matrix and ta.components > 1)):
-        try:
-            return _matrix_multiply(ta, a, tb, b)
-        except OverflowError:
-            return (math.nan,) * (ta.rows * tb.columns)
-    n = max(len(a), len(b))
-    a = a * n if len(a) == 1 else a
-    b = b * n if len(b) == 1 else b
-    return tuple(_component(op, ta.base, x, y) for x, y in zip(a, b, strict=True))
+def _bits(type_: Type, value: hir.Value) -> Bits:
+    return tuple([lowered.component_bits(type_, x) for x in value])
+
+
+@lru_cache(maxsize=4096)
+def _unary(op: str, type_: Type, bits: Bits) -> Bits:
+    build: Build = lambda b, args: operators.negate(b, op, type_, args[0])  # noqa: E731
+    return _run(build, [type_], [_value(type_, bits)])
+
+
+@lru_cache(maxsize=4096)
+def _convert(source: Type, target: Type, bits: Bits) -> Bits:
+    build: Build = lambda b, args: operators.convert(b, args[0], source, target)  # noqa: E731
+    return _run(build, [source], [_value(source, bits)])
+
+
+@lru_cache(maxsize=4096)
+def _binary(op: str, ta: Type, a: Bits, tb: Type, b: Bits) -> Bits:
+    build: Build = lambda m, args: operators.binary(m, op, ta, args[0], tb, args[1])  # noqa: E731
+    return _run(build, [ta, tb], [_value(ta, a), _value(tb, b)])

@@ -198,7 +198,7 @@ class ExpressionLowering(PlaceLowering):
         if e.type.is_aggregate:
             # A member that lies in a variable is read now: the variable may change later.
             return [self.loaded(value) for value in values]
-        return operators.construct(self.b, e.type, e.args[0].type, values)
+        return operators.construct(self.b, e.type, [a.type for a in e.args], values)
 
 
 _CHEAP = frozenset(

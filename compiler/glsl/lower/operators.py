@@ -9,15 +9,26 @@ products are dots: the order other implementations use, so that pixels agree.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from gallette.compiler.glsl.check.conversions import construction
 from gallette.compiler.glsl.lower.values import Value, convert, load
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Def, Deref
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
 
-__all__ = ["binary", "construct", "equal", "loaded", "map2", "negate", "step", "transform"]
+__all__ = [
+    "binary",
+    "construct",
+    "convert",
+    "equal",
+    "loaded",
+    "map2",
+    "negate",
+    "step",
+    "transform",
+]
 
 _FLOAT = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
 _INT = {
@@ -127,42 +138,26 @@ def equal(b: Builder, type_: Type, x: Value, y: Value) -> Def:
     return total
 
 
-def construct(b: Builder, type_: Type, first: Type, values: list[Value]) -> Value:
-    """A vector or matrix from values of its base type; `first` is the type of the first one."""
-    if len(values) == 1 and first.is_scalar:
-        return _spread(b, type_, values[0])
-    if type_.is_matrix and first.is_matrix:
-        return _resize(b, type_, first, values[0])
-    parts: list[tuple[Def, int]] = []
-    for value in values:
-        for column in value if isinstance(value, list) else [value]:
-            parts += [(column, i) for i in range(column.num_components)]
-    scalars = [b.channel(v, i) for v, i in parts[: type_.components]]
-    if type_.is_vector:
+def construct(b: Builder, type_: Type, given: Sequence[Type], values: list[Value]) -> Value:
+    """A vector or matrix from values of its base type, which have the types `given`."""
+    columns = [column for value in values for column in _columns(value)]
+    pairs = {}
+    for i, value in enumerate(values):
+        parts = [(d, c) for d in _columns(value) for c in range(d.num_components)]
+        pairs.update({(i, k): part for k, part in enumerate(parts)})
+    sources = construction(type_, given)
+    whole = [pairs[x] for x in sources if isinstance(x, tuple)]
+    if type_.is_vector and len(columns) == 1 and len(whole) == len(sources):
+        return b.swizzle(columns[0], [c for _, c in whole])
+    bits = type_.bit_size
+    scalars = [
+        b.channel(*pairs[x]) if isinstance(x, tuple) else b.imm_float(x, bits) for x in sources
+    ]
+    if not type_.is_matrix:
         return b.vec(scalars)
     rows = type_.rows
     return [b.vec(scalars[i * rows : (i + 1) * rows]) for i in range(type_.columns)]
 
 
-def _spread(b: Builder, type_: Type, value: Def) -> Value:
-    """One scalar: all components of a vector, the diagonal of a matrix."""
-    if type_.is_vector:
-        return b.swizzle(value, (0,) * type_.rows)
-    zero = b.imm_zero(1, type_.bit_size)
-    return [
-        b.vec([value if r == c else zero for r in range(type_.rows)]) for c in range(type_.columns)
-    ]
-
-
-def _resize(b: Builder, type_: Type, source: Type, value: list[Def]) -> Value:
-    """A matrix from a matrix: what is missing comes from the identity."""
-    out = []
-    for c in range(type_.columns):
-        parts = []
-        for r in range(type_.rows):
-            if c < source.columns and r < source.rows:
-                parts.append(b.channel(value[c], r))
-            else:
-                parts.append(b.imm_float(float(c == r), type_.bit_size))
-        out.append(b.vec(parts))
-    return out
+def _columns(value: Value) -> list[Def]:
+    return value if isinstance(value, list) else [value]
