@@ -106,14 +106,23 @@ def run(page: Page, driver: str) -> None:
     _pictures(page, driver, vertex)
     _costs(page)
     page.section(
+        "Whose duty is it?",
+        """The specification's appendix on invariance promises equal results for equal state, and
+        lists state whose change must have no side effect on anything else: write masks and the
+        choice of colour buffers to draw into are in its *required* list. A pre-pass made by
+        switching the colour mask off, or by drawing into no colour buffer, therefore has to give
+        the same depth as the pass that follows, and the driver alone is responsible: it is the
+        driver's depth-only variant that breaks the promise. An application that makes more of a
+        difference than that (another program, attached buffers, clip planes) has no such promise.
+        It writes `invariant gl_Position` in both programs, and then every remedy, and even no
+        remedy, must honour it.""",
+    )
+    page.section(
         "What to take home",
         """Remedy (a) is safe everywhere and gives up some code quality. Remedy (b) promises
         invariance for positions computed the same way, and does not help when position data
         makes a detour through a texture. Remedy (c) touches only what contributes to the
-        position; that is what numpipe does by default. The specification promises equal results
-        for one program only with the same state, attached buffers included: an application that
-        changes them must write `invariant gl_Position`, and then every remedy, and even no
-        remedy, must honour it.""",
+        position; that is what numpipe does by default.""",
     )
     for shader in shaders.values():
         shader.unref()
@@ -176,8 +185,12 @@ def _costs(page: Page) -> None:
             shader.unref()
     page.section(
         "What the remedies cost",
-        f"""Both variants of the {shaders} vertex shaders bundled with gallette, compiled under
-        each remedy with fused multiply-adds available.""",
+        f"""Both variants (full and depth-only) of the {shaders} vertex shaders bundled with
+        gallette, compiled under each remedy with fused multiply-adds available. Only arithmetic
+        counts, one instruction per component, and the first row is the baseline. `docs/nir.md`
+        has another table: it counts all instructions, of vertex and fragment shaders and of
+        random ones besides, in the full variant only and per vector: neither its percentages
+        nor the order of (a) and (b) carry over.""",
     )
     first = totals[REMEDIES[0]]
     rows: list[tuple[str, ...]] = [
