@@ -6,7 +6,7 @@ import pytest
 
 from gallette.compiler.glsl import LinkOptions, link_program
 from gallette.compiler.nir.ir import Alu, Shader, Stage
-from gallette.compiler.nir.ir.helpers import instrs_of
+from gallette.compiler.nir.ir.questions import instrs_of
 from tests.glsl.shaders import compiled, link, run
 
 HEADER = """#version 430

@@ -18,9 +18,10 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.lower import operators
 from gallette.compiler.glsl.lower import values as lowered
 from gallette.compiler.glsl.lower.math import lower_math
-from gallette.compiler.nir.builder import Builder, bits_to_float
+from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Alu, Def, LoadConst, Shader, Stage
 from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.bits import bits_to_float
 from gallette.compiler.nir.ir.fold import evaluate
 from gallette.compiler.nir.ir.types import Base, Type
 
