@@ -30,6 +30,7 @@ def environment(extra: list[str]) -> dict[str, str]:
     from gallette.egl.libraries import vendor_file
 
     found = dict(os.environ, EGL_PLATFORM="surfaceless", OPENBLAS_NUM_THREADS="1")
+    found.pop("PYTHONDONTWRITEBYTECODE", None)  # thousands of short programs: compile once
     found["__EGL_VENDOR_LIBRARY_FILENAMES"] = str(vendor_file())
     found.update(e.split("=", 1) for e in extra)
     return found

@@ -284,7 +284,6 @@ class FunctionTable(Mapping[str, Function]):
                 section = line[1:-1]
             else:
                 self._lines[line[: line.index("(")]] = (section, line)
-        self._methods: dict[str, str] | None = None
 
     def __getitem__(self, name: str) -> Function:
         return _parse(*self._lines[name])
@@ -297,16 +296,14 @@ class FunctionTable(Mapping[str, Function]):
 
     def method(self, method: str) -> Function:
         """The function behind a Python method name; KeyError if there is none."""
-        if self._methods is None:
-            self._methods = {method_name(name): name for name in self._lines}
-        return self[self._methods[method]]
+        return self[self._by_method[method]]
 
     def has_method(self, method: str) -> bool:
-        try:
-            self.method(method)
-        except KeyError:
-            return False
-        return True
+        return method in self._by_method
+
+    @functools.cached_property
+    def _by_method(self) -> dict[str, str]:
+        return {method_name(name): name for name in self._lines}
 
     def alias(self, function: Function) -> Function | None:
         """The core function an extension's entry point is another name of, if the types agree.
