@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gallette.state_tracker import GLInterface
 
-__all__ = ["__version__", "create_context", "default_driver", "moderngl_context"]
+__all__ = [
+    "__version__",
+    "create_context",
+    "default_driver",
+    "get_proc_address",
+    "install",
+    "moderngl_context",
+    "pyopengl",
+]
 
 __version__ = "0.1.0"
 
@@ -47,3 +55,24 @@ def moderngl_context(
 ) -> GLInterface:
     """What `moderngl.create_context(standalone=True, context=...)` takes."""
     return create_context(driver, profile=profile, version=version)
+
+
+def install(driver: str | None = None) -> None:
+    """Make this process's libraries find gallette when they look for OpenGL."""
+    from gallette.egl.install import install as do
+
+    do(driver)
+
+
+def pyopengl(driver: str | None = None) -> None:
+    """Make PyOpenGL use gallette; to be called before its first import."""
+    from gallette.egl.install import pyopengl as do
+
+    do(driver)
+
+
+def get_proc_address(name: str) -> int:
+    """The address of a C function of OpenGL or EGL, for the calling thread's current context."""
+    from gallette.egl.install import get_proc_address as find
+
+    return find(name)

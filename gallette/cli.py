@@ -30,6 +30,11 @@ class Command:
 
 
 COMMANDS: dict[str, Command] = {
+    "run": Command(
+        "gallette.commands.run",
+        "run any OpenGL program or Python script on gallette",
+        "gallette run es2gears --frames 3 --save gears.png\ngallette run my_moderngl_script.py",
+    ),
     "piglit": Command(
         "gallette.commands.piglit",
         "run shader_tests, compare runs",

@@ -48,7 +48,8 @@ def keep(pixels: npt.NDArray[np.uint8]) -> None:
 
     _COUNT[0] += 1
     pattern = os.environ["GALLETTE_FRAMES"]
-    path = pattern % _COUNT[0] if "%" in pattern else pattern
-    Image.fromarray(np.ascontiguousarray(pixels)).save(path)
+    if pattern != os.devnull:
+        path = pattern % _COUNT[0] if "%" in pattern else pattern
+        Image.fromarray(np.ascontiguousarray(pixels)).save(path, "PNG")
     if _COUNT[0] == int(os.environ.get("GALLETTE_FRAME_LIMIT") or 0):
         os._exit(0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from typing import Any
 
 from gallette.egl.constants import EGL, Error
@@ -210,12 +211,18 @@ def _add_surface(surface: Surface) -> int:
     return surface.handle
 
 
+def _wanted_size() -> tuple[int, int] | None:
+    """`GALLETTE_SIZE=WxH`: off-screen surfaces of that size, whatever the program says."""
+    width, _, height = os.environ.get("GALLETTE_SIZE", "").partition("x")
+    return (int(width), int(height)) if width.isdigit() and height.isdigit() else None
+
+
 @c_function("ppp:p")
 def eglCreatePbufferSurface(display: int, config: int, attribs: int) -> int:
     owner = display_of(display)
     chosen = owner.config(config)
     given = surface_attributes(EGL.PBUFFER_BIT, chosen, attributes(attribs))
-    size = (given.get(EGL.WIDTH, 0), given.get(EGL.HEIGHT, 0))
+    size = _wanted_size() or (given.get(EGL.WIDTH, 0), given.get(EGL.HEIGHT, 0))
     return _add_surface(Surface(owner, chosen, EGL.PBUFFER_BIT, size, given))
 
 

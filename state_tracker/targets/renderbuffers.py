@@ -22,6 +22,7 @@ from gallette.state_tracker.texturing.texture_formats import (
     INTERNAL_FORMATS,
     InternalFormat,
     choose_format,
+    sample_count,
 )
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def _storage(
         raise invalid_value("negative number of samples")
     if samples > ctx.caps.max_samples:
         raise invalid_operation(f"the driver has {ctx.caps.max_samples} samples at most")
-    samples = samples if ctx.caps.max_samples > 1 else 0
+    samples = sample_count(ctx.caps, samples)
     bind = Bind.RENDER_TARGET if info.is_color else Bind.DEPTH_STENCIL
     format = choose_format(ctx.screen, info.candidates, Target.TEXTURE_2D, samples, bind)
     if format is None:

@@ -13,7 +13,11 @@ from gallette.pipe.interface import Screen
 from gallette.pipe.resource import ResourceDesc
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.targets.renderbuffers import Renderbuffer
-from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS, choose_format
+from gallette.state_tracker.texturing.texture_formats import (
+    INTERNAL_FORMATS,
+    choose_format,
+    sample_count,
+)
 
 __all__ = ["Drawable"]
 
@@ -31,7 +35,7 @@ class Drawable:
     ):
         """`color` and `depth_stencil` are internal formats, `GL.NONE` for no such buffer."""
         self.screen, self.size = screen, size
-        self.samples = samples if screen.caps.max_samples >= samples > 1 else 0
+        self.samples = sample_count(screen.caps, samples) if samples > 1 else 0
         self._color, self._depth_stencil = color, depth_stencil
         self.color = self._image(color, Bind.RENDER_TARGET)
         self.depth_stencil = self._image(depth_stencil, Bind.DEPTH_STENCIL)

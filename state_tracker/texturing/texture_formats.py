@@ -16,9 +16,17 @@ from gallette.pipe.formats import FORMATS, Format
 from gallette.state_tracker.entry_points.enums import GL
 
 if TYPE_CHECKING:
+    from gallette.pipe.caps import Caps
     from gallette.pipe.interface import Screen
 
-__all__ = ["INTERNAL_FORMATS", "InternalFormat", "choose_format", "linear_twin", "twin_of_size"]
+__all__ = [
+    "INTERNAL_FORMATS",
+    "InternalFormat",
+    "choose_format",
+    "linear_twin",
+    "sample_count",
+    "twin_of_size",
+]
 
 # GL name | base | pipe formats, best first. An upper-case base name lists the channels.
 _TABLE = """
@@ -252,6 +260,16 @@ def twin_of_size(candidates: tuple[Format, ...], stored: Format) -> Format:
         if format.block_bytes == stored.block_bytes:
             return format
     return stored
+
+
+def sample_count(caps: Caps, wanted: int) -> int:
+    """How many samples an image gets: at least as many as wanted, of those the driver has.
+
+    A driver has one number of samples (`max_samples`) besides none.
+    """
+    if caps.max_samples <= 1:
+        return 0
+    return caps.max_samples if wanted > 1 else wanted
 
 
 def linear_twin(format: Format) -> Format:

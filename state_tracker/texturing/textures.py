@@ -28,6 +28,7 @@ from gallette.state_tracker.texturing.texture_formats import (
     InternalFormat,
     choose_format,
     linear_twin,
+    sample_count,
 )
 from gallette.state_tracker.texturing.texture_targets import TARGETS, TargetInfo
 from gallette.state_tracker.vertices.buffers import BufferObject
@@ -523,6 +524,7 @@ def make_image(
     """
     bind = Bind.SAMPLER_VIEW | (Bind.RENDER_TARGET if info.is_color else Bind.DEPTH_STENCIL)
     candidates = _PLAIN_STORAGE[info.base] if encodable and info.is_compressed else info.candidates
+    samples = sample_count(ctx.caps, samples)
     format = choose_format(ctx.screen, candidates, target.pipe, samples, bind)
     if format is None:
         raise invalid_operation(f"the driver cannot store GL_{info.name}")

@@ -252,3 +252,21 @@ def test_a_deleted_attachment_leaves_the_bound_framebuffer(gl: GLInterface) -> N
     gl.delete_textures(1, [name])
     status = gl.check_framebuffer_status(GL.FRAMEBUFFER)
     assert status == GL.FRAMEBUFFER_INCOMPLETE_MISSING_ATTACHMENT
+
+
+def test_fewer_samples_than_the_driver_has_are_rounded_up(gl: GLInterface) -> None:
+    (buffer,) = gl.gen_renderbuffers(1)
+    gl.bind_renderbuffer(GL.RENDERBUFFER, buffer)
+    gl.renderbuffer_storage_multisample(GL.RENDERBUFFER, 2, GL.RGBA8, 8, 8)
+    assert gl.get_renderbuffer_parameteriv(GL.RENDERBUFFER, GL.RENDERBUFFER_SAMPLES) == [4]
+    (texture,) = gl.gen_textures(1)
+    gl.bind_texture(GL.TEXTURE_2D_MULTISAMPLE, texture)
+    gl.tex_image2d_multisample(GL.TEXTURE_2D_MULTISAMPLE, 2, GL.RGBA8, 8, 8, 1)
+    (framebuffer,) = gl.gen_framebuffers(1)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, framebuffer)
+    gl.framebuffer_renderbuffer(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.RENDERBUFFER, buffer)
+    gl.framebuffer_texture2d(
+        GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT1, GL.TEXTURE_2D_MULTISAMPLE, texture, 0
+    )
+    assert gl.check_framebuffer_status(GL.FRAMEBUFFER) == GL.FRAMEBUFFER_COMPLETE
+    assert gl.get_integerv(GL.SAMPLES) == [4]

@@ -1,0 +1,118 @@
+"""Making programs use gallette's OpenGL: this process (`install`), or one to be started.
+
+Python libraries find OpenGL in many ways: by a library's name, through `ctypes.util.find_library`,
+through a platform they choose by an environment variable. `install` answers all of them; what was
+imported before it may have made its choice already.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import os
+import sys
+from collections.abc import Callable, MutableMapping
+from typing import Any
+
+from gallette.egl.libraries import folder, vendor_file
+
+__all__ = ["SONAMES", "environment", "get_proc_address", "install", "pyopengl"]
+
+# What find_library is asked for, and the file it means.
+SONAMES = {
+    "GL": "libGL.so.1",
+    "OpenGL": "libOpenGL.so.0",
+    "EGL": "libEGL.so.1",
+    "GLESv2": "libGLESv2.so.2",
+    "GLESv1_CM": "libGLESv1_CM.so.1",
+    "OSMesa": "libOSMesa.so.8",
+}
+# How clients choose among window systems; a value that is set already is left alone.
+_CHOICES = {
+    "PYOPENGL_PLATFORM": "egl",
+    "SDL_VIDEODRIVER": "offscreen",
+    "SDL_VIDEO_DRIVER": "offscreen",
+    "PYGLET_HEADLESS": "1",
+    "LIBGL_ALWAYS_SOFTWARE": "1",
+    "VTK_DEFAULT_OPENGL_WINDOW": "vtkEGLRenderWindow",
+    "GLCONTEXT_LINUX_LIBGL": "libGL.so.1",
+    "GLCONTEXT_LINUX_LIBEGL": "libEGL.so.1",
+    "VISPY_APP_BACKEND": "egl",
+}
+_KEPT: list[Any] = []
+
+
+def environment(variables: MutableMapping[str, str], driver: str | None = None) -> None:
+    """Set what a program started with these variables needs to draw on gallette."""
+    for name, value in _CHOICES.items():
+        variables.setdefault(name, value)
+    if not variables.get("DISPLAY"):
+        variables.setdefault("EGL_PLATFORM", "surfaceless")
+    variables["__EGL_VENDOR_LIBRARY_FILENAMES"] = str(vendor_file())
+    before = variables.get("LD_LIBRARY_PATH", "")
+    ours = str(folder())
+    if ours not in before.split(":"):
+        variables["LD_LIBRARY_PATH"] = f"{ours}:{before}" if before else ours
+    if driver is not None:
+        variables["GALLETTE_DRIVER"] = driver
+
+
+def install(driver: str | None = None) -> None:
+    """Make libraries of this process that look for OpenGL find gallette.
+
+    The libraries are loaded here under their usual names, so whoever loads `libGL.so.1` later gets
+    ours; `find_library` names them, and the environment makes window libraries do without windows.
+    """
+    if driver is not None:
+        os.environ["GALLETTE_DRIVER"] = driver
+    environment(os.environ)
+    if _KEPT:
+        return
+    for name in SONAMES.values():
+        _KEPT.append(ctypes.CDLL(str(folder() / name), mode=ctypes.RTLD_GLOBAL))
+    _KEPT.append(ctypes.util.find_library)
+    ctypes.util.find_library = _find_library(ctypes.util.find_library)  # type: ignore[assignment]
+    _standalone_contexts()
+
+
+def _find_library(before: Callable[[str], str | None]) -> Callable[[str], str | None]:
+    def find_library(name: str) -> str | None:
+        return SONAMES.get(name) or before(name)
+
+    return find_library
+
+
+def _standalone_contexts() -> None:
+    """moderngl's standalone contexts need no X server: its EGL backend becomes the default."""
+    try:
+        import glcontext
+    except ImportError:
+        return
+    if not os.environ.get("DISPLAY"):
+        glcontext.default_backend = lambda: glcontext.get_backend_by_name("egl")
+
+
+def pyopengl(driver: str | None = None) -> None:
+    """Make PyOpenGL use gallette; call it before the first `import OpenGL.GL`."""
+    install(driver)
+    from OpenGL.plugins import PlatformPlugin
+
+    PlatformPlugin("gallette", "gallette.egl.pyopengl.GallettePlatform")
+    os.environ["PYOPENGL_PLATFORM"] = "gallette"
+    if "OpenGL.platform" in sys.modules:
+        from gallette.compiler.errors import GalletteError
+
+        raise GalletteError("gallette.pyopengl() must come before PyOpenGL chooses its platform")
+
+
+def get_proc_address(name: str) -> int:
+    """The address of a C function of OpenGL, EGL or OSMesa; 0 if gallette has none.
+
+    OpenGL functions mean the calling thread's current context.
+    """
+    from gallette.egl.boot import address_of
+    from gallette.egl.libraries import implemented
+
+    if name.startswith("gl") and not name.startswith("glX") and name not in implemented():
+        return 0
+    return address_of(name)
