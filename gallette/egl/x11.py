@@ -23,25 +23,39 @@ __all__ = ["X11"]
 _TRUE_COLOR = 4
 
 
-def _name(native: int) -> str | None:
-    """The server's name, out of the client's own Display where it has one."""
-    if not native:
-        return None
-    try:
-        xlib = ctypes.CDLL("libX11.so.6")
-    except OSError:
-        return None
-    xlib.XDisplayString.restype, xlib.XDisplayString.argtypes = ctypes.c_char_p, [ctypes.c_void_p]
-    name: bytes = xlib.XDisplayString(native)
-    return name.decode() if name else None
+class Client:
+    """The program's own connection, an Xlib `Display`; nothing where it has none."""
+
+    def __init__(self, native: int):
+        self._native = native
+        try:
+            self._xlib: Any = ctypes.CDLL("libX11.so.6") if native else None
+        except OSError:
+            self._xlib = None
+
+    def server(self) -> str | None:
+        """The name of the server it is connected to."""
+        if self._xlib is None:
+            return None
+        ask = self._xlib.XDisplayString
+        ask.restype, ask.argtypes = ctypes.c_char_p, [ctypes.c_void_p]
+        name: bytes | None = ask(self._native)
+        return name.decode() if name else None
+
+    def sync(self) -> None:
+        """Wait until the server has done what the program asked for, such as make a window."""
+        if self._xlib is not None:
+            self._xlib.XSync.argtypes = [ctypes.c_void_p, ctypes.c_int]
+            self._xlib.XSync(self._native, 0)
 
 
 class X11:
     """A connection to an X server."""
 
     def __init__(self, native: int):
+        self.client = Client(native)
         try:
-            self.display: Any = xdisplay.Display(_name(native))
+            self.display: Any = xdisplay.Display(self.client.server())
         except (xerror.DisplayError, OSError) as error:
             raise EglError(Error.NOT_INITIALIZED, f"no X server: {error}") from error
         self.screen: Any = self.display.screen()
@@ -69,6 +83,7 @@ class X11:
         """A window or pixmap by its number; None if the server knows none such."""
         if not 0 < native < 1 << 32:
             return None
+        self.client.sync()
         window = XWindow(self, native)
         try:
             window.size()
@@ -109,7 +124,7 @@ class XWindow:
             wide = pixels.astype(np.uint16)
             words = (wide[..., 0] >> 3) << 11 | (wide[..., 1] >> 2) << 5 | wide[..., 2] >> 3
             packed, each = np.pad(words, ((0, 0), (0, width & 1))), 2
-        limit = self.server.display.info.max_request_length * 4 - 64
+        limit = self.server.display.display.info.max_request_length * 4 - 64
         rows = max(1, limit // max(1, packed.shape[1] * each))
         for top in range(0, height, rows):
             part = packed[top : top + rows]
