@@ -51,6 +51,10 @@ from gallette.state_tracker.entry_points.registry import implementation
 from gallette.state_tracker.limits import Limits
 from gallette.state_tracker.objects import NameTable
 from gallette.state_tracker.pixel_data.pixels import PackState
+from gallette.state_tracker.pixel_ops.pixel_rectangles import PixelDrawer
+from gallette.state_tracker.pixel_ops.pixel_transfer import PixelTransfer
+from gallette.state_tracker.pixel_ops.raster_position import RasterPosition
+from gallette.state_tracker.pixel_ops.render_mode import RenderMode
 from gallette.state_tracker.queries import QueryState
 from gallette.state_tracker.shading.feedback import FeedbackState
 from gallette.state_tracker.shading.pipelines import PipelineState
@@ -76,6 +80,7 @@ ENTRY_MODULES = (
     "targets.clears",
     "texturing.compressed_images",
     "drawing.compute",
+    "pixel_ops.draw_pixels",
     "pixel_data.copies",
     "vertices.current_attribs",
     "enables",
@@ -145,6 +150,10 @@ class Context(GLInterface):
     fixed_function: FixedFunction
     lists: ListState
     evaluators: EvaluatorState
+    raster_position: RasterPosition
+    transfer: PixelTransfer
+    pixel_drawer: PixelDrawer
+    render_mode: RenderMode
     pipelines: PipelineState
     queries: QueryState
     syncs: SyncState
@@ -219,6 +228,8 @@ class Context(GLInterface):
         self.matrices = MatrixState(self)
         self.attrib_stack = AttribStack()
         self.evaluators = EvaluatorState()
+        self.raster_position, self.transfer = RasterPosition(), PixelTransfer()
+        self.pixel_drawer, self.render_mode = PixelDrawer(self), RenderMode()
         self.programs = ProgramState(self)
         self.pipelines = PipelineState()
         self.fixed_function = FixedFunction(self)
@@ -385,6 +396,7 @@ class Context(GLInterface):
             self.attrib_stack,
             self.pipelines,
             self.programs,
+            self.pixel_drawer,
             self.fixed_function,
             self.queries,
             self.feedback,

@@ -32,7 +32,7 @@ from gallette.state_tracker.texturing.textures import TexImage, TextureObject, c
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["image_parameter", "read_box", "read_image", "read_source"]
+__all__ = ["changes_values", "image_parameter", "read_box", "read_image", "read_source"]
 
 Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
@@ -74,10 +74,39 @@ def client_pixels(
     source = linear_twin(stored)
     if same_bits(format, type) == source.name:
         return rows.reshape(*rows.shape[:-1], -1, pixel_bytes(format, type))
+    return encode_client(format, type, _read_values(source, rows, info), luminance_sum=sum)
+
+
+def _read_values(source: Format, rows: Bytes, info: InternalFormat) -> Array:
+    """RGBA (or depth and stencil) with the channels the format has not."""
     rgba = from_pipe(source, rows)
     if "A" not in info.base and info.base not in ("I", "Z", "ZS", "S"):
         rgba[..., 3] = 1
-    return encode_client(format, type, rgba, luminance_sum=sum)
+    return rgba
+
+
+def changes_values(ctx: Context, info: InternalFormat, format: int) -> bool:
+    """Does pixel transfer change what is read or written now?"""
+    if not ctx.is_compat or info.is_integer:
+        return False
+    state = ctx.transfer
+    if info.is_color:
+        return state.transforms_color
+    stencil = format in (GL.STENCIL_INDEX, GL.DEPTH_STENCIL)
+    return state.transforms_depth or (stencil and state.transforms_index)
+
+
+def transferred(ctx: Context, info: InternalFormat, format: int, values: Array) -> Array:
+    """RGBA (or depth and stencil) scaled, biased and looked up."""
+    state = ctx.transfer
+    if info.is_color:
+        return state.color(np.asarray(values, np.float64))
+    out = np.array(values, np.float64)
+    if format != GL.STENCIL_INDEX:
+        out[..., 0] = state.depth(out[..., 0])
+    if format != GL.DEPTH_COMPONENT:
+        out[..., 1] = state.index(out[..., 1], "S_TO_S")
+    return out
 
 
 @entry
@@ -112,7 +141,11 @@ def _read_pixels(
     x1, y1 = min(x + width, fb_width), min(y + height, fb_height)
     if x1 > x0 and y1 > y0:
         rows = read_box(ctx, resource, level, Box(x0, y0, layer, x1 - x0, y1 - y0, 1))
-        found = client_pixels(rows, source.format, info, format, type, info.is_color)
+        if changes_values(ctx, info, format):
+            values = transferred(ctx, info, format, _read_values(source.format, rows, info))
+            found = encode_client(format, type, values, luminance_sum=info.is_color)
+        else:
+            found = client_pixels(rows, source.format, info, format, type, info.is_color)
         out[:, y0 - y : y1 - y, x0 - x : x1 - x] = found
     return write_client(ctx, format, type, pixels, out, 2, room)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.glsl import (
@@ -100,6 +101,7 @@ class Executable:
         self.writes_point_size = VaryingSlot.PSIZ in written
         self.textures = self._texture_slots()
         self.attributes = self._active_attributes()
+        self.on_destroy: list[Callable[[Executable], None]] = []
         self.has_builtins = any(u.builtin for u in linked.uniforms)
 
     def _vertex_inputs(self) -> tuple[tuple[int, bool], ...]:
@@ -153,6 +155,9 @@ class Executable:
         return found
 
     def destroy(self) -> None:
+        for told in self.on_destroy:
+            told(self)
+        self.on_destroy.clear()
         for (stage, _), handle in self.handles.items():
             if self.ctx.bound_shaders.get(stage) is handle:
                 self.ctx.pipe.bind_shader_state(stage, None)

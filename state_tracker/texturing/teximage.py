@@ -18,7 +18,7 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.memory import Pointer
 from gallette.state_tracker.entry_points.registry import entry, register
-from gallette.state_tracker.pixel_data.convert import to_pipe
+from gallette.state_tracker.pixel_data.convert import decode_client, to_pipe
 from gallette.state_tracker.pixel_data.pixel_store import check_pair, read_client
 from gallette.state_tracker.texturing.mipmaps import generate
 from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS, InternalFormat
@@ -159,10 +159,22 @@ def _fill(
 ) -> None:
     image = texture.image(face, level)
     assert image is not None
+    if ctx.is_compat and ctx.transfer.transforms_color and image.info.is_color:
+        client, format, type = _transferred(ctx, image, client, format, type)
     rows = to_pipe(image.format, format, type, client, image.info.base)
     if image.info.base == "ZS" and format == GL.DEPTH_COMPONENT:
         rows = _keep_stencil(ctx, texture, face, level, at, extent, rows)
     store_pixels(ctx, texture, face, level, at, extent, rows)
+
+
+def _transferred(
+    ctx: Context, image: TexImage, client: Bytes, format: int, type: int
+) -> tuple[Bytes, int, int]:
+    """Client colours after pixel transfer, as floats."""
+    if image.info.is_integer or format == GL.COLOR_INDEX:
+        return client, format, type
+    rgba = ctx.transfer.color(np.asarray(decode_client(format, type, client), np.float64))
+    return np.ascontiguousarray(rgba, "<f4").view(np.uint8), int(GL.RGBA), int(GL.FLOAT)
 
 
 def _keep_stencil(

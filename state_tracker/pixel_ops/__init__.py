@@ -1,0 +1,1 @@
+"""Raster position, pixel rectangles and transfer, accumulation, selection and feedback."""

@@ -1,0 +1,285 @@
+"""glDrawPixels, glCopyPixels and glBitmap.
+
+Colours and depths are drawn (`pixel_rectangles`), since all fragment operations apply to them.
+Stencil values (alone, or with depth) only know ownership, scissor and masks: they are written.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.pipe import codecs
+from gallette.pipe.enums import MapFlags
+from gallette.pipe.state import Box
+from gallette.state_tracker.compatibility.list_images import bitmap_layout
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.drawing.validate import validate
+from gallette.state_tracker.drawing.viewports import scissor_states
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_framebuffer,
+    invalid_operation,
+    invalid_value,
+)
+from gallette.state_tracker.entry_points.memory import Pointer
+from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.pixel_data.convert import decode_client, from_pipe
+from gallette.state_tracker.pixel_data.pixel_store import check_pair, client_image, read_client
+from gallette.state_tracker.pixel_data.pixels import INTEGER_FORMATS
+from gallette.state_tracker.pixel_data.readback import read_box, read_source
+from gallette.state_tracker.targets.framebuffers import Attachment
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.context import Context
+
+__all__: list[str] = []
+
+Array = npt.NDArray[Any]
+
+
+def _check(ctx: Context, width: int, height: int) -> None:
+    if ctx.immediate.active:
+        raise invalid_operation("not between glBegin and glEnd")
+    if width < 0 or height < 0:
+        raise invalid_value("negative size")
+    if ctx.framebuffers.draw.status(ctx) != GL.FRAMEBUFFER_COMPLETE:
+        raise invalid_framebuffer("the draw framebuffer is not complete")
+
+
+def _origin(ctx: Context) -> tuple[float, float]:
+    """The raster position on whole pixels, as every implementation since the first has it."""
+    x, y, _, _ = ctx.raster_position.position
+    return float(np.floor(x + 0.5)), float(np.floor(y + 0.5))
+
+
+# -- where the results go --------------------------------------------------------------------------
+
+
+def _draw_color(ctx: Context, rgba: Array) -> None:
+    x, y = _origin(ctx)
+    pixels = ctx.transfer.color(np.asarray(rgba, np.float64))
+    ctx.pixel_drawer.draw("color", pixels, x, y, ctx.transfer.zoom)
+
+
+def _draw_depth(ctx: Context, depth: Array) -> None:
+    x, y = _origin(ctx)
+    values = np.clip(ctx.transfer.depth(depth), 0.0, 1.0)
+    ctx.pixel_drawer.draw("depth", values[..., None], x, y, ctx.transfer.zoom)
+
+
+def _zoomed(start: float, count: int, zoom: float, low: int, high: int) -> tuple[int, Array]:
+    """First window coordinate and, for each of the covered ones, the source index."""
+    ends = sorted((start, start + count * zoom))
+    first = max(int(np.ceil(ends[0] - 0.5)), low)
+    last = min(int(np.ceil(ends[1] - 0.5)), high)
+    centers = np.arange(first, max(last, first)) + 0.5
+    index = np.floor((centers - start) / zoom).astype(np.int64) if zoom else centers[:0]
+    return first, np.clip(index, 0, max(count - 1, 0)).astype(np.int64)
+
+
+def _write_stencil(ctx: Context, stencil: Array, depth: Array | None) -> None:
+    """Stencil (and depth) values into the buffer: scissor and masks are all that is asked."""
+    validate(ctx, Dirty.FRAMEBUFFER)
+    draw, zoom = ctx.framebuffers.draw, ctx.transfer.zoom
+    scissor = scissor_states(ctx)[0]
+    x, y = _origin(ctx)
+    height, width = stencil.shape
+    x0, columns = _zoomed(x, width, zoom[0], scissor.minx, scissor.maxx)
+    y0, rows = _zoomed(y, height, zoom[1], scissor.miny, scissor.maxy)
+    if not columns.size or not rows.size:
+        return
+    mask = ctx.fragment.stencil[0].write_mask & 0xFF
+    if draw.has("S"):
+        chosen = stencil[rows[:, None], columns[None, :]]
+        _merge(ctx, draw.attachments["stencil"], x0, y0, chosen, mask)
+    if depth is not None and draw.has("Z") and ctx.fragment.depth_mask:
+        values = ctx.transfer.depth(depth)[rows[:, None], columns[None, :]]
+        _merge_depth(ctx, draw.attachments["depth"], x0, y0, values)
+
+
+def _box(attachment: Attachment, x: int, y: int, shape: tuple[int, ...]) -> tuple[Any, int, Box]:
+    place = attachment.place()
+    assert place is not None
+    return place[0], place[1], Box(x, y, place[2], shape[1], shape[0], 1)
+
+
+def _merge(ctx: Context, attachment: Attachment, x: int, y: int, stencil: Array, mask: int) -> None:
+    resource, level, box = _box(attachment, x, y, stencil.shape)
+    format = attachment.format
+    transfer = ctx.pipe.transfer_map(resource, level, MapFlags.READ | MapFlags.WRITE, box)
+    raw = codecs.texels(format, np.ascontiguousarray(transfer.data))
+    old = codecs.unpack_stencil(format, raw).astype(np.int64)
+    merged = (old & ~mask) | (stencil[None].astype(np.int64) & mask)
+    out = codecs.texel_bytes(format, codecs.pack_stencil(format, raw, merged & 0xFF))
+    transfer.data[...] = out.reshape(transfer.data.shape)
+    ctx.pipe.transfer_unmap(transfer)
+
+
+def _merge_depth(ctx: Context, attachment: Attachment, x: int, y: int, depth: Array) -> None:
+    resource, level, box = _box(attachment, x, y, depth.shape)
+    format = attachment.format
+    transfer = ctx.pipe.transfer_map(resource, level, MapFlags.READ | MapFlags.WRITE, box)
+    raw = codecs.texels(format, np.ascontiguousarray(transfer.data))
+    channel = next(c for c in format.channels if c.name == "Z")
+    if channel.type == "FLOAT":
+        raw = codecs.pack_depth(format, raw, depth[None].astype(np.float32))
+    else:
+        top = (1 << channel.bits) - 1
+        bits = np.rint(np.clip(depth[None], 0.0, 1.0) * top).astype(raw.dtype)
+        shift, word = raw.dtype.type(channel.shift), raw.dtype.type
+        raw = (raw & ~(word(top) << shift)) | (bits << shift)
+    out = codecs.texel_bytes(format, raw)
+    transfer.data[...] = out.reshape(transfer.data.shape)
+    ctx.pipe.transfer_unmap(transfer)
+
+
+# -- glDrawPixels ----------------------------------------------------------------------------------
+
+
+def _bits(ctx: Context, pointer: Pointer, width: int, height: int) -> Array | None:
+    """A bitmap in client memory as ones and zeros `[height, width]`."""
+    start, stride, end = bitmap_layout(ctx, width, height)
+    raw = client_image(ctx, pointer, end)
+    if raw is None:
+        return None
+    padded = np.zeros(start + height * stride, np.uint8)
+    padded[: min(end, padded.size)] = raw[: padded.size]
+    rows = padded[start:].reshape(height, stride)
+    order: Literal["big", "little"] = "little" if ctx.unpack.lsb_first else "big"
+    skip = ctx.unpack.skip_pixels
+    bits: Array = np.unpackbits(rows, axis=1, bitorder=order)
+    return bits[:, skip : skip + width]
+
+
+@entry
+def draw_pixels(
+    ctx: Context, width: int, height: int, format: int, type: int, pixels: Pointer
+) -> None:
+    _check(ctx, width, height)
+    bitmap = type == GL.BITMAP
+    if bitmap:
+        if format not in (GL.COLOR_INDEX, GL.STENCIL_INDEX):
+            raise invalid_enum(type, "pixel type")
+    else:
+        check_pair(ctx, format, type)
+    draw = ctx.framebuffers.draw
+    if format == GL.STENCIL_INDEX and not draw.has("S"):
+        raise invalid_operation("there is no stencil buffer")
+    if format == GL.DEPTH_COMPONENT and not draw.has("Z"):
+        raise invalid_operation("there is no depth buffer")
+    if format == GL.DEPTH_STENCIL and not (draw.has("Z") and draw.has("S")):
+        raise invalid_operation("there is no depth-stencil buffer")
+    if format in INTEGER_FORMATS:
+        raise invalid_operation("integer pixels cannot be drawn")
+    if not ctx.raster_position.valid or not width or not height:
+        return
+    if ctx.render_mode.draw_pixels():
+        return
+    if bitmap:
+        bits = _bits(ctx, pixels, width, height)
+        if bits is None:
+            return
+        values = np.zeros((height, width, 4))
+        values[..., 0 if format == GL.COLOR_INDEX else 1] = bits
+    else:
+        client = read_client(ctx, format, type, pixels, (width, height, 1), 2)
+        if client is None:
+            return
+        values = decode_client(format, type, client)[0]
+    if format == GL.COLOR_INDEX:
+        _draw_color(ctx, ctx.transfer.index_to_color(values[..., 0]))
+    elif format == GL.STENCIL_INDEX:
+        _write_stencil(ctx, ctx.transfer.index(values[..., 1], "S_TO_S"), None)
+    elif format == GL.DEPTH_STENCIL:
+        stencil = ctx.transfer.index(values[..., 1], "S_TO_S")
+        _write_stencil(ctx, stencil, np.asarray(values[..., 0], np.float64))
+    elif format == GL.DEPTH_COMPONENT:
+        _draw_depth(ctx, np.asarray(values[..., 0], np.float64))
+    else:
+        _draw_color(ctx, values)
+
+
+# -- glCopyPixels ----------------------------------------------------------------------------------
+
+_SOURCES: dict[int, int] = {
+    GL.COLOR: GL.RGBA,
+    GL.DEPTH: GL.DEPTH_COMPONENT,
+    GL.STENCIL: GL.STENCIL_INDEX,
+    GL.DEPTH_STENCIL: GL.DEPTH_STENCIL,
+}
+
+
+def _source_pixels(
+    ctx: Context, source: Attachment, x: int, y: int, width: int, height: int
+) -> Array:
+    """Pixels of an attachment as RGBA or depth and stencil; zeros outside of it."""
+    place = source.place()
+    assert place is not None
+    resource, level, layer, _ = place
+    out = np.zeros((height, width, 4))
+    fb_width, fb_height = source.size
+    x0, y0, x1, y1 = max(x, 0), max(y, 0), min(x + width, fb_width), min(y + height, fb_height)
+    if x1 > x0 and y1 > y0:
+        rows = read_box(ctx, resource, level, Box(x0, y0, layer, x1 - x0, y1 - y0, 1))
+        rgba = np.asarray(from_pipe(source.format, rows)[0], np.float64)
+        info = source.info
+        if info is not None and info.is_color and "A" not in info.base and info.base != "I":
+            rgba[..., 3] = 1.0
+        out[y0 - y : y1 - y, x0 - x : x1 - x] = rgba
+    return out
+
+
+@entry
+def copy_pixels(ctx: Context, x: int, y: int, width: int, height: int, type: int) -> None:
+    if type not in _SOURCES:
+        raise invalid_enum(type, "kind of pixels to copy")
+    _check(ctx, width, height)
+    draw = ctx.framebuffers.draw
+    if type == GL.DEPTH_STENCIL:
+        if not (draw.has("Z") and draw.has("S")):
+            raise invalid_operation("there is no depth-stencil buffer")
+    source = read_source(ctx, _SOURCES[type])
+    needed = {GL.DEPTH: "Z", GL.STENCIL: "S"}.get(type)
+    if needed is not None and not draw.has(needed):
+        raise invalid_operation("the draw framebuffer has no such buffer")
+    if not ctx.raster_position.valid or not width or not height:
+        return
+    if ctx.render_mode.draw_pixels(copy=True):
+        return
+    values = _source_pixels(ctx, source, x, y, width, height)
+    if type == GL.COLOR:
+        _draw_color(ctx, values)
+    elif type == GL.DEPTH:
+        _draw_depth(ctx, values[..., 0])
+    else:
+        stencil = ctx.transfer.index(values[..., 1], "S_TO_S")
+        _write_stencil(ctx, stencil, values[..., 0] if type == GL.DEPTH_STENCIL else None)
+
+
+# -- glBitmap --------------------------------------------------------------------------------------
+
+
+@entry
+def bitmap(
+    ctx: Context, width: int, height: int, xorig: float, yorig: float, xmove: float, ymove: float,
+    bitmap: Pointer,
+) -> None:  # fmt: skip
+    _check(ctx, width, height)
+    raster = ctx.raster_position
+    if not raster.valid:
+        return
+    if ctx.render_mode.draw_pixels(bitmap=True):
+        pass
+    elif width and height:
+        bits = _bits(ctx, bitmap, width, height)
+        if bits is not None and bits.any():
+            x = np.floor(raster.position[0] - xorig)
+            y = np.floor(raster.position[1] - yorig)
+            pixels = bits[..., None].astype(np.float32)
+            ctx.pixel_drawer.draw("bitmap", pixels, float(x), float(y), (1.0, 1.0))
+    px, py, pz, pw = raster.position
+    raster.position = (px + xmove, py + ymove, pz, pw)

@@ -1,0 +1,262 @@
+"""Pixel rectangles as draws: one quad, whose fragments fetch their value from a texture.
+
+The fragment stage is whatever runs now (fixed function, or a program), with reads of its colour
+replaced (`lower_pixel_rectangle`); so texturing, fog and all tests apply as GL wants. The vertex
+stage is a small shader of our own that passes on the raster position's data. Afterwards everything
+that was bound differently is marked dirty.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
+from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.run.optimize import optimize
+from gallette.compiler.nir.run.pass_runner import run_passes
+from gallette.pipe.enums import (
+    Bind,
+    CullFace,
+    Filter,
+    MapFlags,
+    MipFilter,
+    PolygonMode,
+    Primitive,
+    Target,
+    Wrap,
+)
+from gallette.pipe.formats import FORMATS
+from gallette.pipe.resource import Resource, ResourceDesc
+from gallette.pipe.state import (
+    Box,
+    DrawInfo,
+    SamplerState,
+    SamplerView,
+    VertexBuffer,
+    VertexElement,
+    ViewportState,
+)
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.drawing.lowering import NULL_KEY, key_of, lower
+from gallette.state_tracker.drawing.rasterization import rasterizer_state
+from gallette.state_tracker.drawing.validate import validate
+from gallette.state_tracker.shading.programs import Executable
+from gallette.state_tracker.vertices.vertex_input import upload
+
+if TYPE_CHECKING:
+    from gallette.pipe.interface import Handle
+    from gallette.state_tracker.context import Context
+
+__all__ = ["PixelDrawer"]
+
+Array = npt.NDArray[Any]
+
+_TEXCOORDS = 8
+# What the vertex shader is given: name, components.
+_INPUTS = (
+    ("place", 4),
+    ("texel", 2),
+    ("color", 4),
+    ("secondary", 4),
+    ("fog", 1),
+    *((f"coord{i}", 4) for i in range(_TEXCOORDS)),
+)
+_FORMATS = {1: "R32_FLOAT", 2: "R32G32_FLOAT", 4: "R32G32B32A32_FLOAT"}
+_TYPES = {1: "float", 2: "vec2", 4: "vec4"}
+
+
+def _vertex_source() -> str:
+    lines = ["#version 430 compatibility"]
+    for index, (name, size) in enumerate(_INPUTS):
+        lines.append(f"layout(location = {index}) in {_TYPES[size]} {name};")
+    lines.append("layout(location = 31) out vec2 texel_out;")
+    lines.append("void main() {")
+    lines.append("gl_Position = place; texel_out = texel; gl_FogFragCoord = fog;")
+    lines.append("gl_FrontColor = color; gl_FrontSecondaryColor = secondary;")
+    lines.append("gl_BackColor = color; gl_BackSecondaryColor = secondary;")
+    lines += [f"gl_TexCoord[{i}] = coord{i};" for i in range(_TEXCOORDS)]
+    lines.append("}")
+    return "\n".join(lines) + "\n"
+
+
+class PixelDrawer:
+    """Draws pixel rectangles for one context; its shaders are made when first used."""
+
+    def __init__(self, ctx: Context):
+        self._ctx = ctx
+        self._vertex: Executable | None = None
+        self._elements: Handle = None
+        self._fragments: dict[tuple[Executable, Any, str, int], Handle] = {}
+
+    # -- shaders ---------------------------------------------------------------------------------
+
+    def _vertex_handle(self) -> Handle:
+        ctx = self._ctx
+        if self._vertex is None:
+            options = CompileOptions(api="compat", limits=ctx.limits.glsl_limits)
+            compiled = compile_shader(Stage.VERTEX, _vertex_source(), options, ["pixel rectangle"])
+            linked = link_program([compiled], LinkOptions(separable=True, api="compat"))
+            assert linked.ok, compiled.info_log + linked.info_log
+            self._vertex = Executable(ctx, linked, 430)
+        return self._vertex.handle(Stage.VERTEX)
+
+    def _fragment_handle(self, executable: Executable, what: str, unit: int) -> Handle:
+        """The fragment shader that runs now, reading the rectangle's texture."""
+        ctx = self._ctx
+        key = key_of(ctx, Stage.FRAGMENT, executable) if ctx.lowers else NULL_KEY
+        found = self._fragments.get((executable, key, what, unit))
+        if found is None:
+            shader = lower(executable.linked.shaders[Stage.FRAGMENT].ref(), key).mutable()
+            run_passes(
+                shader, [("lower_pixel_rectangle", {"what": what, "texture": unit}), "gather_info"]
+            )
+            optimize(shader)
+            run_passes(shader, ["gather_info"])
+            found = ctx.pipe.create_shader_state(Stage.FRAGMENT, shader)
+            self._fragments[(executable, key, what, unit)] = found
+            executable.on_destroy.append(self._forget)
+        return found
+
+    def _forget(self, executable: Executable) -> None:
+        """A program is gone: so are the shaders made of it."""
+        for key in [k for k in self._fragments if k[0] is executable]:
+            self._ctx.pipe.delete_shader_state(self._fragments.pop(key))
+
+    # -- the draw --------------------------------------------------------------------------------
+
+    def draw(self, what: str, pixels: Array, x: float, y: float, zoom: tuple[float, float]) -> None:
+        """A rectangle of float pixels `[height, width, channels]` at window position (x, y)."""
+        ctx = self._ctx
+        height, width, channels = pixels.shape
+        if ctx.dirty & Dirty.PROGRAM:
+            ctx.programs.resolve()
+        validate(ctx)
+        executable = ctx.programs.stages.get(Stage.FRAGMENT)
+        if executable is None or ctx.raster.discard:
+            return
+        texture = self._texture(pixels, width, height, channels)
+        try:
+            unit = self._bind(executable, what, texture)
+            self._draw_quad(width, height, x, y, zoom)
+            self._restore(unit)
+        finally:
+            texture.unref()
+
+    def _texture(self, pixels: Array, width: int, height: int, channels: int) -> Resource:
+        ctx = self._ctx
+        format = FORMATS[_FORMATS[channels]]
+        desc = ResourceDesc(
+            Target.TEXTURE_2D, format, width, height, bind=Bind.SAMPLER_VIEW, label="pixels"
+        )
+        texture = ctx.screen.resource_create(desc)
+        box = Box(0, 0, 0, width, height, 1)
+        transfer = ctx.pipe.transfer_map(texture, 0, MapFlags.WRITE | MapFlags.DISCARD_RANGE, box)
+        raw = np.ascontiguousarray(pixels, np.float32).view(np.uint8)
+        transfer.data[...] = raw.reshape(transfer.data.shape)
+        ctx.pipe.transfer_unmap(transfer)
+        return texture
+
+    def _bind(self, executable: Executable, what: str, texture: Resource) -> int:
+        ctx, pipe = self._ctx, self._ctx.pipe
+        used = [
+            first + len(executable.uniforms.units[index])
+            for first, index, _ in executable.textures.get(Stage.FRAGMENT, ())
+        ]
+        unit = max(used, default=0)
+        handle = self._fragment_handle(executable, what, unit)
+        for stage in (Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY):
+            if ctx.bound_shaders.get(stage) is not None:
+                pipe.bind_shader_state(stage, None)
+                ctx.bound_shaders[stage] = None
+        pipe.bind_shader_state(Stage.VERTEX, self._vertex_handle())
+        pipe.bind_shader_state(Stage.FRAGMENT, handle)
+        ctx.bound_shaders[Stage.VERTEX] = ctx.bound_shaders[Stage.FRAGMENT] = None
+        view = SamplerView(texture, texture.desc.format, Target.TEXTURE_2D)
+        sampler = SamplerState(
+            Wrap.CLAMP_TO_EDGE,
+            Wrap.CLAMP_TO_EDGE,
+            Wrap.CLAMP_TO_EDGE,
+            Filter.NEAREST,
+            Filter.NEAREST,
+            MipFilter.NONE,
+        )
+        pipe.set_sampler_views(Stage.FRAGMENT, unit, [view])
+        pipe.bind_sampler_states(Stage.FRAGMENT, unit, [ctx.caches.sampler.get(sampler)])
+        raster = dataclasses.replace(
+            rasterizer_state(ctx),
+            flatshade=False,
+            light_twoside=False,
+            cull_face=CullFace.NONE,
+            fill_front=PolygonMode.FILL,
+            fill_back=PolygonMode.FILL,
+            offset_tri=False,
+            poly_smooth=False,
+            poly_stipple_enable=False,
+            depth_clip_near=False,
+            depth_clip_far=False,
+            depth_clamp=False,
+            clip_halfz=False,
+            clip_plane_enable=0,
+            clamp_vertex_color=False,
+        )
+        ctx.caches.rasterizer.bind(raster)
+        if ctx.feedback.current.active and not ctx.feedback.current.paused:
+            pipe.set_stream_output_targets([])
+        return unit
+
+    def _draw_quad(
+        self, width: int, height: int, x: float, y: float, zoom: tuple[float, float]
+    ) -> None:
+        ctx, raster = self._ctx, self._ctx.raster_position
+        fb_width, fb_height = ctx.framebuffers.draw.size
+        half = (fb_width / 2.0, fb_height / 2.0)
+        viewport = ViewportState((*half, 0.5), (*half, 0.5))
+        ctx.pipe.set_viewport_states(0, [viewport] * len(ctx.raster.viewports))
+        z = 2.0 * raster.position[2] - 1.0
+        rows = []
+        constants = [*raster.color, *raster.secondary, raster.distance]
+        for coord in raster.texcoords:
+            constants += coord
+        for u, v in ((0, 0), (width, 0), (0, height), (width, height)):
+            wx, wy = x + u * zoom[0], y + v * zoom[1]
+            place = [wx / half[0] - 1.0, wy / half[1] - 1.0, z, 1.0]
+            rows.append([*place, float(u), float(v), *constants])
+        data = np.array(rows, np.float32)
+        stride = data.shape[1] * 4
+        buffer = upload(ctx, data, Bind.VERTEX_BUFFER)
+        ctx.pipe.bind_vertex_elements_state(self._vertex_elements())
+        ctx.pipe.set_vertex_buffers([VertexBuffer(buffer, 0, stride)])
+        try:
+            ctx.pipe.draw_vbo(DrawInfo(Primitive.TRIANGLE_STRIP, 0, 4))
+        finally:
+            ctx.pipe.set_vertex_buffers(())
+            buffer.unref()
+
+    def _vertex_elements(self) -> Handle:
+        offset, elements = 0, []
+        for _, size in _INPUTS:
+            elements.append(VertexElement(offset, 0, FORMATS[_FORMATS[size]]))
+            offset += 4 * size
+        return self._ctx.caches.vertex_elements.get(tuple(elements))
+
+    def _restore(self, unit: int) -> None:
+        ctx, pipe = self._ctx, self._ctx.pipe
+        pipe.set_sampler_views(Stage.FRAGMENT, unit, [None])
+        pipe.bind_sampler_states(Stage.FRAGMENT, unit, [None])
+        ctx.vertex_input.unbind()
+        current = ctx.feedback.current
+        if current.active and not current.paused:
+            pipe.set_stream_output_targets(current.targets, append=True)
+        ctx.dirty |= Dirty.RASTERIZER | Dirty.VIEWPORT | Dirty.PROGRAM | Dirty.TEXTURES
+
+    def release_all(self) -> None:
+        for handle in self._fragments.values():
+            self._ctx.pipe.delete_shader_state(handle)
+        self._fragments.clear()
+        if self._vertex is not None:
+            self._vertex.destroy()
+            self._vertex = None

@@ -1,0 +1,257 @@
+"""The current raster position: where glDrawPixels and glBitmap draw, and with what.
+
+A raster position is a vertex that went through fixed function: its window coordinates, colour,
+texture coordinates and fog distance are kept, and whether it was inside the clip volume.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gallette.compiler.nir.ir.slots import VertAttrib
+from gallette.state_tracker.compatibility.matrices import inverse
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import invalid_operation
+from gallette.state_tracker.entry_points.memory import Pointer, read_array
+from gallette.state_tracker.entry_points.registry import register
+from gallette.state_tracker.getters import gets
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.compatibility.lighting import Light, Material
+    from gallette.state_tracker.context import Context
+
+__all__ = ["RasterPosition"]
+
+Vec = tuple[float, ...]
+UNITS = 8
+_ORIGIN: Vec = (0.0, 0.0, 0.0, 1.0)
+
+
+@dataclass(slots=True)
+class RasterPosition:
+    """Window coordinates (with clip w) and the associated data."""
+
+    position: Vec = _ORIGIN
+    valid: bool = True
+    distance: float = 0.0
+    color: Vec = (1.0, 1.0, 1.0, 1.0)
+    secondary: Vec = (0.0, 0.0, 0.0, 1.0)
+    index: float = 1.0
+    texcoords: list[Vec] = field(default_factory=lambda: [_ORIGIN] * UNITS)
+
+
+def set_from_object(ctx: Context, values: Vec) -> None:
+    """glRasterPos: a vertex in object coordinates."""
+    if ctx.immediate.active:
+        raise invalid_operation("not between glBegin and glEnd")
+    raster = ctx.raster_position
+    point = np.array(values + (0.0, 0.0, 0.0, 1.0)[len(values) :], np.float64)
+    eye = ctx.matrices.modelview[-1] @ point
+    clip = ctx.matrices.projection[-1] @ eye
+    raster.valid = _inside(ctx, eye, clip)
+    if not raster.valid:
+        return
+    w = float(clip[3]) or 1.0
+    ndc = clip[:3] / w
+    x, y, width, height = ctx.raster.viewports[0]
+    near, far = ctx.raster.depth_ranges[0]
+    raster.position = (
+        x + width * (float(ndc[0]) + 1.0) / 2.0,
+        y + height * (float(ndc[1]) + 1.0) / 2.0,
+        near + (far - near) * (float(ndc[2]) + 1.0) / 2.0,
+        float(clip[3]),
+    )
+    if ctx.lighting.fog_source == GL.FOG_COORD:
+        raster.distance = float(ctx.arrays.values[VertAttrib.FOG][0])
+    else:
+        raster.distance = abs(float(eye[2]))
+    raster.color, raster.secondary = _colors(ctx, eye)
+    raster.index = float(ctx.arrays.values[VertAttrib.COLOR_INDEX][0])
+    raster.texcoords = [_texcoord(ctx, unit, point, eye) for unit in range(UNITS)]
+
+
+def _inside(ctx: Context, eye: Any, clip: Any) -> bool:
+    """Is the point inside the view volume and every user clip plane?"""
+    w = float(clip[3])
+    axes = clip[:2] if ctx.raster.depth_clamp else clip[:3]
+    if w <= 0.0 or bool((np.abs(axes) > w).any()):
+        return False
+    planes = ctx.raster.clip_planes
+    return all(
+        float(np.dot(planes[i], eye)) >= 0.0
+        for i in range(len(planes))
+        if ctx.raster.clip_planes_enabled >> i & 1
+    )
+
+
+def set_from_window(ctx: Context, values: Vec) -> None:
+    """glWindowPos: window coordinates as they are."""
+    if ctx.immediate.active:
+        raise invalid_operation("not between glBegin and glEnd")
+    raster, state = ctx.raster_position, ctx.arrays
+    near, far = ctx.raster.depth_ranges[0]
+    z = min(max(values[2] if len(values) > 2 else 0.0, 0.0), 1.0)
+    raster.position = (values[0], values[1], near + z * (far - near), 1.0)
+    raster.valid = True
+    from_coordinate = ctx.lighting.fog_source == GL.FOG_COORD
+    raster.distance = float(state.values[VertAttrib.FOG][0]) if from_coordinate else 0.0
+    raster.color = _clamped(ctx, state.values[VertAttrib.COLOR0])
+    raster.secondary = _clamped(ctx, state.values[VertAttrib.COLOR1])
+    raster.index = float(state.values[VertAttrib.COLOR_INDEX][0])
+    raster.texcoords = [state.values[VertAttrib.TEX0 + unit] for unit in range(UNITS)]
+
+
+# -- what fixed function makes of the point --------------------------------------------------------
+
+
+def _clamped(ctx: Context, color: Vec) -> Vec:
+    if ctx.fragment.clamp_vertex_color == GL.FALSE:
+        return tuple(float(v) for v in color)
+    return tuple(min(max(float(v), 0.0), 1.0) for v in color)
+
+
+def _colors(ctx: Context, eye: Any) -> tuple[Vec, Vec]:
+    values, state = ctx.arrays.values, ctx.lighting
+    if not state.enabled:
+        return _clamped(ctx, values[VertAttrib.COLOR0]), _clamped(ctx, values[VertAttrib.COLOR1])
+    normal = inverse(ctx.matrices.modelview[-1])[:3, :3].T @ np.array(
+        values[VertAttrib.NORMAL][:3], np.float64
+    )
+    if state.normalize:
+        normal = _unit(normal)
+    elif state.rescale_normal:
+        normal = normal * ctx.matrices.normal_scale
+    material = state.materials[0]
+    ambient = np.array(material.ambient)
+    primary = np.array(material.emission) + ambient * np.array(state.model_ambient)
+    specular = np.zeros(4)
+    for light in state.lights:
+        if light.enabled:
+            diffuse_part, specular_part = _lit(ctx, light, material, normal, eye)
+            primary = primary + diffuse_part
+            specular = specular + specular_part
+    if state.color_control != GL.SEPARATE_SPECULAR_COLOR:
+        primary, specular = primary + specular, np.zeros(4)
+    primary[3] = material.diffuse[3]
+    return _clamped(ctx, tuple(primary.tolist())), _clamped(ctx, (*specular[:3].tolist(), 1.0))
+
+
+def _unit(vector: Any) -> Any:
+    length = float(np.linalg.norm(vector))
+    return vector / length if length else vector
+
+
+def _lit(ctx: Context, light: Light, material: Material, normal: Any, eye: Any) -> tuple[Any, Any]:
+    """The diffuse (with ambient) and the specular part of one light."""
+    position = np.array(light.position)
+    attenuation = 1.0
+    if position[3] == 0.0:
+        to = _unit(position[:3])
+    else:
+        offset = position[:3] / position[3] - eye[:3] / (eye[3] or 1.0)
+        distance = float(np.linalg.norm(offset))
+        to = _unit(offset)
+        k0, k1, k2 = (
+            light.constant_attenuation,
+            light.linear_attenuation,
+            light.quadratic_attenuation,
+        )
+        attenuation = 1.0 / ((k0 + k1 * distance + k2 * distance * distance) or 1.0)
+    if light.spot_cutoff != 180.0:
+        spot = float(np.dot(-to, _unit(np.array(light.spot_direction))))
+        attenuation *= spot**light.spot_exponent if spot >= light.spot_cos_cutoff else 0.0
+    facing = max(float(np.dot(normal, to)), 0.0)
+    viewer = -_unit(eye[:3]) if ctx.lighting.local_viewer else np.array([0.0, 0.0, 1.0])
+    half = max(float(np.dot(normal, _unit(to + viewer))), 0.0)
+    shine = 1.0 if material.shininess == 0.0 else math.pow(half, material.shininess)
+    diffuse = np.array(material.ambient) * np.array(light.ambient)
+    diffuse = diffuse + facing * np.array(material.diffuse) * np.array(light.diffuse)
+    specular = np.array(material.specular) * np.array(light.specular) * shine
+    return attenuation * diffuse, attenuation * specular * (facing > 0.0)
+
+
+def _texcoord(ctx: Context, unit: int, point: Any, eye: Any) -> Vec:
+    values = list(ctx.arrays.values[VertAttrib.TEX0 + unit])
+    gen = ctx.lighting.texgen[unit]
+    reflection = _reflection(ctx, eye)
+    m = 2.0 * float(np.linalg.norm(reflection + np.array([0.0, 0.0, 1.0]))) or 1.0
+    for i, on in enumerate(ctx.lighting.texgen_enabled[unit]):
+        if not on:
+            continue
+        mode = gen.modes[i]
+        if mode == GL.OBJECT_LINEAR:
+            values[i] = float(np.dot(gen.object_planes[i], point))
+        elif mode == GL.EYE_LINEAR:
+            values[i] = float(np.dot(gen.eye_planes[i], eye))
+        elif mode == GL.SPHERE_MAP and i < 2:
+            values[i] = float(reflection[i]) / m + 0.5
+        elif mode == GL.REFLECTION_MAP and i < 3:
+            values[i] = float(reflection[i])
+    result = ctx.matrices.texture[unit][-1] @ np.array(values, np.float64)
+    return tuple(float(v) for v in result)
+
+
+def _reflection(ctx: Context, eye: Any) -> Any:
+    normal = inverse(ctx.matrices.modelview[-1])[:3, :3].T @ np.array(
+        ctx.arrays.values[VertAttrib.NORMAL][:3], np.float64
+    )
+    direction = _unit(eye[:3])
+    return direction - 2.0 * normal * float(np.dot(normal, direction))
+
+
+# -- entry points ----------------------------------------------------------------------------------
+
+_TYPES = {"s": "short", "i": "int", "f": "float", "d": "double"}
+
+
+def _register_families() -> None:
+    for name, counts, store, suffixes in (
+        ("raster_pos", (2, 3, 4), set_from_object, ("",)),
+        ("window_pos", (2, 3), set_from_window, ("",)),
+        ("window_pos", (4,), set_from_window, ("_mesa",)),
+    ):
+        for count in counts:
+            for letter, gl_type in _TYPES.items():
+
+                def by_value(ctx: Context, *values: Any, store: Any = store) -> None:
+                    store(ctx, tuple(float(v) for v in values))
+
+                def by_pointer(
+                    ctx: Context, v: Pointer, n: int = count, t: str = gl_type, store: Any = store
+                ) -> None:
+                    store(ctx, tuple(float(x) for x in read_array(v, t, n)))
+
+                for suffix in suffixes:
+                    register(f"{name}{count}{letter}{suffix}", by_value)
+                    register(f"{name}{count}{letter}v{suffix}", by_pointer)
+
+
+_register_families()
+
+
+def _texture_coordinates(ctx: Context) -> Vec:
+    return ctx.raster_position.texcoords[min(ctx.textures.active, UNITS - 1)]
+
+
+gets(
+    {
+        "CURRENT_RASTER_POSITION": lambda c: c.raster_position.position,
+        "CURRENT_RASTER_POSITION_VALID": lambda c: c.raster_position.valid,
+        "CURRENT_RASTER_DISTANCE": lambda c: c.raster_position.distance,
+        "CURRENT_RASTER_INDEX": lambda c: c.raster_position.index,
+        "CURRENT_RASTER_TEXTURE_COORDS": _texture_coordinates,
+    },
+    compat=True,
+)
+gets(
+    {
+        "CURRENT_RASTER_COLOR": lambda c: c.raster_position.color,
+        "CURRENT_RASTER_SECONDARY_COLOR": lambda c: c.raster_position.secondary,
+    },
+    compat=True,
+    normalized=True,
+)

@@ -1,0 +1,182 @@
+"""Raster position, pixel rectangles, bitmaps and pixel transfer, compared with native GL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gallette.state_tracker import GL, GLInterface, create_context
+from tests.state_tracker.helpers import errors
+from tests.state_tracker.pictures import compare
+
+RNG = np.random.default_rng(5)
+PICTURE = RNG.integers(0, 256, (12, 16, 4), dtype=np.uint8)
+LETTER = bytes([0x18, 0x24, 0x42, 0x42, 0x7E, 0x42, 0x42, 0x42])
+
+
+def plain(gl: Any) -> None:
+    gl.window_pos2i(5, 7)
+    gl.draw_pixels(16, 12, GL.RGBA, GL.UNSIGNED_BYTE, PICTURE)
+    gl.window_pos2i(40, 40)
+    gl.draw_pixels(16, 12, GL.LUMINANCE, GL.UNSIGNED_BYTE, PICTURE[..., 0].copy())
+    gl.window_pos2i(-4, 50)
+    gl.draw_pixels(16, 12, GL.BGR, GL.UNSIGNED_BYTE, PICTURE[..., :3].copy())
+
+
+def zoomed(gl: Any) -> None:
+    gl.raster_pos2f(-0.59375, -0.59375)
+    gl.pixel_zoom(2.3, 2.3)
+    gl.draw_pixels(16, 12, GL.RGBA, GL.UNSIGNED_BYTE, PICTURE)
+    gl.raster_pos3f(0.9, 0.9, 0.1)
+    gl.pixel_zoom(-1.0, -1.0)
+    gl.draw_pixels(16, 12, GL.RGBA, GL.UNSIGNED_BYTE, PICTURE)
+
+
+def blended_and_scissored(gl: Any) -> None:
+    gl.clear_color(0.2, 0.4, 0.6, 1.0)
+    gl.clear(GL.COLOR_BUFFER_BIT)
+    gl.enable(GL.SCISSOR_TEST)
+    gl.scissor(10, 10, 20, 9)
+    gl.enable(GL.BLEND)
+    gl.blend_func(GL.SRC_ALPHA, GL.ONE_MINUS_SRC_ALPHA)
+    gl.window_pos2i(8, 8)
+    gl.draw_pixels(16, 12, GL.RGBA, GL.UNSIGNED_BYTE, PICTURE)
+
+
+def transferred(gl: Any) -> None:
+    gl.pixel_transferf(GL.RED_SCALE, 0.5)
+    gl.pixel_transferf(GL.GREEN_BIAS, 0.25)
+    ramp = np.linspace(0.0, 1.0, 256, dtype=np.float32)  # full size: Mesa interpolates in others
+    for name, table in (("R", ramp), ("G", ramp**2), ("B", ramp[::-1].copy()), ("A", ramp)):
+        gl.pixel_mapfv(getattr(GL, f"PIXEL_MAP_{name}_TO_{name}"), 256, table)
+    gl.pixel_transferi(GL.MAP_COLOR, 1)
+    gl.window_pos2i(3, 3)
+    gl.draw_pixels(16, 12, GL.RGBA, GL.UNSIGNED_BYTE, PICTURE)
+    gl.pixel_transferi(GL.MAP_COLOR, 0)
+
+
+def depth_tested(gl: Any) -> None:
+    gl.enable(GL.DEPTH_TEST)
+    depth = np.linspace(0.0, 1.0, 32 * 32, dtype=np.float32).reshape(32, 32)
+    gl.depth_func(GL.ALWAYS)
+    gl.color_mask(0, 0, 0, 0)
+    gl.window_pos2i(8, 8)
+    gl.draw_pixels(32, 32, GL.DEPTH_COMPONENT, GL.FLOAT, depth)
+    gl.color_mask(1, 1, 1, 1)
+    gl.depth_func(GL.LESS)
+    gl.color3f(1.0, 0.5, 0.0)
+    gl.begin(GL.QUADS)
+    for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1)):
+        gl.vertex3f(x, y, 0.1)
+    gl.end()
+
+
+def stencilled(gl: Any) -> None:
+    pattern = (np.indices((24, 24)).sum(axis=0) % 3).astype(np.uint8)
+    gl.window_pos2i(10, 10)
+    gl.draw_pixels(24, 24, GL.STENCIL_INDEX, GL.UNSIGNED_BYTE, pattern)
+    gl.enable(GL.STENCIL_TEST)
+    for value in (1, 2):
+        gl.stencil_func(GL.EQUAL, value, 0xFF)
+        gl.color3f(value / 2.0, 1.0 - value / 2.0, 0.5)
+        gl.rectf(-1.0, -1.0, 1.0, 1.0)
+
+
+def copied(gl: Any) -> None:
+    plain(gl)
+    gl.window_pos2i(30, 10)
+    gl.copy_pixels(4, 6, 20, 14, GL.COLOR)
+    gl.pixel_zoom(2.0, 1.0)
+    gl.window_pos2i(2, 30)
+    gl.copy_pixels(4, 6, 20, 14, GL.COLOR)
+
+
+def bitmaps(gl: Any) -> None:
+    gl.pixel_storei(GL.UNPACK_ALIGNMENT, 1)
+    gl.color3f(1.0, 0.8, 0.2)
+    gl.raster_pos2f(-0.5, -0.25)
+    gl.color3f(0.0, 0.0, 1.0)
+    for _ in range(3):
+        gl.bitmap(8, 8, 0.0, 0.0, 10.0, 3.0, LETTER)
+    assert gl.get_floatv(GL.CURRENT_RASTER_POSITION)[:2] == [46.0, 33.0]
+
+
+def textured(gl: Any) -> None:
+    """Texturing applies to pixels as well, with the raster position's coordinates."""
+    texel = np.array([128, 255, 64, 255], np.uint8)
+    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
+    gl.tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA, 1, 1, 0, GL.RGBA, GL.UNSIGNED_BYTE, texel)
+    gl.enable(GL.TEXTURE_2D)
+    gl.raster_pos3f(-0.5, -0.5, -0.5)
+    gl.draw_pixels(16, 12, GL.RGBA, GL.UNSIGNED_BYTE, PICTURE)
+
+
+SCENES = [
+    plain,
+    zoomed,
+    blended_and_scissored,
+    transferred,
+    depth_tested,
+    stencilled,
+    copied,
+    bitmaps,
+    textured,
+]
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("scene", SCENES, ids=[s.__name__ for s in SCENES])
+def test_pixels_are_drawn_as_native_gl_draws_them(scene: Callable[[Any], None]) -> None:
+    compare(scene)
+
+
+def test_the_raster_position_is_a_transformed_vertex(compat: GLInterface) -> None:
+    compat.translatef(0.5, 0.25, 0.0)
+    compat.color4f(0.25, 0.5, 0.75, 1.0)
+    compat.tex_coord2f(3.0, 4.0)
+    compat.raster_pos3f(0.0, 0.0, 0.5)
+    assert compat.get_floatv(GL.CURRENT_RASTER_POSITION) == [48.0, 40.0, 0.75, 1.0]
+    assert compat.get_floatv(GL.CURRENT_RASTER_COLOR) == [0.25, 0.5, 0.75, 1.0]
+    assert compat.get_floatv(GL.CURRENT_RASTER_TEXTURE_COORDS) == [3.0, 4.0, 0.0, 1.0]
+    compat.raster_pos2f(3.0, 0.0)
+    assert compat.get_booleanv(GL.CURRENT_RASTER_POSITION_VALID) == [0]
+    compat.draw_pixels(1, 1, GL.RGBA, GL.UNSIGNED_BYTE, bytes(4))
+    assert errors(compat) == []
+
+
+def test_a_lit_raster_position_has_the_lit_colour(compat: GLInterface) -> None:
+    compat.enable(GL.LIGHTING)
+    compat.enable(GL.LIGHT0)
+    compat.lightfv(GL.LIGHT0, GL.POSITION, np.array([0, 0, 1, 0], np.float32))
+    compat.materialfv(GL.FRONT, GL.DIFFUSE, np.array([0.5, 0.25, 0.0, 0.5], np.float32))
+    compat.normal3f(0.0, 0.0, 1.0)
+    compat.raster_pos2f(0.0, 0.0)
+    found = compat.get_floatv(GL.CURRENT_RASTER_COLOR)
+    assert found == pytest.approx([0.54, 0.29, 0.04, 0.5], abs=1e-5)
+
+
+def test_pixel_maps_come_back_as_given(compat: GLInterface) -> None:
+    table = np.array([0.0, 0.25, 1.0], np.float32)
+    compat.pixel_mapfv(GL.PIXEL_MAP_R_TO_R, 3, table)
+    out = np.zeros(3, np.float32)
+    compat.get_pixel_mapfv(GL.PIXEL_MAP_R_TO_R, out)
+    assert out.tolist() == table.tolist()
+    assert compat.get_integerv(GL.PIXEL_MAP_R_TO_R_SIZE) == [3]
+    compat.pixel_mapfv(GL.PIXEL_MAP_I_TO_R, 3, table)
+    assert errors(compat) == ["GL_INVALID_VALUE"]
+
+
+def test_fog_applies_at_the_distance_of_the_raster_position() -> None:
+    """Mesa's llvmpipe leaves pixel rectangles without fog; the specification does not."""
+    gl = create_context("numpipe", profile="compat", version=(2, 1), size=(8, 8))
+    gl.enable(GL.FOG)
+    gl.fogi(GL.FOG_MODE, GL.LINEAR)
+    gl.fogf(GL.FOG_END, 1.0)
+    gl.fogfv(GL.FOG_COLOR, np.array([1, 0, 0, 1], np.float32))
+    gl.raster_pos3f(-1.0, -1.0, 0.75)
+    gl.draw_pixels(1, 1, GL.RGBA, GL.UNSIGNED_BYTE, bytes([0, 0, 255, 255]))
+    assert list(gl.read_pixels(0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)) == [191, 0, 64, 255]
+    gl.release()
