@@ -30,7 +30,7 @@ from gallette.state_tracker.entry_points.errors import (
 from gallette.state_tracker.entry_points.functions import Function, Kind
 from gallette.state_tracker.entry_points.memory import Pointer, address_of, read_bytes
 from gallette.state_tracker.entry_points.registry import entry
-from gallette.state_tracker.getters import gets
+from gallette.state_tracker.getters import gets, to_int
 from gallette.state_tracker.objects import GLObject
 
 if TYPE_CHECKING:
@@ -305,7 +305,7 @@ def call_lists(ctx: Context, n: int, type: int, lists: Pointer) -> None:
         address_of(lists)
         raw = read_bytes(lists, n * LIST_TYPES[type])
         if type in _DTYPES:
-            names = [int(v) for v in raw.view(_DTYPES[type])]
+            names = [to_int(v.item(), False) for v in raw.view(_DTYPES[type])]
         else:  # big-endian numbers of 2, 3 or 4 bytes
             rows = raw.reshape(n, -1).astype(np.int64)
             names = [int.from_bytes(bytes(row.astype(np.uint8)), "big") for row in rows]

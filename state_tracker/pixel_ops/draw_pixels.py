@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 __all__: list[str] = []
 
 Array = npt.NDArray[Any]
+_FAR = 1e6  # window coordinates beyond every framebuffer
 
 
 def _check(ctx: Context, width: int, height: int) -> None:
@@ -53,6 +54,8 @@ def _check(ctx: Context, width: int, height: int) -> None:
 def _origin(ctx: Context) -> tuple[float, float]:
     """The raster position on whole pixels, as every implementation since the first has it."""
     x, y, _, _ = ctx.raster_position.position
+    if not (abs(x) < _FAR and abs(y) < _FAR):  # also what is no number
+        return _FAR, _FAR
     return float(np.floor(x + 0.5)), float(np.floor(y + 0.5))
 
 

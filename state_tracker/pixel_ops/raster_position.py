@@ -48,6 +48,11 @@ def set_from_object(ctx: Context, values: Vec) -> None:
     """glRasterPos: a vertex in object coordinates."""
     if ctx.immediate.active:
         raise invalid_operation("not between glBegin and glEnd")
+    with np.errstate(all="ignore"):  # coordinates may be anything
+        _transform(ctx, values)
+
+
+def _transform(ctx: Context, values: Vec) -> None:
     raster = ctx.raster_position
     point = np.array(values + (0.0, 0.0, 0.0, 1.0)[len(values) :], np.float64)
     eye = ctx.matrices.modelview[-1] @ point
@@ -78,7 +83,7 @@ def _inside(ctx: Context, eye: Any, clip: Any) -> bool:
     """Is the point inside the view volume and every user clip plane?"""
     w = float(clip[3])
     axes = clip[:2] if ctx.raster.depth_clamp else clip[:3]
-    if w <= 0.0 or bool((np.abs(axes) > w).any()):
+    if not w > 0.0 or not bool((np.abs(axes) <= w).all()):
         return False
     planes = ctx.raster.clip_planes
     return all(

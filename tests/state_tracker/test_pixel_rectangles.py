@@ -49,13 +49,10 @@ def blended_and_scissored(gl: Any) -> None:
 def transferred(gl: Any) -> None:
     gl.pixel_transferf(GL.RED_SCALE, 0.5)
     gl.pixel_transferf(GL.GREEN_BIAS, 0.25)
-    ramp = np.linspace(0.0, 1.0, 256, dtype=np.float32)  # full size: Mesa interpolates in others
-    for name, table in (("R", ramp), ("G", ramp**2), ("B", ramp[::-1].copy()), ("A", ramp)):
-        gl.pixel_mapfv(getattr(GL, f"PIXEL_MAP_{name}_TO_{name}"), 256, table)
-    gl.pixel_transferi(GL.MAP_COLOR, 1)
     gl.window_pos2i(3, 3)
     gl.draw_pixels(16, 12, GL.RGBA, GL.UNSIGNED_BYTE, PICTURE)
-    gl.pixel_transferi(GL.MAP_COLOR, 0)
+    gl.pixel_transferf(GL.RED_SCALE, 1.0)
+    gl.pixel_transferf(GL.GREEN_BIAS, 0.0)
 
 
 def depth_tested(gl: Any) -> None:
@@ -179,4 +176,22 @@ def test_fog_applies_at_the_distance_of_the_raster_position() -> None:
     gl.raster_pos3f(-1.0, -1.0, 0.75)
     gl.draw_pixels(1, 1, GL.RGBA, GL.UNSIGNED_BYTE, bytes([0, 0, 255, 255]))
     assert list(gl.read_pixels(0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)) == [191, 0, 64, 255]
+    gl.release()
+
+
+def test_pixel_maps_are_looked_up_at_the_nearest_entry() -> None:
+    """Mesa's llvmpipe interpolates between entries; the specification rounds to one."""
+    gl = create_context("numpipe", profile="compat", version=(2, 1), size=(16, 12))
+    tables = [np.array(t, np.float32) for t in ([1, 0], [0, 0.5, 1], [1, 0.6, 0.3, 0], [0, 1])]
+    for name, table in zip("RGBA", tables, strict=True):
+        gl.pixel_mapfv(getattr(GL, f"PIXEL_MAP_{name}_TO_{name}"), table.size, table)
+    gl.pixel_transferi(GL.MAP_COLOR, 1)
+    gl.window_pos2i(0, 0)
+    gl.draw_pixels(16, 12, GL.RGBA, GL.UNSIGNED_BYTE, PICTURE)
+    gl.pixel_transferi(GL.MAP_COLOR, 0)
+    found = np.frombuffer(gl.read_pixels(0, 0, 16, 12, GL.RGBA, GL.UNSIGNED_BYTE), np.uint8)
+    for channel, table in enumerate(tables):
+        at = np.rint(PICTURE[..., channel] / 255.0 * (table.size - 1)).astype(int)
+        expected = np.rint(table[at].astype(np.float64) * 255.0)
+        assert abs(found.reshape(12, 16, 4)[..., channel] - expected).max() <= 1
     gl.release()
