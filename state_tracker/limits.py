@@ -29,7 +29,7 @@ class Limits:
         self.es_glsl_version = 310 if caps.compute else 300
         self.extensions = extensions_of(caps, profile, self.version)
         self.glsl_extensions = frozenset(self.extensions)
-        self.max_vertex_attribs: int = min(16, caps.max_vertex_attribs)
+        self.max_vertex_attribs: int = min(32, caps.max_vertex_attribs)
         self.max_vertex_attrib_stride = 2048
         self.max_vertex_attrib_relative_offset = 2047
         self.max_combined_texture_units = max(48, caps.max_samplers * stages)

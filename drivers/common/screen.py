@@ -26,6 +26,7 @@ class HostScreen(MemoryScreen):
             fp64=True,
             int64=True,
             max_point_size=LARGEST_POINT,
+            max_vertex_attribs=32,
             layered_rendering=True,
             max_dual_source_render_targets=1,
             max_samples=SAMPLES,

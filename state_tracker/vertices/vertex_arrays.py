@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ArrayState", "Attrib", "VertexArray", "VertexBinding"]
 
-SLOTS = 32
+SLOTS = len(VertAttrib)
 GENERIC0 = int(VertAttrib.GENERIC0)
 
 

@@ -51,7 +51,23 @@ class VertAttrib(Slot):
     GENERIC13 = 28
     GENERIC14 = 29
     GENERIC15 = 30
-    EDGEFLAG = 31
+    GENERIC16 = 31
+    GENERIC17 = 32
+    GENERIC18 = 33
+    GENERIC19 = 34
+    GENERIC20 = 35
+    GENERIC21 = 36
+    GENERIC22 = 37
+    GENERIC23 = 38
+    GENERIC24 = 39
+    GENERIC25 = 40
+    GENERIC26 = 41
+    GENERIC27 = 42
+    GENERIC28 = 43
+    GENERIC29 = 44
+    GENERIC30 = 45
+    GENERIC31 = 46
+    EDGEFLAG = 47
 
 
 class VaryingSlot(Slot):

@@ -224,7 +224,7 @@ class Variables:
         if location < 0:
             raise SpirvError("an input or output has neither a location nor a built-in")
         if stage is Stage.VERTEX and mode == Mode.SHADER_IN:
-            slot, limit = int(VertAttrib.GENERIC0) + location, int(VertAttrib.GENERIC15)
+            slot, limit = int(VertAttrib.GENERIC0) + location, int(VertAttrib.GENERIC31)
         elif stage is Stage.FRAGMENT and mode == Mode.SHADER_OUT:
             slot, limit = FragResult.DATA0 + location, int(FragResult.DATA7)
         elif facts.has("Patch"):
