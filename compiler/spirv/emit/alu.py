@@ -312,6 +312,17 @@ def _fdph(o: _Ops) -> Value:
     return o.result("OpFAdd", dot.id, w.id)
 
 
+@_composed("fneu", "feq")
+def _equal(o: _Ops) -> Value:
+    """A value compared with itself asks for NaN, and must be seen to."""
+    x, y = o.instr.srcs
+    a = o.src(0)
+    if x.value is y.value and x.swizzle == y.swizzle:
+        nan = o.result("OpIsNan", a.id)
+        return nan if o.op.name == "fneu" else o.result("OpLogicalNot", nan.id)
+    return o.result(SIMPLE[o.op.name], a.id, o.src(1).id)
+
+
 # Integers.
 
 

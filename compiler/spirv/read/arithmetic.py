@@ -98,8 +98,8 @@ def _compare(name: str) -> Handler:
     def handler(r: FunctionReader, i: Instruction) -> None:
         w, b = i.words, r.b
         x, y = r.ssa(w[2]), r.ssa(w[3])
-        # A value compared with itself asks for NaN: that must survive optimisation.
-        with b.exactly(w[2] == w[3]):
+        # The instruction says what NaN gives: that must survive optimisation.
+        with b.exactly():
             if what == "NotEqual":
                 value = b.fneu(x, y) if not ordered else b.ior(b.flt(x, y), b.flt(y, x))
             elif what == "Equal" and not ordered:
@@ -182,9 +182,7 @@ def _fwidth(r: FunctionReader, i: Instruction) -> None:
 
 @does("OpShiftLeftLogical", "OpShiftRightArithmetic", "OpShiftRightLogical")
 def _shift(r: FunctionReader, i: Instruction) -> None:
-    op = {"L": "ishl", "A": "ishr"}.get(i.name[7] if "Left" in i.name else i.name[12], "ushr")
-    if i.name == "OpShiftLeftLogical":
-        op = "ishl"
+    op = {"OpShiftLeftLogical": "ishl", "OpShiftRightArithmetic": "ishr"}.get(i.name, "ushr")
     count = r.ssa(i.words[3])
     if count.bit_size != 32:
         count = r.b.u2u32(count)

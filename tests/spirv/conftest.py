@@ -1,0 +1,1 @@
+"""Fixtures of the SPIR-V tests; `conversions` beside this file is importable as it is."""

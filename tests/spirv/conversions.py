@@ -1,0 +1,89 @@
+"""Shaders of the bundled tests on their way through SPIR-V, for tests that render with them.
+
+`through` replaces the step in which the GLSL linker brings a stage into drivers' form: the stage
+goes to SPIR-V and back first.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gallette.compiler.glsl.link.linker as linker
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.run.optimize import optimize
+from gallette.compiler.nir.run.pass_runner import run_passes
+from gallette.compiler.nir.run.pipeline import FRONT_END
+from gallette.piglit_subset.execute import run_test
+from gallette.piglit_subset.shader_test import parse_file
+from gallette.state_tracker.entry_points.enums import GL
+
+BUNDLED = Path(__file__).parents[2] / "piglit_subset" / "tests"
+FOLDERS = sorted({path.parent.name for path in BUNDLED.rglob("*.shader_test")})
+Convert = Callable[[Shader], Shader]
+
+
+def tool(name: str) -> str:
+    """A program of spirv-tools or glslang-tools; where it is missing, the test says so."""
+    path = shutil.which(name)
+    if path is None:
+        if os.environ.get("GALLETTE_REQUIRE_REFERENCE", "") not in ("", "0"):
+            pytest.fail(f"{name} is required (Debian: spirv-tools, glslang-tools)")
+        pytest.skip(f"{name} is not installed")
+    return path
+
+
+def run_tool(name: str, *arguments: str | Path, data: bytes = b"") -> str:
+    """What a tool prints; its complaint fails the test."""
+    done = subprocess.run([tool(name), *map(str, arguments)], input=data, capture_output=True)
+    output = done.stdout.decode(errors="replace")
+    assert done.returncode == 0, output + done.stderr.decode(errors="replace")
+    return output
+
+
+@contextmanager
+def through(convert: Convert) -> Iterator[None]:
+    """Every stage linked inside becomes what `convert` makes of it (a new shader)."""
+    lower = linker.to_driver_form
+
+    def replaced(shader: Shader, *arguments: Any, **options: Any) -> None:
+        run_passes(shader, FRONT_END, None)
+        optimize(shader)
+        other = convert(shader)
+        shader.variables, shader.functions = other.variables, other.functions
+        shader.info = other.info
+        for impl in shader.impls():
+            impl.shader = shader
+        other.unref()
+        lower(shader, *arguments, **options)
+
+    linker.to_driver_form = replaced
+    try:
+        yield
+    finally:
+        linker.to_driver_form = lower
+
+
+def render(path: Path, driver: str = "numpipe") -> tuple[str, str, Any]:
+    """Run a shader_test: its verdict, why, and what is in the window at the end."""
+    images: list[Any] = []
+
+    def look(gl: Any) -> None:
+        gl.bind_framebuffer(GL.READ_FRAMEBUFFER, 0)
+        while gl.get_error():
+            pass
+        x, y, width, height = gl.get_integerv(GL.VIEWPORT)[:4]
+        if width > 0 and height > 0:
+            data = gl.read_pixels(0, 0, min(width, 64), min(height, 64), GL.RGBA, GL.UNSIGNED_BYTE)
+            images.append(np.frombuffer(data, np.uint8))
+
+    outcome = run_test(parse_file(path), driver, before_release=look)
+    return outcome.result, outcome.reason, images

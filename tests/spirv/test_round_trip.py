@@ -1,0 +1,49 @@
+"""GLSL to NIR to SPIR-V and back renders the same image, for every bundled test."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.spirv.emit import nir_to_spirv
+from gallette.compiler.spirv.module import read_module
+from gallette.compiler.spirv.read.translate import spirv_to_nir
+
+from conversions import BUNDLED, FOLDERS, render, run_tool, through
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_same_image(folder: str) -> None:
+    converted = 0
+
+    def convert(shader: Shader) -> Shader:
+        nonlocal converted
+        converted += 1
+        return spirv_to_nir(read_module(nir_to_spirv(shader).to_bytes()))
+
+    for path in sorted((BUNDLED / folder).glob("*.shader_test")):
+        expected = render(path)
+        with through(convert):
+            got = render(path)
+        assert got[:2] == expected[:2], path.name
+        assert len(got[2]) == len(expected[2]), path.name
+        for ours, theirs in zip(got[2], expected[2], strict=True):
+            assert np.array_equal(ours, theirs), path.name
+    assert converted or folder in ("preprocessor",)
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_standard_validator_accepts(folder: str, tmp_path: object) -> None:
+    """Every module is valid for Vulkan 1.2."""
+    modules: list[bytes] = []
+
+    def convert(shader: Shader) -> Shader:
+        modules.append(nir_to_spirv(shader).to_bytes())
+        return shader.clone()
+
+    with through(convert):
+        for path in sorted((BUNDLED / folder).glob("*.shader_test")):
+            render(path, "noop")
+    for module in modules:
+        run_tool("spirv-val", "--target-env", "vulkan1.2", "-", data=module)
