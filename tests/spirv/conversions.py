@@ -50,13 +50,14 @@ def run_tool(name: str, *arguments: str | Path, data: bytes = b"") -> str:
 
 
 @contextmanager
-def through(convert: Convert) -> Iterator[None]:
+def through(convert: Convert, optimized: bool = True) -> Iterator[None]:
     """Every stage linked inside becomes what `convert` makes of it (a new shader)."""
     lower = linker.to_driver_form
 
     def replaced(shader: Shader, *arguments: Any, **options: Any) -> None:
-        run_passes(shader, FRONT_END, None)
-        optimize(shader)
+        if optimized:
+            run_passes(shader, FRONT_END, None)
+            optimize(shader)
         other = convert(shader)
         shader.variables, shader.functions = other.variables, other.functions
         shader.info = other.info

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from conversions import BUNDLED, FOLDERS, render, run_tool, through
 
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.spirv.emit import nir_to_spirv
 from gallette.compiler.spirv.module import read_module
 from gallette.compiler.spirv.read.translate import spirv_to_nir
-
-from conversions import BUNDLED, FOLDERS, render, run_tool, through
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
