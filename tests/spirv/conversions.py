@@ -81,7 +81,7 @@ def render(path: Path, driver: str = "numpipe") -> tuple[str, str, Any]:
         gl.bind_framebuffer(GL.READ_FRAMEBUFFER, 0)
         while gl.get_error():
             pass
-        x, y, width, height = gl.get_integerv(GL.VIEWPORT)[:4]
+        width, height = gl.get_integerv(GL.VIEWPORT)[2:4]
         if width > 0 and height > 0:
             data = gl.read_pixels(0, 0, min(width, 64), min(height, 64), GL.RGBA, GL.UNSIGNED_BYTE)
             images.append(np.frombuffer(data, np.uint8))
