@@ -1,8 +1,8 @@
 """The reference GLSL compiler's SPIR-V of the bundled tests renders the same images as our GLSL.
 
 `glslangValidator` compiles each stage, as Vulkan's dialect and as OpenGL's where these allow it.
-The program is linked from GLSL as ever; then the code of each stage is replaced by what came through
-SPIR-V, whose variables are given the places that the linker gave to those of the same name.
+The program is linked from GLSL as ever; then the code of each stage is replaced by what came
+through SPIR-V, whose variables are given the places that the linker gave to those of the same name.
 """
 
 from __future__ import annotations
