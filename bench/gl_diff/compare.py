@@ -1,0 +1,67 @@
+"""What was seen in two runs, and which differences the specification leaves room for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+# Every allowed difference has a name, a bound and the reason.
+ALLOWED = {
+    "rounding": (
+        "colours of 8 bits may differ by one step for each blended draw since the clear",
+        "the specification asks for rounding to nearest or one step beside it (2.3.5.2), and what "
+        "is blended again carries the step along",
+    ),
+    "depth": ("depth may differ by 2 in 2**24", "depth is interpolated with implementation's precision"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One observation: what it is called, what was there, how many draws may have rounded."""
+
+    what: str
+    value: Any
+    draws: int = 0
+
+
+def difference(ours: list[Seen], theirs: list[Seen]) -> str:
+    """The first difference that is not allowed, in words; "" if there is none."""
+    for mine, other in zip(ours, theirs, strict=False):
+        if mine.what != other.what:
+            return f"saw {mine.what!r} where the other saw {other.what!r}"
+        text = _differs(mine, other)
+        if text:
+            return f"{mine.what}: {text}"
+    if len(ours) != len(theirs):
+        longer = max(ours, theirs, key=len)
+        return f"only one run saw {longer[min(len(ours), len(theirs))].what!r}"
+    return ""
+
+
+def _differs(mine: Seen, other: Seen) -> str:
+    if not isinstance(mine.value, np.ndarray):
+        return "" if mine.value == other.value else f"{mine.value!r}, the other {other.value!r}"
+    if mine.value.shape != other.value.shape:
+        return f"shape {mine.value.shape}, the other {other.value.shape}"
+    bound = _bound(mine)
+    a, b = mine.value.astype(np.float64), other.value.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        wrong = ~((np.abs(a - b) <= bound) | (a == b) | (np.isnan(a) & np.isnan(b)))
+    if not wrong.any():
+        return ""
+    place = tuple(int(i[0]) for i in np.nonzero(wrong))
+    return (
+        f"{int(wrong.sum())} of {wrong.size} values differ, the first at {place}: "
+        f"{mine.value[place]!r}, the other {other.value[place]!r}"
+    )
+
+
+def _bound(seen: Seen) -> float:
+    if seen.value.dtype == np.uint8:
+        return 1.0 + seen.draws
+    if seen.what.startswith("depth"):
+        return 2.0 / (1 << 24)
+    return 1e-5 if seen.value.dtype.kind == "f" else 0.0
