@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import time
 from collections import Counter
@@ -38,6 +39,11 @@ def check(lines: list[str], profile: str, pairs: tuple[tuple[str, str], ...] = P
         if text:
             return f"{one} against {other}: {text}"
     return ""
+
+
+def kind_of(note: str) -> str:
+    """The note without what changes when a program shrinks: the reducer keeps the kind."""
+    return re.sub(r"line \d+: |\d+", "", note)[:72]
 
 
 def script(lines: list[str], profile: str, note: str, seed: int) -> str:
@@ -74,11 +80,11 @@ def main() -> int:
         done += 1
         if note:
             failures += 1
-            kinds[note.split(":")[1].strip()[:40]] += 1
+            kinds[kind_of(note)] += 1
             if not options.quick:
-                kept = note.split(":")[0]
+                kind = kind_of(note)
                 small = reduce_lines(
-                    lines, lambda some: check(some, profile, pairs).startswith(kept)
+                    lines, lambda some: kind_of(check(some, profile, pairs)) == kind
                 )
                 lines, note = small, check(small, profile, pairs)
             text = script(lines, profile, note, seed)

@@ -68,6 +68,7 @@ class Writer:
     program: Program | None = None
     target: Target | None = None
     array: tuple[str, int] | None = None
+    dual_factors: bool = False
 
     # -- small things --------------------------------------------------------------------------
 
@@ -118,6 +119,16 @@ class Writer:
         self.program = program
         self.say(f"gl.use_program({program.name})")
 
+    def prepare(self) -> None:
+        """What a draw needs to be defined: no second colour or output that nobody writes."""
+        assert self.program is not None and self.target is not None
+        if self.dual_factors and not self.program.dual:
+            self.dual_factors = False
+            self.say("gl.blend_func(GL.ONE, GL.ONE_MINUS_SRC_ALPHA)")
+        if self.target.colors > 1:
+            second = "COLOR_ATTACHMENT1" if self.program.outputs > 1 else "NONE"
+            self.say(f"gl.draw_buffers(2, np.array([GL.COLOR_ATTACHMENT0, GL.{second}], 'u4'))")
+
     def new_buffer(self) -> None:
         name, seed = self.fresh("buffer"), self.r.randrange(1 << 16)
         count = self.r.choice([3, 6, 9, 12, 24])
@@ -166,6 +177,7 @@ class Writer:
         assert self.array is not None
         count = self.array[1]
         mode = self.pick(PRIMITIVES) if self.often(0.3) else "GL.TRIANGLES"
+        self.prepare()
         self.say("see.blended()")
         first = self.r.choice([0, 0, 3])
         many = max(count - first, 0)
@@ -193,6 +205,7 @@ class Writer:
         """Small draws that differ in uniforms: what a queue merges."""
         assert self.program is not None and self.array is not None
         for _ in range(self.r.randrange(2, 6)):
+            self.prepare()
             x, y = self.r.randrange(-12, 13) / 16, self.r.randrange(-12, 13) / 16
             self.say(f"w.uniform({self.program.name}, 'offset', {x}, {y}, 0.0, 0.0)")
             if self.often(0.5):
@@ -216,6 +229,7 @@ class Writer:
         self.switch("BLEND", 0.75)
         dual = self.program is not None and self.program.dual
         factors = FACTORS + (DUAL_FACTORS * 2 if dual else [])
+        self.dual_factors = dual
         if self.often(0.5):
             self.say(f"gl.blend_func({self.pick(factors)}, {self.pick(factors)})")
         else:
@@ -373,6 +387,8 @@ class Writer:
             name, count = self.buffers.pop(place)
             # An array object that is not bound keeps the buffer; the bound one loses it.
             self.say(f"gl.delete_buffers(1, np.array([{name}], 'u4'))")
+            if self.array in self.arrays:
+                self.arrays.remove(self.array)
             self.new_array()
 
     def do_copy(self) -> None:

@@ -8,7 +8,7 @@ __all__ = ["reduce_lines"]
 
 
 def reduce_lines(
-    lines: Sequence[str], fails: Callable[[list[str]], bool], most_tries: int = 400
+    lines: Sequence[str], fails: Callable[[list[str]], bool], most_tries: int = 160
 ) -> list[str]:
     """The shortest list found from which no single line can be taken."""
     kept = list(lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -37,27 +38,30 @@ def _queueing(side: str) -> Iterator[None]:
 class Eyes:
     """The `see_*` functions of a program."""
 
-    def __init__(self, gl: Any) -> None:
+    def __init__(self, gl: Any, seen: list[Seen]) -> None:
         self.gl = gl
-        self.seen: list[Seen] = []
+        self.seen = seen
         self.draws = 0
+
+    def _read(self, format: int, type: int, dtype: Any, width: int) -> Any:
+        """Pixels as [y, x, channel]; nothing where the call failed."""
+        size = SIZE * SIZE * width * np.dtype(dtype).itemsize
+        raw = bytes(self.gl.read_pixels(0, 0, SIZE, SIZE, format, type))
+        return np.frombuffer(raw if len(raw) == size else bytes(size), dtype).reshape(SIZE, SIZE, width)
 
     def color(self, index: int = 0) -> None:
         """The bound read framebuffer's colour buffer, as floats or bytes by what it holds."""
         gl = self.gl
         gl.read_buffer(GL.COLOR_ATTACHMENT0 + index)
-        raw = gl.read_pixels(0, 0, SIZE, SIZE, GL.RGBA, GL.UNSIGNED_BYTE)
-        pixels = np.frombuffer(raw, np.uint8).reshape(SIZE, SIZE, 4)
+        pixels = self._read(GL.RGBA, GL.UNSIGNED_BYTE, np.uint8, 4)
         self.seen.append(Seen(f"colour {index}", pixels, self.draws))
 
     def depth(self) -> None:
-        raw = self.gl.read_pixels(0, 0, SIZE, SIZE, GL.DEPTH_COMPONENT, GL.FLOAT)
-        self.seen.append(Seen("depth", np.frombuffer(raw, np.float32).reshape(SIZE, SIZE)))
+        self.seen.append(Seen("depth", self._read(GL.DEPTH_COMPONENT, GL.FLOAT, np.float32, 1)))
 
     def stencil(self) -> None:
-        raw = self.gl.read_pixels(0, 0, SIZE, SIZE, GL.STENCIL_INDEX, GL.UNSIGNED_BYTE)
-        values = np.frombuffer(raw, np.uint8).reshape(SIZE, SIZE).astype(np.int32)
-        self.seen.append(Seen("stencil", values))
+        values = self._read(GL.STENCIL_INDEX, GL.UNSIGNED_BYTE, np.uint8, 1)
+        self.seen.append(Seen("stencil", values.astype(np.int32)))
 
     def query(self, name: int) -> None:
         self.seen.append(Seen("query", self.gl.get_query_objectuiv(name, GL.QUERY_RESULT)[0]))
@@ -76,14 +80,19 @@ def run(lines: Sequence[str], side: str, profile: str = "compat") -> list[Seen]:
     driver = "native:llvmpipe" if side == "native" else "numpipe"
     with _queueing(side):
         gl: Any = gallette.create_context(driver, profile=profile, version=(3, 3))
+        seen: list[Seen] = []
         try:
-            return _execute(gl, lines)
+            _execute(gl, lines, seen)
         finally:
-            gl.release()
+            try:
+                gl.release()
+            except Exception as error:
+                seen.append(Seen("release", f"{type(error).__name__}: {error}"))
+        return seen
 
 
-def _execute(gl: Any, lines: Sequence[str]) -> list[Seen]:
-    eyes = Eyes(gl)
+def _execute(gl: Any, lines: Sequence[str], seen: list[Seen]) -> None:
+    eyes = Eyes(gl, seen)
     names: dict[str, Any] = {"gl": gl, "GL": GL, "np": np, "w": World(gl), "see": eyes}
     for number, line in enumerate(lines):
         code = _CODE.get(line)
@@ -96,8 +105,9 @@ def _execute(gl: Any, lines: Sequence[str]) -> list[Seen]:
         except NameError:
             continue  # the line that made it was taken out by the reducer
         except Exception as error:
+            if os.environ.get("GL_DIFF_RAISE"):
+                raise
             eyes.seen.append(Seen(f"line {number}: {line}", f"{type(error).__name__}: {error}"))
         found = gl.get_error()
         if found:
             eyes.seen.append(Seen(f"error at line {number}: {line}", GL.name_of(found, "error")))
-    return eyes.seen
