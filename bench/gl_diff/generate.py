@@ -27,7 +27,19 @@ LOGIC_OPS = (
 ).split()
 PRIMITIVES = "TRIANGLES TRIANGLE_STRIP TRIANGLE_FAN POINTS LINES LINE_STRIP LINE_LOOP".split()
 WRAPS = "REPEAT MIRRORED_REPEAT CLAMP_TO_EDGE CLAMP_TO_BORDER".split()
-COLOR_FORMATS = "RGBA8 RGB8 RGBA4 RGB565 RGBA16F RGBA32F RG8 R8 RGB10_A2 SRGB8_ALPHA8".split()
+# Colour formats, and one step of their coarsest channel in 255ths.
+COLOR_FORMATS = {
+    "RGBA8": 1,
+    "RGB8": 1,
+    "RGBA4": 17,
+    "RGB565": 9,
+    "RGBA16F": 1,
+    "RGBA32F": 1,
+    "RG8": 1,
+    "R8": 1,
+    "RGB10_A2": 85,
+    "SRGB8_ALPHA8": 1,
+}
 DEPTH_FORMATS = (
     "DEPTH24_STENCIL8 DEPTH_COMPONENT24 DEPTH_COMPONENT16 DEPTH_COMPONENT32F DEPTH32F_STENCIL8"
 ).split()
@@ -38,7 +50,7 @@ SIDES = "FRONT BACK FRONT_AND_BACK".split()
 @dataclass(slots=True)
 class Target:
     name: str
-    colors: int
+    colors: list[str]
     depth: bool
     stencil: bool
     samples: int
@@ -49,6 +61,7 @@ class Program:
     name: str
     outputs: int
     dual: bool
+    clips: bool
 
 
 @dataclass(slots=True)
@@ -108,7 +121,7 @@ class Writer:
             pairs += [("old", "old")] * 2
         vertex, fragment = r.choice(pairs)
         name = self.fresh("program")
-        made = Program(name, 2 if fragment == "two" else 1, fragment == "dual")
+        made = Program(name, 2 if fragment == "two" else 1, fragment == "dual", vertex == "clipped")
         capture = ", True" if vertex != "old" and self.often(0.2) else ""
         self.say(f"{name} = w.program({vertex!r}, {fragment!r}{capture})")
         self.programs.append(made)
@@ -119,15 +132,24 @@ class Writer:
         self.program = program
         self.say(f"gl.use_program({program.name})")
 
-    def prepare(self) -> None:
-        """What a draw needs to be defined: no second colour or output that nobody writes."""
+    def draw(self, call: str) -> None:
+        """A draw, and on the same line (the reducer takes lines away) what makes it defined.
+
+        Nobody may read a second colour or keep an output that the program does not write.
+        """
         assert self.program is not None and self.target is not None
+        before = ["see.blended()", f"gl.use_program({self.program.name})"]
         if self.dual_factors and not self.program.dual:
             self.dual_factors = False
-            self.say("gl.blend_func(GL.ONE, GL.ONE_MINUS_SRC_ALPHA)")
-        if self.target.colors > 1:
-            second = "COLOR_ATTACHMENT1" if self.program.outputs > 1 else "NONE"
-            self.say(f"gl.draw_buffers(2, np.array([GL.COLOR_ATTACHMENT0, GL.{second}], 'u4'))")
+            before.append("gl.blend_func(GL.ONE, GL.ONE_MINUS_SRC_ALPHA)")
+        if self.program.clips:
+            # llvmpipe applies every distance that is written if none is enabled.
+            before.append("gl.enable(GL.CLIP_DISTANCE0)")
+        if len(self.target.colors) > 1:
+            written = min(self.program.outputs, len(self.target.colors))
+            points = ", ".join(f"GL.COLOR_ATTACHMENT{i}" for i in range(written))
+            before.append(f"gl.draw_buffers({written}, np.array([{points}], 'u4'))")
+        self.say("; ".join([*before, call]))
 
     def new_buffer(self) -> None:
         name, seed = self.fresh("buffer"), self.r.randrange(1 << 16)
@@ -161,14 +183,14 @@ class Writer:
     def new_target(self) -> None:
         samples = self.r.choice([0, 0, 0, 4])
         colors = self.r.choice([1, 1, 1, 2])
-        formats = ["GL." + self.r.choice(COLOR_FORMATS) for _ in range(colors)]
+        formats = [self.r.choice(list(COLOR_FORMATS)) for _ in range(colors)]
         depth = self.r.choice([None, *DEPTH_FORMATS])
         name = self.fresh("target")
         self.say(f"gl.clear_color({self.quarters()})")
         text = f"GL.{depth}" if depth else "None"
-        self.say(f"{name} = w.target([{', '.join(formats)}], {text}, {samples})")
+        self.say(f"{name} = w.target([{', '.join('GL.' + f for f in formats)}], {text}, {samples})")
         stencil = bool(depth and "STENCIL" in depth)
-        self.target = Target(name, colors, bool(depth), stencil, samples)
+        self.target = Target(name, formats, bool(depth), stencil, samples)
         self.targets.append(self.target)
 
     # -- steps ---------------------------------------------------------------------------------
@@ -177,13 +199,11 @@ class Writer:
         assert self.array is not None
         count = self.array[1]
         mode = self.pick(PRIMITIVES) if self.often(0.3) else "GL.TRIANGLES"
-        self.prepare()
-        self.say("see.blended()")
         first = self.r.choice([0, 0, 3])
         many = max(count - first, 0)
         if self.often(0.2):
             instances = self.r.randrange(1, 4)
-            self.say(f"gl.draw_arrays_instanced({mode}, {first}, {many}, {instances})")
+            self.draw(f"gl.draw_arrays_instanced({mode}, {first}, {many}, {instances})")
         elif self.often(0.2):
             order = [self.r.randrange(count) for _ in range(self.r.choice([3, 6, 12]))]
             name = self.fresh("indices")
@@ -195,23 +215,21 @@ class Writer:
                 f"gl.buffer_data(GL.ELEMENT_ARRAY_BUFFER, {len(order) * int(dtype[1])}, "
                 f"np.array({order}, {dtype!r}), GL.STATIC_DRAW)"
             )
-            self.say(f"gl.draw_elements({mode}, {len(order)}, GL.{kind}, 0)")
-            if self.often(0.5):  # the draw may still wait; its indices must not
+            self.draw(f"gl.draw_elements({mode}, {len(order)}, GL.{kind}, 0)")
+            if self.often(0.0):  # the draw may still wait; its indices must not
                 self.say(f"gl.delete_buffers(1, np.array([{name}], 'u4'))")
         else:
-            self.say(f"gl.draw_arrays({mode}, {first}, {many})")
+            self.draw(f"gl.draw_arrays({mode}, {first}, {many})")
 
     def do_burst(self) -> None:
         """Small draws that differ in uniforms: what a queue merges."""
         assert self.program is not None and self.array is not None
         for _ in range(self.r.randrange(2, 6)):
-            self.prepare()
             x, y = self.r.randrange(-12, 13) / 16, self.r.randrange(-12, 13) / 16
             self.say(f"w.uniform({self.program.name}, 'offset', {x}, {y}, 0.0, 0.0)")
             if self.often(0.5):
                 self.say(f"w.uniform({self.program.name}, 'tint', {self.quarters()})")
-            self.say("see.blended()")
-            self.say(f"gl.draw_arrays(GL.TRIANGLES, 0, {self.array[1]})")
+            self.draw(f"gl.draw_arrays(GL.TRIANGLES, 0, {self.array[1]})")
             if self.often(0.15):
                 self.change_something()
 
@@ -313,7 +331,7 @@ class Writer:
             self.say(f"gl.clear({bits})")
         else:
             assert self.target is not None
-            index = self.r.randrange(self.target.colors)
+            index = self.r.randrange(len(self.target.colors))
             self.say(f"gl.clear_bufferfv(GL.COLOR, {index}, np.array([{self.quarters()}], 'f4'))")
 
     def do_bind(self) -> None:
@@ -433,11 +451,11 @@ class Writer:
             self.say("gl.read_buffer(GL.COLOR_ATTACHMENT0)")
             self.say("gl.blit_framebuffer(0, 0, 32, 32, 0, 0, 32, 32, GL.COLOR_BUFFER_BIT, GL.NEAREST)")
             self.say(f"gl.bind_framebuffer(GL.FRAMEBUFFER, {resolve})")
-            self.say("see.color(0)")
+            self.say(f"see.color(0, {COLOR_FORMATS[target.colors[0]]})")
             self.say(f"gl.bind_framebuffer(GL.FRAMEBUFFER, {target.name})")
             return
-        for index in range(target.colors):
-            self.say(f"see.color({index})")
+        for index, format in enumerate(target.colors):
+            self.say(f"see.color({index}, {COLOR_FORMATS[format]})")
         if target.depth:
             self.say("see.depth()")
         if target.stencil:

@@ -12,7 +12,7 @@ from gl_diff.compare import Seen
 from gl_diff.world import SIZE, World
 
 import gallette
-from gallette.drivers.numpipe.draw import queue
+from gallette.drivers.common.draw import queue
 from gallette.state_tracker import GL
 
 __all__ = ["SIDES", "run"]
@@ -49,12 +49,12 @@ class Eyes:
         raw = bytes(self.gl.read_pixels(0, 0, SIZE, SIZE, format, type))
         return np.frombuffer(raw if len(raw) == size else bytes(size), dtype).reshape(SIZE, SIZE, width)
 
-    def color(self, index: int = 0) -> None:
+    def color(self, index: int = 0, step: int = 1) -> None:
         """The bound read framebuffer's colour buffer, as floats or bytes by what it holds."""
         gl = self.gl
         gl.read_buffer(GL.COLOR_ATTACHMENT0 + index)
         pixels = self._read(GL.RGBA, GL.UNSIGNED_BYTE, np.uint8, 4)
-        self.seen.append(Seen(f"colour {index}", pixels, self.draws))
+        self.seen.append(Seen(f"colour {index}", pixels, self.draws, step))
 
     def depth(self) -> None:
         self.seen.append(Seen("depth", self._read(GL.DEPTH_COMPONENT, GL.FLOAT, np.float32, 1)))

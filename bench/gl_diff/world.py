@@ -59,10 +59,14 @@ FRAGMENT = {
         void main() { result = v_color * tint; }""",
     "textured": """
         in vec4 v_color; in vec2 v_uv; uniform vec4 tint; uniform sampler2D image; out vec4 result;
-        void main() { result = texture(image, v_uv) * tint; }""",
+        void main() {
+            // Coordinates that every implementation has exactly, on both sides of the borders.
+            vec2 at = (gl_FragCoord.xy - 8.0 + 8.0 * tint.xy) / 16.0;
+            result = texture(image, at) * v_color;
+        }""",
     "fetched": """
         in vec4 v_color; in vec2 v_uv; uniform vec4 tint; uniform sampler2D image; out vec4 result;
-        void main() { result = texelFetch(image, ivec2(gl_FragCoord.xy) & 7, 0) + tint * 0.25; }""",
+        void main() { result = texelFetch(image, ivec2(gl_FragCoord.xy) & 3, 0) + tint * 0.25; }""",
     "discarding": """
         in vec4 v_color; in vec2 v_uv; uniform vec4 tint; out vec4 result;
         void main() {
