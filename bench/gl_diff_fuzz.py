@@ -18,15 +18,16 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 os.environ.setdefault("EGL_PLATFORM", "surfaceless")
 os.environ.setdefault("LIBGL_ALWAYS_SOFTWARE", "1")
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from gl_diff.compare import difference  # noqa: E402
-from gl_diff.generate import generate  # noqa: E402
-from gl_diff.reduce import reduce_lines  # noqa: E402
-from gl_diff.run import run  # noqa: E402
+from gl_diff.compare import difference
+from gl_diff.generate import generate
+from gl_diff.reduce import reduce_lines
+from gl_diff.run import run
 
 PAIRS = (("queued", "native"), ("queued", "immediate"))
 
@@ -46,18 +47,26 @@ def kind_of(note: str) -> str:
     return re.sub(r"line \d+: |\d+", "", note)[:72]
 
 
+def smaller(lines: list[str], profile: str, pairs: Any, kind: str) -> tuple[list[str], str]:
+    """Fewer lines with the same kind of difference."""
+    small = reduce_lines(lines, lambda some: kind_of(check(some, profile, pairs)) == kind)
+    return small, check(small, profile, pairs)
+
+
 def script(lines: list[str], profile: str, note: str, seed: int) -> str:
     """The program as a file that runs from a checkout."""
     body = "\n".join(f"    {line!r}," for line in lines)
     return (
-        f'"""Seed {seed}: {note}"""\n\nimport sys\n\nsys.path.insert(0, "bench")\n'
+        f'# Seed {seed}: {note}\n\nimport sys\n\nsys.path.insert(0, "bench")\n'
         f"from gl_diff_fuzz import check\n\nLINES = [\n{body}\n]\n\n"
         f"print(check(LINES, {profile!r}) or 'no difference')\n"
     )
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--count", type=int, default=1_000_000, help="how many programs")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after this time")
@@ -65,7 +74,9 @@ def main() -> int:
     parser.add_argument("--show", action="store_true", help="print the program of the seed")
     parser.add_argument("--all", action="store_true", help="go on after a difference")
     parser.add_argument("--quick", action="store_true", help="do not make failing programs small")
-    parser.add_argument("--without-native", action="store_true", help="only queued against immediate")
+    parser.add_argument(
+        "--without-native", action="store_true", help="only queued against immediate"
+    )
     parser.add_argument("--save", type=Path, help="write scripts into this folder")
     options = parser.parse_args()
     pairs = PAIRS[1:] if options.without_native else PAIRS
@@ -82,11 +93,7 @@ def main() -> int:
             failures += 1
             kinds[kind_of(note)] += 1
             if not options.quick:
-                kind = kind_of(note)
-                small = reduce_lines(
-                    lines, lambda some: kind_of(check(some, profile, pairs)) == kind
-                )
-                lines, note = small, check(small, profile, pairs)
+                lines, note = smaller(lines, profile, pairs, kind_of(note))
             text = script(lines, profile, note, seed)
             if options.save:
                 options.save.mkdir(parents=True, exist_ok=True)

@@ -57,10 +57,12 @@ if TYPE_CHECKING:
     from gallette.compiler.nir.ir import Shader
     from gallette.compiler.nir.ir.modes import Stage
 
-__all__ = ["Context", "Fence", "Handle", "Screen"]
+__all__ = ["EVERY_CHANNEL", "ColorMask", "Context", "Fence", "Handle", "Screen"]
 
 Handle = Any  # a driver's own object behind a state handle
 Color = tuple[float, float, float, float] | tuple[int, int, int, int]
+ColorMask = tuple[bool, bool, bool, bool]
+EVERY_CHANNEL: ColorMask = (True, True, True, True)
 ColorBytes = npt.NDArray[np.uint8]
 
 
@@ -234,8 +236,13 @@ class Context(ABC):
         depth: float,
         stencil: int,
         scissor: ScissorState | None = None,
+        color_mask: ColorMask = EVERY_CHANNEL,
+        stencil_mask: int = 0xFF,
     ) -> None:
-        """Clear attachments of the bound framebuffer, ignoring every test and mask."""
+        """Clear attachments of the bound framebuffer: every sample of every layer.
+
+        No bound state but the render condition matters; what masks there are, are arguments.
+        """
 
     @abstractmethod
     def clear_render_target(self, surface: Surface, color: Color, rect: ScissorState) -> None: ...

@@ -14,7 +14,10 @@ ALLOWED = {
         "the specification asks for rounding to nearest or one step beside it (2.3.5.2), and what "
         "is blended again carries the step along",
     ),
-    "depth": ("depth may differ by 2 in 2**24", "depth is interpolated with implementation's precision"),
+    "depth": (
+        "depth may differ by 2 in 2**24",
+        "depth is interpolated with implementation's precision",
+    ),
 }
 
 

@@ -12,21 +12,55 @@ from dataclasses import dataclass, field
 
 __all__ = ["generate"]
 
-FACTORS = (
-    "ZERO ONE SRC_COLOR ONE_MINUS_SRC_COLOR DST_COLOR ONE_MINUS_DST_COLOR SRC_ALPHA "
-    "ONE_MINUS_SRC_ALPHA DST_ALPHA ONE_MINUS_DST_ALPHA CONSTANT_COLOR ONE_MINUS_CONSTANT_COLOR "
-    "CONSTANT_ALPHA ONE_MINUS_CONSTANT_ALPHA SRC_ALPHA_SATURATE"
-).split()
-DUAL_FACTORS = "SRC1_COLOR ONE_MINUS_SRC1_COLOR SRC1_ALPHA ONE_MINUS_SRC1_ALPHA".split()
-EQUATIONS = "FUNC_ADD FUNC_SUBTRACT FUNC_REVERSE_SUBTRACT MIN MAX".split()
-COMPARES = "NEVER LESS EQUAL LEQUAL GREATER NOTEQUAL GEQUAL ALWAYS".split()
-STENCIL_OPS = "KEEP ZERO REPLACE INCR DECR INVERT INCR_WRAP DECR_WRAP".split()
-LOGIC_OPS = (
-    "CLEAR SET COPY COPY_INVERTED NOOP INVERT AND NAND OR NOR XOR EQUIV AND_REVERSE AND_INVERTED "
-    "OR_REVERSE OR_INVERTED"
-).split()
-PRIMITIVES = "TRIANGLES TRIANGLE_STRIP TRIANGLE_FAN POINTS LINES LINE_STRIP LINE_LOOP".split()
-WRAPS = "REPEAT MIRRORED_REPEAT CLAMP_TO_EDGE CLAMP_TO_BORDER".split()
+FACTORS = [
+    "ZERO",
+    "ONE",
+    "SRC_COLOR",
+    "ONE_MINUS_SRC_COLOR",
+    "DST_COLOR",
+    "ONE_MINUS_DST_COLOR",
+    "SRC_ALPHA",
+    "ONE_MINUS_SRC_ALPHA",
+    "DST_ALPHA",
+    "ONE_MINUS_DST_ALPHA",
+    "CONSTANT_COLOR",
+    "ONE_MINUS_CONSTANT_COLOR",
+    "CONSTANT_ALPHA",
+    "ONE_MINUS_CONSTANT_ALPHA",
+    "SRC_ALPHA_SATURATE",
+]
+DUAL_FACTORS = ["SRC1_COLOR", "ONE_MINUS_SRC1_COLOR", "SRC1_ALPHA", "ONE_MINUS_SRC1_ALPHA"]
+EQUATIONS = ["FUNC_ADD", "FUNC_SUBTRACT", "FUNC_REVERSE_SUBTRACT", "MIN", "MAX"]
+COMPARES = ["NEVER", "LESS", "EQUAL", "LEQUAL", "GREATER", "NOTEQUAL", "GEQUAL", "ALWAYS"]
+STENCIL_OPS = ["KEEP", "ZERO", "REPLACE", "INCR", "DECR", "INVERT", "INCR_WRAP", "DECR_WRAP"]
+LOGIC_OPS = [
+    "CLEAR",
+    "SET",
+    "COPY",
+    "COPY_INVERTED",
+    "NOOP",
+    "INVERT",
+    "AND",
+    "NAND",
+    "OR",
+    "NOR",
+    "XOR",
+    "EQUIV",
+    "AND_REVERSE",
+    "AND_INVERTED",
+    "OR_REVERSE",
+    "OR_INVERTED",
+]
+PRIMITIVES = [
+    "TRIANGLES",
+    "TRIANGLE_STRIP",
+    "TRIANGLE_FAN",
+    "POINTS",
+    "LINES",
+    "LINE_STRIP",
+    "LINE_LOOP",
+]
+WRAPS = ["REPEAT", "MIRRORED_REPEAT", "CLAMP_TO_EDGE", "CLAMP_TO_BORDER"]
 # Colour formats, and one step of their coarsest channel in 255ths.
 COLOR_FORMATS = {
     "RGBA8": 1,
@@ -40,11 +74,18 @@ COLOR_FORMATS = {
     "RGB10_A2": 85,
     "SRGB8_ALPHA8": 1,
 }
-DEPTH_FORMATS = (
-    "DEPTH24_STENCIL8 DEPTH_COMPONENT24 DEPTH_COMPONENT16 DEPTH_COMPONENT32F DEPTH32F_STENCIL8"
-).split()
-TEXTURE_FORMATS = "RGBA8 RGB8 RGBA4 RG8 R8 SRGB8_ALPHA8 RGB5_A1".split()
-SIDES = "FRONT BACK FRONT_AND_BACK".split()
+DEPTH_FORMATS = [
+    "DEPTH24_STENCIL8",
+    "DEPTH_COMPONENT24",
+    "DEPTH_COMPONENT16",
+    "DEPTH_COMPONENT32F",
+    "DEPTH32F_STENCIL8",
+]
+TEXTURE_FORMATS = ["RGBA8", "RGB8", "RGBA4", "RG8", "R8", "SRGB8_ALPHA8", "RGB5_A1"]
+MODES = ["FILL", "FILL", "LINE", "POINT"]
+PROVOKING = ["FIRST_VERTEX_CONVENTION", "LAST_VERTEX_CONVENTION"]
+CLAMPS = ["TRUE", "FALSE", "FIXED_ONLY"]
+SIDES = ["FRONT", "BACK", "FRONT_AND_BACK"]
 
 
 @dataclass(slots=True)
@@ -240,7 +281,9 @@ class Writer:
     def do_uniform(self) -> None:
         assert self.program is not None
         what = self.r.choice(["tint", "offset"])
-        values = self.quarters() if what == "tint" else f"{self.r.randrange(-8, 9) / 16}, 0.0, 0.0, 0.0"
+        values = (
+            self.quarters() if what == "tint" else f"{self.r.randrange(-8, 9) / 16}, 0.0, 0.0, 0.0"
+        )
         self.say(f"w.uniform({self.program.name}, {what!r}, {values})")
 
     def do_blend(self) -> None:
@@ -276,24 +319,37 @@ class Writer:
         chosen = ", ".join(self.pick(STENCIL_OPS) for _ in range(3))
         self.say(f"gl.stencil_op_separate({self.pick(SIDES)}, {chosen})")
         if self.often(0.3):
-            self.say(f"gl.stencil_mask_separate({self.pick(SIDES)}, {self.r.choice([255, 15, 240])})")
+            self.say(
+                f"gl.stencil_mask_separate({self.pick(SIDES)}, {self.r.choice([255, 15, 240])})"
+            )
 
     def do_state(self) -> None:
         r = self.r
+
+        def low() -> int:
+            return r.randrange(16)
+
+        def edge() -> int:
+            return r.choice([32, 32, 16, 64])
+
         options: list[Callable[[], None]] = [
             lambda: self.say(f"gl.color_mask({', '.join(self.flag() for _ in range(4))})"),
             lambda: self.say("gl.color_mask(1, 1, 1, 1)"),
             lambda: self.switch("CULL_FACE", 0.4),
             lambda: self.say(f"gl.cull_face({self.pick(SIDES[:2])})"),
             lambda: self.say(f"gl.front_face({self.pick(['CW', 'CCW'])})"),
-            lambda: self.say(f"gl.polygon_mode(GL.FRONT_AND_BACK, {self.pick(['FILL', 'FILL', 'LINE', 'POINT'])})"),
+            lambda: self.say(f"gl.polygon_mode(GL.FRONT_AND_BACK, {self.pick(MODES)})"),
             lambda: self.switch("SCISSOR_TEST", 0.5),
-            lambda: self.say(f"gl.scissor({r.randrange(16)}, {r.randrange(16)}, {r.randrange(4, 32)}, {r.randrange(4, 32)})"),
-            lambda: self.say(f"gl.viewport({r.choice([0, 0, 8, -8])}, {r.choice([0, 0, 4])}, {r.choice([32, 32, 16, 64])}, {r.choice([32, 32, 16])})"),
+            lambda: self.say(
+                f"gl.scissor({low()}, {low()}, {r.randrange(4, 32)}, {r.randrange(4, 32)})"
+            ),
+            lambda: self.say(
+                f"gl.viewport({r.choice([0, 0, 8, -8])}, {r.choice([0, 4])}, {edge()}, {edge()})"
+            ),
             lambda: self.say("gl.viewport(0, 0, 32, 32)"),
             lambda: self.switch("PROGRAM_POINT_SIZE", 0.5),
             lambda: self.say(f"gl.point_size({r.choice([1.0, 3.0, 4.0])})"),
-            lambda: self.say(f"gl.provoking_vertex({self.pick(['FIRST_VERTEX_CONVENTION', 'LAST_VERTEX_CONVENTION'])})"),
+            lambda: self.say(f"gl.provoking_vertex({self.pick(PROVOKING)})"),
             lambda: self.switch("COLOR_LOGIC_OP", 0.2),
             lambda: self.say(f"gl.logic_op({self.pick(LOGIC_OPS)})"),
             lambda: self.switch("RASTERIZER_DISCARD", 0.1),
@@ -314,8 +370,10 @@ class Writer:
                 lambda: self.say(f"gl.alpha_func({self.pick(COMPARES)}, {self.quarter() + 0.1})"),
                 lambda: self.say(f"gl.shade_model({self.pick(['FLAT', 'SMOOTH'])})"),
                 lambda: self.switch("VERTEX_PROGRAM_TWO_SIDE", 0.5),
-                lambda: self.say(f"gl.clip_plane(GL.CLIP_PLANE0, np.array([1.0, 0.0, 0.0, {r.choice([0.25, 0.5])}]))"),
-                lambda: self.say(f"gl.clamp_color(GL.CLAMP_FRAGMENT_COLOR, {self.pick(['TRUE', 'FALSE', 'FIXED_ONLY'])})"),
+                lambda: self.say(
+                    f"gl.clip_plane(GL.CLIP_PLANE0, np.array([1.0, 0.0, 0.0, {self.quarter()}]))"
+                ),
+                lambda: self.say(f"gl.clamp_color(GL.CLAMP_FRAGMENT_COLOR, {self.pick(CLAMPS)})"),
             ]
         r.choice(options)()
 
@@ -325,8 +383,13 @@ class Writer:
             self.say(f"gl.clear_depth({self.r.choice([1.0, 0.5, 0.75])})")
             self.say(f"gl.clear_stencil({self.r.choice([0, 1, 5, 128])})")
             bits = self.r.choice(
-                ["GL.COLOR_BUFFER_BIT", "GL.DEPTH_BUFFER_BIT", "GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT",
-                 "GL.STENCIL_BUFFER_BIT", "GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT"]
+                [
+                    "GL.COLOR_BUFFER_BIT",
+                    "GL.DEPTH_BUFFER_BIT",
+                    "GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT",
+                    "GL.STENCIL_BUFFER_BIT",
+                    "GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT",
+                ]
             )
             self.say(f"gl.clear({bits})")
         else:
@@ -361,7 +424,9 @@ class Writer:
             )
         elif kind == 1:
             axis = self.r.choice(["S", "T"])
-            self.say(f"gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_WRAP_{axis}, {self.pick(WRAPS)})")
+            self.say(
+                f"gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_WRAP_{axis}, {self.pick(WRAPS)})"
+            )
             self.say(
                 f"gl.tex_parameterfv(GL.TEXTURE_2D, GL.TEXTURE_BORDER_COLOR, "
                 f"np.array([{self.quarters()}], 'f4'))"
@@ -387,8 +452,11 @@ class Writer:
                 f"GL.DYNAMIC_DRAW)"
             )
         else:
-            self.say(f"gl.copy_buffer_sub_data(GL.ARRAY_BUFFER, GL.ARRAY_BUFFER, 0, 120, 0)" if count < 6
-                     else "gl.copy_buffer_sub_data(GL.ARRAY_BUFFER, GL.ARRAY_BUFFER, 120, 0, 120)")
+            self.say(
+                "gl.copy_buffer_sub_data(GL.ARRAY_BUFFER, GL.ARRAY_BUFFER, 0, 120, 0)"
+                if count < 6
+                else "gl.copy_buffer_sub_data(GL.ARRAY_BUFFER, GL.ARRAY_BUFFER, 120, 0, 120)"
+            )
 
     def do_delete(self) -> None:
         kind = self.r.randrange(3)
@@ -402,7 +470,7 @@ class Writer:
                 self.use(self.r.choice(self.programs))
         elif len(self.buffers) > 1:
             place = self.r.randrange(len(self.buffers))
-            name, count = self.buffers.pop(place)
+            name, _ = self.buffers.pop(place)
             # An array object that is not bound keeps the buffer; the bound one loses it.
             self.say(f"gl.delete_buffers(1, np.array([{name}], 'u4'))")
             if self.array in self.arrays:
@@ -417,8 +485,16 @@ class Writer:
                 return
             self.say(f"gl.bind_framebuffer(GL.READ_FRAMEBUFFER, {source.name})")
             self.say("gl.read_buffer(GL.COLOR_ATTACHMENT0)")
-            box = "0, 0, 32, 32, 0, 0, 32, 32" if source.samples else self.r.choice(
-                ["0, 0, 32, 32, 0, 0, 32, 32", "0, 0, 16, 16, 8, 8, 24, 24", "0, 0, 32, 32, 32, 0, 0, 32"]
+            box = (
+                "0, 0, 32, 32, 0, 0, 32, 32"
+                if source.samples
+                else self.r.choice(
+                    [
+                        "0, 0, 32, 32, 0, 0, 32, 32",
+                        "0, 0, 16, 16, 8, 8, 24, 24",
+                        "0, 0, 32, 32, 32, 0, 0, 32",
+                    ]
+                )
             )
             self.say(f"gl.blit_framebuffer({box}, GL.COLOR_BUFFER_BIT, GL.NEAREST)")
             self.say(f"gl.bind_framebuffer(GL.FRAMEBUFFER, {self.target.name})")
@@ -445,11 +521,13 @@ class Writer:
         assert target is not None
         if target.samples:
             resolve = self.fresh("resolve")
-            self.say(f"gl.disable(GL.SCISSOR_TEST)")
+            self.say("gl.disable(GL.SCISSOR_TEST)")
             self.say(f"{resolve} = w.target([GL.RGBA8], None)")
             self.say(f"gl.bind_framebuffer(GL.READ_FRAMEBUFFER, {target.name})")
             self.say("gl.read_buffer(GL.COLOR_ATTACHMENT0)")
-            self.say("gl.blit_framebuffer(0, 0, 32, 32, 0, 0, 32, 32, GL.COLOR_BUFFER_BIT, GL.NEAREST)")
+            self.say(
+                "gl.blit_framebuffer(0, 0, 32, 32, 0, 0, 32, 32, GL.COLOR_BUFFER_BIT, GL.NEAREST)"
+            )
             self.say(f"gl.bind_framebuffer(GL.FRAMEBUFFER, {resolve})")
             self.say(f"see.color(0, {COLOR_FORMATS[target.colors[0]]})")
             self.say(f"gl.bind_framebuffer(GL.FRAMEBUFFER, {target.name})")

@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from gl_diff.compare import Seen
-from gl_diff.world import SIZE, World
 
 import gallette
 from gallette.drivers.common.draw import queue
 from gallette.state_tracker import GL
+from gl_diff.compare import Seen
+from gl_diff.world import SIZE, World
 
 __all__ = ["SIDES", "run"]
 
@@ -47,7 +47,9 @@ class Eyes:
         """Pixels as [y, x, channel]; nothing where the call failed."""
         size = SIZE * SIZE * width * np.dtype(dtype).itemsize
         raw = bytes(self.gl.read_pixels(0, 0, SIZE, SIZE, format, type))
-        return np.frombuffer(raw if len(raw) == size else bytes(size), dtype).reshape(SIZE, SIZE, width)
+        return np.frombuffer(raw if len(raw) == size else bytes(size), dtype).reshape(
+            SIZE, SIZE, width
+        )
 
     def color(self, index: int = 0, step: int = 1) -> None:
         """The bound read framebuffer's colour buffer, as floats or bytes by what it holds."""

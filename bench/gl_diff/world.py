@@ -47,7 +47,7 @@ VERTEX = {
         out vec4 v_color; out vec2 v_uv;
         void main() {
             gl_Position = position + offset * float(gl_InstanceID + 1);
-            v_color = color.gbra; v_uv = uv + vec2(float(gl_VertexID & 1) * 0.25); gl_PointSize = 2.0;
+            v_color = color.gbra; v_uv = uv; gl_PointSize = float(2 + (gl_VertexID & 1));
         }""",
 }
 FRAGMENT = {
@@ -154,7 +154,14 @@ class World:
         left, low = random.integers(-16, 8, 2) / 16
         right, high = left + random.integers(2, 24) / 16, low + random.integers(2, 24) / 16
         data = self.vertices(seed, 6)
-        corners = [(left, low), (right, low), (right, high), (left, low), (right, high), (left, high)]
+        corners = [
+            (left, low),
+            (right, low),
+            (right, high),
+            (left, low),
+            (right, high),
+            (left, high),
+        ]
         data[:, 0:2] = corners
         data[:, 2] = data[0, 2]
         data[:, 4:8] = data[0, 4:8]

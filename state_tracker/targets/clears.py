@@ -6,11 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from gallette.pipe import codecs
-from gallette.pipe.enums import ClearFlags, MapFlags
-from gallette.pipe.state import Box, ScissorState, Surface
+from gallette.pipe.enums import ClearFlags
+from gallette.pipe.state import ScissorState
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.validate import validate
 from gallette.state_tracker.drawing.viewports import scissor_states
@@ -25,8 +22,6 @@ from gallette.state_tracker.entry_points.registry import entry, register
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
-
-__all__ = ["clear_color_masked"]
 
 
 @entry
@@ -74,36 +69,13 @@ def _begin(ctx: Context) -> ScissorState | bool | None:
     return scissor if scissor.maxx > scissor.minx and scissor.maxy > scissor.miny else False
 
 
-def clear_color_masked(
-    ctx: Context, surface: Surface, color: Any, mask: tuple[bool, ...], scissor: ScissorState | None
-) -> None:
-    """Clear some channels of a colour buffer: read, replace, write back."""
-    width, height = ctx.framebuffers.draw.size
-    area = scissor or ScissorState(0, 0, width, height)
-    box = Box(
-        area.minx, area.miny, surface.first_layer, area.maxx - area.minx, area.maxy - area.miny,
-        surface.last_layer - surface.first_layer + 1,
-    )  # fmt: skip
-    flags = MapFlags.READ | MapFlags.WRITE
-    transfer = ctx.pipe.transfer_map(surface.resource, surface.level, flags, box)
-    rgba = codecs.unpack(surface.format, np.ascontiguousarray(transfer.data)).copy()
-    for channel in range(4):
-        if mask[channel]:
-            rgba[..., channel] = color[channel]
-    transfer.data[...] = codecs.pack(surface.format, rgba).reshape(transfer.data.shape)
-    ctx.pipe.transfer_unmap(transfer)
-
-
 def _clear_color_buffer(ctx: Context, index: int, color: Any, scissor: ScissorState | None) -> None:
     buffers = ctx.pipe_framebuffer.cbufs
     surface = buffers[index] if index < len(buffers) else None
     mask = ctx.fragment.blend[index].mask
-    if surface is None or not any(mask):
-        return
-    if all(mask):
-        ctx.pipe.clear(ClearFlags(ClearFlags.COLOR0 << index), color, 0.0, 0, scissor)
-    else:
-        clear_color_masked(ctx, surface, color, mask, scissor)
+    if surface is not None and any(mask):
+        flags = ClearFlags(ClearFlags.COLOR0 << index)
+        ctx.pipe.clear(flags, color, 0.0, 0, scissor, color_mask=mask)
 
 
 def _clear_depth_stencil(
@@ -115,19 +87,12 @@ def _clear_depth_stencil(
         flags |= ClearFlags.DEPTH
     mask = ctx.fragment.stencil[0].write_mask & 0xFF
     if stencil is not None and draw.has("S") and mask:
-        if mask == 0xFF:
-            flags |= ClearFlags.STENCIL
-        else:
-            surface = ctx.pipe_framebuffer.zsbuf
-            assert surface is not None
-            width, height = draw.size
-            area = scissor or ScissorState(0, 0, width, height)
-            ctx.pipe.clear_depth_stencil(
-                surface, ClearFlags.STENCIL, 0.0, stencil & 0xFF, area, mask
-            )
+        flags |= ClearFlags.STENCIL
     if flags:
         color = (0.0, 0.0, 0.0, 0.0)
-        ctx.pipe.clear(flags, color, depth or 0.0, (stencil or 0) & 0xFF, scissor)
+        ctx.pipe.clear(
+            flags, color, depth or 0.0, (stencil or 0) & 0xFF, scissor, stencil_mask=mask
+        )
 
 
 @entry

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from gallette.pipe.codecs import clear_texel, texel_layout
 from gallette.pipe.enums import ClearFlags
 from gallette.pipe.formats import Channel, Format
-from gallette.pipe.interface import Color
+from gallette.pipe.interface import EVERY_CHANNEL, Color, ColorMask
 from gallette.pipe.resource import level_extent
 from gallette.pipe.state import FramebufferState, ScissorState, Surface
 
 from .resource import HostResource
 
-__all__ = ["clear", "clear_color", "clear_depth_stencil", "surface_planes", "surface_texels"]
+__all__ = [
+    "ClearValues",
+    "clear",
+    "clear_color",
+    "clear_depth_stencil",
+    "surface_planes",
+    "surface_texels",
+]
 
 
 def surface_texels(surface: Surface) -> npt.NDArray[Any]:
@@ -47,12 +56,21 @@ def _window(surface: Surface, rect: ScissorState | None) -> tuple[slice, slice, 
     return everything, slice(miny, maxy), slice(minx, maxx)
 
 
+@dataclass(frozen=True, slots=True)
+class ClearValues:
+    """What attachments are cleared to, and which bits of them."""
+
+    color: Color
+    depth: float
+    stencil: int
+    color_mask: ColorMask = EVERY_CHANNEL
+    stencil_mask: int = 0xFF
+
+
 def clear(
     framebuffer: FramebufferState,
     flags: ClearFlags,
-    color: Color,
-    depth: float,
-    stencil: int,
+    values: ClearValues,
     scissor: ScissorState | None,
 ) -> None:
     """Clear the attachments that `flags` names, inside the framebuffer and the scissor."""
@@ -66,19 +84,39 @@ def clear(
         )
     for index, surface in enumerate(framebuffer.cbufs):
         if surface is not None and flags & (ClearFlags.COLOR0 << index):
-            clear_color(surface, color, rect)
+            clear_color(surface, values.color, rect, values.color_mask)
     if framebuffer.zsbuf is not None and flags & (ClearFlags.DEPTH | ClearFlags.STENCIL):
-        clear_depth_stencil(framebuffer.zsbuf, flags, depth, stencil, rect, 0xFF)
+        zsbuf = framebuffer.zsbuf
+        clear_depth_stencil(zsbuf, flags, values.depth, values.stencil, rect, values.stencil_mask)
 
 
-def clear_color(surface: Surface, color: Color, rect: ScissorState | None) -> None:
-    """Fill a rectangle of a colour surface."""
-    surface_texels(surface)[_window(surface, rect)] = clear_texel(surface.format, color)
+def clear_color(
+    surface: Surface,
+    color: Color,
+    rect: ScissorState | None,
+    mask: ColorMask = EVERY_CHANNEL,
+) -> None:
+    """Fill a rectangle of a colour surface, keeping the channels outside the mask."""
+    texels = surface_texels(surface)
+    window = _window(surface, rect)
+    value = clear_texel(surface.format, color)
+    if not all(mask):
+        kept = _kept_channels(surface.format, mask)
+        value = (texels[window] & kept) | (value & ~kept)
+    texels[window] = value
     surface.resource.touch()  # type: ignore[attr-defined]
 
 
 def _channel_mask(channel: Channel) -> int:
     return ((1 << channel.bits) - 1) << channel.shift
+
+
+def _kept_channels(format: Format, mask: ColorMask) -> npt.NDArray[Any]:
+    """The bits of a colour texel, in the words it is made of, that a masked clear leaves alone."""
+    written = {name for name, on in zip("RGBA", mask, strict=True) if on}
+    kept = sum(_channel_mask(c) for c in format.channels if c.name not in written)
+    word, count = texel_layout(format)
+    return np.frombuffer(kept.to_bytes(word.itemsize * count, "little"), word)
 
 
 def _kept_bits(format: Format, flags: ClearFlags, stencil_writemask: int) -> int:

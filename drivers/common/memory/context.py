@@ -14,7 +14,7 @@ from gallette.drivers.common.binding import BindingContext
 from gallette.drivers.common.queries import Counters, Query, RenderCondition
 from gallette.pipe.enums import ClearFlags, MapFlags, QueryType
 from gallette.pipe.formats import Format
-from gallette.pipe.interface import Color, Fence, Handle, Screen
+from gallette.pipe.interface import EVERY_CHANNEL, Color, ColorMask, Fence, Handle, Screen
 from gallette.pipe.resource import Resource, Transfer
 from gallette.pipe.state import BlitInfo, Box, ComputeInfo, ScissorState, Surface
 
@@ -57,10 +57,13 @@ class MemoryContext(BindingContext):
         depth: float,
         stencil: int,
         scissor: ScissorState | None = None,
+        color_mask: ColorMask = EVERY_CHANNEL,
+        stencil_mask: int = 0xFF,
     ) -> None:
         self.settle()
         if not self.skipped:
-            clears.clear(self.bound.framebuffer, flags, color, depth, stencil, scissor)
+            values = clears.ClearValues(color, depth, stencil, color_mask, stencil_mask)
+            clears.clear(self.bound.framebuffer, flags, values, scissor)
 
     def clear_render_target(self, surface: Surface, color: Color, rect: ScissorState) -> None:
         self.settle()
