@@ -6,8 +6,6 @@ run             indices -> unique vertices -> shader -> assembly -> capture -> r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,16 +13,16 @@ import numpy.typing as npt
 
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
-from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.output.engine import FragmentRun
 from gallette.drivers.common.program import Outputs
 from gallette.drivers.common.raster.primitives import Batch, RasterContext, rasterize
-from gallette.drivers.common.vertex.assembly import Runs, assemble, cut_runs
+from gallette.drivers.common.vertex.assembly import assemble
 from gallette.drivers.common.vertex.clip import clip_codes
 from gallette.drivers.common.vertex.corners import input_corners, patch_corners
 from gallette.drivers.common.vertex.fetch import FetchedVertices, VertexSource
+from gallette.drivers.common.vertex.stream import resolved, vertex_stream
 from gallette.drivers.common.vertex.stream_output import capture
-from gallette.drivers.common.vertex.vertices import Ints, VertexSet
+from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.pipe.enums import PolygonMode, Primitive
 from gallette.pipe.state import DrawInfo
 
@@ -35,69 +33,15 @@ from .tessellation import tessellated_primitives
 
 __all__ = ["draw", "run"]
 
-_SPARSE = 4
-"""Index ranges up to this many times the number of indices are shaded whole."""
-
 
 def draw(states: DrawStates, info: DrawInfo) -> None:
     """Execute a draw call. Infinities and NaNs are legitimate from here down."""
     with np.errstate(all="ignore"):
-        for single in _resolved(states, info):
+        for single in resolved(info, states.bound.vertex_buffers):
             if single.count > 0 and single.instance_count > 0:
                 state = states.of(single.mode)
                 if state is not None:
                     run(state, single)
-
-
-def _resolved(states: DrawStates, info: DrawInfo) -> Sequence[DrawInfo]:
-    """What an indirect or counted draw amounts to."""
-    if info.indirect is not None:
-        return _indirect(info)
-    target = info.count_from_stream_output
-    if target is not None:
-        buffers = states.bound.vertex_buffers
-        stride = next((b.stride for b in buffers if b is not None and b.stride), 0)
-        count = target.written // stride if stride else 0
-        info = replace(info, count=count, start=0, count_from_stream_output=None)
-    return (info,)
-
-
-def _indirect(info: DrawInfo) -> list[DrawInfo]:
-    """The draws whose parameters lie in a buffer."""
-    indirect = info.indirect
-    assert indirect is not None
-    count = indirect.draw_count
-    if indirect.count_buffer is not None:
-        words = _words(indirect.count_buffer, indirect.count_offset, 1)
-        count = min(count, int(words[0]))
-    fields = 5 if info.index_size else 4
-    draws = []
-    for number in range(count):
-        offset = indirect.offset + number * (indirect.stride or fields * 4)
-        words = _words(indirect.buffer, offset, fields)
-        values = [int(w) for w in words]
-        common = {
-            "count": values[0],
-            "instance_count": values[1],
-            "start": values[2],
-            "draw_id": info.draw_id + number,
-            "indirect": None,
-        }
-        if info.index_size:
-            bias = values[3] - (1 << 32) if values[3] >= 1 << 31 else values[3]
-            draws.append(replace(info, index_bias=bias, start_instance=values[4], **common))  # type: ignore[arg-type]
-        else:
-            draws.append(replace(info, start_instance=values[3], **common))  # type: ignore[arg-type]
-    return draws
-
-
-def _words(resource: Any, offset: int, count: int) -> npt.NDArray[np.uint32]:
-    """Words of a buffer; what lies outside is zero."""
-    assert isinstance(resource, HostResource)
-    found = resource.bytes_at(offset, count * 4)
-    padded = np.zeros(count * 4, np.uint8)
-    padded[: len(found)] = found
-    return padded.view(np.uint32)
 
 
 def run(draw: DrawState, info: DrawInfo, merged: bool = False) -> None:
@@ -106,7 +50,7 @@ def run(draw: DrawState, info: DrawInfo, merged: bool = False) -> None:
     If it is `merged` from several draws, its instances are those draws, and a primitive is
     identified by the draw it belongs to.
     """
-    stream, runs, source = _stream(info)
+    stream, runs, source = vertex_stream(info)
     if not len(stream) or not source.count:
         return
     vertices = _shade(draw, source)
@@ -188,61 +132,6 @@ def _flagged_edges(vertices: VertexSet, batch: Batch) -> npt.NDArray[np.uint8]:
     bits = flags * np.array([1, 2, 4], np.uint8)
     mask: npt.NDArray[np.uint8] = bits.sum(axis=1, dtype=np.uint8)
     return mask if batch.edges is None else mask & batch.edges
-
-
-# -- indices -------------------------------------------------------------------------------------
-
-
-def _stream(info: DrawInfo) -> tuple[Ints, Runs, VertexSource]:
-    """The stream of vertex lanes, its runs, and the vertices behind the lanes."""
-    common = {
-        "instances": info.instance_count,
-        "start_instance": info.start_instance,
-        "draw_id": info.draw_id,
-    }
-    if not info.index_size:
-        source = VertexSource(info.start, info.count, None, base_vertex=info.start, **common)
-        return np.arange(info.count), Runs.whole(info.count), source
-    indices = _indices(info)
-    runs = Runs.whole(len(indices))
-    if info.primitive_restart:
-        kept, runs = cut_runs(indices, info.restart_index)
-        if len(kept) != len(indices):
-            indices = indices[kept]
-    if not len(indices):
-        return np.zeros(0, np.int64), runs, VertexSource(0, 0, None, base_vertex=0, **common)
-    wide = indices.astype(np.int64)
-    low, high = int(wide.min()), int(wide.max())
-    extent = high - low + 1
-    bias = info.index_bias
-    wide -= low
-    if extent <= _SPARSE * len(wide):
-        source = VertexSource(low + bias, extent, None, base_vertex=bias, **common)
-        return wide, runs, source
-    unique, inverse = np.unique(wide, return_inverse=True)
-    source = VertexSource(
-        low + bias, len(unique), unique + (low + bias), base_vertex=bias, **common
-    )
-    return inverse.astype(np.int64, copy=False), runs, source
-
-
-def _indices(info: DrawInfo) -> npt.NDArray[Any]:
-    """The index values of a draw; indices outside the buffer read as zero."""
-    resource = info.index_buffer
-    assert isinstance(resource, HostResource)
-    size = info.index_size
-    data = resource.bytes_at(info.index_offset + info.start * size, info.count * size)
-    usable = len(data) // size
-    if usable == info.count:
-        if data.ctypes.data % size:
-            data = data.copy()
-        return data.view(f"<u{size}")
-    padded = np.zeros(info.count * size, np.uint8)
-    padded[: usable * size] = data[: usable * size]
-    return padded.view(f"<u{size}")
-
-
-# -- vertices ------------------------------------------------------------------------------------
 
 
 def _shade(draw: DrawState, source: VertexSource) -> VertexSet:

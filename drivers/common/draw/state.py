@@ -77,16 +77,6 @@ def fixed_state(
     )
 
 
-def _target_rect(bound: Bound) -> Rect:
-    framebuffer = bound.framebuffer
-    x0, y0, x1, y1 = 0, 0, framebuffer.width, framebuffer.height
-    if bound.rasterizer.state.scissor:
-        scissor = bound.scissor
-        x0, y0 = max(x0, scissor.minx), max(y0, scissor.miny)
-        x1, y1 = min(x1, scissor.maxx), min(y1, scissor.maxy)
-    return Rect(x0, y0, x1, y1)
-
-
 def _engine(
     bound: Bound, selection: Selection, scratch: Scratch, counters: Counters
 ) -> FragmentEngine:
@@ -162,7 +152,7 @@ def _raster_context(bound: Bound, selection: Selection, counters: Counters) -> R
     culls = sum((outputs.get(VaryingSlot.CULL_DIST0 + i // 4, 0) >> (i % 4)) & 1 for i in range(8))
     return RasterContext(
         state=state,
-        target=_target_rect(bound),
+        target=Rect.of(bound.framebuffer, bound.scissor if state.scissor else None),
         counters=counters,
         planes=ClipPlanes.of(state, distances),
         flat=selection.flat_slots,

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.common.vertex.vertices import Floats, Ints
+from gallette.pipe.state import FramebufferState, ScissorState
 
 __all__ = ["Edges", "Rect", "polygon_edges", "snap", "triangle_area"]
 
@@ -33,6 +34,19 @@ class Rect:
     y0: int
     x1: int
     y1: int
+
+    @classmethod
+    def of(cls, framebuffer: FramebufferState, scissor: ScissorState | None) -> Rect:
+        """A framebuffer, inside a scissor if there is one."""
+        whole = cls(0, 0, framebuffer.width, framebuffer.height)
+        if scissor is None:
+            return whole
+        return cls(
+            max(whole.x0, scissor.minx),
+            max(whole.y0, scissor.miny),
+            min(whole.x1, scissor.maxx),
+            min(whole.y1, scissor.maxy),
+        )
 
     @property
     def empty(self) -> bool:
