@@ -25,6 +25,7 @@ from gallette.pipe.resource import LeakError
 from gallette.pipe.state import DepthStencilAlphaState, FramebufferState, RasterizerState
 from gallette.state_tracker.compatibility.attrib_stack import AttribStack
 from gallette.state_tracker.compatibility.client_arrays import pointer_query, slot_of_array
+from gallette.state_tracker.compatibility.color_index import IndexState
 from gallette.state_tracker.compatibility.display_lists import ListState, Recorder
 from gallette.state_tracker.compatibility.evaluators import EvaluatorState
 from gallette.state_tracker.compatibility.fixed_function import FixedFunction
@@ -51,6 +52,7 @@ from gallette.state_tracker.entry_points.registry import implementation
 from gallette.state_tracker.limits import Limits
 from gallette.state_tracker.objects import NameTable
 from gallette.state_tracker.pixel_data.pixels import PackState
+from gallette.state_tracker.pixel_ops.accumulation import AccumulationBuffer
 from gallette.state_tracker.pixel_ops.pixel_rectangles import PixelDrawer
 from gallette.state_tracker.pixel_ops.pixel_transfer import PixelTransfer
 from gallette.state_tracker.pixel_ops.raster_position import RasterPosition
@@ -88,11 +90,14 @@ ENTRY_MODULES = (
     "targets.framebuffer_parameters",
     "texturing.format_queries",
     "shading.interface_queries",
+    "small_extensions",
     "limit_queries",
+    "compatibility.legacy_queries",
     "texturing.mipmaps",
     "multi_bind",
     "vertices.packed_attribs",
     "pixel_data.pixel_store",
+    "shading.program_binaries",
     "shading.program_objects",
     "shading.program_queries",
     "pixel_data.readback",
@@ -154,6 +159,8 @@ class Context(GLInterface):
     transfer: PixelTransfer
     pixel_drawer: PixelDrawer
     render_mode: RenderMode
+    color_index: IndexState
+    accumulation: AccumulationBuffer
     pipelines: PipelineState
     queries: QueryState
     syncs: SyncState
@@ -230,6 +237,7 @@ class Context(GLInterface):
         self.evaluators = EvaluatorState()
         self.raster_position, self.transfer = RasterPosition(), PixelTransfer()
         self.pixel_drawer, self.render_mode = PixelDrawer(self), RenderMode()
+        self.color_index, self.accumulation = IndexState(), AccumulationBuffer()
         self.programs = ProgramState(self)
         self.pipelines = PipelineState()
         self.fixed_function = FixedFunction(self)
@@ -281,6 +289,8 @@ class Context(GLInterface):
         """Is the function implemented, and part of this profile?"""
         if implementation(function) is None:
             return False
+        if self.profile == "es" and function.es is None:
+            return function.extension is not None
         return not (function.compat_only and not self.is_compat)
 
     def load_opengl_function(self, name: str) -> int:

@@ -248,6 +248,29 @@ def get_object_label(ctx: Context, identifier: int, name: int) -> str:
     return _labelled(ctx, identifier, name).label
 
 
+_OBJECTS_OF_EXT: dict[int, int] = {
+    GL.BUFFER_OBJECT_EXT: GL.BUFFER,
+    GL.SHADER_OBJECT_EXT: GL.SHADER,
+    GL.PROGRAM_OBJECT_EXT: GL.PROGRAM,
+    GL.VERTEX_ARRAY_OBJECT_EXT: GL.VERTEX_ARRAY,
+    GL.QUERY_OBJECT_EXT: GL.QUERY,
+}
+
+
+@entry
+def label_object_ext(ctx: Context, type: int, object: int, length: int, label: str | None) -> None:
+    if length < 0:
+        raise invalid_value("negative length of a label")
+    text = (label or "")[:length] if length else label
+    found = _labelled(ctx, _OBJECTS_OF_EXT.get(type, type), object)
+    found.label = text or ""
+
+
+@entry
+def get_object_label_ext(ctx: Context, type: int, object: int) -> str:
+    return _labelled(ctx, _OBJECTS_OF_EXT.get(type, type), object).label
+
+
 @entry
 def object_ptr_label(ctx: Context, ptr: int, length: int, label: str | None) -> None:
     ctx.syncs.require(ptr)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gallette.pipe.enums import QueryType
 from gallette.pipe.interface import Handle
+from gallette.state_tracker.entry_points.dispatch import OMITTED
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
     invalid_operation,
     invalid_value,
 )
-from gallette.state_tracker.entry_points.memory import Pointer, read_array
+from gallette.state_tracker.entry_points.memory import Pointer, read_array, write_bytes
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.objects import GLObject, NameTable
+from gallette.state_tracker.vertices.buffers import BufferObject
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -30,9 +34,46 @@ TARGETS: dict[int, QueryType] = {
     GL.TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN: QueryType.PRIMITIVES_EMITTED,
     GL.TIME_ELAPSED: QueryType.TIME_ELAPSED,
     GL.TIMESTAMP: QueryType.TIMESTAMP,
+    GL.TRANSFORM_FEEDBACK_OVERFLOW: QueryType.SO_OVERFLOW_PREDICATE,
+    GL.TRANSFORM_FEEDBACK_STREAM_OVERFLOW: QueryType.SO_OVERFLOW_PREDICATE,
 }
-_BOOLEAN = frozenset((GL.ANY_SAMPLES_PASSED, GL.ANY_SAMPLES_PASSED_CONSERVATIVE))
-_OCCLUSION = frozenset((GL.SAMPLES_PASSED, *_BOOLEAN))
+# What each pipeline statistic is called in the driver's answer.
+STATISTICS: dict[int, str] = {
+    GL.VERTICES_SUBMITTED: "ia_vertices",
+    GL.PRIMITIVES_SUBMITTED: "ia_primitives",
+    GL.VERTEX_SHADER_INVOCATIONS: "vs_invocations",
+    GL.TESS_CONTROL_SHADER_PATCHES: "hs_invocations",
+    GL.TESS_EVALUATION_SHADER_INVOCATIONS: "ds_invocations",
+    GL.GEOMETRY_SHADER_INVOCATIONS: "gs_invocations",
+    GL.GEOMETRY_SHADER_PRIMITIVES_EMITTED: "gs_primitives",
+    GL.FRAGMENT_SHADER_INVOCATIONS: "ps_invocations",
+    GL.COMPUTE_SHADER_INVOCATIONS: "cs_invocations",
+    GL.CLIPPING_INPUT_PRIMITIVES: "c_invocations",
+    GL.CLIPPING_OUTPUT_PRIMITIVES: "c_primitives",
+}
+TARGETS |= dict.fromkeys(STATISTICS, QueryType.PIPELINE_STATISTICS)
+# Targets with a query per vertex stream.
+_PER_STREAM = frozenset(
+    (
+        GL.PRIMITIVES_GENERATED,
+        GL.TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN,
+        GL.TRANSFORM_FEEDBACK_STREAM_OVERFLOW,
+    )
+)
+_ES_TARGETS = frozenset(
+    (
+        GL.ANY_SAMPLES_PASSED,
+        GL.ANY_SAMPLES_PASSED_CONSERVATIVE,
+        GL.PRIMITIVES_GENERATED,
+        GL.TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN,
+        GL.TIME_ELAPSED,
+        GL.TIMESTAMP,
+    )
+)
+_OVERFLOW = (GL.TRANSFORM_FEEDBACK_OVERFLOW, GL.TRANSFORM_FEEDBACK_STREAM_OVERFLOW)
+_ANY = (GL.ANY_SAMPLES_PASSED, GL.ANY_SAMPLES_PASSED_CONSERVATIVE)
+_BOOLEAN = frozenset((*_ANY, *_OVERFLOW))
+_OCCLUSION = frozenset((GL.SAMPLES_PASSED, *_ANY))
 
 
 class QueryObject(GLObject):
@@ -48,15 +89,15 @@ class QueryObject(GLObject):
         self.active = False
         self.result: int | None = None
 
-    def begin(self, target: int) -> None:
-        self.prepare(target)
+    def begin(self, target: int, index: int = 0) -> None:
+        self.prepare(target, index)
         self.ctx.pipe.begin_query(self.handle)
         self.active, self.result = True, None
 
-    def prepare(self, target: int) -> None:
+    def prepare(self, target: int, index: int = 0) -> None:
         self.destroy()
         self.target = target
-        self.handle = self.ctx.pipe.create_query(TARGETS[target])
+        self.handle = self.ctx.pipe.create_query(TARGETS[target], index)
 
     def end(self) -> None:
         self.ctx.pipe.end_query(self.handle)
@@ -65,8 +106,9 @@ class QueryObject(GLObject):
     def value(self, wait: bool) -> int | None:
         if self.result is None and self.handle is not None:
             found = self.ctx.pipe.get_query_result(self.handle, wait)
-            if found is not None:
-                assert isinstance(found, int)
+            if isinstance(found, dict):
+                self.result = found.get(STATISTICS[self.target], 0)
+            elif found is not None:
                 self.result = int(found != 0) if self.target in _BOOLEAN else int(found)
         return self.result
 
@@ -83,7 +125,7 @@ class QueryState:
 
     def __init__(self) -> None:
         self.names: NameTable[QueryObject] = NameTable("query")
-        self.active: dict[int, QueryObject] = {}
+        self.active: dict[tuple[int, int], QueryObject] = {}  # by target and vertex stream
         self.condition: QueryObject | None = None
 
     def release_all(self) -> None:
@@ -98,8 +140,7 @@ def gen_queries(ctx: Context, n: int) -> list[int]:
 
 @entry
 def create_queries(ctx: Context, target: int, n: int) -> list[int]:
-    if target not in TARGETS:
-        raise invalid_enum(target, "query target")
+    _check_known(ctx, target)
     names = ctx.queries.names.generate(n)
     for name in names:
         ctx.queries.names.bind(name, lambda k: QueryObject(k, ctx), True).target = target
@@ -126,47 +167,54 @@ def delete_queries(ctx: Context, n: int, ids: Pointer) -> None:
         found.release()
 
 
-def _check_target(target: int, index: int = 0) -> None:
-    if target not in TARGETS or target == GL.TIMESTAMP:
+def _check_known(ctx: Context, target: int) -> None:
+    if target not in TARGETS or (ctx.profile == "es" and target not in _ES_TARGETS):
         raise invalid_enum(target, "query target")
-    if index:
-        raise invalid_value("there is one vertex stream")
+
+
+def _check_target(ctx: Context, target: int, index: int = 0) -> None:
+    _check_known(ctx, target)
+    if target == GL.TIMESTAMP:
+        raise invalid_enum(target, "query target")
+    if index >= (ctx.limits.max_vertex_streams if target in _PER_STREAM else 1):
+        raise invalid_value(f"{GL.name_of(target)} has no index {index}")
 
 
 @entry
-def begin_query(ctx: Context, target: int, id: int) -> None:
-    _check_target(target)
+def begin_query_indexed(ctx: Context, target: int, index: int, id: int) -> None:
+    _check_target(ctx, target, index)
     state = ctx.queries
-    if target in state.active or (target in _OCCLUSION and _OCCLUSION & state.active.keys()):
+    busy = (target, index) in state.active
+    if target in _OCCLUSION:
+        busy = any(of in _OCCLUSION for of, _ in state.active)
+    if busy:
         raise invalid_operation("a query of this target is active")
-    if id == 0 or (not state.names.is_reserved(id)):
+    if id == 0 or not state.names.is_reserved(id):
         raise invalid_operation(f"{id} was not generated as the name of a query")
     query = state.names.bind(id, lambda n: QueryObject(n, ctx), True)
     if query.active or (query.target and query.target != target):
         raise invalid_operation("the query is active or of another target")
-    query.begin(target)
-    state.active[target] = query
+    query.begin(target, index)
+    state.active[(target, index)] = query
 
 
 @entry
-def end_query(ctx: Context, target: int) -> None:
-    _check_target(target)
-    query = ctx.queries.active.pop(target, None)
+def end_query_indexed(ctx: Context, target: int, index: int) -> None:
+    _check_target(ctx, target, index)
+    query = ctx.queries.active.pop((target, index), None)
     if query is None:
         raise invalid_operation("no query of this target is active")
     query.end()
 
 
 @entry
-def begin_query_indexed(ctx: Context, target: int, index: int, id: int) -> None:
-    _check_target(target, index)
-    begin_query(ctx, target, id)
+def begin_query(ctx: Context, target: int, id: int) -> None:
+    begin_query_indexed(ctx, target, 0, id)
 
 
 @entry
-def end_query_indexed(ctx: Context, target: int, index: int) -> None:
-    _check_target(target, index)
-    end_query(ctx, target)
+def end_query(ctx: Context, target: int) -> None:
+    end_query_indexed(ctx, target, 0)
 
 
 @entry
@@ -185,15 +233,21 @@ def query_counter(ctx: Context, id: int, target: int) -> None:
 
 
 @entry
-def get_queryiv(ctx: Context, target: int, pname: int) -> list[int]:
-    if target not in TARGETS:
-        raise invalid_enum(target, "query target")
+def get_query_indexediv(ctx: Context, target: int, index: int, pname: int) -> list[int]:
+    _check_known(ctx, target)
+    if index >= (ctx.limits.max_vertex_streams if target in _PER_STREAM else 1):
+        raise invalid_value(f"{GL.name_of(target)} has no index {index}")
     if pname == GL.CURRENT_QUERY:
-        active = ctx.queries.active.get(target)
+        active = ctx.queries.active.get((target, index))
         return [active.name if active is not None else 0]
     if pname == GL.QUERY_COUNTER_BITS:
         return [1 if target in _BOOLEAN else 64]
     raise invalid_enum(pname, "query parameter")
+
+
+@entry
+def get_queryiv(ctx: Context, target: int, pname: int) -> list[int]:
+    return get_query_indexediv(ctx, target, 0, pname)
 
 
 def _object_value(ctx: Context, id: int, pname: int) -> list[int]:
@@ -205,10 +259,29 @@ def _object_value(ctx: Context, id: int, pname: int) -> list[int]:
     if pname == GL.QUERY_RESULT:
         return [query.value(True) or 0]
     if pname == GL.QUERY_RESULT_NO_WAIT:
-        return [query.value(False) or 0]
+        found = query.value(False)
+        return [] if found is None and query.handle is not None else [found or 0]
     if pname == GL.QUERY_TARGET:
         return [query.target]
     raise invalid_enum(pname, "query object parameter")
+
+
+_DTYPES = {"iv": "<i4", "uiv": "<u4", "i64v": "<i8", "ui64v": "<u8"}
+
+
+def _into_buffer(
+    ctx: Context, buffer: BufferObject | None, offset: int, values: list[int], limit: int,
+    suffix: str,
+) -> None:  # fmt: skip
+    """A result that is not there yet (GL_QUERY_RESULT_NO_WAIT) leaves the buffer alone."""
+    assert buffer is not None
+    raw = np.array([min(v, limit) for v in values], _DTYPES[suffix]).view(np.uint8)
+    if offset < 0 or offset % 4 or offset + np.dtype(_DTYPES[suffix]).itemsize > buffer.size:
+        raise invalid_operation("the result would be outside the buffer")
+    if buffer.blocked:
+        raise invalid_operation("the query buffer is mapped")
+    if raw.size:
+        buffer.write(offset, raw)
 
 
 for _suffix, _limit in (
@@ -218,10 +291,37 @@ for _suffix, _limit in (
     ("ui64v", 2**64 - 1),
 ):
 
-    def _typed(ctx: Context, id: int, pname: int, limit: int = _limit) -> list[int]:
-        return [min(v, limit) for v in _object_value(ctx, id, pname)]
+    def _typed(
+        ctx: Context, id: int, pname: int, params: Any, limit: int = _limit, suffix: str = _suffix
+    ) -> Any:
+        """To memory, or with a query buffer bound into that: then the pointer is an offset."""
+        buffer = ctx.buffers.bound[GL.QUERY_BUFFER]
+        into = buffer is not None and params is not OMITTED
+        values = _object_value(ctx, id, pname)
+        if into:
+            _into_buffer(ctx, buffer, int(params or 0), values, limit, suffix)
+            return None
+        found = [min(v, limit) for v in values]
+        if params is OMITTED:
+            return found
+        if params is not None and found:
+            write_bytes(params, np.array(found, _DTYPES[suffix]))
+        return None
 
+    def _by_buffer(
+        ctx: Context, id: int, buffer: int, pname: int, offset: int, limit: int = _limit,
+        suffix: str = _suffix,
+    ) -> None:  # fmt: skip
+        found = ctx.buffers.names.get(buffer)
+        if found is None:
+            raise invalid_operation(f"{buffer} is not the name of a buffer")
+        if offset < 0:
+            raise invalid_value("negative offset")
+        _into_buffer(ctx, found, offset, _object_value(ctx, id, pname), limit, suffix)
+
+    _typed.stores_itself = True  # type: ignore[attr-defined]
     register(f"get_query_object{_suffix}", _typed)
+    register(f"get_query_buffer_object{_suffix}", _by_buffer)
 
 
 @entry

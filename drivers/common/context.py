@@ -77,4 +77,4 @@ class HostContext(MemoryContext):
 
     def launch_grid(self, info: ComputeInfo) -> None:
         self.settle()
-        launch(self.bound, self._joiner, info)
+        self.counters.cs_invocations += launch(self.bound, self._joiner, info)

@@ -28,7 +28,10 @@ class Counters:
     gs_primitives: int = 0
     clipper_in: int = 0
     clipper_out: int = 0
+    hs_invocations: int = 0
+    ds_invocations: int = 0
     fs_invocations: int = 0
+    cs_invocations: int = 0
     nanoseconds: int = 0
 
     def snapshot(self) -> Counters:
@@ -42,9 +45,14 @@ _STATISTICS = {
     "ia_vertices": "ia_vertices",
     "ia_primitives": "ia_primitives",
     "vs_invocations": "vs_invocations",
+    "hs_invocations": "hs_invocations",
+    "ds_invocations": "ds_invocations",
+    "gs_invocations": "gs_invocations",
+    "gs_primitives": "gs_primitives",
     "c_invocations": "clipper_in",
     "c_primitives": "clipper_out",
     "ps_invocations": "fs_invocations",
+    "cs_invocations": "cs_invocations",
 }
 
 

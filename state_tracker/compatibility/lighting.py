@@ -110,6 +110,7 @@ class LightingState:
         self.fog_color: Vec = (0.0, 0.0, 0.0, 0.0)
         self.fog_density, self.fog_start, self.fog_end = 1.0, 0.0, 1.0
         self.fog_source: int = GL.FRAGMENT_DEPTH
+        self.fog_index = 0.0
         self.env_colors: list[Vec] = [(0.0, 0.0, 0.0, 0.0)] * _UNITS
         self.texgen = [TexGen() for _ in range(_UNITS)]
         self.texgen_enabled = [[False] * 4 for _ in range(256)]
@@ -322,7 +323,9 @@ def _fog(ctx: Context, pname: int, values: list[float]) -> None:
         if to_int(values[0], False) not in (GL.FOG_COORD, GL.FRAGMENT_DEPTH):
             raise invalid_enum(to_int(values[0], False), "fog coordinate source")
         state.fog_source = to_int(values[0], False)
-    elif pname != GL.FOG_INDEX:
+    elif pname == GL.FOG_INDEX:
+        state.fog_index = values[0]
+    else:
         raise invalid_enum(pname, "fog parameter")
     ctx.dirty |= Dirty.BUILTINS
 

@@ -415,6 +415,35 @@ def draw_elements_indirect(ctx: Context, mode: int, type: int, indirect: Pointer
     multi_draw_elements_indirect(ctx, mode, type, indirect, 1, 0)
 
 
+def _count(ctx: Context, offset: int, most: int) -> int:
+    """The number of draws from the parameter buffer, never more than `most`."""
+    buffer = ctx.buffers.bound[GL.PARAMETER_BUFFER]
+    if offset < 0 or offset % 4 or most < 0:
+        raise invalid_value("bad offset or count of indirect draws")
+    if buffer is None or buffer.blocked or offset + 4 > buffer.size:
+        raise invalid_operation("there is no count in the parameter buffer")
+    return min(int.from_bytes(buffer.read(offset, 4), "little"), most)
+
+
+@entry
+def multi_draw_arrays_indirect_count(
+    ctx: Context, mode: int, indirect: Pointer, drawcount: int, maxdrawcount: int, stride: int
+) -> None:
+    count = _count(ctx, drawcount, maxdrawcount)
+    _indirect(ctx, indirect, 4, maxdrawcount, stride)
+    multi_draw_arrays_indirect(ctx, mode, indirect, count, stride)
+
+
+@entry
+def multi_draw_elements_indirect_count(
+    ctx: Context, mode: int, type: int, indirect: Pointer, drawcount: int, maxdrawcount: int,
+    stride: int,
+) -> None:  # fmt: skip
+    count = _count(ctx, drawcount, maxdrawcount)
+    _indirect(ctx, indirect, 5, maxdrawcount, stride)
+    multi_draw_elements_indirect(ctx, mode, type, indirect, count, stride)
+
+
 # -- what transform feedback captured --------------------------------------------------------------
 
 

@@ -106,7 +106,12 @@ class FragmentState:
         self.alpha_ref = 0.0
         self.depth_bounds_test = False
         self.depth_bounds = (0.0, 1.0)
-        self.clear_color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+        self.clear_color: tuple[float, float, float, float] | tuple[int, int, int, int] = (
+            0.0,
+            0.0,
+            0.0,
+            0.0,
+        )
         self.clear_depth = 1.0
         self.clear_stencil = 0
         self.clamp_fragment_color: int = GL.FIXED_ONLY

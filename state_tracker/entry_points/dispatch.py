@@ -2,7 +2,8 @@
 
 The method takes all C parameters, or leaves the trailing outputs out and gets them as its result.
 It turns strings into `str`, runs the implementation, records a GL error instead of letting it out,
-and stores outputs where the caller wanted them. Functions of plain parameters take a short cut.
+and stores outputs where the caller wanted them. An implementation with `stores_itself` does that on
+its own. Functions of plain parameters take a short cut.
 """
 
 from __future__ import annotations
@@ -201,7 +202,7 @@ def bind_method(
         _store(function, args, result)
         return None
 
-    if function.is_raw:
+    if function.is_raw or getattr(implementation, "stores_itself", False):
         method = raw
     elif required == total and not any(converters):
         method = plain

@@ -54,7 +54,7 @@ CTYPES: dict[str, Any] = {
     "ushort": ctypes.c_uint16,
 }
 
-_VENDORS = ("ARB", "EXT", "KHR", "OES", "NV", "AMD", "ATI", "MESA", "INTEL")
+_VENDORS = ("ARB", "EXT", "KHR", "OES", "NV", "AMD", "ATI", "MESA", "INTEL", "APPLE", "INGR")
 _SUFFIX = re.compile(rf"^(.*?)({'|'.join(_VENDORS)})$")
 
 
@@ -276,12 +276,17 @@ class FunctionTable(Mapping[str, Function]):
 
     def __init__(self, text: str):
         self._lines: dict[str, tuple[str, str]] = {}
+        self._same: dict[str, str] = {}  # explicit other names: `NewEXT = Core`
         section = ""
         for line in text.splitlines():
             if not line or line[0] == "#":
                 continue
             if line[0] == "[":
                 section = line[1:-1]
+            elif " = " in line:
+                name, core = line.split(" = ")
+                self._same[name] = core
+                self._lines[name] = (section, name + self._lines[core][1].removeprefix(core))
             else:
                 self._lines[line[: line.index("(")]] = (section, line)
 
@@ -310,6 +315,8 @@ class FunctionTable(Mapping[str, Function]):
 
         `glBindBufferARB` is `glBindBuffer`; `glCreateShaderObjectARB` has no twin.
         """
+        if function.name in self._same:
+            return self[self._same[function.name]]
         match = _SUFFIX.match(function.name)
         if function.extension is None or match is None or match[1] not in self._lines:
             return None

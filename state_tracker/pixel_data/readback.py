@@ -179,6 +179,8 @@ def read_image(
     if image.format.is_compressed:
         rgba = codecs.unpack(linear_twin(image.format), rows)
         rgba = rgba[:, : image.height, : image.width]
+        if info.base == "LA":  # kept as red and green
+            rgba = rgba[..., [0, 2, 2, 1]]
         return encode_client(format, type, rgba)
     if texture.target.pipe is Target.TEXTURE_1D_ARRAY:
         rows = rows.reshape(1, rows.shape[0], -1)

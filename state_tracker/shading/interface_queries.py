@@ -286,3 +286,35 @@ def get_program_resource_location_index(
         raise invalid_enum(interface, "interface with location indices")
     found = _with_location(ctx, program, interface, name)
     return found.index if found is not None else -1
+
+
+_REFERENCED: dict[int, Stage] = {
+    GL.ATOMIC_COUNTER_BUFFER_REFERENCED_BY_VERTEX_SHADER: Stage.VERTEX,
+    GL.ATOMIC_COUNTER_BUFFER_REFERENCED_BY_TESS_CONTROL_SHADER: Stage.TESS_CTRL,
+    GL.ATOMIC_COUNTER_BUFFER_REFERENCED_BY_TESS_EVALUATION_SHADER: Stage.TESS_EVAL,
+    GL.ATOMIC_COUNTER_BUFFER_REFERENCED_BY_GEOMETRY_SHADER: Stage.GEOMETRY,
+    GL.ATOMIC_COUNTER_BUFFER_REFERENCED_BY_FRAGMENT_SHADER: Stage.FRAGMENT,
+    GL.ATOMIC_COUNTER_BUFFER_REFERENCED_BY_COMPUTE_SHADER: Stage.COMPUTE,
+}
+
+
+@entry
+def get_active_atomic_counter_bufferiv(
+    ctx: Context, program: int, index: int, pname: int
+) -> list[int]:
+    found = ctx.programs.program(program)
+    buffers = found.executable.linked.atomic_buffers if found.executable is not None else []
+    if not 0 <= index < len(buffers):
+        raise invalid_value(f"atomic counter buffer {index} is not below {len(buffers)}")
+    buffer = buffers[index]
+    values: dict[int, list[int]] = {
+        GL.ATOMIC_COUNTER_BUFFER_BINDING: [buffer.binding],
+        GL.ATOMIC_COUNTER_BUFFER_DATA_SIZE: [buffer.size],
+        GL.ATOMIC_COUNTER_BUFFER_ACTIVE_ATOMIC_COUNTERS: [len(buffer.members)],
+        GL.ATOMIC_COUNTER_BUFFER_ACTIVE_ATOMIC_COUNTER_INDICES: list(buffer.members),
+    }
+    if pname in values:
+        return values[pname]
+    if pname in _REFERENCED:
+        return [int(_REFERENCED[pname] in buffer.stages)]
+    raise invalid_enum(pname, "atomic counter buffer parameter")

@@ -214,12 +214,6 @@ def program_parameteri(ctx: Context, program: int, pname: int, value: int) -> No
 
 
 @entry
-def program_binary(ctx: Context, program: int, format: int, binary: Pointer, length: int) -> None:
-    ctx.programs.program(program)
-    raise invalid_enum(format, "program binary format")
-
-
-@entry
 def bind_attrib_location(ctx: Context, program: int, index: int, name: str) -> None:
     found = ctx.programs.program(program)
     if index >= ctx.limits.max_vertex_attribs:

@@ -16,6 +16,7 @@ from gallette.state_tracker.entry_points.errors import (
 from gallette.state_tracker.entry_points.gl_types import gl_type
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.shading.program_binaries import binary_of
 from gallette.state_tracker.shading.programs import Executable, ProgramObject
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def get_programiv(ctx: Context, program: int, pname: int) -> list[int]:
         GL.ATTACHED_SHADERS: len(found.attached),
         GL.PROGRAM_SEPARABLE: int(found.separable),
         GL.PROGRAM_BINARY_RETRIEVABLE_HINT: int(found.binary_retrievable),
-        GL.PROGRAM_BINARY_LENGTH: 0,
+        GL.PROGRAM_BINARY_LENGTH: len(binary_of(ctx, found)) if found.link_ok else 0,
         GL.TRANSFORM_FEEDBACK_BUFFER_MODE: found.xfb_mode,
         GL.TRANSFORM_FEEDBACK_VARYINGS: len(found.xfb_varyings),
         GL.TRANSFORM_FEEDBACK_VARYING_MAX_LENGTH: _longest(found.xfb_varyings),

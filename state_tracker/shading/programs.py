@@ -190,10 +190,16 @@ class ProgramObject(GLObject):
         self.validate_ok = False
         self.info_log = ""
         self.delete_pending = False
+        self.linked_from: list[tuple[int, str]] = []  # type and source of each shader
+
+    def fail_link(self, why: str) -> None:
+        """As if linking had failed."""
+        self.link_ok, self.info_log = False, why
 
     def link(self) -> None:
         ctx = self.ctx
         self.link_ok, self.info_log = False, ""
+        self.linked_from = [(s.type, s.source) for s in self.attached]
         if not all(s.ok for s in self.attached):
             self.info_log = "error: linking with shaders that did not compile"
             return

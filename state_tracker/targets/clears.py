@@ -19,6 +19,7 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry, register
+from gallette.state_tracker.pixel_ops.accumulation import clear_accumulation
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -108,6 +109,8 @@ def clear(ctx: Context, mask: int) -> None:
     area = scissor if isinstance(scissor, ScissorState) else None
     state, draw = ctx.fragment, ctx.framebuffers.draw
     flags = ClearFlags.NONE
+    if mask & GL.ACCUM_BUFFER_BIT:
+        clear_accumulation(ctx)
     if mask & GL.COLOR_BUFFER_BIT:
         for index, surface in enumerate(ctx.pipe_framebuffer.cbufs):
             if surface is not None and all(state.blend[index].mask):

@@ -36,7 +36,8 @@ Bytes = npt.NDArray[np.uint8]
 def internal_format(ctx: Context, value: int) -> InternalFormat:
     """The internal format of that GL value; INVALID_VALUE if GL or the profile has none."""
     info = INTERNAL_FORMATS.get(value)
-    if info is None or (info.compat_only and ctx.is_core):
+    es_only = value == GL.BGRA and ctx.profile != "es"
+    if info is None or es_only or (info.compat_only and ctx.is_core):
         raise invalid_value(f"{GL.name_of(value)} is not an internal format")
     return info
 

@@ -404,6 +404,8 @@ class TextureObject(GLObject):
             if scalar_shadow and mode == GL.ALPHA:
                 mode = GL.RED
             inner = list(_DEPTH_MODES[mode])
+        elif format.is_compressed and info.base in ("L", "LA"):  # kept as red, or red and green
+            inner = [Swizzle.X] * 3 + [Swizzle.Y if info.base == "LA" else Swizzle.ONE]
         elif "A" not in info.base and info.base != "I":
             inner[3] = Swizzle.ONE
         elif info.base == "A":

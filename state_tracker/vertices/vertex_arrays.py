@@ -116,6 +116,7 @@ class ArrayState:
         self.values[VertAttrib.COLOR0] = (1.0, 1.0, 1.0, 1.0)
         self.values[VertAttrib.EDGEFLAG] = (1.0, 0.0, 0.0, 1.0)
         self.client_unit = 0
+        self.locked: tuple[int, int] | None = None  # glLockArraysEXT
 
     def release_all(self) -> None:
         self.names.clear()

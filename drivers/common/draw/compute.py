@@ -85,14 +85,14 @@ def _grid(info: ComputeInfo) -> tuple[int, int, int]:
     return x, y, z
 
 
-def launch(bound: Bound, join: Joiner, info: ComputeInfo) -> None:
-    """Run the bound compute shader over a grid of workgroups."""
+def launch(bound: Bound, join: Joiner, info: ComputeInfo) -> int:
+    """Run the bound compute shader over a grid of workgroups; how many invocations that were."""
     shader: DriverShader | None = bound.shaders.get(Stage.COMPUTE)
     grid = _grid(info)
     total = grid[0] * grid[1] * grid[2]
     per_group = info.block[0] * info.block[1] * info.block[2]
     if shader is None or not total or not per_group:
-        return
+        return 0
     compiled = shader.null.program
     program = join.program(Stage.COMPUTE, compiled)
     step = max(1, compiled.facts.chunk_lanes // per_group)
@@ -101,3 +101,4 @@ def launch(bound: Bound, join: Joiner, info: ComputeInfo) -> None:
         program.compute(
             GroupLanes(first, groups, grid, info.block, shader.shader.info.shared_bytes)
         )
+    return total * per_group

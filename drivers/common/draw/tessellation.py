@@ -213,6 +213,8 @@ def tessellated_primitives(
     starts = np.cumsum(sizes) - sizes
     patch = np.repeat(np.arange(count), sizes)
     total = int(sizes.sum())
+    state.counters.hs_invocations += count if Stage.TESS_CTRL in selection.stages else 0
+    state.counters.ds_invocations += total
     coordinates = np.zeros((total, 3), np.float32)
     width = next((d.primitives.shape[1] for d in domains if d is not None), 3)
     pieces: list[tuple[Ints, Ints]] = []

@@ -1,0 +1,177 @@
+"""Queries of fixed function: texture environment and generation, lights, residence, stipple."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gallette.state_tracker.entry_points.dispatch import OMITTED
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
+from gallette.state_tracker.entry_points.memory import Pointer, read_array, write_bytes
+from gallette.state_tracker.entry_points.registry import entry, register
+from gallette.state_tracker.getters import to_int
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.context import Context
+
+__all__: list[str] = []
+
+UNITS = 8
+
+# What glGetTexEnv answers before anything was set.
+_ENV_DEFAULTS: dict[int, float] = {
+    GL.TEXTURE_ENV_MODE: GL.MODULATE,
+    GL.COMBINE_RGB: GL.MODULATE,
+    GL.COMBINE_ALPHA: GL.MODULATE,
+    GL.SOURCE0_RGB: GL.TEXTURE,
+    GL.SOURCE1_RGB: GL.PREVIOUS,
+    GL.SOURCE2_RGB: GL.CONSTANT,
+    GL.SOURCE0_ALPHA: GL.TEXTURE,
+    GL.SOURCE1_ALPHA: GL.PREVIOUS,
+    GL.SOURCE2_ALPHA: GL.CONSTANT,
+    GL.OPERAND0_RGB: GL.SRC_COLOR,
+    GL.OPERAND1_RGB: GL.SRC_COLOR,
+    GL.OPERAND2_RGB: GL.SRC_ALPHA,
+    GL.OPERAND0_ALPHA: GL.SRC_ALPHA,
+    GL.OPERAND1_ALPHA: GL.SRC_ALPHA,
+    GL.OPERAND2_ALPHA: GL.SRC_ALPHA,
+    GL.RGB_SCALE: 1.0,
+    GL.ALPHA_SCALE: 1.0,
+}
+
+
+def _tex_env(ctx: Context, target: int, pname: int) -> list[float]:
+    unit, active = ctx.textures.unit, ctx.textures.active
+    if target == GL.POINT_SPRITE and pname == GL.COORD_REPLACE:
+        return [float(ctx.raster.coord_replace >> active & 1)]
+    if target == GL.TEXTURE_FILTER_CONTROL and pname == GL.TEXTURE_LOD_BIAS:
+        return [unit.lod_bias]
+    if target not in (GL.TEXTURE_ENV, GL.POINT_SPRITE, GL.TEXTURE_FILTER_CONTROL):
+        raise invalid_enum(target, "texture environment target")
+    if target == GL.TEXTURE_ENV and pname == GL.TEXTURE_ENV_COLOR:
+        return list(ctx.lighting.env_colors[min(active, UNITS - 1)])
+    if target == GL.TEXTURE_ENV and pname in _ENV_DEFAULTS:
+        return [float(unit.env.get(pname, _ENV_DEFAULTS[pname]))]
+    raise invalid_enum(pname, "texture environment parameter")
+
+
+def _integers(values: list[float], color: bool) -> list[int]:
+    return [to_int(v, color) for v in values]
+
+
+register("get_tex_envfv", _tex_env)
+register(
+    "get_tex_enviv",
+    lambda ctx, target, pname: _integers(
+        _tex_env(ctx, target, pname), pname == GL.TEXTURE_ENV_COLOR
+    ),
+)
+
+_COORDS: dict[int, int] = {GL.S: 0, GL.T: 1, GL.R: 2, GL.Q: 3}
+
+
+def _tex_gen(ctx: Context, coord: int, pname: int) -> list[float]:
+    if coord not in _COORDS:
+        raise invalid_enum(coord, "texture coordinate")
+    gen, index = ctx.lighting.texgen[min(ctx.textures.active, UNITS - 1)], _COORDS[coord]
+    if pname == GL.TEXTURE_GEN_MODE:
+        return [float(gen.modes[index])]
+    if pname == GL.OBJECT_PLANE:
+        return list(gen.object_planes[index])
+    if pname == GL.EYE_PLANE:
+        return list(gen.eye_planes[index])
+    raise invalid_enum(pname, "texture generation parameter")
+
+
+register("get_tex_genfv", _tex_gen)
+register("get_tex_gendv", _tex_gen)
+register("get_tex_geniv", lambda ctx, c, p: _integers(_tex_gen(ctx, c, p), False))
+
+
+@entry
+def get_lightiv(ctx: Context, light: int, pname: int) -> list[int]:
+    from gallette.state_tracker.compatibility.lighting import get_lightfv
+
+    colors = (GL.AMBIENT, GL.DIFFUSE, GL.SPECULAR)
+    return _integers(get_lightfv(ctx, light, pname), pname in colors)
+
+
+# -- polygon stipple -------------------------------------------------------------------------------
+
+
+def _stipple(ctx: Context, room: int, pattern: Any) -> bytes | None:
+    """32 rows of four bytes, as the pack state wants bits within bytes."""
+    if room < 128:
+        raise invalid_operation(f"{room} bytes are too few for a stipple pattern")
+    rows = np.array(ctx.raster.stipple, ">u4").view(np.uint8).reshape(32, 4)
+    if ctx.pack.lsb_first:
+        rows = np.packbits(np.unpackbits(rows, axis=1), axis=1, bitorder="little")
+    raw = np.ascontiguousarray(rows).reshape(-1)
+    buffer = ctx.buffers.bound[GL.PIXEL_PACK_BUFFER]
+    if buffer is not None and pattern is not OMITTED:
+        offset = int(pattern or 0)
+        if buffer.blocked or offset + raw.size > buffer.size:
+            raise invalid_operation("the pixel pack buffer is mapped or too small")
+        buffer.write(offset, raw)
+        return None
+    if pattern is OMITTED:
+        return raw.tobytes()
+    if pattern is not None:
+        write_bytes(pattern, raw)
+    return None
+
+
+@entry
+def get_polygon_stipple(ctx: Context, mask: Any) -> bytes | None:
+    return _stipple(ctx, 128, mask)
+
+
+@entry
+def getn_polygon_stipple(ctx: Context, room: int, pattern: Any) -> bytes | None:
+    return _stipple(ctx, room, pattern)
+
+
+# -- texture residence: everything is ------------------------------------------------------------
+
+
+@entry
+def prioritize_textures(ctx: Context, n: int, textures: Pointer, priorities: Pointer) -> None:
+    if n < 0:
+        raise invalid_value("a negative number of textures")
+    values = read_array(priorities, "clampf", n).tolist()
+    for name, value in zip(read_array(textures, "uint", n).tolist(), values, strict=True):
+        found = ctx.textures.names.get(name)
+        if found is not None:
+            found.priority = min(max(float(value), 0.0), 1.0)
+
+
+@entry
+def are_textures_resident(ctx: Context, n: int, textures: Pointer) -> tuple[int, list[int]]:
+    if n < 0:
+        raise invalid_value("a negative number of textures")
+    for name in read_array(textures, "uint", n).tolist():
+        if ctx.textures.names.get(name) is None:
+            raise invalid_value(f"{name} is not the name of a texture")
+    return 1, [1] * n
+
+
+# -- shader objects of ARB_shader_objects ----------------------------------------------------------
+
+
+@entry
+def get_handle_arb(ctx: Context, pname: int) -> int:
+    if pname != GL.PROGRAM_OBJECT_ARB:
+        raise invalid_enum(pname, "handle")
+    current = ctx.programs.current
+    return current.name if current is not None else 0
+
+
+@entry
+def get_attached_objects_arb(ctx: Context, program: int) -> list[int]:
+    return [shader.name for shader in ctx.programs.program(program).attached]

@@ -1,0 +1,127 @@
+"""Program binaries: what a program was linked from, packed, to be linked again.
+
+The compiler here is the driver's own, so a binary needs no machine code: it holds the sources and
+everything that was set before linking. It belongs to one version of gallette and one kind of
+context; others refuse it, as OpenGL lets them.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import TYPE_CHECKING, Any
+
+from gallette.state_tracker.entry_points.dispatch import OMITTED
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
+from gallette.state_tracker.entry_points.memory import Pointer, read_bytes, write_bytes
+from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.getters import gets
+from gallette.state_tracker.limits import GALLETTE_VERSION
+from gallette.state_tracker.shading.programs import ProgramObject, ShaderObject
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.context import Context
+
+__all__ = ["binary_of"]
+
+FORMAT = int(GL.PROGRAM_BINARY_FORMAT_MESA)
+_MAGIC = b"gallette program "
+
+
+def _kind(ctx: Context) -> str:
+    return f"{GALLETTE_VERSION} {ctx.profile} {ctx.driver}"
+
+
+def binary_of(ctx: Context, program: ProgramObject) -> bytes:
+    """The binary of a linked program."""
+    described = {
+        "made by": _kind(ctx),
+        "shaders": program.linked_from,
+        "attributes": program.attrib_bindings,
+        "outputs": program.frag_data_bindings,
+        "varyings": program.xfb_varyings,
+        "mode": program.xfb_mode,
+        "separable": program.separable,
+    }
+    return _MAGIC + zlib.compress(json.dumps(described).encode())
+
+
+def _restore(ctx: Context, program: ProgramObject, described: dict[str, Any]) -> None:
+    """Link the program again from what the binary describes."""
+    saved = program.attached
+    program.attached = []
+    try:
+        for type, source in described["shaders"]:
+            shader = ShaderObject(0, type)
+            shader.source, shader.has_source = source, True
+            shader.compile(ctx)
+            program.attached.append(shader)
+        program.attrib_bindings = dict(described["attributes"])
+        program.frag_data_bindings = {k: (v[0], v[1]) for k, v in described["outputs"].items()}
+        program.xfb_varyings = list(described["varyings"])
+        program.xfb_mode, program.separable = described["mode"], described["separable"]
+        program.link()
+    finally:
+        for shader in program.attached:
+            shader.destroy()
+        program.attached = saved
+
+
+@entry
+def get_program_binary(
+    ctx: Context, program: int, room: Any, length: Any, format: Any, binary: Any
+) -> Any:
+    found = ctx.programs.program(program)
+    if room is not OMITTED and room < 0:
+        raise invalid_value("negative buffer size")
+    found.require_linked()
+    raw = binary_of(ctx, found)
+    if room is OMITTED:
+        return FORMAT, raw
+    if len(raw) > room:
+        if length is not None and length is not OMITTED:
+            write_bytes(length, (0).to_bytes(4, "little"))
+        raise invalid_operation(f"the binary takes {len(raw)} bytes")
+    if length is not None and length is not OMITTED:
+        write_bytes(length, len(raw).to_bytes(4, "little"))
+    if format is not OMITTED and format is not None:
+        write_bytes(format, FORMAT.to_bytes(4, "little"))
+    if binary is not OMITTED and binary is not None:
+        write_bytes(binary, raw)
+    return None
+
+
+@entry
+def program_binary(ctx: Context, program: int, format: int, binary: Pointer, length: int) -> None:
+    found = ctx.programs.program(program)
+    if format != FORMAT:
+        raise invalid_enum(format, "program binary format")
+    if length < 0:
+        raise invalid_value("negative length")
+    if any(f.active and not f.paused for f in (ctx.feedback.current,)):
+        if ctx.programs.current is found:
+            raise invalid_operation("the program is in use by transform feedback")
+    raw = read_bytes(binary, length).tobytes() if binary is not None else b""
+    described: dict[str, Any] = {}
+    try:
+        if raw.startswith(_MAGIC):
+            described = json.loads(zlib.decompress(raw[len(_MAGIC) :]))
+    except (zlib.error, ValueError):
+        described = {}
+    if described.get("made by") != _kind(ctx):
+        found.fail_link("error: this binary was not made by this OpenGL")
+        return
+    _restore(ctx, found, described)
+
+
+gets(
+    {
+        "NUM_PROGRAM_BINARY_FORMATS": lambda c: 1,
+        "PROGRAM_BINARY_FORMATS": lambda c: [FORMAT],
+    }
+)

@@ -1,0 +1,128 @@
+"""Entry points of extensions that are one or two functions each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
+    invalid_operation,
+    invalid_value,
+)
+from gallette.state_tracker.entry_points.functions import FUNCTIONS
+from gallette.state_tracker.entry_points.memory import Pointer
+from gallette.state_tracker.entry_points.registry import entry, implementation, register
+from gallette.state_tracker.getters import gets
+from gallette.state_tracker.texturing.teximage import tex_image
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from gallette.state_tracker.context import Context
+
+__all__: list[str] = []
+
+
+def _core(name: str) -> Callable[..., Any]:
+    found = implementation(FUNCTIONS[name])
+    assert found is not None, name
+    return found
+
+
+# GL_AMD_draw_buffers_blend and GL_EXT_draw_buffers2: core functions under names of another pattern.
+for _name, _twin in (
+    ("BlendFuncIndexedAMD", "BlendFunci"),
+    ("BlendFuncSeparateIndexedAMD", "BlendFuncSeparatei"),
+    ("BlendEquationIndexedAMD", "BlendEquationi"),
+    ("BlendEquationSeparateIndexedAMD", "BlendEquationSeparatei"),
+    ("ColorMaskIndexedEXT", "ColorMaski"),
+):
+    register(FUNCTIONS[_name].method, _core(_twin))
+
+
+# -- GL_ARB_parallel_shader_compile: everything is compiled at once, with any number of threads ----
+
+
+def _threads(ctx: Context, count: int) -> None:
+    ctx.hints[int(GL.MAX_SHADER_COMPILER_THREADS_KHR)] = count
+
+
+register("max_shader_compiler_threads_arb", _threads)
+register("max_shader_compiler_threads_khr", _threads)
+gets(
+    {
+        "MAX_SHADER_COMPILER_THREADS_KHR": lambda c: c.hints.get(
+            GL.MAX_SHADER_COMPILER_THREADS_KHR, 0xFFFFFFFF
+        )
+    }
+)
+
+# -- GL_EXT_texture3D, whose internal format is an enum --------------------------------------------
+
+
+@entry
+def tex_image3d_ext(
+    ctx: Context, target: int, level: int, internalformat: int, width: int, height: int,
+    depth: int, border: int, format: int, type: int, pixels: Pointer,
+) -> None:  # fmt: skip
+    extent = (width, height, depth)
+    tex_image(ctx, 3, target, level, internalformat, extent, border, format, type, pixels)
+
+
+# -- GL_EXT_compiled_vertex_array: a promise that needs nothing done -------------------------------
+
+
+@entry
+def lock_arrays_ext(ctx: Context, first: int, count: int) -> None:
+    if first < 0 or count <= 0:
+        raise invalid_value("an empty range of vertices")
+    if ctx.arrays.locked is not None or ctx.immediate.active:
+        raise invalid_operation("the arrays are locked already")
+    ctx.arrays.locked = (first, count)
+
+
+@entry
+def unlock_arrays_ext(ctx: Context) -> None:
+    if ctx.arrays.locked is None or ctx.immediate.active:
+        raise invalid_operation("the arrays are not locked")
+    ctx.arrays.locked = None
+
+
+gets(
+    {
+        "ARRAY_ELEMENT_LOCK_FIRST_EXT": lambda c: (c.arrays.locked or (0, 0))[0],
+        "ARRAY_ELEMENT_LOCK_COUNT_EXT": lambda c: (c.arrays.locked or (0, 0))[1],
+    },
+    compat=True,
+)
+
+# -- GL_EXT_debug_marker ---------------------------------------------------------------------------
+
+
+@entry
+def insert_event_marker_ext(ctx: Context, length: int, marker: str | None) -> None:
+    if length < 0:
+        raise invalid_value("negative length of a marker")
+
+
+@entry
+def push_group_marker_ext(ctx: Context, length: int, marker: str | None) -> None:
+    if length < 0:
+        raise invalid_value("negative length of a marker")
+
+
+@entry
+def pop_group_marker_ext(ctx: Context) -> None:
+    """Markers are for tools that trace the calls, and those see them."""
+
+
+# -- GL_EXT_texture_integer: clear colours of integer buffers --------------------------------------
+
+
+@entry
+def clear_color_ii_ext(ctx: Context, red: int, green: int, blue: int, alpha: int) -> None:
+    ctx.fragment.clear_color = (red, green, blue, alpha)
+
+
+register("clear_color_iui_ext", clear_color_ii_ext)
