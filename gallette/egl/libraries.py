@@ -65,15 +65,17 @@ def _gl_names() -> list[str]:
 def _exports() -> dict[str, list[str]]:
     """File name -> exported functions."""
     import gallette.egl.functions
+    import gallette.egl.glx
     import gallette.egl.osmesa
     import gallette.egl.sync  # noqa: F401
     from gallette.egl.registry import c_names
 
     gl, egl, osmesa = _gl_names(), c_names("egl"), c_names("OSMesa")
+    glx = c_names("glX")
     return {
         VENDOR_LIBRARY: ["__egl_Main", *gl],
         "libEGL.so.1": egl,
-        "libGL.so.1": gl,
+        "libGL.so.1": [*glx, *gl],
         "libOpenGL.so.0": gl,
         "libGLESv2.so.2": gl,
         "libGLESv1_CM.so.1": gl,

@@ -1,0 +1,485 @@
+"""GLX for programs that link our libGL: the X11 platform of EGL under GLX's names.
+
+Only libGL itself exports these; a vendor for glvnd's libGLX is not made, as programs started by
+`gallette run` find our libGL first. Framebuffer configs are EGL's, windows become EGL surfaces when
+they are first drawn on. What the caller frees with XFree comes from malloc or from Xlib.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from typing import Any
+
+from gallette.egl.configs import Config
+from gallette.egl.constants import EGL, Error
+from gallette.egl.contexts import EglContext, Request, current, make_current
+from gallette.egl.display import Display, display_of, get_display
+from gallette.egl.errors import EglError
+from gallette.egl.functions import _store, _text, proc_address
+from gallette.egl.registry import c_function
+from gallette.egl.surfaces import Surface
+
+__all__: list[str] = []
+
+NONE, TRUE_COLOR, RGBA_TYPE, RGBA_BIT = 0x8000, 0x8002, 0x8014, 1
+USE_GL, RGBA, DOUBLEBUFFER, STEREO = 1, 4, 5, 6
+CONFIG_CAVEAT, X_VISUAL_TYPE, TRANSPARENT_TYPE = 0x20, 0x22, 0x23
+VISUAL_ID, SCREEN, DRAWABLE_TYPE, RENDER_TYPE = 0x800B, 0x800C, 0x8010, 0x8011
+X_RENDERABLE, FBCONFIG_ID, SRGB_CAPABLE = 0x8012, 0x8013, 0x20B2
+DONT_CARE = -1
+# GLX's attribute -> EGL's
+_SIZES = {
+    2: EGL.BUFFER_SIZE, 8: EGL.RED_SIZE, 9: EGL.GREEN_SIZE, 10: EGL.BLUE_SIZE, 11: EGL.ALPHA_SIZE,
+    12: EGL.DEPTH_SIZE, 13: EGL.STENCIL_SIZE, 100000: EGL.SAMPLE_BUFFERS, 100001: EGL.SAMPLES,
+    0x8016: EGL.MAX_PBUFFER_WIDTH, 0x8017: EGL.MAX_PBUFFER_HEIGHT, 0x8018: EGL.MAX_PBUFFER_PIXELS,
+    VISUAL_ID: EGL.NATIVE_VISUAL_ID, FBCONFIG_ID: EGL.CONFIG_ID, 3: EGL.LEVEL,
+}  # fmt: skip
+_BOOLEANS = (USE_GL, RGBA, DOUBLEBUFFER, STEREO)  # without a value in glXChooseVisual's list
+_EXTENSIONS = (
+    "GLX_ARB_create_context GLX_ARB_create_context_no_error GLX_ARB_create_context_profile "
+    "GLX_ARB_create_context_robustness GLX_ARB_framebuffer_sRGB GLX_ARB_get_proc_address "
+    "GLX_ARB_multisample GLX_EXT_create_context_es2_profile GLX_EXT_create_context_es_profile "
+    "GLX_EXT_swap_control GLX_EXT_visual_info GLX_EXT_visual_rating GLX_MESA_swap_control "
+    "GLX_SGI_swap_control"
+)
+
+
+class VisualInfo(ctypes.Structure):
+    """Xlib's XVisualInfo."""
+
+    _fields_ = [
+        ("visual", ctypes.c_void_p), ("visualid", ctypes.c_ulong), ("screen", ctypes.c_int),
+        ("depth", ctypes.c_int), ("class", ctypes.c_int), ("red_mask", ctypes.c_ulong),
+        ("green_mask", ctypes.c_ulong), ("blue_mask", ctypes.c_ulong),
+        ("colormap_size", ctypes.c_int), ("bits_per_rgb", ctypes.c_int),
+    ]  # fmt: skip
+
+
+@functools.cache
+def _xlib() -> Any:
+    lib = ctypes.CDLL("libX11.so.6")
+    lib.XGetVisualInfo.restype = ctypes.c_void_p
+    lib.XGetVisualInfo.argtypes = [ctypes.c_void_p, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+    return lib
+
+
+@functools.cache
+def _libc() -> Any:
+    lib = ctypes.CDLL(None)
+    lib.malloc.restype, lib.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+    return lib
+
+
+def _display(native: int) -> Display:
+    """EGL's display of an Xlib Display, initialised."""
+    found = display_of(get_display(EGL.PLATFORM_X11, native), initialized=False)
+    found.initialize()
+    return found
+
+
+_SURFACES: dict[tuple[int, int], Surface] = {}  # (display, window or pbuffer) -> surface
+_CONFIG_OF: dict[tuple[int, int], Config] = {}  # windows of glXCreateWindow
+_PBUFFERS = [0x70000000]
+_CURRENT: dict[str, int] = {"display": 0, "draw": 0, "read": 0}
+
+
+def _value(config: Config, attribute: int) -> int | None:
+    """A framebuffer config's attribute as GLX says it."""
+    if attribute in _SIZES:
+        return config[_SIZES[attribute]]
+    fixed = {
+        USE_GL: 1, RGBA: 1, DOUBLEBUFFER: 1, STEREO: 0, 7: 0, 14: 0, 15: 0, 16: 0, 17: 0,
+        CONFIG_CAVEAT: NONE, X_VISUAL_TYPE: TRUE_COLOR if config[EGL.NATIVE_VISUAL_ID] else NONE,
+        TRANSPARENT_TYPE: NONE, SCREEN: 0, RENDER_TYPE: RGBA_BIT,
+        DRAWABLE_TYPE: 7 if config[EGL.NATIVE_VISUAL_ID] else 4,
+        X_RENDERABLE: int(config[EGL.NATIVE_VISUAL_ID] != 0), SRGB_CAPABLE: int(config.srgb != 0),
+        0x25: 0, 0x26: 0, 0x27: 0, 0x28: 0, 0x24: 0,
+    }  # fmt: skip
+    return fixed.get(attribute)
+
+
+_AT_LEAST = (2, 8, 9, 10, 11, 12, 13, 100000, 100001, 7, 14, 15, 16, 17)
+_MASKS = (DRAWABLE_TYPE, RENDER_TYPE)
+_IGNORED = (0x8016, 0x8017, 0x8018, VISUAL_ID, DOUBLEBUFFER)
+
+
+def _choose(display: Display, wanted: dict[int, int]) -> list[Config]:
+    def fits(config: Config) -> bool:
+        for attribute, value in wanted.items():
+            have = _value(config, attribute)
+            if value == DONT_CARE or attribute in _IGNORED:
+                continue
+            if have is None:
+                return False
+            if attribute in _MASKS:
+                if have & value != value:
+                    return False
+            elif have < value if attribute in _AT_LEAST else have != value:
+                return False
+        return True
+
+    wanted = {DRAWABLE_TYPE: 1, RENDER_TYPE: RGBA_BIT, 3: 0, STEREO: 0} | wanted
+    found = [c for c in display.configs if fits(c) and c[EGL.COLOR_COMPONENT_TYPE_EXT] == 0x333A]
+    deep = 1 if wanted.get(12, 0) > 0 else -1  # asked for depth: the deepest first
+    colors = [a for a in (8, 9, 10, 11) if wanted.get(a, 0) > 0]
+    return sorted(
+        found,
+        key=lambda c: (
+            -sum(_value(c, a) or 0 for a in colors), c[EGL.BUFFER_SIZE], c[EGL.SAMPLES],
+            -deep * c[EGL.DEPTH_SIZE], c[EGL.STENCIL_SIZE], c[EGL.CONFIG_ID],
+        ),
+    )  # fmt: skip
+
+
+def _list(pointer: int, booleans: tuple[int, ...] = ()) -> dict[int, int]:
+    found: dict[int, int] = {}
+    items = ctypes.cast(pointer, ctypes.POINTER(ctypes.c_int32)) if pointer else None
+    index = 0
+    while items is not None and items[index]:
+        name = int(items[index])
+        if name in booleans:
+            found[name], index = 1, index + 1
+        else:
+            found[name], index = int(items[index + 1]), index + 2
+    return found
+
+
+def _visual(native: int, number: int) -> int:
+    """Xlib's own description of a visual, for the caller to free."""
+    template, count = VisualInfo(visualid=number), ctypes.c_int()
+    found = _xlib().XGetVisualInfo(native, 1, ctypes.addressof(template), ctypes.addressof(count))
+    return found or 0
+
+
+# -- what there is ---------------------------------------------------------------------------------
+
+
+@c_function("ppp:i")
+def glXQueryExtension(display: int, error: int, event: int) -> int:
+    _store(error, 0)
+    _store(event, 0)
+    return 1
+
+
+@c_function("ppp:i")
+def glXQueryVersion(display: int, major: int, minor: int) -> int:
+    _store(major, 1)
+    _store(minor, 4)
+    return 1
+
+
+@c_function("pi:p")
+def glXQueryExtensionsString(display: int, screen: int) -> int:
+    return _text(_EXTENSIONS)
+
+
+def _string(name: int) -> int:
+    return _text({1: "gallette", 2: "1.4", 3: _EXTENSIONS}.get(name, ""))
+
+
+@c_function("pi:p")
+def glXGetClientString(display: int, name: int) -> int:
+    return _string(name)
+
+
+@c_function("pii:p")
+def glXQueryServerString(display: int, screen: int, name: int) -> int:
+    return _string(name)
+
+
+@c_function("p:p", "glXGetProcAddressARB")
+def glXGetProcAddress(name: int) -> int:
+    from gallette.egl.registry import c_address
+
+    text = (ctypes.cast(name, ctypes.c_char_p).value or b"").decode("ascii", "replace")
+    return c_address(text) if text.startswith("glX") else proc_address(text)
+
+
+# -- configs and visuals ---------------------------------------------------------------------------
+
+
+@c_function("pip:p")
+def glXChooseVisual(native: int, screen: int, attribs: int) -> int:
+    found = _choose(_display(native), _list(attribs, _BOOLEANS))
+    return _visual(native, found[0][EGL.NATIVE_VISUAL_ID]) if found else 0
+
+
+def _of_visual(display: Display, visual: int) -> Config:
+    """The config a window of that visual has: with everything but samples."""
+    number = VisualInfo.from_address(visual).visualid
+    fitting = [c for c in display.configs if c[EGL.NATIVE_VISUAL_ID] == number]
+    if not fitting:
+        raise EglError(Error.BAD_CONFIG, "no config has that visual")
+    return fitting[0]
+
+
+@c_function("ppip:i")
+def glXGetConfig(native: int, visual: int, attribute: int, value: int) -> int:
+    try:
+        found = _value(_of_visual(_display(native), visual), attribute)
+    except EglError:
+        _store(value, 0)
+        return 0 if attribute == USE_GL else 4  # GLX_BAD_VISUAL
+    if found is None:
+        return 2  # GLX_BAD_ATTRIBUTE
+    _store(value, found)
+    return 0
+
+
+def _give(found: list[Config], count: int) -> int:
+    _store(count, len(found))
+    if not found:
+        return 0
+    memory: int = _libc().malloc(8 * len(found))
+    array = (ctypes.c_void_p * len(found)).from_address(memory)
+    for index, config in enumerate(found):
+        array[index] = config[EGL.CONFIG_ID]
+    return memory
+
+
+@c_function("pip:p")
+def glXGetFBConfigs(native: int, screen: int, count: int) -> int:
+    return _give(_display(native).configs, count)
+
+
+@c_function("pipp:p")
+def glXChooseFBConfig(native: int, screen: int, attribs: int, count: int) -> int:
+    return _give(_choose(_display(native), _list(attribs)), count)
+
+
+@c_function("ppip:i")
+def glXGetFBConfigAttrib(native: int, config: int, attribute: int, value: int) -> int:
+    found = _value(_display(native).config(config), attribute)
+    if found is None:
+        return 2
+    _store(value, found)
+    return 0
+
+
+@c_function("pp:p")
+def glXGetVisualFromFBConfig(native: int, config: int) -> int:
+    number = _display(native).config(config)[EGL.NATIVE_VISUAL_ID]
+    return _visual(native, number) if number else 0
+
+
+# -- contexts --------------------------------------------------------------------------------------
+
+
+def _create(native: int, config: Config | None, share: int, request: Request) -> int:
+    display = _display(native)
+    other = display.context(share) if share else None
+    context = EglContext(display, config, other, request)
+    display.contexts[context.handle] = context
+    return context.handle
+
+
+@c_function("pppi:p")
+def glXCreateContext(native: int, visual: int, share: int, direct: int) -> int:
+    config = _of_visual(_display(native), visual)
+    return _create(native, config, share, Request(EGL.OPENGL_API, {}))
+
+
+@c_function("ppipi:p")
+def glXCreateNewContext(native: int, config: int, kind: int, share: int, direct: int) -> int:
+    chosen = _display(native).config(config)
+    return _create(native, chosen, share, Request(EGL.OPENGL_API, {}))
+
+
+_CONTEXT_ATTRIBUTES = {
+    0x2091: EGL.CONTEXT_MAJOR_VERSION,
+    0x2092: EGL.CONTEXT_MINOR_VERSION,
+    0x2094: EGL.CONTEXT_FLAGS_KHR,
+    0x9126: EGL.CONTEXT_OPENGL_PROFILE_MASK,
+    0x31B3: EGL.CONTEXT_OPENGL_NO_ERROR_KHR,
+}
+_ES_PROFILE = 4
+
+
+@c_function("pppip:p")
+def glXCreateContextAttribsARB(
+    native: int, config: int, share: int, direct: int, attribs: int
+) -> int:
+    given = _list(attribs)
+    chosen = _display(native).config(config) if config else None
+    api = EGL.OPENGL_API
+    if given.get(0x9126) == _ES_PROFILE:
+        del given[0x9126]
+        api = EGL.OPENGL_ES_API
+    reset = {0x8261: EGL.NO_RESET_NOTIFICATION, 0x8252: EGL.LOSE_CONTEXT_ON_RESET}
+    translated = {_CONTEXT_ATTRIBUTES[k]: v for k, v in given.items() if k in _CONTEXT_ATTRIBUTES}
+    if 0x8256 in given:
+        strategy = EGL.CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY
+        translated[strategy] = reset.get(given[0x8256], 0)
+    return _create(native, chosen, share, Request(api, translated))
+
+
+@c_function("pp:v")
+def glXDestroyContext(native: int, context: int) -> None:
+    _display(native).context(context).destroy()
+
+
+@c_function("pp:i")
+def glXIsDirect(native: int, context: int) -> int:
+    return 1
+
+
+@c_function("pppu:v")
+def glXCopyContext(native: int, source: int, target: int, mask: int) -> None:
+    raise EglError(Error.BAD_ACCESS, "state is not copied between contexts")
+
+
+@c_function("ppip:i")
+def glXQueryContext(native: int, context: int, attribute: int, value: int) -> int:
+    found = _display(native).context(context)
+    config = found.config[EGL.CONFIG_ID] if found.config is not None else 0
+    _store(value, {FBCONFIG_ID: config, RENDER_TYPE: RGBA_TYPE, SCREEN: 0}.get(attribute, 0))
+    return 0
+
+
+def _surface(display: Display, drawable: int, context: EglContext) -> Surface:
+    """The surface of a window, made when it is first drawn on."""
+    key = (id(display), drawable)
+    found = _SURFACES.get(key)
+    if found is None or found.destroyed:
+        assert display.windows is not None
+        window = display.windows.open(drawable)
+        if window is None:
+            raise EglError(Error.BAD_NATIVE_WINDOW, f"{drawable:#x} is not a window")
+        config = _CONFIG_OF.get(key) or context.config or display.configs[0]
+        found = Surface(display, config, EGL.WINDOW_BIT, window.size(), {}, window)
+        display.surfaces[found.handle] = _SURFACES[key] = found
+    return found
+
+
+@c_function("pppp:i")
+def glXMakeContextCurrent(native: int, draw: int, read: int, context: int) -> int:
+    if not context:
+        make_current(None, None, None)
+        _CURRENT.update(display=0, draw=0, read=0)
+        return 1
+    display = _display(native)
+    wanted = display.context(context)
+    surfaces = [_surface(display, d, wanted) if d else None for d in (draw, read)]
+    make_current(wanted, surfaces[0], surfaces[1])
+    _CURRENT.update(display=native, draw=draw, read=read)
+    return 1
+
+
+@c_function("ppp:i")
+def glXMakeCurrent(native: int, drawable: int, context: int) -> int:
+    return int(glXMakeContextCurrent(native, drawable, drawable, context))
+
+
+@c_function(":p")
+def glXGetCurrentContext() -> int:
+    context = current()
+    return context.handle if context is not None else 0
+
+
+@c_function(":p")
+def glXGetCurrentDisplay() -> int:
+    return _CURRENT["display"]
+
+
+@c_function(":p")
+def glXGetCurrentDrawable() -> int:
+    return _CURRENT["draw"]
+
+
+@c_function(":p")
+def glXGetCurrentReadDrawable() -> int:
+    return _CURRENT["read"]
+
+
+# -- drawables -------------------------------------------------------------------------------------
+
+
+@c_function("pp:v")
+def glXSwapBuffers(native: int, drawable: int) -> None:
+    found = _SURFACES.get((id(_display(native)), drawable))
+    if found is not None:
+        found.swap(current())
+
+
+@c_function("pppp:p", "glXCreatePixmap")
+def glXCreateWindow(native: int, config: int, window: int, attribs: int) -> int:
+    display = _display(native)
+    _CONFIG_OF[id(display), window] = display.config(config)
+    return window
+
+
+def _destroy(native: int, drawable: int) -> None:
+    key = (id(_display(native)), drawable)
+    _CONFIG_OF.pop(key, None)
+    found = _SURFACES.pop(key, None)
+    if found is not None:
+        found.destroy()
+
+
+@c_function("pp:v", "glXDestroyPixmap", "glXDestroyPbuffer", "glXDestroyGLXPixmap")
+def glXDestroyWindow(native: int, drawable: int) -> None:
+    _destroy(native, drawable)
+
+
+@c_function("ppp:p")
+def glXCreateGLXPixmap(native: int, visual: int, pixmap: int) -> int:
+    display = _display(native)
+    _CONFIG_OF[id(display), pixmap] = _of_visual(display, visual)
+    return pixmap
+
+
+@c_function("ppp:p")
+def glXCreatePbuffer(native: int, config: int, attribs: int) -> int:
+    display, given = _display(native), _list(attribs)
+    size = (given.get(0x8041, 0), given.get(0x8040, 0))
+    _PBUFFERS[0] += 1
+    surface = Surface(display, display.config(config), EGL.PBUFFER_BIT, size, {})
+    display.surfaces[surface.handle] = _SURFACES[id(display), _PBUFFERS[0]] = surface
+    return _PBUFFERS[0]
+
+
+@c_function("ppip:v")
+def glXQueryDrawable(native: int, drawable: int, attribute: int, value: int) -> None:
+    found = _SURFACES.get((id(_display(native)), drawable))
+    width, height = found.size if found is not None else (0, 0)
+    config = found.config[EGL.CONFIG_ID] if found is not None else 0
+    values = {0x801D: width, 0x801E: height, FBCONFIG_ID: config, 0x801B: 1, 0x801C: 0}
+    _store(value, values.get(attribute, 0))
+
+
+@c_function("ppt:v")
+def glXSelectEvent(native: int, drawable: int, mask: int) -> None:
+    """Pbuffers are never clobbered here: there is no event to send."""
+
+
+@c_function("ppp:v")
+def glXGetSelectedEvent(native: int, drawable: int, mask: int) -> None:
+    ctypes.c_ulong.from_address(mask).value = 0
+
+
+@c_function(":v")
+def glXWaitGL() -> None:
+    context = current()
+    if context is not None:
+        context.gl.finish()
+
+
+@c_function(":v")
+def glXWaitX() -> None:
+    """Pictures are put by a connection of our own: there is nothing to wait for."""
+
+
+@c_function("ppi:v")
+def glXSwapIntervalEXT(native: int, drawable: int, interval: int) -> None:
+    """There is no refresh to wait for."""
+
+
+@c_function("u:i", "glXSwapIntervalSGI")
+def glXSwapIntervalMESA(interval: int) -> int:
+    return 0
+
+
+@c_function(":i")
+def glXGetSwapIntervalMESA() -> int:
+    return 0
