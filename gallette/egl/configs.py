@@ -17,6 +17,7 @@ _COLORS = (
     (8, 8, 8, 0, GL.RGB8, GL.SRGB8, False),
     (5, 6, 5, 0, GL.RGB565, 0, False),
     (10, 10, 10, 2, GL.RGB10_A2, 0, False),
+    (10, 10, 10, 0, GL.RGB10, 0, False),
     (16, 16, 16, 16, GL.RGBA16F, 0, True),
 )
 _DEPTHS = (

@@ -7,7 +7,8 @@ import pyglet
 pyglet.options["headless"] = True
 from pyglet import shapes  # noqa: E402
 
-window = pyglet.window.Window(96, 64)
+config = pyglet.gl.Config(red_size=8, green_size=8, blue_size=8, double_buffer=True)
+window = pyglet.window.Window(96, 64, config=config)
 batch = pyglet.graphics.Batch()
 kept = [
     shapes.Circle(30, 30, 20, color=(200, 50, 50), batch=batch),

@@ -2,10 +2,11 @@
 
 import sys
 
+import glcontext
 import zengl
 from PIL import Image
 
-zengl.init(zengl.loader(headless=True))
+zengl.init(glcontext.get_backend_by_name("egl")(mode="standalone", glversion=330))
 ctx = zengl.context()
 image = ctx.image((96, 96), "rgba8unorm", texture=False)
 pipeline = ctx.pipeline(

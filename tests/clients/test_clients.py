@@ -1,0 +1,84 @@
+"""Other people's libraries, unmodified, on gallette: each draws what it draws on llvmpipe.
+
+A client is a script in `programs/` that is given a file name and saves its picture there. It runs
+once under `gallette run` and once on the machine's own OpenGL. Clients whose packages are not
+installed are skipped, unless `GALLETTE_REQUIRE_CLIENTS=1` asks for all of them.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from PIL import Image
+
+PROGRAMS = Path(__file__).parent / "programs"
+NATIVE = {
+    "EGL_PLATFORM": "surfaceless",
+    "LIBGL_ALWAYS_SOFTWARE": "1",
+    "GALLIUM_DRIVER": "llvmpipe",
+    "PYOPENGL_PLATFORM": "egl",
+    "SDL_VIDEODRIVER": "offscreen",
+}
+
+
+@dataclass(frozen=True)
+class Client:
+    """A program, the packages it imports, and how far its picture may be from llvmpipe's."""
+
+    name: str
+    packages: tuple[str, ...]
+    tolerance: int = 2  # of 255, for all but a thousandth of the pixels
+    arguments: tuple[str, ...] = ()
+
+
+CLIENTS = (
+    Client("moderngl_egl", ("moderngl",)),
+    Client("pyopengl_egl", ("OpenGL",)),
+    Client("pyopengl_egl", ("OpenGL",), 2, ("glu",)),
+    Client("pyglet_headless", ("pyglet",)),
+    Client("pygame_offscreen", ("pygame",)),
+    Client("skia_surface", ("skia",)),
+    Client("zengl_headless", ("zengl", "glcontext")),
+)
+
+
+def draw(client: Client, picture: Path, launcher: list[str], extra: dict[str, str]) -> None:
+    kept = ("LD_LIBRARY_PATH", "EGL", "__EGL", "PYOPENGL", "SDL", "GALLETTE", "DISPLAY")
+    env = {k: v for k, v in os.environ.items() if not k.startswith(kept)} | extra
+    script = str(PROGRAMS / f"{client.name}.py")
+    done = subprocess.run(
+        [sys.executable, *launcher, script, str(picture), *client.arguments],
+        env=env, capture_output=True, text=True, timeout=240,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def load(picture: Path) -> npt.NDArray[np.int16]:
+    return np.asarray(Image.open(picture).convert("RGBA")).astype(np.int16)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda c: "-".join((c.name, *c.arguments)))
+def test_client_draws_what_it_draws_on_llvmpipe(client: Client, tmp_path: Path) -> None:
+    for package in client.packages:
+        if importlib.util.find_spec(package) is None:
+            if os.environ.get("GALLETTE_REQUIRE_CLIENTS") == "1":
+                pytest.fail(f"required here, and missing: {package}")
+            pytest.skip(f"needs {package} (pip install gallette[clients])")
+    ours, native = tmp_path / "ours.png", tmp_path / "native.png"
+    draw(client, ours, ["-m", "gallette", "run"], {})
+    draw(client, native, [], NATIVE)
+    found, expected = load(ours), load(native)
+    assert found.shape == expected.shape
+    assert len(np.unique(expected.reshape(-1, 4), axis=0)) > 1, "the reference is empty"
+    difference = np.abs(found - expected).max(axis=-1)
+    wrong = int((difference > client.tolerance).sum())
+    assert wrong <= 0.001 * difference.size, f"{wrong} of {difference.size} pixels differ"
