@@ -17,7 +17,7 @@ egl.eglBindAPI(0x30A2)
 context = ctypes.c_void_p(egl.eglCreateContext(display, config, None, None))
 assert egl.eglMakeCurrent(display, None, None, context)
 
-gpu = skia.GrDirectContext.MakeGL()
+gpu = skia.GrDirectContext.MakeGL(skia.GrGLInterface.MakeEGL())
 assert gpu is not None
 surface = skia.Surface.MakeRenderTarget(
     gpu, skia.Budgeted.kNo, skia.ImageInfo.MakeN32Premul(96, 96)
