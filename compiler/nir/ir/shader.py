@@ -45,7 +45,7 @@ class FunctionImpl:
         self.locals: list[Variable] = []
         self.body: Body = []
         self.body.append(Block(self, self.body))
-        self.valid = Metadata.NONE
+        self.valid = 0
         function.impl = self
 
     @property
@@ -62,15 +62,16 @@ class FunctionImpl:
 
     def invalidate(self) -> None:
         """Control flow changed: nothing that was computed holds any more."""
-        self.valid = Metadata.NONE
+        self.valid = 0
 
     def preserve(self, kept: Metadata) -> None:
         """Code changed: only `kept` still holds."""
-        self.valid &= kept
+        self.valid &= int(kept)
 
     def require(self, wanted: Metadata) -> None:
         """Compute whatever of `wanted` does not hold."""
-        if self.valid & wanted != wanted:
+        needed = int(wanted)
+        if self.valid & needed != needed:
             compute(self, wanted)
 
     def add_local(self, name: str, type: Type) -> Variable:

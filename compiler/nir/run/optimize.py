@@ -90,17 +90,69 @@ def optimize(
 
 
 def _to_fixed_point(shader: Shader, passes: list[PassSpec], log: PassLog | None) -> bool:
-    """Repeat the list; stop as soon as every pass has been idle since the last progress."""
+    """Run what may find something until nothing may.
+
+    A pass is due at the start, and again when another one made progress of a kind that can give it
+    work (`_GIVES_WORK_TO`). Passes about branches sleep while the code is one straight block.
+    """
+    specs = [(spec, None) if isinstance(spec, str) else spec for spec in passes]
+    due = {name for name, _ in specs}
     changed = False
-    idle = 0
     for _ in range(_MAX_ROUNDS):
-        for spec in passes:
-            name, options = (spec, None) if isinstance(spec, str) else spec
+        for name, options in specs:
+            if name not in due:
+                continue
+            due.discard(name)
+            if name in _ABOUT_BRANCHES and _is_straight(shader):
+                continue
             if run_pass(shader, name, options, log):
                 changed = True
-                idle = 0
-            else:
-                idle += 1
-                if idle >= len(passes):
-                    return changed
+                due |= _GIVES_WORK_TO[name]
+        if due.isdisjoint(name for name, _ in specs):
+            break
     return changed
+
+
+def _is_straight(shader: Shader) -> bool:
+    return all(len(impl.body) == 1 for impl in shader.impls())
+
+
+_ABOUT_BRANCHES = frozenset(
+    ("remove_phis", "dead_cf", "opt_if", "peephole_select", "loop_unroll", "opt_licm")
+)
+_ALL = frozenset(
+    {
+        "propagate_invariant",
+        "lower_vars_to_ssa",
+        "lower_alu_to_scalar",
+        "copy_prop",
+        "dce",
+        "cse",
+        "algebraic",
+        "constant_folding",
+        "opt_undef",
+        *_ABOUT_BRANCHES,
+    }
+)
+_GIVES_WORK_TO: dict[str, frozenset[str]] = {
+    "propagate_invariant": frozenset(),
+    "lower_vars_to_ssa": _ALL,
+    "lower_alu_to_scalar": _ALL - {"lower_alu_to_scalar"},
+    "copy_prop": _ALL - {"copy_prop", "lower_alu_to_scalar"},
+    "remove_phis": _ALL - {"remove_phis", "lower_alu_to_scalar"},
+    # Uses go: values become used once, branches and loops empty and short.
+    "dce": frozenset({"algebraic", "dead_cf", "opt_if", "peephole_select", "loop_unroll"}),
+    "dead_cf": _ALL - {"dead_cf"},
+    "opt_if": _ALL,
+    "cse": _ALL - {"constant_folding", "lower_alu_to_scalar"},
+    "peephole_select": _ALL,
+    "algebraic": _ALL,
+    "constant_folding": _ALL - {"constant_folding", "copy_prop", "lower_alu_to_scalar"},
+    "opt_undef": _ALL - {"lower_alu_to_scalar"},
+    "loop_unroll": _ALL,
+    "opt_licm": frozenset(
+        {"cse", "dead_cf", "opt_if", "peephole_select", "loop_unroll", "opt_licm"}
+    ),
+    "algebraic_late": frozenset(),
+}
+"""What may find something new after a pass has made progress."""

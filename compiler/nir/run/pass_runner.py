@@ -24,6 +24,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from gallette.compiler import debug
 from gallette.compiler.errors import InputError
+from gallette.compiler.nir.analysis.census import census
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.shader import Shader
 
@@ -41,6 +42,7 @@ class PassInfo:
     exact: bool
     options: dict[str, Any]
     doc: str
+    looks_for: frozenset[str]
 
 
 PASSES: dict[str, PassInfo] = {}
@@ -49,20 +51,28 @@ _ALGEBRAIC = "gallette.compiler.nir.algebraic.passes"
 
 
 def nir_pass(
-    name: str, *, preserves: Metadata = Metadata.NONE, exact: bool = True
+    name: str,
+    *,
+    preserves: Metadata = Metadata.NONE,
+    exact: bool = True,
+    looks_for: Iterable[str] = (),
 ) -> Callable[[PassFunction], PassFunction]:
     """Register a pass. `preserves` is the metadata that still holds after it made progress.
 
     Structural edits drop metadata by themselves, so a pass that only sometimes edits control flow
     can declare `Metadata.CONTROL_FLOW`. `exact=False` says that rounding may change.
+    `looks_for` names what the pass does something about (words of `analysis.census`); a sequence of
+    passes leaves it out for shaders that have none of it.
     """
+
+    kept = int(preserves)
 
     def register(function: PassFunction) -> PassFunction:
         def run(shader: Shader, **options: Any) -> bool:
             progress = function(shader, **options)
             if progress:
                 for impl in shader.impls():
-                    impl.valid &= preserves
+                    impl.valid &= kept
             return progress
 
         run.__name__ = name
@@ -71,7 +81,7 @@ def nir_pass(
         parameters = inspect.signature(function).parameters.values()
         options = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
         doc = inspect.getdoc(function) or ""
-        PASSES[name] = PassInfo(name, run, preserves, exact, options, doc)
+        PASSES[name] = PassInfo(name, run, preserves, exact, options, doc, frozenset(looks_for))
         return run  # type: ignore[return-value]
 
     return register
@@ -230,7 +240,15 @@ def run_passes(
 ) -> bool:
     """Run passes in order; each is a name or `(name, options)`. True if any made progress."""
     progress = False
+    found: set[str] | None = None
     for spec in passes:
         name, options = (spec, None) if isinstance(spec, str) else spec
-        progress |= run_pass(shader, name, options, log)
+        wanted = get_pass(name).looks_for
+        if wanted:
+            if found is None:
+                found = census(shader)
+            if wanted.isdisjoint(found):
+                continue
+        if run_pass(shader, name, options, log):
+            progress, found = True, None
     return progress

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gallette.compiler.nir.ir.instrs import Deref
+from gallette.compiler.nir.ir.questions import const_int, instrs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions, optimize
 from gallette.compiler.nir.run.pass_runner import PassLog, PassSpec, run_passes
@@ -36,12 +38,24 @@ LOWER_IO: tuple[PassSpec, ...] = (
 """From interface variables to slots, block offsets and units."""
 
 
+def needs_folding(shader: Shader) -> bool:
+    """May optimising show lowering something it would not see: an index that becomes constant?"""
+    return any(
+        isinstance(instr, Deref)
+        and instr.form == "array"
+        and const_int(instr.array_index.value) is None
+        for impl in shader.impls()
+        for instr in instrs_of(impl)
+    )
+
+
 def to_driver_form(
     shader: Shader, options: OptimizeOptions = DEFAULT, log: PassLog | None = None
 ) -> None:
     """Everything a front end runs on one stage before linking it with the others."""
     run_passes(shader, FRONT_END, log)
-    optimize(shader, options, log)
+    if needs_folding(shader):
+        optimize(shader, options, log)
     run_passes(shader, LOWER_IO, log)
     optimize(shader, options, log)
     run_passes(shader, ["gather_info"], log)

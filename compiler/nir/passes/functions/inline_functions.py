@@ -20,6 +20,8 @@ def inline_functions(shader: Shader, *, max_instrs: int = 250_000) -> bool:
     recursion, which GLSL forbids, and if the result would exceed `max_instrs` (functions that call
     each other twice, sixty deep, cannot be written out).
     """
+    if len(shader.functions) == 1 and shader.functions[0].is_entry and not _calls(shader):
+        return False
     order = _callees_first(shader)
     _check_size(order, max_instrs)
     progress = False
@@ -34,6 +36,10 @@ def inline_functions(shader: Shader, *, max_instrs: int = 250_000) -> bool:
         shader.functions = [f for f in shader.functions if f.is_entry]
         progress = True
     return progress
+
+
+def _calls(shader: Shader) -> bool:
+    return any(isinstance(instr, Call) for instr in instrs_of(shader.entry))
 
 
 def _callees_first(shader: Shader) -> list[Function]:

@@ -15,7 +15,7 @@ from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 
-@nir_pass("lower_uniforms_to_ubo", preserves=Metadata.CONTROL_FLOW)
+@nir_pass("lower_uniforms_to_ubo", preserves=Metadata.CONTROL_FLOW, looks_for=("uniform",))
 def lower_uniforms_to_ubo(shader: Shader) -> bool:
     """`load_deref` of a uniform becomes `load_ubo(0, offset)`.
 

@@ -1,0 +1,157 @@
+"""How long the bundled corpus takes to compile and link, against an older commit of this project.
+
+    python bench/compile_corpus.py [--against REVISION] [--rounds 5] [--stages] [--lines 500]
+
+Two processes, one per revision, take turns over every bundled shader_test (compile, then link), so
+that whatever else the machine does hits both. The older revision is checked out into a temporary
+folder. `--lines N` measures one long generated fragment shader instead of the corpus.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+STAGES = {
+    "vertex shader": "VERTEX",
+    "tessellation control shader": "TESS_CTRL",
+    "tessellation evaluation shader": "TESS_EVAL",
+    "geometry shader": "GEOMETRY",
+    "fragment shader": "FRAGMENT",
+    "compute shader": "COMPUTE",
+}
+
+
+def programs() -> list[tuple[str, list[tuple[str, str]]]]:
+    """(profile, [(stage, source)]) of every bundled test with shaders of its own."""
+    found = []
+    for path in sorted((ROOT / "piglit_subset" / "tests").rglob("*.shader_test")):
+        parts = re.split(r"^\[(.*?)\]\s*$", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        api = "core" if "CORE" in parts[2] else "compat"
+        sources = [
+            (STAGES[name], body.lstrip("\n"))
+            for name, body in zip(parts[1::2], parts[2::2], strict=True)
+            if name in STAGES
+        ]
+        if sources:
+            found.append((api, sources))
+    return found
+
+
+def long_program(lines: int) -> list[tuple[str, list[tuple[str, str]]]]:
+    """One fragment shader of so many statements, each depending on others."""
+    body = ["#version 330", "in vec4 a;", "uniform vec4 u[8];", "out vec4 color;", "void main() {"]
+    body.append("    vec4 v0 = a, v1 = a.yzwx, v2 = u[0], v3 = u[1];")
+    for i in range(lines):
+        x, y, z = f"v{i % 4}", f"v{(i * 7 + 1) % 4}", f"v{(i * 3 + 2) % 4}"
+        if i % 10 == 9:
+            body.append(f"    if ({x}.x > {y}.y) {{ {z} += {x}; }} else {{ {z} *= u[{i % 8}]; }}")
+        else:
+            body.append(f"    {x} = {y} * u[{i % 8}] + {z}.{'wzyx' if i % 2 else 'yxwz'} * {i}.5;")
+    return [("core", [("FRAGMENT", "\n".join([*body, "    color = v0 + v1 + v2 + v3;", "}"]))])]
+
+
+def child(lines: int) -> None:
+    """Measure once for every line on standard input; answer with CPU seconds for both halves."""
+    from gallette.compiler.glsl.api import CompileOptions, compile_shader, link_program
+    from gallette.compiler.glsl.link.program import LinkOptions
+    from gallette.compiler.nir.ir import Stage
+
+    jobs = long_program(lines) if lines else programs()
+    for _ in sys.stdin:
+        compiling = linking = 0.0
+        instrs = 0
+        for api, sources in jobs:
+            start = time.process_time()
+            shaders = [
+                compile_shader(Stage[stage], [text], CompileOptions(api=api))
+                for stage, text in sources
+            ]
+            middle = time.process_time()
+            compiling += middle - start
+            if all(shader.ok for shader in shaders):
+                program = link_program(shaders, LinkOptions(separable=bool(lines)))
+                linking += time.process_time() - middle
+                for shader in program.shaders.values():
+                    instrs += shader.count_instrs()
+                    shader.unref()
+        print(compiling, linking, instrs, flush=True)
+
+
+def start(root: Path, lines: int) -> subprocess.Popen[str]:
+    command = [sys.executable, str(Path(__file__).resolve()), "--child", "--lines", str(lines)]
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    return subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, cwd=root
+    )
+
+
+def measure(process: subprocess.Popen[str]) -> list[float]:
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write("go\n")
+    process.stdin.flush()
+    return [float(word) for word in process.stdout.readline().split()]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--against", help="a commit to compare with")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--lines", type=int, default=0, help="a generated shader of this length")
+    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
+    options: Any = parser.parse_args()
+    if options.child:
+        child(options.lines)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        sides = {"now": ROOT}
+        if options.against:
+            old = Path(folder) / "old"
+            add = ["git", "worktree", "add", "--detach", str(old), options.against]
+            subprocess.run(add, cwd=ROOT, check=True, capture_output=True)
+            sides[options.against] = old
+        try:
+            processes = {name: start(root, options.lines) for name, root in sides.items()}
+            for process in processes.values():
+                measure(process)  # imports, tables, caches
+            figures: dict[str, list[list[float]]] = {name: [] for name in sides}
+            for _ in range(options.rounds):
+                for name, process in processes.items():
+                    figures[name].append(measure(process))
+            for process in processes.values():
+                assert process.stdin is not None
+                process.stdin.close()
+                process.wait()
+        finally:
+            if options.against:
+                remove = ["git", "worktree", "remove", "--force", str(old)]
+                subprocess.run(remove, cwd=ROOT, check=True, capture_output=True)
+    for name, rows in figures.items():
+        compiling, linking, instrs = (
+            statistics.median(column) for column in zip(*rows, strict=True)
+        )
+        print(
+            f"{name:12} compile {compiling * 1e3:8.0f} ms   link {linking * 1e3:8.0f} ms   "
+            f"both {(compiling + linking) * 1e3:8.0f} ms   {instrs:,.0f} instructions"
+        )
+    if options.against:
+        pairs = list(zip(figures["now"], figures[options.against], strict=True))
+        link = statistics.median(a[1] / b[1] for a, b in pairs)
+        both = statistics.median((a[0] + a[1]) / (b[0] + b[1]) for a, b in pairs)
+        print(f"now / then, pair by pair: link {link:.2f}, both {both:.2f}")
+
+
+if __name__ == "__main__":
+    main()
