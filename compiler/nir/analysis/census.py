@@ -1,41 +1,34 @@
-"""Census: which kinds of things does a shader hold?
+"""Census: what kinds of variables does a shader declare?
 
-A pass may declare what it looks for (`@nir_pass(..., looks_for=...)`); a sequence of passes skips
-those whose things a shader does not have, for the price of one walk after each change.
+A pass may say what it looks for (`@nir_pass(..., looks_for=...)`); a sequence of passes leaves it
+out for shaders that have none of it. Only declarations are looked at, so asking costs next to
+nothing: a shader without uniforms needs no walk over its code to find that out.
 """
 
 from __future__ import annotations
 
-from gallette.compiler.nir.ir.cf import Block, If, walk
-from gallette.compiler.nir.ir.instrs import Deref, Intrinsic, Jump
 from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.shader import Shader
 
+STRUCT, WIDE = "struct", "64 bits"
+
 
 def census(shader: Shader) -> set[str]:
-    """What there is: kinds of instructions, intrinsics and jumps by name, `if`, `loop`, `64`,
-    forms of derefs (`deref_array`) and the storage they name (`shader_temp`)."""
+    """Modes of all variables, `struct` and `64 bits` if one has such a type."""
     found: set[str] = set()
     modes = 0
+    for var in shader.variables:
+        modes |= var.mode
+        inner = var.type.without_array
+        if inner.is_struct:
+            found.update((STRUCT, WIDE))
+        elif inner.bit_size == 64:
+            found.add(WIDE)
     for impl in shader.impls():
-        for node in walk(impl.body):
-            if not isinstance(node, Block):
-                found.add("if" if isinstance(node, If) else "loop")
-                continue
-            at = node.first
-            while at is not None:
-                if isinstance(at, Intrinsic):
-                    found.add(at.info.name)
-                elif isinstance(at, Deref):
-                    found.add(f"deref_{at.form}")
-                    modes |= int(at.modes)
-                elif isinstance(at, Jump):
-                    found.add(at.type)
-                else:
-                    found.add(at.kind)
-                if at.dest is not None and at.dest.bit_size == 64:
-                    found.add("64")
-                at = at.next
+        for var in impl.locals:
+            modes |= Mode.FUNCTION_TEMP
+            if var.type.without_array.is_struct:
+                found.add(STRUCT)
     found.update(name for bit, name in _MODES if modes & bit)
     return found
 

@@ -276,6 +276,10 @@ def events(body: Body) -> Iterator[tuple[str, Node]]:
 
 
 def blocks_in(body: Body) -> Iterator[Block]:
+    """Every block in source order."""
+    if len(body) == 1:  # most bodies are
+        yield body[0]  # type: ignore[misc]
+        return
     for node in walk(body):
         if isinstance(node, Block):
             yield node

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from gallette.compiler.nir.ir.cf import Block, Body, If, Loop, enclosing_loop, walk
+from gallette.compiler.nir.ir.cf import Block, Body, If, Loop, blocks_in, enclosing_loop, walk
 from gallette.compiler.nir.ir.instrs import (
     Alu,
     Deref,
@@ -96,8 +96,12 @@ def in_bounds(type: Type, path: tuple[int, ...]) -> bool:
 
 def instrs_of(impl: FunctionImpl) -> Iterator[Instr]:
     """Every instruction in source order; the current one may be removed."""
-    for block in impl.blocks():
-        yield from block.instrs()
+    for block in blocks_in(impl.body):
+        at = block.first
+        while at is not None:
+            following = at.next
+            yield at
+            at = following
 
 
 def derefs_of(shader: Shader) -> Iterator[Deref]:
