@@ -275,6 +275,14 @@ def events(body: Body) -> Iterator[tuple[str, Node]]:
             stack.append((iter(node.body), node, False))
 
 
+def inner_first(body: Body) -> list[If | Loop]:
+    """Every if and loop in source order of their ends: what is inside comes before what is around.
+
+    Whoever merges blocks as it goes then always joins a long block with the short one behind it.
+    """
+    return [node for kind, node in events(body) if kind == "end"]  # type: ignore[misc]
+
+
 def blocks_in(body: Body) -> Iterator[Block]:
     """Every block in source order."""
     if len(body) == 1:  # most bodies are

@@ -7,6 +7,7 @@ from gallette.compiler.nir.ir.cf import (
     Body,
     If,
     Loop,
+    inner_first,
     next_block,
     prev_block,
     successors_of,
@@ -44,8 +45,8 @@ def dead_cf(shader: Shader) -> bool:
 def _once(impl: FunctionImpl) -> bool:
     progress = False
     # Inner nodes first, so that what becomes empty inside is seen outside in the same round.
-    for node in reversed(list(walk(impl.body))):
-        if isinstance(node, Block) or node not in node.owner:
+    for node in inner_first(impl.body):
+        if node not in node.owner:
             continue
         if _unreachable_behind(node):
             progress = True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gallette.compiler.nir.ir.cf import If, next_block, prev_block, walk
+from gallette.compiler.nir.ir.cf import If, inner_first, next_block, prev_block
 from gallette.compiler.nir.ir.instrs import IDENTITY, Alu, Instr, Intrinsic, LoadConst, Phi, Tex
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.opcodes import OPCODES
@@ -28,7 +28,7 @@ def peephole_select(
     """
     progress = False
     for impl in shader.impls():
-        for node in reversed(list(walk(impl.body))):
+        for node in inner_first(impl.body):
             if isinstance(node, If) and _worthwhile(node, limit, expensive_ok, tex_ok):
                 _flatten(node)
                 progress = True
