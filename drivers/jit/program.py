@@ -7,7 +7,6 @@ of words it is called with, and a call hands over arrays.
 from __future__ import annotations
 
 import ctypes
-import threading
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from gallette.drivers.common.lanes import (
     ShaderResources,
     VertexLanes,
 )
+from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.program import (
     Emission,
     FragmentOutputs,
@@ -32,8 +32,11 @@ from gallette.drivers.common.program import (
     ProgramFacts,
     ShaderBudgetError,
 )
+from gallette.drivers.common.raster.primitives import Batch, RasterContext
+from gallette.drivers.common.vertex.vertices import VertexSet
 
 from .calls import CallArea, answer
+from .fill import TileFunction, fill
 from .llvm.disk_cache import DiskCache
 from .llvm.engine import Code, compile_module
 from .shader.chunk import Input
@@ -76,8 +79,9 @@ class JitProgram:
         self.facts = _facts(shader, chunk)
         self.places = tuple(place for place, _ in chunk.outputs)
         self.code = chunk.text
-        self._cache = cache
-        self._shader = shader
+        self.cache = cache
+        self.shader = shader
+        self.tiles: dict[Any, TileFunction] = {}
         self._code: Code | None = None
         self._function: Any = None
 
@@ -85,7 +89,7 @@ class JitProgram:
     def function(self) -> Any:
         """The compiled chunk function."""
         if self._function is None:
-            self._code = compile_module(self.chunk.text, ("main",), self._cache)
+            self._code = compile_module(self.chunk.text, ("main",), self.cache)
             self._function = self._code.function("main", ctypes.c_void_p)
         return self._function
 
@@ -189,7 +193,18 @@ class BoundJit:
         self.resources = resources
         self._keep: list[Any] = []
         self._block = static_block(resources, program.chunk.least, program.budget, self._keep)
-        self._lock = threading.Lock()
+
+    def fill(
+        self, engine: FragmentEngine, context: RasterContext, vertices: VertexSet, batch: Batch
+    ) -> bool:
+        """Fill triangles by a tile function; False if there is none for what is bound."""
+        return fill(self, engine, context, vertices, batch)
+
+    def block_for(self, least: dict[int, int], keep: list[Any]) -> Array:
+        """A block of words for a function that reads that much of each constant block."""
+        block = static_block(self.resources, least, self.program.budget, keep)
+        block[Words.ALPHA_REF] = int(np.float32(self.resources.alpha_ref).view(np.uint32))
+        return block
 
     # -- the stages ------------------------------------------------------------------------------
 
@@ -225,7 +240,7 @@ class BoundJit:
     def geometry(self, lanes: GeometryLanes) -> list[Emission]:
         """Run one chunk of primitives."""
         count = lanes.count
-        most = max(1, self.program._shader.info.vertices_out)
+        most = max(1, self.program.shader.info.vertices_out)
         rows: list[Array] = [np.zeros(count, np.int32), np.zeros((most + 1, count), np.uint8)]
         rows.append(np.zeros((most + 1, count), np.uint8))
         rows += [np.zeros((most + 1, count), _DTYPES[t]) for _, t in self.program.chunk.outputs]

@@ -89,6 +89,7 @@ class ColorTarget:
         "_state",
         "_texels",
         "blends",
+        "constant",
         "logicop",
         "ordered",
         "plane",
@@ -124,6 +125,7 @@ class ColorTarget:
         self._byte_planes = self.blends and _is_bytes(surface.format)
         low = -1.0 if any(c.type == "SNORM" for c in surface.format.channels) else 0.0
         self._clamp = low if normalized else None
+        self.constant = tuple(constant)
         self._constant = self._make_constant(constant)
         self._shifts = _byte_shifts(surface.format)
 
@@ -141,6 +143,25 @@ class ColorTarget:
         if self._byte_planes:
             return [_to_bytes(p) for p in planes]
         return [self._clamped(p) for p in planes]
+
+    @property
+    def format(self) -> Format:
+        return self._format
+
+    @property
+    def state(self) -> RenderTargetBlend:
+        """The blend state of this buffer."""
+        return self._state
+
+    @property
+    def texels(self) -> Array:
+        """The texels, flat; rows are `stride` texels apart."""
+        return self._texels
+
+    @property
+    def kept_bits(self) -> int | None:
+        """The bits of a texel that may change, None for all."""
+        return _channel_bits(self._format, self._state.colormask)
 
     @property
     def disabled(self) -> bool:

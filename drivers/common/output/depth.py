@@ -78,6 +78,11 @@ class DepthTarget:
             self.depth_words = self.stencil_words = flat
 
     @property
+    def channels(self) -> tuple[Channel | None, Channel | None]:
+        """Depth and stencil in their words."""
+        return self._depth, self._stencil
+
+    @property
     def has_depth(self) -> bool:
         return self._depth is not None
 

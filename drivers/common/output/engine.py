@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,10 @@ from gallette.pipe.state import DepthStencilAlphaState
 from .color import ColorTarget, Prepared
 from .depth import DepthTarget, compare
 from .order import OPAQUE_FUNCS, Scratch, layers, visible
+
+if TYPE_CHECKING:
+    from gallette.drivers.common.raster.primitives import Batch, RasterContext
+    from gallette.drivers.common.vertex.vertices import VertexSet
 
 __all__ = ["FragmentEngine", "FragmentRun", "FragmentShader", "FragmentState"]
 
@@ -92,6 +96,11 @@ class FragmentRun:
         """Run the fragments of some primitives."""
         self.engine.draw(self.shader, spans, source, info)
 
+    def fill(self, context: RasterContext, vertices: VertexSet, batch: Batch) -> bool:
+        """Fill triangles by the program's own code, if it has any for them."""
+        own = getattr(self.shader.program, "fill", None)
+        return own is not None and bool(own(self.engine, context, vertices, batch))
+
 
 class FragmentEngine:
     """Runs fragments; `draw` may be called for several batches of a draw, in order."""
@@ -127,6 +136,24 @@ class FragmentEngine:
             and (not self._tests_depth or tests.depth_func in OPAQUE_FUNCS)
         )
         self.idle = not (self._shades or self._stencils or self._tests_depth or state.counting)
+
+    @property
+    def shades(self) -> bool:
+        """Fragments are shaded: something of what the shader does can be seen."""
+        return self._shades
+
+    @property
+    def tests_first(self) -> bool:
+        """Tests come before shading."""
+        return self._tests_first
+
+    @property
+    def tests_depth(self) -> bool:
+        return self._tests_depth
+
+    @property
+    def tests_stencil(self) -> bool:
+        return self._stencils
 
     # -- the way of a batch ----------------------------------------------------------------------
 

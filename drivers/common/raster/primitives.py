@@ -53,6 +53,10 @@ class FragmentSink(Protocol):
         """Fragments of some primitives, in drawing order; may be called for many batches."""
         ...
 
+    def fill(self, context: RasterContext, vertices: VertexSet, batch: Batch) -> bool:
+        """Whole triangles instead of their fragments; False if the driver has no way of its own."""
+        ...
+
 
 @dataclass(slots=True)
 class Batch:
@@ -189,6 +193,8 @@ def _merged(
 def _triangles(
     context: RasterContext, sink: FragmentSink, vertices: VertexSet, batch: Batch
 ) -> None:
+    if sink.fill(context, vertices, batch):
+        return
     state = context.state
     faced = face_triangles(vertices, batch.corners, batch.provoking, state, context.multisampled)
     if not faced.count:

@@ -37,6 +37,7 @@ class ChunkCode:
     effects: bool
     discards: bool
     facts: dict[str, Any] = field(default_factory=dict)
+    flat_colors: bool = False
 
 
 def emit_chunk(shader: Shader, flat_colors: bool = False) -> ChunkCode:
@@ -84,6 +85,7 @@ def emit_chunk(shader: Shader, flat_colors: bool = False) -> ChunkCode:
             "textures": stage.textures,
             "implicit": stage.implicit,
         },
+        flat_colors,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["Words"]
+__all__ = ["Record", "TileWords", "Words"]
 
 
 class Words:
@@ -18,16 +18,52 @@ class Words:
     BUDGET: Final = 1  # loop iterations a vector of lanes may spend
     ZEROS: Final = 2  # 256 bytes of zeros: what lies outside
     COUNT: Final = 3  # lanes of the call
-    DRAW: Final = 4  # the description of the draw (tiles)
-    CALLBACK: Final = 5  # the function for what is not compiled
-    UNIFORMS: Final = 6  # scalars that go with the call: system values, clip planes
-    SHARED: Final = 7  # workgroup memory
-    SHARED_SIZE: Final = 8
-    CALL_AREA: Final = 9  # where arguments and results of the callback lie
+    CALLBACK: Final = 4  # the function for what is not compiled
+    CALL_AREA: Final = 5  # where arguments and results of the callback lie
+    SHARED: Final = 6  # workgroup memory
+    SHARED_SIZE: Final = 7
+    ALPHA_REF: Final = 8
     CONSTANTS: Final = 16  # address and size of each constant block
     BUFFERS: Final = CONSTANTS + 2 * 16  # address and size of each storage buffer
     TEXTURES: Final = BUFFERS + 2 * 32  # address of each texture's description
-    IMAGES: Final = TEXTURES + 64
-    INPUTS: Final = IMAGES + 16  # an array of values by lane for each input
-    OUTPUTS: Final = INPUTS + 256
+    INPUTS: Final = TEXTURES + 64  # an array of values for each input
+    OUTPUTS: Final = INPUTS + 256  # an array of values by lane for each output of a chunk
     SIZE: Final = OUTPUTS + 256
+
+
+class TileWords:
+    """In place of a chunk's outputs, what the tiles of a draw need."""
+
+    WINDOW: Final = Words.OUTPUTS  # x, y, z, 1/w of the vertices, one array after the other
+    VERTICES: Final = WINDOW + 1  # how many
+    RECORDS: Final = WINDOW + 2  # a `Record` per triangle
+    STARTS: Final = WINDOW + 3  # of each tile's list in ITEMS (32 bits)
+    ITEMS: Final = WINDOW + 4  # numbers of triangles
+    TILES: Final = WINDOW + 5  # how many
+    ACROSS: Final = WINDOW + 6  # tiles in a row of tiles
+    NEXT: Final = WINDOW + 7  # address of the number of the next tile to do
+    RESULTS: Final = WINDOW + 8  # address of two counters: samples passed, fragments shaded
+    REFERENCES: Final = WINDOW + 9  # stencil references: front, back << 32
+    NEAR: Final = WINDOW + 10  # where depths are clamped, if they are: two floats
+    CORNERS: Final = WINDOW + 11  # vertex numbers (64 bits), three per triangle
+    PROVOKING: Final = WINDOW + 12
+    IDENTITY: Final = WINDOW + 13
+    TRIANGLES: Final = WINDOW + 14  # how many were given
+    TARGET: Final = WINDOW + 15  # x0, y0, x1, y1 (four words)
+    DEPTH: Final = WINDOW + 20  # address, and texels in a row
+    COLORS: Final = WINDOW + 22  # the same for each colour buffer
+    BLEND: Final = COLORS + 16  # constant colour of each colour buffer: four 32-bit values
+
+
+class Record:
+    """What set-up leaves of a triangle: 32-bit words."""
+
+    VERTEX: Final = 0  # three vertex numbers, clockwise
+    PROVOKING: Final = 3
+    FRONT: Final = 4
+    IDENTITY: Final = 5
+    BOUNDS: Final = 6  # x0, y0, x1, y1
+    DX: Final = 10  # of three edges
+    DY: Final = 13
+    C: Final = 16  # three 64-bit values
+    SIZE: Final = 24

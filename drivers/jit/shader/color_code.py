@@ -1,0 +1,340 @@
+"""From a shader's colour to texels: convert, blend, mask, in machine code.
+
+The arithmetic is that of `drivers.common.output`: 8-bit normalised colours are blended in 8 bits,
+everything else in float32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gallette.pipe.enums import BlendFactor, BlendFunc, LogicOp
+from gallette.pipe.formats import Channel, Format
+
+from ..llvm.text import Builder
+from ..llvm.values import V
+from .tile_keys import ColorKey
+
+__all__ = ["new_texels"]
+
+_MAGIC = float(1 << 23)
+_SOURCE = {"R": 0, "G": 1, "B": 2, "A": 3, "L": 0, "I": 0}
+_F = BlendFactor
+
+
+def new_texels(
+    b: Builder,
+    key: ColorKey,
+    color: Sequence[V],
+    second: Sequence[V],
+    constant: Sequence[V],
+    current: V | None,
+) -> V:
+    """What is to be stored; `current` is what is there, wherever `needs_current` says so."""
+    format = key.format
+    t = f"i{format.block_bytes * 8}"
+    if not key.blends:
+        texels = _packed(b, format, color)
+    elif _is_bytes(format):
+        assert current is not None
+        texels = _blend_bytes(b, key, color, second, constant, current)
+    else:
+        assert current is not None
+        limits = _limits(format)
+        texels = _blend_floats(
+            b,
+            key,
+            [_limited(b, c, limits) for c in color],
+            [_limited(b, c, limits) for c in second],
+            [_limited(b, c, limits) for c in constant],
+            current,
+        )
+    if key.logicop is not None:
+        assert current is not None
+        texels = _logic(b, key.logicop, texels, current)
+    if key.mask is not None:
+        assert current is not None
+        mask = b.const(t, key.mask)
+        texels = (texels & mask) | (current & ~key.mask)
+    return texels
+
+
+def _is_bytes(format: Format) -> bool:
+    return (
+        format.is_array
+        and not format.is_srgb
+        and all(c.bits == 8 and c.type == "UNORM" for c in format.channels)
+    )
+
+
+# -- packing and unpacking -----------------------------------------------------------------------
+
+
+def _packed(b: Builder, format: Format, color: Sequence[V]) -> V:
+    t = f"i{format.block_bytes * 8}"
+    total: V | None = None
+    for channel in format.channels:
+        if channel.name not in _SOURCE:
+            continue
+        bits = _encoded(b, channel, color[_SOURCE[channel.name]]).to(t, False)
+        part = bits << channel.shift if channel.shift else bits
+        total = part if total is None else total | part
+    assert total is not None
+    return total
+
+
+def _encoded(b: Builder, channel: Channel, value: V) -> V:
+    """The raw bits of one channel, zero above its width."""
+    width, kind = channel.bits, channel.type
+    if kind == "FLOAT":
+        f = value.as_float()
+        return f.as_int() if width == 32 else f.fp("half").as_int()
+    if kind in ("UINT", "SINT"):
+        whole = value.as_int()
+        if width == 32:
+            return whole
+        if kind == "UINT":
+            return b.math("umin", whole, (1 << width) - 1)
+        top = (1 << (width - 1)) - 1
+        return b.math("smin", b.math("smax", whole, -top - 1), top) & ((1 << width) - 1)
+    if kind == "UNORM" and width == 8:
+        return _to_bytes(b, value.as_float())
+    f = value.as_float()
+    if kind == "UNORM":
+        unit = _unit(b, f)
+        if width > 16:
+            wide = b.math("roundeven", unit.fp("double") * float((1 << width) - 1))
+            return b.convert("fptoui.sat", wide, "i32")
+        return b.cast("fptoui", b.math("roundeven", unit * float((1 << width) - 1)), "i32")
+    assert kind == "SNORM", kind
+    f = b.select(f.ne(f), b.const("float", 0.0), f)
+    limited = b.math("minnum", b.math("maxnum", f, -1.0), 1.0)
+    codes = b.math("roundeven", limited.fp("double") * float((1 << (width - 1)) - 1))
+    return b.cast("fptosi", codes, "i32") & ((1 << width) - 1)
+
+
+def _unit(b: Builder, value: V) -> V:
+    """Limited to 0..1; NaN becomes 0."""
+    low = b.select(value > 0.0, value, 0.0)
+    return b.select(low < 1.0, low, 1.0)
+
+
+def _to_bytes(b: Builder, value: V) -> V:
+    """Adding 2**23 leaves a float's rounded value in its lowest bits."""
+    scaled = _unit(b, value) * 255.0 + _MAGIC
+    return scaled.as_int() & 0xFF
+
+
+def _decoded(b: Builder, channel: Channel, word: V) -> V:
+    width, kind = channel.bits, channel.type
+    bits = word.lshr(channel.shift) if channel.shift else word
+    bits = bits.to(f"i{width}") if width in (8, 16, 32) else bits & ((1 << width) - 1)
+    if kind == "FLOAT":
+        return bits.bitcast("float" if width == 32 else "half").fp("float")
+    if kind == "UNORM":
+        if width > 16:
+            wide = bits.to("i64", False).to_float("double") * (1.0 / ((1 << width) - 1))
+            return wide.fp("float")
+        return bits.to("i32", False).to_float() / float((1 << width) - 1)
+    assert kind == "SNORM", kind
+    room = 32 - width
+    signed = (bits.to("i32", False) << room) >> room
+    top = (1 << (width - 1)) - 1
+    return b.math("maxnum", signed.to_float() / float(top), -1.0)
+
+
+def _unpacked(b: Builder, format: Format, word: V) -> list[V]:
+    found = []
+    for source in format.swizzle:
+        if isinstance(source, int):
+            found.append(_decoded(b, format.channels[source], word))
+        else:
+            found.append(b.spread(b.const("float", float(source)), word.w))
+    return found
+
+
+def _limits(format: Format) -> tuple[float, float] | None:
+    if not format.is_normalized:
+        return None
+    return (-1.0 if any(c.type == "SNORM" for c in format.channels) else 0.0), 1.0
+
+
+def _limited(b: Builder, value: V, limits: tuple[float, float] | None) -> V:
+    value = value.as_float()
+    if limits is None:
+        return value
+    return b.math("minnum", b.math("maxnum", value, limits[0]), limits[1])
+
+
+# -- blending ------------------------------------------------------------------------------------
+
+
+class _Arithmetic:
+    """How colours are multiplied and combined, in 8 bits or in floats."""
+
+    def __init__(self, b: Builder, bytes8: bool) -> None:
+        self.b = b
+        self.bytes8 = bytes8
+        self.one = b.const("i32", 255) if bytes8 else b.const("float", 1.0)
+        self.zero = b.const("i32", 0) if bytes8 else b.const("float", 0.0)
+
+    def multiply(self, x: V, y: V) -> V:
+        product = x * y
+        if not self.bytes8:
+            return product
+        return (product + product.lshr(8) + 128).lshr(8)
+
+    def add(self, x: V, y: V) -> V:
+        total = x + y
+        return self.b.math("umin", total, 255) if self.bytes8 else total
+
+    def subtract(self, x: V, y: V) -> V:
+        return self.b.math("umax", x, y) - y if self.bytes8 else x - y
+
+    def smaller(self, x: V, y: V) -> V:
+        if self.bytes8:
+            return self.b.math("umin", x, y)
+        return self.b.select(x < y, x, self.b.select(x.ne(x), x, y))
+
+    def larger(self, x: V, y: V) -> V:
+        if self.bytes8:
+            return self.b.math("umax", x, y)
+        return self.b.select(x > y, x, self.b.select(x.ne(x), x, y))
+
+
+_DIRECT = {
+    _F.SRC_COLOR: (0, False),
+    _F.SRC_ALPHA: (0, True),
+    _F.DST_COLOR: (1, False),
+    _F.DST_ALPHA: (1, True),
+    _F.CONST_COLOR: (2, False),
+    _F.CONST_ALPHA: (2, True),
+    _F.SRC1_COLOR: (3, False),
+    _F.SRC1_ALPHA: (3, True),
+}
+_INVERSE = {
+    _F.INV_SRC_COLOR: _F.SRC_COLOR,
+    _F.INV_SRC_ALPHA: _F.SRC_ALPHA,
+    _F.INV_DST_COLOR: _F.DST_COLOR,
+    _F.INV_DST_ALPHA: _F.DST_ALPHA,
+    _F.INV_CONST_COLOR: _F.CONST_COLOR,
+    _F.INV_CONST_ALPHA: _F.CONST_ALPHA,
+    _F.INV_SRC1_COLOR: _F.SRC1_COLOR,
+    _F.INV_SRC1_ALPHA: _F.SRC1_ALPHA,
+}
+Operands = tuple[Sequence[V], Sequence[V], Sequence[V], Sequence[V]]
+
+
+def _weight(a: _Arithmetic, operands: Operands, factor: BlendFactor, channel: int) -> V | None:
+    """A weight; None stands for one."""
+    if factor is _F.ONE or (factor is _F.SRC_ALPHA_SATURATE and channel == 3):
+        return None
+    if factor is _F.ZERO:
+        return a.zero
+    if factor is _F.SRC_ALPHA_SATURATE:
+        return a.smaller(operands[0][3], a.one - operands[1][3])
+    base = _INVERSE.get(factor)
+    planes, alpha = _DIRECT[base or factor]
+    value = operands[planes][3 if alpha else channel]
+    return value if base is None else a.one - value
+
+
+def _blended(a: _Arithmetic, key: ColorKey, operands: Operands) -> list[V]:
+    found = []
+    state = key.blend
+    for channel in range(4):
+        func, src, dst = state.rgb_func, state.rgb_src_factor, state.rgb_dst_factor
+        if channel == 3:
+            func, src, dst = state.alpha_func, state.alpha_src_factor, state.alpha_dst_factor
+        x, y = operands[0][channel], operands[1][channel]
+        if func is BlendFunc.MIN:
+            found.append(a.smaller(x, y))
+            continue
+        if func is BlendFunc.MAX:
+            found.append(a.larger(x, y))
+            continue
+        weighted = []
+        for value, factor in ((x, src), (y, dst)):
+            weight = _weight(a, operands, factor, channel)
+            if weight is None:
+                weighted.append(value)
+            elif factor is _F.ZERO:
+                weighted.append(weight)
+            else:
+                weighted.append(a.multiply(value, weight))
+        x, y = weighted
+        if func is BlendFunc.ADD:
+            found.append(a.add(x, y))
+        elif func is BlendFunc.SUBTRACT:
+            found.append(a.subtract(x, y))
+        else:
+            found.append(a.subtract(y, x))
+    return found
+
+
+def _blend_bytes(
+    b: Builder,
+    key: ColorKey,
+    color: Sequence[V],
+    second: Sequence[V],
+    constant: Sequence[V],
+    current: V,
+) -> V:
+    format = key.format
+    a = _Arithmetic(b, True)
+    wide = current.to("i32", False) if current.bits < 32 else current
+    destination = []
+    for source in format.swizzle:
+        if isinstance(source, int):
+            shift = format.channels[source].shift
+            part = (wide.lshr(shift) if shift else wide) & 0xFF
+            destination.append(part.to("i32", False))
+        else:
+            destination.append(b.const("i32", 255 * (source == "1")))
+    parts = [[_to_bytes(b, c.as_float()) for c in row] for row in (color, second, constant)]
+    result = _blended(a, key, (parts[0], destination, parts[2], parts[1]))
+    total: V | None = None
+    for channel in format.channels:
+        plane = _SOURCE.get(channel.name)
+        value = b.const("i32", 255) if plane is None else result[plane]
+        part = b.spread(value, current.w).to(current.t, False) << channel.shift
+        total = part if total is None else total | part
+    assert total is not None
+    return total
+
+
+def _blend_floats(
+    b: Builder,
+    key: ColorKey,
+    color: Sequence[V],
+    second: Sequence[V],
+    constant: Sequence[V],
+    current: V,
+) -> V:
+    destination = _unpacked(b, key.format, current)
+    a = _Arithmetic(b, False)
+    result = _blended(a, key, (color, destination, constant, second))
+    return _packed(b, key.format, [b.spread(r, current.w) for r in result])
+
+
+def _logic(b: Builder, op: LogicOp, s: V, d: V) -> V:
+    zero = b.spread(b.const(d.t, 0), d.w)
+    table = {
+        LogicOp.CLEAR: lambda: zero,
+        LogicOp.AND: lambda: s & d,
+        LogicOp.AND_REVERSE: lambda: s & ~d,
+        LogicOp.COPY: lambda: s,
+        LogicOp.AND_INVERTED: lambda: ~s & d,
+        LogicOp.NOOP: lambda: d,
+        LogicOp.XOR: lambda: s ^ d,
+        LogicOp.OR: lambda: s | d,
+        LogicOp.NOR: lambda: ~(s | d),
+        LogicOp.EQUIV: lambda: ~(s ^ d),
+        LogicOp.INVERT: lambda: ~d,
+        LogicOp.OR_REVERSE: lambda: s | ~d,
+        LogicOp.COPY_INVERTED: lambda: ~s,
+        LogicOp.OR_INVERTED: lambda: ~s | d,
+        LogicOp.NAND: lambda: ~(s & d),
+        LogicOp.SET: lambda: ~zero,
+    }
+    return table[op]()

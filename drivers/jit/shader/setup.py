@@ -1,0 +1,174 @@
+"""Set-up and binning of triangles in machine code: the same for every shader.
+
+`setup` snaps corners to 1/256 pixel, culls, turns triangles clockwise and leaves a `Record` of
+exact edge functions for each that can cover a pixel; it counts how many fall into each tile. `bin`
+then writes each tile's list, in drawing order.
+
+The edge functions are those of `drivers.common.raster.setup`, divided by 256: a whole number that
+is not negative where `a x + b y + c > 0` there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..llvm.text import Builder
+from ..llvm.values import V
+from .layout import Record, TileWords, Words
+
+__all__ = ["LARGEST", "TILE", "setup_text"]
+
+TILE = 64
+LARGEST = 1 << 22
+"""Snapped coordinates stay below (16384 pixels), so that edges fit 32 bits inside a tile."""
+
+
+def setup_text(
+    half: float, cull_front: bool, cull_back: bool, front_ccw: bool, first: bool, bottom: bool
+) -> str:
+    """The module with `setup` and `bin` for a rasterizer state."""
+    b = Builder()
+    _setup(b, half, cull_front, cull_back, front_ccw, first, bottom)
+    _bin(b)
+    return b.text()
+
+
+def _word(b: Builder, ctx: V, index: int, t: str = "ptr") -> V:
+    value = b.load_at(ctx, index, "ptr" if t == "ptr" else "i64")
+    return value.to(t) if t not in ("ptr", "i64") else value
+
+
+def _setup(
+    b: Builder,
+    half: float,
+    cull_front: bool,
+    cull_back: bool,
+    front_ccw: bool,
+    first: bool,
+    bottom: bool,
+) -> None:
+    (ctx,) = b.begin("setup", [("ptr", "ctx")])
+    corners, provoking = _word(b, ctx, TileWords.CORNERS), _word(b, ctx, TileWords.PROVOKING)
+    identity, window = _word(b, ctx, TileWords.IDENTITY), _word(b, ctx, TileWords.WINDOW)
+    vertices = _word(b, ctx, TileWords.VERTICES, "i64")
+    records, starts = _word(b, ctx, TileWords.RECORDS), _word(b, ctx, TileWords.STARTS)
+    across = _word(b, ctx, TileWords.ACROSS, "i32")
+    target = [_word(b, ctx, TileWords.TARGET + i, "i32") for i in range(4)]
+    kept = b.var("i64", 0, 0)
+    with b.loop(b.const("i64", 0), _word(b, ctx, TileWords.TRIANGLES, "i64")) as i:
+        v = [b.load_at(corners, i * 3 + k, "i64") for k in range(3)]
+        snapped = [
+            [_snap(b, b.load_at(window, v[k] + axis * vertices, "float"), half) for k in range(3)]
+            for axis in range(2)
+        ]
+        x, y = snapped
+        fits = b.const("i1", True)
+        for value in (*x, *y):
+            fits = fits & (b.math("fabs", value) < float(LARGEST))
+        after = b.block()
+        inside, outside = b.block(), b.block()
+        b.branch(fits, inside, outside)
+        b.place(outside)
+        # Not finite: no such triangle. Too large: the caller takes another way.
+        finite = b.const("i1", True)
+        for value in (*x, *y):
+            finite = finite & (b.math("fabs", value) < float("inf"))
+        with b.when(finite):
+            b.store(b.at(ctx, Words.STATUS, "i64"), b.const("i64", 2))
+        b.jump(after)
+        b.place(inside)
+        xi = [b.cast("fptosi", value, "i32") for value in x]
+        yi = [b.cast("fptosi", value, "i32") for value in y]
+        wide_x, wide_y = [a.to("i64") for a in xi], [a.to("i64") for a in yi]
+        area = (wide_x[0] - wide_x[1]) * (wide_y[2] - wide_y[0])
+        area = area - (wide_x[2] - wide_x[0]) * (wide_y[0] - wide_y[1])
+        clockwise = area > 0
+        front = clockwise ^ front_ccw
+        keep = area.ne(0)
+        if cull_front:
+            keep = keep & ~front
+        if cull_back:
+            keep = keep & front
+        go = b.block()
+        b.branch(keep, go, after)
+        b.place(go)
+        # A counter-clockwise triangle swaps two corners, never moving the provoking one.
+        p, q = (1, 2) if first else (0, 1)
+        for row in (xi, yi, v):
+            row[p], row[q] = (
+                b.select(clockwise, row[p], row[q]),
+                b.select(clockwise, row[q], row[p]),
+            )
+        bounds = _bounds(b, xi, yi, target)
+        visible = (bounds[0] < bounds[2]) & (bounds[1] < bounds[3])
+        store = b.block()
+        b.branch(visible, store, after)
+        b.place(store)
+        number = kept.get()
+        record = b.at(records, number * Record.SIZE, "i32")
+        for k in range(3):
+            b.store(b.at(record, Record.VERTEX + k, "i32"), v[k].to("i32"))
+            dx, dy = xi[k] - xi[(k + 1) % 3], yi[k] - yi[(k + 1) % 3]
+            c = dy.to("i64") * xi[k].to("i64") - dx.to("i64") * yi[k].to("i64")
+            flat = (dx > 0) if bottom else (dx < 0)
+            c = c + ((dy < 0) | (dy.eq(0) & flat)).to("i64", False)
+            b.store(b.at(record, Record.DX + k, "i32"), dx)
+            b.store(b.at(record, Record.DY + k, "i32"), dy)
+            b.store(b.at(record, Record.C + 2 * k, "i32"), (c - 1) >> 8, 4)
+        b.store(b.at(record, Record.PROVOKING, "i32"), b.load_at(provoking, i, "i64").to("i32"))
+        b.store(b.at(record, Record.FRONT, "i32"), front.to("i32", False))
+        b.store(b.at(record, Record.IDENTITY, "i32"), b.load_at(identity, i, "i32"))
+        for k, bound in enumerate(bounds):
+            b.store(b.at(record, Record.BOUNDS + k, "i32"), bound)
+        with _tiles(b, bounds, across) as tile:
+            cell = b.at(starts, tile.to("i64") + 1, "i32")
+            b.store(cell, b.load(cell, "i32") + 1)
+        kept.set(number + 1)
+        b.place(after)
+    b.store(b.at(ctx, TileWords.TRIANGLES, "i64"), kept.get())
+    b.end()
+
+
+def _snap(b: Builder, value: V, half: float) -> V:
+    return b.math("roundeven", (value - half) * 256.0)
+
+
+def _bounds(b: Builder, x: list[V], y: list[V], target: list[V]) -> list[V]:
+    """First and past-the-last column and row, inside the target."""
+    found = []
+    for axis, values in enumerate((x, y)):
+        low = b.math("smin", b.math("smin", values[0], values[1]), values[2])
+        high = b.math("smax", b.math("smax", values[0], values[1]), values[2])
+        first = b.math("smax", (low + 255) >> 8, target[axis])
+        last = b.math("smin", (high >> 8) + 1, target[axis + 2])
+        found.append((first, last))
+    return [found[0][0], found[1][0], found[0][1], found[1][1]]
+
+
+@contextmanager
+def _tiles(b: Builder, bounds: list[V], across: V) -> Iterator[V]:
+    """The numbers of the tiles a box touches."""
+    shift = TILE.bit_length() - 1
+    with (
+        b.loop(bounds[1] >> shift, ((bounds[3] - 1) >> shift) + 1) as row,
+        b.loop(bounds[0] >> shift, ((bounds[2] - 1) >> shift) + 1) as column,
+    ):
+        yield row * across + column
+
+
+def _bin(b: Builder) -> None:
+    """Write the lists; `STARTS` holds the ends of the lists' parts written so far."""
+    (ctx,) = b.begin("bin", [("ptr", "ctx")])
+    records, starts = _word(b, ctx, TileWords.RECORDS), _word(b, ctx, TileWords.STARTS)
+    items = _word(b, ctx, TileWords.ITEMS)
+    across = _word(b, ctx, TileWords.ACROSS, "i32")
+    with b.loop(b.const("i64", 0), _word(b, ctx, TileWords.TRIANGLES, "i64")) as i:
+        record = b.at(records, i * Record.SIZE, "i32")
+        bounds = [b.load_at(record, Record.BOUNDS + k, "i32") for k in range(4)]
+        with _tiles(b, bounds, across) as tile:
+            cell = b.at(starts, tile.to("i64"), "i32")
+            place = b.load(cell, "i32")
+            b.store(b.at(items, place.to("i64"), "i32"), i.to("i32"))
+            b.store(cell, place + 1)
+    b.end()

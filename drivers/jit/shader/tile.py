@@ -1,0 +1,313 @@
+"""Fragments of filled triangles: a stage whose lanes are a block of pixels, two rows high.
+
+Lane `i` is in column `i % (w / 2)` of row `i / (w / 2)`, so that a row of lanes lies side by side
+in memory. Varyings are planes per triangle (as in `drivers.common.raster.interpolate`: two fused
+multiply-adds, x first); flat values, the facing and the primitive's number are scalars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.nir.ir import Intrinsic, Tex
+from gallette.compiler.nir.ir.slots import VaryingSlot
+
+from ..llvm.values import V
+from .chunk import TextureSite
+from .emitter import Emitter, Stage
+from .intrinsics import choose, store_output
+from .layout import Record, TileWords, Words
+
+__all__ = ["Plane", "TileStage"]
+
+_COLORS = frozenset({VaryingSlot.COL0, VaryingSlot.COL1})
+
+Plane = tuple[V, V, V]
+"""Value at the origin and slopes along x and y, in all lanes."""
+
+
+class TileStage(Stage):
+    """Inputs by plane."""
+
+    def __init__(self, flat_colors: bool, half: float) -> None:
+        self.flat_colors = flat_colors
+        self.half = half
+        self.inputs: dict[tuple[int, int], int] = {}
+        self.sites: list[Any] = []
+        self.planes: dict[tuple[int, int, bool], Plane] = {}
+        self.flats: dict[tuple[int, int], V] = {}
+        self.values: dict[tuple[int, int, bool], V] = {}
+        self.triangle: list[Any] = []  # where a triangle's own things are worked out
+        self.record: V | None = None
+        self.corners: list[V] = []
+        self.x: V | None = None
+        self.y: V | None = None
+        self.covered: V | None = None
+        self._slopes: tuple[V, V, V, V] | None = None
+        self._at: list[list[V]] = []
+        self._w: V | None = None
+
+    # -- triangles -------------------------------------------------------------------------------
+
+    def begin_triangle(self, e: Emitter, record: V) -> None:
+        """The triangle's corners, and room for what else is asked of it."""
+        b = e.b
+        self.record = record
+        self.corners = [
+            b.load_at(record, Record.VERTEX + k, "i32").to("i64", False) for k in range(3)
+        ]
+        self.triangle = b.reserve()
+
+    def _window(self, e: Emitter, axis: int) -> list[V]:
+        base, count = e.word(TileWords.WINDOW, "ptr"), e.word(TileWords.VERTICES)
+        return [e.b.load_at(base, corner + count * axis, "float") for corner in self.corners]
+
+    def _weights(self, e: Emitter) -> tuple[V, V, V, V]:
+        if self._slopes is None:
+            x, y = self._window(e, 0), self._window(e, 1)
+            dx01, dy01 = x[0] - x[1], y[0] - y[1]
+            dx20, dy20 = x[2] - x[0], y[2] - y[0]
+            inverse = 1.0 / (dx01 * dy20 - dx20 * dy01)
+            self._slopes = dy20 * inverse, dy01 * inverse, dx01 * inverse, dx20 * inverse
+            self._at = [x, y]
+        return self._slopes
+
+    def plane(self, e: Emitter, slot: int, component: int, perspective: bool) -> Plane:
+        """The plane of a varying (divided by w), or of window z (-1, 2) or 1/w (-1, 3)."""
+        key = (slot, component, perspective)
+        found = self.planes.get(key)
+        if found is None:
+            b = e.b
+            with b.into(self.triangle):
+                if slot < 0:
+                    at = self._window(e, component)
+                else:
+                    base = self.array(e, slot, component)
+                    at = [b.load_at(base, corner, "float") for corner in self.corners]
+                    if perspective:
+                        inverse = self._window(e, 3)
+                        at = [a * w for a, w in zip(at, inverse, strict=True)]
+                dy20, dy01, dx01, dx20 = self._weights(e)
+                d01, d20 = at[0] - at[1], at[2] - at[0]
+                dx = d01 * dy20 - d20 * dy01
+                dy = d20 * dx01 - d01 * dx20
+                x0, y0 = self._at[0][0] - self.half, self._at[1][0] - self.half
+                a0 = at[0] - (dx * x0 + dy * y0)
+                found = e.wide(a0), e.wide(dx), e.wide(dy)
+            self.planes[key] = found
+        return found
+
+    def array(self, e: Emitter, slot: int, component: int) -> V:
+        """A varying's value by vertex."""
+        number = self.inputs.setdefault((slot, component), len(self.inputs))
+        return e.word(Words.INPUTS + number, "ptr")
+
+    def at(self, e: Emitter, plane: Plane, x: V, y: V) -> V:
+        a0, dx, dy = plane
+        return e.b.fma(dy, y, e.b.fma(dx, x, a0))
+
+    # -- inputs ----------------------------------------------------------------------------------
+
+    def smooth(self, e: Emitter, slot: int, component: int, perspective: bool) -> V:
+        key = (slot, component, perspective)
+        found = self.values.get(key)
+        if found is None:
+            plane = self.plane(e, slot, component, perspective)
+            assert self.x is not None and self.y is not None
+            with e.b.into(e.start):
+                found = self.at(e, plane, self.x, self.y)
+                if perspective:
+                    found = found * self._perspective(e)
+            self.values[key] = found
+        return found
+
+    def _perspective(self, e: Emitter) -> V:
+        if self._w is None:
+            self._w = 1.0 / self.inverse_w(e)
+        return self._w
+
+    def inverse_w(self, e: Emitter) -> V:
+        return self.smooth(e, -1, 3, False)
+
+    def depth(self, e: Emitter) -> V:
+        """Window z."""
+        return self.smooth(e, -1, 2, False)
+
+    def flat(self, e: Emitter, slot: int, component: int) -> V:
+        found = self.flats.get((slot, component))
+        if found is None:
+            b = e.b
+            base = self.array(e, slot, component)
+            assert self.record is not None
+            with b.into(self.triangle):
+                vertex = b.load_at(self.record, Record.PROVOKING, "i32").to("i64", False)
+                found = b.load_at(base, vertex, "i32")
+            self.flats[slot, component] = found
+        return found
+
+    def load_input(self, e: Emitter, instr: Intrinsic) -> list[V]:
+        mode, where, bary = "flat", "", None
+        if instr.name == "load_interpolated_input":
+            maker = instr.srcs[0].value.instr
+            assert isinstance(maker, Intrinsic)
+            bary, mode = maker, maker["interp"]
+            where = maker.name.removeprefix("load_barycentric_")
+            if mode == "none":  # a colour without a qualifier of its own
+                flat = self.flat_colors and instr["location"] in _COLORS
+                mode = "flat" if flat else "smooth"
+        offset = instr.srcs[-1]
+        known = e.number(offset)
+        found = []
+        for i in range(instr.result.num_components):
+            at = instr["component"] + i
+            slot, component = instr["location"] + at // 4, at % 4
+            numbers = [known] if known is not None else list(range(max(1, instr["num_slots"])))
+            options = [
+                self._one(e, mode, slot + k, component, bary if where == "at_offset" else None)
+                for k in numbers
+            ]
+            found.append(
+                options[0] if known is not None else choose(e, options, e.value(offset).as_int())
+            )
+        return found
+
+    def _one(self, e: Emitter, mode: str, slot: int, component: int, bary: Intrinsic | None) -> V:
+        if mode == "flat":
+            return self.flat(e, slot, component)
+        perspective = mode == "smooth"
+        if bary is None:
+            return self.smooth(e, slot, component, perspective).as_int()
+        assert self.x is not None and self.y is not None
+        dx, dy = (v.as_float() for v in e.values(bary.srcs[0]))
+        x, y = self.x + dx, self.y + dy
+        value = self.at(e, self.plane(e, slot, component, perspective), x, y)
+        if perspective:
+            value = value / self.at(e, self.plane(e, -1, 3, False), x, y)
+        return value.as_int()
+
+    def system_value(self, e: Emitter, name: str, component: int) -> V:
+        b = e.b
+        assert self.x is not None and self.y is not None and self.record is not None
+        if name == "frag_coord":
+            if component < 2:
+                return (self.x, self.y)[component] + self.half
+            return self.depth(e) if component == 2 else self.inverse_w(e)
+        if name == "front_face":
+            return b.load_at(self.record, Record.FRONT, "i32").ne(0)
+        if name == "primitive_id":
+            return b.load_at(self.record, Record.IDENTITY, "i32")
+        if name == "alpha_ref":
+            return e.word(Words.ALPHA_REF, "i32")
+        if name in _CONSTANTS:
+            return b.const("i32", _CONSTANTS[name])
+        if name == "sample_pos":
+            return b.const("float", 0.5)
+        raise GalletteError(f"a fragment has no {name}")
+
+    def store_output(self, e: Emitter, instr: Intrinsic) -> None:
+        store_output(e, instr, 1, instr["dual_source"])
+
+    def helper(self, e: Emitter) -> V:
+        assert self.covered is not None
+        return ~self.covered
+
+    def real(self, e: Emitter) -> V | None:
+        return self.covered
+
+    # -- quads -----------------------------------------------------------------------------------
+
+    def derivative(self, e: Emitter, name: str, value: V) -> V:
+        if not value.w:
+            return value - value
+        along_x, coarse = name.startswith("fddx"), name.endswith("coarse")
+        half = e.w // 2
+        low, high = [], []
+        for lane in range(e.w):
+            row, column = divmod(lane, half)
+            if along_x:
+                first = (0 if coarse else row * half) + (column & ~1)
+                low.append(first)
+                high.append(first + 1)
+            else:
+                first = column & ~1 if coarse else column
+                low.append(first)
+                high.append(first + half)
+        return e.b.shuffle(value, high) - e.b.shuffle(value, low)
+
+    # -- calls out -------------------------------------------------------------------------------
+
+    def texture(self, e: Emitter, instr: Tex) -> list[V]:
+        args: list[V] = []
+        layout = []
+        index: V | None = None
+        for kind, src in zip(instr.src_kinds, instr.srcs, strict=True):
+            values = [e.wide(v.as_int()) for v in e.values(src)]
+            if kind == "texture_offset":
+                index = values[0] + instr.texture_index
+            elif kind != "sampler_offset":
+                layout.append((kind, len(values)))
+                args += values
+        if index is not None:
+            args.insert(0, index)
+        count = instr.result.num_components
+        site = TextureSite(
+            instr.op,
+            instr.texture_index,
+            tuple(layout),
+            instr.component,
+            instr.tg4_offsets,
+            instr.dest_type,
+            count,
+            index is not None,
+        )
+        found = self.call_out(e, site, args, count, "i32")
+        return found if instr.result.divergent else [e.b.extract(v, 0) for v in found]
+
+    def call_out(
+        self, e: Emitter, site: object, args: Sequence[V], results: int, t: str
+    ) -> list[V]:
+        """Python does it; it wants lanes in quads."""
+        b = e.b
+        if site not in self.sites:
+            self.sites.append(site)
+        number = self.sites.index(site)
+        area = e.word(Words.CALL_AREA, "ptr")
+        writing = getattr(site, "name", "") in ("image_store", "image_atomic", "image_atomic_swap")
+        mask = e.writers() if writing else e.mask
+        to_quads, back = _quad_order(e.w)
+        for i, row in enumerate([mask.to("i32", False), *[e.wide(a) for a in args]]):
+            b.store(b.at(area, i * e.w * 8, "i8"), b.shuffle(row.as_int(), to_quads), 8)
+        function = e.word(Words.CALLBACK, "ptr")
+        with b.when(b.any(mask)):
+            b.line(f"call void {function.n}(i64 {number}, i64 0)")
+        return [
+            b.shuffle(b.load(b.at(area, i * e.w * 8, "i8"), t, e.w, 8), back)
+            for i in range(results)
+        ]
+
+
+_CONSTANTS = {
+    "point_coord": 0,
+    "sample_id": 0,
+    "sample_mask_in": 1,
+    "num_samples": 1,
+    "layer_id": 0,
+    "viewport_index": 0,
+}
+
+
+def _quad_order(w: int) -> tuple[list[int], list[int]]:
+    """Lanes in quads by lanes in rows, and the other way round."""
+    half = w // 2
+    to_quads = [
+        row * half + quad * 2 + column
+        for quad in range(half // 2)
+        for row in (0, 1)
+        for column in (0, 1)
+    ]
+    back = [0] * w
+    for place, lane in enumerate(to_quads):
+        back[lane] = place
+    return to_quads, back

@@ -1,0 +1,304 @@
+"""The function that shades tiles: for each triangle of a tile, block by block, coverage to memory.
+
+A call takes tiles until none is left (several threads call it at once); inside a tile, triangles
+come in drawing order, so blending needs no other order. Of each block: coverage from the edge
+functions, early tests, the shader, late tests, colours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from gallette.compiler.nir.ir import Intrinsic, Shader
+from gallette.compiler.nir.ir.slots import FragResult
+
+from ..llvm.engine import machine
+from ..llvm.text import Builder, Var
+from ..llvm.values import V
+from . import alu_vectors as _alu_vectors  # noqa: F401 - fills the table of opcodes
+from . import storage as _storage  # noqa: F401 - and this one of intrinsics
+from .color_code import new_texels
+from .depth_code import depth_codes, test
+from .emitter import Emitter
+from .flow import emit_body
+from .layout import Record, TileWords
+from .locals import declare_locals
+from .setup import TILE
+from .tile import TileStage
+from .tile_keys import ColorKey, DepthKey, TileKey
+
+__all__ = ["TileCode", "emit_tiles"]
+
+
+@dataclass(slots=True)
+class TileCode:
+    """The module of a tile function, and what it wants."""
+
+    text: str
+    w: int
+    inputs: list[tuple[int, int]]
+    least: dict[int, int]
+    sites: list[Any]
+    effects: bool
+
+
+def emit_tiles(shader: Shader | None, key: TileKey) -> TileCode:
+    """The module whose function `tiles` shades; without a shader it only tests."""
+    return _Tiles(shader, key).run()
+
+
+class _Tiles:
+    def __init__(self, shader: Shader | None, key: TileKey) -> None:
+        self.shader = shader
+        self.key = key
+        self.b = Builder()
+        self.w = machine().lanes
+        self.half = self.w // 2
+        self.stage = TileStage(key.flat_colors, key.half)
+        self.passed: Var | None = None
+        self.shaded: Var | None = None
+
+    def run(self) -> TileCode:
+        b = self.b
+        (ctx,) = b.begin("tiles", [("ptr", "ctx")])
+        stop = b.block()
+        self.ctx = ctx
+        self.stop = stop
+        with b.in_entry():
+            self.across = b.load_at(ctx, TileWords.ACROSS, "i64").to("i32")
+            self.tiles = b.load_at(ctx, TileWords.TILES, "i64").to("i32")
+            self.next = b.load_at(ctx, TileWords.NEXT, "ptr")
+            self.starts = b.load_at(ctx, TileWords.STARTS, "ptr")
+            self.items = b.load_at(ctx, TileWords.ITEMS, "ptr")
+            self.records = b.load_at(ctx, TileWords.RECORDS, "ptr")
+        self.passed, self.shaded = b.var("i64", 0, 0), b.var("i64", 0, 0)
+        placeholder = b.lanes("i1", [True] * self.w)
+        self.e = Emitter(b, _nothing(self.shader), self.stage, ctx, self.w, placeholder, "", stop)
+        with b.forever() as done:
+            tile = b.emit("i32", 0, f"atomicrmw add ptr {self.next.n}, i32 1 monotonic")
+            go = b.block()
+            b.branch(tile < self.tiles, go, done)
+            b.place(go)
+            self._tile(tile)
+        results = b.load_at(ctx, TileWords.RESULTS, "ptr")
+        for k, counter in enumerate((self.passed, self.shaded)):
+            value = counter.get()
+            where = b.at(results, k, "i64")
+            b.emit("i64", 0, f"atomicrmw add ptr {where.n}, i64 {value.n} monotonic")
+        b.place(stop)
+        b.end()
+        return TileCode(
+            b.text(),
+            self.w,
+            list(self.stage.inputs),
+            self.e.least,
+            self.stage.sites,
+            self.e.effects,
+        )
+
+    def _tile(self, tile: V) -> None:
+        b = self.b
+        row, column = b.binary("sdiv", tile, self.across), b.binary("srem", tile, self.across)
+        x0, y0 = column * TILE, row * TILE
+        wide = tile.to("i64")
+        before = b.select(tile.eq(0), b.const("i64", 0), wide - 1)
+        first = b.load_at(self.starts, before, "i32")
+        first = b.select(tile.eq(0), b.const("i32", 0), first)
+        last = b.load_at(self.starts, wide, "i32")
+        with b.loop(first, last) as item:
+            number = b.load_at(self.items, item.to("i64"), "i32")
+            record = b.at(self.records, number.to("i64") * Record.SIZE, "i32")
+            self._triangle(record, x0, y0)
+
+    def _triangle(self, record: V, tile_x: V, tile_y: V) -> None:
+        b, half = self.b, self.half
+        bounds = [b.load_at(record, Record.BOUNDS + k, "i32") for k in range(4)]
+        x0, y0 = b.math("smax", bounds[0], tile_x), b.math("smax", bounds[1], tile_y)
+        x1 = b.math("smin", bounds[2], tile_x + TILE)
+        y1 = b.math("smin", bounds[3], tile_y + TILE)
+        columns = b.lanes("i32", [i % half for i in range(self.w)])
+        rows = b.lanes("i32", [i // half for i in range(self.w)])
+        edges = []
+        for k in range(3):
+            dx = b.load_at(record, Record.DX + k, "i32")
+            dy = b.load_at(record, Record.DY + k, "i32")
+            c = b.load(b.at(record, Record.C + 2 * k, "i32"), "i64", align=4)
+            corner = c + dx.to("i64") * tile_y.to("i64") - dy.to("i64") * tile_x.to("i64")
+            limit = 1 << 30
+            corner = b.math("smin", b.math("smax", corner, -limit), limit).to("i32")
+            # From the tile's corner: inside it nothing can overflow.
+            edges.append((corner, dx, dy, rows * dx - columns * dy))
+        self.stage.begin_triangle(self.e, record)
+        start_x = x0 & -half
+        with b.loop(y0 & -2, y1, 2) as y:
+            from_top = y - tile_y
+            at_row = [corner + dx * from_top for corner, dx, _, _ in edges]
+            with b.loop(start_x, x1, half) as x:
+                from_left = x - tile_x
+                outside: V | None = None
+                for base, (_, _, dy, offsets) in zip(at_row, edges, strict=True):
+                    value = offsets + (base - dy * from_left)
+                    outside = value if outside is None else outside | value
+                assert outside is not None
+                lane_x, lane_y = columns + x, rows + y
+                inside = (lane_x - x0).ult(x1 - x0) & (lane_y - y0).ult(y1 - y0)
+                mask = (outside >= 0) & inside
+                with b.when(b.any(mask)):
+                    self._block(record, x, y, lane_x, lane_y, mask)
+
+    # -- a block ---------------------------------------------------------------------------------
+
+    def _block(self, record: V, x: V, y: V, lane_x: V, lane_y: V, mask: V) -> None:
+        b, key, stage = self.b, self.key, self.stage
+        stage.x, stage.y = lane_x.to_float(), lane_y.to_float()
+        every = b.lanes("i1", [True] * self.w)
+        leave = b.block()
+        e = self.e
+        e.mask = e.entry_mask = every
+        e.leave = leave
+        e.start = b.reserve()
+        stage.covered = mask
+        if key.tests_first:
+            mask = self._test(record, x, y, mask, None)
+            stage.covered = mask
+        if self.shader is None:
+            b.place(leave)
+            return
+        shading = b.block()
+        b.branch(b.any(mask), shading, leave)
+        b.place(shading)
+        e.shader = self.shader
+        self._count(self.shaded, mask)
+        if _discards(self.shader):
+            e.alive = b.var("i1", self.w, b.const("i1", True))
+        declare_locals(e)
+        emit_body(e)
+        e.mask = every
+        with b.into(e.start):
+            for variable in e.outputs.values():
+                variable.set(b.const(variable.t, 0))
+        left = mask if e.alive is None else mask & e.alive.get()
+        if not key.tests_first:
+            written = e.outputs.get((FragResult.SAMPLE_MASK, 0, 0))
+            if written is not None:
+                left = left & (written.get() & 1).ne(0)
+            depth = e.outputs.get((FragResult.DEPTH, 0, 0))
+            left = self._test(record, x, y, left, None if depth is None else depth.get().as_float())
+        for number, color in enumerate(key.colors):
+            if color is not None:
+                self._color(number, color, x, y, left)
+        b.place(leave)
+
+    def _count(self, counter: Var | None, mask: V) -> None:
+        assert counter is not None
+        counter.set(counter.get() + self.b.math("ctpop", self.b.bitmask(mask)).to("i64", False))
+
+    # -- memory ----------------------------------------------------------------------------------
+
+    def _place(self, first: int, x: V, y: V, step: int) -> tuple[V, V]:
+        """The addresses of a block's two rows in a buffer."""
+        b, e = self.b, self.e
+        base, stride = e.word(first, "ptr"), e.word(first + 1)
+        top = y.to("i64") * stride + x.to("i64")
+        row = b.at(base, top * (step // 8), "i8")
+        return row, b.at(row, stride * (step // 8), "i8")
+
+    def _halves(self, mask: V) -> tuple[V, V]:
+        lanes = range(self.half)
+        return (
+            self.b.shuffle(mask, list(lanes)),
+            self.b.shuffle(mask, [i + self.half for i in lanes]),
+        )
+
+    def _load(self, rows: tuple[V, V], mask: V, t: str) -> V:
+        b = self.b
+        top, bottom = (
+            b.masked_load(row, part, t) for row, part in zip(rows, self._halves(mask), strict=True)
+        )
+        return b.shuffle(top, list(range(self.w)), bottom)
+
+    def _store(self, rows: tuple[V, V], mask: V, value: V) -> None:
+        values = self._halves(value)
+        for row, part, half in zip(rows, self._halves(mask), values, strict=True):
+            self.b.masked_store(row, part, half)
+
+    def _test(self, record: V, x: V, y: V, mask: V, z: V | None) -> V:
+        """The depth and stencil tests; what is left of the mask."""
+        b, key = self.b, self.key.depth
+        if key is not None and (key.func is not None or key.stencil is not None):
+            mask = self._tested(key, record, x, y, mask, z)
+        if self.key.counting:
+            self._count(self.passed, mask)
+        _ = b
+        return mask
+
+    def _tested(self, key: DepthKey, record: V, x: V, y: V, mask: V, z: V | None) -> V:
+        b, e = self.b, self.e
+        t = f"i{key.word}"
+        rows = self._place(TileWords.DEPTH, x, y, key.step)
+        words = self._load(rows, mask, t)
+        codes = None
+        if key.func is not None:
+            depth = self.stage.depth(e) if z is None else z
+            if self.key.clamp:
+                limits = [
+                    e.word(TileWords.NEAR + 0, "i64").lshr(32 * k).to("i32").bitcast("float")
+                    for k in range(2)
+                ]
+                depth = b.math("minnum", b.math("maxnum", depth, limits[0]), limits[1])
+            codes = depth_codes(b, key, depth)
+        front = b.load_at(record, Record.FRONT, "i32").ne(0)
+        wide = words if key.word >= 32 else words.to("i32", False)
+        found = test(b, key, mask, wide, codes, front, e.word(TileWords.REFERENCES))
+        if key.write or key.stencil is not None:
+            new = found.words if key.word >= 32 else found.words.to(t)
+            self._store(rows, found.changed, new)
+        return found.passing
+
+    def _color(self, number: int, key: ColorKey, x: V, y: V, mask: V) -> None:
+        b, e = self.b, self.e
+        slot = FragResult.DATA0 + number
+        color = self._values(slot, 0)
+        if color is None:
+            return
+        second = self._values(slot, 1) or _missing(self.b, self.w)
+        size = key.format.block_bytes * 8
+        rows = self._place(TileWords.COLORS + 2 * number, x, y, size)
+        current = None
+        if key.blends or key.logicop is not None or key.mask is not None:
+            current = self._load(rows, mask, f"i{size}")
+        constant = [
+            e.word(TileWords.BLEND + 2 * number + k // 2).lshr(32 * (k % 2)).to("i32")
+            for k in range(4)
+        ]
+        texels = new_texels(b, key, color, second, [c.bitcast("float") for c in constant], current)
+        self._store(rows, mask, b.spread(texels, self.w))
+
+    def _values(self, slot: int, table: int) -> list[V] | None:
+        """What the shader wrote for a colour buffer; 0, 0, 0, 1 where it wrote nothing."""
+        e = self.e
+        for source in (slot, FragResult.COLOR):
+            if any((source, i, table) in e.outputs for i in range(4)):
+                missing = _missing(self.b, self.w)
+                return [
+                    e.outputs[source, i, table].get() if (source, i, table) in e.outputs else other
+                    for i, other in enumerate(missing)
+                ]
+        return None
+
+
+def _missing(b: Builder, w: int) -> list[V]:
+    return [b.spread(b.const("float", v), w).as_int() for v in (0.0, 0.0, 0.0, 1.0)]
+
+
+def _nothing(shader: Shader | None) -> Any:
+    return shader
+
+
+def _discards(shader: Shader) -> bool:
+    return any(
+        isinstance(instr, Intrinsic) and instr.name.startswith(("discard", "demote"))
+        for block in shader.entry.blocks()
+        for instr in block.instrs()
+    )

@@ -1,0 +1,64 @@
+"""What a tile function's code depends on besides its shader: formats, tests, blending."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gallette.pipe.enums import CompareFunc, LogicOp
+from gallette.pipe.formats import Format
+from gallette.pipe.state import RenderTargetBlend, StencilState
+
+__all__ = ["ColorKey", "DepthKey", "TileKey", "can_store"]
+
+
+@dataclass(frozen=True, slots=True)
+class ColorKey:
+    """One colour buffer."""
+
+    format: Format
+    blend: RenderTargetBlend
+    blends: bool
+    logicop: LogicOp | None
+    mask: int | None  # bits of a texel that may change; None: all
+
+
+@dataclass(frozen=True, slots=True)
+class DepthKey:
+    """The depth and stencil buffer, and the tests against it."""
+
+    word: int  # bits of what is loaded and stored
+    step: int  # bits from one pixel to the next
+    bits: int  # of depth; 0: none
+    shift: int
+    is_float: bool
+    stencil_shift: int
+    func: CompareFunc | None  # None: depth is not tested
+    write: bool
+    stencil: tuple[StencilState, StencilState] | None
+
+
+@dataclass(frozen=True, slots=True)
+class TileKey:
+    """A tile function."""
+
+    colors: tuple[ColorKey | None, ...]
+    depth: DepthKey | None
+    tests_first: bool
+    counting: bool
+    half: float  # from a pixel's corner to where it is sampled
+    clamp: bool  # depths are clamped to the viewport's
+    flat_colors: bool = False
+    textures: tuple[object, ...] = ()
+
+
+def can_store(format: Format) -> bool:
+    """Is there code to read and write texels of this format?"""
+    return (
+        format.codec == "plain"
+        and not format.is_srgb
+        and format.block_bytes in (1, 2, 4, 8)
+        and all(
+            c.type in ("UNORM", "SNORM", "FLOAT", "UINT", "SINT") or c.name == "X"
+            for c in format.channels
+        )
+    )
