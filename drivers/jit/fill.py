@@ -20,6 +20,7 @@ from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.raster.primitives import Batch, RasterContext
+from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.pipe.enums import CullFace, PolygonMode
 from gallette.pipe.state import RasterizerState
@@ -27,6 +28,7 @@ from gallette.pipe.state import RasterizerState
 from .calls import CallArea, answer
 from .llvm.engine import compile_module
 from .shader.layout import Record, TileWords, Words
+from .shader.sampling import Description
 from .shader.setup import TILE, setup_text
 from .shader.tile_emit import TileCode, emit_tiles
 from .shader.tile_keys import ColorKey, DepthKey, TileKey, can_store
@@ -109,6 +111,7 @@ def _tile_key(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -
         0.5 if context.state.half_pixel_center else 0.0,
         state.depth_clamp is not None,
         bound.program.chunk.flat_colors,
+        bound.texture_keys if engine.shades else (),
     )
 
 
@@ -213,6 +216,7 @@ def _run(
     block[TileWords.ITEMS] = items.ctypes.data
     bin(block.ctypes.data)
     _describe_targets(block, engine)
+    describe_textures(block, bound.resources, bound.program.facts.textures, keep)
     for number, (slot, component) in enumerate(function.code.inputs):
         array = _by_vertex(vertices.component(slot, component), vertices.count)
         keep.append(array)
@@ -267,6 +271,34 @@ def _describe_targets(block: Array, engine: FragmentEngine) -> None:
     block[TileWords.REFERENCES] = state.references[0] | state.references[1] << 32
     if state.depth_clamp is not None:
         block[TileWords.NEAR] = np.asarray(state.depth_clamp, np.float32).view(np.uint64)[0]
+
+
+def describe_textures(
+    block: Array, resources: ShaderResources, used: frozenset[int], keep: list[Any]
+) -> None:
+    """Say where the texels of each texture are, and where its tables."""
+    for number in used:
+        unit = resources.textures[number] if number < len(resources.textures) else None
+        if not isinstance(unit, Unit):
+            continue
+        image = unit.image
+        packed = unit.packed.image if unit.packed is not None else image
+        words = np.zeros(Description.SIZE, np.uint64)
+        arrays = {
+            Description.TEXELS: image.texels(),
+            Description.PACKED: packed.texels(),
+            Description.BASE: image.base,
+            Description.WIDTH: image.width,
+            Description.HEIGHT: image.height,
+            Description.DEPTH: image.depth,
+            Description.STRIDE: image.layer_stride,
+            Description.PACKED_BASE: packed.base,
+        }
+        for word, array in arrays.items():
+            words[word] = array.ctypes.data
+        words[Description.LEVELS] = image.levels
+        keep += [words, *arrays.values()]
+        block[Words.TEXTURES + number] = words.ctypes.data
 
 
 def _shade(bound: BoundJit, function: TileFunction, block: Array, threads: int) -> None:

@@ -7,6 +7,7 @@ of words it is called with, and a call hands over arrays.
 from __future__ import annotations
 
 import ctypes
+import functools
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,7 @@ from gallette.drivers.common.program import (
     ShaderBudgetError,
 )
 from gallette.drivers.common.raster.primitives import Batch, RasterContext
+from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.vertex.vertices import VertexSet
 
 from .calls import CallArea, answer
@@ -43,6 +45,7 @@ from .shader.chunk import Input
 from .shader.chunk_emit import ChunkCode, emit_chunk
 from .shader.chunk_stages import GeometryRows
 from .shader.layout import Words
+from .shader.texture_keys import TextureKey, texture_key
 
 __all__ = ["DEFAULT_BUDGET", "BoundJit", "JitProgram", "compile_program"]
 
@@ -199,6 +202,17 @@ class BoundJit:
     ) -> bool:
         """Fill triangles by a tile function; False if there is none for what is bound."""
         return fill(self, engine, context, vertices, batch)
+
+    @functools.cached_property
+    def texture_keys(self) -> tuple[TextureKey | None, ...]:
+        """What sampling code has to know about each texture, as far as there is code for it."""
+        used = self.program.facts.textures
+        keys: list[TextureKey | None] = []
+        for number in range(min(32, max(used, default=-1) + 1)):
+            textures = self.resources.textures
+            unit = textures[number] if number < len(textures) and number in used else None
+            keys.append(texture_key(unit) if isinstance(unit, Unit) else None)
+        return tuple(keys)
 
     def block_for(self, least: dict[int, int], keep: list[Any]) -> Array:
         """A block of words for a function that reads that much of each constant block."""

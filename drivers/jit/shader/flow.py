@@ -258,13 +258,21 @@ class _Flow:
             self.path.pop()
         b.place(state.latch)
         if state.inside is not None:
-            b.branch(b.any(state.inside.get()), state.head, state.after)
+            b.branch(b.any(self._counting(state.inside.get())), state.head, state.after)
         else:
             b.jump(state.head)
         b.place(state.after)
         self.loops.pop()
         e.depth -= 1
         e.mask = outer
+
+    def _counting(self, inside: V) -> V:
+        """Lanes that keep a loop running: helpers and discarded lanes do not."""
+        e = self.e
+        if e.alive is not None:
+            inside = inside & e.alive.get()
+        real = e.stage.real(e)
+        return inside if real is None else inside & real
 
     def _spend(self) -> None:
         """One iteration less; past the budget the shader is abandoned."""

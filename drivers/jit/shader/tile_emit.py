@@ -55,7 +55,7 @@ class _Tiles:
         self.b = Builder()
         self.w = machine().lanes
         self.half = self.w // 2
-        self.stage = TileStage(key.flat_colors, key.half)
+        self.stage = TileStage(key.flat_colors, key.half, key.textures)
         self.passed: Var | None = None
         self.shaded: Var | None = None
 

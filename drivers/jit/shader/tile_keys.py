@@ -8,6 +8,8 @@ from gallette.pipe.enums import CompareFunc, LogicOp
 from gallette.pipe.formats import Format
 from gallette.pipe.state import RenderTargetBlend, StencilState
 
+from .texture_keys import TextureKey
+
 __all__ = ["ColorKey", "DepthKey", "TileKey", "can_store"]
 
 
@@ -48,7 +50,7 @@ class TileKey:
     half: float  # from a pixel's corner to where it is sampled
     clamp: bool  # depths are clamped to the viewport's
     flat_colors: bool = False
-    textures: tuple[object, ...] = ()
+    textures: tuple[TextureKey | None, ...] = ()
 
 
 def can_store(format: Format) -> bool:

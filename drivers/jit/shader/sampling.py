@@ -1,0 +1,473 @@
+"""Texture sampling in machine code, specialised for what is bound.
+
+The arithmetic is that of `drivers.common.texture`: bytes in the simple wrap modes are filtered in
+fixed point, two channels of a word at a time; everything else in float32. A texture's description
+(`fill` writes it) names its texels and the tables by level; every index is kept inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gallette.pipe.enums import CompareFunc, Filter, MipFilter, Target
+
+from ..llvm.text import Builder
+from ..llvm.values import V
+from . import wrapping
+from .texels import decode
+from .texture_keys import TextureKey
+
+__all__ = ["Description", "Lookup", "can_sample", "fetch", "levels", "sample", "size"]
+
+
+class Description:
+    """Words of a texture's description."""
+
+    TEXELS = 0
+    PACKED = 1
+    LEVELS = 2
+    BASE = 3  # addresses of tables by level
+    WIDTH = 4
+    HEIGHT = 5
+    DEPTH = 6
+    STRIDE = 7
+    PACKED_BASE = 8
+    SIZE = 9
+
+
+@dataclass(slots=True)
+class Lookup:
+    """The sources of a texture operation, in all lanes."""
+
+    op: str
+    coords: list[V]
+    lod: V | None = None
+    bias: V | None = None
+    min_lod: V | None = None
+    compare: V | None = None
+    ddx: Sequence[V] = ()
+    ddy: Sequence[V] = ()
+    offset: Sequence[V] = ()
+
+
+def can_sample(key: TextureKey, op: str) -> bool:
+    """Is there code for this operation?"""
+    if op in ("txf", "txs", "query_levels"):
+        return not (op == "txf" and key.target.is_cube)
+    if op not in ("tex", "txb", "txl", "txd"):
+        return False
+    if key.seamless and Filter.LINEAR in (key.min_filter, key.mag_filter):
+        return False
+    return not (key.target.is_cube and op == "txd" and key.needs_lod)
+
+
+class Sampler:
+    """Writes the code of one lookup."""
+
+    def __init__(self, b: Builder, key: TextureKey, where: V, w: int) -> None:
+        self.b = b
+        self.key = key
+        self.where = where
+        self.w = w
+        self._tables: dict[int, V] = {}
+        self.axes = len(key.axes)
+
+    # -- the description -------------------------------------------------------------------------
+
+    def word(self, index: int, t: str = "ptr") -> V:
+        found = self._tables.get(index)
+        if found is None:
+            found = self.b.load_at(self.where, index, "ptr" if t == "ptr" else "i64")
+            self._tables[index] = found
+        return found
+
+    def table(self, index: int, level: V | None) -> V:
+        """A number of a level (None: of the first)."""
+        base = self.word(index)
+        if level is None:
+            return self.b.load(base, "i32")
+        every = self.b.lanes("i1", [True] * self.w)
+        return self.b.gather(self.b.at(base, level, "i32"), every, "i32")
+
+    def extent(self, axis: int, level: V | None) -> V:
+        return self.table((Description.WIDTH, Description.HEIGHT, Description.DEPTH)[axis], level)
+
+    # -- where -----------------------------------------------------------------------------------
+
+    def place(self, coords: list[V]) -> tuple[list[V], V | None]:
+        """Filtered coordinates, and the layer or face."""
+        b, key = self.b, self.key
+        if key.target.is_cube:
+            face, s, t = wrapping.project(b, coords[:3])
+            z = face
+            if key.target is Target.TEXTURE_CUBE_ARRAY:
+                cubes = b.binary("sdiv", self.extent(2, None), 6)
+                z = z + self._layer(coords[3], cubes) * 6
+            return [s, t], z
+        if key.target.is_array:
+            layer = self._layer(coords[self.axes], self.extent(2, None))
+            return coords[: self.axes], layer
+        return coords[: self.axes], None
+
+    def _layer(self, coordinate: V, layers: V) -> V:
+        b = self.b
+        top = (layers - 1).to_float()
+        nearest = b.math("roundeven", coordinate)
+        bounded = b.math("minnum", b.math("maxnum", nearest, 0.0), b.spread(top, self.w))
+        return b.convert("fptosi.sat", bounded, "i32")
+
+    def index(self, x: V, y: V | None, z: V | None, level: V | None, packed: bool) -> V:
+        base = Description.PACKED_BASE if packed else Description.BASE
+        index = x + self.table(base, level)
+        if y is not None:
+            index = index + y * self.table(Description.WIDTH, level)
+        if z is not None:
+            index = index + z * self.table(Description.STRIDE, level)
+        return index
+
+    # -- filters ---------------------------------------------------------------------------------
+
+    def filtered(self, look: Lookup, lod: V | None) -> list[V]:
+        """Choose magnification or minification per lane and run the filters."""
+        b, key = self.b, self.key
+        coords, z = self.place(look.coords)
+        packed = key.packed is not None and (key.same_filters or look.op == "tex")
+        kit: _Packed | _Floats = _Packed(self) if packed else _Floats(self, look.compare)
+        offset = list(look.offset)
+        if lod is None or key.same_filters:
+            return kit.planes(self._levels(kit, key.min_filter, coords, z, offset, lod))
+        near = kit.planes(self._level(kit, key.mag_filter, coords, z, offset, None))
+        if key.mip is MipFilter.NONE:
+            far = kit.planes(self._level(kit, key.min_filter, coords, z, offset, None))
+        else:
+            far = kit.planes(self._levels(kit, key.min_filter, coords, z, offset, lod))
+        magnified = lod <= 0.0
+        return [b.select(magnified, n, f) for n, f in zip(near, far, strict=True)]
+
+    def _level(
+        self,
+        kit: _Packed | _Floats,
+        filter: Filter,
+        coords: list[V],
+        z: V | None,
+        offset: list[V],
+        level: V | None,
+    ) -> list[V]:
+        run = kit.linear if filter is Filter.LINEAR else kit.nearest
+        return run(coords, z, offset, level)
+
+    def _levels(
+        self,
+        kit: _Packed | _Floats,
+        filter: Filter,
+        coords: list[V],
+        z: V | None,
+        offset: list[V],
+        lod: V | None,
+    ) -> list[V]:
+        b, key = self.b, self.key
+        if key.mip is MipFilter.NONE or lod is None:
+            return self._level(kit, filter, coords, z, offset, None)
+        last = self.word(Description.LEVELS, "i64").to("i32") - 1
+        top = b.spread(last.to_float(), self.w)
+        limited = b.math("minnum", b.math("maxnum", lod, 0.0), top)
+        if key.mip is MipFilter.NEAREST:
+            level = b.convert("fptosi.sat", b.math("roundeven", limited), "i32")
+            return self._level(kit, filter, coords, z, offset, level)
+        whole = b.math("floor", limited)
+        fraction = limited - whole
+        level = b.convert("fptosi.sat", whole, "i32")
+        lower = self._level(kit, filter, coords, z, offset, level)
+        above = b.math("smin", level + 1, b.spread(last, self.w))
+        upper = self._level(kit, filter, coords, z, offset, above)
+        return kit.mix(lower, upper, fraction)
+
+    # -- level of detail -------------------------------------------------------------------------
+
+    def lod(self, look: Lookup, derivatives: tuple[list[V], list[V]] | None) -> V | None:
+        """The level of detail of each lane, biased and clamped; None if nothing depends on it."""
+        b, key = self.b, self.key
+        if not key.needs_lod:
+            return None
+        value = b.lanes("float", [0.0] * self.w)
+        if look.op == "txl" and look.lod is not None:
+            value = look.lod
+        elif look.op == "txd":
+            value = self._of_derivatives(look.ddx, look.ddy)
+        elif derivatives is not None:
+            value = self._of_derivatives(*derivatives)
+        if look.bias is not None:
+            value = value + look.bias
+        if key.lod_bias:
+            value = value + key.lod_bias
+        low, high = b.const("float", key.min_lod), b.const("float", key.max_lod)
+        value = b.select(value < low, low, value)
+        value = b.select(value > high, high, value)
+        if look.min_lod is not None:
+            value = b.select(value < look.min_lod, look.min_lod, value)
+        return value
+
+    def _of_derivatives(self, ddx: Sequence[V], ddy: Sequence[V]) -> V:
+        b = self.b
+        squares = []
+        for derivatives in (ddx, ddy):
+            total: V | None = None
+            for axis in range(self.axes):
+                d = derivatives[axis]
+                if not self.key.axes[0].scaled:
+                    d = d * self.extent(axis, None).to_float()
+                square = d * d
+                total = square + 0.0 if total is None else total + square
+            assert total is not None
+            squares.append(total)
+        rho = b.math("maxnum", squares[0], squares[1])
+        return wrapping.fast_log2(b, rho) * 0.5
+
+
+class _Packed:
+    """Bytes in words: even and odd channels of a word weighted by one multiplication each."""
+
+    def __init__(self, sampler: Sampler) -> None:
+        self.s = sampler
+        packed = sampler.key.packed
+        assert packed is not None
+        used = {byte for byte in packed if not isinstance(byte, str)}
+        self.parities = [p for p in (0, 1) if used & {p, p + 2}]
+
+    def _words(self, x: V, y: V | None, z: V | None, level: V | None) -> list[V]:
+        s, b = self.s, self.s.b
+        index = s.index(x, y, z, level, True)
+        t = f"i{s.key.packed_bits}"
+        every = b.lanes("i1", [True] * s.w)
+        word = b.gather(b.at(s.word(Description.PACKED), b.spread(index, s.w), t), every, t)
+        word = word.to("i32", False)
+        return [(word.lshr(8) if p else word) & 0x00FF00FF for p in self.parities]
+
+    def nearest(self, coords: list[V], z: V | None, offset: list[V], level: V | None) -> list[V]:
+        s = self.s
+        at = [
+            wrapping.nearest_fixed(s.b, axis, coords[i], s.extent(i, level), _at(offset, i))
+            for i, axis in enumerate(s.key.axes)
+        ]
+        return self._words(at[0], at[1] if len(at) > 1 else None, at[2] if len(at) > 2 else z,
+                           level)  # fmt: skip
+
+    def linear(self, coords: list[V], z: V | None, offset: list[V], level: V | None) -> list[V]:
+        s = self.s
+        taps = [
+            wrapping.linear_fixed(s.b, axis, coords[i], s.extent(i, level), _at(offset, i))
+            for i, axis in enumerate(s.key.axes)
+        ]
+        x0, x1, wx = taps[0]
+
+        def row(y: V | None, z: V | None) -> list[V]:
+            low, high = self._words(x0, y, z, level), self._words(x1, y, z, level)
+            return self._lerp(low, high, wx)
+
+        if len(taps) == 1:
+            return row(None, z)
+        y0, y1, wy = taps[1]
+
+        def layer(z: V | None) -> list[V]:
+            return self._lerp(row(y0, z), row(y1, z), wy)
+
+        if len(taps) == 2:
+            return layer(z)
+        z0, z1, wz = taps[2]
+        return self._lerp(layer(z0), layer(z1), wz)
+
+    @staticmethod
+    def _lerp(low: list[V], high: list[V], weight: V) -> list[V]:
+        rest = 256 - weight
+        return [
+            (a * rest + c * weight + 0x00800080).lshr(8) & 0x00FF00FF
+            for a, c in zip(low, high, strict=True)
+        ]
+
+    def mix(self, low: list[V], high: list[V], fraction: V) -> list[V]:
+        return self._lerp(low, high, self.s.b.cast("fptoui", fraction * 256.0, "i32"))
+
+    def planes(self, words: list[V]) -> list[V]:
+        s, b = self.s, self.s.b
+        parts = dict(zip(self.parities, words, strict=True))
+        assert s.key.packed is not None
+        found = []
+        for source in s.key.packed:
+            if isinstance(source, str):
+                found.append(b.spread(b.const("float", float(source)), s.w))
+                continue
+            word = parts[source & 1]
+            code = word & 255 if source < 2 else word.lshr(16)
+            found.append(code.to_float() / 255.0)
+        return found
+
+
+class _Floats:
+    """Decoded texels, any wrap mode, comparison."""
+
+    def __init__(self, sampler: Sampler, compare: V | None) -> None:
+        self.s = sampler
+        self.reference = compare if sampler.key.compare is not None else None
+
+    def _texel(self, at: list[V], out: list[V | None], z: V | None, level: V | None) -> list[V]:
+        s, b, key = self.s, self.s.b, self.s.key
+        y = at[1] if len(at) > 1 else None
+        index = s.index(at[0], y, at[2] if len(at) > 2 else z, level, False)
+        comparing = self.reference is not None
+        image = key.image
+        planes = decode(b, image, s.word(Description.TEXELS), b.spread(index, s.w), comparing)
+        outside: V | None = None
+        for mask in out:
+            if mask is not None:
+                outside = mask if outside is None else outside | mask
+        if outside is not None:
+            border = key.border_depth if comparing else key.border
+            planes = [
+                b.select(outside, _typed(b, bits, p), p)
+                for bits, p in zip(border, planes, strict=True)
+            ]
+        return self._compared(planes) if comparing else planes
+
+    def _compared(self, planes: list[V]) -> list[V]:
+        s, b, key = self.s, self.s.b, self.s.key
+        reference, depth = self.reference, planes[0]
+        assert reference is not None
+        if key.clamp_reference:
+            reference = b.select(reference < 0.0, b.const("float", 0.0), reference)
+            reference = b.select(reference > 1.0, b.const("float", 1.0), reference)
+        how = {
+            CompareFunc.LESS: "olt",
+            CompareFunc.EQUAL: "oeq",
+            CompareFunc.LEQUAL: "ole",
+            CompareFunc.GREATER: "ogt",
+            CompareFunc.NOTEQUAL: "une",
+            CompareFunc.GEQUAL: "oge",
+        }.get(key.compare or CompareFunc.NEVER)
+        if how is not None:
+            passed = b.compare(how, reference, depth).to_float("float", False)
+        else:
+            constant = float(key.compare is CompareFunc.ALWAYS)
+            passed = b.spread(b.const("float", constant), s.w)
+        made: dict[str | int, V] = {
+            "0": b.spread(b.const("float", 0.0), s.w),
+            "1": b.spread(b.const("float", 1.0), s.w),
+            3: b.spread(b.const("float", 1.0), s.w),
+        }
+        return [made.get(source, passed) for source in key.image.swizzle]
+
+    def nearest(self, coords: list[V], z: V | None, offset: list[V], level: V | None) -> list[V]:
+        s = self.s
+        at, out = [], []
+        for i, axis in enumerate(s.key.axes):
+            tap, outside = wrapping.nearest_tap(
+                s.b, axis, coords[i], s.extent(i, level), _at(offset, i)
+            )
+            at.append(tap)
+            out.append(outside)
+        return self._texel(at, out, z, level)
+
+    def linear(self, coords: list[V], z: V | None, offset: list[V], level: V | None) -> list[V]:
+        s = self.s
+        if s.key.image.stencil or s.key.image.format.is_pure_integer:
+            return self.nearest(coords, z, offset, level)
+        taps = [
+            wrapping.linear_taps(s.b, axis, coords[i], s.extent(i, level), _at(offset, i))
+            for i, axis in enumerate(s.key.axes)
+        ]
+
+        def mixed(fixed_at: list[V], fixed_out: list[V | None], axis: int) -> list[V]:
+            if axis < 0:
+                return self._texel(fixed_at, fixed_out, z, level)
+            tap = taps[axis]
+            low = mixed([tap.i0, *fixed_at], [tap.out0, *fixed_out], axis - 1)
+            high = mixed([tap.i1, *fixed_at], [tap.out1, *fixed_out], axis - 1)
+            return self.mix(low, high, tap.weight)
+
+        return mixed([], [], len(taps) - 1)
+
+    @staticmethod
+    def mix(low: list[V], high: list[V], fraction: V) -> list[V]:
+        return [a + fraction * (c - a) for a, c in zip(low, high, strict=True)]
+
+    @staticmethod
+    def planes(planes: list[V]) -> list[V]:
+        return planes
+
+
+def _at(offset: list[V], axis: int) -> V | None:
+    return offset[axis] if axis < len(offset) else None
+
+
+def _typed(b: Builder, bits: int, like: V) -> V:
+    value = b.const("i32", bits)
+    return value.bitcast("float") if like.is_float else value
+
+
+# -- the operations ------------------------------------------------------------------------------
+
+
+def sample(
+    b: Builder,
+    key: TextureKey,
+    where: V,
+    w: int,
+    look: Lookup,
+    derivatives: tuple[list[V], list[V]] | None,
+) -> list[V]:
+    """`tex`, `txb`, `txl`, `txd`."""
+    sampler = Sampler(b, key, where, w)
+    return sampler.filtered(look, sampler.lod(look, derivatives))
+
+
+def fetch(b: Builder, key: TextureKey, where: V, w: int, look: Lookup) -> list[V]:
+    """One texel by whole coordinates; zero outside."""
+    s = Sampler(b, key, where, w)
+    flat = key.target in (Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY)
+    at = list(look.coords)
+    moving = 1 if flat else 3 if key.target is Target.TEXTURE_3D else 2
+    for i in range(min(len(at), moving)):
+        if i < len(look.offset):
+            at[i] = at[i] + look.offset[i]
+    x = at[0]
+    y = None if flat or len(at) < 2 else at[1]
+    z = at[1] if flat and len(at) > 1 else at[2] if len(at) > 2 and not flat else None
+    inside = b.lanes("i1", [True] * w)
+    level = None
+    if look.lod is not None:
+        count = s.word(Description.LEVELS, "i64").to("i32")
+        inside = look.lod.ult(count)
+        level = b.select(inside, look.lod, b.const("i32", 0))
+    inside = inside & x.ult(s.extent(0, level))
+    if y is not None:
+        inside = inside & y.ult(s.extent(1, level))
+    if z is not None:
+        inside = inside & z.ult(s.extent(2, level))
+    index = b.select(inside, s.index(x, y, z, level, False), b.const("i32", 0))
+    planes = decode(b, key.image, s.word(Description.TEXELS), index, False)
+    zero = b.const("i32", 0)
+    return [b.select(inside, p, zero.bitcast("float") if p.is_float else zero) for p in planes]
+
+
+def size(b: Builder, key: TextureKey, where: V, w: int, lod: V | None) -> list[V]:
+    """Extents of a level; zero for one that does not exist."""
+    s = Sampler(b, key, where, w)
+    wide = b.lanes("i32", [0] * w) if lod is None else lod
+    count = s.word(Description.LEVELS, "i64").to("i32")
+    known = wide.ult(count)
+    level = b.select(known, wide, b.const("i32", 0))
+    found = [s.extent(0, level)]
+    if key.target not in (Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY):
+        found.append(s.extent(1, level))
+    if key.target is Target.TEXTURE_3D:
+        found.append(s.extent(2, level))
+    elif key.target.is_array:
+        layers = s.extent(2, level)
+        found.append(b.binary("sdiv", layers, 6) if key.target.is_cube else layers)
+    return [b.select(known, e, b.const("i32", 0)) for e in found]
+
+
+def levels(b: Builder, key: TextureKey, where: V, w: int) -> list[V]:
+    """How many levels there are."""
+    s = Sampler(b, key, where, w)
+    return [b.spread(s.word(Description.LEVELS, "i64").to("i32"), w)]
