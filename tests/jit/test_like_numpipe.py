@@ -1,0 +1,210 @@
+"""Whole pictures on jit and on numpipe: the same bits, whatever is bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import moderngl
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import gallette
+from gallette.drivers.jit import fill
+
+Array = npt.NDArray[Any]
+SIZE = (101, 75)
+Draw = Callable[[moderngl.Context], bytes]
+
+VERTEX = """
+#version 330
+in vec4 position; in vec3 value; out vec3 v; flat out ivec2 number; noperspective out float line;
+void main() {
+    v = value; number = ivec2(gl_VertexID, gl_VertexID / 3); line = value.x;
+    gl_Position = position;
+}
+"""
+FRAGMENT = """
+#version 330
+in vec3 v; flat in ivec2 number; noperspective in float line; out vec4 o;
+void main() {
+    o = vec4(v.xy * 0.8 + 0.1, float(number.y & 7) / 7.0, line * 0.5 + 0.25);
+    if (gl_FrontFacing) o.x = 1.0 - o.x;
+}
+"""
+DISCARDING = """
+#version 330
+in vec3 v; out vec4 o;
+void main() {
+    if (fract(v.x * 5.0) < 0.4) discard;
+    o = vec4(fwidth(v.x) * 9.0, dFdx(v.y) * 9.0 + 0.5, gl_FragCoord.z, 0.5);
+    gl_FragDepth = v.z;
+}
+"""
+
+
+def picture(driver: str, draw: Draw) -> Array:
+    with moderngl.create_context(
+        standalone=True, context=gallette.moderngl_context(driver)
+    ) as context:
+        return np.frombuffer(draw(context), np.uint8)
+
+
+def same(draw: Draw, monkeypatch: pytest.MonkeyPatch, natively: bool = True) -> None:
+    """Both pictures are equal, and triangles were filled by machine code (or were not)."""
+    calls = []
+    run = fill._run
+    monkeypatch.setattr(fill, "_run", lambda *args: calls.append(1) or run(*args))
+    have = picture("jit", draw)
+    assert bool(calls) is natively
+    wanted = picture("numpipe", draw)
+    assert len(np.unique(wanted)) > 4
+    assert np.array_equal(have, wanted), np.abs(have.astype(int) - wanted).max()
+
+
+def triangles(context: moderngl.Context, program: moderngl.Program, count: int = 120) -> None:
+    rng = np.random.default_rng(7)
+    w = rng.uniform(0.7, 1.6, (count * 3, 1))
+    place = rng.uniform(-1.2, 1.2, (count * 3, 3)) * w
+    vertices = np.concatenate((place, w, rng.uniform(0, 1, (count * 3, 3))), axis=1)
+    buffer = context.buffer(vertices.astype("f4").tobytes())
+    names = [("position", "4f"), ("value", "3f")]
+    used = [n for n, _ in names if n in program]
+    layout = " ".join(f if n in program else f"{f[0]}x4" for n, f in names)
+    context.vertex_array(program, [(buffer, layout, *used)]).render()
+
+
+def target(context: moderngl.Context, components: int = 4, dtype: str = "f1") -> Any:
+    frame = context.framebuffer(
+        [context.texture(SIZE, components, dtype=dtype)], context.depth_renderbuffer(SIZE)
+    )
+    frame.use()
+    frame.clear(0.25, 0.5, 0.75, 1.0, depth=0.9)
+    return frame
+
+
+STATES = {
+    "plain": {},
+    "blend": {"flags": moderngl.BLEND},
+    "depth": {"flags": moderngl.DEPTH_TEST},
+    "depth and blend": {"flags": moderngl.DEPTH_TEST | moderngl.BLEND, "depth_func": ">="},
+    "culled": {"flags": moderngl.CULL_FACE},
+    "saturating": {
+        "flags": moderngl.BLEND,
+        "blend_func": (moderngl.DST_COLOR, moderngl.ONE_MINUS_SRC_ALPHA),
+        "blend_equation": moderngl.FUNC_SUBTRACT,
+    },
+    "minimum": {"flags": moderngl.BLEND, "blend_equation": moderngl.MIN},
+}
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_state(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    state: dict[str, Any] = STATES[name]
+
+    def draw(context: moderngl.Context) -> bytes:
+        frame = target(context)
+        for key, value in state.items():
+            if key == "flags":
+                context.enable(value)
+            else:
+                setattr(context, key, value)
+        triangles(context, context.program(vertex_shader=VERTEX, fragment_shader=FRAGMENT))
+        return bytes(frame.read(components=4))
+
+    same(draw, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    "components,dtype", [(1, "f1"), (2, "f1"), (4, "f2"), (2, "f4"), (1, "f2")]
+)
+def test_format(components: int, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def draw(context: moderngl.Context) -> bytes:
+        frame = target(context, components, dtype)
+        context.enable(moderngl.BLEND)
+        triangles(context, context.program(vertex_shader=VERTEX, fragment_shader=FRAGMENT))
+        return bytes(frame.read(components=components, dtype=dtype))
+
+    same(draw, monkeypatch)
+
+
+def test_discards_derivatives_and_depth_of_the_shader(monkeypatch: pytest.MonkeyPatch) -> None:
+    def draw(context: moderngl.Context) -> bytes:
+        frame = target(context)
+        context.enable(moderngl.DEPTH_TEST)
+        triangles(context, context.program(vertex_shader=VERTEX, fragment_shader=DISCARDING))
+        return bytes(frame.read(components=4))
+
+    same(draw, monkeypatch)
+
+
+def test_several_samples_are_left_to_the_shared_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    def draw(context: moderngl.Context) -> bytes:
+        many = context.simple_framebuffer(SIZE, samples=4)
+        many.use()
+        many.clear(0.1, 0.2, 0.3, 1.0)
+        triangles(context, context.program(vertex_shader=VERTEX, fragment_shader=FRAGMENT), 20)
+        one = context.simple_framebuffer(SIZE)
+        context.copy_framebuffer(one, many)
+        return bytes(one.read(components=4))
+
+    same(draw, monkeypatch, natively=False)
+
+
+TEXTURES = [((16, 16), 4, "f1"), ((17, 9), 4, "f1"), ((16, 8), 1, "f1"), ((13, 8), 3, "f4")]
+FILTERS = [
+    (moderngl.NEAREST, moderngl.NEAREST),
+    (moderngl.LINEAR, moderngl.LINEAR),
+    (moderngl.LINEAR_MIPMAP_LINEAR, moderngl.LINEAR),
+    (moderngl.LINEAR_MIPMAP_NEAREST, moderngl.NEAREST),
+]
+LOOKUPS = "texture(t, uv * 3.0)", "textureLod(t, uv, 1.3)", "texelFetch(t, ivec2(uv * 9.0), 0)"
+
+
+@pytest.mark.parametrize("repeat", [True, False])
+@pytest.mark.parametrize("filter", FILTERS)
+@pytest.mark.parametrize("size,components,dtype", TEXTURES)
+def test_texture(
+    size: tuple[int, int],
+    components: int,
+    dtype: str,
+    filter: tuple[int, int],
+    repeat: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def draw(context: moderngl.Context) -> bytes:
+        rng = np.random.default_rng(3)
+        shape = (size[1], size[0], components)
+        data = rng.uniform(0, 1, shape).astype("f4")
+        if dtype == "f1":
+            data = (data * 255).astype("u1")
+        texture = context.texture(size, components, data.tobytes(), dtype=dtype, alignment=1)
+        if filter[0] not in (moderngl.NEAREST, moderngl.LINEAR):
+            texture.build_mipmaps()
+        texture.filter = filter
+        texture.repeat_x = texture.repeat_y = repeat
+        texture.use(0)
+        frame = target(context)
+        sums = " + ".join(LOOKUPS)
+        fragment = f"""#version 330
+            uniform sampler2D t; in vec3 v; out vec4 o;
+            void main() {{ vec2 uv = v.xy * 1.7 - 0.3; o = ({sums}) / 3.0; }}"""
+        triangles(context, context.program(vertex_shader=VERTEX, fragment_shader=fragment), 30)
+        return bytes(frame.read(components=4))
+
+    same(draw, monkeypatch)
+
+
+def test_results_do_not_depend_on_the_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    def draw(context: moderngl.Context) -> bytes:
+        frame = target(context)
+        context.enable(moderngl.BLEND)
+        triangles(context, context.program(vertex_shader=VERTEX, fragment_shader=FRAGMENT))
+        return bytes(frame.read(components=4))
+
+    monkeypatch.setattr(fill, "_WORTH_THREADS", 0)
+    monkeypatch.setattr(fill, "thread_count", lambda: 1)
+    alone = picture("jit", draw)
+    monkeypatch.setattr(fill, "thread_count", lambda: 4)
+    assert np.array_equal(picture("jit", draw), alone)
