@@ -47,14 +47,14 @@ LARGEST_BATCH = {1: 1 << 13, 2: 1 << 14, 3: 1 << 16}
 
 
 class FragmentSink(Protocol):
-    """Where covered pixels go: the part of a driver that shades, tests and writes them."""
+    """Where covered pixels go: the part of a driver that shades, tests and writes them.
+
+    A sink that has `fill(context, vertices, batch) -> bool` is offered whole triangles first; it
+    answers whether it has filled them.
+    """
 
     def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
         """Fragments of some primitives, in drawing order; may be called for many batches."""
-        ...
-
-    def fill(self, context: RasterContext, vertices: VertexSet, batch: Batch) -> bool:
-        """Whole triangles instead of their fragments; False if the driver has no way of its own."""
         ...
 
 
@@ -193,7 +193,8 @@ def _merged(
 def _triangles(
     context: RasterContext, sink: FragmentSink, vertices: VertexSet, batch: Batch
 ) -> None:
-    if sink.fill(context, vertices, batch):
+    fill = getattr(sink, "fill", None)
+    if fill is not None and fill(context, vertices, batch):
         return
     state = context.state
     faced = face_triangles(vertices, batch.corners, batch.provoking, state, context.multisampled)
