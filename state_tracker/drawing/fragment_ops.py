@@ -9,7 +9,11 @@ from gallette.pipe.enums import BlendFactor, BlendFunc, CompareFunc, LogicOp, St
 from gallette.pipe.state import BlendState, DepthStencilAlphaState, RenderTargetBlend, StencilState
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
-from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets, gets_indexed
 
@@ -119,12 +123,23 @@ class FragmentState:
         self.clamp_read_color: int = GL.FIXED_ONLY
 
 
+_SECOND_COLOR = frozenset(
+    (GL.SRC1_COLOR, GL.ONE_MINUS_SRC1_COLOR, GL.SRC1_ALPHA, GL.ONE_MINUS_SRC1_ALPHA)
+)
+
+
 def blend_state(ctx: Context) -> BlendState:
     """The pipe blend state."""
     state = ctx.fragment
-    count = max(1, len([b for b in ctx.framebuffers.draw.draw_buffers if b != GL.NONE]))
+    drawn = [i for i, b in enumerate(ctx.framebuffers.draw.draw_buffers) if b != GL.NONE]
+    count = max(drawn, default=0) + 1
+    if count > max(1, ctx.caps.max_dual_source_render_targets) and any(
+        not _SECOND_COLOR.isdisjoint((b.src_rgb, b.dst_rgb, b.src_alpha, b.dst_alpha))
+        for b in state.blend[:count]
+    ):
+        raise invalid_operation(f"a second source colour while draw buffer {count - 1} is in use")
     targets = []
-    for blend in state.blend[: max(count, 1)]:
+    for blend in state.blend[:count]:
         mask = sum(1 << i for i, on in enumerate(blend.mask) if on)
         if not blend.enabled or state.logic_enabled:
             targets.append(RenderTargetBlend(colormask=mask))
