@@ -31,8 +31,9 @@ types: $(READY)  ## mypy --strict over the whole tree
 unit: $(READY)  ## pytest, one worker per core
 	$(BIN)/python -m pytest -q -n auto
 
-fuzz: $(READY)  ## throw a minute of mutated and random shaders at the GLSL front end
+fuzz: $(READY)  ## a minute of hostile shaders, half a minute of random OpenGL programs against llvmpipe
 	$(BIN)/python bench/glsl_fuzz.py --count 1000000 --seconds 60 --link
+	$(BIN)/python bench/gl_diff_fuzz.py --seed 20000 --seconds 30
 
 installed:  ## build the wheel, install it outside the checkout, and use it there
 	PYTHON=$(PYTHON) .ci/installed

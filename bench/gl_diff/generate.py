@@ -123,6 +123,14 @@ class Writer:
     target: Target | None = None
     array: tuple[str, int] | None = None
     dual_factors: bool = False
+    # llvmpipe takes polygons drawn as lines or points for front-facing ones, so a program has
+    # either these or two-sided stencil and facing.
+    unfilled: bool = False
+    # Sums of products with what is stored grow out of any float: no such factors with these.
+    floats: bool = False
+
+    def side(self) -> str:
+        return "GL.FRONT_AND_BACK" if self.unfilled else self.pick(SIDES)
 
     # -- small things --------------------------------------------------------------------------
 
@@ -156,6 +164,8 @@ class Writer:
     def new_program(self) -> None:
         r = self.r
         pairs = [("plain", f) for f in ("color", "textured", "fetched", "discarding", "facing")]
+        if self.unfilled:
+            pairs.remove(("plain", "facing"))
         pairs += [("plain", "deep"), ("plain", "two"), ("plain", "dual"), ("flat", "flat")]
         pairs += [("clipped", "color"), ("instanced", "color"), ("instanced", "textured")]
         if not self.core:
@@ -180,15 +190,20 @@ class Writer:
         """
         assert self.program is not None and self.target is not None
         before = ["see.blended()", f"gl.use_program({self.program.name})"]
-        if self.dual_factors and not self.program.dual:
+        if self.dual_factors and (not self.program.dual or len(self.target.colors) > 1):
             self.dual_factors = False
             before.append("gl.blend_func(GL.ONE, GL.ONE_MINUS_SRC_ALPHA)")
         if self.program.clips:
             # llvmpipe applies every distance that is written if none is enabled.
             before.append("gl.enable(GL.CLIP_DISTANCE0)")
+        if self.target.samples:
+            # llvmpipe lets multisampled lines out of the scissor.
+            before.append("gl.disable(GL.SCISSOR_TEST)")
         if len(self.target.colors) > 1:
             written = min(self.program.outputs, len(self.target.colors))
             points = ", ".join(f"GL.COLOR_ATTACHMENT{i}" for i in range(written))
+            if written > 1 and self.often(0.3):
+                points = "GL.NONE, GL.COLOR_ATTACHMENT1"
             before.append(f"gl.draw_buffers({written}, np.array([{points}], 'u4'))")
         self.say("; ".join([*before, call]))
 
@@ -222,9 +237,10 @@ class Writer:
         self.textures.append(name)
 
     def new_target(self) -> None:
-        samples = self.r.choice([0, 0, 0, 4])
+        samples = 0 if self.unfilled else self.r.choice([0, 0, 0, 4])
         colors = self.r.choice([1, 1, 1, 2])
-        formats = [self.r.choice(list(COLOR_FORMATS)) for _ in range(colors)]
+        known = [f for f in COLOR_FORMATS if self.floats or not f.endswith("F")]
+        formats = [self.r.choice(known) for _ in range(colors)]
         depth = self.r.choice([None, *DEPTH_FORMATS])
         name = self.fresh("target")
         self.say(f"gl.clear_color({self.quarters()})")
@@ -239,7 +255,10 @@ class Writer:
     def do_draw(self) -> None:
         assert self.array is not None
         count = self.array[1]
-        mode = self.pick(PRIMITIVES) if self.often(0.3) else "GL.TRIANGLES"
+        assert self.target is not None
+        # The corners of a multisampled line lie on sample positions: a tie, decided by rounding.
+        modes = PRIMITIVES[:4] if self.target.samples else PRIMITIVES
+        mode = self.pick(modes) if self.often(0.3) else "GL.TRIANGLES"
         first = self.r.choice([0, 0, 3])
         many = max(count - first, 0)
         if self.often(0.2):
@@ -289,7 +308,8 @@ class Writer:
     def do_blend(self) -> None:
         self.switch("BLEND", 0.75)
         dual = self.program is not None and self.program.dual
-        factors = FACTORS + (DUAL_FACTORS * 2 if dual else [])
+        factors = [f for f in FACTORS if not (self.floats and "DST" in f)]
+        factors += DUAL_FACTORS * 2 if dual else []
         self.dual_factors = dual
         if self.often(0.5):
             self.say(f"gl.blend_func({self.pick(factors)}, {self.pick(factors)})")
@@ -313,18 +333,18 @@ class Writer:
 
     def do_stencil(self) -> None:
         self.switch("STENCIL_TEST", 0.8)
-        side, mask = self.pick(SIDES), self.r.choice([255, 15, 1, 170])
+        side, mask = self.side(), self.r.choice([255, 15, 1, 170])
         reference = self.r.choice([0, 1, 5, 255])
         self.say(f"gl.stencil_func_separate({side}, {self.pick(COMPARES)}, {reference}, {mask})")
         chosen = ", ".join(self.pick(STENCIL_OPS) for _ in range(3))
-        self.say(f"gl.stencil_op_separate({self.pick(SIDES)}, {chosen})")
+        self.say(f"gl.stencil_op_separate({self.side()}, {chosen})")
         if self.often(0.3):
-            self.say(
-                f"gl.stencil_mask_separate({self.pick(SIDES)}, {self.r.choice([255, 15, 240])})"
-            )
+            self.say(f"gl.stencil_mask_separate({self.side()}, {self.r.choice([255, 15, 240])})")
 
     def do_state(self) -> None:
         r = self.r
+
+        modes = MODES if self.unfilled else MODES[:1]
 
         def low() -> int:
             return r.randrange(16)
@@ -335,10 +355,16 @@ class Writer:
         options: list[Callable[[], None]] = [
             lambda: self.say(f"gl.color_mask({', '.join(self.flag() for _ in range(4))})"),
             lambda: self.say("gl.color_mask(1, 1, 1, 1)"),
+            lambda: self.say(
+                f"gl.color_maski({self.flag()}, {', '.join(self.flag() for _ in range(4))})"
+            ),
+            lambda: self.say(f"gl.enablei(GL.BLEND, {self.flag()})"),
             lambda: self.switch("CULL_FACE", 0.4),
             lambda: self.say(f"gl.cull_face({self.pick(SIDES[:2])})"),
             lambda: self.say(f"gl.front_face({self.pick(['CW', 'CCW'])})"),
-            lambda: self.say(f"gl.polygon_mode(GL.FRONT_AND_BACK, {self.pick(MODES)})"),
+            lambda: self.say(
+                f"gl.polygon_mode(GL.FRONT_AND_BACK, {self.pick(modes)})"
+            ),
             lambda: self.switch("SCISSOR_TEST", 0.5),
             lambda: self.say(
                 f"gl.scissor({low()}, {low()}, {r.randrange(4, 32)}, {r.randrange(4, 32)})"
@@ -358,7 +384,6 @@ class Writer:
             lambda: self.switch("CLIP_DISTANCE1", 0.3),
             lambda: self.switch("SAMPLE_MASK", 0.3),
             lambda: self.say(f"gl.sample_maski(0, {r.choice([15, 1, 5, 10])})"),
-            lambda: self.switch("SAMPLE_ALPHA_TO_COVERAGE", 0.2),
             lambda: self.switch("FRAMEBUFFER_SRGB", 0.3),
             lambda: self.say(f"gl.primitive_restart_index({r.choice([0, 2, 255])})"),
             lambda: self.switch("PRIMITIVE_RESTART", 0.2),
@@ -568,7 +593,7 @@ def generate(seed: int, steps: int = 40, core: bool | None = None) -> tuple[list
     """A program of a seed, and the profile it is for."""
     r = random.Random(seed)
     core = r.random() < 0.4 if core is None else core
-    w = Writer(r, core)
+    w = Writer(r, core, unfilled=r.random() < 0.25, floats=r.random() < 0.25)
     w.say("gl.viewport(0, 0, 32, 32)")
     w.say("gl.disable(GL.DITHER)")
     w.say("gl.pixel_storei(GL.PACK_ALIGNMENT, 1)")
