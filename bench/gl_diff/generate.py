@@ -362,9 +362,7 @@ class Writer:
             lambda: self.switch("CULL_FACE", 0.4),
             lambda: self.say(f"gl.cull_face({self.pick(SIDES[:2])})"),
             lambda: self.say(f"gl.front_face({self.pick(['CW', 'CCW'])})"),
-            lambda: self.say(
-                f"gl.polygon_mode(GL.FRONT_AND_BACK, {self.pick(modes)})"
-            ),
+            lambda: self.say(f"gl.polygon_mode(GL.FRONT_AND_BACK, {self.pick(modes)})"),
             lambda: self.switch("SCISSOR_TEST", 0.5),
             lambda: self.say(
                 f"gl.scissor({low()}, {low()}, {r.randrange(4, 32)}, {r.randrange(4, 32)})"
