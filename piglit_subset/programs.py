@@ -7,6 +7,7 @@ import re
 from gallette.piglit_subset.requirements import Skip
 from gallette.piglit_subset.session import Failure, Session
 from gallette.piglit_subset.shader_test import ShaderSource
+from gallette.piglit_subset.spirv import compile_spirv, wants_spirv
 from gallette.state_tracker.entry_points.enums import GL
 
 __all__ = ["build"]
@@ -48,12 +49,15 @@ def build(session: Session) -> None:
 
 
 def _choose(session: Session) -> list[ShaderSource]:
-    """GLSL sections; a SPIR-V section counts only if no GLSL stands beside it."""
+    """SPIR-V sections where they count, else those of GLSL."""
     shaders = session.test.shaders
+    if any(s.form == "spirv" for s in shaders) and wants_spirv(session):
+        session.spirv = True
+        return [s for s in shaders if s.form in ("spirv", "passthrough")]
     glsl = [s for s in shaders if s.form in ("glsl", "passthrough")]
     covered = {s.stage for s in glsl}
     if any(s.form == "spirv" and s.stage not in covered for s in shaders):
-        raise Skip("SPIR-V shaders are not assembled by this runner")
+        raise Skip("requires SPIR-V shaders")
     return glsl
 
 
@@ -72,6 +76,8 @@ def passthrough_source(session: Session) -> str:
 
 
 def _compile(session: Session, source: ShaderSource) -> int:
+    if session.spirv:
+        return compile_spirv(session, source)
     gl = session.gl
     shader: int = gl.create_shader(int(getattr(GL, source.stage)))
     if not shader:

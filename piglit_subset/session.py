@@ -76,6 +76,7 @@ class Session:
     window: int = 0
     read_framebuffer: int = 0
     draw_framebuffer: int = 0
+    spirv: bool = False
     vertex_array: int = 0
     vertex_count: int = 0
     rectangle_array: int = 0

@@ -100,6 +100,7 @@ ENTRY_MODULES = (
     "shading.program_binaries",
     "shading.program_objects",
     "shading.program_queries",
+    "shading.spirv",
     "pixel_data.readback",
     "strings",
     "texturing.teximage",

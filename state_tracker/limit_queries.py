@@ -236,8 +236,11 @@ gets(
         "MAX_PROGRAM_TEXTURE_GATHER_OFFSET": _is(31),
         "MIN_PROGRAM_TEXTURE_GATHER_OFFSET": _is(-32),
         "MAX_PROGRAM_TEXTURE_GATHER_COMPONENTS_ARB": _is(4),
-        "NUM_SHADER_BINARY_FORMATS": _is(0),
-        "SHADER_BINARY_FORMATS": _is([]),
+        "NUM_SHADER_BINARY_FORMATS": lambda ctx: int(ctx.profile != "es"),
+        "SHADER_BINARY_FORMATS": lambda ctx: (
+            [GL.SHADER_BINARY_FORMAT_SPIR_V] if ctx.profile != "es" else []
+        ),
+        "NUM_SPIR_V_EXTENSIONS": _is(0),
         "SHADER_COMPILER": _is(1),
     }
 )

@@ -52,6 +52,8 @@ def verify_interface(session: Session, line: Line, words: Words) -> None:
     expected = int(text, 0) if text.lstrip("-")[:1].isdigit() else enum(line, text)
     gl = session.gl
     index = int(gl.get_program_resource_index(session.program, interface, name))
+    if session.spirv and index == 0xFFFFFFFF:
+        index = _bound_block(session, interface)
     if index == 0xFFFFFFFF:
         session.wrong(line, f"no resource {name!r}")
         return
@@ -59,6 +61,21 @@ def verify_interface(session: Session, line: Line, words: Words) -> None:
     gl.get_program_resourceiv(session.program, interface, index, 1, props, 1, None, out)
     if int(out[0]) != expected:
         session.wrong(line, f"observed {int(out[0])}")
+
+
+def _bound_block(session: Session, interface: int) -> int:
+    """Where SPIR-V has no names, `block binding` says which block is meant."""
+    if interface not in (GL.UNIFORM_BLOCK, GL.SHADER_STORAGE_BLOCK) or session.block.binding < 0:
+        return 0xFFFFFFFF
+    gl = session.gl
+    out = np.zeros(1, np.int32)
+    gl.get_program_interfaceiv(session.program, interface, GL.ACTIVE_RESOURCES, out)
+    props, found = np.array([GL.BUFFER_BINDING], np.uint32), np.zeros(1, np.int32)
+    for index in range(int(out[0])):
+        gl.get_program_resourceiv(session.program, interface, index, 1, props, 1, None, found)
+        if int(found[0]) == session.block.binding:
+            return index
+    return 0xFFFFFFFF
 
 
 @command("verify query_object")

@@ -55,17 +55,22 @@ def shader_source(
 ) -> None:
     found = ctx.programs.shader(shader)
     found.source, found.has_source = "".join(string), True
+    if found.spirv:
+        found.drop()
 
 
 @entry
 def compile_shader(ctx: Context, shader: int) -> None:
-    ctx.programs.shader(shader).compile(ctx)
+    found = ctx.programs.shader(shader)
+    if found.spirv:
+        raise invalid_operation("the shader holds SPIR-V, which is specialised")
+    found.compile(ctx)
 
 
 @entry
 def get_shaderiv(ctx: Context, shader: int, pname: int) -> list[int]:
     found = ctx.programs.shader(shader)
-    log = found.compiled.info_log if found.compiled is not None else ""
+    log = found.info_log
     values: dict[int, int] = {
         GL.SHADER_TYPE: found.type,
         GL.DELETE_STATUS: int(found.delete_pending),
@@ -73,7 +78,7 @@ def get_shaderiv(ctx: Context, shader: int, pname: int) -> list[int]:
         GL.COMPLETION_STATUS_KHR: 1,
         GL.INFO_LOG_LENGTH: _text_size(log),
         GL.SHADER_SOURCE_LENGTH: len(found.source.encode()) + 1 if found.has_source else 0,
-        GL.SPIR_V_BINARY: 0,
+        GL.SPIR_V_BINARY: int(bool(found.spirv)),
     }
     if pname not in values:
         raise invalid_enum(pname, "shader parameter")
@@ -87,8 +92,7 @@ def _text_size(text: str) -> int:
 
 @entry
 def get_shader_info_log(ctx: Context, shader: int) -> str:
-    found = ctx.programs.shader(shader)
-    return found.compiled.info_log if found.compiled is not None else ""
+    return ctx.programs.shader(shader).info_log
 
 
 @entry
@@ -112,15 +116,6 @@ def get_shader_precision_format(
 @entry
 def release_shader_compiler(ctx: Context) -> None:
     pass
-
-
-@entry
-def shader_binary(
-    ctx: Context, count: int, shaders: Pointer, format: int, binary: Pointer, length: int
-) -> None:
-    if count < 0 or length < 0:
-        raise invalid_value("negative count or length")
-    raise invalid_enum(format, "shader binary format")
 
 
 # -- programs --------------------------------------------------------------------------------------

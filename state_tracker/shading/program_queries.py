@@ -72,6 +72,9 @@ def _longest(names: list[str]) -> int:
 def get_programiv(ctx: Context, program: int, pname: int) -> list[int]:
     found = ctx.programs.program(program)
     linked = found.executable.linked if found.executable is not None else None
+    captured = found.xfb_varyings
+    if linked is not None and linked.xfb is not None and not captured:
+        captured = [v.name for v in linked.xfb.varyings]  # what the shader itself declares
     log = len(found.info_log.encode()) + 1 if found.info_log else 0
     values: dict[int, Any] = {
         GL.DELETE_STATUS: int(found.delete_pending),
@@ -84,8 +87,8 @@ def get_programiv(ctx: Context, program: int, pname: int) -> list[int]:
         GL.PROGRAM_BINARY_RETRIEVABLE_HINT: int(found.binary_retrievable),
         GL.PROGRAM_BINARY_LENGTH: len(binary_of(ctx, found)) if found.link_ok else 0,
         GL.TRANSFORM_FEEDBACK_BUFFER_MODE: found.xfb_mode,
-        GL.TRANSFORM_FEEDBACK_VARYINGS: len(found.xfb_varyings),
-        GL.TRANSFORM_FEEDBACK_VARYING_MAX_LENGTH: _longest(found.xfb_varyings),
+        GL.TRANSFORM_FEEDBACK_VARYINGS: len(captured),
+        GL.TRANSFORM_FEEDBACK_VARYING_MAX_LENGTH: _longest(captured),
     }
     if pname in values:
         return [values[pname]]

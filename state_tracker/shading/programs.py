@@ -21,6 +21,7 @@ from gallette.state_tracker.drawing.lowering import NULL_KEY, LoweringKey, lower
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
 from gallette.state_tracker.objects import GLObject, NameTable, swap
+from gallette.state_tracker.shading.spirv import SpirvState, link_binaries
 from gallette.state_tracker.shading.uniform_storage import UniformStorage
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class ShaderObject(GLObject):
         self.source = ""
         self.has_source = False
         self.compiled: CompiledShader | None = None
+        self.spirv = SpirvState()
         self.delete_pending = False
 
     @property
@@ -58,7 +60,13 @@ class ShaderObject(GLObject):
 
     @property
     def ok(self) -> bool:
-        return self.compiled is not None and self.compiled.ok
+        return self.spirv.ok if self.spirv else self.compiled is not None and self.compiled.ok
+
+    @property
+    def info_log(self) -> str:
+        if self.spirv:
+            return self.spirv.log
+        return self.compiled.info_log if self.compiled is not None else ""
 
     def compile(self, ctx: Context) -> None:
         self.drop()
@@ -74,6 +82,7 @@ class ShaderObject(GLObject):
     def drop(self) -> None:
         """Forget the compiled form."""
         self.compiled = None
+        self.spirv = SpirvState()
 
     def destroy(self) -> None:
         self.drop()
@@ -216,7 +225,10 @@ class ProgramObject(GLObject):
             api=ctx.glsl_api,
         )
         compiled = [s.compiled for s in self.attached if s.compiled is not None]
-        linked = link_cached(compiled, options)
+        if any(s.spirv for s in self.attached):
+            linked = link_binaries([s.spirv for s in self.attached], options)
+        else:
+            linked = link_cached(compiled, options)
         self.info_log = linked.info_log
         if not linked.ok:
             return
@@ -227,7 +239,7 @@ class ProgramObject(GLObject):
                 shader.unref()
             linked.shaders.clear()
             return
-        version = max((c.language.version for c in compiled), default=110)
+        version = max((c.language.version for c in compiled), default=linked.info.glsl_version)
         self._replace(Executable(ctx, linked, version))
         self.link_ok = True
         for user in ctx.group.contexts:

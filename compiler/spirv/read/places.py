@@ -195,6 +195,30 @@ class SplitBlock(Place):
             self.step(b, i).store(b, part)
 
 
+class BlockArray(Place):
+    """An array of interface blocks that is not per vertex: each element has its own variables."""
+
+    __slots__ = ("elements",)
+
+    def __init__(self, type: SpvType, elements: list[Place]) -> None:
+        super().__init__(type)
+        self.elements = elements
+
+    def step(self, b: Builder, index: Index) -> Place:
+        if not isinstance(index, int) or not 0 <= index < len(self.elements):
+            raise SpirvError("an array of interface blocks is indexed by constants")
+        return self.elements[index]
+
+    def load(self, b: Builder) -> Value:
+        return tuple(element.load(b) for element in self.elements)
+
+    def store(self, b: Builder, value: Value) -> None:
+        if not isinstance(value, tuple) or len(value) != len(self.elements):
+            raise SpirvError("expected a whole array of blocks")
+        for element, part in zip(self.elements, value, strict=True):
+            element.store(b, part)
+
+
 class RootPlace(Place):
     """A variable: its deref is made where it is used, so that it dominates what follows."""
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.shader import Function, Shader
+from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.ir.variables import Parameter
 from gallette.compiler.spirv.emit import (
@@ -31,7 +32,7 @@ from gallette.compiler.spirv.read.function import FunctionReader
 from gallette.compiler.spirv.read.places import Place, Value
 from gallette.compiler.spirv.read.variables import Variables
 
-__all__ = ["ModuleReader", "entry_points", "spirv_to_nir"]
+__all__ = ["ModuleReader", "entry_points", "read_entry", "spirv_to_nir"]
 
 _STAGES = {
     "Vertex": Stage.VERTEX,
@@ -199,6 +200,16 @@ def spirv_to_nir(
     Without `stage` and `entry` the module's first entry point is meant. `specialize` gives raw bits
     to specialisation constants by their `SpecId`.
     """
+    return read_entry(module, stage, entry, specialize)[0]
+
+
+def read_entry(
+    module: Module,
+    stage: Stage | None = None,
+    entry: str | None = None,
+    specialize: Mapping[int, int] | None = None,
+) -> tuple[Shader, list[tuple[str, Type, int, int]]]:
+    """The shader, and the atomic counters it uses: name, type, binding, offset."""
     try:
         return _translate(module, stage, entry, specialize)
     except RecursionError:
@@ -207,7 +218,7 @@ def spirv_to_nir(
 
 def _translate(
     module: Module, stage: Stage | None, entry: str | None, specialize: Mapping[int, int] | None
-) -> Shader:
+) -> tuple[Shader, list[tuple[str, Type, int, int]]]:
     d = Declarations(module, specialize)
     if specialize:
         unknown = set(specialize) - set(d.spec_ids)
@@ -227,8 +238,9 @@ def _translate(
         raise SpirvError(f"execution model {chosen.model} is not supported")
     shader = Shader(_STAGES[chosen.model], chosen.name)
     try:
-        ModuleReader(d, shader, chosen).run()
+        reader = ModuleReader(d, shader, chosen)
+        reader.run()
     except BaseException:
         shader.unref()
         raise
-    return shader
+    return shader, reader.variables.counters

@@ -16,6 +16,7 @@ from gallette.compiler.spirv.grammar import name_of
 from gallette.compiler.spirv.module import Instruction, SpirvError
 from gallette.compiler.spirv.read.declarations import Declarations, EntryPoint, SpvType
 from gallette.compiler.spirv.read.places import (
+    BlockArray,
     Builtin,
     Counter,
     DefaultPlace,
@@ -84,6 +85,7 @@ class Variables:
         self.entry = entry
         self.places: dict[int, Place] = {}
         self.ids: dict[Variable, int] = {}
+        self.counters: list[tuple[str, Type, int, int]] = []
 
     def place(self, id: int) -> Place:
         found = self.places.get(id)
@@ -127,7 +129,9 @@ class Variables:
     def _port(self, id: int, type: SpvType, facts: _Facts, mode: Mode) -> Place:
         block = type.inner if type.kind == "array" and type.inner.block else type
         if block.block:
-            return self._block(id, type, block, facts, mode)
+            if type is block or self._is_arrayed(facts, mode):
+                return self._block(id, type, block, facts, mode, facts.number("Location"), 0)
+            return self._block_array(id, type, block, facts, mode)
         per_vertex = type.kind == "array" and self._is_arrayed(facts, mode)
         name = self.d.names.get(id, "")
         semantic = self.d.semantics.get(id, "")
@@ -143,16 +147,40 @@ class Variables:
             return builtin and self.stage in (Stage.GEOMETRY, Stage.TESS_CTRL, Stage.TESS_EVAL)
         return self.stage is Stage.TESS_CTRL
 
-    def _block(
+    def _block_array(
         self, id: int, type: SpvType, block: SpvType, facts: _Facts, mode: Mode
+    ) -> BlockArray:
+        """Elements take locations (and capture buffers) one after another."""
+        location = facts.number("Location")
+        size = sum(m.nir.slots() for m in block.members)
+        if type.count > 64:
+            raise SpirvError(f"an array of {type.count} interface blocks")
+        elements: list[Place] = [
+            self._block(
+                id, block, block, facts, mode, location + i * size if location >= 0 else -1, i
+            )
+            for i in range(type.count)
+        ]
+        return BlockArray(type, elements)
+
+    def _block(
+        self,
+        id: int,
+        type: SpvType,
+        block: SpvType,
+        facts: _Facts,
+        mode: Mode,
+        location: int,
+        element: int,
     ) -> SplitBlock:
         arrayed = type is not block
         members = []
-        location = facts.number("Location")
         name = self.d.names.get(id, "")
         for i, member in enumerate(block.members):
             own = dict(facts.own)
             own.update(self.d.member_decorations.get((block.id, i), {}))
+            if element and "XfbBuffer" in own:
+                own["XfbBuffer"] = (own["XfbBuffer"][0] + element,)
             given = _Facts(own)
             if location >= 0 and "Location" not in self.d.member_decorations.get((block.id, i), {}):
                 own["Location"] = (location,)
@@ -316,7 +344,9 @@ class Variables:
         return RootPlace(type, self.add(id, self.d.names.get(id, ""), type.nir, Mode.SHADER_TEMP))
 
     def _counter(self, id: int, type: SpvType, facts: _Facts) -> Place:
-        return Counter(type, facts.number("Binding", 0), facts.number("Offset", 0))
+        binding, offset = facts.number("Binding", 0), facts.number("Offset", 0)
+        self.counters.append((self.d.names.get(id, ""), type.nir, binding, offset))
+        return Counter(type, binding, offset)
 
     def _push_constant(self, id: int, type: SpvType, facts: _Facts) -> Place:
         raise SpirvError("push constants are not supported: OpenGL has none")

@@ -1,0 +1,488 @@
+"""Linking a program of SPIR-V shaders for OpenGL (ARB_gl_spirv): the tables GL queries.
+
+Everything a GLSL linker finds by name is found by number here: uniforms by location, blocks by
+binding, varyings by location. Names are kept where the module has them, but nothing depends on
+them.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.glsl.link.layout import leaves
+from gallette.compiler.glsl.link.program import (
+    AtomicBuffer,
+    Attribute,
+    FragOutput,
+    LinkedProgram,
+    LinkOptions,
+    StreamOutput,
+    StreamVarying,
+    Uniform,
+    UniformBlock,
+    Varying,
+)
+from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.layout import align, explicit_size, explicit_type, size_align
+from gallette.compiler.nir.ir.modes import Mode, Stage
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
+from gallette.compiler.nir.ir.types import Type
+from gallette.compiler.nir.ir.variables import Variable
+from gallette.compiler.nir.link.linking import link_varyings
+from gallette.compiler.nir.run.optimize import optimize
+from gallette.compiler.nir.run.pass_runner import run_passes
+from gallette.compiler.nir.run.pipeline import to_driver_form
+from gallette.compiler.spirv.module import Module, SpirvError
+from gallette.compiler.spirv.read.translate import read_entry
+
+__all__ = ["SpirvShader", "link_spirv"]
+
+_ORDER = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage.FRAGMENT)
+
+
+@dataclass(frozen=True, slots=True)
+class SpirvShader:
+    """A module that was specialised: which entry point, and the constants' values by `SpecId`."""
+
+    stage: Stage
+    module: Module
+    entry: str = "main"
+    constants: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def specialize(self) -> Mapping[int, int]:
+        return dict(self.constants)
+
+
+@dataclass(slots=True)
+class _Uniform:
+    """One uniform, buffer or handle of the program, with its variable in each stage."""
+
+    variables: dict[Stage, Variable] = field(default_factory=dict)
+
+    @property
+    def first(self) -> Variable:
+        return next(iter(self.variables.values()))
+
+    @property
+    def stages(self) -> frozenset[Stage]:
+        return frozenset(self.variables)
+
+
+class _Linker:
+    def __init__(self, options: LinkOptions) -> None:
+        self.options = options
+        self.program = LinkedProgram()
+        self.program.info.glsl_version = 450
+        self.initial: list[tuple[int, Type, Any]] = []
+        self.storage = 0
+
+    def run(self, shaders: list[SpirvShader]) -> LinkedProgram:
+        program = self.program
+        try:
+            for given in shaders:
+                if given.stage in program.shaders:
+                    raise SpirvError(f"two {given.stage.value} shaders")
+                shader, counters = read_entry(
+                    given.module, given.stage, given.entry, given.specialize
+                )
+                program.shaders[given.stage] = shader
+                self._counters(given.stage, counters)
+            self._check()
+            self._ends()
+            self._blocks(Mode.UBO)
+            self._blocks(Mode.SSBO)
+            self._default_block()
+            self._handles()
+            self._feedback()
+            self._facts()
+            self._lower()
+            program.ok = True
+        except GalletteError as error:
+            program.info_log = f"error: {error}\n"
+            for shader in program.shaders.values():
+                shader.unref()
+            program.shaders.clear()
+        return program
+
+    def _check(self) -> None:
+        stages = set(self.program.shaders)
+        if Stage.COMPUTE in stages and len(stages) > 1:
+            raise SpirvError("a compute shader is alone in its program")
+        if stages and not self.options.separable:
+            if Stage.COMPUTE not in stages and Stage.VERTEX not in stages:
+                raise SpirvError("there is no vertex shader")
+            if Stage.TESS_CTRL in stages and Stage.TESS_EVAL not in stages:
+                raise SpirvError("there is no tessellation evaluation shader")
+
+    def _collect(self, mode: Mode, wanted: Any) -> list[tuple[int, _Uniform]]:
+        """Variables of a mode, grouped across stages by the number `wanted` gives them."""
+        found: dict[int, _Uniform] = {}
+        for stage, shader in self.program.shaders.items():
+            for var in shader.variables_of(mode):
+                key = wanted(var)
+                if key is not None:
+                    found.setdefault(key, _Uniform()).variables[stage] = var
+        return sorted(found.items())
+
+    # Inputs and outputs.
+
+    def _ends(self) -> None:
+        program = self.program
+        vertex = program.shaders.get(Stage.VERTEX)
+        for var in vertex.variables_of(Mode.SHADER_IN) if vertex is not None else ():
+            location = var.location - VertAttrib.GENERIC0
+            length = var.type.length if var.type.is_array else 0
+            if location >= 0:
+                program.attributes.append(
+                    Attribute(var.name, var.type.without_array, location, length)
+                )
+        fragment = program.shaders.get(Stage.FRAGMENT)
+        for var in fragment.variables_of(Mode.SHADER_OUT) if fragment is not None else ():
+            location = var.location - FragResult.DATA0
+            length = var.type.length if var.type.is_array else 0
+            if location >= 0:
+                program.frag_outputs.append(
+                    FragOutput(var.name, var.type.without_array, location, var.index, length)
+                )
+        chain = [program.shaders[s] for s in _ORDER if s in program.shaders]
+        if chain and chain[0].stage is not Stage.VERTEX:
+            program.inputs += self._varyings(chain[0], Mode.SHADER_IN)
+        if chain and chain[-1].stage is not Stage.FRAGMENT:
+            program.outputs += self._varyings(chain[-1], Mode.SHADER_OUT)
+
+    def _varyings(self, shader: Shader, mode: Mode) -> Iterator[Varying]:
+        for var in shader.variables_of(mode):
+            if var.location >= VaryingSlot.VAR0:
+                length = var.type.length if var.type.is_array else 0
+                location = var.location - VaryingSlot.VAR0
+                yield Varying(var.name, var.type.without_array, location, length, shader.stage)
+
+    # Buffers.
+
+    def _blocks(self, mode: Mode) -> None:
+        program = self.program
+        tables = program.uniform_blocks if mode == Mode.UBO else program.storage_blocks
+        members = program.uniforms if mode == Mode.UBO else program.buffer_variables
+        offset = 1 if mode == Mode.UBO else 0
+        for binding, block in self._collect(mode, lambda v: v.binding):
+            var = block.first
+            type = var.type.without_array
+            first = len(tables)
+            indices = []
+            name = type.name
+            for leaf in leaves("", type):
+                indices.append(len(members))
+                members.append(_member(f"{name}.{leaf.name}", leaf, first, block.stages))
+            size = align(max(explicit_size(type), 1), 16)
+            for i in range(var.type.array_elements):
+                label = f"{name}[{i}]" if var.type.is_array else name
+                numbers = dict.fromkeys(block.stages, first + i + offset)
+                tables.append(
+                    UniformBlock(
+                        label, size, max(binding, 0) + i, block.stages, tuple(indices), numbers
+                    )
+                )
+            for own in block.variables.values():
+                own.driver_location = first + offset
+
+    def _default_block(self) -> None:
+        def location(var: Variable) -> int | None:
+            return None if var.type.contains_opaque() else var.location
+
+        for place, uniform in self._collect(Mode.UNIFORM, location):
+            if place < 0:
+                raise SpirvError(f"uniform {uniform.first.name} has no location")
+            type = explicit_type(uniform.first.type)
+            size, alignment = size_align(uniform.first.type)
+            offset = align(self.storage, max(alignment, 4))
+            self.storage = offset + size
+            for var in uniform.variables.values():
+                if var.constant_initializer is not None:
+                    self.initial.append((offset, type, var.constant_initializer))
+                var.constant_initializer = None
+                var.type, var.offset = type, offset
+            at = place
+            for leaf in leaves(uniform.first.name, type, offset):
+                self.program.uniforms.append(
+                    _member(leaf.name, leaf, -1, uniform.stages, location=at)
+                )
+                at += max(1, leaf.array_size)
+        self.program.default_block_size = align(self.storage, 16)
+        data = bytearray(self.program.default_block_size)
+        for offset, type, value in self.initial:
+            _write(data, offset, type, value)
+        self.program.default_block_initial = bytes(data)
+
+    def _handles(self) -> None:
+        """Samplers and images: units per stage, in order of location or binding."""
+        counts: dict[tuple[Stage, bool], int] = {}
+
+        def key(var: Variable) -> int | None:
+            if not var.type.contains_opaque():
+                return None
+            if not var.type.without_array.is_opaque:
+                raise SpirvError(f"uniform {var.name}: samplers in structures are not supported")
+            image = var.type.without_array.is_image
+            number = var.location if var.location >= 0 else (1 << 16) + max(var.binding, 0)
+            return number * 2 + image
+
+        for _, handle in self._collect(Mode.UNIFORM, key):
+            var = handle.first
+            element, count = var.type.without_array, var.type.array_elements
+            firsts: dict[Stage, int] = {}
+            for stage, own in handle.variables.items():
+                counter = (stage, element.is_image)
+                firsts[stage] = counts.get(counter, 0)
+                counts[counter] = firsts[stage] + count
+                own.driver_location = firsts[stage]
+            location = var.location
+            if location < 0:
+                location = 1 + max((u.location for u in self.program.uniforms), default=-1)
+            for leaf in leaves(var.name, explicit_type(var.type)):
+                binding = var.binding + leaf.flat if var.binding >= 0 else -1
+                units = {s: first + leaf.flat for s, first in firsts.items()}
+                self.program.uniforms.append(
+                    _member(
+                        leaf.name, leaf, -1, handle.stages, location, units=units, binding=binding
+                    )
+                )
+                location += max(1, leaf.array_size)
+
+    def _counters(self, stage: Stage, counters: list[tuple[str, Type, int, int]]) -> None:
+        program = self.program
+        for name, type, binding, offset in _arrays(counters):
+            known = next(
+                (
+                    i
+                    for i, u in enumerate(program.uniforms)
+                    if u.atomic_buffer == binding and u.offset == offset
+                ),
+                None,
+            )
+            if known is not None:
+                continue
+            length = type.array_elements if type.is_array else 0
+            program.uniforms.append(
+                Uniform(
+                    f"{name}[0]" if length else name,
+                    t.ATOMIC_UINT,
+                    length,
+                    -1,
+                    offset,
+                    -1,
+                    4 if length else 0,
+                    0,
+                    False,
+                    frozenset((stage,)),
+                    {},
+                    binding,
+                    atomic_buffer=binding,
+                )
+            )
+        program.atomic_buffers.clear()
+        bindings = sorted({u.atomic_buffer for u in program.uniforms if u.atomic_buffer >= 0})
+        for binding in bindings:
+            own = [i for i, u in enumerate(program.uniforms) if u.atomic_buffer == binding]
+            group = [program.uniforms[i] for i in own]
+            size = max(u.offset + 4 * max(1, u.array_size) for u in group)
+            stages = frozenset(s for u in group for s in u.stages) | {stage}
+            program.atomic_buffers.append(AtomicBuffer(binding, size, stages, tuple(own)))
+
+    # Transform feedback.
+
+    def _feedback(self) -> None:
+        chain = [s for s in _ORDER if s in self.program.shaders and s is not Stage.FRAGMENT]
+        if not chain:
+            return
+        shader = self.program.shaders[chain[-1]]
+        runs: list[StreamVarying] = []
+        named: list[StreamVarying] = []
+        strides: dict[int, int] = {}
+        for var in shader.variables_of(Mode.SHADER_OUT):
+            if var.xfb_buffer < 0 or var.xfb_offset < 0:
+                continue
+            parts = list(_captured(var))
+            runs += parts
+            named += _named(var)
+            end = max(p.offset + 4 * p.num_components for p in parts)
+            stride = max(var.xfb_stride, strides.get(var.xfb_buffer, 0), end)
+            strides[var.xfb_buffer] = stride
+        if not runs:
+            return
+        count = max(strides) + 1
+        self.program.xfb = StreamOutput(
+            tuple(runs), tuple(strides.get(i, 0) for i in range(count)), tuple(named)
+        )
+        shader.info.has_transform_feedback = True
+
+    # The rest.
+
+    def _facts(self) -> None:
+        program = self.program
+        facts = program.info
+        for stage, shader in program.shaders.items():
+            info = shader.info
+            if stage is Stage.FRAGMENT:
+                facts.early_fragment_tests = info.early_fragment_tests
+                facts.depth_layout = info.depth_layout
+            elif stage is Stage.GEOMETRY:
+                facts.geometry = {
+                    "input_primitive": info.input_primitive,
+                    "output_primitive": info.output_primitive,
+                    "max_vertices": info.vertices_out,
+                    "invocations": info.invocations,
+                }
+            elif stage is Stage.TESS_CTRL:
+                facts.tessellation["vertices_out"] = info.vertices_out
+            elif stage is Stage.TESS_EVAL:
+                facts.tessellation.update(
+                    primitive=info.tess_primitive,
+                    spacing=info.tess_spacing,
+                    ccw=info.tess_ccw,
+                    point_mode=info.tess_point_mode,
+                )
+            elif stage is Stage.COMPUTE:
+                facts.local_size = info.workgroup_size
+            facts.clip_distances = max(facts.clip_distances, info.clip_distance_array_size)
+            facts.cull_distances = max(facts.cull_distances, info.cull_distance_array_size)
+
+    def _lower(self) -> None:
+        program = self.program
+        for shader in program.shaders.values():
+            to_driver_form(shader)
+        keep = frozenset(v.slot for v in program.xfb.outputs) if program.xfb else frozenset()
+        chain = [program.shaders[s] for s in _ORDER if s in program.shaders]
+        for producer, consumer in zip(reversed(chain[:-1]), reversed(chain[1:]), strict=True):
+            if link_varyings(producer, consumer, keep=keep):
+                for shader in (producer, consumer):
+                    optimize(shader)
+                    run_passes(shader, ["gather_info"], None)
+
+
+def _arrays(
+    counters: list[tuple[str, Type, int, int]],
+) -> Iterator[tuple[str, Type, int, int]]:
+    """Arrays of arrays of counters are enumerated as their innermost arrays."""
+    for name, type, binding, offset in counters:
+        inner, count = type, 1
+        while inner.element is not None and inner.element.is_array:
+            count *= inner.length
+            inner = inner.element
+        for i in range(min(count, 1 << 12)):
+            label = f"{name}[{i}]" if count > 1 else name
+            yield label, inner, binding, offset + 4 * i * inner.array_elements
+
+
+def _member(
+    name: str,
+    leaf: Any,
+    block: int,
+    stages: frozenset[Stage],
+    location: int = -1,
+    units: dict[Stage, int] | None = None,
+    binding: int = -1,
+) -> Uniform:
+    kind: Type = leaf.type
+    return Uniform(
+        name,
+        kind.plain,
+        leaf.array_size,
+        location,
+        -1 if kind.is_opaque else leaf.offset,
+        block,
+        leaf.array_stride,
+        kind.stride if kind.is_matrix else 0,
+        kind.row_major,
+        stages,
+        units or {},
+        binding,
+    )
+
+
+def _write(data: bytearray, offset: int, type: Type, value: Any) -> None:
+    """Put an initial value where the uniform lies."""
+    if type.element is not None:
+        for i, part in enumerate(value):
+            _write(data, offset + i * type.stride, type.element, part)
+    elif type.is_struct:
+        for member, part in zip(type.fields, value, strict=True):
+            _write(data, offset + member.offset, member.type, part)
+    elif type.is_matrix:
+        for i, part in enumerate(value):
+            _write(data, offset + i * type.stride, type.column_type.plain, part)
+    else:
+        letter = "Q" if type.bit_size == 64 else "I"
+        raw = struct.pack(f"<{len(value)}{letter}", *value)
+        data[offset : offset + len(raw)] = raw
+
+
+def _captured(var: Variable) -> Iterator[StreamVarying]:
+    """The runs of components of a captured output, slot by slot."""
+    offset, slot, component = var.xfb_offset, var.location, var.component
+    for type in _columns(var.type):
+        words = type.rows * max(type.bit_size // 32, 1)
+        at, first = slot, component
+        while words:
+            count = min(words, 4 - first)
+            yield _run(var, at, first, count, offset)
+            offset += 4 * count
+            words -= count
+            at, first = at + 1, 0
+        if var.compact:
+            slot, component = slot + (component + 1) // 4, (component + 1) % 4
+        else:
+            slot = at
+
+
+def _columns(type: Type) -> Iterator[Type]:
+    if type.element is not None:
+        for _ in range(type.length):
+            yield from _columns(type.element)
+    elif type.is_struct:
+        for member in type.fields:
+            yield from _columns(member.type)
+    else:
+        for _ in range(type.columns):
+            yield type.column_type
+
+
+def _run(var: Variable, slot: int, component: int, count: int, offset: int) -> StreamVarying:
+    type = var.type.without_array
+    length = var.type.length if var.type.is_array else 0
+    return StreamVarying(
+        var.name, type, length, slot, component, count, var.xfb_buffer, offset, var.stream
+    )
+
+
+def _named(var: Variable) -> Iterator[StreamVarying]:
+    """A captured output as GL enumerates it: structures member by member."""
+    offset, slot = var.xfb_offset, var.location
+    stack = [(var.name, var.type)]
+    while stack:
+        name, type = stack.pop()
+        if type.is_struct:
+            inner = [(f"{name}.{f.name}", f.type) for f in type.fields]
+            stack.extend(reversed(inner))
+            continue
+        if type.element is not None and type.without_array.is_struct:
+            parts = [(f"{name}[{i}]", type.element) for i in range(type.length)]
+            stack.extend(reversed(parts))
+            continue
+        basic, length = type.without_array, type.array_elements if type.is_array else 0
+        words = basic.components * max(basic.bit_size // 32, 1) * max(length, 1)
+        yield StreamVarying(
+            name, basic, length, slot, var.component, words, var.xfb_buffer, offset, var.stream
+        )
+        offset += 4 * words
+        slot += type.slots()
+
+
+def link_spirv(shaders: list[SpirvShader], options: LinkOptions) -> LinkedProgram:
+    """Link specialised modules; errors are in the result's `info_log`."""
+    return _Linker(options).run(shaders)
