@@ -86,6 +86,12 @@ COMMANDS: dict[str, Command] = {
         "compile GLSL and report",
         "gallette glslc shader.frag\ngallette glslc shader.vert --json",
     ),
+    "spirv": Command(
+        "gallette.commands.spirv",
+        "GLSL, NIR and SPIR-V (text or binary), one into another",
+        "gallette spirv shader.frag\ngallette spirv shader.frag -o shader.spv --via\n"
+        "gallette spirv module.spv --to nir",
+    ),
     "nir-opt": Command(
         "gallette.compiler.nir.run.opt_tool",
         "run passes on NIR text",

@@ -12,6 +12,7 @@ __all__ = ["disassemble"]
 
 _COLUMN = 15
 _GENERATORS = {
+    0: "Khronos",
     8: "Khronos Glslang Reference Front End",
     6: "Khronos LLVM/SPIR-V Translator",
     7: "Khronos SPIR-V Tools Assembler",

@@ -1,0 +1,134 @@
+"""`gallette spirv`: GLSL, NIR text, SPIR-V text and SPIR-V binary, one into another."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from gallette.compiler.errors import GalletteError, InputError
+from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.spirv.module import Module
+
+__all__ = ["add_arguments", "run"]
+
+STAGES = {
+    ".vert": Stage.VERTEX,
+    ".tesc": Stage.TESS_CTRL,
+    ".tese": Stage.TESS_EVAL,
+    ".geom": Stage.GEOMETRY,
+    ".frag": Stage.FRAGMENT,
+    ".comp": Stage.COMPUTE,
+}
+FORMS = ("nir", "text", "binary")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "file", help=f"GLSL ({', '.join(STAGES)}), NIR text (.nir), SPIR-V text or binary"
+    )
+    parser.add_argument(
+        "--to", choices=FORMS, help="what to make of it (default: by -o, else SPIR-V text)"
+    )
+    parser.add_argument("-o", "--output", type=Path, help="write it there (.nir, .spvasm, .spv)")
+    parser.add_argument("--via", action="store_true", help="show the NIR in between as well")
+    parser.add_argument("--entry", help="entry point of a SPIR-V module (default: its first)")
+    parser.add_argument("--raw-id", action="store_true", help="numbers of ids instead of names")
+
+
+def run(options: argparse.Namespace) -> int:
+    from gallette.compiler.nir.text.printer import print_shader
+
+    path = Path(options.file)
+    given = _read(path)
+    wanted = options.to or _form_of(options.output) or "text"
+    if isinstance(given, Module) and (wanted == "nir" or options.via):
+        from gallette.compiler.spirv.read.translate import spirv_to_nir
+
+        shader: Shader | None = spirv_to_nir(given, entry=options.entry)
+    else:
+        shader = given if isinstance(given, Shader) else None
+    if shader is not None and wanted == "nir":
+        _write(print_shader(shader), options.output)
+        return 0
+    if options.via and shader is not None:
+        _comment(print_shader(shader))
+    module = given if isinstance(given, Module) else _module(given)
+    if wanted == "binary":
+        data = module.to_bytes()
+        if options.output is None:
+            sys.stdout.buffer.write(data)
+        else:
+            options.output.write_bytes(data)
+        return 0
+    from gallette.compiler.spirv.disassembler import disassemble
+
+    _write(disassemble(module, raw_ids=options.raw_id), options.output)
+    return 0
+
+
+def _comment(text: str) -> None:
+    """NIR in front of SPIR-V text, as comments, so that the whole can still be assembled."""
+    print("".join(f"; {line}\n" for line in text.splitlines()))
+
+
+def _form_of(path: Path | None) -> str:
+    suffix = "" if path is None else path.suffix
+    return {".nir": "nir", ".spvasm": "text", ".spv": "binary"}.get(suffix, "")
+
+
+def _write(text: str, path: Path | None) -> None:
+    if path is None:
+        print(text, end="")
+    else:
+        path.write_text(text, encoding="utf-8")
+
+
+def _read(path: Path) -> Module | Shader:
+    from gallette.compiler.spirv.assembler import assemble
+    from gallette.compiler.spirv.module import read_module
+
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    if data[:4] in (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03"):
+        return read_module(data)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is neither text nor a SPIR-V module") from None
+    if path.suffix in STAGES:
+        return _compile(path, text)
+    if path.suffix == ".nir":
+        from gallette.compiler.nir.text.parser import parse
+
+        return parse(text, str(path))
+    return assemble(text, str(path))
+
+
+def _compile(path: Path, text: str) -> Shader:
+    from gallette.compiler.glsl.api import CompileOptions, compile_shader, link_program
+    from gallette.compiler.glsl.link.program import LinkOptions
+    from gallette.compiler.nir.run.optimize import optimize
+    from gallette.compiler.nir.run.pass_runner import run_passes
+    from gallette.compiler.nir.run.pipeline import FRONT_END
+
+    stage = STAGES[path.suffix]
+    compiled = compile_shader(stage, [text], CompileOptions(), [str(path)])
+    if not compiled.ok:
+        raise GalletteError(compiled.info_log.rstrip())
+    linked = link_program([compiled], LinkOptions(separable=True, optimize=False))
+    if not linked.ok:
+        raise GalletteError(linked.info_log.rstrip())
+    shader = linked.shaders[stage]
+    run_passes(shader, FRONT_END, None)
+    optimize(shader)
+    return shader
+
+
+def _module(shader: Shader) -> Module:
+    from gallette.compiler.spirv.emit import nir_to_spirv
+
+    return nir_to_spirv(shader)
