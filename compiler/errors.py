@@ -13,6 +13,7 @@ __all__ = [
     "CompileError",
     "GalletteError",
     "InputError",
+    "OutOfMemoryError",
     "ResetError",
     "Span",
     "ValidationError",
@@ -81,6 +82,10 @@ class CompileError(GalletteError):
 
 class ValidationError(GalletteError):
     """An IR invariant does not hold; the text shows the shader and marks the instruction."""
+
+
+class OutOfMemoryError(GalletteError, MemoryError):
+    """No room, or more asked for than anybody has: GL_OUT_OF_MEMORY, and nothing has changed."""
 
 
 class ResetError(GalletteError):

@@ -135,6 +135,10 @@ def _run(session: Session, steps: list[Step]) -> tuple[str, str]:
         # A bug of the implementation under test (or ours): fail this test, keep the traceback.
         session.messages.append(traceback.format_exc())
         return "fail", f"{type(error).__name__}: {error}"
+    lost = str(getattr(session.gl, "lost", ""))
+    if lost:
+        session.messages.append(lost)
+        return "fail", f"the context was lost: {lost}"
     if session.result == "pass":
         return "pass", ""
     return session.result, next((m for m in session.messages if not m.startswith("note")), "")

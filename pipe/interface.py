@@ -14,13 +14,16 @@ and drawn with. The rules that hold for every driver:
 * **Bounds.** Reads outside a resource give zero, writes outside go nowhere. A driver never trusts
   an index from a shader or a buffer.
 * **Errors.** A driver raises `GalletteError` for what it cannot do; arguments the caps forbid are
-  the caller's bug.
+  the caller's bug. `OutOfMemoryError` leaves everything as it was, `ResetError` means that the
+  context's work is not to be relied on any more. What goes wrong in work that was *deferred* is
+  not the fault of the call that makes it run: that call takes effect, and the error goes to the
+  callback of `set_failure_callback` or, without one, is raised by the next draw, read or `flush`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -331,6 +334,10 @@ class Context(ABC):
     @abstractmethod
     def render_condition(self, query: Handle | None, inverted: bool, wait: bool) -> None:
         """Draw and clear only if the query's result is non-zero (zero when inverted)."""
+
+    @abstractmethod
+    def set_failure_callback(self, callback: Callable[[Exception], None] | None) -> None:
+        """Who hears of errors in deferred work (None: they are raised later)."""
 
     @abstractmethod
     def flush(self) -> Fence:

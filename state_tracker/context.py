@@ -15,7 +15,7 @@ from typing import Any, Self
 from weakref import WeakSet
 
 from gallette.compiler import debug as debug_flags
-from gallette.compiler.errors import GalletteError
+from gallette.compiler.errors import GalletteError, ResetError
 from gallette.compiler.nir.ir import Stage
 from gallette.pipe.caps import Caps
 from gallette.pipe.interface import Context as PipeContext
@@ -207,7 +207,8 @@ class Context(GLInterface):
         self.loses_context_on_reset = False
         self.error = GL.NO_ERROR
         self.dirty = Dirty.ALL
-        self.released = self.lost = False
+        self.released = False
+        self.lost = ""  # why, once the driver has given up on its work
         self.group = share.group if share is not None else ShareGroup(self.screen)
         self.pipe, self.caches = self.group.pipe, self.group.caches
         self.bound_shaders = self.group.bound_shaders
@@ -313,10 +314,27 @@ class Context(GLInterface):
 
     def record_error(self, error: GLError, function: Function) -> None:
         """The first error stays until glGetError asks for it; debug output hears of all."""
+        self._record(error, function.c_name)
+
+    def work_failed(self, error: Exception, function: Function | None = None) -> None:
+        """The driver gave up on a call's work, or on draws it had put off.
+
+        A context whose work ran away is lost: whatever is drawn from now on is an error.
+        """
+        where = function.c_name if function is not None else "an earlier draw"
+        code = GL.OUT_OF_MEMORY if isinstance(error, MemoryError) else GL.INVALID_OPERATION
+        if isinstance(error, ResetError):
+            code = GL.CONTEXT_LOST
+            if not self.lost:
+                print(f"gallette: {where}: {error}", file=sys.stderr)
+            self.lost = self.lost or str(error)
+        self._record(GLError(code, str(error)), where)
+
+    def _record(self, error: GLError, where: str) -> None:
         if self.error == GL.NO_ERROR:
             self.error = error.code
         name = GL.name_of(error.code, "error")
-        text = f"{name} in {function.c_name}: {error}"
+        text = f"{name} in {where}: {error}"
         self.debug.error(error.code, text)
         if self._print_errors:
             print(text, file=sys.stderr)

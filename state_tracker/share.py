@@ -64,6 +64,7 @@ class ShareGroup:
     def __init__(self, screen: Screen):
         self.screen = screen
         self.pipe = screen.context_create()
+        self.pipe.set_failure_callback(self._work_failed)
         self.caches = Caches(self.pipe)
         self.bound_shaders: dict[Stage, Handle] = {}
         self.contexts: list[Context] = []
@@ -73,6 +74,11 @@ class ShareGroup:
         self.syncs = SyncState()
         self.mapped = 0  # how many buffers are mapped now
         self.epoch = 0  # grows whenever some buffer gets other storage
+
+    def _work_failed(self, error: Exception) -> None:
+        """Draws that waited in the pipe failed: they were those of the context that had it."""
+        if self.owner is not None:
+            self.owner.work_failed(error)
 
     def table(self, kind: str) -> NameTable[Any]:
         """The names of one kind of shared object."""

@@ -11,7 +11,7 @@ hook:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -58,9 +58,30 @@ class BindingContext(Context):
         )
         self.bound = Bound(*self._defaults)
         self.bound.stages = {stage: StageBindings() for stage in Stage}
+        self._on_failure: Callable[[Exception], None] | None = None
+        self._failure: Exception | None = None
 
     def settle(self) -> None:
-        """Do what was put off: something is about to change, or to be looked at."""
+        """Do what was put off: something is about to change, or to be looked at.
+
+        Nothing that fails in it comes out here (see `deferred_failure`).
+        """
+
+    def set_failure_callback(self, callback: Callable[[Exception], None] | None) -> None:
+        self._on_failure = callback
+
+    def deferred_failure(self, error: Exception) -> None:
+        """Work that was put off failed: somebody hears of it now, or whoever asks for work next."""
+        if self._on_failure is not None:
+            self._on_failure(error)
+        elif self._failure is None:
+            self._failure = error
+
+    def raise_failure(self) -> None:
+        """Before work is done or looked at: what failed before, if nobody has heard of it."""
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
 
     def rebound(self) -> None:
         """What was derived from bound state is stale."""

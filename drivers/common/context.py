@@ -42,7 +42,10 @@ class HostContext(MemoryContext):
     # -- what changes --------------------------------------------------------------------------
 
     def settle(self) -> None:
-        self._queue.flush()
+        try:
+            self._queue.flush()
+        except (GalletteError, MemoryError) as error:
+            self.deferred_failure(error)
 
     def rebound(self) -> None:
         self._states.forget()
@@ -53,7 +56,7 @@ class HostContext(MemoryContext):
     def constants_settle(self, stage: Stage, index: int, buffer: Resource | None) -> None:
         """Draws that wait have their own block 0, but no other."""
         if index or buffer is not None or stage not in MERGED_STAGES:
-            self._queue.flush()
+            self.settle()
 
     # -- shaders and work ------------------------------------------------------------------------
 
@@ -72,9 +75,13 @@ class HostContext(MemoryContext):
         self._states.forget_shaders()
 
     def draw_vbo(self, info: DrawInfo) -> None:
+        if not self._queue.joins(info):
+            self.settle()
+        self.raise_failure()
         if not self.skipped:
             self._queue.submit(info)
 
     def launch_grid(self, info: ComputeInfo) -> None:
         self.settle()
+        self.raise_failure()
         self.counters.cs_invocations += launch(self.bound, self._joiner, info)

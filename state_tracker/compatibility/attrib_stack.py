@@ -187,7 +187,7 @@ def push_client_attrib(ctx: Context, mask: int) -> None:
         vao = ctx.arrays.current
         bindings = [
             (b.buffer.retain() if b.buffer is not None else None, b.offset, b.stride, b.divisor,
-             b.keep, b.client)
+             b.address, b.keep)
             for b in vao.bindings
         ]  # fmt: skip
         array_buffer = ctx.buffers.bound[GL.ARRAY_BUFFER]
@@ -212,14 +212,14 @@ def pop_client_attrib(ctx: Context) -> None:
     if "arrays" in saved:
         vao, attribs, bindings, array_buffer, unit = saved["arrays"]
         vao.attribs = attribs
-        for binding, (buffer, offset, stride, divisor, keep, client) in zip(
+        for binding, (buffer, offset, stride, divisor, address, keep) in zip(
             vao.bindings, bindings, strict=True
         ):
             binding.buffer = swap(binding.buffer, buffer)
             if buffer is not None:
                 buffer.release()
-            binding.offset, binding.stride, binding.divisor = offset, stride, divisor
-            binding.keep, binding.client = keep, client
+            binding.move(offset, stride, address, keep)
+            binding.divisor = divisor
         bound = ctx.buffers.bound
         bound[GL.ARRAY_BUFFER] = swap(bound[GL.ARRAY_BUFFER], array_buffer)
         if array_buffer is not None:

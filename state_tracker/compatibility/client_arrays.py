@@ -127,12 +127,12 @@ def array_element(ctx: Context, i: int) -> None:
         if not attrib.enabled:
             continue
         binding = vao.bindings[attrib.binding]
-        at = binding.offset + attrib.relative_offset + i * binding.stride
+        at = attrib.relative_offset + i * binding.stride
         size = element_bytes(attrib)
         if binding.buffer is not None:
-            raw = binding.buffer.read(at, size)
-        elif binding.client and binding.offset:
-            raw = ctypes.string_at(at, size)
+            raw = binding.buffer.read(binding.offset + at, size)
+        elif binding.address:
+            raw = ctypes.string_at(binding.address + at, size)
         else:
             raw = bytes(size)
         raw = raw.ljust(size, b"\0")

@@ -113,9 +113,7 @@ class ImmediateState:
         vao = VertexArray(0)
         for index, slot in enumerate(slots):
             vao.attribs[slot] = Attrib(enabled=True, binding=slot)
-            binding = vao.bindings[slot]
-            binding.offset = data.ctypes.data + 16 * index
-            binding.stride, binding.client, binding.keep = stride, True, data
+            vao.bindings[slot].move(0, stride, data.ctypes.data + 16 * index, data)
         saved = ctx.arrays.current
         ctx.arrays.current = vao
         types = ctx.arrays.types

@@ -141,18 +141,17 @@ def _copy(ctx: Context, first: int, last: int, instances: int) -> VertexArray:
         low, high = (0, instances - 1) if binding.divisor else (first, last)
         size = element_bytes(attrib)
         length = (high - low) * binding.stride + size
-        at = binding.offset + attrib.relative_offset + low * binding.stride
+        at = attrib.relative_offset + low * binding.stride
         if binding.buffer is not None:
-            raw = np.frombuffer(binding.buffer.read(at, length), np.uint8)
-        elif binding.client:
-            raw = read_bytes(at, length).copy()
+            raw = np.frombuffer(binding.buffer.read(binding.offset + at, length), np.uint8)
+        elif binding.address:
+            raw = read_bytes(binding.address + at, length).copy()
         else:
             raw = np.zeros(length, np.uint8)
         if raw.size < length:
             raw = np.concatenate([raw, np.zeros(length - raw.size, np.uint8)])
         vao.attribs[slot] = dataclasses.replace(attrib, binding=slot, relative_offset=0)
         mine = vao.bindings[slot]
-        mine.offset = raw.ctypes.data - low * binding.stride
-        mine.stride, mine.divisor = binding.stride, binding.divisor
-        mine.client, mine.keep = True, raw
+        mine.move(0, binding.stride, raw.ctypes.data - low * binding.stride, raw)
+        mine.divisor = binding.divisor
     return vao

@@ -184,7 +184,7 @@ def _index_range(
 
 def _has_client_arrays(ctx: Context) -> bool:
     vao = ctx.arrays.current
-    return vao.name == 0 and any(a.enabled and vao.bindings[a.binding].client for a in vao.attribs)
+    return vao.name == 0 and any(a.enabled and vao.bindings[a.binding].address for a in vao.attribs)
 
 
 def _restart(ctx: Context, size: int) -> int | None:

@@ -71,8 +71,8 @@ def _framebuffer(ctx: Context) -> None:
         raise invalid_framebuffer("the draw framebuffer is not complete")
     state = draw.state(ctx)
     if state != ctx.pipe_framebuffer:
-        ctx.pipe_framebuffer = state
         ctx.pipe.set_framebuffer_state(state)
+        ctx.pipe_framebuffer = state
 
 
 def _blend(ctx: Context) -> None:

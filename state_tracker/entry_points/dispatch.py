@@ -152,9 +152,9 @@ def bind_method(
         except GLError as error:
             record(error, function)
             return default
-        except ResetError:
-            context.lost = True
-            raise
+        except (ResetError, MemoryError) as error:
+            context.work_failed(error, function)
+            return default
 
     def raw(*args: Any) -> Any:
         full = args + (OMITTED,) * (total - len(args))
@@ -163,9 +163,9 @@ def bind_method(
         except GLError as error:
             record(error, function)
             return default
-        except ResetError:
-            context.lost = True
-            raise
+        except (ResetError, MemoryError) as error:
+            context.work_failed(error, function)
+            return default
 
     has_texts = any(p.kind is Kind.STRINGS for p in params)
     several = len(function.outputs) > 1 or (function.outputs and function.result != "void")
@@ -187,9 +187,9 @@ def bind_method(
         except GLError as error:
             record(error, function)
             return default
-        except ResetError:
-            context.lost = True
-            raise
+        except (ResetError, MemoryError) as error:
+            context.work_failed(error, function)
+            return default
         if len(args) == required:
             return result
         args += (None,) * (total - len(args))

@@ -12,7 +12,6 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
     invalid_operation,
     invalid_value,
-    out_of_memory,
 )
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry, register
@@ -130,16 +129,15 @@ def _storage(
     format = choose_format(ctx.screen, info.candidates, Target.TEXTURE_2D, samples, bind)
     if format is None:
         raise invalid_operation(f"the driver cannot render to GL_{info.name}")
-    buffer.destroy()
+    resource = None
     if width and height:
         label = buffer.label or f"renderbuffer {buffer.name}"
         desc = ResourceDesc(
             Target.TEXTURE_2D, format, width, height, samples=samples, bind=bind, label=label
         )
-        try:
-            buffer.resource = ctx.screen.resource_create(desc)
-        except MemoryError:
-            raise out_of_memory(f"no room for {label}") from None
+        resource = ctx.screen.resource_create(desc)  # or everything stays as it was
+    buffer.destroy()
+    buffer.resource = resource
     buffer.width, buffer.height, buffer.samples = width, height, samples
     buffer.info, buffer.internal_format = info, internalformat
     ctx.dirty |= Dirty.FRAMEBUFFER

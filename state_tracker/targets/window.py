@@ -66,10 +66,15 @@ class Drawable:
     def resize(self, size: tuple[int, int]) -> None:
         """New images; contexts must bind the drawable again."""
         if size != self.size:
+            before, self.size = self.size, size
+            try:
+                color = self._image(self._color, Bind.RENDER_TARGET)
+                depth_stencil = self._image(self._depth_stencil, Bind.DEPTH_STENCIL)
+            except MemoryError:  # the old images stay
+                self.size = before
+                raise
             self.release()
-            self.size = size
-            self.color = self._image(self._color, Bind.RENDER_TARGET)
-            self.depth_stencil = self._image(self._depth_stencil, Bind.DEPTH_STENCIL)
+            self.color, self.depth_stencil = color, depth_stencil
 
     def release(self) -> None:
         """Let the images go; framebuffers that hold them keep them alive."""

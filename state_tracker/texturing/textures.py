@@ -8,6 +8,8 @@ allocates one pipe resource for it; an image that does not fit waits in a resour
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +22,6 @@ from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
     invalid_operation,
-    out_of_memory,
 )
 from gallette.state_tracker.objects import GLObject, NameTable, swap
 from gallette.state_tracker.texturing.sampling import MIPMAP_FILTERS, SamplerParams
@@ -73,6 +74,17 @@ class TexImage:
         return self.width, self.height, self.depth
 
 
+@contextmanager
+def _given_back(made: Resource | list[Any] | None) -> Iterator[None]:
+    """If there is no room for more, what was made so far goes, too."""
+    try:
+        yield
+    except MemoryError:
+        for resource in [made] if isinstance(made, Resource) else [m[-1] for m in made or ()]:
+            resource.unref()
+        raise
+
+
 class TextureObject(GLObject):
     """A texture of one target."""
 
@@ -117,16 +129,22 @@ class TextureObject(GLObject):
         self.ctx.group.mark(Dirty.TEXTURES | Dirty.FRAMEBUFFER | Dirty.IMAGES)
 
     def define(self, face: int, level: int, image: TexImage) -> None:
-        """Give a level new storage of the image's size and format; contents are undefined."""
-        self.forget(face, level)
-        if image.width and image.height and image.depth:
-            if not self._fits(level, image):
-                if any(level in f or f for f in self.images):
+        """Give a level new storage of the image's size and format; contents are undefined.
+
+        What needs room is made first: if there is none, everything stays as it was.
+        """
+        chain: Resource | None = None
+        if all(image.extent) and not self._fits(level, image):
+            alone = not any(
+                f and (i != face or f.keys() != {level}) for i, f in enumerate(self.images)
+            )
+            chain = self._allocate_chain(level, image) if alone else None
+            if chain is None or not self._fits(level, image, chain):
+                with _given_back(chain):
                     image.stray = self._allocate_stray(image)
-                else:
-                    self._replace_resource(self._allocate_chain(level, image))
-            if not self._fits(level, image) and image.stray is None:
-                image.stray = self._allocate_stray(image)
+        self.forget(face, level)
+        if chain is not None:
+            self._replace_resource(chain)
         self.images[face][level] = image
         self.changed()
 
@@ -139,8 +157,9 @@ class TextureObject(GLObject):
 
     def allocate(self, levels: int, image: TexImage) -> None:
         """Immutable storage: all levels and faces at once."""
+        resource = self._create(image, image.extent, levels)
         self._drop_images()
-        self._replace_resource(self._create(image, image.extent, levels))
+        self._replace_resource(resource)
         width, height, depth = image.extent
         for level in range(levels):
             extent = self.level_extent(width, height, depth, level)
@@ -174,6 +193,8 @@ class TextureObject(GLObject):
             return
         old = self.resource
         chain = self._allocate_chain(self.base_level, base)
+        with _given_back(chain):
+            leftovers = self._leftovers(chain)
         self.resource = chain
         for face, levels in enumerate(self.images):
             for level, image in levels.items():
@@ -188,18 +209,24 @@ class TextureObject(GLObject):
                     image.stray.unref()
                     image.stray = None
         if old is not None:
-            self._keep_leftovers(old)
+            for level, face, image, stray in leftovers:
+                image.stray = stray
+                box = Box(0, 0, face, *self._pipe_extent(image))
+                self.ctx.pipe.resource_copy_region(stray, 0, 0, 0, 0, old, level, box)
             old.unref()
         self.changed()
 
-    def _keep_leftovers(self, old: Resource) -> None:
-        """Images that lived in the old chain but do not fit the new one become strays."""
-        for face, levels in enumerate(self.images):
-            for level, image in levels.items():
-                if image.stray is None and image.width and not self._fits(level, image):
-                    image.stray = self._allocate_stray(image)
-                    box = Box(0, 0, face, *self._pipe_extent(image))
-                    self.ctx.pipe.resource_copy_region(image.stray, 0, 0, 0, 0, old, level, box)
+    def _leftovers(self, chain: Resource) -> list[tuple[int, int, TexImage, Resource]]:
+        """Images of the present chain that do not fit a new one, each with room of its own."""
+        found: list[tuple[int, int, TexImage, Resource]] = []
+        if self.resource is None:
+            return found
+        with _given_back(found):
+            for face, levels in enumerate(self.images):
+                for level, image in levels.items():
+                    if image.stray is None and image.width and not self._fits(level, image, chain):
+                        found.append((level, face, image, self._allocate_stray(image)))
+        return found
 
     def level_extent(self, width: int, height: int, depth: int, level: int) -> tuple[int, int, int]:
         """The size of a level given that of level 0; layers do not shrink."""
@@ -215,8 +242,9 @@ class TextureObject(GLObject):
             return image.width, 1, image.height
         return image.extent
 
-    def _fits(self, level: int, image: TexImage) -> bool:
-        resource = self.resource
+    def _fits(self, level: int, image: TexImage, resource: Resource | None = None) -> bool:
+        """Is this image what a level of the resource (the texture's, or another) holds?"""
+        resource = resource or self.resource
         if resource is None or resource.desc.format is not image.format:
             return False
         if level > resource.desc.last_level or resource.desc.samples != image.samples:
@@ -271,10 +299,7 @@ class TextureObject(GLObject):
             bind,
             label=label,
         )
-        try:
-            return screen.resource_create(desc)
-        except MemoryError:
-            raise out_of_memory(f"no room for {label}, {width}x{height}x{depth}") from None
+        return screen.resource_create(desc)
 
     def _replace_resource(self, resource: Resource | None) -> None:
         if self.resource is not None:

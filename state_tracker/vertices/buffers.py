@@ -14,7 +14,6 @@ from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
     invalid_operation,
-    out_of_memory,
 )
 from gallette.state_tracker.entry_points.memory import Pointer, read_bytes
 from gallette.state_tracker.objects import GLObject, NameTable, swap
@@ -105,10 +104,8 @@ class BufferObject(GLObject):
 
     def allocate(self, size: int, data: Pointer, usage: int) -> None:
         """Replace the storage; the old contents are gone."""
-        self.unmap()
-        self.usage = usage
         if self.resource is None or self.size != size:
-            self._drop()
+            resource = None
             if size:
                 desc = ResourceDesc(
                     Target.BUFFER,
@@ -118,14 +115,14 @@ class BufferObject(GLObject):
                     usage=USAGES.get(usage, Usage.DEFAULT),
                     label=self.label or f"buffer {self.name}",
                 )
-                try:
-                    self.resource = self.ctx.screen.resource_create(desc)
-                except MemoryError:
-                    self.size = 0
-                    raise out_of_memory(f"no room for a buffer of {size} bytes") from None
-            self.size = size
+                resource = self.ctx.screen.resource_create(desc)  # or everything stays as it was
+            self.unmap()
+            self._drop()
+            self.resource, self.size = resource, size
             self.ctx.group.mark(HOLDERS)
             self.ctx.group.epoch += 1
+        self.unmap()
+        self.usage = usage
         if size and data is not None:
             self.write(0, read_bytes(data, size))
 

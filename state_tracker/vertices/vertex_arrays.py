@@ -3,7 +3,8 @@
 Attributes are kept by `VertAttrib` slot: the compatibility arrays (vertex, normal, colours, texture
 coordinates) first, the generic ones from GENERIC0. As in ARB_vertex_attrib_binding each attribute
 has a format and names a binding; a binding has a buffer, an offset, a stride and a divisor. The old
-pointer calls set both. A binding without a buffer is a *client array*: its offset is an address.
+pointer calls set both. A *client array* has no buffer but an address, in a field of its own that
+core contexts never set: an offset is never taken for an address, whatever is deleted or unbound.
 """
 
 from __future__ import annotations
@@ -65,8 +66,12 @@ class VertexBinding:
     offset: int = 0
     stride: int = 16
     divisor: int = 0
-    client: bool = False  # without a buffer: the offset is an address
+    address: int = 0  # of a client array, if that is what it is
     keep: Any = None  # Python memory behind a client array
+
+    def move(self, offset: int, stride: int, address: int = 0, keep: Any = None) -> None:
+        """Point elsewhere: into the buffer, or (address) into the client's memory."""
+        self.offset, self.stride, self.address, self.keep = offset, stride, address, keep
 
 
 class VertexArray(GLObject):
@@ -89,7 +94,7 @@ class VertexArray(GLObject):
         """A deleted buffer leaves the array object it is deleted under."""
         for binding in self.bindings:
             if binding.buffer is buffer:
-                binding.buffer, binding.client = swap(binding.buffer, None), False
+                binding.buffer, binding.address = swap(binding.buffer, None), 0
         if self.element_buffer is buffer:
             self.element_buffer = swap(buffer, None)
         self.changed()
@@ -284,9 +289,11 @@ def set_pointer(
     attrib, binding = vao.attribs[slot], vao.bindings[slot]
     attrib.binding, attrib.pointer, attrib.stride = slot, address or 0, stride
     binding.buffer = swap(binding.buffer, buffer)
-    binding.offset = address or 0
-    binding.stride = stride or element_bytes(attrib)
-    binding.client, binding.keep = buffer is None and not ctx.is_core, keep
+    stride = stride or element_bytes(attrib)
+    if buffer is None and not ctx.is_core:
+        binding.move(0, stride, address or 0, keep)
+    else:
+        binding.move(address or 0, stride)
 
 
 @entry
@@ -391,7 +398,7 @@ def set_vertex_buffer(
         raise invalid_operation(f"{buffer} was not generated as the name of a buffer")
     binding = vao.bindings[slot]
     binding.buffer = swap(binding.buffer, lookup(ctx, buffer))
-    binding.offset, binding.stride, binding.client = offset, stride, False
+    binding.move(offset, stride)
     vao.changed()
     ctx.dirty |= Dirty.VERTEX
 
@@ -527,13 +534,17 @@ def get_vertex_array_indexed64iv(ctx: Context, vaobj: int, index: int, pname: in
     found = _by_name(ctx, vaobj)
     if pname != GL.VERTEX_BINDING_OFFSET:
         raise invalid_enum(pname, "vertex binding parameter")
-    return [found.bindings[_binding_index(ctx, index)].offset]
+    binding = found.bindings[_binding_index(ctx, index)]
+    return [binding.address or binding.offset]
 
 
 gets_indexed(
     lambda c: c.limits.max_vertex_attribs,
     {
-        "VERTEX_BINDING_OFFSET": lambda c, i: c.arrays.current.bindings[GENERIC0 + i].offset,
+        "VERTEX_BINDING_OFFSET": lambda c, i: (
+            c.arrays.current.bindings[GENERIC0 + i].address
+            or c.arrays.current.bindings[GENERIC0 + i].offset
+        ),
         "VERTEX_BINDING_STRIDE": lambda c, i: c.arrays.current.bindings[GENERIC0 + i].stride,
         "VERTEX_BINDING_DIVISOR": lambda c, i: c.arrays.current.bindings[GENERIC0 + i].divisor,
         "VERTEX_BINDING_BUFFER": lambda c, i: name_of(

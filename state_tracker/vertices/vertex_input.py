@@ -175,7 +175,7 @@ class VertexInput:
                 index = by_binding[attrib.binding] = len(buffers)
                 if binding.buffer is None:
                     buffers.append(None)
-                    if binding.client:
+                    if binding.address:
                         clients.append((index, binding, element_bytes(attrib)))
                 elif binding.buffer.resource is None:
                     buffers.append(None)
@@ -229,11 +229,9 @@ class VertexInput:
             start, end = first, last
             if binding.divisor:
                 start, end = 0, max(0, (instances - 1) // binding.divisor)
-            if not binding.offset:
-                continue
             at = start * binding.stride
             length = (end - start) * binding.stride + size
-            raw = read_bytes(binding.offset + at, max(length, 0))
+            raw = read_bytes(binding.address + at, max(length, 0))
             resource = create_upload(self._ctx, at + max(length, 0), Bind.VERTEX_BUFFER)
             self._ctx.pipe.buffer_subdata(resource, at, raw)
             self._temporary.append(resource)

@@ -106,6 +106,7 @@ def arguments(name: str, texture: Resource, buffer: Resource) -> dict[str, Any]:
         "buffer_subdata": {"resource": buffer, "offset": 8, "data": b"hello"},
         "buffer_read": {"resource": buffer, "offset": 8, "size": 5},
         "render_condition": {"query": None, "inverted": False, "wait": True},
+        "set_failure_callback": {"callback": None},
         "flush": {},
         "memory_barrier": {},
     }

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from gallette.compiler.errors import GalletteError, ResetError
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.bound import ConstantBuffer
 from gallette.pipe.state import DrawInfo
@@ -60,13 +61,15 @@ class DrawQueue:
                 constants[0] = block
                 self._states.joiner.forget(stage)
 
+    def joins(self, info: DrawInfo) -> bool:
+        """Can a draw become one with those that wait? (They are to be flushed first otherwise.)"""
+        return not self._rows or (info == self._info and len(self._rows) < MOST)
+
     def submit(self, info: DrawInfo) -> None:
-        """Draw now or later."""
+        """Draw now or later; those that wait are like it."""
         if self._rows:
-            if info == self._info and len(self._rows) < MOST:
-                self._rows.append(self._constants())
-                return
-            self.flush()
+            self._rows.append(self._constants())
+            return
         if _can_wait(self._states, info):
             self._info = info
             self._rows.append(self._constants())
@@ -87,13 +90,25 @@ class DrawQueue:
             if len(rows) >= WORTH_MERGING:
                 _draw_many(self._states, info, rows)
             else:
-                for row in rows:
-                    self._bind(row)
-                    draw(self._states, info)
+                self._draw_each(info, rows)
         finally:
             self._bind(now)
             if info.index_buffer is not None:
                 info.index_buffer.unref()
+
+    def _draw_each(self, info: DrawInfo, rows: list[_Row]) -> None:
+        """One after the other; one that fails does not keep the others from being drawn."""
+        failure: Exception | None = None
+        for row in rows:
+            self._bind(row)
+            try:
+                draw(self._states, info)
+            except ResetError:
+                raise
+            except (GalletteError, MemoryError) as error:
+                failure = failure or error
+        if failure is not None:
+            raise failure
 
 
 def _can_wait(states: DrawStates, info: DrawInfo) -> bool:

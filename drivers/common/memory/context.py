@@ -116,6 +116,7 @@ class MemoryContext(BindingContext):
 
     def transfer_map(self, resource: Resource, level: int, flags: MapFlags, box: Box) -> Transfer:
         self.settle()
+        self.raise_failure()
         assert isinstance(resource, HostResource)
         return transfer_map(resource, level, flags, box)
 
@@ -144,6 +145,7 @@ class MemoryContext(BindingContext):
 
     def get_query_result(self, query: Handle, wait: bool) -> int | dict[str, int] | None:
         self.settle()
+        self.raise_failure()
         result: int | dict[str, int] = query.result()
         return result
 
@@ -157,6 +159,7 @@ class MemoryContext(BindingContext):
 
     def flush(self) -> Fence:
         self.settle()
+        self.raise_failure()
         return _Signalled()
 
     def memory_barrier(self) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.errors import GalletteError
+from gallette.compiler.errors import GalletteError, OutOfMemoryError
 from gallette.pipe.enums import Target
 from gallette.pipe.resource import ResourceDesc, level_extent
 from gallette.pipe.state import Box
@@ -66,20 +66,23 @@ def _check(desc: ResourceDesc) -> None:
 
 
 def allocate(desc: ResourceDesc) -> list[Storage]:
-    """Zeroed storage for every level; a `ResourceError` for what makes no sense or has no room."""
+    """Zeroed storage for every level; a `ResourceError` for what makes no sense.
+
+    `OutOfMemoryError` if there is no room for it.
+    """
     _check(desc)
     shapes = [level_bytes(desc, level) for level in range(desc.last_level + 1)]
     offsets = level_offsets(desc)
     total = offsets[-1]
     if total > MAX_RESOURCE_BYTES:
-        raise ResourceError(
+        raise OutOfMemoryError(
             f"out of memory: a {desc.target.value} resource of {total / 2**30:.1f} GiB "
             f"({desc.format.name}, {desc.width}x{desc.height}x{desc.depth}x{desc.array_size})"
         )
     try:
         backing = np.zeros(total + _TAIL, np.uint8)
     except MemoryError as error:
-        raise ResourceError(f"out of memory: {total} bytes for {desc.format.name}") from error
+        raise OutOfMemoryError(f"out of memory: {total} bytes for {desc.format.name}") from error
     return [
         backing[at : at + math.prod(shape)].reshape(shape)
         for at, shape in zip(offsets, shapes, strict=False)

@@ -254,7 +254,7 @@ def test_pipeline_statistics(canvas: Make) -> None:
     target.draw(Primitive.TRIANGLE_FAN, SQUARE)
     context.end_query(query)
     found = context.get_query_result(query, True)
-    assert found == {
+    assert {name: count for name, count in found.items() if count} == {
         "ia_vertices": 4,
         "ia_primitives": 2,
         "vs_invocations": 4,

@@ -1,0 +1,222 @@
+"""Legal calls at bad moments: nothing crashes, and errors are told where they belong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from gallette.compiler.errors import OutOfMemoryError
+from gallette.drivers.common.draw import queue
+from gallette.state_tracker import GL, GLInterface, create_context
+from tests.state_tracker.helpers import errors, pixels, program, quad
+
+OUT_OF_MEMORY = ["GL_OUT_OF_MEMORY"]
+TOO_MUCH = 1 << 40
+
+
+@pytest.fixture
+def modern() -> Iterator[GLInterface]:
+    """Our core context with separate vertex formats."""
+    context = create_context("numpipe", size=(64, 64), version=(4, 3))
+    yield context
+    context.release()
+
+
+def color(gl: GLInterface, name: int, *values: float) -> None:
+    gl.uniform4f(gl.get_uniform_location(name, "color"), *values)
+
+
+# -- arrays without a buffer ---------------------------------------------------------------------
+
+
+def test_an_offset_is_never_an_address_once_its_buffer_is_deleted(ours: GLInterface) -> None:
+    name = program(ours)
+    vao = quad(ours, name)
+    (buffer,) = ours.get_integerv(GL.ARRAY_BUFFER_BINDING)
+    ours.vertex_attrib_pointer(0, 2, GL.FLOAT, 0, 0, 0x1000)
+    ours.delete_buffers(1, [buffer])
+    ours.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+    assert pixels(ours).any() == np.False_
+    ours.bind_vertex_array(0)
+    ours.bind_vertex_array(vao)
+    ours.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+    ours.finish()
+    assert errors(ours) == []
+
+
+def test_an_offset_is_never_an_address_without_a_buffer(modern: GLInterface) -> None:
+    program(modern)
+    (vao,) = modern.gen_vertex_arrays(1)
+    modern.bind_vertex_array(vao)
+    modern.vertex_attrib_format(0, 2, GL.FLOAT, 0, 0)
+    modern.vertex_attrib_binding(0, 3)
+    modern.bind_vertex_buffer(3, 0, 0x1000, 8)
+    modern.enable_vertex_attrib_array(0)
+    modern.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+    modern.finish()
+    assert errors(modern) == []
+
+
+def test_a_client_array_is_forgotten_when_a_buffer_takes_its_place() -> None:
+    gl = create_context("numpipe", size=(64, 64), profile="compat", version=(2, 1))
+    vertices = np.array([-1, -1, 1, -1, -1, 1, 1, 1], np.float32)
+    gl.enable_client_state(GL.VERTEX_ARRAY)
+    gl.vertex_pointer(2, GL.FLOAT, 0, vertices)
+    gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+    assert pixels(gl)[..., 0].all()
+    (buffer,) = gl.gen_buffers(1)
+    gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
+    gl.buffer_data(GL.ARRAY_BUFFER, 8, None, GL.STATIC_DRAW)
+    gl.vertex_pointer(2, GL.FLOAT, 0, 0x1000)
+    gl.delete_buffers(1, [buffer])
+    gl.clear(GL.COLOR_BUFFER_BIT)
+    gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+    assert not pixels(gl)[..., 0].any()
+    gl.push_client_attrib(GL.CLIENT_ALL_ATTRIB_BITS)
+    gl.vertex_pointer(2, GL.FLOAT, 0, vertices)
+    gl.pop_client_attrib()
+    gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+    assert not pixels(gl)[..., 0].any()
+    assert errors(gl) == []
+    gl.release()
+
+
+# -- draws that wait -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("draws", [3, queue.WORTH_MERGING + 3])
+@pytest.mark.parametrize("end", ["delete", "orphan", "shrink"])
+def test_draws_that_wait_own_their_indices(ours: GLInterface, draws: int, end: str) -> None:
+    name = program(ours)
+    quad(ours, name)
+    (indices,) = ours.gen_buffers(1)
+    ours.bind_buffer(GL.ELEMENT_ARRAY_BUFFER, indices)
+    ours.buffer_data(GL.ELEMENT_ARRAY_BUFFER, 4, bytes([0, 1, 2, 3]), GL.STATIC_DRAW)
+    for number in range(draws):
+        color(ours, name, number / draws, 1.0, 0.0, 1.0)
+        ours.draw_elements(GL.TRIANGLE_STRIP, 4, GL.UNSIGNED_BYTE, None)
+    if end == "delete":
+        ours.bind_buffer(GL.ELEMENT_ARRAY_BUFFER, 0)
+        ours.delete_buffers(1, [indices])
+    else:
+        size = 4 if end == "orphan" else 1
+        ours.buffer_data(GL.ELEMENT_ARRAY_BUFFER, size, None, GL.STREAM_DRAW)
+    seen = pixels(ours)
+    assert (seen[..., 1] == 255).all()
+    assert (seen[..., 0] == round(255 * (draws - 1) / draws)).all()
+    assert errors(ours) == []
+
+
+def _target(gl: GLInterface) -> int:
+    """A framebuffer with a texture of 64x64."""
+    (texture,) = gl.gen_textures(1)
+    gl.bind_texture(GL.TEXTURE_2D, texture)
+    gl.tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA8, 64, 64, 0, GL.RGBA, GL.UNSIGNED_BYTE, None)
+    (framebuffer,) = gl.gen_framebuffers(1)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, framebuffer)
+    gl.framebuffer_texture2d(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.TEXTURE_2D, texture, 0)
+    gl.clear(GL.COLOR_BUFFER_BIT)
+    return int(framebuffer)
+
+
+def test_a_draw_that_fails_late_is_an_error_of_its_own(
+    ours: GLInterface, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The call that made it run takes effect: later draws land where they should."""
+    name = program(ours)
+    first, second = _target(ours), _target(ours)
+    quad(ours, name)
+    color(ours, name, 1.0, 0.0, 0.0, 1.0)
+    ours.bind_framebuffer(GL.FRAMEBUFFER, first)
+    ours.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+    messages: list[str] = []
+    ours.enable(GL.DEBUG_OUTPUT)
+    ours.debug_message_callback(lambda *m: messages.append(m[5].decode()), None)
+    with monkeypatch.context() as patch:
+
+        def no_room(*args: object) -> None:
+            raise OutOfMemoryError("no room for a draw")
+
+        patch.setattr(queue, "draw", no_room)
+        ours.bind_framebuffer(GL.FRAMEBUFFER, second)
+        color(ours, name, 0.0, 1.0, 0.0, 1.0)
+        ours.clear(0)
+        patch.undo()
+    ours.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+    assert (pixels(ours)[..., :2] == (0, 255)).all()
+    assert errors(ours) == OUT_OF_MEMORY
+    assert messages == ["GL_OUT_OF_MEMORY in an earlier draw: no room for a draw"]
+    ours.bind_framebuffer(GL.FRAMEBUFFER, first)
+    assert not pixels(ours)[..., 1].any()
+
+
+# -- no room -------------------------------------------------------------------------------------
+
+
+def test_a_buffer_that_is_too_large_stays_what_it_was(ours: GLInterface) -> None:
+    (name,) = ours.gen_buffers(1)
+    ours.bind_buffer(GL.ARRAY_BUFFER, name)
+    ours.buffer_data(GL.ARRAY_BUFFER, 8, b"contents", GL.STATIC_READ)
+    ours.buffer_data(GL.ARRAY_BUFFER, TOO_MUCH, None, GL.DYNAMIC_DRAW)
+    assert errors(ours) == OUT_OF_MEMORY
+    assert ours.get_buffer_parameteriv(GL.ARRAY_BUFFER, GL.BUFFER_SIZE) == [8]
+    assert ours.get_buffer_parameteriv(GL.ARRAY_BUFFER, GL.BUFFER_USAGE) == [GL.STATIC_READ]
+    assert ours.get_buffer_sub_data(GL.ARRAY_BUFFER, 0, 8) == b"contents"
+    ours.buffer_storage(GL.ARRAY_BUFFER, TOO_MUCH, None, 0)
+    assert errors(ours) == OUT_OF_MEMORY
+    assert ours.get_buffer_sub_data(GL.ARRAY_BUFFER, 0, 8) == b"contents"
+    ours.buffer_data(GL.ARRAY_BUFFER, 2, b"ok", GL.STATIC_DRAW)
+    assert ours.get_buffer_sub_data(GL.ARRAY_BUFFER, 0, 2) == b"ok"
+    assert errors(ours) == []
+
+
+def test_an_image_there_is_no_room_for_leaves_the_texture_alone(ours: GLInterface) -> None:
+    (name,) = ours.gen_textures(1)
+    ours.bind_texture(GL.TEXTURE_2D, name)
+    texels = np.arange(16, dtype=np.uint8)
+    image = (GL.RGBA, GL.UNSIGNED_BYTE)
+    ours.tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA8, 2, 2, 0, *image, texels)
+    for level in (0, 3):
+        ours.tex_image2d(GL.TEXTURE_2D, level, GL.RGBA8, 2, 2, 0, *image, texels)
+    before = len(ours.screen.resources.live)
+    with pytest.MonkeyPatch.context() as patch:
+
+        def no_room(desc: object) -> None:
+            raise OutOfMemoryError("no room")
+
+        patch.setattr(ours.screen, "resource_create", no_room)
+        ours.tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA8, 64, 64, 0, *image, None)
+        assert errors(ours) == OUT_OF_MEMORY
+        ours.tex_image2d(GL.TEXTURE_2D, 3, GL.RGBA8, 64, 64, 0, *image, None)
+        assert errors(ours) == OUT_OF_MEMORY
+        ours.tex_storage2d(GL.TEXTURE_2D, 2, GL.RGBA8, 64, 64)
+        assert errors(ours) == OUT_OF_MEMORY
+    assert len(ours.screen.resources.live) == before
+    assert ours.get_tex_level_parameteriv(GL.TEXTURE_2D, 0, GL.TEXTURE_WIDTH) == [2]
+    assert ours.get_tex_parameteriv(GL.TEXTURE_2D, GL.TEXTURE_IMMUTABLE_FORMAT) == [0]
+    for level in (0, 3):
+        back = ours.get_tex_image(GL.TEXTURE_2D, level, *image)
+        assert np.frombuffer(back, np.uint8).tolist() == texels.tolist()
+    assert errors(ours) == []
+
+
+def test_a_renderbuffer_there_is_no_room_for_stays_what_it_was(ours: GLInterface) -> None:
+    (name,) = ours.gen_renderbuffers(1)
+    ours.bind_renderbuffer(GL.RENDERBUFFER, name)
+    ours.renderbuffer_storage(GL.RENDERBUFFER, GL.RGBA8, 16, 16)
+    with pytest.MonkeyPatch.context() as patch:
+
+        def no_room(desc: object) -> None:
+            raise OutOfMemoryError("no room")
+
+        patch.setattr(ours.screen, "resource_create", no_room)
+        ours.renderbuffer_storage(GL.RENDERBUFFER, GL.RGBA32F, 32, 32)
+    assert errors(ours) == OUT_OF_MEMORY
+    width = ours.get_renderbuffer_parameteriv(GL.RENDERBUFFER, GL.RENDERBUFFER_WIDTH)
+    assert width == [16]
+    (framebuffer,) = ours.gen_framebuffers(1)
+    ours.bind_framebuffer(GL.FRAMEBUFFER, framebuffer)
+    ours.framebuffer_renderbuffer(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.RENDERBUFFER, name)
+    assert ours.check_framebuffer_status(GL.FRAMEBUFFER) == GL.FRAMEBUFFER_COMPLETE
