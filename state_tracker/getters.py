@@ -40,6 +40,8 @@ def gets(
         profiles = ("compat",)
     for name, getter in table.items():
         value = getattr(GL, name)
+        if value in _GETTERS and _PROFILES.get(value, ()) != profiles:  # under another name
+            raise KeyError(f"GL_{name} (0x{value:04X}) is declared for other profiles too")
         _GETTERS[value] = getter
         if normalized:
             _NORMALIZED.add(value)

@@ -246,7 +246,6 @@ gets(
 )
 gets(
     {
-        "MAX_COMPUTE_FIXED_GROUP_INVOCATIONS_ARB": _glsl("max_compute_work_group_invocations"),
         "MAX_COMPUTE_VARIABLE_GROUP_INVOCATIONS_ARB": _glsl("max_compute_work_group_invocations"),
         "MAX_SUBROUTINES": _glsl("max_subroutines"),
         "MAX_SUBROUTINE_UNIFORM_LOCATIONS": _glsl("max_subroutine_uniform_locations"),
@@ -308,7 +307,6 @@ gets(
         "INDEX_BITS": _is(0),
         "RGBA_MODE": _is(1),
         "INDEX_MODE": _is(0),
-        "MAX_VARYING_FLOATS": _limit("max_varying_components"),
     },
     compat=True,
 )

@@ -189,9 +189,9 @@ def begin_query_indexed(ctx: Context, target: int, index: int, id: int) -> None:
         busy = any(of in _OCCLUSION for of, _ in state.active)
     if busy:
         raise invalid_operation("a query of this target is active")
-    if id == 0 or not state.names.is_reserved(id):
+    if id == 0 or (not ctx.is_compat and not state.names.is_reserved(id)):
         raise invalid_operation(f"{id} was not generated as the name of a query")
-    query = state.names.bind(id, lambda n: QueryObject(n, ctx), True)
+    query = state.names.bind(id, lambda n: QueryObject(n, ctx), not ctx.is_compat)
     if query.active or (query.target and query.target != target):
         raise invalid_operation("the query is active or of another target")
     query.begin(target, index)

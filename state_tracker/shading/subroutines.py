@@ -18,7 +18,6 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry
-from gallette.state_tracker.getters import gets
 from gallette.state_tracker.shading.program_queries import split_subscript
 from gallette.state_tracker.shading.programs import STAGES, Executable
 
@@ -194,6 +193,3 @@ def get_uniform_subroutineuiv(ctx: Context, shadertype: int, location: int) -> l
     if place is None:
         raise invalid_value(f"{location} is not the location of a subroutine uniform")
     return [struct.unpack_from("<I", executable.uniforms.data, place[1])[0]]
-
-
-gets({"MAX_SUBROUTINES": lambda c: 256, "MAX_SUBROUTINE_UNIFORM_LOCATIONS": lambda c: 1024})

@@ -341,3 +341,15 @@ def test_client_state_is_saved_and_restored(compat: GLInterface) -> None:
     compat.pop_client_attrib()
     assert compat.get_integerv(GL.PACK_ALIGNMENT) == [4]
     assert not compat.is_enabled(GL.COLOR_ARRAY)
+
+
+def test_compatibility_contexts_take_any_name_of_a_query(compat: GLInterface) -> None:
+    compat.begin_query(GL.SAMPLES_PASSED, 7)
+    compat.end_query(GL.SAMPLES_PASSED)
+    assert compat.get_error() == GL.NO_ERROR
+    assert compat.is_query(7)
+
+
+def test_a_limit_with_an_old_name_answers_in_core_profiles_too(gl: GLInterface) -> None:
+    assert gl.get_integerv(GL.MAX_VARYING_COMPONENTS)[0] >= 60
+    assert GL.MAX_VARYING_COMPONENTS == GL.MAX_VARYING_FLOATS
