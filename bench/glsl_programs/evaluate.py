@@ -76,7 +76,7 @@ class Lane:
         self.globals: dict[str, Any] = {
             "lane": lane,
             "un": [list(inputs.un[i : i + 4]) for i in range(0, s.UNIFORMS, 4)],
-            "result": [0, 0, 0, 0],
+            "result": [None] * 4,
         }
         self.scopes: list[dict[str, Any]] = []
         for g in program.globals:
@@ -88,6 +88,8 @@ class Lane:
         except _Discard:
             return None
         a, b, c, d = self.globals["result"]
+        if None in (a, b, c, d):
+            raise Undefined("a colour without a value")
         return a, b, c, d
 
     # -- variables ---------------------------------------------------------------------------
