@@ -31,9 +31,13 @@ types: $(READY)  ## mypy --strict over the whole tree
 unit: $(READY)  ## pytest, one worker per core
 	$(BIN)/python -m pytest -q -n auto
 
-fuzz: $(READY)  ## a minute of hostile shaders, half a minute of random OpenGL programs against llvmpipe
-	$(BIN)/python bench/glsl_fuzz.py --count 1000000 --seconds 60 --link
-	$(BIN)/python bench/gl_diff_fuzz.py --seed 20000 --seconds 30
+SECONDS ?= 30
+fuzz: $(READY)  ## SECONDS=30 each of hostile shaders, whole GLSL programs (three ways), random OpenGL
+	$(BIN)/python bench/glsl_fuzz.py --count 1000000 --seconds $(SECONDS) --link
+	$(BIN)/python bench/glsl_program_fuzz.py --against evaluator --seconds $(SECONDS)
+	$(BIN)/python bench/glsl_program_fuzz.py --against variants --seconds $(SECONDS)
+	$(BIN)/python bench/glsl_program_fuzz.py --against native --seconds $(SECONDS)
+	$(BIN)/python bench/gl_diff_fuzz.py --seed 20000 --seconds $(SECONDS)
 
 installed:  ## build the wheel, install it outside the checkout, and use it there
 	PYTHON=$(PYTHON) .ci/installed
