@@ -1,165 +1,170 @@
-"""Values of layout qualifiers: locations, components, bindings, offsets, image formats."""
+"""Values of layout qualifiers on variables: bindings, offsets, formats, components."""
 
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.layouts import IMAGE_FORMATS
-from gallette.compiler.glsl.check.types import TypeChecker
+from gallette.compiler.glsl.check.state import Checker
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir.types import Base
 
-__all__ = ["LayoutValueChecker"]
+__all__ = [
+    "check_atomic_counter",
+    "check_component",
+    "check_image",
+    "check_layout_use",
+    "merge_xfb_stride",
+]
 
 
-class LayoutValueChecker(TypeChecker):
-    """Are the numbers and formats of a declaration possible?"""
+def check_image(c: Checker, var: hir.Variable, d: s.Node) -> None:
+    quals = var.quals
+    formats = quals.flags & IMAGE_FORMATS
+    if not formats:
+        loads = "writeonly" not in quals.memory
+        if loads and not c.lang.has("EXT_shader_image_load_formatted"):
+            if c.lang.es or var.kind != "param":
+                if not c.lang.has("EXT_shader_image_load_store"):
+                    c.error(
+                        f"image '{var.name}' needs a format or 'writeonly'",
+                        d,
+                        "e.g. layout(rgba8)",
+                    )
+        return
+    name = next(iter(formats))
+    sampled = var.type.without_array.sampled
+    kind = Base.UINT if name.endswith("ui") else Base.INT if name.endswith("i") else Base.FLOAT
+    if kind is not sampled:
+        c.error(f"format '{name}' does not fit '{var.type.without_array}'", d)
+    if c.lang.es and not c.lang.has("NV_image_formats"):
+        core = [
+            "rgba32f",
+            "rgba16f",
+            "r32f",
+            "rgba8",
+            "rgba8_snorm",
+            "rgba32i",
+            "rgba16i",
+            "rgba8i",
+            "r32i",
+            "rgba32ui",
+            "rgba16ui",
+            "rgba8ui",
+            "r32ui",
+        ]
+        if name not in core:
+            c.error(f"format '{name}' is not in {c.lang.name}", d)
+        elif name not in ("r32f", "r32i", "r32ui") and not quals.memory & {
+            "readonly",
+            "writeonly",
+        }:
+            c.error(f"images of format '{name}' must be readonly or writeonly", d)
 
-    def check_image(self, var: hir.Variable, d: s.Node) -> None:
-        quals = var.quals
-        formats = quals.flags & IMAGE_FORMATS
-        if not formats:
-            loads = "writeonly" not in quals.memory
-            if loads and not self.lang.has("EXT_shader_image_load_formatted"):
-                if self.lang.es or var.kind != "param":
-                    if not self.lang.has("EXT_shader_image_load_store"):
-                        self.error(
-                            f"image '{var.name}' needs a format or 'writeonly'",
-                            d,
-                            "e.g. layout(rgba8)",
-                        )
-            return
-        name = next(iter(formats))
-        sampled = var.type.without_array.sampled
-        kind = Base.UINT if name.endswith("ui") else Base.INT if name.endswith("i") else Base.FLOAT
-        if kind is not sampled:
-            self.error(f"format '{name}' does not fit '{var.type.without_array}'", d)
-        if self.lang.es and not self.lang.has("NV_image_formats"):
-            core = [
-                "rgba32f",
-                "rgba16f",
-                "r32f",
-                "rgba8",
-                "rgba8_snorm",
-                "rgba32i",
-                "rgba16i",
-                "rgba8i",
-                "r32i",
-                "rgba32ui",
-                "rgba16ui",
-                "rgba8ui",
-                "r32ui",
-            ]
-            if name not in core:
-                self.error(f"format '{name}' is not in {self.lang.name}", d)
-            elif name not in ("r32f", "r32i", "r32ui") and not quals.memory & {
-                "readonly",
-                "writeonly",
-            }:
-                self.error(f"images of format '{name}' must be readonly or writeonly", d)
 
-    def check_atomic_counter(self, var: hir.Variable, d: s.Declarator) -> None:
-        layout = var.quals.layout
-        if "binding" not in layout:
-            self.error(f"atomic counter '{d.name}' needs a binding", d, "layout(binding = 0)")
-            return
-        binding = layout["binding"]
-        if binding >= self.limits.max_atomic_counter_bindings:
-            self.error(f"binding {binding} exceeds the limit of atomic counter bindings", d)
-        if var.type.is_unsized_array:
-            self.error("arrays of atomic counters need a size", d)
-        offset = layout.get("offset", self.counter_offsets.get(binding, 0))
-        if offset % 4:
-            self.error("the offset of an atomic counter must be a multiple of 4", d)
-        layout["offset"] = offset
-        size = 4 * var.type.array_elements
-        for begin, end in self.counter_ranges.get(binding, []):
-            if offset < end and begin < offset + size:
-                self.error(f"atomic counter '{d.name}' overlaps another one", d)
-        self.counter_ranges.setdefault(binding, []).append((offset, offset + size))
-        self.counter_offsets[binding] = offset + size
+def check_atomic_counter(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
+    layout = var.quals.layout
+    if "binding" not in layout:
+        c.error(f"atomic counter '{d.name}' needs a binding", d, "layout(binding = 0)")
+        return
+    binding = layout["binding"]
+    if binding >= c.limits.max_atomic_counter_bindings:
+        c.error(f"binding {binding} exceeds the limit of atomic counter bindings", d)
+    if var.type.is_unsized_array:
+        c.error("arrays of atomic counters need a size", d)
+    offset = layout.get("offset", c.counter_offsets.get(binding, 0))
+    if offset % 4:
+        c.error("the offset of an atomic counter must be a multiple of 4", d)
+    layout["offset"] = offset
+    size = 4 * var.type.array_elements
+    for begin, end in c.counter_ranges.get(binding, []):
+        if offset < end and begin < offset + size:
+            c.error(f"atomic counter '{d.name}' overlaps another one", d)
+    c.counter_ranges.setdefault(binding, []).append((offset, offset + size))
+    c.counter_offsets[binding] = offset + size
 
-    counter_offsets: dict[int, int]
-    counter_ranges: dict[int, list[tuple[int, int]]]
 
-    def check_layout_use(self, var: hir.Variable, d: s.Declarator) -> None:
-        """Values of location, component, binding and their kin."""
-        layout, type_, storage = var.quals.layout, var.type, var.quals.storage
-        element = type_.without_array
-        if "location" in layout and storage in ("in", "out"):
-            when = "330 es300 ARB_explicit_attrib_location"
-            edge = (self.stage, storage) in (("vertex", "in"), ("fragment", "out"))
-            if self.lang.es and edge and storage == "in" and self.lang.version < 300:
-                when = "es300"
-            if not edge:
-                when = "410 ARB_separate_shader_objects es310"
-            self.need(when, f"location of {self.stage} '{storage}' variables", d)
-            if edge and storage == "out":
-                if layout["location"] >= self.limits.max_draw_buffers:
-                    self.error(f"location {layout['location']} exceeds the number of outputs", d)
-            elif edge and layout["location"] + 1 > self.limits.max_vertex_attribs:
-                self.error(f"location {layout['location']} exceeds the number of inputs", d)
-        if "location" in layout and storage == "uniform":
-            self.need("430 ARB_explicit_uniform_location es310", "location of uniforms", d)
-            if element.base is Base.ATOMIC_UINT:
-                self.error("atomic counters have no location", d)
-        if "index" in layout:
-            if "location" not in layout:
-                self.error("'index' needs a 'location'", d)
-            elif layout["index"] > 1:
-                self.error("'index' must be 0 or 1", d)
-        if "component" in layout:
-            self.check_component(var, d)
-        if "binding" in layout and storage == "uniform":
-            self.check_binding(var, d)
-        if "offset" in layout and element.base is not Base.ATOMIC_UINT:
-            self.error("'offset' is for atomic counters and block members", d)
-        if "xfb_offset" in layout:
-            unit = 8 if any(leaf.bit_size == 64 for leaf in type_.leaves()) else 4
-            if layout["xfb_offset"] % unit:
-                self.error(f"xfb_offset must be a multiple of {unit}", d)
-            if type_.is_unsized_array:
-                self.error("arrays captured by transform feedback need a size", d)
-        buffer = layout.get("xfb_buffer", 0)
-        if buffer >= self.limits.max_transform_feedback_buffers:
-            self.error(f"xfb_buffer {buffer} exceeds the limit", d)
-        if "xfb_stride" in layout:
-            self.merge_xfb_stride(buffer, layout["xfb_stride"], d)
-
-    def merge_xfb_stride(self, buffer: int, stride: int, node: s.Node) -> None:
-        strides = self.shader.layout.setdefault("xfb_strides", {})
-        if strides.setdefault(buffer, stride) != stride:
-            self.error(f"buffer {buffer} has two different strides", node)
-        if stride % 4:
-            self.error("xfb_stride must be a multiple of 4", node)
-        if stride > 4 * self.limits.max_transform_feedback_interleaved_components:
-            self.error("xfb_stride exceeds the limit", node)
-
-    def check_component(self, var: hir.Variable, d: s.Node) -> None:
-        layout, element = var.quals.layout, var.type.without_array
-        component = layout["component"]
+def check_layout_use(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
+    """Values of location, component, binding and their kin."""
+    layout, type_, storage = var.quals.layout, var.type, var.quals.storage
+    element = type_.without_array
+    if "location" in layout and storage in ("in", "out"):
+        when = "330 es300 ARB_explicit_attrib_location"
+        edge = (c.stage, storage) in (("vertex", "in"), ("fragment", "out"))
+        if c.lang.es and edge and storage == "in" and c.lang.version < 300:
+            when = "es300"
+        if not edge:
+            when = "410 ARB_separate_shader_objects es310"
+        c.need(when, f"location of {c.stage} '{storage}' variables", d)
+        if edge and storage == "out":
+            if layout["location"] >= c.limits.max_draw_buffers:
+                c.error(f"location {layout['location']} exceeds the number of outputs", d)
+        elif edge and layout["location"] + 1 > c.limits.max_vertex_attribs:
+            c.error(f"location {layout['location']} exceeds the number of inputs", d)
+    if "location" in layout and storage == "uniform":
+        c.need("430 ARB_explicit_uniform_location es310", "location of uniforms", d)
+        if element.base is Base.ATOMIC_UINT:
+            c.error("atomic counters have no location", d)
+    if "index" in layout:
         if "location" not in layout:
-            self.error("'component' needs a 'location'", d)
-        if element.is_matrix or element.is_struct:
-            self.error(f"'component' cannot be used on '{element}'", d)
-            return
-        size = element.rows * (2 if element.bit_size == 64 else 1)
-        if component > 3 or (component + size > 4 and not (element.bit_size == 64 and size > 4)):
-            self.error(f"component {component} does not leave room for '{element}'", d)
-        elif element.bit_size == 64 and (component % 2 or (size > 4 and component)):
-            self.error(f"component {component} is not possible for '{element}'", d)
+            c.error("'index' needs a 'location'", d)
+        elif layout["index"] > 1:
+            c.error("'index' must be 0 or 1", d)
+    if "component" in layout:
+        check_component(c, var, d)
+    if "binding" in layout and storage == "uniform":
+        check_binding(c, var, d)
+    if "offset" in layout and element.base is not Base.ATOMIC_UINT:
+        c.error("'offset' is for atomic counters and block members", d)
+    if "xfb_offset" in layout:
+        unit = 8 if any(leaf.bit_size == 64 for leaf in type_.leaves()) else 4
+        if layout["xfb_offset"] % unit:
+            c.error(f"xfb_offset must be a multiple of {unit}", d)
+        if type_.is_unsized_array:
+            c.error("arrays captured by transform feedback need a size", d)
+    buffer = layout.get("xfb_buffer", 0)
+    if buffer >= c.limits.max_transform_feedback_buffers:
+        c.error(f"xfb_buffer {buffer} exceeds the limit", d)
+    if "xfb_stride" in layout:
+        merge_xfb_stride(c, buffer, layout["xfb_stride"], d)
 
-    def check_binding(self, var: hir.Variable, d: s.Node) -> None:
-        element = var.type.without_array
-        binding = var.quals.layout["binding"]
-        count = max(1, var.type.array_elements)
-        if element.is_sampler:
-            limit = self.limits.max_combined_texture_image_units
-        elif element.is_image:
-            limit = self.limits.max_image_units
-        elif element.base is Base.ATOMIC_UINT:
-            return
-        else:
-            self.error("'binding' is for blocks and opaque types", d)
-            return
-        if binding + count > limit:
-            self.error(f"binding {binding} exceeds the limit of {limit}", d)
+
+def merge_xfb_stride(c: Checker, buffer: int, stride: int, node: s.Node) -> None:
+    strides = c.shader.layout.setdefault("xfb_strides", {})
+    if strides.setdefault(buffer, stride) != stride:
+        c.error(f"buffer {buffer} has two different strides", node)
+    if stride % 4:
+        c.error("xfb_stride must be a multiple of 4", node)
+    if stride > 4 * c.limits.max_transform_feedback_interleaved_components:
+        c.error("xfb_stride exceeds the limit", node)
+
+
+def check_component(c: Checker, var: hir.Variable, d: s.Node) -> None:
+    layout, element = var.quals.layout, var.type.without_array
+    component = layout["component"]
+    if "location" not in layout:
+        c.error("'component' needs a 'location'", d)
+    if element.is_matrix or element.is_struct:
+        c.error(f"'component' cannot be used on '{element}'", d)
+        return
+    size = element.rows * (2 if element.bit_size == 64 else 1)
+    if component > 3 or (component + size > 4 and not (element.bit_size == 64 and size > 4)):
+        c.error(f"component {component} does not leave room for '{element}'", d)
+    elif element.bit_size == 64 and (component % 2 or (size > 4 and component)):
+        c.error(f"component {component} is not possible for '{element}'", d)
+
+
+def check_binding(c: Checker, var: hir.Variable, d: s.Node) -> None:
+    element = var.type.without_array
+    binding = var.quals.layout["binding"]
+    count = max(1, var.type.array_elements)
+    if element.is_sampler:
+        limit = c.limits.max_combined_texture_image_units
+    elif element.is_image:
+        limit = c.limits.max_image_units
+    elif element.base is Base.ATOMIC_UINT:
+        return
+    else:
+        c.error("'binding' is for blocks and opaque types", d)
+        return
+    if binding + count > limit:
+        c.error(f"binding {binding} exceeds the limit of {limit}", d)

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gallette.compiler.glsl.check import hir
-from gallette.compiler.glsl.check.base import constant_value
-from gallette.compiler.glsl.check.functions import find_recursion
+from gallette.compiler.glsl.check.call_graph import find_recursion
+from gallette.compiler.glsl.check.state import constant_value
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.link.errors import LinkLog
 from gallette.compiler.glsl.link.own import Declarations

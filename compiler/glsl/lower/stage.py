@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
-from gallette.compiler.glsl.check.base import constant_value
+from gallette.compiler.glsl.check.state import constant_value
 from gallette.compiler.glsl.link.program import LinkedProgram
 from gallette.compiler.glsl.link.stage import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables

@@ -1,10 +1,15 @@
-"""What all parts of the checker share: scopes, symbols, messages, constants."""
+"""The state of one check, and what every rule needs of it: messages, scopes, conversions.
+
+The rules themselves are functions `rule(c, node)` in the modules beside this one, `c` being the
+`Checker`. The rule of a kind of syntax node is registered with `@checks(...)`; `c.expr(node)` and
+`c.statements(nodes)` find it by the node's type.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from gallette.compiler.glsl.builtins import variables
 from gallette.compiler.glsl.builtins.functions import builtin_names
@@ -12,13 +17,14 @@ from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.check import fold, hir
 from gallette.compiler.glsl.check.conversions import can_convert
 from gallette.compiler.glsl.check.typenames import TYPE_NAMES
-from gallette.compiler.glsl.diagnostics import Abort, Log, did_you_mean
+from gallette.compiler.glsl.diagnostics import Abort, Log, TooManyErrors, did_you_mean
 from gallette.compiler.glsl.language import Language
+from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.glsl.parse.syntax import Node
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
 
-__all__ = ["CheckerBase", "FunctionSet", "Symbol", "constant_value"]
+__all__ = ["Checker", "FunctionSet", "Symbol", "checks", "checks_statement", "constant_value"]
 
 
 @dataclass(slots=True, eq=False)
@@ -45,7 +51,35 @@ def constant_value(expr: hir.Expr) -> hir.Value | None:
     return None
 
 
-class CheckerBase:
+ExprRule = Callable[["Checker", Any], hir.Expr]
+StmtRule = Callable[["Checker", Any], list[hir.Stmt]]
+_EXPRESSIONS: dict[type[s.Expr], ExprRule] = {}
+_STATEMENTS: dict[type[s.Stmt], StmtRule] = {}
+E = TypeVar("E", bound=ExprRule)
+S = TypeVar("S", bound=StmtRule)
+
+
+def checks(*kinds: type[s.Expr]) -> Callable[[E], E]:
+    """Register the rule of some kinds of expression."""
+
+    def register(rule: E) -> E:
+        _EXPRESSIONS.update(dict.fromkeys(kinds, rule))
+        return rule
+
+    return register
+
+
+def checks_statement(*kinds: type[s.Stmt]) -> Callable[[S], S]:
+    """Register the rule of some kinds of statement."""
+
+    def register(rule: S) -> S:
+        _STATEMENTS.update(dict.fromkeys(kinds, rule))
+        return rule
+
+    return register
+
+
+class Checker:
     """State of one check: language, log, scopes, the shader being made."""
 
     def __init__(self, lang: Language, stage: str, limits: Limits, log: Log) -> None:
@@ -65,6 +99,47 @@ class CheckerBase:
         """above 0 while an expression is read as the target of a write"""
         self.loop_depth = 0
         self.switch_depth = 0
+        self.control_depth = 0
+        self.returned = False
+        """has a return statement of the current function been seen?"""
+        self.hidden_builtins: set[str] = set()
+        """members a redeclared gl_PerVertex leaves out"""
+        self.per_vertex_redeclared = False
+        self.counter_offsets: dict[int, int] = {}
+        self.counter_ranges: dict[int, list[tuple[int, int]]] = {}
+        self.sized_inputs: list[tuple[hir.Variable, s.Node]] = []
+        self.block_defaults: dict[str, set[str]] = {}
+        self.anonymous = 0
+        """structures without a name so far"""
+
+    # -- rules -------------------------------------------------------------------------------
+
+    def expr(self, node: s.Expr) -> hir.Expr:
+        """Check any expression."""
+        return _EXPRESSIONS[type(node)](self, node)
+
+    def statements(self, body: list[s.Stmt]) -> list[hir.Stmt]:
+        """Check some statements; after an error checking goes on with the next one."""
+        out: list[hir.Stmt] = []
+        for node in body:
+            depth = len(self.scopes)
+            state = self.loop_depth, self.switch_depth, self.control_depth
+            try:
+                out += self.statement(node)
+            except TooManyErrors:
+                raise
+            except Abort:
+                self.quiet = 0
+                del self.scopes[depth:], self.precisions[depth:]
+                self.loop_depth, self.switch_depth, self.control_depth = state
+        return out
+
+    def statement(self, node: s.Stmt) -> list[hir.Stmt]:
+        """Check one statement; declarations may become several or none."""
+        rule = _STATEMENTS.get(type(node))
+        if rule is None:
+            raise self.abort("this cannot stand in a function", node)
+        return rule(self, node)
 
     # -- messages ----------------------------------------------------------------------------
 
@@ -96,7 +171,7 @@ class CheckerBase:
                 since.append(f"GLSL ES {int(word[2:]) // 100}.{int(word[2:]) % 100:02d}")
             elif word[:1].isupper():
                 extensions.append(f"GL_{word}")
-        parts = [f"since {s}" for s in since] + [f"with {e}" for e in extensions[:2]]
+        parts = [f"since {x}" for x in since] + [f"with {e}" for e in extensions[:2]]
         return "available " + " or ".join(parts) if parts else ""
 
     # -- scopes ------------------------------------------------------------------------------
@@ -126,7 +201,16 @@ class CheckerBase:
                 self.builtin_scope[name] = symbol
         return symbol
 
+    def find_function(self, name: str) -> object:
+        """A function or type name; variables hide functions declared outside their scope."""
+        for scope in reversed(self.scopes):
+            if name in scope:
+                return scope[name]
+        return None
+
     def make_builtin(self, name: str) -> Symbol | None:
+        if name in self.hidden_builtins:
+            return None
         struct = variables.STRUCTS.get(name)
         if struct is not None:
             return struct[0] if self.lang.has(struct[1]) else None

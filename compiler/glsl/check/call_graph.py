@@ -1,0 +1,32 @@
+"""Who calls whom: the search for recursion, within a shader and within a linked stage."""
+
+from __future__ import annotations
+
+from gallette.compiler.glsl.check import hir
+
+__all__ = ["find_recursion"]
+
+
+def find_recursion(functions: list[hir.Function]) -> tuple[hir.Function, int, int] | None:
+    """A call that leads back to its own function, if there is one."""
+    done: set[hir.Function] = set()
+    for start in functions:
+        if start in done:
+            continue
+        path: list[tuple[hir.Function, int]] = [(start, 0)]
+        active = {start}
+        while path:
+            function, i = path[-1]
+            if i >= len(function.calls):
+                path.pop()
+                active.discard(function)
+                done.add(function)
+                continue
+            path[-1] = (function, i + 1)
+            callee, loc, end = function.calls[i]
+            if callee in active:
+                return callee, loc, end
+            if callee not in done:
+                active.add(callee)
+                path.append((callee, 0))
+    return None

@@ -1,0 +1,186 @@
+"""Which types and qualifiers shader inputs and outputs may have."""
+
+from __future__ import annotations
+
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.state import Checker
+from gallette.compiler.glsl.parse import syntax as s
+from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.types import Base, Type
+
+__all__ = [
+    "check_auxiliary",
+    "check_interface",
+    "check_varying",
+    "per_vertex_array",
+    "size_per_vertex",
+]
+
+
+def check_interface(c: Checker, quals: hir.Quals, type_: Type, node: s.Node, name: str) -> None:
+    """Rules for global `in`, `out` and `uniform` variables and block members."""
+    storage, stage = quals.storage, c.stage
+    element = type_.without_array
+    label = quals.legacy or storage
+    if (
+        storage in ("in", "out")
+        and not quals.legacy
+        and not c.lang.has("130 es300 ARB_geometry_shader4 EXT_gpu_shader4")
+    ):
+        c.error(f"global '{storage}' variables need GLSL 1.30", node)
+    if storage == "inout":
+        fetch = "EXT_shader_framebuffer_fetch EXT_shader_framebuffer_fetch_non_coherent"
+        if stage != "fragment" or not c.lang.has(fetch):
+            c.error("'inout' is for parameters only", node)
+        quals.storage = storage = "out"
+        quals.flags.add("framebuffer_fetch")
+    if storage in ("in", "out") and stage == "compute":
+        c.error("compute shaders have no user-defined inputs or outputs", node)
+    check_auxiliary(c, quals, storage, node)
+    if storage not in ("in", "out"):
+        return
+    if element.contains(frozenset((Base.BOOL,))):
+        c.error(f"'{label}' variables cannot be of type '{element}'", node)
+    if type_.contains_opaque() and not c.lang.has("ARB_bindless_texture"):
+        c.error(f"'{label}' variables cannot be of type '{element}'", node)
+    if stage == "vertex" and storage == "in":
+        check_attribute(c, quals, type_, node)
+    elif stage == "fragment" and storage == "out":
+        check_fragment_output(c, quals, type_, node)
+    else:
+        check_varying(c, quals, type_, node, name)
+
+
+def check_auxiliary(c: Checker, quals: hir.Quals, storage: str, node: s.Node) -> None:
+    stage = c.stage
+    if quals.interpolation:
+        if storage not in ("in", "out"):
+            c.error(f"'{quals.interpolation}' applies to inputs and outputs only", node)
+        elif stage == "vertex" and storage == "in":
+            c.error("vertex shader inputs are not interpolated", node)
+        elif stage == "fragment" and storage == "out":
+            c.error("fragment shader outputs are not interpolated", node)
+        elif quals.legacy and c.lang.has("130"):
+            c.error(f"'{quals.interpolation}' cannot be used with '{quals.legacy}'", node)
+    for word in ("centroid", "sample", "patch"):
+        if not getattr(quals, word):
+            continue
+        if storage not in ("in", "out"):
+            c.error(f"'{word}' applies to inputs and outputs only", node)
+        elif word == "patch":
+            if (stage, storage) not in (("tess_ctrl", "out"), ("tess_eval", "in")):
+                c.error("'patch' is for tessellation control outputs and evaluation inputs", node)
+        elif (stage, storage) in (("vertex", "in"), ("fragment", "out")):
+            c.error(f"'{word}' cannot be used here", node)
+    if quals.invariant:
+        if storage == "in" and c.lang.has("420 es300"):
+            c.error("inputs cannot be declared invariant", node)
+        elif storage not in ("in", "out"):
+            c.error("only inputs and outputs can be invariant", node)
+
+
+def check_attribute(c: Checker, quals: hir.Quals, type_: Type, node: s.Node) -> None:
+    element = type_.without_array
+    if type_.is_array and (c.lang.es or not c.lang.has("150")):
+        c.error(f"vertex shader inputs cannot be arrays in {c.lang.name}", node)
+    if element.is_struct:
+        c.error("vertex shader inputs cannot be structures", node)
+    if element.is_integer and not c.lang.has("130 es300 EXT_gpu_shader4"):
+        c.error(f"vertex shader inputs cannot be integers in {c.lang.name}", node)
+    if element.bit_size == 64 and not c.lang.has("410 ARB_vertex_attrib_64bit"):
+        if element.is_double or not c.lang.has("ARB_vertex_attrib_64bit"):
+            c.error(f"vertex shader inputs of type '{element}' need GLSL 4.10", node)
+
+
+def check_fragment_output(c: Checker, quals: hir.Quals, type_: Type, node: s.Node) -> None:
+    element = type_.without_array
+    if element.is_struct or element.is_matrix or element.is_double:
+        c.error(f"fragment shader outputs cannot be of type '{element}'", node)
+    if type_.is_array and type_.element is not None and type_.element.is_array:
+        c.error("fragment shader outputs cannot be arrays of arrays", node)
+    if c.lang.es and type_.is_array and type_.element is not None:
+        if c.lang.version < 300:
+            c.error("fragment shader outputs cannot be arrays", node)
+
+
+def check_varying(c: Checker, quals: hir.Quals, type_: Type, node: s.Node, name: str) -> None:
+    element = type_.without_array
+    stage, storage, lang = c.stage, quals.storage, c.lang
+    if quals.legacy == "varying" and (not element.is_float or element.is_double):
+        if not lang.has("130 EXT_gpu_shader4") or lang.es:
+            c.error(f"varyings cannot be of type '{element}'", node)
+    if element.is_struct:
+        if not lang.has("150 es300 430"):
+            c.error(f"varyings cannot be structures in {lang.name}", node)
+        elif lang.es and any(f.type.is_array or f.type.is_struct for f in element.fields):
+            if lang.version < 310:
+                c.error("structures passed between stages cannot nest in GLSL ES", node)
+        elif lang.es and type_.is_array and stage in ("vertex", "fragment"):
+            c.error("arrays of structures cannot pass between stages in GLSL ES", node)
+    if lang.es and type_.is_array and type_.element is not None:
+        if type_.element.is_array and not per_vertex_array(c, quals):
+            c.error("arrays of arrays cannot pass between stages in GLSL ES", node)
+    discrete = any(leaf.is_integer or leaf.is_double for leaf in type_.leaves())
+    if discrete and quals.interpolation != "flat":
+        if stage == "fragment" and storage == "in":
+            if lang.has("130 es300 EXT_gpu_shader4"):
+                c.error(
+                    f"fragment shader inputs with integers or doubles must be flat: '{name}'",
+                    node,
+                    "add 'flat'",
+                )
+        elif stage == "vertex" and storage == "out" and lang.es and lang.version == 300:
+            c.error(f"integer outputs must be flat: '{name}'", node, "add 'flat'")
+    if per_vertex_array(c, quals) and not type_.is_array:
+        if quals.legacy != "varying" or stage == "geometry":
+            c.error(
+                f"{stage.replace('_', ' ')} shader '{storage}' variables must be arrays: '{name}'",
+                node,
+            )
+
+
+def per_vertex_array(c: Checker, quals: hir.Quals) -> bool:
+    """Does the outermost array dimension of such a variable count vertices?"""
+    if quals.patch:
+        return False
+    return (c.stage, quals.storage) in (
+        ("geometry", "in"),
+        ("tess_ctrl", "in"),
+        ("tess_ctrl", "out"),
+        ("tess_eval", "in"),
+    )
+
+
+def size_per_vertex(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
+    """Geometry inputs and tessellation arrays get the length of the primitive or patch."""
+    if not var.type.is_array or not per_vertex_array(c, var.quals):
+        return
+    if var.quals.legacy == "varying" and c.stage != "geometry":
+        return
+    element = var.type.element
+    assert element is not None
+    if c.stage == "geometry":
+        length = c.shader.layout.get("vertices_in", 0)
+        if var.type.length and length and var.type.length != length:
+            c.error(
+                f"'{d.name}' has {var.type.length} elements, the input primitive {length} vertices",
+                d,
+            )
+        if var.type.length == 0 and length:
+            var.type = t.array(element, length)
+        elif var.type.length:
+            c.sized_inputs.append((var, d))
+    elif var.quals.storage == "in":
+        limit = c.limits.max_patch_vertices
+        if var.type.length and var.type.length > limit:
+            c.error(f"'{d.name}' has more than gl_MaxPatchVertices elements", d)
+        var.type = t.array(element, limit)
+    else:
+        length = c.shader.layout.get("vertices_out", 0)
+        if var.type.length and length and var.type.length != length:
+            c.error(
+                f"'{d.name}' has {var.type.length} elements, the patch {length} vertices",
+                d,
+            )
+        if length and not var.type.length:
+            var.type = t.array(element, length)

@@ -1,0 +1,76 @@
+"""Redeclaring gl_PerVertex."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from gallette.compiler.glsl.builtins import variables
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.qualifiers import read_qualifiers
+from gallette.compiler.glsl.check.state import Checker
+from gallette.compiler.glsl.check.types import array_of, resolve_type
+from gallette.compiler.glsl.parse import syntax as s
+from gallette.compiler.nir.ir.types import Field
+
+__all__ = ["redeclare_per_vertex"]
+
+
+def redeclare_per_vertex(c: Checker, node: s.BlockDecl, quals: hir.Quals) -> None:
+    """A shader may redeclare the built-in block to use fewer of its members."""
+    storage = quals.storage
+    known = {f.name: f for f, _ in variables.per_vertex_fields(c.lang)}
+    c.need(
+        "410 150 ARB_separate_shader_objects es320 EXT_shader_io_blocks OES_shader_io_blocks",
+        "redeclaring gl_PerVertex",
+        node,
+    )
+    instance = node.instance.name if node.instance is not None else ""
+    expected = {"in": "gl_in", "out": "gl_out" if c.stage == "tess_ctrl" else ""}
+    if instance != expected.get(storage, ""):
+        raise c.abort("gl_PerVertex is redeclared with the wrong instance name", node)
+    fields: list[Field] = []
+    for member in node.members:
+        assert member.type is not None
+        own = read_qualifiers(c, member.quals, "member-", storage)
+        for d in member.declarators:
+            field = known.get(d.name)
+            if field is None:
+                raise c.abort(f"'{d.name}' is not a member of gl_PerVertex", d)
+            type_ = array_of(c, resolve_type(c, member.type), d.dims, d)
+            if type_ is not field.type and not (
+                type_.is_array and field.type.is_array and type_.element is field.type.element
+            ):
+                raise c.abort(f"'{d.name}' is redeclared with another type", d)
+            fields.append(replace(field, type=type_))
+            if not instance:
+                var = c.find(d.name)
+                if isinstance(var, hir.Variable):
+                    if type_.length:
+                        var.type = type_
+                    var.quals.interpolation = own.interpolation or var.quals.interpolation
+                    var.quals.invariant = var.quals.invariant or own.invariant
+                    var.quals.layout.update(own.layout)
+                    var.redeclared = True
+    if instance:
+        old = c.builtin_scope.get(instance)
+        if isinstance(old, hir.Variable) and old.used:
+            raise c.abort("gl_PerVertex must be redeclared before its first use", node)
+        if isinstance(old, hir.Variable) and old.block is not None:
+            c.shader.blocks.remove(old.block)
+        var = c.make_per_vertex(instance, fields, storage)
+        var.redeclared = True
+        c.builtin_scope[instance] = var
+        return
+    names = {f.name for f in fields}
+    for name in known:
+        if name not in names:
+            var = c.builtin_scope.get(name)
+            if isinstance(var, hir.Variable) and var.used:
+                raise c.abort("gl_PerVertex must be redeclared before its first use", node)
+            c.hidden_builtins.add(name)
+            c.builtin_scope.pop(name, None)
+            c.shader.builtins.pop(name, None)
+    if c.per_vertex_redeclared:
+        raise c.abort("gl_PerVertex is redeclared twice", node)
+    c.per_vertex_redeclared = True
+    c.shader.layout["per_vertex_out"] = tuple(sorted(names))
