@@ -92,8 +92,6 @@ class Checker:
         self.global_scope: dict[str, Symbol] = {}
         self.scopes: list[dict[str, Symbol]] = [self.global_scope]
         self.function: hir.Function | None = None
-        self.pending_globals: set[hir.Variable] = set()
-        """global variables mentioned by global initialisers"""
         self.precisions: list[dict[str, str]] = [{}]
         self.quiet = 0
         """above 0 while an expression is read as the target of a write"""
@@ -315,11 +313,8 @@ class Checker:
     def use(self, var: hir.Variable) -> None:
         """Record that a variable is mentioned, for activity and call-graph questions."""
         var.used = True
-        if var.kind == "global":
-            if self.function is not None:
-                self.function.globals.add(var)
-            else:
-                self.pending_globals.add(var)
+        if var.kind == "global" and self.function is not None:
+            self.function.globals.add(var)
 
     # -- conversions -------------------------------------------------------------------------
 

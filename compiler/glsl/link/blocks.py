@@ -7,7 +7,8 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.link.errors import LinkLog
 from gallette.compiler.glsl.link.layout import block_layout, leaves
 from gallette.compiler.glsl.link.program import LinkedProgram, Uniform, UniformBlock
-from gallette.compiler.glsl.link.stage import StageUnit, same_block
+from gallette.compiler.glsl.link.stage import same_block
+from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables, access_flags
 from gallette.compiler.nir.ir import Mode, Stage, Variable
 from gallette.compiler.nir.ir import types as t

@@ -6,7 +6,7 @@ from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.link.errors import LinkLog
 from gallette.compiler.glsl.link.program import Attribute, FragOutput, LinkedProgram, LinkOptions
-from gallette.compiler.glsl.link.stage import StageUnit
+from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
 from gallette.compiler.nir.ir import Mode, Stage, Variable
 from gallette.compiler.nir.ir import types as t

@@ -8,7 +8,7 @@ from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.link.errors import LinkLog
 from gallette.compiler.glsl.link.interface import Port
 from gallette.compiler.glsl.link.program import LinkOptions, StreamOutput, StreamVarying
-from gallette.compiler.glsl.link.stage import StageUnit
+from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
 from gallette.compiler.nir.ir.layout import align
 from gallette.compiler.nir.ir.slots import VaryingSlot

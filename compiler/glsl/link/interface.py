@@ -9,7 +9,8 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.link.errors import LinkLog
 from gallette.compiler.glsl.link.layout import sized_block
-from gallette.compiler.glsl.link.stage import StageUnit, merge_types
+from gallette.compiler.glsl.link.stage import merge_types
+from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
 from gallette.compiler.nir.ir import Mode, Stage, Variable
 from gallette.compiler.nir.ir import types as t

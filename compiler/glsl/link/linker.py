@@ -19,8 +19,9 @@ from gallette.compiler.glsl.link.feedback import link_feedback
 from gallette.compiler.glsl.link.interface import VaryingLinker
 from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions, Varying
 from gallette.compiler.glsl.link.resources import ResourceLinker
-from gallette.compiler.glsl.link.stage import StageUnit, join_stage
+from gallette.compiler.glsl.link.stage import join_stage
 from gallette.compiler.glsl.link.stage_rules import check_program, check_stage
+from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
 from gallette.compiler.glsl.lower.stage import lower_stage
 from gallette.compiler.nir.ir import Shader, Stage

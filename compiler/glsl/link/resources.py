@@ -24,7 +24,8 @@ from gallette.compiler.glsl.link.program import (
     SubroutineUniform,
     Uniform,
 )
-from gallette.compiler.glsl.link.stage import StageUnit, merge_types, same_constant
+from gallette.compiler.glsl.link.stage import merge_types, same_constant
+from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables, access_flags
 from gallette.compiler.glsl.lower.values import constant_bits
 from gallette.compiler.nir.ir import Mode, Stage, Variable

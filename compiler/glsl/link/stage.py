@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from gallette.compiler.glsl.check import hir
@@ -11,47 +10,14 @@ from gallette.compiler.glsl.check.state import constant_value
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.link.errors import LinkLog
 from gallette.compiler.glsl.link.own import Declarations
+from gallette.compiler.glsl.link.reach import reach
+from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.values import constant_bits
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Type
 
 __all__ = ["StageUnit", "join_stage", "merge_types"]
-
-
-@dataclass(slots=True, eq=False)
-class StageUnit:
-    """All shaders of one stage as one."""
-
-    stage: Stage
-    language: Language
-    globals: dict[str, hir.Variable] = field(default_factory=dict)
-    builtins: dict[str, hir.Variable] = field(default_factory=dict)
-    blocks: dict[tuple[str, str], hir.Block] = field(default_factory=dict)
-    functions: dict[tuple[Any, ...], hir.Function] = field(default_factory=dict)
-    """signature -> definition"""
-    main: hir.Function | None = None
-    canonical: dict[hir.Variable, hir.Variable] = field(default_factory=dict)
-    """a declaration of any of the shaders -> the program's own variable (see `own`)"""
-    layout: dict[str, Any] = field(default_factory=dict)
-    reachable: list[hir.Function] = field(default_factory=list)
-    live: set[hir.Variable] = field(default_factory=set)
-    """variables with static storage that reachable code mentions"""
-    constants: dict[str, hir.Variable] = field(default_factory=dict)
-    per_vertex: list[tuple[hir.Shader, tuple[str, ...] | None]] = field(default_factory=list)
-    """each shader with the members it redeclares gl_PerVertex with (None: it does not)"""
-    initialized: list[hir.Variable] = field(default_factory=list)
-    """globals with an initialiser, in order"""
-    subroutine_types: dict[str, hir.Function] = field(default_factory=dict)
-    written: set[str] = field(default_factory=set)
-    """names of outputs that reachable shaders write"""
-
-    def resolve(self, var: hir.Variable) -> hir.Variable:
-        return self.canonical.get(var, var)
-
-    @property
-    def name(self) -> str:
-        return self.stage.value.replace("_", " ")
 
 
 def merge_types(a: Type, b: Type) -> Type | None:
@@ -284,59 +250,6 @@ def same_block(a: hir.Block, b: hir.Block) -> bool:
     return True
 
 
-def _reach(unit: StageUnit, log: LinkLog) -> None:
-    """Functions called from main, directly or not, and the globals they mention."""
-    assert unit.main is not None
-    seen: dict[hir.Function, None] = {unit.main: None}
-    stack = [unit.main]
-    roots = [f for f in unit.functions.values() if f.subroutine_types]
-    for f in roots:
-        if f not in seen:
-            seen[f] = None
-            stack.append(f)
-    while stack:
-        function = stack.pop()
-        for callee, _, _ in function.calls:
-            body = unit.functions.get(callee.key)
-            if body is None:
-                log.error(f"function '{callee}' is called but not defined")
-                continue
-            if body.result is not callee.result:
-                log.error(f"function '{callee}' is defined with another return type")
-            if body not in seen:
-                seen[body] = None
-                stack.append(body)
-    unit.reachable = list(seen)
-    for function in unit.reachable:
-        for var in function.globals:
-            unit.live.add(unit.resolve(var))
-    changed = True
-    while changed:  # initialisers of live globals mention further globals
-        changed = False
-        for var in unit.initialized:
-            if unit.resolve(var) in unit.live and var.init is not None:
-                for used in _mentioned(var.init):
-                    resolved = unit.resolve(used)
-                    if resolved.kind == "global" and resolved not in unit.live:
-                        unit.live.add(resolved)
-                        changed = True
-
-
-def _mentioned(e: hir.Expr) -> list[hir.Variable]:
-    found: list[hir.Variable] = []
-    stack: list[object] = [e]
-    while stack:
-        x = stack.pop()
-        if isinstance(x, hir.VarRef):
-            found.append(x.var)
-        elif isinstance(x, hir.Expr):
-            for name in type(x).__slots__:
-                stack.append(getattr(x, name))
-        elif isinstance(x, list):
-            stack += x
-    return found
-
-
 def _size_arrays(unit: StageUnit, log: LinkLog) -> None:
     """Arrays without a size get the smallest that holds every constant index."""
     for var in [*unit.globals.values(), *unit.builtins.values()]:
@@ -361,7 +274,7 @@ def join_stage(stage: Stage, shaders: list[tuple[hir.Shader, Language]], log: Li
     if unit.main is None:
         log.error(f"the {unit.name} shaders have no main()")
     log.stop_on_error()
-    _reach(unit, log)
+    reach(unit, log)
     log.stop_on_error()
     linked = [
         hir.Function(

@@ -7,7 +7,7 @@ from gallette.compiler.glsl.check.layouts import PRIMITIVES
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.link.errors import LinkLog
 from gallette.compiler.glsl.link.program import LinkOptions
-from gallette.compiler.glsl.link.stage import StageUnit
+from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir import types as t
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.state import constant_value
 from gallette.compiler.glsl.link.program import LinkedProgram
-from gallette.compiler.glsl.link.stage import StageUnit
+from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
 from gallette.compiler.glsl.lower.statements import StatementLowering
 from gallette.compiler.glsl.lower.values import constant_bits, store
@@ -42,7 +42,7 @@ def lower_stage(unit: StageUnit, variables: StageVariables, program: LinkedProgr
 def _needs_helpers(unit: StageUnit) -> bool:
     """Does any reachable code take derivatives, itself or inside a texture lookup?"""
     prefixes = ("dFd", "fwidth", "texture", "shadow", "interpolate")
-    return any(name.startswith(prefixes) for f in unit.reachable for name in f.uses)
+    return any(name.startswith(prefixes) for name in unit.uses)
 
 
 def _add_variables(unit: StageUnit, shader: Shader, variables: StageVariables) -> None:
@@ -81,10 +81,9 @@ def _add_variables(unit: StageUnit, shader: Shader, variables: StageVariables) -
 def _initialize(unit: StageUnit, lowering: StatementLowering, variables: StageVariables) -> None:
     """Initialisers of globals: constants as data, everything else as code before main."""
     _fetch_framebuffer(unit, lowering, variables)
-    for var in unit.initialized:
+    for var in unit.startup:
         target = unit.resolve(var)
-        if target.quals.storage in ("uniform", "const") or var.init is None:
-            continue
+        assert var.init is not None
         nir = variables.variables.get(target)
         if nir is None:
             continue

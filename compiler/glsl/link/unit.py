@@ -1,0 +1,51 @@
+"""All shaders of one stage as one: what `stage` joins and everything behind it works on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.language import Language
+from gallette.compiler.nir.ir import Stage
+
+__all__ = ["StageUnit"]
+
+
+@dataclass(slots=True, eq=False)
+class StageUnit:
+    """All shaders of one stage as one."""
+
+    stage: Stage
+    language: Language
+    globals: dict[str, hir.Variable] = field(default_factory=dict)
+    builtins: dict[str, hir.Variable] = field(default_factory=dict)
+    blocks: dict[tuple[str, str], hir.Block] = field(default_factory=dict)
+    functions: dict[tuple[Any, ...], hir.Function] = field(default_factory=dict)
+    """signature -> definition"""
+    main: hir.Function | None = None
+    canonical: dict[hir.Variable, hir.Variable] = field(default_factory=dict)
+    """a declaration of any of the shaders -> the program's own variable (see `own`)"""
+    layout: dict[str, Any] = field(default_factory=dict)
+    reachable: list[hir.Function] = field(default_factory=list)
+    live: set[hir.Variable] = field(default_factory=set)
+    """variables with static storage that reachable code mentions"""
+    constants: dict[str, hir.Variable] = field(default_factory=dict)
+    per_vertex: list[tuple[hir.Shader, tuple[str, ...] | None]] = field(default_factory=list)
+    """each shader with the members it redeclares gl_PerVertex with (None: it does not)"""
+    initialized: list[hir.Variable] = field(default_factory=list)
+    """globals with an initialiser, in order"""
+    startup: list[hir.Variable] = field(default_factory=list)
+    """those of them whose initialiser runs before main"""
+    uses: set[str] = field(default_factory=set)
+    """noteworthy built-in functions that reachable code calls"""
+    subroutine_types: dict[str, hir.Function] = field(default_factory=dict)
+    written: set[str] = field(default_factory=set)
+    """names of outputs that reachable shaders write"""
+
+    def resolve(self, var: hir.Variable) -> hir.Variable:
+        return self.canonical.get(var, var)
+
+    @property
+    def name(self) -> str:
+        return self.stage.value.replace("_", " ")
