@@ -50,10 +50,22 @@ def _merge_neighbours(impl: FunctionImpl) -> bool:
             and not always_jumps(first.else_body)
             and not (always_jumps(second.then_body) and always_jumps(second.else_body))
             and all(len(phi.srcs) == 2 for phi in block.phis())
+            and not _seen_beyond_a_jump(block, second)
         ):
             _merge(first, block, second)
             return True
     return False
+
+
+def _seen_beyond_a_jump(between: Block, second: If) -> bool:
+    """Does code to which the second if jumps read a phi that stands in front of it?
+
+    Merged, the phi would stand behind the jump and no longer dominate that use.
+    """
+    if not any(b.jump for body in (second.then_body, second.else_body) for b in blocks_in(body)):
+        return False
+    below = set(blocks_in(between.owner[between.owner.index(second) :]))
+    return any(src.home not in below for phi in between.phis() for src in phi.result.uses)
 
 
 def _merge(first: If, between: Block, second: If) -> None:
