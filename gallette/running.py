@@ -24,7 +24,7 @@ from gallette.piglit_subset.results import Entry, Run, entry_of
 from gallette.pipe.loader import driver_package
 from gallette.terminal import console
 
-__all__ = ["Job", "check_driver", "judge_run", "known_list", "run_job"]
+__all__ = ["Job", "check_driver", "judge_run", "known_failures", "known_list", "run_job"]
 
 
 @dataclass(slots=True)
@@ -130,13 +130,19 @@ def known_list(driver: str) -> Path:
     return known.FOLDER / f"{driver.replace(':', '-')}.txt"
 
 
+def known_failures(driver: str) -> dict[str, str]:
+    """Test name -> reason. The native drivers share a compiler, and so a list (`native.txt`)."""
+    shared = known.load(known.FOLDER / "native.txt") if driver.startswith("native") else {}
+    return {**shared, **known.load(known_list(driver))}
+
+
 def judge_run(run: Run, update: bool = False) -> bool:
     """Hold the run against its driver's list of known failures; is it all right?"""
     from rich.markup import escape
 
     out = console()
     path = known_list(run.name)
-    judgement = known.judge(run, known.load(path))
+    judgement = known.judge(run, known_failures(run.name))
     if update:
         came, went = known.update(run, path)
         out.print(f"{path}: {len(came)} added, {len(went)} removed")

@@ -24,8 +24,24 @@ SEPARABLE_BITS = {
 }
 
 
+class _Refused(Exception):
+    """A shader did not compile, and was not meant to."""
+
+
 def build(session: Session) -> None:
-    """Compile every shader, then link; compile errors end the test, link errors may be wanted."""
+    """Compile every shader, then link; errors that a command asks for do not end the test."""
+    session.wanted_errors = {
+        words[2].removeprefix("GL_")
+        for line in session.test.commands
+        if (words := line.text.split())[:2] == ["compile", "error"] and len(words) > 2
+    }
+    try:
+        _build(session)
+    except _Refused:
+        session.link_ok = None
+
+
+def _build(session: Session) -> None:
     assembly = [s for s in session.test.shaders if s.form == "assembly"]
     sources = _choose(session)
     for source in session.test.shaders:
@@ -95,6 +111,9 @@ def _compile(session: Session, source: ShaderSource) -> int:
     if not gl.get_shaderiv(shader, GL.COMPILE_STATUS)[0]:
         log = str(gl.get_shader_info_log(shader)).strip()
         position, log = _place(session.test.name, source, log, _added_lines(text, source))
+        if source.stage in session.wanted_errors:
+            session.compile_logs[source.stage] = log
+            raise _Refused
         stage = source.stage.lower().replace("_", " ")
         raise Failure(f"{position}: the {stage} does not compile:\n{log}")
     return shader

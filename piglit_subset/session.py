@@ -65,6 +65,9 @@ class Session:
     height: int = 250
     program: int = 0
     link_log: str = ""
+    # Stages a test wants not to compile, and the logs of those that did not.
+    wanted_errors: set[str] = field(default_factory=set)
+    compile_logs: dict[str, str] = field(default_factory=dict)
     link_ok: bool | None = None
     pipeline: int = 0
     stage_programs: dict[str, int] = field(default_factory=dict)

@@ -12,7 +12,7 @@ from gallette.piglit_subset.journal import Head
 from gallette.piglit_subset.results import read_run
 from gallette.piglit_subset.suite import Shard, find_tests
 from gallette.piglit_subset.summary import summarise
-from gallette.running import Job, check_driver, judge_run, known_list, parse_results, run_job
+from gallette.running import Job, check_driver, judge_run, known_failures, parse_results, run_job
 from gallette.terminal import console
 
 __all__ = ["add_arguments", "run"]
@@ -105,11 +105,8 @@ def run(options: argparse.Namespace) -> int:
     result = run_job(job)
     if options.junit is not None:
         from gallette.piglit_subset.junit import write_junit
-        from gallette.piglit_subset.known import load
 
-        console().print(
-            f"junit: {write_junit(result, options.junit, load(known_list(result.name)))}"
-        )
+        console().print(f"junit: {write_junit(result, options.junit, known_failures(result.name))}")
     return 0 if judge_run(result, options.update_known) else 1
 
 

@@ -12,6 +12,17 @@ from gallette.state_tracker.entry_points.enums import GL
 __all__: list[str] = []
 
 
+@command("compile error")
+def compile_error(session: Session, line: Line, words: Words) -> None:
+    """compile error GL_FRAGMENT_SHADER: that shader must not compile (not in piglit)"""
+    stage = words.word("a stage").removeprefix("GL_")
+    words.end()
+    if stage not in session.compile_logs:
+        session.wrong(line, "the shader compiled")
+    elif not session.compile_logs[stage].strip():
+        session.wrong(line, "the shader did not compile, but its log is empty")
+
+
 @command("link success")
 def link_success(session: Session, line: Line, words: Words) -> None:
     """link success: the program must link"""

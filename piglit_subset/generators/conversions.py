@@ -1,0 +1,62 @@
+"""Constructors that convert: every scalar type to every other, in every vector size.
+
+The oracle is the specification's rules: towards zero from float to integer, not-zero to bool,
+bits kept between int and uint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gallette.piglit_subset.generators.common import evaluation, number, vector
+
+_VALUES: dict[str, tuple[float, ...]] = {
+    "float": (0.0, 1.0, 2.75, 7.5, 100.0),
+    "int": (0, 1, 2, 77, 4096),
+    "uint": (0, 1, 3, 255, 65536),
+    "bool": (0, 1, 1, 0, 1),
+    "double": (0.0, 1.0, 2.75, 7.5, 100.0),
+}
+_SIGNED = {"float": (-1.0, -2.75), "int": (-1, -77), "double": (-1.0, -2.75)}
+
+
+def _converted(value: float, to: str) -> float:
+    if to == "bool":
+        return int(value != 0)
+    if to in ("int", "uint"):
+        return int(value)
+    return float(value)
+
+
+def tests() -> Iterator[tuple[str, str, str]]:
+    for source in _VALUES:
+        for target in _VALUES:
+            for size in (1, 2, 3, 4):
+                yield _test(source, target, size)
+
+
+def _test(source: str, target: str, size: int) -> tuple[str, str, str]:
+    needs_doubles = "double" in (source, target)
+    version = 400 if needs_doubles else 130
+    values = list(_VALUES[source])
+    if target != "uint":
+        values += _SIGNED.get(source, ())
+    kind, result = vector(source, size), vector(target, size)
+    cases = []
+    for turn in range(len(values)):
+        given = [values[(turn + c) % len(values)] for c in range(size)]
+        expected = [_converted(v, target) for v in given]
+        cases.append(
+            [
+                f"uniform {kind} a {' '.join(map(number, given))}",
+                f"uniform {result} expected {' '.join(map(number, expected))}",
+            ]
+        )
+    same = f"{result}(a) == expected"
+    folder = f"glsl-{version // 100}.{version % 100:02}"
+    body = evaluation(version, f"uniform {kind} a;\nuniform {result} expected;", same, cases)
+    return (
+        f"{folder}/conversions/{kind}-to-{result}",
+        f"{result}(x) of a {kind} converts each component.",
+        body,
+    )
