@@ -58,6 +58,7 @@ from gallette.state_tracker.pixel_ops.pixel_transfer import PixelTransfer
 from gallette.state_tracker.pixel_ops.raster_position import RasterPosition
 from gallette.state_tracker.pixel_ops.render_mode import RenderMode
 from gallette.state_tracker.queries import QueryState
+from gallette.state_tracker.shading.assembly_programs import AssemblyState
 from gallette.state_tracker.shading.feedback import FeedbackState
 from gallette.state_tracker.shading.pipelines import PipelineState
 from gallette.state_tracker.shading.programs import ProgramState
@@ -160,6 +161,7 @@ class Context(GLInterface):
     transfer: PixelTransfer
     pixel_drawer: PixelDrawer
     render_mode: RenderMode
+    assembly: AssemblyState
     color_index: IndexState
     accumulation: AccumulationBuffer
     pipelines: PipelineState
@@ -243,6 +245,7 @@ class Context(GLInterface):
         self.programs = ProgramState(self)
         self.pipelines = PipelineState()
         self.fixed_function = FixedFunction(self)
+        self.assembly = AssemblyState(self)
         self.queries = QueryState()
         self.syncs = self.group.syncs
         self.vertex_input = VertexInput(self)
@@ -426,6 +429,7 @@ class Context(GLInterface):
             self.pipelines,
             self.programs,
             self.pixel_drawer,
+            self.assembly,
             self.fixed_function,
             self.queries,
             self.feedback,

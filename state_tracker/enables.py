@@ -71,6 +71,8 @@ NORMALIZE lighting.normalize BUILTINS compat
 RESCALE_NORMAL lighting.rescale_normal BUILTINS compat
 FOG lighting.fog_enabled BUILTINS compat
 COLOR_SUM lighting.color_sum BUILTINS compat
+VERTEX_PROGRAM_ARB assembly.vertex_enabled PROGRAM compat
+FRAGMENT_PROGRAM_ARB assembly.fragment_enabled PROGRAM compat
 AUTO_NORMAL evaluators.auto_normal BUILTINS compat
 """
 

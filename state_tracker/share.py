@@ -58,6 +58,9 @@ class Caches:
             cache.clear()
 
 
+_CLEARED = ("assembly program", "display list", "renderbuffer", "texture", "buffer", "sampler")
+
+
 class ShareGroup:
     """The pipe, the shared names, and the contexts that use them."""
 
@@ -105,7 +108,14 @@ class ShareGroup:
         for item in self.table("shader or program").values():
             if isinstance(item, ShaderObject):
                 item.drop()
-        for kind in ("display list", "renderbuffer", "texture", "buffer", "sampler"):
+        for kind in (
+            "assembly program",
+            "display list",
+            "renderbuffer",
+            "texture",
+            "buffer",
+            "sampler",
+        ):
             self.table(kind).clear()
         self.caches.clear()
         self.pipe.destroy()

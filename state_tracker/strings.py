@@ -37,6 +37,8 @@ def get_string(ctx: Context, name: int) -> str:
         return f"{version // 100}.{version % 100:02d}"
     if name == GL.EXTENSIONS and not ctx.is_core:
         return " ".join(ctx.limits.extensions)
+    if name == GL.PROGRAM_ERROR_STRING_ARB and ctx.is_compat:
+        return ctx.assembly.error
     raise invalid_enum(name, "string")
 
 

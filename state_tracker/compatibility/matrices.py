@@ -27,6 +27,7 @@ __all__ = ["MatrixState"]
 
 Matrix = npt.NDArray[np.float64]
 TEXTURE_UNITS = 8
+PROGRAM_MATRICES = 8  # of assembly programs
 DEPTHS = {"modelview": 32, "projection": 32, "texture": 10}
 
 
@@ -46,6 +47,8 @@ class MatrixState:
             return self.modelview, DEPTHS["modelview"]
         if self.mode == GL.PROJECTION:
             return self.projection, DEPTHS["projection"]
+        if self.mode != GL.TEXTURE:
+            return self._ctx.assembly.matrices[self.mode - GL.MATRIX0_ARB], 4
         unit = self._ctx.textures.active
         if unit >= TEXTURE_UNITS:
             raise invalid_operation("this texture unit has no matrix")
@@ -107,7 +110,8 @@ def inverse(matrix: Matrix) -> Matrix:
 
 @entry
 def matrix_mode(ctx: Context, mode: int) -> None:
-    if mode not in (GL.MODELVIEW, GL.PROJECTION, GL.TEXTURE):
+    program = 0 <= mode - GL.MATRIX0_ARB < PROGRAM_MATRICES
+    if mode not in (GL.MODELVIEW, GL.PROJECTION, GL.TEXTURE) and not program:
         raise invalid_enum(mode, "matrix mode")
     ctx.matrices.mode = mode
 

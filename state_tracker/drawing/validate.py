@@ -154,6 +154,8 @@ def _builtins(ctx: Context) -> None:
     for executable in set(ctx.programs.stages.values()):
         if executable.has_builtins:
             fill(ctx, executable)
+        if executable.fill is not None:
+            executable.fill()
 
 
 def _constants(ctx: Context) -> None:

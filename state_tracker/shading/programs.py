@@ -110,6 +110,7 @@ class Executable:
         self.writes_point_size = VaryingSlot.PSIZ in written
         self.textures = self._texture_slots()
         self.attributes = self._active_attributes()
+        self.fill: Callable[[], None] | None = None  # writes uniforms nobody sets by location
         self.on_destroy: list[Callable[[Executable], None]] = []
         self.has_builtins = any(u.builtin for u in linked.uniforms)
 
@@ -299,6 +300,8 @@ class ProgramState:
         elif self.current is None and ctx.pipelines.current is not None:
             stages = ctx.pipelines.current.stages()
         if ctx.is_compat and Stage.COMPUTE not in stages:
+            for stage, assembled in ctx.assembly.executables().items():
+                stages.setdefault(stage, assembled)
             if Stage.FRAGMENT not in stages and not ctx.raster.discard:
                 stages[Stage.FRAGMENT] = ctx.fixed_function.fragment()
             if Stage.VERTEX not in stages:

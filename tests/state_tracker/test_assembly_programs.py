@@ -1,0 +1,142 @@
+"""Assembly programs: pictures and queries compared with native GL, and errors with their place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gallette.compiler.assembly import AssemblyError, parse, translate
+from gallette.state_tracker import GL, GLInterface
+from tests.state_tracker.helpers import errors
+from tests.state_tracker.pictures import compare
+
+VERTEX = """!!ARBvp1.0
+PARAM mvp[4] = { state.matrix.mvp };
+PARAM offsets[] = { program.env[0..2], { 0.25, 0.0, 0.0, 0.0 } };
+ADDRESS a;
+TEMP moved, color;
+ARL a.x, program.local[0].x;
+ADD moved, vertex.position, offsets[a.x + 1];
+DP4 result.position.x, mvp[0], moved;
+DP4 result.position.y, mvp[1], moved;
+DP4 result.position.z, mvp[2], moved;
+DP4 result.position.w, mvp[3], moved;
+MUL color, vertex.color, 0.5;
+ADD result.color, color, vertex.attrib[6].zyxw;
+MOV result.texcoord[1], vertex.position;
+END
+"""
+FRAGMENT = """!!ARBfp1.0
+TEMP t, u;
+ATTRIB place = fragment.texcoord[1];
+PARAM weights = { 0.3, 0.59, 0.11, 2.0 };
+DP3 t.x, fragment.color, weights;
+FRC u, place;
+CMP_SAT t.yz, -u, u.xxyx, weights;
+SLT t.w, place.x, 0.0;
+LRP u, t.w, t.yyyy, t.zzzz;
+POW u.x, t.x, weights.w;
+SWZ result.color, u, x, -z, 1, 1;
+END
+"""
+
+
+def _load(gl: Any, target: int, text: str) -> None:
+    gl.enable(target)
+    (name,) = gl.gen_programs_arb(1)
+    gl.bind_program_arb(target, name)
+    raw = text.encode()
+    gl.program_string_arb(target, GL.PROGRAM_FORMAT_ASCII_ARB, len(raw), raw)
+
+
+def _triangle(gl: Any) -> None:
+    gl.begin(GL.TRIANGLES)
+    for color, place in (
+        ((1, 0, 0), (-0.9, -0.9)),
+        ((0, 1, 0), (0.8, -0.7)),
+        ((0, 0, 1), (0, 0.9)),
+    ):
+        gl.color3f(*color)
+        gl.vertex2f(*place)
+    gl.end()
+
+
+def vertex_program(gl: Any) -> None:
+    _load(gl, GL.VERTEX_PROGRAM_ARB, VERTEX)
+    gl.program_local_parameter4f_arb(GL.VERTEX_PROGRAM_ARB, 0, 1.5, 0.0, 0.0, 0.0)
+    gl.program_env_parameter4fv_arb(
+        GL.VERTEX_PROGRAM_ARB, 2, np.array([0.1, -0.1, 0.0, 0.0], np.float32)
+    )
+    gl.vertex_attrib4f(6, 0.1, 0.2, 0.3, 0.0)
+    gl.scalef(0.8, 0.8, 1.0)
+    _triangle(gl)
+
+
+def both_programs(gl: Any) -> None:
+    vertex_program(gl)
+    _load(gl, GL.FRAGMENT_PROGRAM_ARB, FRAGMENT)
+    _triangle(gl)
+
+
+def textured_and_lit(gl: Any) -> None:
+    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
+    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MAG_FILTER, GL.NEAREST)
+    texels = np.arange(64, dtype=np.uint8).repeat(4) * 4
+    gl.tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA, 8, 8, 0, GL.RGBA, GL.UNSIGNED_BYTE, texels)
+    gl.lightfv(GL.LIGHT0, GL.DIFFUSE, np.array([0.5, 1.0, 0.25, 1.0], np.float32))
+    text = """!!ARBfp1.0
+    OPTION ARB_precision_hint_fastest;
+    TEMP t, at;
+    MUL at, fragment.position, 0.015625;
+    TEX t, at, texture[0], 2D;
+    KIL t.x;
+    MUL result.color, t, state.light[0].diffuse;
+    END"""
+    _load(gl, GL.FRAGMENT_PROGRAM_ARB, text)
+    gl.rectf(-0.8, -0.8, 0.8, 0.8)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("scene", [vertex_program, both_programs, textured_and_lit])
+def test_programs_draw_what_native_ones_draw(scene: Any) -> None:
+    compare(scene, tolerance=2, stray=4)
+
+
+def test_a_mistake_says_where_it_is(compat: GLInterface) -> None:
+    compat.enable(GL.FRAGMENT_PROGRAM_ARB)
+    text = b"!!ARBfp1.0\nMOV result.color, nothing;\nEND"
+    compat.program_string_arb(GL.FRAGMENT_PROGRAM_ARB, GL.PROGRAM_FORMAT_ASCII_ARB, len(text), text)
+    assert errors(compat) == ["GL_INVALID_OPERATION"]
+    assert compat.get_integerv(GL.PROGRAM_ERROR_POSITION_ARB)[0] >= text.index(b"nothing") - 1
+    compat.rectf(-1.0, -1.0, 1.0, 1.0)
+    assert errors(compat) == ["GL_INVALID_OPERATION"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("!!ARBxx1.0 END", "does not begin with"),
+        ("!!ARBfp1.0 MOV result.color, fragment.color;", "has no END"),
+        ("!!ARBfp1.0 TEMP a, a; END", "declared twice"),
+        ("!!ARBfp1.0 FOO result.color, 1; END", "no instruction FOO"),
+        ("!!ARBfp1.0 TEMP a; MOV a.wx, 1; END", "no write mask"),
+        ("!!ARBfp1.0 TEMP a; RCP a, a; END", "one component is wanted"),
+        ("!!ARBvp1.0 PARAM p[2] = { 1, 2, 3 }; END", "has 3 elements"),
+        ("!!ARBvp1.0 MOV result.texcoord[9], 1; END", "index 9 is not below 8"),
+        ("!!ARBvp1.0 OPTION NV_vertex_program2; END", "unknown option"),
+        ("!!ARBfp1.0 TEX result.color, fragment.position, texture[0], 4D; END", "texture target"),
+        ("!!ARBvp1.0 TEMP a; MOV a, result.position; END", "is not declared"),
+        ("!!ARBvp1.0 TEMP a; ADD a, vertex.normal, vertex.attrib[2]; END", "same attribute"),
+    ],
+)
+def test_errors_of_the_parser(text: str, message: str) -> None:
+    with pytest.raises(AssemblyError, match=message):
+        parse(text)
+
+
+def test_translation_is_readable() -> None:
+    text = "!!ARBfp1.0 TEMP t; MAD_SAT t, fragment.color, program.env[1], -t.x; END"
+    body = translate(parse(text))
+    assert "t_t = clamp(gl_Color * assembly_env[1] + (-(t_t).xxxx), 0.0, 1.0);" in body
