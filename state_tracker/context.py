@@ -112,6 +112,7 @@ ENTRY_MODULES = (
 )
 for _module in ENTRY_MODULES:
     importlib.import_module(f"gallette.state_tracker.{_module}")
+importlib.import_module("gallette.state_tracker.limit_queries").hide_desktop_queries()
 
 _LIVE: WeakSet[Context] = WeakSet()
 

@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
-from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets, gets_indexed
 
@@ -93,6 +97,7 @@ _CAPABILITIES = _read()
 _TEXTURES = frozenset(
     (GL.TEXTURE_1D, GL.TEXTURE_2D, GL.TEXTURE_3D, GL.TEXTURE_CUBE_MAP, GL.TEXTURE_RECTANGLE)
 )
+FIXED_UNITS = 8
 _TEXGEN = {GL.TEXTURE_GEN_S: 0, GL.TEXTURE_GEN_T: 1, GL.TEXTURE_GEN_R: 2, GL.TEXTURE_GEN_Q: 3}
 
 
@@ -123,6 +128,7 @@ def set_enabled(ctx: Context, cap: int, on: bool) -> None:
         ctx.lighting.lights[cap - GL.LIGHT0].enabled = on
         ctx.dirty |= Dirty.BUILTINS
     elif ctx.is_compat and cap in _TEXTURES:
+        _check_unit(ctx)
         enabled = ctx.textures.unit.enabled
         if on:
             enabled.add(cap)
@@ -130,6 +136,7 @@ def set_enabled(ctx: Context, cap: int, on: bool) -> None:
             enabled.discard(cap)
         ctx.dirty |= Dirty.BUILTINS | Dirty.PROGRAM
     elif ctx.is_compat and cap in _TEXGEN:
+        _check_unit(ctx)
         ctx.lighting.texgen_enabled[ctx.textures.active][_TEXGEN[cap]] = on
         ctx.dirty |= Dirty.BUILTINS
     elif ctx.is_compat and cap in ctx.evaluators.maps:
@@ -140,6 +147,12 @@ def set_enabled(ctx: Context, cap: int, on: bool) -> None:
         ctx.dirty |= Dirty.VERTEX
     else:
         raise invalid_enum(cap, "capability")
+
+
+def _check_unit(ctx: Context) -> None:
+    """Fixed function knows fewer texture units than shaders."""
+    if ctx.textures.active >= FIXED_UNITS:
+        raise invalid_operation(f"fixed function has {FIXED_UNITS} texture units")
 
 
 def is_enabled(ctx: Context, cap: int) -> bool:

@@ -49,6 +49,17 @@ def gets(
             _PROFILES[value] = profiles
 
 
+def hide_from_es(names: list[str]) -> None:
+    """Queries every profile declares alike, but OpenGL ES has not."""
+    for name in names:
+        value = getattr(GL, name)
+        if value in _GETTERS:
+            _PROFILES[value] = tuple(p for p in _PROFILES.get(value, _ALL) if p != "es")
+
+
+_ALL = ("core", "compat", "es")
+
+
 def gets_indexed(count: Callable[[Context], int], table: dict[str, IndexedGetter]) -> None:
     """Declare indexed queries (`glGetIntegeri_v`) with `count` valid indices."""
     for name, getter in table.items():

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gallette.state_tracker.entry_points.enums import GL
-from gallette.state_tracker.getters import gets, gets_indexed
+from gallette.state_tracker.getters import gets, gets_indexed, hide_from_es
 from gallette.state_tracker.targets.framebuffers import DEPTH, STENCIL
 from gallette.state_tracker.targets.renderbuffers import channel_bits
 from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS
@@ -18,7 +18,7 @@ from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__: list[str] = []
+__all__ = ["hide_desktop_queries"]
 
 Get = Callable[["Context"], Any]
 DESKTOP = ("core", "compat")
@@ -247,8 +247,6 @@ gets(
 gets(
     {
         "MAX_COMPUTE_VARIABLE_GROUP_INVOCATIONS_ARB": _glsl("max_compute_work_group_invocations"),
-        "MAX_SUBROUTINES": _glsl("max_subroutines"),
-        "MAX_SUBROUTINE_UNIFORM_LOCATIONS": _glsl("max_subroutine_uniform_locations"),
     },
     profiles=DESKTOP,
 )
@@ -351,3 +349,20 @@ gets(
     },
     compat=True,
 )
+
+_NOT_ES = """
+POINT_SIZE LINE_SMOOTH POLYGON_MODE POLYGON_SMOOTH BLEND_DST BLEND_SRC LOGIC_OP_MODE COLOR_LOGIC_OP
+DRAW_BUFFER DOUBLEBUFFER STEREO UNPACK_SWAP_BYTES UNPACK_LSB_FIRST PACK_SWAP_BYTES PACK_LSB_FIRST
+POLYGON_OFFSET_POINT POLYGON_OFFSET_LINE TEXTURE_BINDING_1D PACK_SKIP_IMAGES MULTISAMPLE
+SAMPLE_ALPHA_TO_ONE PARAMETER_BUFFER_BINDING POINT_FADE_THRESHOLD_SIZE TEXTURE_BINDING_RECTANGLE
+PROGRAM_POINT_SIZE TEXTURE_CUBE_MAP_SEAMLESS DEPTH_BOUNDS_TEST_EXT DEPTH_BOUNDS_EXT
+TEXTURE_BINDING_1D_ARRAY POINT_SPRITE_COORD_ORIGIN MAX_SUBROUTINES MAX_SUBROUTINE_UNIFORM_LOCATIONS
+PROVOKING_VERTEX MAX_TRANSFORM_FEEDBACK_BUFFERS MAX_VERTEX_STREAMS PRIMITIVE_RESTART
+PRIMITIVE_RESTART_INDEX MAX_PROGRAM_TEXTURE_GATHER_COMPONENTS_ARB MAX_IMAGE_SAMPLES
+MIN_MAP_BUFFER_ALIGNMENT QUERY_BUFFER_BINDING
+"""
+
+
+def hide_desktop_queries() -> None:
+    """Called when every topic has declared its queries."""
+    hide_from_es(_NOT_ES.split())

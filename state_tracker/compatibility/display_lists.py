@@ -17,6 +17,7 @@ import numpy as np
 from gallette.state_tracker.compatibility.list_functions import (
     LIST_TYPES,
     is_compiled,
+    is_forbidden,
     is_image,
     is_vertex_data,
     pointer_bytes,
@@ -124,9 +125,14 @@ class Recorder:
 
     def wrap(self, function: Function, method: Method) -> Method:
         """The method to be called while the list is compiled."""
+        ctx = self._ctx
         if not is_compiled(function.name):
             return method
-        ctx, calls = self._ctx, self.list.calls
+        if is_forbidden(function.name):
+            return lambda *args: ctx.record_error(
+                invalid_operation("not while a display list is compiled"), function
+            )
+        calls = self.list.calls
         execute = self.mode == GL.COMPILE_AND_EXECUTE
         snapshot = _snapshot_of(function)
 

@@ -16,7 +16,11 @@ from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.state_tracker.compatibility.matrices import inverse
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
-from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets, to_int
@@ -401,7 +405,9 @@ _COORDS = {GL.S: 0, GL.T: 1, GL.R: 2, GL.Q: 3}
 def _tex_gen(ctx: Context, coord: int, pname: int, values: list[float]) -> None:
     if coord not in _COORDS:
         raise invalid_enum(coord, "texture coordinate")
-    gen, index = ctx.lighting.texgen[min(ctx.textures.active, _UNITS - 1)], _COORDS[coord]
+    if ctx.textures.active >= _UNITS:
+        raise invalid_operation(f"fixed function has {_UNITS} texture units")
+    gen, index = ctx.lighting.texgen[ctx.textures.active], _COORDS[coord]
     if pname == GL.TEXTURE_GEN_MODE:
         gen.modes[index] = to_int(values[0], False)
     elif pname == GL.OBJECT_PLANE and len(values) == 4:

@@ -58,6 +58,7 @@ VERTEX_DATA = re.compile(
     r"(Vertex|Color|Normal|TexCoord|MultiTexCoord|SecondaryColor)P?[1-4].*|FogCoord[fd]v?|EdgeFlagv?"
     r"|VertexAttrib(I|L)?P?[1-4].*|Index([dfis]|ub)v?"
 )
+_FORBIDDEN = re.compile(r"Draw(Arrays|Elements)Instanced(BaseVertex)?(BaseInstance)?")
 IMAGES = re.compile(r"Tex(Sub)?Image[123]D|DrawPixels|Bitmap|PolygonStipple|"
                     r"CompressedTex(Sub)?Image[123]D")  # fmt: skip
 
@@ -71,6 +72,12 @@ def _plain_name(name: str) -> str:
 def is_compiled(name: str) -> bool:
     """Does a display list take up the function of that C name?"""
     return _PATTERN.fullmatch(_plain_name(name)) is not None
+
+
+@cache
+def is_forbidden(name: str) -> bool:
+    """Is calling the function while a list is compiled an error?"""
+    return _FORBIDDEN.fullmatch(_plain_name(name)) is not None
 
 
 @cache

@@ -560,6 +560,8 @@ def make_image(
 
 _PLAIN_STORAGE: dict[str, tuple[Format, ...]] = {
     "R": (FORMATS["R8_UNORM"],),
+    "L": (FORMATS["L8_UNORM"],),
+    "LA": (FORMATS["L8A8_UNORM"],),
     "RG": (FORMATS["R8G8_UNORM"],),
     "RGB": (FORMATS["R8G8B8X8_UNORM"], FORMATS["R8G8B8A8_UNORM"]),
     "RGBA": (FORMATS["R8G8B8A8_UNORM"],),
