@@ -85,16 +85,28 @@ def address_of(name: str) -> int:
 
 
 def lazy_address(name: str) -> int:
-    """An address for an OpenGL function without making it: a stub of a library that is open."""
-    from gallette.egl.libraries import implemented
+    """An address for a function without making it: a stub of a library that is open.
 
-    if name not in implemented():
-        return 0
+    Stubs also outlive Python, which the functions themselves do not: clients call what they asked
+    for while the process ends.
+    """
     for library in _LIBRARIES:
         found = library.stub(name)
         if found:
             return found
+    if name.startswith("gl"):
+        from gallette.egl.libraries import folder
+
+        attach(str(folder() / "libGL.so.1"), " ".join(gl_names()))
+        return _LIBRARIES[-1].stub(name)
     return address_of(name)
+
+
+def gl_names() -> list[str]:
+    """What libGL exports, in the order of its table."""
+    from gallette.egl.libraries import exports
+
+    return exports()["libGL.so.1"]
 
 
 def attach(path: str, names: str) -> None:

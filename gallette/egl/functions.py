@@ -17,7 +17,7 @@ from gallette.egl.contexts import (
 )
 from gallette.egl.display import DEVICE, attributes, default_platform, display_of, get_display
 from gallette.egl.errors import EglError, check, last_error
-from gallette.egl.registry import c_address, c_function
+from gallette.egl.registry import c_function, is_c_function
 from gallette.egl.surfaces import Surface, surface_attributes
 
 __all__ = ["CLIENT_EXTENSIONS", "PLATFORM_EXTENSIONS", "proc_address"]
@@ -477,12 +477,11 @@ def eglWaitNative(engine: int) -> int:
 
 def proc_address(name: str) -> int:
     """The address of any function of EGL or OpenGL that gallette has; 0 of others."""
-    found = c_address(name)
-    if not found and name.startswith("gl"):
-        from gallette.egl.boot import lazy_address
+    from gallette.egl.boot import lazy_address
+    from gallette.egl.libraries import implemented
 
-        found = lazy_address(name)
-    return found
+    known = is_c_function(name) or (name.startswith("gl") and name in implemented())
+    return lazy_address(name) if known else 0
 
 
 @c_function("p:p", quiet=True)

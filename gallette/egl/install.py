@@ -110,9 +110,8 @@ def get_proc_address(name: str) -> int:
 
     OpenGL functions mean the calling thread's current context.
     """
-    from gallette.egl.boot import address_of
-    from gallette.egl.libraries import implemented
+    import gallette.egl.osmesa
+    import gallette.egl.sync  # noqa: F401  (they register functions)
+    from gallette.egl.functions import proc_address
 
-    if name.startswith("gl") and not name.startswith("glX") and name not in implemented():
-        return 0
-    return address_of(name)
+    return proc_address(name)

@@ -20,7 +20,7 @@ from gallette.compiler.errors import GalletteError
 from gallette.egl.elf import shared_library
 from gallette.egl.machine import ARCHITECTURES
 
-__all__ = ["folder", "implemented", "vendor_file"]
+__all__ = ["exports", "folder", "implemented", "vendor_file"]
 
 PYTHON_FUNCTIONS = (
     "Py_IsInitialized", "Py_SetProgramName", "Py_InitializeEx", "PyGILState_Ensure",
@@ -62,7 +62,8 @@ def _gl_names() -> list[str]:
     return ["gl" + name for name in FUNCTIONS]
 
 
-def _exports() -> dict[str, list[str]]:
+@functools.cache
+def exports() -> dict[str, list[str]]:
     """File name -> exported functions."""
     import gallette.egl.functions
     import gallette.egl.glx
@@ -120,32 +121,32 @@ def folder() -> Path:
             f"not for {sys.platform} on {architecture}"
         )
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    exports = _exports()
+    libraries = exports()
     try:
         python_library = libpython()
     except GalletteError:
         python_library = "libpython-is-missing.so"  # still good inside Python
     made_from = hashlib.sha256(
-        repr((exports, sys.executable, python_library, _root(), architecture)).encode()
+        repr((libraries, sys.executable, python_library, _root(), architecture)).encode()
     )
     for module in ("elf.py", "machine.py", "libraries.py"):
         made_from.update(Path(__file__).with_name(module).read_bytes())
     name = f"gallette/egl-{made_from.hexdigest()[:16]}"
     for place in (home, os.path.join(tempfile.gettempdir(), f"gallette-{os.getuid()}")):
         try:
-            return _write(Path(place, name), exports, python_library, architecture)
+            return _write(Path(place, name), libraries, python_library, architecture)
         except OSError:
             continue
     raise GalletteError("gallette finds no folder to write its OpenGL libraries to")
 
 
 def _write(
-    place: Path, exports: dict[str, list[str]], python_library: str, architecture: str
+    place: Path, libraries: dict[str, list[str]], python_library: str, architecture: str
 ) -> Path:
     if (place / "50_gallette.json").is_file():
         return place
     place.mkdir(parents=True, exist_ok=True)
-    for file, names in exports.items():
+    for file, names in libraries.items():
         texts = _texts(str(place / file), names, python_library)
         _put(place / file, shared_library(architecture, file, names, texts))
         link = place / (file.partition(".so")[0] + ".so")

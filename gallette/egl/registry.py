@@ -17,7 +17,7 @@ from gallette.compiler.errors import GalletteError
 from gallette.egl.constants import Error
 from gallette.egl.errors import EglError, last_error, set_error
 
-__all__ = ["c_address", "c_function", "c_names", "c_pointer", "prototype"]
+__all__ = ["c_address", "c_function", "c_names", "c_pointer", "is_c_function", "prototype"]
 
 _LETTERS: dict[str, Any] = {
     "p": ctypes.c_void_p,
@@ -88,6 +88,11 @@ def _report(name: str, error: BaseException) -> None:
 def c_names(prefix: str = "") -> list[str]:
     """The names of all exported functions that begin so."""
     return sorted(n for n in _FUNCTIONS if n.startswith(prefix))
+
+
+def is_c_function(name: str) -> bool:
+    """Is there an exported function of that name?"""
+    return name in _FUNCTIONS
 
 
 def c_address(name: str) -> int:

@@ -25,6 +25,7 @@ NATIVE = {
     "LIBGL_ALWAYS_SOFTWARE": "1",
     "GALLIUM_DRIVER": "llvmpipe",
     "PYOPENGL_PLATFORM": "egl",
+    "VTK_DEFAULT_OPENGL_WINDOW": "vtkEGLRenderWindow",
     "SDL_VIDEODRIVER": "offscreen",
 }
 
@@ -44,8 +45,12 @@ CLIENTS = (
     Client("pyopengl_egl", ("OpenGL",)),
     Client("pyopengl_egl", ("OpenGL",), 2, ("glu",)),
     Client("pyglet_headless", ("pyglet",)),
+    Client("moderngl_window_headless", ("moderngl_window",)),
+    Client("mixed", ("moderngl", "OpenGL")),
     Client("pygame_offscreen", ("pygame",)),
     Client("skia_surface", ("skia",)),
+    Client("vtk_sphere", ("vtk",)),
+    Client("pyvista_plot", ("pyvista",)),
     Client("zengl_headless", ("zengl", "glcontext")),
 )
 

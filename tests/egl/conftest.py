@@ -52,7 +52,8 @@ WAYS = ("direct", "glvnd")
 @pytest.fixture(params=WAYS)
 def host(request: pytest.FixtureRequest, host_program: Path, libraries: Path) -> Callable[..., str]:
     """Run the C program in one of its modes on our libEGL, or on glvnd's with us as vendor."""
-    env = {k: v for k, v in os.environ.items() if not k.startswith(("EGL", "__EGL", "GALLETTE"))}
+    kept = ("EGL", "__EGL", "GALLETTE", "PYTHONDONTWRITEBYTECODE")
+    env = {k: v for k, v in os.environ.items() if not k.startswith(kept)}
     if request.param == "direct":
         env["LD_LIBRARY_PATH"] = str(libraries)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 import pytest
@@ -23,6 +24,20 @@ MODES = {
 @pytest.mark.parametrize("mode", MODES)
 def test_a_c_program(host: Host, mode: str) -> None:
     assert host(mode) == MODES[mode]
+
+
+def test_a_program_starts_quickly(host: Host) -> None:
+    """Processor time of a whole program that clears a picture and reads it, Python included.
+
+    0.45 s on a machine with nothing else to do, where the goal is 0.6 s; neighbours on the same
+    core nearly double processor time, hence the limit.
+    """
+    host("draw")  # compiles what is new
+    before = os.times()
+    host("draw")
+    after = os.times()
+    used = after.children_user + after.children_system
+    assert used - before.children_user - before.children_system < 1.0
 
 
 def test_a_call_from_c_costs_little(host: Host) -> None:

@@ -230,6 +230,9 @@ def test_calls_after_python_ended_do_nothing() -> None:
         "assert lib.eglGetError() == 0x3000\n"
         "libc.on_exit(lib.eglGetError, None)\n"
         "libc.on_exit(lib.eglReleaseThread, None)\n"
+        "lib.eglGetProcAddress.restype = ctypes.c_void_p\n"
+        "for name in (b'glFlush', b'eglWaitClient'):\n"
+        "    libc.on_exit(ctypes.c_void_p(lib.eglGetProcAddress(name)), None)\n"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, b"")
