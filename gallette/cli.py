@@ -97,6 +97,18 @@ COMMANDS: dict[str, Command] = {
         "run passes on NIR text",
         "gallette nir-opt shader.nir -p constant_folding,dce",
     ),
+    "reduce": Command(
+        "gallette.commands.reduce",
+        "shrink a shader or shader_test while a command still answers the same",
+        "gallette reduce my.shader_test --check 'gallette piglit run {}'\n"
+        "gallette reduce bad.frag --check 'gallette glslc {}' -o small.frag",
+    ),
+    "shader-db": Command(
+        "gallette.commands.shader_db",
+        "instructions, registers and loops of a corpus, under one or two settings",
+        "gallette shader-db piglit_subset/tests/operators\n"
+        "gallette shader-db my_tests --set fuse_ffma=true --against fuse_ffma=false",
+    ),
 }
 # These bring their own argument parser: they are tools of their packages first.
 _PASS_THROUGH = ("glslc", "nir-opt")

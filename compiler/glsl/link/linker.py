@@ -24,6 +24,7 @@ from gallette.compiler.glsl.link.stage_rules import check_program, check_stage
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
 from gallette.compiler.glsl.lower.stage import lower_stage
+from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.link.linking import link_varyings
 from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions, optimize
@@ -199,6 +200,8 @@ class _Linker:
                 to_driver_form(shader, self.optimize_options)
         if self.options.optimize:
             self.cross_link()
+        for shader in program.shaders.values():
+            validate(shader, "linking")
 
     def cross_link(self) -> None:
         """Neighbouring stages drop what the other does not need."""

@@ -2,21 +2,29 @@
 
 gallette nir-opt shader.nir -p "lower_vars_to_ssa,copy_prop,dce"
 gallette nir-opt shader.nir -p optimize --log
+gallette nir-opt shader.nir -p optimize --bisect
+gallette nir-opt shader.nir -p optimize --reduce --seeds 0,1,2 --lanes 64
 gallette nir-opt --list
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from gallette.compiler.arguments import ArgumentParser
 from gallette.compiler.errors import GalletteError, InputError
 from gallette.compiler.nir.check.validate import validate
+from gallette.compiler.nir.interp.interpreter import Environment
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.run.hunt import Judge, bisect, reduce_shader
 from gallette.compiler.nir.run.pass_runner import PassLog, all_passes
-from gallette.compiler.nir.run.pass_spec import parse_passes
+from gallette.compiler.nir.run.pass_spec import Step, parse_passes
 from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader
 
@@ -38,6 +46,18 @@ def _arguments() -> argparse.ArgumentParser:
     parser.add_argument("--annotate", action="store_true", help="show predecessors, divergence")
     parser.add_argument("--run", action="store_true", help="run before and after, and compare")
     parser.add_argument("--list", action="store_true", help="list the passes and their options")
+    hunt = parser.add_argument_group("hunting a wrong pass")
+    hunt.add_argument("--bisect", action="store_true", help="which run of a pass breaks it?")
+    hunt.add_argument("--reduce", action="store_true", help="shrink the shader while it breaks")
+    hunt.add_argument(
+        "--check", default="", metavar="COMMAND", help="a shell command judges; {} is the file"
+    )
+    hunt.add_argument("--lanes", type=int, default=16, help="invocations of each run")
+    hunt.add_argument("--seeds", default="0,1", help="what runs see is drawn from these")
+    hunt.add_argument("--tolerance", type=float, default=0.0, help="relative, of floats")
+    hunt.add_argument(
+        "--inputs", type=Path, help="JSON with inputs (slot.component), uniforms, system_values"
+    )
     return parser
 
 
@@ -59,6 +79,58 @@ def _read(file: str) -> tuple[str, str]:
         raise InputError(f"{file} is not text") from None
 
 
+def _judge(options: argparse.Namespace) -> Judge:
+    """How the options say that results are compared."""
+    try:
+        seeds = [int(word) for word in options.seeds.split(",")]
+    except ValueError:
+        raise InputError("gallette nir-opt: --seeds are numbers separated by commas") from None
+    if options.inputs is None:
+        return Judge(options.lanes, seeds, options.tolerance, options.check)
+    try:
+        given = json.loads(_read(str(options.inputs))[0])
+        inputs = {
+            (int(slot), int(component)): np.resize(np.asarray(values), options.lanes)
+            for key, values in given.get("inputs", {}).items()
+            for slot, component in [key.split(".")]
+        }
+    except (ValueError, AttributeError) as error:
+        raise InputError(f"{options.inputs}: {error}") from None
+
+    def world(seed: int) -> Environment:
+        return Environment(
+            options.lanes,
+            seed,
+            inputs=inputs,
+            uniforms=given.get("uniforms"),
+            system_values=given.get("system_values"),
+        )
+
+    return Judge(options.lanes, seeds, options.tolerance, options.check, world)
+
+
+def _hunt(options: argparse.Namespace, steps: list[Step], judge: Judge) -> int:
+    """`--bisect` and `--reduce`; status 1 if something is broken."""
+    text, name = _read(options.file)
+    if options.bisect:
+        finding = bisect(parse(text, name), steps, judge)
+        print(finding or "nothing breaks it")
+        return 1 if finding else 0
+
+    def passes(shader: Shader) -> None:
+        for step in steps:
+            step.run(shader)
+
+    try:
+        reduced, tried = reduce_shader(print_shader(parse(text, name)), passes, judge)
+    except ValueError:
+        print("nothing breaks it", file=sys.stderr)
+        return 0
+    print(reduced, end="")
+    print(f"{len(text)} -> {len(reduced)} characters, {tried} tried", file=sys.stderr)
+    return 1
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the tool; errors are raised as `GalletteError` for the caller to show."""
     options = _arguments().parse_args(argv)
@@ -68,6 +140,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.file is None:
         raise GalletteError("gallette nir-opt: which file? (try gallette nir-opt --help)")
     steps = parse_passes(options.passes)
+    judge = _judge(options)
+    if options.bisect or options.reduce:
+        return _hunt(options, steps, judge)
     shader = parse(*_read(options.file))
     original = shader.clone() if options.run else None
     log = PassLog()
@@ -91,9 +166,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     elif not options.each:
         print(text, end="")
     if original is not None:
-        from gallette.compiler.nir.interp.interpreter import Environment, interpret
-
-        difference = interpret(original, Environment()).same_as(interpret(shader, Environment()))
+        difference = judge.difference(original, shader)
         print(difference or "same results", file=sys.stderr)
         return 1 if difference else 0
     return 0

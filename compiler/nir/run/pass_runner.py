@@ -223,7 +223,7 @@ def _run_recorded(
         log.records.append(record)
     if progress and "nir:print" in active:
         print(f"// after {info.name}\n{print_shader(shader, annotate=True)}", file=sys.stderr)
-    if "nir:validate" in active:
+    if progress and "nir:validate" in active:
         from gallette.compiler.nir.check.validate import validate
 
         validate(shader, info.name)

@@ -1,0 +1,170 @@
+"""`gallette shader-db`: what a corpus of shaders costs, under one setting or two.
+
+Every program of every shader_test below DIR is compiled and linked; each stage is then optimised
+and counted: instructions, registers (scalars alive at the worst point), loops. With `--against` the
+same is done under a second setting, and the shaders that got shorter or longer are listed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from gallette.compiler.errors import InputError
+from gallette.compiler.glsl.api import CompileOptions, compile_shader, link_program
+from gallette.compiler.glsl.link.program import LinkOptions
+from gallette.compiler.nir.algebraic.options import AlgebraicOptions
+from gallette.compiler.nir.analysis.pressure import register_pressure
+from gallette.compiler.nir.ir import Loop, Shader, Stage, walk
+from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
+
+__all__ = ["Counts", "add_arguments", "count", "parse_setting", "programs", "run"]
+
+_STAGES = {
+    "vertex shader": Stage.VERTEX,
+    "tessellation control shader": Stage.TESS_CTRL,
+    "tessellation evaluation shader": Stage.TESS_EVAL,
+    "geometry shader": Stage.GEOMETRY,
+    "fragment shader": Stage.FRAGMENT,
+    "compute shader": Stage.COMPUTE,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What one stage of one program costs."""
+
+    instructions: int = 0
+    registers: int = 0
+    loops: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(
+            self.instructions + other.instructions,
+            self.registers + other.registers,
+            self.loops + other.loops,
+        )
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folders", nargs="*", type=Path, metavar="DIR")
+    for flag in ("--set", "--against"):
+        parser.add_argument(
+            flag,
+            action="append",
+            default=[],
+            metavar="OPTION=VALUE",
+            dest=flag.strip("-"),
+            help="an option of the optimiser or of the algebraic rules; may be repeated",
+        )
+    parser.add_argument("--each", action="store_true", help="list every shader")
+
+
+def parse_setting(words: Sequence[str]) -> OptimizeOptions:
+    """`name=value` words as options of the optimiser."""
+    options = OptimizeOptions()
+    own = {f.name: f for f in fields(OptimizeOptions) if f.name != "algebraic"}
+    rules = {f.name: f for f in fields(AlgebraicOptions)}
+    for word in words:
+        name, equals, text = word.partition("=")
+        if not equals or (name not in own and name not in rules):
+            known = ", ".join([*own, *sorted(rules.keys() - own.keys())])
+            raise InputError(f"shader-db: no option {word!r} (there are {known})")
+        value: Any = {"true": True, "false": False}.get(text, text)
+        if name in own:
+            kind = type(own[name].default)
+            value = int(text) if kind is int else value
+            if not isinstance(value, kind):
+                raise InputError(f"shader-db: {name} is a {kind.__name__}")
+            options = replace(options, **{name: value})  # type: ignore[arg-type]
+        else:
+            if not isinstance(value, bool):
+                raise InputError(f"shader-db: {name} is true or false")
+            rules_too = replace(options.algebraic, **{name: value})  # type: ignore[arg-type]
+            options = replace(options, algebraic=rules_too)
+    if options.inexact_used_once not in ("always", "never", "not_position"):
+        raise InputError("shader-db: inexact_used_once is always, never or not_position")
+    return options
+
+
+def programs(folders: Sequence[Path]) -> Iterator[tuple[str, dict[Stage, Shader]]]:
+    """Every program that links, as the linker leaves it; the shaders are the caller's."""
+    for path in sorted(p for folder in folders for p in folder.rglob("*.shader_test")):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        parts = re.split(r"^\[(.*?)\]\s*$", text, flags=re.MULTILINE)
+        api = "core" if "CORE" in (parts[2] if len(parts) > 2 else "") else "compat"
+        shaders = [
+            compile_shader(_STAGES[name], [body.lstrip("\n")], CompileOptions(api=api))
+            for name, body in zip(parts[1::2], parts[2::2], strict=True)
+            if name in _STAGES
+        ]
+        if shaders and all(shader.ok for shader in shaders):
+            program = link_program(shaders, LinkOptions(separable=len(shaders) == 1))
+            if program.ok:
+                yield path.stem, program.shaders
+
+
+def count(shader: Shader, options: OptimizeOptions) -> Counts:
+    """Costs of a clone of `shader`, optimised under `options`."""
+    copy = shader.clone()
+    optimize(copy, options)
+    loops = sum(isinstance(n, Loop) for impl in copy.impls() for n in walk(impl.body))
+    counts = Counts(copy.count_instrs(), register_pressure(copy), loops)
+    copy.unref()
+    return counts
+
+
+def run(options: argparse.Namespace) -> int:
+    folders = options.folders or [Path("piglit_subset/tests")]
+    for folder in folders:
+        if not folder.is_dir():
+            raise InputError(f"shader-db: {folder} is no folder")
+    settings = [parse_setting(options.set)]
+    if options.against:
+        settings.append(parse_setting(options.against))
+    totals = [Counts() for _ in settings]
+    changes: list[tuple[str, int, int]] = []
+    shaders = 0
+    for name, stages in programs(folders):
+        for stage, shader in stages.items():
+            shaders += 1
+            found = [count(shader, setting) for setting in settings]
+            totals = [a + b for a, b in zip(totals, found, strict=True)]
+            label = f"{name} {stage.value}"
+            if options.each:
+                counts = "   ".join(
+                    f"{c.instructions:6} instructions {c.registers:4} registers {c.loops:2} loops"
+                    for c in found
+                )
+                print(f"{label:50} {counts}")
+            if len(found) == 2 and found[0].instructions != found[1].instructions:
+                changes.append((label, found[1].instructions, found[0].instructions))
+            shader.unref()
+    print(f"{shaders} shaders")
+    for title, words, total in zip(
+        ("set", "against"), (options.set, options.against), totals, strict=False
+    ):
+        setting = " ".join(words) or "the defaults"
+        print(
+            f"{title:8} {setting:40} {total.instructions:9,} instructions "
+            f"{total.registers:8,} registers {total.loops:5,} loops"
+        )
+    if len(totals) == 2:
+        _report_changes(changes, totals)
+    return 0
+
+
+def _report_changes(changes: list[tuple[str, int, int]], totals: list[Counts]) -> None:
+    helped = [c for c in changes if c[2] < c[1]]
+    hurt = [c for c in changes if c[2] > c[1]]
+    for title, rows in (("helped", helped), ("hurt", hurt)):
+        print(f"{title}: {len(rows)}")
+        for label, before, after in sorted(rows, key=lambda row: row[2] - row[1])[:20]:
+            print(f"    {label:50} {before:5} -> {after:5} ({100 * (after / before - 1):+.1f} %)")
+    before, after = totals[1].instructions, totals[0].instructions
+    percent = 100 * (after / max(before, 1) - 1)
+    print(f"instructions in all: {before:,} -> {after:,} ({percent:+.2f} %)")

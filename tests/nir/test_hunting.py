@@ -1,0 +1,111 @@
+"""`nir-opt --bisect` names the change that breaks a shader, `--reduce` leaves the cause."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from random_shaders import make_shader
+
+from gallette.compiler.nir.ir.instrs import Alu
+from gallette.compiler.nir.ir.opcodes import OPCODES
+from gallette.compiler.nir.ir.questions import instrs_of
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.run.opt_tool import main
+from gallette.compiler.nir.run.pass_runner import PASSES, nir_pass
+from gallette.compiler.nir.text.parser import parse
+from gallette.compiler.nir.text.printer import print_shader
+from gallette.compiler.reduce import reduce_text
+
+
+@pytest.fixture(autouse=True)
+def wrong_pass() -> Iterator[None]:
+    """A pass that takes the larger for the smaller."""
+
+    @nir_pass("test_takes_max_for_min")
+    def wrong(shader: Shader) -> bool:
+        """Wrong."""
+        found = [
+            instr
+            for impl in shader.impls()
+            for instr in instrs_of(impl)
+            if isinstance(instr, Alu) and instr.op.name == "imin"
+        ]
+        for instr in found:
+            instr.op = OPCODES["imax"]
+        return bool(found)
+
+    yield
+    del PASSES["test_takes_max_for_min"]
+
+
+@pytest.fixture
+def shader(tmp_path: Path) -> Path:
+    """A long shader whose result depends on one `imin`."""
+    text = print_shader(make_shader(random.Random(5), derefs=False))
+    extra = """        32 %first = @load_input (%zero) (location=VARYING.VAR5)
+        32 %second = @load_input (%zero) (location=VARYING.VAR6)
+        32 %least = imin %first, %second
+        @store_output (%least, %zero) (location=FRAG.DATA7, write_mask=x)
+}
+"""
+    path = tmp_path / "long.nir"
+    head, _, _ = text.rstrip().rpartition("}")
+    path.write_text(f"{head}        32 %zero = load_const (0)\n{extra}", encoding="utf-8")
+    parse(path.read_text(encoding="utf-8"))
+    return path
+
+
+PASSES_TO_RUN = "copy_prop,dce,test_takes_max_for_min,cse,constant_folding,dce"
+
+
+def test_bisecting_names_the_wrong_change(shader: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(shader), "-p", PASSES_TO_RUN, "--bisect"]) == 1
+    out = capsys.readouterr().out
+    assert "breaks it: test_takes_max_for_min" in out
+    assert "+        32" in out
+    assert "imax" in out
+
+
+def test_bisecting_right_passes_finds_nothing(
+    shader: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(shader), "-p", "copy_prop,dce,cse,dce", "--bisect"]) == 0
+    assert "nothing breaks it" in capsys.readouterr().out
+
+
+def test_a_command_may_judge(shader: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = "! grep -q imax {}"
+    assert main([str(shader), "-p", PASSES_TO_RUN, "--bisect", "--check", command]) == 1
+    assert "breaks it: test_takes_max_for_min" in capsys.readouterr().out
+
+
+def test_reducing_leaves_the_cause_alone(shader: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(shader), "-p", PASSES_TO_RUN, "--reduce"]) == 1
+    reduced = parse(capsys.readouterr().out)
+    names = [i.op.name for i in instrs_of(reduced.entry) if isinstance(i, Alu)]
+    assert names == ["imin"]
+    assert reduced.count_instrs() <= 5
+
+
+def test_runs_take_lanes_seeds_inputs_and_a_tolerance(
+    shader: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Equal inputs: the smaller is the larger.
+    slots = {f"{slot}.{c}": [1.0] for slot in (37, 38) for c in range(4)}
+    inputs = tmp_path / "inputs.json"
+    inputs.write_text(f'{{"inputs": {slots}}}'.replace("'", '"'), encoding="utf-8")
+    arguments = [str(shader), "-p", "test_takes_max_for_min", "--run", "--lanes", "8"]
+    assert main([*arguments, "--seeds", "3,4"]) == 1
+    assert "seed 3" in capsys.readouterr().err
+    assert main([*arguments, "--inputs", str(inputs)]) == 0
+    assert main([*arguments, "--tolerance", "1e9"]) == 0
+
+
+def test_text_is_reduced_by_lines_blocks_tokens_and_numbers() -> None:
+    text = "".join(f"int a{i} = {i};\n" for i in range(50)) + "void f() { if (x) { bug(17); } }\n"
+    done = reduce_text(text, lambda t: "bug(" in t and t.count("(") == t.count(")"))
+    assert done.text == "bug()"
+    assert done.tried < 400
