@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import difflib
 import tomllib
+from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -21,8 +22,16 @@ from typing import Any, cast
 from gallette.compiler.errors import GalletteError
 
 from .interface import Screen
+from .settings import settings_for
 
-__all__ = ["DriverError", "create_screen", "driver_names", "driver_package", "forget_drivers"]
+__all__ = [
+    "DriverError",
+    "create_screen",
+    "driver_factory",
+    "driver_names",
+    "driver_package",
+    "forget_drivers",
+]
 
 GROUP = "gallette.drivers"
 
@@ -67,9 +76,22 @@ def forget_drivers() -> None:
 def create_screen(name: str, **options: Any) -> Screen:
     """Make a screen of the driver called `name`; options are the driver's own.
 
-    A name such as `trace:numpipe` hands `inner="numpipe"` to the driver `trace`.
+    A name such as `trace:numpipe` hands `inner="numpipe"` to the driver `trace`. Options that a
+    file of settings has for this program (see `settings`) are added to those given.
     """
     base, _, inner = name.partition(":")
+    factory = driver_factory(base)
+    if inner:
+        options["inner"] = inner
+    options = {**settings_for(base, factory), **options}
+    try:
+        return cast(Screen, factory(**options))
+    except TypeError as error:
+        raise DriverError(f"driver {base!r} refuses its options: {error}") from error
+
+
+def driver_factory(base: str) -> Callable[..., Any]:
+    """What makes the screens of a driver; its parameters are the driver's options."""
     point = _drivers().get(base)
     if point is None:
         close = difflib.get_close_matches(base, _drivers(), n=1)
@@ -77,14 +99,8 @@ def create_screen(name: str, **options: Any) -> Screen:
         raise DriverError(
             f"unknown driver {base!r}{hint} (installed: {', '.join(driver_names()) or 'none'})"
         )
-    if inner:
-        options["inner"] = inner
     module, _, attribute = point.value.partition(":")
     try:
-        factory = getattr(import_module(module), attribute)
+        return cast("Callable[..., Any]", getattr(import_module(module), attribute))
     except (ImportError, AttributeError) as error:
         raise DriverError(f"driver {base!r} does not load: {error}") from error
-    try:
-        return cast(Screen, factory(**options))
-    except TypeError as error:
-        raise DriverError(f"driver {base!r} refuses its options: {error}") from error

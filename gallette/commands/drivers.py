@@ -15,12 +15,17 @@ _NATIVE_FACTS = ("VENDOR", "RENDERER", "VERSION", "SHADING_LANGUAGE_VERSION")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("driver", nargs="?", help="show all caps of this driver")
+    parser.add_argument(
+        "--options", action="store_true", help="options of every driver, and what files set"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     from rich.table import Table
 
     out = console()
+    if options.options:
+        return _options(options.driver)
     if options.driver:
         return _show(options.driver)
     from gallette.pipe.loader import create_screen, driver_names
@@ -43,6 +48,34 @@ def run(options: argparse.Namespace) -> int:
         table.add_row("native", facts["RENDERER"], facts["SHADING_LANGUAGE_VERSION"])
     out.print(table)
     out.print("native:NAME picks a Mesa driver, trace:NAME records what a driver is asked to do")
+    return 0
+
+
+def _options(wanted: str | None) -> int:
+    """What a file of settings may say, and what the files there are say to this program."""
+    from rich.table import Table
+
+    from gallette.pipe.loader import driver_factory, driver_names
+    from gallette.pipe.settings import ALIASES, known_options, settings_files, settings_for
+
+    out = console()
+    also = {option: name for name, option in ALIASES.items()}
+    table = Table(title="driver options")
+    for column in ("driver", "option", "also called", "default", "now"):
+        table.add_column(column)
+    for name in [wanted] if wanted else driver_names():
+        try:
+            factory = driver_factory(name)
+        except GalletteError as error:
+            table.add_row(name, f"[red]{error}[/]")
+            continue
+        chosen = settings_for(name, factory)
+        for option, default in known_options(factory).items():
+            now = repr(chosen[option]) if option in chosen else ""
+            table.add_row(name, option, also.get(option, ""), repr(default), now)
+    out.print(table)
+    files = ", ".join(map(str, settings_files())) or "none (gallette.toml, GALLETTE_CONFIG)"
+    out.print(f"files of settings: {files}", markup=False)
     return 0
 
 
