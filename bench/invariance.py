@@ -25,6 +25,7 @@ from test_position_invariance import make_vertex_shader
 
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions
 from gallette.compiler.nir.interp.interpreter import Environment, interpret
+from gallette.compiler.nir.ir.questions import intrinsics_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
@@ -60,11 +61,9 @@ def positions(shader: Shader) -> np.ndarray:
 
 def without_one_varying(shader: Shader) -> None:
     """What linking with a fragment shader that reads less leaves."""
-    for block in shader.entry.blocks():
-        for instr in block.instrs():
-            if instr.kind == "intrinsic" and instr["location"] == VaryingSlot.VAR0:  # type: ignore[index]
-                instr.remove()
-                return
+    for store in intrinsics_of(shader.entry, "store_output"):
+        if store["location"] == VaryingSlot.VAR0:
+            store.remove()
 
 
 def main() -> None:
