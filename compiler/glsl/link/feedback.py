@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.link.errors import LinkLog
-from gallette.compiler.glsl.link.interface import Port
+from gallette.compiler.glsl.link.ports import Port
 from gallette.compiler.glsl.link.program import LinkOptions, StreamOutput, StreamVarying
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables

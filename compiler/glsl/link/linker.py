@@ -16,7 +16,8 @@ from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.link.edges import link_attributes, link_builtins, link_fragment_outputs
 from gallette.compiler.glsl.link.errors import LinkLog, LinkStop
 from gallette.compiler.glsl.link.feedback import link_feedback
-from gallette.compiler.glsl.link.interface import VaryingLinker
+from gallette.compiler.glsl.link.interface import link_stages
+from gallette.compiler.glsl.link.ports import Edge
 from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions, Varying
 from gallette.compiler.glsl.link.resources import ResourceLinker
 from gallette.compiler.glsl.link.stage import join_stage
@@ -44,7 +45,7 @@ class _Linker:
         self.program = LinkedProgram()
         self.units: dict[Stage, StageUnit] = {}
         self.variables: dict[Stage, StageVariables] = {}
-        self.varyings: list[VaryingLinker] = []
+        self.edges: list[Edge] = []
 
     def run(self, shaders: list[tuple[Stage, hir.Shader, Language]]) -> LinkedProgram:
         try:
@@ -100,19 +101,17 @@ class _Linker:
         last_before_raster = next(
             (u for u in reversed(chain) if u.stage is not Stage.FRAGMENT), None
         )
+        limits = options.limits
         if chain and chain[0].stage is not Stage.VERTEX:
-            linker = VaryingLinker(None, chain[0], self.variables, options.limits, log, True)
-            linker.run()
-            self.varyings.append(linker)
+            self.edges.append(link_stages(None, chain[0], self.variables, limits, log, True))
         followers: list[StageUnit | None] = [*chain[1:], None]
         for producer, consumer in zip(chain, followers[: len(chain)], strict=True):
-            if producer.stage is Stage.FRAGMENT:
-                continue
-            linker = VaryingLinker(
-                producer, consumer, self.variables, options.limits, log, options.separable
-            )
-            linker.run(self.captures(producer, captured))
-            self.varyings.append(linker)
+            if producer.stage is not Stage.FRAGMENT:
+                kept = self.captures(producer, captured)
+                edge = link_stages(
+                    producer, consumer, self.variables, limits, log, options.separable, kept
+                )
+                self.edges.append(edge)
         for unit in chain:
             link_builtins(unit, self.variables[unit.stage], self.program)
         if Stage.VERTEX in self.units:
@@ -133,7 +132,7 @@ class _Linker:
             )
         if last_before_raster is not None:
             stage = last_before_raster.stage
-            outputs = next(v.outputs for v in self.varyings if v.producer is last_before_raster)
+            outputs = next(e.outputs for e in self.edges if e.producer is last_before_raster)
             self.program.xfb = link_feedback(
                 last_before_raster, outputs, self.variables[stage], options, log
             )
@@ -156,9 +155,9 @@ class _Linker:
 
     def describe_ends(self, chain: list[StageUnit]) -> None:
         """Inputs of the first stage and outputs of the last, for interface queries."""
-        for linker in self.varyings:
-            if linker.producer is None:
-                for port in linker.inputs:
+        for edge in self.edges:
+            if edge.producer is None:
+                for port in edge.inputs:
                     self.program.inputs.append(
                         Varying(
                             port.label,
@@ -168,15 +167,15 @@ class _Linker:
                             chain[0].stage,
                         )
                     )
-            if linker.consumer is None and linker.producer is not None:
-                for port in linker.outputs:
+            if edge.consumer is None and edge.producer is not None:
+                for port in edge.outputs:
                     self.program.outputs.append(
                         Varying(
                             port.label,
                             port.type.without_array,
                             port.location,
                             port.type.length if port.type.is_array else 0,
-                            linker.producer.stage,
+                            edge.producer.stage,
                         )
                     )
 

@@ -1,0 +1,63 @@
+"""Built-in varyings that both of two neighbouring stages declare must agree."""
+
+from __future__ import annotations
+
+from gallette.compiler.glsl.link.ports import Edge
+from gallette.compiler.nir.ir import Stage
+
+__all__ = ["check_builtin_varyings"]
+
+
+def check_builtin_varyings(edge: Edge) -> None:
+    """Built-in varyings that both stages redeclare must agree."""
+    assert edge.producer is not None
+    assert edge.consumer is not None
+    if edge.consumer.stage is not Stage.FRAGMENT:
+        check_per_vertex(edge)
+        return
+    a, b = edge.producer.builtins, edge.consumer.builtins
+    coord, back = a.get("gl_TexCoord"), b.get("gl_TexCoord")
+    if coord is not None and back is not None and coord.explicit_size and back.explicit_size:
+        if coord.type is not back.type:
+            edge.log.error("gl_TexCoord is redeclared with different sizes")
+    for into, outs in (
+        ("gl_Color", ("gl_FrontColor", "gl_BackColor")),
+        ("gl_SecondaryColor", ("gl_FrontSecondaryColor", "gl_BackSecondaryColor")),
+    ):
+        color = b.get(into)
+        if color is None or not color.used:
+            continue
+        for name in outs:
+            out = a.get(name)
+            if out is None or not out.written:
+                continue
+            x = out.quals.interpolation or ""
+            y = color.quals.interpolation or ""
+            if x != y and edge.consumer.language.version < 440:
+                edge.log.error(f"'{into}' is '{y}' but '{name}' is '{x}'")
+
+
+def check_per_vertex(edge: Edge) -> None:
+    """Both sides of gl_PerVertex have the same members, if either redeclares the block."""
+    assert edge.producer is not None
+    assert edge.consumer is not None
+    into = edge.consumer.builtins.get("gl_in")
+    if into is None or into.block is None or not into.used:
+        return
+    mine = tuple(sorted(f.name for f in into.block.type.fields)) if into.redeclared else None
+    if edge.producer.stage is Stage.TESS_CTRL:
+        out = edge.producer.builtins.get("gl_out")
+        theirs = None
+        if out is not None and out.redeclared and out.block is not None:
+            theirs = tuple(sorted(f.name for f in out.block.type.fields))
+        used = out is not None and out.used
+    else:
+        theirs = edge.producer.layout.get("per_vertex_out")
+        used = any(v.written for v in edge.producer.builtins.values())
+    if edge.separable and used and (mine is None or theirs is None):
+        if not edge.consumer.language.es:
+            edge.log.error("separable programs must redeclare gl_PerVertex in both stages")
+    elif used and (mine is None) != (theirs is None):
+        edge.log.error("gl_PerVertex is redeclared in one of two stages only")
+    elif mine is not None and theirs is not None and mine != theirs:
+        edge.log.error("gl_PerVertex is redeclared with different members in two stages")
