@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from gallette.compiler.glsl.check import hir
@@ -12,7 +14,7 @@ from gallette.compiler.nir.ir import Access, Def, Deref, Mode, Shader, Stage, Va
 from gallette.compiler.nir.ir import Function as NirFunction
 from gallette.compiler.nir.ir.types import Type
 
-__all__ = ["Lowering", "StageVariables"]
+__all__ = ["Frame", "Lowering", "StageFacts", "StageVariables"]
 
 
 @dataclass(slots=True)
@@ -47,19 +49,55 @@ def access_flags(memory: frozenset[str]) -> Access:
     return flags
 
 
-class Lowering:
-    """Base of the lowering classes."""
+@dataclass(frozen=True, slots=True)
+class StageFacts:
+    """What lowering has to know about a stage besides its variables."""
 
-    def __init__(self, shader: Shader, stage_variables: StageVariables) -> None:
+    bodies: Mapping[tuple[object, ...], hir.Function]
+    """signature -> definition"""
+    subroutine_choices: Mapping[hir.Variable, Sequence[tuple[int, hir.Function]]]
+    """subroutine uniform -> the functions it may name, with their numbers"""
+    needs_helpers: bool
+    """does any code take derivatives, so that discarded pixels go on for their neighbours?"""
+    fragcoord_flags: frozenset[str]
+
+
+@dataclass(slots=True)
+class Frame:
+    """The function being lowered."""
+
+    b: Builder
+    result: Deref | None = None
+    precise: bool = False
+    """is the result declared precise?"""
+    loops: list[hir.Loop | hir.Switch] = field(default_factory=list)
+    continue_flags: list[Variable | None] = field(default_factory=list)
+    """for each of `loops` that is a switch: says that it was left by `continue`"""
+
+
+class Lowering:
+    """Base of the lowering classes: one stage, beginning in its entry point."""
+
+    def __init__(self, shader: Shader, stage_variables: StageVariables, facts: StageFacts) -> None:
         self.shader = shader
         self.stage = shader.stage
         self.vars = stage_variables
+        self.facts = facts
         self.locals: dict[hir.Variable, Deref | Variable] = {}
         self.functions: dict[hir.Function, NirFunction] = {}
-        self.bodies: dict[tuple[object, ...], hir.Function] = {}
         self.constants: dict[tuple[Type, hir.Value], Variable] = {}
-        self.fragcoord_flags: set[str] = set()
-        self.b: Builder
+        self.frame = Frame(Builder(shader.add_entry()))
+        self.b = self.frame.b
+
+    @contextmanager
+    def inside(self, frame: Frame) -> Iterator[None]:
+        """Lower another function in between."""
+        outer = self.frame
+        self.frame, self.b = frame, frame.b
+        try:
+            yield
+        finally:
+            self.frame, self.b = outer, outer.b
 
     # -- variables ---------------------------------------------------------------------------
 
@@ -212,13 +250,13 @@ class Lowering:
         """gl_FragCoord under the shader's layout for it."""
         b = self.b
         value = b.load_system_value("frag_coord")
-        if "origin_upper_left" in self.fragcoord_flags:
+        if "origin_upper_left" in self.facts.fragcoord_flags:
             transform = b.load_deref(b.deref_var(self.origin_variable()))
             y = b.fadd(
                 b.fmul(b.channel(value, 1), b.channel(transform, 0)), b.channel(transform, 1)
             )
             value = b.replace_channel(value, 1, y)
-        if "pixel_center_integer" in self.fragcoord_flags:
+        if "pixel_center_integer" in self.facts.fragcoord_flags:
             value = b.fadd(value, b.imm_vec(-0.5, -0.5, 0.0, 0.0))
         return value
 

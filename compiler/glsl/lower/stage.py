@@ -6,10 +6,9 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.state import constant_value
 from gallette.compiler.glsl.link.program import LinkedProgram
 from gallette.compiler.glsl.link.unit import StageUnit
-from gallette.compiler.glsl.lower.context import StageVariables
+from gallette.compiler.glsl.lower.context import StageFacts, StageVariables
 from gallette.compiler.glsl.lower.statements import StatementLowering
 from gallette.compiler.glsl.lower.values import constant_bits, store
-from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Mode, Shader, Stage, Variable
 from gallette.compiler.nir.ir.slots import FragResult
 
@@ -21,21 +20,19 @@ def lower_stage(unit: StageUnit, variables: StageVariables, program: LinkedProgr
     shader = Shader(unit.stage, unit.stage.value)
     _fill_info(unit, shader, program)
     _add_variables(unit, shader, variables)
-    lowering = StatementLowering(shader, variables)
-    lowering.bodies = unit.functions
-    lowering.loops, lowering.continue_flags = [], []
-    lowering.needs_helpers = _needs_helpers(unit)
-    lowering.subroutine_choices = _subroutines(unit, program)
     coord = unit.builtins.get("gl_FragCoord")
-    if coord is not None:
-        lowering.fragcoord_flags = coord.quals.flags
-    impl = shader.add_entry()
-    lowering.b = Builder(impl)
+    facts = StageFacts(
+        bodies=unit.functions,
+        subroutine_choices=_subroutines(unit, program),
+        needs_helpers=_needs_helpers(unit),
+        fragcoord_flags=frozenset(coord.quals.flags if coord is not None else ()),
+    )
+    lowering = StatementLowering(shader, variables, facts)
     _initialize(unit, lowering, variables)
     assert unit.main is not None
     lowering.functions[unit.main] = shader.entry_function
     lowering.statements(unit.main.body or [])
-    impl.invalidate()
+    lowering.b.impl.invalidate()
     return shader
 
 

@@ -8,13 +8,14 @@ inlining the copies dissolve.
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.lower.context import Frame
 from gallette.compiler.glsl.lower.expressions import ExpressionLowering
 from gallette.compiler.glsl.lower.math import lower_math
 from gallette.compiler.glsl.lower.memory import MemoryLowering
 from gallette.compiler.glsl.lower.places import Place
 from gallette.compiler.glsl.lower.values import Value, convert, store
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir import Def, Deref, FunctionImpl, Mode, Parameter, Variable
+from gallette.compiler.nir.ir import Def, FunctionImpl, Mode, Parameter, Variable
 from gallette.compiler.nir.ir import Function as NirFunction
 from gallette.compiler.nir.ir import types as t
 
@@ -23,13 +24,6 @@ __all__ = ["StatementLowering"]
 
 class StatementLowering(MemoryLowering):
     """Calls and statements; `function_for` lowers a function the first time it is called."""
-
-    loops: list[hir.Loop | hir.Switch]
-    continue_flags: list[Variable | None]
-    subroutine_choices: dict[hir.Variable, list[tuple[int, hir.Function]]]
-    result: Deref | None = None
-    precise_result = False
-    needs_helpers = True
 
     # -- calls -------------------------------------------------------------------------------
 
@@ -64,7 +58,7 @@ class StatementLowering(MemoryLowering):
         return convert(self.b, value, source, target)
 
     def user_call(self, e: hir.Call) -> Value:
-        function = self.bodies.get(e.function.key, e.function)
+        function = self.facts.bodies.get(e.function.key, e.function)
         return self.call_function(function, e.args, e.type)
 
     def call_function(self, function: hir.Function, args: list[hir.Expr], type_: t.Type) -> Value:
@@ -112,7 +106,7 @@ class StatementLowering(MemoryLowering):
             root = root.base
         assert isinstance(root, hir.VarRef)
         var = self.own(root.var)
-        choices = self.subroutine_choices.get(var, [])
+        choices = self.facts.subroutine_choices.get(var, [])
         temp = b.impl.add_local("subroutine", e.type) if e.type is not t.VOID else None
         depth = 0
         for number, function in choices:
@@ -150,27 +144,20 @@ class StatementLowering(MemoryLowering):
         return nir
 
     def lower_body(self, function: hir.Function, impl: FunctionImpl) -> None:
-        """Lower one function, with the state of the caller put aside meanwhile."""
-        saved = getattr(self, "b", None), self.result, self.loops, self.continue_flags
-        precise, self.precise_result = self.precise_result, function.precise_result
-        self.b = Builder(impl)
-        self.loops, self.continue_flags = [], []
+        """Lower one function."""
+        frame = Frame(Builder(impl), precise=function.precise_result)
         first = 0
-        self.result = None
         if function.result is not t.VOID:
-            self.result = self.b.deref_param(0)
+            frame.result = frame.b.deref_param(0)
             first = 1
-        for i, param in enumerate(function.params, first):
-            if param.type.without_array.is_opaque:
-                load = self.b.load_param(i)
-                self.locals[param] = self.b.deref_cast(load, Mode.UNIFORM, param.type)
-            else:
-                self.locals[param] = self.b.deref_param(i)
-        self.statements(function.body or [])
-        if saved[0] is not None:
-            self.b = saved[0]
-        self.result, self.loops, self.continue_flags = saved[1], saved[2], saved[3]
-        self.precise_result = precise
+        with self.inside(frame):
+            for i, param in enumerate(function.params, first):
+                if param.type.without_array.is_opaque:
+                    load = self.b.load_param(i)
+                    self.locals[param] = self.b.deref_cast(load, Mode.UNIFORM, param.type)
+                else:
+                    self.locals[param] = self.b.deref_param(i)
+            self.statements(function.body or [])
 
     # -- statements --------------------------------------------------------------------------
 
@@ -208,7 +195,7 @@ class StatementLowering(MemoryLowering):
         local = self.b.impl.add_local(var.name, type_)
         local.precise = var.quals.precise
         self.locals[var] = local
-        if self.loops:
+        if self.frame.loops:
             # A variable declared in a loop is new, and undefined, in every iteration.
             self.undefine(local)
 
@@ -242,15 +229,15 @@ class StatementLowering(MemoryLowering):
         b = self.b
         self.statements(s.init)
         b.push_loop()
-        self.loops.append(s)
-        self.continue_flags.append(None)
+        self.frame.loops.append(s)
+        self.frame.continue_flags.append(None)
         if s.condition is not None and s.condition_first:
             self.loop_condition(s)
         ended = self.statements(s.body)
         if not ended:
             self.next_iteration(s)
-        self.continue_flags.pop()
-        self.loops.pop()
+        self.frame.continue_flags.pop()
+        self.frame.loops.pop()
         b.pop_loop()
 
     def loop_condition(self, s: hir.Loop) -> None:
@@ -278,7 +265,7 @@ class StatementLowering(MemoryLowering):
         b = self.b
         if kind == "discard":
             b.intrinsic("discard")
-            if self.needs_helpers:
+            if self.facts.needs_helpers:
                 return False
             # Nothing later needs this invocation, not even a neighbour's derivative.
             b.jump("return")
@@ -290,14 +277,14 @@ class StatementLowering(MemoryLowering):
             b.jump("break")
             return True
         # continue: through any switches (which are loops here) to the enclosing loop
-        for depth in range(len(self.loops) - 1, -1, -1):
-            owner = self.loops[depth]
+        for depth in range(len(self.frame.loops) - 1, -1, -1):
+            owner = self.frame.loops[depth]
             if isinstance(owner, hir.Loop):
                 break
-            flag = self.continue_flags[depth]
+            flag = self.frame.continue_flags[depth]
             if flag is not None:
                 b.store_var(flag, b.imm_bool(True))
-        innermost = self.loops[-1]
+        innermost = self.frame.loops[-1]
         if isinstance(innermost, hir.Switch):
             b.jump("break")
             return True
@@ -307,10 +294,10 @@ class StatementLowering(MemoryLowering):
 
     def return_statement(self, s: hir.Return) -> bool:
         if s.value is not None:
-            with self.b.exactly(self.precise_result):
+            with self.b.exactly(self.frame.precise):
                 value = self.value(s.value)
-            if self.result is not None:
-                store(self.b, self.result, value)
+            if self.frame.result is not None:
+                store(self.b, self.frame.result, value)
         self.b.jump("return")
         return True
 
@@ -337,8 +324,8 @@ class StatementLowering(MemoryLowering):
             flag = b.impl.add_local("continue_flag", t.BOOL)
             b.store_var(flag, b.imm_bool(False))
         b.push_loop()
-        self.loops.append(s)
-        self.continue_flags.append(flag)
+        self.frame.loops.append(s)
+        self.frame.continue_flags.append(flag)
         ended = False
         for (_, is_default, body), match in zip(s.groups, matches, strict=True):
             condition = match
@@ -353,8 +340,8 @@ class StatementLowering(MemoryLowering):
             b.pop_if()
         if not ended:
             b.jump("break")
-        self.continue_flags.pop()
-        self.loops.pop()
+        self.frame.continue_flags.pop()
+        self.frame.loops.pop()
         b.pop_loop()
         if flag is not None:
             b.push_if(b.load_var(flag))
@@ -363,7 +350,7 @@ class StatementLowering(MemoryLowering):
         return False
 
     def enclosing_loop(self) -> hir.Loop | None:
-        for owner in reversed(self.loops):
+        for owner in reversed(self.frame.loops):
             if isinstance(owner, hir.Loop):
                 return owner
         return None
