@@ -24,6 +24,7 @@ from gallette.compiler.glsl.link.program import (
     SubroutineUniform,
     Uniform,
 )
+from gallette.compiler.glsl.link.resource_limits import check_limits
 from gallette.compiler.glsl.link.stage import merge_types, same_constant
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables, access_flags
@@ -379,36 +380,6 @@ class ResourceLinker(BlockLinker):
             stages = frozenset(s for u in group for s in u.stages)
             self.program.atomic_buffers.append(AtomicBuffer(binding, size, stages, tuple(indices)))
             del number
-        self.check_counter_limits()
-
-    def check_counter_limits(self) -> None:
-        limits = self.limits
-        table = {
-            Stage.VERTEX: "vertex",
-            Stage.TESS_CTRL: "tess_control",
-            Stage.TESS_EVAL: "tess_evaluation",
-            Stage.GEOMETRY: "geometry",
-            Stage.FRAGMENT: "fragment",
-            Stage.COMPUTE: "compute",
-        }
-        total = buffers = 0
-        for stage, name in table.items():
-            counters = sum(
-                max(1, u.array_size)
-                for u in self.program.uniforms
-                if u.atomic_buffer >= 0 and stage in u.stages
-            )
-            used = sum(stage in b.stages for b in self.program.atomic_buffers)
-            if counters > getattr(limits, f"max_{name}_atomic_counters"):
-                self.log.error(f"too many atomic counters in the {name} shader")
-            if used > getattr(limits, f"max_{name}_atomic_counter_buffers"):
-                self.log.error(f"too many atomic counter buffers in the {name} shader")
-            total += counters
-            buffers += used
-        if total > limits.max_combined_atomic_counters:
-            self.log.error("too many atomic counters in the program")
-        if buffers > limits.max_combined_atomic_counter_buffers:
-            self.log.error("too many atomic counter buffers in the program")
 
     def finish(self) -> None:
         program, limits = self.program, self.limits
@@ -417,56 +388,7 @@ class ResourceLinker(BlockLinker):
         for offset, raw in self.initial:
             data[offset : offset + len(raw)] = raw
         program.default_block_initial = bytes(data)
-        texture_limits = {
-            Stage.VERTEX: limits.max_vertex_texture_image_units,
-            Stage.FRAGMENT: limits.max_texture_image_units,
-            Stage.GEOMETRY: limits.max_geometry_texture_image_units,
-        }
-        for stage, count in self.textures.items():
-            if count > texture_limits.get(stage, limits.max_texture_image_units):
-                self.log.error(f"the {stage.value} shader uses too many samplers: {count}")
-        if sum(self.textures.values()) > limits.max_combined_texture_image_units:
-            self.log.error("the program uses too many samplers")
-        self.check_image_limits()
-        self.check_component_limits()
-
-    def check_image_limits(self) -> None:
-        limits, images = self.limits, self.images
-        table = {
-            Stage.VERTEX: limits.max_vertex_image_uniforms,
-            Stage.TESS_CTRL: limits.max_tess_control_image_uniforms,
-            Stage.TESS_EVAL: limits.max_tess_evaluation_image_uniforms,
-            Stage.GEOMETRY: limits.max_geometry_image_uniforms,
-            Stage.FRAGMENT: limits.max_fragment_image_uniforms,
-            Stage.COMPUTE: limits.max_compute_image_uniforms,
-        }
-        for stage, count in images.items():
-            if count > table.get(stage, count):
-                self.log.error(f"the {stage.value} shader uses too many images: {count}")
-        total = sum(images.values())
-        if total > limits.max_combined_image_uniforms:
-            self.log.error("the program uses too many images")
-        outputs = len(self.program.frag_outputs)
-        if total and total + outputs > limits.max_combined_image_units_and_fragment_outputs:
-            self.log.error("the program uses too many images and fragment outputs together")
-
-    def check_component_limits(self) -> None:
-        limits = self.limits
-        table = {
-            Stage.VERTEX: limits.max_vertex_uniform_components,
-            Stage.FRAGMENT: limits.max_fragment_uniform_components,
-            Stage.GEOMETRY: limits.max_geometry_uniform_components,
-        }
-        for stage, limit in table.items():
-            used = sum(
-                u.type.components * max(1, u.array_size) * (2 if u.type.bit_size == 64 else 1)
-                for u in self.program.uniforms
-                if stage in u.stages and u.block < 0 and not u.type.is_opaque
-            )
-            if used > limit:
-                self.log.error(
-                    f"the {stage.value} shader uses {used} uniform components of {limit}"
-                )
+        check_limits(program, self.textures, self.images, limits, self.log)
 
 
 def _opaque_paths(type_: Type, name: str) -> list[tuple[tuple[int, ...], Type, str]]:

@@ -1,163 +1,18 @@
-"""Lowering of calls, statements and functions.
-
-A function becomes a NIR function whose parameters are all derefs: the result first (if any), then
-one per parameter. The caller makes a variable for each, copies in, calls, copies out. After
-inlining the copies dissolve.
-"""
+"""Lowering of statements."""
 
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
-from gallette.compiler.glsl.lower.context import Frame
-from gallette.compiler.glsl.lower.expressions import ExpressionLowering
-from gallette.compiler.glsl.lower.math import lower_math
-from gallette.compiler.glsl.lower.memory import MemoryLowering
-from gallette.compiler.glsl.lower.places import Place
-from gallette.compiler.glsl.lower.values import Value, convert, store
-from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir import Def, FunctionImpl, Mode, Parameter, Variable
-from gallette.compiler.nir.ir import Function as NirFunction
+from gallette.compiler.glsl.lower.calls import CallLowering
+from gallette.compiler.glsl.lower.values import store
+from gallette.compiler.nir.ir import Def, Variable
 from gallette.compiler.nir.ir import types as t
 
 __all__ = ["StatementLowering"]
 
 
-class StatementLowering(MemoryLowering):
-    """Calls and statements; `function_for` lowers a function the first time it is called."""
-
-    # -- calls -------------------------------------------------------------------------------
-
-    def builtin_call(self, e: hir.BuiltinCall) -> Value:
-        texture = self.lower_texture(e)
-        if texture is not None:
-            return texture
-        effect = self.lower_effect(e)
-        if effect is not None:
-            return effect[0]
-        places: list[Place] = []
-        values: list[Value] = []
-        types: list[t.Type] = []
-        for (direction, type_), arg in zip(e.params, e.args, strict=True):
-            if direction == "out":
-                places.append(self.place(arg))
-                types.append(type_)
-            else:
-                values.append(self.loaded(self.value(arg)))
-        results = lower_math(self.b, e, values)
-        assert results is not None, f"no lowering for built-in '{e.name}'"
-        for place, type_, value in zip(places, types, results[1:], strict=True):
-            wanted = place.type
-            if place.components is None and wanted.base is not type_.base:
-                value = self.convert_value(value, type_, wanted)
-            self.write_place(place, value)
-        return results[0]
-
-    def convert_value(self, value: Value, source: t.Type, target: t.Type) -> Value:
-        if isinstance(value, list):
-            return [convert(self.b, column, source, target) for column in value]
-        return convert(self.b, value, source, target)
-
-    def user_call(self, e: hir.Call) -> Value:
-        function = self.facts.bodies.get(e.function.key, e.function)
-        return self.call_function(function, e.args, e.type)
-
-    def call_function(self, function: hir.Function, args: list[hir.Expr], type_: t.Type) -> Value:
-        b = self.b
-        nir = self.function_for(function)
-        params: list[Def] = []
-        result: Variable | None = None
-        if type_ is not t.VOID:
-            result = b.impl.add_local("result", function.result)
-            result.precise = function.precise_result
-            params.append(b.deref_var(result).result)
-        written: list[tuple[Place, Variable, t.Type, t.Type]] = []
-        for param, arg in zip(function.params, args, strict=True):
-            if param.type.without_array.is_opaque:
-                params.append(self.place(arg).deref.result)
-                continue
-            storage = param.quals.storage
-            temp = b.impl.add_local(param.name or "parameter", param.type)
-            temp.precise = param.quals.precise or (storage != "in" and self.is_precise(arg))
-            if storage == "in":
-                store(b, b.deref_var(temp), self.value(arg))
-            else:
-                place = self.place(arg)
-                if storage == "inout":
-                    value = self.read_place(place)
-                    if arg.type is not param.type:
-                        value = self.convert_value(self.loaded(value), arg.type, param.type)
-                    store(b, b.deref_var(temp), value)
-                written.append((place, temp, param.type, arg.type))
-            params.append(b.deref_var(temp).result)
-        b.call(nir, params)
-        for place, temp, source, target in written:
-            value = self.read(b.deref_var(temp))
-            if source is not target and source.is_numeric:
-                value = self.convert_value(value, source, target)
-            self.write_place(place, value)
-        return self.read(b.deref_var(result)) if result is not None else None
-
-    def subroutine_call(self, e: hir.SubroutineCall) -> Value:
-        """A chain of ifs over the functions the subroutine uniform may name."""
-        b = self.b
-        index: Def = self.subroutine_index(e.target)
-        root = e.target
-        while isinstance(root, hir.IndexRef):
-            root = root.base
-        assert isinstance(root, hir.VarRef)
-        var = self.own(root.var)
-        choices = self.facts.subroutine_choices.get(var, [])
-        temp = b.impl.add_local("subroutine", e.type) if e.type is not t.VOID else None
-        depth = 0
-        for number, function in choices:
-            last = number == choices[-1][0]
-            if not last:
-                b.push_if(b.ieq(index, b.imm_int(number)))
-            value = self.call_function(function, e.args, e.type)
-            if temp is not None:
-                store(b, b.deref_var(temp), value)
-            if not last:
-                b.push_else()
-                depth += 1
-        for _ in range(depth):
-            b.pop_if()
-        return self.read(b.deref_var(temp)) if temp is not None else None
-
-    def subroutine_index(self, target: hir.Expr) -> Def:
-        """The subroutine uniform as the integer it is stored as."""
-        place = self.place(target)
-        return self.load_vector(place.deref)
-
-    def function_for(self, function: hir.Function) -> NirFunction:
-        """The NIR function, lowered when first asked for."""
-        known = self.functions.get(function)
-        if known is not None:
-            return known
-        nir = self.shader.add_function(function.name)
-        self.functions[function] = nir
-        if function.result is not t.VOID:
-            nir.params.append(Parameter("result", function.result, True))
-        for param in function.params:
-            nir.params.append(Parameter(param.name, param.type, True))
-        impl = FunctionImpl(self.shader, nir)
-        self.lower_body(function, impl)
-        return nir
-
-    def lower_body(self, function: hir.Function, impl: FunctionImpl) -> None:
-        """Lower one function."""
-        frame = Frame(Builder(impl), precise=function.precise_result)
-        first = 0
-        if function.result is not t.VOID:
-            frame.result = frame.b.deref_param(0)
-            first = 1
-        with self.inside(frame):
-            for i, param in enumerate(function.params, first):
-                if param.type.without_array.is_opaque:
-                    load = self.b.load_param(i)
-                    self.locals[param] = self.b.deref_cast(load, Mode.UNIFORM, param.type)
-                else:
-                    self.locals[param] = self.b.deref_param(i)
-            self.statements(function.body or [])
+class StatementLowering(CallLowering):
+    """Statements of all kinds."""
 
     # -- statements --------------------------------------------------------------------------
 
@@ -370,8 +225,3 @@ def _continues(s: hir.Switch) -> bool:
         elif isinstance(x, hir.Switch):
             stack += [y for _, _, body in x.groups for y in body]
     return False
-
-
-ExpressionLowering._dispatch[hir.BuiltinCall] = StatementLowering.builtin_call
-ExpressionLowering._dispatch[hir.Call] = StatementLowering.user_call
-ExpressionLowering._dispatch[hir.SubroutineCall] = StatementLowering.subroutine_call
