@@ -7,6 +7,7 @@ from gallette.compiler.nir.ir.cf import (
     Body,
     If,
     Loop,
+    Parent,
     inner_first,
     next_block,
     prev_block,
@@ -46,8 +47,8 @@ def _once(impl: FunctionImpl) -> bool:
     progress = False
     # Inner nodes first, so that what becomes empty inside is seen outside in the same round.
     for node in inner_first(impl.body):
-        if node not in node.owner:
-            continue
+        if not _is_attached(node):
+            continue  # it went with code found to be dead in this round
         if _unreachable_behind(node):
             progress = True
         if isinstance(node, If):
@@ -57,6 +58,15 @@ def _once(impl: FunctionImpl) -> bool:
     if progress:
         impl.invalidate()
     return progress
+
+
+def _is_attached(node: Parent) -> bool:
+    """Is a node still part of its function, with everything around it?"""
+    while not isinstance(node, FunctionImpl):
+        if node not in node.owner:
+            return False
+        node = node.parent
+    return True
 
 
 def _unreachable_behind(node: If | Loop) -> bool:
