@@ -20,7 +20,7 @@ from gallette.compiler.errors import GalletteError
 from gallette.egl.elf import shared_library
 from gallette.egl.machine import ARCHITECTURES
 
-__all__ = ["exports", "folder", "implemented", "vendor_file"]
+__all__ = ["exports", "folder", "implemented", "texts_of", "vendor_file"]
 
 PYTHON_FUNCTIONS = (
     "Py_IsInitialized", "Py_SetProgramName", "Py_InitializeEx", "PyGILState_Ensure",
@@ -101,7 +101,8 @@ def libpython() -> str:
     )
 
 
-def _texts(path: str, names: list[str], python_library: str) -> dict[str, bytes]:
+def texts_of(path: str, names: list[str], python_library: str) -> dict[str, bytes]:
+    """The strings in a library's code, among them the Python that is run at the first call."""
     texts = {n: n.encode() + b"\0" for n in PYTHON_FUNCTIONS}
     run = _PYTHON.format(root=_root(), path=path, names=" ".join(names))
     texts["python"] = run.encode() + b"\0"
@@ -147,7 +148,7 @@ def _write(
         return place
     place.mkdir(parents=True, exist_ok=True)
     for file, names in libraries.items():
-        texts = _texts(str(place / file), names, python_library)
+        texts = texts_of(str(place / file), names, python_library)
         _put(place / file, shared_library(architecture, file, names, texts))
         link = place / (file.partition(".so")[0] + ".so")
         if not link.exists():

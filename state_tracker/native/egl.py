@@ -44,6 +44,8 @@ def egl() -> Any:
             f"no native OpenGL: libEGL.so.1 cannot be loaded ({error}); "
             "on Debian: apt-get install libegl1 libegl-mesa0 libgl1-mesa-dri"
         ) from None
+    if hasattr(library, "gallette_table"):
+        raise GalletteError("no native OpenGL: libEGL.so.1 is gallette's own in this process")
     pointer, integer = ctypes.c_void_p, ctypes.c_int
     ints = ctypes.POINTER(ctypes.c_int)
     prototypes: dict[str, tuple[Any, list[Any]]] = {

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
+import platform
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,15 +16,27 @@ from typing import Any
 import pytest
 
 from gallette.egl.elf import shared_library
-from gallette.egl.libraries import folder
+from gallette.egl.libraries import exports, texts_of
 from gallette.egl.machine import ARCHITECTURES, assemble
 
 
+@functools.cache
+def private_library() -> str:
+    """Our libEGL under a name of its own: other tests want the machine's in this process."""
+    path = os.path.join(tempfile.mkdtemp(), "libEGL-of-a-test.so")
+    names = exports()["libEGL.so.1"]
+    content = shared_library(
+        platform.machine(), "libEGL-of-a-test.so", names, texts_of(path, names, "none")
+    )
+    Path(path).write_bytes(content)
+    return path
+
+
 class Egl:
-    """Our libEGL.so.1 with a display that is initialised."""
+    """Our libEGL with a display that is initialised."""
 
     def __init__(self) -> None:
-        self.lib = ctypes.CDLL(str(folder() / "libEGL.so.1"))
+        self.lib = ctypes.CDLL(private_library())
         for name in ("eglGetPlatformDisplay", "eglCreatePbufferSurface", "eglCreateContext",
                      "eglGetProcAddress", "eglGetCurrentContext", "eglCreateSync",
                      "eglQueryString", "eglCreateImage"):  # fmt: skip
@@ -262,8 +277,6 @@ def test_code_is_the_same_size_wherever_it_lies(architecture: str) -> None:
 
 def test_a_library_exports_what_it_is_told(tmp_path: Path) -> None:
     path = tmp_path / "libx.so"
-    import platform
-
     texts = dict.fromkeys(("libpython", "program", "python", "failed"), b"\0")
     path.write_bytes(shared_library(platform.machine(), "libx.so", ["one", "two"], texts))
     lib = ctypes.CDLL(str(path))
