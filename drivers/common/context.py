@@ -12,6 +12,7 @@ from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.memory.context import MemoryContext
 from gallette.drivers.common.variants.shader import ShaderObject
+from gallette.drivers.common.work import Work
 from gallette.pipe.interface import Handle
 from gallette.pipe.resource import Resource
 from gallette.pipe.state import ComputeInfo, DrawInfo, StreamOutputInfo
@@ -35,7 +36,7 @@ class HostContext(MemoryContext):
 
     def __init__(self, screen: HostScreen) -> None:
         super().__init__(screen)
-        self._states = DrawStates(self.bound, self.counters)
+        self._states = DrawStates(self.bound, self.counters, Work(screen.budget))
         self._joiner = self._states.joiner
         self._queue = DrawQueue(self._states)
 
@@ -84,4 +85,4 @@ class HostContext(MemoryContext):
     def launch_grid(self, info: ComputeInfo) -> None:
         self.settle()
         self.raise_failure()
-        self.counters.cs_invocations += launch(self.bound, self._joiner, info)
+        self.counters.cs_invocations += launch(self._states, info)

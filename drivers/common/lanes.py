@@ -14,6 +14,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.common.work import Work
+
 __all__ = [
     "ComputeLanes",
     "ControlLanes",
@@ -111,6 +113,7 @@ class ShaderResources:
     buffers: list[npt.NDArray[np.uint8] | None] = field(default_factory=list)  # SSBO bytes
     clip_planes: Sequence[tuple[float, float, float, float]] = ()
     alpha_ref: float = 0.0
+    work: Work = field(default_factory=Work)  # what the draw may still do
 
 
 class VertexLanes(Protocol):

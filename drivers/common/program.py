@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.errors import ResetError
 from gallette.drivers.common.lanes import (
     ComputeLanes,
     ControlLanes,
@@ -33,6 +32,7 @@ from gallette.drivers.common.lanes import (
     Value,
     VertexLanes,
 )
+from gallette.drivers.common.work import ShaderBudgetError
 
 if TYPE_CHECKING:
     from gallette.drivers.common.variants.keys import VariantKey
@@ -61,10 +61,6 @@ Emission = tuple[int, npt.NDArray[np.intp], "list[Value] | None"]
 Each of the lanes emits a vertex with these values or, if there are none, ends its primitive. A
 lane's emissions happen in list order.
 """
-
-
-class ShaderBudgetError(ResetError):
-    """A shader ran past its execution budget; the context that ran it is to be reset."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from gallette.drivers.common.memory.screen import MemoryScreen
 from gallette.drivers.common.raster.points import LARGEST_POINT
 from gallette.drivers.common.raster.samples import SAMPLES
 from gallette.drivers.common.variants.compiler import VariantCompiler
+from gallette.drivers.common.work import DEFAULT_BUDGET
 from gallette.pipe.caps import Caps
 from gallette.pipe.interface import Context
 
@@ -18,8 +19,9 @@ __all__ = ["HostScreen"]
 class HostScreen(MemoryScreen):
     """What the screens have in common; a driver brings the compiler of its shaders."""
 
-    def __init__(self, compiler: VariantCompiler[Any, Any]) -> None:
-        self.compiler = compiler
+    def __init__(self, compiler: VariantCompiler[Any, Any], budget: int = DEFAULT_BUDGET) -> None:
+        """`budget` is the work one draw or dispatch may do (see `work`)."""
+        self.compiler, self.budget = compiler, budget
         keep_freed_memory()
         caps = Caps(
             glsl_version=430,

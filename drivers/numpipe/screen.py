@@ -9,8 +9,8 @@ import numpy as np
 
 from gallette.drivers.common.screen import HostScreen
 from gallette.drivers.common.variants.compiler import LoweringOptions
+from gallette.drivers.common.work import DEFAULT_BUDGET
 
-from .shader.program import DEFAULT_BUDGET
 from .variants.compiler import ShaderCompiler
 
 __all__ = ["NumpipeScreen", "ScreenOptions", "create_screen"]
@@ -27,7 +27,7 @@ class ScreenOptions:
     inexact_used_once: str = ""  # "always", "never" or "not_position" (the default)
     position_invariant: bool | None = None
     fuse_ffma: bool | None = None
-    budget: int = DEFAULT_BUDGET  # loop iterations a chunk of lanes may spend
+    budget: int = DEFAULT_BUDGET  # work one draw may do, in units of about a nanosecond
     record_passes: bool = False
     ownership: str = "counted"  # or "driver_owns", "always_clone": who may change NIR
 
@@ -40,7 +40,7 @@ class ScreenOptions:
             self.ownership,
             self.record_passes,
         )
-        return ShaderCompiler(lowering, self.budget)
+        return ShaderCompiler(lowering)
 
 
 class NumpipeScreen(HostScreen):
@@ -50,7 +50,7 @@ class NumpipeScreen(HostScreen):
 
     def __init__(self, options: ScreenOptions | None = None) -> None:
         self.options = options or ScreenOptions()
-        super().__init__(self.options.compiler())
+        super().__init__(self.options.compiler(), self.options.budget)
 
     def describe(self) -> str:
         return f"numpipe (NumPy {np.__version__})"

@@ -11,17 +11,20 @@ import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.drivers.common.bound import Bound
 from gallette.drivers.common.lanes import Value
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.program import DriverShader
+from gallette.drivers.common.work import LANE
 from gallette.pipe.state import ComputeInfo
 
-from .programs import Joiner
+from .finding import DrawStates
 
 __all__ = ["GroupLanes", "launch"]
 
 U32 = np.uint32
+
+MOST_SHARED = 1 << 26
+"""Bytes of shared memory that exist at a time, if that is more than one workgroup's."""
 
 
 class GroupLanes:
@@ -85,20 +88,21 @@ def _grid(info: ComputeInfo) -> tuple[int, int, int]:
     return x, y, z
 
 
-def launch(bound: Bound, join: Joiner, info: ComputeInfo) -> int:
+def launch(states: DrawStates, info: ComputeInfo) -> int:
     """Run the bound compute shader over a grid of workgroups; how many invocations that were."""
-    shader: DriverShader | None = bound.shaders.get(Stage.COMPUTE)
+    shader: DriverShader | None = states.bound.shaders.get(Stage.COMPUTE)
     grid = _grid(info)
     total = grid[0] * grid[1] * grid[2]
     per_group = info.block[0] * info.block[1] * info.block[2]
     if shader is None or not total or not per_group:
         return 0
     compiled = shader.null.program
-    program = join.program(Stage.COMPUTE, compiled)
-    step = max(1, compiled.facts.chunk_lanes // per_group)
+    program = states.joiner.program(Stage.COMPUTE, compiled)
+    shared = shader.shader.info.shared_bytes
+    step = max(1, min(compiled.facts.chunk_lanes // per_group, MOST_SHARED // max(shared, 1)))
+    states.work.begin()
+    states.work.spend(LANE * total * per_group)
     for first in range(0, total, step):
         groups = min(step, total - first)
-        program.compute(
-            GroupLanes(first, groups, grid, info.block, shader.shader.info.shared_bytes)
-        )
+        program.compute(GroupLanes(first, groups, grid, info.block, shared))
     return total * per_group

@@ -9,6 +9,7 @@ from gallette.drivers.common.bound import Bound
 from gallette.drivers.common.output.engine import FragmentShader
 from gallette.drivers.common.output.order import Scratch
 from gallette.drivers.common.queries import Counters
+from gallette.drivers.common.work import Work
 from gallette.pipe.enums import PolygonMode, Primitive
 from gallette.pipe.state import RasterizerState
 
@@ -27,13 +28,14 @@ class DrawStates:
     `joiner` is to be told when what a stage can reach has changed.
     """
 
-    __slots__ = ("_fixed", "_scratch", "_selections", "bound", "counters", "joiner")
+    __slots__ = ("_fixed", "_scratch", "_selections", "bound", "counters", "joiner", "work")
 
-    def __init__(self, bound: Bound, counters: Counters) -> None:
+    def __init__(self, bound: Bound, counters: Counters, work: Work) -> None:
         self.bound = bound
         self.counters = counters
         self._scratch = Scratch()
-        self.joiner = Joiner(bound)
+        self.work = work
+        self.joiner = Joiner(bound, work)
         self._selections: dict[Any, Selection] = {}
         self._fixed: dict[bool, FixedState] = {}
 
@@ -83,6 +85,7 @@ class DrawStates:
             bound.vertex_buffers,
             bound.stream_targets,
             self.counters,
+            self.work,
         )
 
     def _find(self, mode: Primitive) -> FixedState | None:
@@ -94,7 +97,7 @@ class DrawStates:
             selection = select(bound, kind, self._selections)
             if selection is None:
                 return None
-            found = fixed_state(bound, selection, self._scratch, self.counters)
+            found = fixed_state(bound, selection, self._scratch, self.counters, self.work)
             self._fixed[points] = found
         return found
 

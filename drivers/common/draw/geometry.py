@@ -6,16 +6,19 @@ of vertices with runs, one per strip, which goes through primitive assembly like
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
-import numpy.typing as npt
 
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.draw.emissions import run_geometry
 from gallette.drivers.common.vertex.assembly import Runs, assemble
-from gallette.drivers.common.vertex.vertices import Ints, VertexSet
+from gallette.drivers.common.vertex.vertices import VertexSet
+from gallette.drivers.common.work import LANE
 from gallette.pipe.enums import Primitive
 
+from .parts import Primitives, lanes_at_once
 from .state import DrawState
 
 __all__ = ["OUTPUT_MODES", "emitted_primitives"]
@@ -34,37 +37,41 @@ _INPUT_CORNERS = {
 }
 
 
-def emitted_primitives(
-    state: DrawState, vertices: VertexSet, corners: Ints, identity: npt.NDArray[np.int32]
-) -> tuple[VertexSet, Ints, Ints, npt.NDArray[np.int32]]:
-    """Run the geometry shader: (vertices, corners, provoking vertices, primitive numbers)."""
+def emitted_primitives(state: DrawState, given: Primitives) -> Iterator[Primitives]:
+    """Run the geometry shader, over as many primitives at a time as there is room for."""
     selection = state.fixed.selection
     program, info = selection.stages[Stage.GEOMETRY], selection.infos[Stage.GEOMETRY]
     invocations = max(1, info.invocations)
+    corners, identity = given.corners, given.identity
     if corners.shape[1] != _INPUT_CORNERS.get(info.input_primitive):
         corners = corners[:0]
     state.counters.gs_invocations += len(corners) * invocations
-    expanded = run_geometry(
-        program,
-        state.programs[Stage.GEOMETRY],
-        vertices.component,
-        corners,
-        identity,
-        invocations,
-        info.vertices_out,
-    )
-    new = VertexSet.from_outputs(
-        expanded.count,
-        {slot: list(values) for slot, values in expanded.outputs.items()},
-        state.fixed.viewport,
-    )
+    state.work.spend(LANE * len(corners) * invocations)
     mode = OUTPUT_MODES[info.output_primitive or "triangle_strip"]
     first = state.fixed.raster.state.flatshade_first
-    assembled = assemble(mode, Runs(expanded.start, expanded.length), first)
-    provoking = assembled.provoking
-    state.counters.gs_primitives += len(provoking)
-    numbers = np.arange(len(assembled.corners), dtype=np.int32)
-    written = expanded.outputs.get(VaryingSlot.PRIMITIVE_ID)
-    if written is not None and written[0] is not None:
-        numbers = written[0].view(np.int32)[provoking]
-    return new, assembled.corners, provoking, numbers
+    done = 0
+    step = max(1, lanes_at_once(program.facts) // (invocations * max(1, info.vertices_out)))
+    for start in range(0, len(corners), step):
+        expanded = run_geometry(
+            program,
+            state.programs[Stage.GEOMETRY],
+            given.vertices.component,
+            corners[start : start + step],
+            identity[start : start + step],
+            invocations,
+            info.vertices_out,
+        )
+        new = VertexSet.from_outputs(
+            expanded.count,
+            {slot: list(values) for slot, values in expanded.outputs.items()},
+            state.fixed.viewport,
+        )
+        assembled = assemble(mode, Runs(expanded.start, expanded.length), first)
+        provoking = assembled.provoking
+        state.counters.gs_primitives += len(provoking)
+        numbers = np.arange(done, done + len(assembled.corners), dtype=np.int32)
+        done += len(numbers)
+        written = expanded.outputs.get(VaryingSlot.PRIMITIVE_ID)
+        if written is not None and written[0] is not None:
+            numbers = written[0].view(np.int32)[provoking]
+        yield Primitives(new, assembled.corners, provoking, numbers)

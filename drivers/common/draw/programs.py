@@ -24,6 +24,7 @@ from gallette.drivers.common.storage import image_unit
 from gallette.drivers.common.texture import texture_unit
 from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
 from gallette.drivers.common.variants.merging import can_merge
+from gallette.drivers.common.work import Work
 from gallette.pipe.enums import Primitive
 from gallette.pipe.state import StreamOutputInfo
 
@@ -155,10 +156,11 @@ def _select(
 class Joiner:
     """Programs joined with what is bound to their stage, kept until that is forgotten."""
 
-    __slots__ = ("_bound", "_joined", "_resources")
+    __slots__ = ("_bound", "_joined", "_resources", "_work")
 
-    def __init__(self, bound: Bound) -> None:
+    def __init__(self, bound: Bound, work: Work) -> None:
         self._bound = bound
+        self._work = work
         self._resources: dict[Stage, ShaderResources] = {}
         self._joined: dict[Stage, tuple[Program, FragmentShader]] = {}
 
@@ -171,7 +173,9 @@ class Joiner:
         """What a stage can reach."""
         found = self._resources.get(stage)
         if found is None:
-            found = self._resources[stage] = _resources(self._bound, self._bound.stages[stage])
+            found = self._resources[stage] = _resources(
+                self._bound, self._bound.stages[stage], self._work
+            )
         return found
 
     def join(self, stage: Stage, compiled: Program) -> FragmentShader:
@@ -207,7 +211,7 @@ class Joiner:
         return programs
 
 
-def _resources(bound: Bound, bindings: StageBindings) -> ShaderResources:
+def _resources(bound: Bound, bindings: StageBindings, work: Work) -> ShaderResources:
     textures: list[Any] = []
     for index, view in enumerate(bindings.views):
         cso = bindings.samplers[index] if index < len(bindings.samplers) else None
@@ -229,4 +233,5 @@ def _resources(bound: Bound, bindings: StageBindings) -> ShaderResources:
         buffers=buffers,
         clip_planes=bound.clip_planes,
         alpha_ref=bound.depth_stencil_alpha.state.alpha_ref_value,
+        work=work,
     )

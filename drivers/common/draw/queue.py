@@ -139,6 +139,7 @@ def _draw_many(states: DrawStates, info: DrawInfo, rows: list[_Row]) -> None:
     }
     state = states.merged(info.mode, tables)
     if state is not None:
+        states.work.begin()
         with np.errstate(all="ignore"):
             run(state, replace(info, instance_count=len(rows)), merged=True)
 

@@ -25,6 +25,7 @@ from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.raster.stipple import polygon_screen
 from gallette.drivers.common.raster.triangles import DepthOffset
 from gallette.drivers.common.vertex.clip import ClipPlanes
+from gallette.drivers.common.work import Work
 from gallette.pipe.state import (
     FramebufferState,
     StreamOutputInfo,
@@ -61,13 +62,14 @@ class DrawState:
     buffers: tuple[VertexBuffer | None, ...]
     targets: tuple[StreamOutputTarget | None, ...]
     counters: Counters
+    work: Work
 
 
 def fixed_state(
-    bound: Bound, selection: Selection, scratch: Scratch, counters: Counters
+    bound: Bound, selection: Selection, scratch: Scratch, counters: Counters, work: Work
 ) -> FixedState:
     """Derive what the selected programs run with."""
-    engine = _engine(bound, selection, scratch, counters)
+    engine = _engine(bound, selection, scratch, counters, work)
     return FixedState(
         selection,
         engine,
@@ -78,7 +80,7 @@ def fixed_state(
 
 
 def _engine(
-    bound: Bound, selection: Selection, scratch: Scratch, counters: Counters
+    bound: Bound, selection: Selection, scratch: Scratch, counters: Counters, work: Work
 ) -> FragmentEngine:
     framebuffer = bound.framebuffer
     blend = bound.blend.state
@@ -117,6 +119,7 @@ def _engine(
         counting=bound.counting_samples > 0,
         depth_clamp=clamp,
         sample_mask=bound.sample_mask,
+        work=work,
     )
     if samples == 1:
         return FragmentEngine(state, scratch, counters)

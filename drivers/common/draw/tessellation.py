@@ -6,7 +6,7 @@ point of a patch's domain. Patches with equal levels are subdivided once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,9 +17,11 @@ from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.draw.emissions import corner_at
 from gallette.drivers.common.lanes import Value
 from gallette.drivers.common.program import Outputs
-from gallette.drivers.common.vertex.tessellator import subdivide
+from gallette.drivers.common.vertex.tessellator import MAX_LEVEL, subdivide
 from gallette.drivers.common.vertex.vertices import Ints, VertexSet
+from gallette.drivers.common.work import LANE
 
+from .parts import Primitives, joined_outputs, lanes_at_once
 from .state import DrawState
 
 __all__ = ["DomainPoints", "Patches", "tessellated_primitives"]
@@ -150,23 +152,6 @@ def _controlled(
     return _looked_up(whole), np.arange(count * size).reshape(count, size), patches
 
 
-def _joined(parts: list[tuple[Outputs, int]]) -> Outputs:
-    """The outputs of several chunks as one."""
-    if len(parts) == 1:
-        return parts[0][0]
-    joined: Outputs = {}
-    for slot, row in parts[0][0].items():
-        joined[slot] = [
-            None if value is None else np.concatenate([_full(o[slot][i], n) for o, n in parts])
-            for i, value in enumerate(row)
-        ]
-    return joined
-
-
-def _full(value: Value | None, count: int) -> Array:
-    return np.broadcast_to(_ZERO if value is None else value, count)
-
-
 def _level_table(patches: Outputs, slot: int, count: int, components: int) -> Array:
     row = patches.get(slot) or [None] * 4
     table = np.zeros((count, components), np.float32)
@@ -178,24 +163,61 @@ def _level_table(patches: Outputs, slot: int, count: int, components: int) -> Ar
 
 
 def tessellated_primitives(
+    state: DrawState, given: Primitives, levels: tuple[float, ...]
+) -> Iterator[Primitives]:
+    """Run both shaders and the tessellator, over as many patches at a time as there is room for."""
+    selection = state.fixed.selection
+    limit = lanes_at_once(selection.stages[Stage.TESS_EVAL].facts)
+    control = selection.infos.get(Stage.TESS_CTRL)
+    size = max(1, given.corners.shape[1], control.vertices_out if control is not None else 0)
+    for start in range(0, len(given.corners), max(1, limit // size)):
+        some = slice(start, start + max(1, limit // size))
+        corners, identity = given.corners[some], given.identity[some]
+        count = len(corners)
+        if control is not None:
+            state.counters.hs_invocations += count
+        varying, inputs, patches = _controlled(state, given.vertices, corners, identity, levels)
+        table = np.concatenate(
+            (
+                _level_table(patches, VaryingSlot.TESS_LEVEL_OUTER, count, 4),
+                _level_table(patches, VaryingSlot.TESS_LEVEL_INNER, count, 2),
+            ),
+            axis=1,
+        )
+        # No patch has more points than a square grid of its largest level.
+        largest = np.clip(np.nan_to_num(table).max(axis=1), 1, MAX_LEVEL)
+        points = ((np.ceil(largest) + 2) ** 2).astype(np.int64)
+        state.work.spend(LANE * int(points.sum()))
+        for first, last in _cuts(points, limit):
+            which = np.arange(first, last)
+            made = _evaluated(state, varying, inputs, patches, identity, which, table[first:last])
+            if made is not None:
+                yield made
+
+
+def _cuts(sizes: Ints, limit: int) -> Iterator[tuple[int, int]]:
+    """Ranges of items that have about `limit` in all (but at least one item)."""
+    ends = np.cumsum(sizes)
+    start = 0
+    while start < len(sizes):
+        before = int(ends[start - 1]) if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + limit, "right")))
+        yield start, stop
+        start = stop
+
+
+def _evaluated(
     state: DrawState,
-    vertices: VertexSet,
-    corners: Ints,
+    varying: _Varying,
+    inputs: Ints,
+    patches: Outputs,
     identity: npt.NDArray[np.int32],
-    levels: tuple[float, ...],
-) -> tuple[VertexSet, Ints, npt.NDArray[np.int32]]:
-    """Run both shaders and the tessellator: (vertices, corners, patch numbers)."""
+    numbers: Ints,
+    table: Array,
+) -> Primitives | None:
+    """The subdivided patches of these numbers, whose levels are the rows of `table`."""
     selection = state.fixed.selection
     program, info = state.programs[Stage.TESS_EVAL], selection.infos[Stage.TESS_EVAL]
-    varying, inputs, patches = _controlled(state, vertices, corners, identity, levels)
-    count = len(corners)
-    table = np.concatenate(
-        (
-            _level_table(patches, VaryingSlot.TESS_LEVEL_OUTER, count, 4),
-            _level_table(patches, VaryingSlot.TESS_LEVEL_INNER, count, 2),
-        ),
-        axis=1,
-    )
     distinct, which = np.unique(table, axis=0, return_inverse=True)
     which = which.reshape(-1)
     domains = [
@@ -211,12 +233,10 @@ def tessellated_primitives(
     ]
     sizes = np.array([0 if d is None else len(d.points) for d in domains], np.int64)[which]
     starts = np.cumsum(sizes) - sizes
-    patch = np.repeat(np.arange(count), sizes)
+    patch = np.repeat(numbers, sizes)
     total = int(sizes.sum())
-    state.counters.hs_invocations += count if Stage.TESS_CTRL in selection.stages else 0
     state.counters.ds_invocations += total
     coordinates = np.zeros((total, 3), np.float32)
-    width = next((d.primitives.shape[1] for d in domains if d is not None), 3)
     pieces: list[tuple[Ints, Ints]] = []
     for number, domain in enumerate(domains):
         if domain is None:
@@ -225,20 +245,22 @@ def tessellated_primitives(
         places = starts[mine][:, None] + np.arange(len(domain.points))
         coordinates[places.reshape(-1)] = np.tile(domain.points, (len(mine), 1))
         rows = starts[mine][:, None, None] + domain.primitives[None]
+        width = domain.primitives.shape[1]
         pieces.append((np.repeat(mine, len(domain.primitives)), rows.reshape(-1, width)))
     if not pieces:
-        return vertices, corners[:0, :1].repeat(width, axis=1), identity[:0]
+        return None
     owner = np.concatenate([mine for mine, _ in pieces])
     order = np.argsort(owner, kind="stable")
     primitives = np.concatenate([rows for _, rows in pieces])[order]
     step = selection.stages[Stage.TESS_EVAL].facts.chunk_lanes
-    parts = []
+    chunks = []
     for start in range(0, total, step):
         chunk = slice(start, start + step)
         lanes = DomainPoints(varying, inputs, patches, identity, patch[chunk], coordinates[chunk])
-        parts.append((program.evaluate(lanes), lanes.count))
-    outputs = _joined(parts)
+        chunks.append((program.evaluate(lanes), lanes.count))
+    outputs = joined_outputs(chunks)
     new = VertexSet.from_outputs(
         total, {slot: list(values) for slot, values in outputs.items()}, state.fixed.viewport
     )
-    return new, primitives, identity[owner[order]]
+    provoking = primitives[:, 0 if state.fixed.raster.state.flatshade_first else -1]
+    return Primitives(new, primitives, provoking, identity[numbers][owner[order]])

@@ -13,7 +13,7 @@ It decides, once per draw, in which order things may happen:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +34,7 @@ from gallette.drivers.common.raster.fragments import (
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
 from gallette.drivers.common.raster.spans import Spans
+from gallette.drivers.common.work import FRAGMENT, Work
 from gallette.pipe.enums import CompareFunc
 from gallette.pipe.state import DepthStencilAlphaState
 
@@ -83,6 +84,7 @@ class FragmentState:
     counting: bool  # samples that pass must be counted exactly
     depth_clamp: tuple[float, float] | None = None
     sample_mask: int = 0xFFFFFFFF
+    work: Work = field(default_factory=Work)
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,6 +315,7 @@ class FragmentEngine:
             inputs = ChunkLanes(source, info, chunk)
             result = program.fragment(inputs)
             self.counters.fs_invocations += chunk.count
+            self.state.work.spend(FRAGMENT * chunk.count)
             if self._tests_first:
                 which = _lanes_left(chunk.covered, result.alive)
             else:

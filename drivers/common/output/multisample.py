@@ -26,6 +26,7 @@ from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
 from gallette.drivers.common.raster.samples import SAMPLES
 from gallette.drivers.common.raster.spans import Spans
+from gallette.drivers.common.work import FRAGMENT
 
 from .color import ColorTarget
 from .depth import DepthTarget
@@ -104,6 +105,7 @@ class MultisampleEngine(FragmentEngine):
                 inputs = ChunkLanes(source, info, chunk, sample)
                 result = program.fragment(inputs)
                 self.counters.fs_invocations += chunk.count
+                self.state.work.spend(FRAGMENT * chunk.count)
                 assert chunk.samples is not None
                 left = chunk.samples
                 if sample is not None:

@@ -22,9 +22,12 @@ from gallette.pipe.enums import Primitive
 
 from .vertices import Ints
 
-__all__ = ["Assembled", "Runs", "assemble", "cut_runs"]
+__all__ = ["Assembled", "Part", "Runs", "assemble", "assembled_units", "cut_runs", "placed"]
 
 ALL_EDGES = 7
+
+Part = tuple[int, int]
+"""Some primitives of a stream: from one number up to another."""
 _REMEMBERED = 1024
 """Streams of up to this many vertices are assembled once per mode and length."""
 
@@ -59,6 +62,20 @@ def cut_runs(indices: npt.NDArray[np.uint32], restart: int) -> tuple[Ints, Runs]
     lengths = np.concatenate((stops, [len(indices)])) - starts
     kept = np.flatnonzero(indices != restart)
     return kept, Runs(starts - np.arange(len(starts)), lengths)
+
+
+def placed(runs: Runs, counts: Ints, part: Part | None = None) -> tuple[Ints, Ints | int]:
+    """Of primitives, `counts` in each run: the number within its run, and the run."""
+    first, last = part if part is not None else (0, int(counts.sum()))
+    number = np.arange(first, last)
+    if len(counts) == 1:
+        return number, 0
+    ends = np.cumsum(counts)
+    if part is None:
+        run = np.repeat(np.arange(len(counts)), counts)
+    else:
+        run = np.searchsorted(ends, number, "right")
+    return number - (ends - counts)[run], run
 
 
 _Corners = tuple[Ints | int, ...]
@@ -153,17 +170,29 @@ _MODES: dict[Primitive, _Mode] = {
 }
 
 
+def assembled_units(mode: Primitive, runs: Runs) -> int:
+    """How many numbers `assemble`'s parts count: primitives, but quads as one."""
+    return int(np.maximum(_MODES[mode].count(runs.length), 0).sum())
+
+
 def assemble(
-    mode: Primitive, runs: Runs, provoking_first: bool, plain_quads: bool = False
+    mode: Primitive,
+    runs: Runs,
+    provoking_first: bool,
+    plain_quads: bool = False,
+    part: Part | None = None,
 ) -> Assembled:
-    """All primitives of a stream, in drawing order; the arrays are not to be written.
+    """The primitives of a stream, in drawing order; the arrays are not to be written.
+
+    With `part`, those from one number to another (see `assembled_units`).
 
     Mesa cuts quads that need nothing but filling (`plain_quads`) from the first to the third
     corner, whichever corner provokes; what is drawn shows it where a quad is not flat.
     """
-    if len(runs.start) == 1 and runs.start[0] == 0 and runs.length[0] <= _REMEMBERED:
+    small = part is None and len(runs.start) == 1 and runs.start[0] == 0
+    if small and runs.length[0] <= _REMEMBERED:
         return _assemble_small(mode, int(runs.length[0]), provoking_first, plain_quads)
-    return _assemble(mode, runs, provoking_first, plain_quads)
+    return _assemble(mode, runs, provoking_first, plain_quads, part)
 
 
 @lru_cache(maxsize=256)
@@ -174,24 +203,23 @@ def _assemble_small(mode: Primitive, count: int, first: bool, plain_quads: bool)
     return made
 
 
-def _assemble(mode: Primitive, runs: Runs, provoking_first: bool, plain_quads: bool) -> Assembled:
+def _assemble(
+    mode: Primitive,
+    runs: Runs,
+    provoking_first: bool,
+    plain_quads: bool,
+    part: Part | None = None,
+) -> Assembled:
     if mode is Primitive.QUADS and plain_quads and not provoking_first:
-        made = _assemble(mode, runs, True, False)
+        made = _assemble(mode, runs, True, False, part)
         return Assembled(made.corners, np.repeat(made.corners[1::2, 2], 2), made.edges)
     rules = _MODES[mode]
     length = runs.length
     counts = np.maximum(rules.count(length), 0)
-    total = int(counts.sum())
-    base: Ints | int
-    last: Ints
-    if len(counts) == 1:
-        k = np.arange(total)
-        base = int(runs.start[0])
-        last = length - 1
-    else:
-        k = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
-        base = np.repeat(runs.start, counts)
-        last = np.repeat(length - 1, counts)
+    k, run = placed(runs, counts, part)
+    total = len(k)
+    base: Ints = runs.start[run]
+    last = length - 1 if isinstance(run, int) else length[run] - 1
     per = len(rules.corners)
     size = len(rules.corners[0](k[:0], last[:0], provoking_first))
     corners = np.empty((total * per, size), np.int64)

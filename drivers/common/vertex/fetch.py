@@ -36,6 +36,7 @@ class VertexSource:
     start_instance: int
     base_vertex: int
     draw_id: int
+    first_instance: int = 0  # of a draw taken in parts: what came before
 
     @property
     def lanes(self) -> int:
@@ -123,8 +124,9 @@ class FetchedVertices:
             return rows
         if element.instance_divisor:
             if source.instances == 1:
-                return _clamped(rows, np.array([source.start_instance], np.int64))
-            lane = np.arange(self._start, self._stop) // source.count
+                only = source.first_instance // element.instance_divisor + source.start_instance
+                return _clamped(rows, np.array([only], np.int64))
+            lane = np.arange(self._start, self._stop) // source.count + source.first_instance
             return _clamped(rows, lane // element.instance_divisor + source.start_instance)
         if source.ids is None and source.instances == 1:
             first, last = source.first + self._start, source.first + self._stop
@@ -156,8 +158,9 @@ class FetchedVertices:
     def _instance_id(self) -> Value:
         source = self._source
         if source.instances == 1:
-            return np.zeros((), np.int32)
-        return (np.arange(self._start, self._stop) // source.count).astype(np.int32)
+            return np.asarray(source.first_instance, np.int32)
+        lanes = np.arange(self._start, self._stop) // source.count + source.first_instance
+        return lanes.astype(np.int32)
 
     def _base_vertex(self) -> Value:
         return np.asarray(self._source.base_vertex, np.int32)

@@ -6,7 +6,7 @@ Vertices that are drawn several times are shaded once: the stream holds numbers 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from .assembly import Runs, cut_runs
 from .fetch import VertexSource
 from .vertices import Ints
 
-__all__ = ["resolved", "vertex_stream"]
+__all__ = ["IndexStream", "resolved", "vertex_stream"]
 
 _SPARSE = 4
 """Index ranges up to this many times the number of indices are shaded whole."""
@@ -109,17 +109,82 @@ def vertex_stream(info: DrawInfo) -> tuple[Ints, Runs, VertexSource]:
     return inverse.astype(np.int64, copy=False), runs, source
 
 
+class IndexStream:
+    """The stream of one instance of a large draw, of which a part at a time is looked at."""
+
+    __slots__ = ("_indices", "_info", "runs")
+
+    def __init__(self, info: DrawInfo) -> None:
+        self._info = info
+        self._indices = _indices_there(info) if info.index_size else None
+        self.runs = self._cut()
+
+    def _cut(self) -> Runs:
+        info, indices = self._info, self._indices
+        if indices is None or not info.primitive_restart:
+            return Runs.whole(info.count)
+        stops = np.flatnonzero(indices == info.restart_index)
+        # Indices outside the buffer are zero, which is an index like others, or one that restarts.
+        end = info.count if info.restart_index else len(indices)
+        starts = np.concatenate(([0], stops + 1))
+        return Runs(starts, np.concatenate((stops, [end])) - starts)
+
+    def _numbers(self, positions: Ints) -> Ints:
+        """The vertices at positions of the stream."""
+        info, indices = self._info, self._indices
+        if indices is None:
+            return positions + info.start
+        if not len(indices):
+            return np.full(positions.shape, info.index_bias, np.int64)
+        inside = positions < len(indices)
+        found: Ints = indices.take(np.where(inside, positions, 0)).astype(np.int64)
+        if not inside.all():
+            found[~inside] = 0
+        return found + info.index_bias
+
+    def source(self, positions: Ints, instance: int) -> tuple[VertexSource, Callable[[Ints], Ints]]:
+        """The vertices some positions need, and where each position's is among them."""
+        info = self._info
+        numbers = self._numbers(positions.reshape(-1))
+        low, high = int(numbers.min()), int(numbers.max())
+        extent = high - low + 1
+        dense = extent <= _SPARSE * numbers.size
+        ids = None if dense else np.unique(numbers)
+        source = VertexSource(
+            low,
+            extent if ids is None else len(ids),
+            ids,
+            instances=1,
+            start_instance=info.start_instance,
+            base_vertex=info.index_bias if info.index_size else info.start,
+            draw_id=info.draw_id,
+            first_instance=instance,
+        )
+
+        def lane_of(at: Ints) -> Ints:
+            wanted = self._numbers(at)
+            return wanted - low if ids is None else np.searchsorted(ids, wanted)
+
+        return source, lane_of
+
+
 def _indices(info: DrawInfo) -> npt.NDArray[Any]:
     """The index values of a draw; indices outside the buffer read as zero."""
+    there = _indices_there(info)
+    if len(there) == info.count:
+        return there
+    padded = np.zeros(info.count, there.dtype)
+    padded[: len(there)] = there
+    return padded
+
+
+def _indices_there(info: DrawInfo) -> npt.NDArray[Any]:
+    """The index values of a draw that are inside the buffer."""
     resource = info.index_buffer
     assert isinstance(resource, HostResource)
     size = info.index_size
     data = resource.bytes_at(info.index_offset + info.start * size, info.count * size)
-    usable = len(data) // size
-    if usable == info.count:
-        if data.ctypes.data % size:
-            data = data.copy()
-        return data.view(f"<u{size}")
-    padded = np.zeros(info.count * size, np.uint8)
-    padded[: usable * size] = data[: usable * size]
-    return padded.view(f"<u{size}")
+    data = data[: len(data) // size * size]
+    if data.ctypes.data % size:
+        data = data.copy()
+    return data.view(f"<u{size}")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Domain", "subdivide"]
+__all__ = ["MAX_LEVEL", "Domain", "subdivide"]
 
 Coordinates = npt.NDArray[np.float32]
 Connections = npt.NDArray[np.int64]
@@ -100,7 +100,7 @@ class _Mesh:
         return Domain(points, corners)
 
 
-@functools.lru_cache(maxsize=512)
+@functools.lru_cache(maxsize=64)  # the largest take 300 KiB each
 def subdivide(
     domain: str,
     outer: tuple[float, ...],

@@ -35,7 +35,7 @@ class Emitter(LoopEmitter):
 
     def run(self) -> str:
         self.region(self.program.root)
-        head = ["def run(lanes, count, views, state, budget, helper, quads):"]
+        head = ["def run(lanes, count, views, state, spend, helper, quads):"]
         head += [f"    {line}" for line in self.header()]
         return "\n".join([*head, *self.lines, *(f"    {x}" for x in self.footer())]) + "\n"
 

@@ -67,10 +67,8 @@ class LoopEmitter(OpEmitter):
         self.place_assigned(loop.exits)
 
     def spend(self) -> None:
-        self.line("budget -= 1")
-        self.line("if budget < 0:")
-        with self.indented():
-            self.line("overrun()")
+        """Every round is counted as work of the draw, which may not do too much of it."""
+        self.line(f"spend({self.scope.count})")
 
     def start_carried(self, loop: LoopOp, scope: Scope, index: str) -> None:
         """First values of what goes round; `scope` is the loop's, the current one the outer."""

@@ -41,10 +41,7 @@ from .emit_base import KINDS, dtype_of
 from .facts import gather_facts
 from .translate import translate
 
-__all__ = ["DEFAULT_BUDGET", "BoundShader", "CompiledShader", "compile_program"]
-
-DEFAULT_BUDGET = 1 << 18
-"""Loop iterations one chunk may spend, over all loops together."""
+__all__ = ["BoundShader", "CompiledShader", "compile_program"]
 
 _RUNTIME: dict[str, Any] = {
     name: getattr(module, name) for module in (runtime, runtime_storage) for name in module.__all__
@@ -68,9 +65,7 @@ def _code_object(source: str, name: str) -> Any:
     return compile(source, f"<{name}>", "exec")
 
 
-def compile_program(
-    shader: Shader, *, flat_colors: bool = False, budget: int = DEFAULT_BUDGET
-) -> CompiledShader:
+def compile_program(shader: Shader, *, flat_colors: bool = False) -> CompiledShader:
     """Generate and compile code for an optimised shader (which is only read)."""
     cache = None if debug.flags() else shared_cache("numpipe")
     key = _key(shader, flat_colors) if cache is not None else ""
@@ -80,7 +75,6 @@ def compile_program(
         if cache is not None:
             _keep(cache, key, made)
     namespace = {**_RUNTIME, **_NUMPY, **_KINDS, **made.globals}
-    namespace["overrun"] = functools.partial(runtime.overrun, budget)
     exec(made.code, namespace)
     return CompiledShader(
         made.facts,
@@ -89,7 +83,6 @@ def compile_program(
         namespace["run"],
         made.views,
         shader.name,
-        budget,
     )
 
 
@@ -148,7 +141,7 @@ def _keep(cache: DiskCache, key: str, made: _Made) -> None:
 class CompiledShader:
     """The `Program` of the API."""
 
-    __slots__ = ("budget", "code", "facts", "name", "places", "run", "views")
+    __slots__ = ("code", "facts", "name", "places", "run", "views")
 
     def __init__(
         self,
@@ -158,7 +151,6 @@ class CompiledShader:
         run: Callable[..., Any],
         views: list[tuple[int, str, int]],
         name: str,
-        budget: int,
     ):
         self.facts = facts
         self.places = places  # (slot, component, 0) of an emitted vertex's values, in order
@@ -166,7 +158,6 @@ class CompiledShader:
         self.run = run
         self.views = views
         self.name = name
-        self.budget = budget
 
     def needs_quads(self, resources: ShaderResources) -> bool:
         """Must fragments come as whole 2x2 quads with these textures bound?"""
@@ -208,11 +199,11 @@ def _view(block: npt.NDArray[np.uint8] | None, kind: str, least: int) -> Any:
 class BoundShader:
     """The `BoundProgram` of the API."""
 
-    __slots__ = ("budget", "run", "state", "views")
+    __slots__ = ("run", "spend", "state", "views")
 
     def __init__(self, program: CompiledShader, views: tuple[Any, ...], resources: ShaderResources):
         self.run = program.run
-        self.budget = program.budget
+        self.spend = resources.work.round
         self.views = views
         self.state = resources
 
@@ -220,7 +211,7 @@ class BoundShader:
         """Run one chunk of vertices."""
         with np.errstate(all="ignore"):
             outputs: Outputs = self.run(
-                lanes, lanes.count, self.views, self.state, self.budget, None, False
+                lanes, lanes.count, self.views, self.state, self.spend, None, False
             )[0]
         return outputs
 
@@ -228,7 +219,7 @@ class BoundShader:
         """Run one chunk of primitives."""
         with np.errstate(all="ignore"):
             events: list[Emission] = self.run(
-                lanes, lanes.count, self.views, self.state, self.budget, None, False
+                lanes, lanes.count, self.views, self.state, self.spend, None, False
             )
         return events
 
@@ -236,20 +227,20 @@ class BoundShader:
         """Run one chunk of control invocations: (per-vertex outputs, outputs of whole patches)."""
         with np.errstate(all="ignore"):
             outputs, _, patches = self.run(
-                lanes, lanes.count, self.views, self.state, self.budget, None, False
+                lanes, lanes.count, self.views, self.state, self.spend, None, False
             )
         return outputs, patches
 
     def compute(self, lanes: ComputeLanes) -> None:
         """Run whole workgroups."""
         with np.errstate(all="ignore"):
-            self.run(lanes, lanes.count, self.views, self.state, self.budget, None, False)
+            self.run(lanes, lanes.count, self.views, self.state, self.spend, None, False)
 
     def evaluate(self, lanes: EvaluationLanes) -> Outputs:
         """Run one chunk of tessellated vertices."""
         with np.errstate(all="ignore"):
             outputs: Outputs = self.run(
-                lanes, lanes.count, self.views, self.state, self.budget, None, False
+                lanes, lanes.count, self.views, self.state, self.spend, None, False
             )[0]
         return outputs
 
@@ -261,7 +252,7 @@ class BoundShader:
                 lanes.count,
                 self.views,
                 self.state,
-                self.budget,
+                self.spend,
                 lanes.helper,
                 lanes.quads,
             )

@@ -12,8 +12,6 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from gallette.drivers.common.program import ShaderBudgetError
-
 __all__ = [
     "derivative",
     "emit_vertex",
@@ -46,14 +44,6 @@ __all__ = [
 Array: TypeAlias = npt.NDArray[Any]
 Index: TypeAlias = "npt.NDArray[np.intp] | None"
 Step: TypeAlias = tuple[int, int]  # rows per element, number of elements
-
-
-def overrun(limit: int) -> None:
-    """A loop has used up the execution budget."""
-    raise ShaderBudgetError(
-        f"a shader ran for more than {limit} loop iterations without finishing; "
-        "the context is to be reset"
-    )
 
 
 def lanes_of(mask: Array, quads: bool) -> Array:

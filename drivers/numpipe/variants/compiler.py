@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.ir import Shader, Stage
-from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
+from gallette.drivers.common.variants.compiler import VariantCompiler
 from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
 from gallette.drivers.common.variants.shader import ShaderObject
-from gallette.drivers.numpipe.shader.program import DEFAULT_BUDGET, CompiledShader, compile_program
+from gallette.drivers.numpipe.shader.program import CompiledShader, compile_program
 
 __all__ = ["NumpipeShader", "ShaderCompiler"]
 
@@ -14,22 +14,16 @@ NumpipeShader = ShaderObject[VariantKey, CompiledShader]
 
 
 class ShaderCompiler(VariantCompiler[VariantKey, CompiledShader]):
-    """`budget` is how many loop iterations a chunk of lanes may spend."""
+    """NIR to NumPy."""
 
     name = "numpipe"
-
-    def __init__(
-        self, options: LoweringOptions | None = None, budget: int = DEFAULT_BUDGET
-    ) -> None:
-        super().__init__(options)
-        self.budget = budget
 
     def null_key(self, stage: Stage) -> VariantKey:
         return FragmentKey() if stage is Stage.FRAGMENT else VertexKey()
 
     def generate(self, shader: Shader, key: VariantKey) -> CompiledShader:
         flat = isinstance(key, FragmentKey) and key.flat_colors
-        return compile_program(shader, flat_colors=flat, budget=self.budget)
+        return compile_program(shader, flat_colors=flat)
 
     def text(self, code: CompiledShader) -> str:
         return code.code

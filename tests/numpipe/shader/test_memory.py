@@ -12,7 +12,7 @@ from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Def, Shader, Stage
 from gallette.compiler.nir.ir.types import FLOAT, VEC3, Dim, array
-from gallette.drivers.common.program import ShaderBudgetError
+from gallette.drivers.common.work import ShaderBudgetError, Work
 from gallette.drivers.numpipe.shader.program import compile_program
 
 
@@ -149,12 +149,14 @@ def test_an_endless_loop_exhausts_its_budget() -> None:
     b.break_if(b.flt(varying(b, 0), b.imm_float(-1e9)))
     b.pop_loop()
     b.intrinsic("store_output", [b.imm_float(1.0), b.imm_int(0)], location=4, write_mask=1)
-    program = compile_program(b.shader, budget=500)
+    program = compile_program(b.shader)
     from shader_harness import Lanes
 
     env = PictureEnvironment(8, 0)
-    with pytest.raises(ShaderBudgetError, match="more than 500 loop iterations"):
-        program.bind(resources(env)).fragment(Lanes(env))
+    given = resources(env)
+    given.work = Work(10**6)
+    with pytest.raises(ShaderBudgetError, match="more work than its budget of 1000000 units"):
+        program.bind(given).fragment(Lanes(env))
 
 
 def test_nesting_beyond_the_limit_is_a_clear_error() -> None:

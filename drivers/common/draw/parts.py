@@ -1,0 +1,232 @@
+"""A draw in parts: so many vertices and primitives at a time, whatever counts it names.
+
+Most draws are one part. A larger one is cut between instances or, if one instance is too large,
+between primitives; vertices that several parts share are shaded in each. So the memory a draw takes
+has a bound, and its budget (see `work`) and Ctrl-C are looked at between parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.compiler.nir.ir import Stage
+from gallette.drivers.common.program import Outputs, ProgramFacts
+from gallette.drivers.common.raster.primitives import RasterContext
+from gallette.drivers.common.vertex.assembly import Part, Runs, assemble, assembled_units
+from gallette.drivers.common.vertex.clip import clip_codes
+from gallette.drivers.common.vertex.corners import (
+    input_corners,
+    input_units,
+    patch_corners,
+    patch_units,
+)
+from gallette.drivers.common.vertex.fetch import FetchedVertices, VertexSource
+from gallette.drivers.common.vertex.stream import IndexStream, vertex_stream
+from gallette.drivers.common.vertex.vertices import Ints, VertexSet
+from gallette.pipe.enums import PolygonMode, Primitive
+from gallette.pipe.state import DrawInfo
+
+from .state import DrawState
+
+__all__ = ["Primitives", "joined_outputs", "lanes_at_once", "parts"]
+
+MOST_LANES = 1 << 20
+"""Vertices a part has at most; fewer, if they have many outputs."""
+
+_PART_BYTES = 1 << 27
+_LEAST_LANES = 1 << 16
+
+
+@dataclass(slots=True)
+class Primitives:
+    """Primitives on their way: vertices, and which of them are the corners of each."""
+
+    vertices: VertexSet
+    corners: Ints  # [n, k]
+    provoking: Ints
+    identity: npt.NDArray[np.int32]
+    edges: npt.NDArray[np.uint8] | None = None
+
+
+def lanes_at_once(facts: ProgramFacts) -> int:
+    """How many vertices with a program's outputs are kept at a time."""
+    components = sum(mask.bit_count() for mask in facts.outputs.values())
+    return min(MOST_LANES, max(_LEAST_LANES, _PART_BYTES // (4 * components + 64)))
+
+
+def parts(draw: DrawState, info: DrawInfo, merged: bool) -> Iterator[Primitives]:
+    """The assembled primitives of a draw, shaded vertices and all."""
+    limit = lanes_at_once(draw.fixed.selection.stages[Stage.VERTEX].facts)
+    instances = info.instance_count
+    if info.count * instances <= limit:
+        yield from _instances(draw, info, 0, merged)
+    elif info.count <= limit:
+        step = max(1, limit // info.count)
+        for first in range(0, instances, step):
+            some = replace(info, instance_count=min(step, instances - first))
+            yield from _instances(draw, some, first, merged)
+    else:
+        for instance in range(instances):
+            yield from _one_instance(draw, info, instance, merged, limit)
+
+
+# -- whole instances -------------------------------------------------------------------------------
+
+
+def _instances(draw: DrawState, info: DrawInfo, first: int, merged: bool) -> Iterator[Primitives]:
+    """All primitives of some instances, beginning with the one numbered `first`."""
+    stream, runs, source = vertex_stream(info)
+    if not len(stream) or not source.count:
+        return
+    source.first_instance = first
+    vertices = _shade(draw, source)
+    assembler = _Assembler(draw, info, runs)
+    positions, provoking, edges = assembler.make(vertices)
+    corners, provoking = stream[positions], stream[provoking]
+    identity = np.arange(len(corners), dtype=np.int32)
+    if source.instances > 1:
+        instance = np.repeat(np.arange(source.instances), len(corners))
+        shift = instance * source.count
+        corners = np.tile(corners, (source.instances, 1)) + shift[:, None]
+        provoking = np.tile(provoking, source.instances) + shift
+        if merged:
+            identity = (instance + first).astype(np.int32)
+        else:
+            identity = np.tile(identity, source.instances)
+        edges = None if edges is None else np.tile(edges, source.instances)
+    yield Primitives(vertices, corners, provoking, identity, edges)
+
+
+# -- some primitives of an instance ----------------------------------------------------------------
+
+
+def _one_instance(
+    draw: DrawState, info: DrawInfo, instance: int, merged: bool, limit: int
+) -> Iterator[Primitives]:
+    """The primitives of one instance, as many at a time as have `limit` corners."""
+    stream = IndexStream(info)
+    assembler = _Assembler(draw, info, stream.runs)
+    step = max(1, limit // assembler.width)
+    for start in range(0, assembler.units, step):
+        part = start, min(start + step, assembler.units)
+        positions, provoking, edges = assembler.make(None, part)
+        source, lane_of = stream.source(positions, instance)
+        vertices = _shade(draw, source)
+        if assembler.may_be_plain:
+            positions, provoking, edges = assembler.make(vertices, part)
+        identity = np.arange(len(positions), dtype=np.int32)
+        identity += assembler.first_primitive(start)
+        if merged:
+            identity[:] = instance
+        yield Primitives(vertices, lane_of(positions), lane_of(provoking), identity, edges)
+
+
+_Made = tuple[Ints, Ints, "npt.NDArray[np.uint8] | None"]
+
+
+class _Assembler:
+    """How the stream of a draw becomes primitives: positions of corners and provoking vertices."""
+
+    def __init__(self, draw: DrawState, info: DrawInfo, runs: Runs) -> None:
+        stages = draw.fixed.selection.stages
+        self._raster: RasterContext = draw.fixed.raster
+        self._first = self._raster.state.flatshade_first
+        self._mode, self._runs, self._size = info.mode, runs, info.vertices_per_patch
+        self._patches = info.mode is Primitive.PATCHES
+        self._whole = not self._patches and Stage.GEOMETRY in stages
+        self.may_be_plain = info.mode is Primitive.QUADS and not self._whole
+
+    @property
+    def units(self) -> int:
+        """How many numbers the primitives have: of quads, one for both halves."""
+        if self._patches:
+            return patch_units(self._runs, self._size)
+        if self._whole:
+            return input_units(self._mode, self._runs)
+        return assembled_units(self._mode, self._runs)
+
+    @property
+    def width(self) -> int:
+        """About how many vertices a primitive needs."""
+        return self._size if self._patches else 6
+
+    def first_primitive(self, unit: int) -> int:
+        """The primitive number that a unit begins with."""
+        quads = self._mode in (Primitive.QUADS, Primitive.QUAD_STRIP) and not self._whole
+        return unit * 2 if quads else unit
+
+    def make(self, vertices: VertexSet | None, part: Part | None = None) -> _Made:
+        """Corners, provoking vertices, real edges; `vertices` tell how quads are cut."""
+        if self._patches:
+            corners = patch_corners(self._runs, self._size, part)
+            return corners, corners[:, 0], None
+        if self._whole:
+            corners = input_corners(self._mode, self._runs, self._first, part)
+            return corners, corners[:, 0], None
+        plain = (
+            self.may_be_plain
+            and vertices is not None
+            and _needs_only_filling(self._raster, vertices)
+        )
+        made = assemble(self._mode, self._runs, self._first, plain, part)
+        return made.corners, made.provoking, made.edges
+
+
+def _needs_only_filling(raster: RasterContext, vertices: VertexSet) -> bool:
+    """Polygons go to the rasterizer as they are: nothing to clip, outline, offset or stipple."""
+    state = raster.state
+    return (
+        state.fill_front is PolygonMode.FILL
+        and state.fill_back is PolygonMode.FILL
+        and not (state.offset_point or state.offset_line or state.offset_tri)
+        and not (state.poly_stipple_enable or state.light_twoside)
+        and clip_codes(vertices, raster.planes) is None
+    )
+
+
+# -- the vertex shader -----------------------------------------------------------------------------
+
+
+def _shade(draw: DrawState, source: VertexSource) -> VertexSet:
+    """Run the vertex shader once per unique vertex and instance."""
+    lanes = source.lanes
+    draw.counters.vs_invocations += lanes
+    elements, buffers = draw.elements, draw.buffers
+    program = draw.programs[Stage.VERTEX]
+    size = draw.fixed.selection.stages[Stage.VERTEX].facts.chunk_lanes
+    if lanes <= size + size // 4:
+        outputs = program.vertex(FetchedVertices(source, elements, buffers, 0, lanes))
+    else:
+        pieces = []
+        for start in range(0, lanes, size):
+            stop = min(start + size, lanes)
+            fetched = FetchedVertices(source, elements, buffers, start, stop)
+            pieces.append((program.vertex(fetched), stop - start))
+        outputs = joined_outputs(pieces)
+    return VertexSet.from_outputs(
+        lanes, {slot: list(values) for slot, values in outputs.items()}, draw.fixed.viewport
+    )
+
+
+def joined_outputs(pieces: list[tuple[Outputs, int]]) -> Outputs:
+    """The outputs of several chunks, so many lanes each, as one."""
+    if len(pieces) == 1:
+        return pieces[0][0]
+    joined: Outputs = {}
+    for slot, components in pieces[0][0].items():
+        values: list[npt.NDArray[Any] | None] = []
+        for i in range(len(components)):
+            found = [(outputs[slot][i], count) for outputs, count in pieces]
+            if any(piece is None for piece, _ in found):
+                values.append(None)
+                continue
+            values.append(
+                np.concatenate([p if p is not None and p.ndim else np.full(n, p) for p, n in found])
+            )
+        joined[slot] = values
+    return joined
