@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["DebugMessage", "DebugState"]
 
 MAX_MESSAGES, MAX_LENGTH, MAX_GROUPS, MAX_LABEL = 64, 4096, 64, 256
+_SOURCES = frozenset(range(GL.DEBUG_SOURCE_API, GL.DEBUG_SOURCE_OTHER + 1))
 _SEVERITIES = frozenset(
     (GL.DEBUG_SEVERITY_HIGH, GL.DEBUG_SEVERITY_MEDIUM, GL.DEBUG_SEVERITY_LOW,
      GL.DEBUG_SEVERITY_NOTIFICATION)
@@ -129,6 +130,8 @@ def debug_message_control(
 ) -> None:
     if count < 0:
         raise invalid_value("negative count")
+    if source not in _SOURCES and source != GL.DONT_CARE:
+        raise invalid_enum(source, "message source")
     if type not in _TYPES and type != GL.DONT_CARE:
         raise invalid_enum(type, "message type")
     if severity not in _SEVERITIES and severity != GL.DONT_CARE:
@@ -226,7 +229,10 @@ def _labelled(ctx: Context, identifier: int, name: int) -> GLObject:
         GL.RENDERBUFFER: ctx.renderbuffers.names,
         GL.FRAMEBUFFER: ctx.framebuffers.names,
         GL.TRANSFORM_FEEDBACK: ctx.feedback.names,
+        GL.PROGRAM_PIPELINE: ctx.pipelines.names,
     }
+    if ctx.is_compat:
+        tables[GL.DISPLAY_LIST] = ctx.lists.names
     if identifier not in tables:
         raise invalid_enum(identifier, "kind of object")
     found: GLObject | None = tables[identifier].get(name)

@@ -12,6 +12,7 @@ import numpy as np
 
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
+    GLError,
     invalid_enum,
     invalid_operation,
     invalid_value,
@@ -153,7 +154,10 @@ def _fill(
     info = INTERNAL_FORMATS.get(internalformat)
     if info is None or not info.is_color or info.compat_only or info.is_compressed:
         raise invalid_enum(internalformat, "buffer format")
-    check_pair(ctx, format, type)
+    try:
+        check_pair(ctx, format, type)
+    except GLError as error:  # this command answers unknown names in a way of its own
+        raise invalid_value(str(error)) from None
     target = info.candidates[0]
     unit = target.block_bytes
     if offset < 0 or size < 0 or offset + size > buffer.size or offset % unit or size % unit:

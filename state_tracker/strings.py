@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING
 
 from gallette.compiler.glsl.language import DESKTOP_VERSIONS, ES_VERSIONS
 from gallette.state_tracker.entry_points.enums import GL
-from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.limits import GALLETTE_VERSION
@@ -78,6 +82,8 @@ def get_stringi(ctx: Context, name: int, index: int) -> str:
 
 @entry
 def get_error(ctx: Context) -> int:
+    if ctx.immediate.active:  # between glBegin and glEnd asking is an error itself
+        raise invalid_operation("not between glBegin and glEnd")
     code, ctx.error = ctx.error, GL.NO_ERROR
     return code
 

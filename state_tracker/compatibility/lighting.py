@@ -370,11 +370,46 @@ def _tex_env(ctx: Context, target: int, pname: int, values: list[float]) -> None
         if active < _UNITS:
             ctx.lighting.env_colors[active] = tuple(values)
         ctx.dirty |= Dirty.BUILTINS
-    elif target == GL.TEXTURE_ENV:
+    elif target == GL.TEXTURE_ENV and pname in _ENV_SCALES:
+        if values[0] not in (1.0, 2.0, 4.0):
+            raise invalid_value("a scale is 1, 2 or 4")
         unit.env[pname] = to_int(values[0], False)
         ctx.dirty |= Dirty.PROGRAM
+    elif target == GL.TEXTURE_ENV and pname in _ENV_VALUES:
+        chosen = to_int(values[0], False)
+        crossbar = pname in _ENV_SOURCES and 0 <= chosen - GL.TEXTURE0 < _UNITS
+        if chosen not in _ENV_VALUES[pname] and not crossbar:
+            raise invalid_enum(chosen, "texture environment value")
+        unit.env[pname] = chosen
+        ctx.dirty |= Dirty.PROGRAM
+    elif target in (GL.TEXTURE_ENV, GL.POINT_SPRITE, GL.TEXTURE_FILTER_CONTROL):
+        raise invalid_enum(pname, "texture environment parameter")
     else:
         raise invalid_enum(target, "texture environment target")
+
+
+_ENV_SCALES = (GL.RGB_SCALE, GL.ALPHA_SCALE)
+_COMBINES = (GL.REPLACE, GL.MODULATE, GL.ADD, GL.ADD_SIGNED, GL.INTERPOLATE, GL.SUBTRACT)
+_OPERANDS = (GL.SRC_ALPHA, GL.ONE_MINUS_SRC_ALPHA)
+_ENV_SOURCES = tuple(
+    getattr(GL, f"SOURCE{i}_{kind}") for i in range(3) for kind in ("RGB", "ALPHA")
+)
+# What each parameter of a texture environment may be.
+_ENV_VALUES: dict[int, tuple[int, ...]] = {
+    GL.TEXTURE_ENV_MODE: (
+        GL.MODULATE, GL.REPLACE, GL.DECAL, GL.BLEND, GL.ADD, GL.COMBINE,
+    ),
+    GL.COMBINE_RGB: (*_COMBINES, GL.DOT3_RGB, GL.DOT3_RGBA, GL.DOT3_RGB_EXT, GL.DOT3_RGBA_EXT),
+    GL.COMBINE_ALPHA: _COMBINES,
+    **dict.fromkeys(
+        _ENV_SOURCES, (GL.TEXTURE, GL.CONSTANT, GL.PRIMARY_COLOR, GL.PREVIOUS, GL.ZERO, GL.ONE)
+    ),
+    **{
+        getattr(GL, f"OPERAND{i}_RGB"): (GL.SRC_COLOR, GL.ONE_MINUS_SRC_COLOR, *_OPERANDS)
+        for i in range(3)
+    },
+    **{getattr(GL, f"OPERAND{i}_ALPHA"): _OPERANDS for i in range(3)},
+}  # fmt: skip
 
 
 @entry
@@ -399,6 +434,9 @@ def tex_enviv(ctx: Context, target: int, pname: int, params: Pointer) -> None:
     _tex_env(ctx, target, pname, _colors("int", params, count))
 
 
+_GEN_MODES = (
+    GL.EYE_LINEAR, GL.OBJECT_LINEAR, GL.SPHERE_MAP, GL.REFLECTION_MAP, GL.NORMAL_MAP,
+)  # fmt: skip
 _COORDS = {GL.S: 0, GL.T: 1, GL.R: 2, GL.Q: 3}
 
 
@@ -409,7 +447,11 @@ def _tex_gen(ctx: Context, coord: int, pname: int, values: list[float]) -> None:
         raise invalid_operation(f"fixed function has {_UNITS} texture units")
     gen, index = ctx.lighting.texgen[ctx.textures.active], _COORDS[coord]
     if pname == GL.TEXTURE_GEN_MODE:
-        gen.modes[index] = to_int(values[0], False)
+        mode = to_int(values[0], False)
+        last = {GL.SPHERE_MAP: 2, GL.REFLECTION_MAP: 3, GL.NORMAL_MAP: 3}.get(mode, 4)
+        if mode not in _GEN_MODES or index >= last:
+            raise invalid_enum(mode, "texture generation mode")
+        gen.modes[index] = mode
     elif pname == GL.OBJECT_PLANE and len(values) == 4:
         gen.object_planes[index] = tuple(values)
     elif pname == GL.EYE_PLANE and len(values) == 4:

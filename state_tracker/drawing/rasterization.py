@@ -336,10 +336,8 @@ def effective_sample_mask(ctx: Context) -> int:
 def get_multisamplefv(ctx: Context, pname: int, index: int) -> list[float]:
     if pname != GL.SAMPLE_POSITION:
         raise invalid_enum(pname, "multisample parameter")
-    if index >= max(1, ctx.framebuffers.draw.samples):
+    if index >= ctx.framebuffers.draw.samples:
         raise invalid_value("there are not that many samples")
-    if ctx.framebuffers.draw.samples <= 1:
-        return [0.5, 0.5]
     return list(ctx.caps.sample_positions[index % len(ctx.caps.sample_positions)])
 
 

@@ -77,6 +77,8 @@ def _converter(function: Function, index: int) -> Callable[[tuple[Any, ...]], An
         def texts(args: tuple[Any, ...]) -> Any:
             if args[index - 1] < 0:
                 raise invalid_value("a negative count")
+            if args[index] is None and args[index - 1]:
+                raise invalid_value(f"{param.name} is a null pointer")
             return read_strings(args[index], args[index - 1], args[index + 1] if lengths else None)
 
         return texts

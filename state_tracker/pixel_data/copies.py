@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gallette.pipe.enums import Filter
-from gallette.pipe.resource import Resource
+from gallette.pipe.resource import Resource, level_extent
 from gallette.pipe.state import BlitInfo, Box, ScissorState
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.validate import validate
@@ -27,7 +27,11 @@ from gallette.state_tracker.texturing.teximage import (
     internal_format,
     pipe_box,
 )
-from gallette.state_tracker.texturing.texture_formats import InternalFormat, linear_twin
+from gallette.state_tracker.texturing.texture_formats import (
+    INTERNAL_FORMATS,
+    InternalFormat,
+    linear_twin,
+)
 from gallette.state_tracker.texturing.texture_targets import image_target
 from gallette.state_tracker.texturing.textures import TextureObject, current, make_image
 
@@ -271,6 +275,8 @@ def _copy_image_family(dimensions: int) -> None:
         width, height = (rest[0], 1) if dimensions == 1 else (rest[0], rest[1])
         if rest[-1]:
             raise invalid_value("texture borders are not supported")
+        if internalformat not in INTERNAL_FORMATS:
+            raise invalid_enum(internalformat, "internal format")
         kind = internal_format(ctx, internalformat)
         limit = info.limit(ctx)
         bad_level = level < 0 or level >= limit.bit_length()
@@ -342,6 +348,19 @@ def _image_place(
     return place[0], place[1], z if texture.target.faces == 1 else 0
 
 
+def _check_region(
+    place: tuple[Resource, int, int], x: int, y: int, width: int, height: int
+) -> None:
+    """The region against the image, in whole blocks."""
+    resource, level, _ = place
+    wide, high, _ = level_extent(resource.desc, level)
+    format = resource.desc.format
+    wide += -wide % format.block_width
+    high += -high % format.block_height
+    if min(x, y, width, height) < 0 or x + width > wide or y + height > high:
+        raise invalid_value("the region is outside the image")
+
+
 @entry
 def copy_image_sub_data(
     ctx: Context, src: int, src_target: int, src_level: int, sx: int, sy: int, sz: int,
@@ -352,5 +371,11 @@ def copy_image_sub_data(
     target = _image_place(ctx, dst, dst_target, dst_level, dz)
     if source[0].desc.format.block_bytes != target[0].desc.format.block_bytes:
         raise invalid_operation("the formats have different sizes")
+    _check_region(source, sx, sy, width, height)
+    _check_region(target, dx, dy, width, height)
+    if min(sz, dz, depth) < 0 or max(sz, dz, depth) > ctx.caps.max_texture_array_layers:
+        raise invalid_value("the region is outside the image")
+    if not (width and height and depth):
+        return
     box = Box(sx, sy, sz, width, height, depth)
     ctx.pipe.resource_copy_region(target[0], target[1], dx, dy, dz, source[0], source[1], box)

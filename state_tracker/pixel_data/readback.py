@@ -124,13 +124,21 @@ def readn_pixels(
     return _read_pixels(ctx, x, y, width, height, format, type, pixels, room)
 
 
+_DEPTHS = (GL.DEPTH_COMPONENT, GL.STENCIL_INDEX, GL.DEPTH_STENCIL)
+
+
 def _read_pixels(
     ctx: Context, x: int, y: int, width: int, height: int, format: int, type: int,
     pixels: Any, room: int | None,
 ) -> bytes | None:  # fmt: skip
-    check_pair(ctx, format, type)
     if width < 0 or height < 0:
         raise invalid_value("negative size")
+    framebuffer = ctx.framebuffers.read
+    if framebuffer.status(ctx) != GL.FRAMEBUFFER_COMPLETE:
+        raise invalid_framebuffer("the read framebuffer is not complete")
+    if format not in _DEPTHS and framebuffer.read_attachment() is None:
+        raise invalid_operation("there is no colour buffer to read")
+    check_pair(ctx, format, type)
     source = read_source(ctx, format)
     place, info = source.place(), source.info
     assert place is not None and info is not None

@@ -138,8 +138,6 @@ def bind_transform_feedback(ctx: Context, target: int, id: int) -> None:
 
 @entry
 def begin_transform_feedback(ctx: Context, mode: int) -> None:
-    if mode not in (GL.POINTS, GL.LINES, GL.TRIANGLES):
-        raise invalid_enum(mode, "transform feedback mode")
     current, executable = ctx.feedback.current, ctx.programs.executable
     if executable is None and ctx.pipelines.current is not None:
         executable = ctx.pipelines.current.stages().get(Stage.VERTEX)
@@ -147,6 +145,8 @@ def begin_transform_feedback(ctx: Context, mode: int) -> None:
         raise invalid_operation("transform feedback is active already")
     if executable is None or not executable.linked.xfb or not executable.linked.xfb.outputs:
         raise invalid_operation("the program captures nothing")
+    if mode not in (GL.POINTS, GL.LINES, GL.TRIANGLES):
+        raise invalid_enum(mode, "transform feedback mode")
     used = {o.buffer for o in executable.linked.xfb.outputs}
     if any(current.bindings[b].buffer is None for b in used):
         raise invalid_operation("a transform feedback buffer is missing")

@@ -57,10 +57,14 @@ def _named(ctx: Context, name: int) -> Iterator[None]:
         saved.release()
 
 
-def _begin(ctx: Context) -> ScissorState | bool | None:
-    """Prepare to clear: the scissor, None for "everything", False for "nothing to do"."""
+def _check_complete(ctx: Context) -> None:
     if ctx.framebuffers.draw.status(ctx) != GL.FRAMEBUFFER_COMPLETE:
         raise invalid_framebuffer("the draw framebuffer is not complete")
+
+
+def _begin(ctx: Context) -> ScissorState | bool | None:
+    """Prepare to clear: the scissor, None for "everything", False for "nothing to do"."""
+    _check_complete(ctx)
     validate(ctx, Dirty.FRAMEBUFFER)
     if ctx.raster.discard:
         return False
@@ -136,6 +140,7 @@ def _check_draw_buffer(ctx: Context, index: int) -> None:
 
 def _clear_buffer(suffix: str, gl_type: str) -> Any:
     def call(ctx: Context, buffer: int, drawbuffer: int, value: Pointer) -> None:
+        _check_complete(ctx)
         if buffer == GL.COLOR:
             _check_draw_buffer(ctx, drawbuffer)
         elif (buffer == GL.DEPTH and suffix == "fv") or (buffer == GL.STENCIL and suffix == "iv"):

@@ -252,7 +252,7 @@ def _layer(
     if texture == 0:
         _attach(ctx, framebuffer, attachment, None)
         return
-    found = _texture(ctx, texture)
+    found = _named(ctx, texture)
     target = found.target.pipe
     if not (target.is_array or target in (Target.TEXTURE_3D, Target.TEXTURE_CUBE)):
         raise invalid_operation("this texture has no layers")

@@ -30,7 +30,9 @@ _TARGETS = frozenset(
 def generate(ctx: Context, texture: TextureObject) -> None:
     """Derive every level below the base level from it."""
     base = texture.image(0, texture.base_level)
-    if base is None or not base.width:
+    if base is None:
+        raise invalid_operation(f"level {texture.base_level}, the base, has no image")
+    if not base.width:
         return
     if base.info.base in ("S",) or base.info.is_integer or base.format.is_compressed:
         raise invalid_operation(f"no mipmaps of GL_{base.info.name}")

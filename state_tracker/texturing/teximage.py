@@ -240,8 +240,9 @@ def check_part(
     extent: tuple[int, int, int],
 ) -> TexImage:
     """The image a sub-image call means; GL errors if it or the box does not exist."""
-    if level < 0:
-        raise invalid_value("negative level")
+    last = texture.target.limit(texture.ctx).bit_length() - 1
+    if not 0 <= level <= last:
+        raise invalid_value(f"level {level} of a {texture.target.name}")
     image = texture.image(face, level)
     if image is None:
         raise invalid_operation(f"level {level} has no image")

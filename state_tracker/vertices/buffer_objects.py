@@ -238,9 +238,11 @@ def _unmap(ctx: Context, buffer: BufferObject) -> int:
 
 def _flush(ctx: Context, buffer: BufferObject, offset: int, length: int) -> None:
     mapping = buffer.mapping
+    if offset < 0 or length < 0:
+        raise invalid_value("the range to flush is negative")
     if mapping is None or not mapping.access & GL.MAP_FLUSH_EXPLICIT_BIT:
         raise invalid_operation("the buffer is not mapped for explicit flushing")
-    if offset < 0 or length < 0 or offset + length > mapping.length:
+    if offset + length > mapping.length:
         raise invalid_value("the range to flush is outside the mapping")
 
 
