@@ -88,5 +88,9 @@ class OutOfMemoryError(GalletteError, MemoryError):
     """No room, or more asked for than anybody has: GL_OUT_OF_MEMORY, and nothing has changed."""
 
 
+class MisuseError(GalletteError):
+    """A GL call set an error, in a context that was asked to raise them (`strict=True`)."""
+
+
 class ResetError(GalletteError):
     """A driver gave up on its work (a runaway shader): the context must be made anew."""

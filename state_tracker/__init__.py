@@ -19,10 +19,12 @@ def create_context(
     debug: bool = False,
     size: tuple[int, int] | None = None,
     samples: int = 0,
+    strict: bool = False,
 ) -> GLInterface:
     """A current GL context of a pipe driver, or of the native GL ("native", "native:softpipe").
 
-    `size` asks for a default framebuffer (RGBA8, depth 24, stencil 8) of that many pixels.
+    `size` asks for a default framebuffer (RGBA8, depth 24, stencil 8) of that many pixels. A
+    `strict` context of ours raises `MisuseError` in Python for every call that sets a GL error.
     """
     base, _, inner = driver.partition(":")
     if base == "native":
@@ -34,5 +36,11 @@ def create_context(
     from gallette.state_tracker.context import Context
 
     return Context(
-        driver, profile=profile, version=version, debug=debug, size=size, samples=samples
+        driver,
+        profile=profile,
+        version=version,
+        debug=debug,
+        size=size,
+        samples=samples,
+        strict=strict,
     )

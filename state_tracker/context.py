@@ -15,7 +15,7 @@ from typing import Any, Self
 from weakref import WeakSet
 
 from gallette.compiler import debug as debug_flags
-from gallette.compiler.errors import GalletteError, ResetError
+from gallette.compiler.errors import GalletteError, MisuseError, ResetError
 from gallette.compiler.nir.ir import Stage
 from gallette.pipe.caps import Caps
 from gallette.pipe.interface import Context as PipeContext
@@ -131,6 +131,7 @@ class Context(GLInterface):
     is_compat: bool
     is_core: bool
     debug_context: bool
+    strict: bool
     screen: Screen
     caps: Caps
     pipe: PipeContext
@@ -179,6 +180,7 @@ class Context(GLInterface):
         debug: bool = False,
         size: tuple[int, int] | None = None,
         samples: int = 0,
+        strict: bool = False,
         share: Context | None = None,
         screen: Screen | None = None,
         **options: Any,
@@ -206,6 +208,7 @@ class Context(GLInterface):
             )
         self.is_compat, self.is_core = profile == "compat", profile == "core"
         self.debug_context = debug
+        self.strict = strict
         self.robust = self.no_error = self.forward_compatible = False
         self.loses_context_on_reset = False
         self.error = GL.NO_ERROR
@@ -342,6 +345,8 @@ class Context(GLInterface):
         self.debug.error(error.code, text)
         if self._print_errors:
             print(text, file=sys.stderr)
+        if self.strict:
+            raise MisuseError(text) from error
 
     # -- what the topics ask -----------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
     invalid_operation,
     invalid_value,
 )
@@ -126,3 +127,56 @@ def clear_color_ii_ext(ctx: Context, red: int, green: int, blue: int, alpha: int
 
 
 register("clear_color_iui_ext", clear_color_ii_ext)
+
+
+# -- GL_EXT_transform_feedback: a buffer from an offset to its end ---------------------------------
+
+
+@entry
+def bind_buffer_offset_ext(ctx: Context, target: int, index: int, buffer: int, offset: int) -> None:
+    if target != GL.TRANSFORM_FEEDBACK_BUFFER:
+        raise invalid_enum(target, "indexed buffer target")
+    if offset < 0 or offset % 4:
+        raise invalid_value("the offset is negative or no multiple of 4")
+    found = ctx.buffers.names.get(buffer)
+    size = max((found.size if found is not None else 0) - offset, 0) & ~3
+    if buffer and not size:
+        raise invalid_value("the offset is beyond the buffer")
+    _core("BindBufferRange")(ctx, target, index, buffer, offset, size)
+
+
+# -- GL_EXT_vertex_array: the same arrays, with a count that nobody needs --------------------------
+
+
+def _counted(name: str, before: int) -> None:
+    core = _core(name)
+
+    def call(ctx: Context, *args: Any) -> None:
+        if args[before] < 0:
+            raise invalid_value("negative count of vertices")
+        core(ctx, *args[:before], *args[before + 1 :])
+
+    register(FUNCTIONS[name + "EXT"].method, call)
+
+
+for _name, _before in (
+    ("ColorPointer", 3),
+    ("EdgeFlagPointer", 1),
+    ("IndexPointer", 2),
+    ("NormalPointer", 2),
+    ("TexCoordPointer", 3),
+    ("VertexPointer", 3),
+):
+    _counted(_name, _before)
+
+
+# -- GL_NV_primitive_restart: a new primitive inside glBegin ---------------------------------------
+
+
+@entry
+def primitive_restart_nv(ctx: Context) -> None:
+    if not ctx.immediate.active:
+        raise invalid_operation("glPrimitiveRestartNV outside glBegin and glEnd")
+    mode = ctx.immediate.mode
+    ctx.immediate.end()
+    ctx.immediate.begin(mode)

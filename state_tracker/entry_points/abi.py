@@ -20,7 +20,7 @@ from _thread import get_ident
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gallette.compiler.errors import GalletteError
+from gallette.compiler.errors import GalletteError, MisuseError
 from gallette.state_tracker.entry_points.current import CALL_TABLES, current_context
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import GLError
@@ -122,6 +122,9 @@ def _failed(function: Function, error: BaseException) -> None:
     if isinstance(error, KeyboardInterrupt):
         # Raised here ctypes would swallow it; the delay lets this call return.
         threading.Timer(_BACK_FROM_C, _thread.interrupt_main).start()
+        return
+    if isinstance(error, MisuseError):  # recorded already; C learns of it by glGetError
+        print(f"gallette: {error}", file=sys.stderr)
         return
     code = GL.OUT_OF_MEMORY if isinstance(error, MemoryError) else GL.INVALID_OPERATION
     context = current_context()

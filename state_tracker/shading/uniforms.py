@@ -194,3 +194,6 @@ for _name, _gl_type, _convert in (
     ("dv", "double", float),
 ):
     register(f"getn_uniform{_name}", _bounded(_gl_type, _convert))
+for _name, _gl_type in (("i64v", "int64"), ("ui64v", "uint64")):
+    register(f"get_uniform{_name}_arb", get_uniformuiv)
+    register(f"getn_uniform{_name}_arb", _bounded(_gl_type, round))

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from gallette.state_tracker import GL, GLInterface
+from gallette.compiler.errors import MisuseError
+from gallette.state_tracker import GL, GLInterface, create_context
 from tests.state_tracker.helpers import errors, program, quad
 
 E, V, OP = "GL_INVALID_ENUM", "GL_INVALID_VALUE", "GL_INVALID_OPERATION"
@@ -259,3 +260,19 @@ def test_an_exception_inside_a_c_callback_becomes_a_gl_error(
     call(address)(GL.ARRAY_BUFFER, 4, None, GL.STATIC_DRAW)
     assert errors(ours) == [OP]
     assert "bug in glDrawArrays" in capsys.readouterr().err
+
+
+def test_a_strict_context_raises_what_others_record() -> None:
+    gl = create_context("noop", strict=True)
+    with pytest.raises(MisuseError, match="GL_INVALID_ENUM in glEnable: 0x1234 is not a valid"):
+        gl.enable(0x1234)
+    assert errors(gl) == [E]
+    gl.enable(GL.BLEND)
+    gl.release()
+
+
+def test_asking_for_errors_inside_begin_is_one(compat: GLInterface) -> None:
+    compat.begin(GL.TRIANGLES)
+    assert compat.get_error() == GL.NO_ERROR
+    compat.end()
+    assert errors(compat) == [OP]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import re
 
 import pytest
 
+from gallette.state_tracker import create_context
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Kind, method_name
-from gallette.state_tracker.entry_points.registry import implementations
+from gallette.state_tracker.entry_points.registry import implementation, implementations
 
 
 @pytest.mark.parametrize(
@@ -91,3 +93,44 @@ def test_enums_by_name_and_value() -> None:
     assert GL.value_of("GL_RGBA8") == GL.RGBA8
     with pytest.raises(AttributeError, match="OpenGL has no enum GL_TRIANGLEZ"):
         _ = GL.TRIANGLEZ
+
+
+# Old functions under an extension's name that means something else in OpenGL ES.
+_DESKTOP_ONLY = {"UseShaderProgramEXT", "ActiveProgramEXT", "CreateShaderProgramEXT"}
+# The imaging subset is optional (ARB_imaging, not listed); images of EGL come with gallette.egl.
+_IMAGING = "ColorTable|ColorSubTable|Histogram|Minmax|Convolution|Separable"
+_OPTIONAL = re.compile(
+    r".*(ColorTable|ColorSubTable|Histogram|Minmax|Convolution|Separable).*|EGL.*"
+)
+# Selection and feedback are not there yet.
+_TO_DO = {
+    *("RenderMode", "FeedbackBuffer", "PassThrough", "SelectBuffer", "InitNames", "LoadName"),
+    *("PushName", "PopName"),
+}
+
+
+@pytest.mark.parametrize(
+    ("profile", "version"), [("core", (4, 3)), ("compat", (4, 3)), ("es", (3, 1))]
+)
+def test_what_is_advertised_has_every_function(profile: str, version: tuple[int, int]) -> None:
+    context = create_context("numpipe", profile=profile, version=version)
+    listed = {context.get_stringi(GL.EXTENSIONS, i) for i in range(len(context.limits.extensions))}
+    assert listed == set(context.limits.extensions)
+    missing = [
+        name
+        for name in FUNCTIONS
+        if implementation(FUNCTIONS[name]) is None
+        and (
+            FUNCTIONS[name].extension in listed
+            or FUNCTIONS[name].available(profile, context.limits.version)
+        )
+        and name not in _DESKTOP_ONLY | _TO_DO
+        and not _OPTIONAL.fullmatch(name)
+    ]
+    context.release()
+    assert missing == []
+
+
+def test_other_names_of_a_function_are_the_function() -> None:
+    assert FUNCTIONS.alias(FUNCTIONS["DiscardFramebufferEXT"]) is FUNCTIONS["InvalidateFramebuffer"]
+    assert FUNCTIONS["BindVertexArrayAPPLE"].params == FUNCTIONS["BindVertexArray"].params

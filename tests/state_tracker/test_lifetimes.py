@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -121,3 +125,35 @@ def test_a_leak_is_reported_by_name() -> None:
     with pytest.raises(LeakError, match="buffer 1"):
         context.release()
     held.unref()
+
+
+def test_contexts_made_and_released_leave_nothing() -> None:
+    def count() -> int:
+        gc.collect()
+        return sum(isinstance(o, Context) for o in gc.get_objects())
+
+    before = count()
+    for _ in range(20):
+        create_context("numpipe", size=(8, 8)).release()
+    assert count() == before
+
+
+def test_an_exception_in_a_c_callback_is_not_kept(capfd: pytest.CaptureFixture[str]) -> None:
+    class Canary:
+        pass
+
+    context = create_context("noop")
+    canary = Canary()
+    watch = weakref.ref(canary)
+
+    def broken(*args: object, kept: object = canary) -> None:
+        raise RuntimeError("broken on purpose")
+
+    context.flush = broken
+    context.make_current()
+    ctypes.CFUNCTYPE(None)(context.load_opengl_function("glFlush"))()
+    del context.flush, broken, canary
+    context.calls.clear()
+    gc.collect()
+    assert watch() is None
+    context.release()
