@@ -65,6 +65,11 @@ COMMANDS: dict[str, Command] = {
         "gallette trace shadow_map --html trace.html\n"
         "gallette trace my.shader_test --json trace.jsonl",
     ),
+    "pixel": Command(
+        "gallette.commands.pixel",
+        "everything that touched a pixel, test by test, and why nothing else did",
+        "gallette pixel shadow_map 100,90\ngallette pixel my.shader_test 10,10 --everything",
+    ),
     "bench": Command(
         "gallette.commands.bench",
         "time scenes side by side with other drivers",

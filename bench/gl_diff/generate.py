@@ -276,7 +276,7 @@ class Writer:
                 f"np.array({order}, {dtype!r}), GL.STATIC_DRAW)"
             )
             self.draw(f"gl.draw_elements({mode}, {len(order)}, GL.{kind}, 0)")
-            if self.often(0.0):  # the draw may still wait; its indices must not
+            if self.often(0.5):  # the draw may still wait; its indices must not
                 self.say(f"gl.delete_buffers(1, np.array([{name}], 'u4'))")
         else:
             self.draw(f"gl.draw_arrays({mode}, {first}, {many})")

@@ -20,6 +20,7 @@ from gallette.pipe.state import ComputeInfo, DrawInfo, StreamOutputInfo
 from .draw.compute import launch
 from .draw.finding import DrawStates
 from .draw.queue import MERGED_STAGES, DrawQueue
+from .draw.state import Witness
 
 if TYPE_CHECKING:
     from gallette.compiler.nir.ir import Shader
@@ -39,6 +40,11 @@ class HostContext(MemoryContext):
         self._states = DrawStates(self.bound, self.counters, Work(screen.budget))
         self._joiner = self._states.joiner
         self._queue = DrawQueue(self._states)
+
+    def watch(self, witness: Witness | None) -> None:
+        """Show the fragments of draws to somebody from now on (one draw at a time)."""
+        self.settle()
+        self._states.witness = witness
 
     # -- what changes --------------------------------------------------------------------------
 

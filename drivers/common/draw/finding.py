@@ -15,7 +15,7 @@ from gallette.pipe.state import RasterizerState
 
 from .geometry import OUTPUT_MODES
 from .programs import ConstantTable, Joiner, Selection, select
-from .state import DrawState, FixedState, fixed_state
+from .state import DrawState, FixedState, Witness, fixed_state
 
 __all__ = ["DrawStates"]
 
@@ -28,11 +28,12 @@ class DrawStates:
     `joiner` is to be told when what a stage can reach has changed.
     """
 
-    __slots__ = ("_fixed", "_scratch", "_selections", "bound", "counters", "joiner", "work")
+    __slots__ = ("_fixed", "_scratch", "_selections", "bound", "counters", "joiner", "witness", "work")
 
     def __init__(self, bound: Bound, counters: Counters, work: Work) -> None:
         self.bound = bound
         self.counters = counters
+        self.witness: Witness | None = None
         self._scratch = Scratch()
         self.work = work
         self.joiner = Joiner(bound, work)
@@ -86,6 +87,7 @@ class DrawStates:
             bound.stream_targets,
             self.counters,
             self.work,
+            self.witness,
         )
 
     def _find(self, mode: Primitive) -> FixedState | None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.output.engine import FragmentRun
-from gallette.drivers.common.raster.primitives import Batch, rasterize
+from gallette.drivers.common.raster.primitives import Batch, FragmentSink, rasterize
 from gallette.drivers.common.vertex.stream import resolved
 from gallette.drivers.common.vertex.stream_output import capture
 from gallette.drivers.common.vertex.vertices import VertexSet
@@ -83,7 +83,11 @@ def _finish(draw: DrawState, info: DrawInfo, part: Primitives) -> bool:
     if state.line_stipple_enable and info.mode in _CONNECTED:
         batch.resets = np.ones(len(corners), np.bool_)
         batch.resets[1:] = corners[1:, 0] != corners[:-1, 1]
-    rasterize(fixed.raster, FragmentRun(fixed.engine, draw.fragment), vertices, batch)
+    fragments = FragmentRun(fixed.engine, draw.fragment)
+    sink: FragmentSink = fragments
+    if draw.witness is not None:
+        sink = draw.witness.around(draw, vertices, batch, fragments)
+    rasterize(fixed.raster, sink, vertices, batch)
     return True
 
 

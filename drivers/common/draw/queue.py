@@ -115,7 +115,8 @@ def _can_wait(states: DrawStates, info: DrawInfo) -> bool:
     """A small, plain draw whose programs can run for many draws at once."""
     bound = states.bound
     plain = (
-        info.count <= SMALL
+        states.witness is None
+        and info.count <= SMALL
         and info.instance_count == 1
         and not info.start_instance
         and info.indirect is None

@@ -9,22 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.bound import Bound
 from gallette.drivers.common.output.color import ColorTarget
 from gallette.drivers.common.output.depth import DepthTarget
-from gallette.drivers.common.output.engine import FragmentEngine, FragmentShader, FragmentState
+from gallette.drivers.common.output.engine import (
+    FragmentEngine,
+    FragmentRun,
+    FragmentShader,
+    FragmentState,
+)
 from gallette.drivers.common.output.multisample import MultisampleEngine
 from gallette.drivers.common.output.order import Scratch
 from gallette.drivers.common.program import BoundProgram
 from gallette.drivers.common.queries import Counters
-from gallette.drivers.common.raster.primitives import RasterContext
+from gallette.drivers.common.raster.primitives import Batch, FragmentSink, RasterContext
 from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.raster.stipple import polygon_screen
 from gallette.drivers.common.raster.triangles import DepthOffset
 from gallette.drivers.common.vertex.clip import ClipPlanes
+from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.drivers.common.work import Work
 from gallette.pipe.state import (
     FramebufferState,
@@ -37,7 +44,17 @@ from gallette.pipe.state import (
 
 from .programs import Selection
 
-__all__ = ["DrawState", "FixedState", "fixed_state"]
+__all__ = ["DrawState", "FixedState", "Witness", "fixed_state"]
+
+
+class Witness(Protocol):
+    """Somebody who wants to see the fragments of draws; it may run them in its own portions."""
+
+    def around(
+        self, draw: DrawState, vertices: VertexSet, batch: Batch, run: FragmentRun
+    ) -> FragmentSink:
+        """What the primitives of a batch are rasterized into, in place of `run`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +80,7 @@ class DrawState:
     targets: tuple[StreamOutputTarget | None, ...]
     counters: Counters
     work: Work
+    witness: Witness | None = None
 
 
 def fixed_state(

@@ -1,0 +1,119 @@
+"""`gallette pixel TARGET X,Y`: everything that touched a pixel, and why nothing else did."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from gallette import default_driver
+from gallette.compiler.errors import GalletteError
+from gallette.history import Fragment, History, PixelEvent, pixel_history
+from gallette.terminal import console
+
+__all__ = ["add_arguments", "run"]
+
+_COLORS = {"written": "green", "culled": "yellow", "clipped": "yellow", "outside": "yellow"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("target", help="a scene's name or a .shader_test file")
+    parser.add_argument("place", type=_place, metavar="X,Y", help="the pixel; y counts upwards")
+    parser.add_argument("--driver", default=None, help="the driver (default: GALLETTE_DRIVER)")
+    parser.add_argument("--sample", type=int, default=0, metavar="S", help="which of its samples")
+    parser.add_argument("--everything", action="store_true", help="all framebuffers of the run")
+    parser.add_argument("--json", type=Path, default=None, metavar="FILE", help="write it as JSON")
+
+
+def _place(text: str) -> tuple[int, int]:
+    x, comma, y = text.partition(",")
+    if not (comma and x.strip().isdigit() and y.strip().isdigit()):
+        raise argparse.ArgumentTypeError(f"{text!r} is no pixel; say X,Y, such as 17,4")
+    return int(x), int(y)
+
+
+def run(options: argparse.Namespace) -> int:
+    target = options.target
+    if target.endswith(".shader_test"):
+        if not Path(target).exists():
+            raise GalletteError(f"{target}: no such file")
+    else:
+        from gallette.commands.diff import check_scenes
+
+        check_scenes([target], "gallette pixel")
+    x, y = options.place
+    history = pixel_history(target, x, y, options.driver or default_driver(), options.sample)
+    events = history.events if options.everything else history.about(history.resource)
+    if options.json is not None:
+        options.json.write_text(json.dumps([_plain(e) for e in events], indent=1) + "\n")
+    _print(console(), history, [e for e in events if e.touched])
+    return 0
+
+
+def _plain(event: PixelEvent) -> dict[str, Any]:
+    def text(value: Any) -> Any:
+        return value.hex() if isinstance(value, bytes) else value
+
+    def walk(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {k: walk(v) for k, v in value.items()}
+        if isinstance(value, list | tuple):
+            return [walk(v) for v in value]
+        return text(value)
+
+    return dict(walk(asdict(event)))
+
+
+def _print(out: Console, history: History, events: list[PixelEvent]) -> None:
+    out.print(
+        f"pixel {history.x},{history.y} of {history.resource}, {history.driver} on "
+        f"{history.target}",
+        style="bold",
+        markup=False,
+    )
+    for event in events:
+        _print_event(out, event)
+    held = "; ".join(f"{k} {v}" for k, v in history.final.items())
+    out.print(f"at the end: {held}", markup=False)
+
+
+def _print_event(out: Console, event: PixelEvent) -> None:
+    out.print(
+        Text(f"\n{event.number:>4} {event.call} ", style="bold cyan"), event.text, markup=False
+    )
+    for fragment in event.fragments:
+        _print_fragment(out, fragment)
+    for fragment in event.missing:
+        line = f"       no fragment of primitive {fragment.primitive}: {fragment.verdict}"
+        out.print(Text(line, style="bright_black"))
+    if event.call == "draw_vbo" and not event.fragments and not event.missing:
+        out.print(Text("       no primitive covers the pixel", style="bright_black"))
+    for name, after in event.after.items():
+        before = event.before.get(name)
+        if before != after:
+            out.print(f"       {name}: {before} -> {after}", markup=False)
+
+
+def _print_fragment(out: Console, fragment: Fragment) -> None:
+    side = "front" if fragment.front else "back"
+    at = ", ".join(f"{w:.3f}" for w in fragment.weights)
+    vertices = " ".join(map(str, fragment.vertices))
+    style = _COLORS.get(fragment.verdict.split(":")[0].split(",")[0], "red")
+    out.print(
+        f"       primitive {fragment.primitive} (vertices {vertices}; {side} face"
+        f"{f'; weights {at}' if at else ''}):",
+        Text(fragment.verdict, style=style),
+        markup=False,
+    )
+    for name, value in fragment.outputs.items():
+        shown = ", ".join(f"{v:.6g}" for v in value)
+        out.print(f"         shader wrote {name} ({shown})", markup=False)
+    for test in fragment.tests:
+        out.print(Text(f"         {test}", style="" if test.passed else "red"))
+    if fragment.blend and fragment.verdict.startswith("written"):
+        out.print(Text(f"         {fragment.blend}", style="bright_black"))

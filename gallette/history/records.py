@@ -1,0 +1,100 @@
+"""What a pixel's history is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Fragment", "History", "PixelEvent", "Stored", "Test"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What the pixel holds in one attachment: the texel's bytes, and what they mean."""
+
+    raw: bytes
+    value: tuple[float, ...]
+
+    def __str__(self) -> str:
+        return "(" + ", ".join(f"{v:.6g}" for v in self.value) + ")"
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One test of a fragment: its operands in words, and the verdict."""
+
+    name: str
+    operands: str
+    passed: bool
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.operands}: {'passes' if self.passed else 'fails'}"
+
+
+@dataclass(slots=True)
+class Fragment:
+    """One fragment of the pixel, or (`verdict` says why) one that never came to be."""
+
+    primitive: int
+    vertices: tuple[int, ...]
+    weights: tuple[float, ...] = ()
+    front: bool = True
+    depth: float | None = None
+    tests: list[Test] = field(default_factory=list)
+    outputs: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    before: dict[str, Stored] = field(default_factory=dict)
+    after: dict[str, Stored] = field(default_factory=dict)
+    blend: str = ""
+    verdict: str = ""
+
+
+@dataclass(slots=True)
+class PixelEvent:
+    """One call that could touch the pixel: a clear, draw, blit, copy or upload."""
+
+    number: int
+    call: str
+    text: str
+    attachments: dict[str, str]  # attachment -> resource
+    before: dict[str, Stored]
+    after: dict[str, Stored] = field(default_factory=dict)
+    fragments: list[Fragment] = field(default_factory=list)
+    missing: list[Fragment] = field(default_factory=list)
+    group: str = ""
+
+    @property
+    def changed(self) -> bool:
+        """The call left other bytes than it found."""
+        return any(self.before.get(k) != v for k, v in self.after.items())
+
+    @property
+    def touched(self) -> bool:
+        """There is something to tell about this call."""
+        return bool(self.changed or self.fragments or self.missing or self.call != "draw_vbo")
+
+
+@dataclass(slots=True)
+class History:
+    """The history of pixel (x, y) of what a target drew; y counts upwards, as in OpenGL."""
+
+    target: str
+    driver: str
+    x: int
+    y: int
+    events: list[PixelEvent] = field(default_factory=list)
+    outcome: str = ""
+    resource: str = ""
+
+    @property
+    def final(self) -> dict[str, Stored]:
+        """What the pixel held at the end."""
+        return self.events[-1].after if self.events else {}
+
+    def about(self, resource: str) -> list[PixelEvent]:
+        """The events on framebuffers that have this resource attached."""
+        return [e for e in self.events if resource in e.attachments.values()]
+
+
+def numbers(values: Any) -> tuple[float, ...]:
+    """A texel's components as plain Python numbers."""
+    return tuple(v.item() for v in values)
