@@ -114,6 +114,6 @@ def test_no_primitive_covers_the_pixel(tmp_path: Path) -> None:
 
 def test_bundled_tests_pass_while_they_are_watched() -> None:
     """Drawing the pixel's fragments apart changes no picture."""
-    for name, path in find_tests([str(BUNDLED)], ["depth|blend|discard|derivat"])[:12]:
-        history = pixel_history(str(path), 7, 9)
+    for name, path in find_tests([str(BUNDLED)], ["derivatives|discard"])[:8]:
+        history = pixel_history(str(path), 1, 1)
         assert history.outcome in ("pass", "skip"), name
