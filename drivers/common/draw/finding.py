@@ -28,7 +28,16 @@ class DrawStates:
     `joiner` is to be told when what a stage can reach has changed.
     """
 
-    __slots__ = ("_fixed", "_scratch", "_selections", "bound", "counters", "joiner", "witness", "work")
+    __slots__ = (
+        "_fixed",
+        "_scratch",
+        "_selections",
+        "bound",
+        "counters",
+        "joiner",
+        "witness",
+        "work",
+    )
 
     def __init__(self, bound: Bound, counters: Counters, work: Work) -> None:
         self.bound = bound
