@@ -25,10 +25,15 @@ def _pool() -> ThreadPoolExecutor:
 
 
 def run_all(jobs: Sequence[Callable[[], None]]) -> None:
-    """Run jobs at once, the first in this thread."""
+    """Run jobs at once, the first in this thread.
+
+    The jobs share what there is to do, so one that has not begun when the first is done would find
+    nothing left: it is called off instead of waited for.
+    """
     others = [_pool().submit(job) for job in jobs[1:]]
     try:
         jobs[0]()
     finally:
         for other in others:
-            other.result()
+            if not other.cancel():
+                other.result()

@@ -19,6 +19,7 @@ from gallette.drivers.jit.llvm.text import Builder
 from gallette.drivers.jit.llvm.values import V
 from gallette.drivers.jit.shader import alu_vectors  # noqa: F401 - it fills the table
 from gallette.drivers.jit.shader.alu import EMITTERS, emit_alu, llvm_type
+from gallette.drivers.jit.shader.maths import unit
 
 Array = npt.NDArray[Any]
 LANES = 64
@@ -164,3 +165,45 @@ def within(op: Opcode, sources: list[list[Array]], have: Array, wanted: Array) -
             error[huge] = 0
         result: Array = finite & ((error <= ULPS[op.name] * step) | near_one)
     return result
+
+
+@pytest.mark.parametrize("name", ["fsin", "fcos", "fexp2", "flog2"])
+def test_bounds_hold_over_the_whole_range(name: str) -> None:
+    """Many ordinary values, and those next to multiples of a quarter turn."""
+    global LANES
+    rng = np.random.default_rng(5)
+    op = OPCODES[name]
+    quarters = (np.arange(-400, 400) * (np.pi / 2)).astype(np.float32)
+    near = np.nextafter(quarters, np.float32(0))
+    ranges = {
+        "fexp2": rng.uniform(-126, 127, 4096),
+        "flog2": np.exp2(rng.uniform(-126, 127, 4096)),
+    }
+    spread = rng.uniform(-1, 1, 2496) * 10.0 ** rng.uniform(-3, 4.5, 2496)
+    array = ranges.get(name, np.concatenate((quarters, near, spread))).astype(np.float32)
+    before, LANES = LANES, array.size // 64 * 64
+    try:
+        sources = [[array[:LANES]]]
+        (have,) = run_native(op, 32, sources, machine().lanes)
+    finally:
+        LANES = before
+    check(op, 32, sources, have, np.asarray(expected(op, sources)[0]), machine().lanes)
+
+
+@pytest.mark.parametrize("bits", [1, 2, 4, 5, 6, 8, 10, 11, 16])
+def test_codes_become_fractions_as_if_divided(bits: int) -> None:
+    top = (1 << bits) - 1
+    codes = np.arange(max(64, top + 1), dtype=np.float32)
+    b = Builder()
+    source, target, count = b.begin("main", [("ptr", "a"), ("ptr", "b"), ("i64", "n")])
+    w = machine().lanes
+    with b.loop(b.const("i64", 0), count, w) as i:
+        b.store(b.at(target, i, "float"), unit(b, b.load_at(source, i, "float", w), top))
+    b.end()
+    function = compile_module(b.text(), ("main",), None).function(
+        "main", ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64
+    )
+    found = np.zeros_like(codes)
+    function(codes.ctypes.data, found.ctypes.data, codes.size)
+    wanted = codes / np.float32(top)
+    assert np.array_equal(found[: top + 1], wanted[: top + 1])

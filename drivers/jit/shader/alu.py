@@ -167,12 +167,12 @@ def _divided(signed: bool, quotient: bool) -> Emit:
         zero = y.eq(0)
         if x.w and x.bits == 32:
             # float64 holds both operands, and its quotient rounds to the exact one when cut.
-            divisor = b.select(zero, b.const(x.t, 1), y)
+            bad = zero
+            if signed:  # the one overflow wraps: it is a division by 1
+                bad = bad | (x.eq(-(1 << 31)) & y.eq(-1))
+            divisor = b.select(bad, b.const(x.t, 1), y)
             wide = x.to_float("double", signed) / divisor.to_float("double", signed)
-            found = b.convert("fptosi.sat" if signed else "fptoui.sat", wide, "i32")
-            if signed:  # the one overflow wraps
-                smallest = x.eq(-(1 << 31)) & divisor.eq(-1)
-                found = b.select(smallest, x, found)
+            found = b.cast("fptosi" if signed else "fptoui", wide, "i32")
             result = found if quotient else x - found * divisor
         else:
             bad = zero
@@ -330,7 +330,7 @@ def _float_to_int(bits: int, signed: bool) -> Emit:
     def run(b: Builder, x: V) -> V:
         if x.t == "half":
             x = x.fp("float")
-        return b.convert("fptosi.sat" if signed else "fptoui.sat", x, f"i{bits}")
+        return maths.to_int(b, x, bits, signed)
 
     return run
 

@@ -75,7 +75,7 @@ def _pack_norm(bits: int, signed: bool) -> Emit:
         packed: V | None = None
         for i, x in enumerate(values):
             limited = b.math("minnum", b.math("maxnum", x, low), 1.0)
-            n = b.convert("fptosi.sat", b.math("roundeven", limited * scale), "i32")
+            n = b.cast("fptosi", b.math("roundeven", limited * scale), "i32")
             part = (n & ((1 << bits) - 1)) << (i * bits)
             packed = part if packed is None else packed | part
         assert packed is not None

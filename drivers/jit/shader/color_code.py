@@ -13,6 +13,7 @@ from gallette.pipe.formats import Channel, Format
 
 from ..llvm.text import Builder
 from ..llvm.values import V
+from .maths import unit
 from .tile_keys import ColorKey
 
 __all__ = ["new_texels"]
@@ -104,7 +105,7 @@ def _encoded(b: Builder, channel: Channel, value: V) -> V:
         unit = _unit(b, f)
         if width > 16:
             wide = b.math("roundeven", unit.fp("double") * float((1 << width) - 1))
-            return b.convert("fptoui.sat", wide, "i32")
+            return b.cast("fptoui", wide, "i32")
         return b.cast("fptoui", b.math("roundeven", unit * float((1 << width) - 1)), "i32")
     assert kind == "SNORM", kind
     f = b.select(f.ne(f), b.const("float", 0.0), f)
@@ -135,7 +136,7 @@ def _decoded(b: Builder, channel: Channel, word: V) -> V:
         if width > 16:
             wide = bits.to("i64", False).to_float("double") * (1.0 / ((1 << width) - 1))
             return wide.fp("float")
-        return bits.to("i32", False).to_float() / float((1 << width) - 1)
+        return unit(b, bits.to("i32", False).to_float(), (1 << width) - 1)
     assert kind == "SNORM", kind
     room = 32 - width
     signed = (bits.to("i32", False) << room) >> room

@@ -34,7 +34,7 @@ def depth_codes(b: Builder, key: DepthKey, z: V) -> V:
         return unit.as_int()
     if key.bits == 32:
         wide = b.math("roundeven", unit.fp("double") * 4294967295.0)
-        return b.convert("fptoui.sat", wide, "i32")
+        return b.cast("fptoui", wide, "i32")
     return b.cast("fptoui", b.math("roundeven", unit * float((1 << key.bits) - 1)), "i32")
 
 

@@ -12,7 +12,18 @@ from collections.abc import Sequence
 from ..llvm.text import Builder
 from ..llvm.values import V, bits_of
 
-__all__ = ["cosine", "exp2", "frexp", "ldexp", "log2", "power", "sine"]
+__all__ = [
+    "cosine",
+    "exp2",
+    "frexp",
+    "ldexp",
+    "log2",
+    "power",
+    "sine",
+    "some_int",
+    "to_int",
+    "unit",
+]
 
 # 2**f on -0.5..0.5 and log2((1 + s) / (1 - s)) / (2 s) in s**2: minimax fits in float64.
 _EXP2 = (
@@ -34,6 +45,10 @@ _LOG2 = (
 )
 _SINE = (1.0, -0.16666666666666666, 0.008333333333333333, -1.984126984126984e-4, 2.7557319e-6)
 _COSINE = (1.0, -0.5, 0.041666666666666664, -1.388888888888889e-3, 2.48015873e-5, -2.7557319e-7)
+_HALF_PI_PARTS = 1.57079637050628662109375, -4.37113900018624283e-8, -1.71512449999e-15
+_LARGE_ANGLE = 8192.0
+_LOW_BITS = 12582912.0  # added to a float, leaves its whole number in the lowest bits
+_LOW_BITS_WIDE = 6755399441055744.0
 _HALF_PI_HIGH, _HALF_PI_LOW = 1.5707963267948966, 6.123233995736766e-17
 
 
@@ -59,7 +74,7 @@ def exp2(b: Builder, x: V) -> V:
     limited = b.math("minnum", b.math("maxnum", x, -151.0), 129.0)
     whole = b.math("roundeven", limited)
     result = _polynomial(b, limited - whole, _EXP2)
-    n = b.convert("fptosi.sat", whole, "i32")
+    n = b.cast("fptosi", whole, "i32")
     half = n >> 1  # in two steps, so that the smallest and largest results are reached
     result = result * _power_of_two(half) * _power_of_two(n - half)
     return b.select(x.ne(x), x, result)
@@ -108,16 +123,34 @@ def _circular(b: Builder, x: V, name: str, quarter: int) -> V:
         return _wide(b, name, x)
     if x.t == "half":
         return _circular(b, x.fp("float"), name, quarter).fp("half")
-    # Reduced in float64, whose 53 bits leave a float32 remainder exact enough for large angles.
+    turns = b.math("roundeven", x * 0.6366197723675814)
+    rest = x
+    for part in _HALF_PI_PARTS:  # the first product cancels exactly, the others are corrections
+        rest = b.fma(turns, b.spread(b.const("float", -part), x.w), rest)
+    quadrant = (turns + _LOW_BITS).as_int()
+    large = b.math("fabs", x) > _LARGE_ANGLE
+    r, q = b.var("float", x.w, rest), b.var("i32", x.w, quadrant)
+    with b.when(b.any(large)):
+        wide_rest, wide_quadrant = _reduced(b, x)
+        r.set(b.select(large, wide_rest, rest))
+        q.set(b.select(large, wide_quadrant, quadrant))
+    return _of_quadrant(b, r.get(), q.get() + quarter)
+
+
+def _reduced(b: Builder, x: V) -> tuple[V, V]:
+    """In float64, whose 53 bits leave a float32 remainder exact enough for large angles."""
     wide = x.fp("double")
     turns = b.math("roundeven", wide * 0.6366197723675814)
     rest = b.fma(turns, b.spread(b.const("double", -_HALF_PI_HIGH), x.w), wide)
     rest = b.fma(turns, b.spread(b.const("double", -_HALF_PI_LOW), x.w), rest)
     # Angles beyond 2**50 have no remainder left to know: they get some value of the function.
     rest = b.select(b.math("fabs", rest) > 1.0, b.const("double", 1.0), rest)
-    r = rest.fp("float")
+    return rest.fp("float"), (turns + _LOW_BITS_WIDE).as_int().to("i32")
+
+
+def _of_quadrant(b: Builder, r: V, quadrant: V) -> V:
+    """Sine of `r` plus that many quarters of a turn."""
     r2 = r * r
-    quadrant = b.convert("fptosi.sat", turns, "i64").to("i32") + quarter
     odd = _polynomial(b, r2, _SINE) * r
     even = _polynomial(b, r2, _COSINE)
     chosen = b.select((quadrant & 1).ne(0), even, odd)
@@ -125,9 +158,51 @@ def _circular(b: Builder, x: V, name: str, quarter: int) -> V:
     return (chosen.as_int() ^ sign).bitcast("float")
 
 
+def unit(b: Builder, code: V, top: int) -> V:
+    """A whole number from 0 to `top` divided by `top`, rounded as a division rounds.
+
+    A product with the reciprocal, corrected once by its own remainder: exact for every code (a
+    test tries them all), and several times cheaper than dividing.
+    """
+    inverse = b.spread(b.const(code.t, 1.0 / top), code.w)
+    guess = code * inverse
+    rest = b.fma(guess, b.spread(b.const(code.t, -float(top)), code.w), code)
+    return b.fma(rest, inverse, guess)
+
+
 def power(b: Builder, x: V, y: V) -> V:
     """GLSL's own definition: exp2(y log2(x))."""
     return exp2(b, log2(b, x) * y)
+
+
+def to_int(b: Builder, x: V, bits: int, signed: bool) -> V:
+    """Cut towards zero, saturating; NaN becomes 0.
+
+    The instruction's result is undefined outside the range, so the float is limited first.
+    (LLVM's own saturating conversion takes vectors apart.)
+    """
+    low, top = (-(1 << (bits - 1)), 1 << (bits - 1)) if signed else (0, 1 << bits)
+    wide = max(bits, 32)
+    highest = _below(float(top), x.t)
+    limited = b.select(x > float(low), x, b.const(x.t, float(low)))
+    limited = b.select(limited < highest, limited, b.const(x.t, highest))
+    found = b.cast("fptosi" if signed else "fptoui", limited, f"i{wide}").to(f"i{bits}")
+    found = b.select(x >= float(top), b.const(found.t, top - 1), found)
+    return b.select(x.ne(x), b.const(found.t, 0), found)
+
+
+def some_int(b: Builder, x: V) -> V:
+    """Cut to 32 bits; what does not fit becomes something that does."""
+    limited = b.select(x > -2147483648.0, x, b.const(x.t, -2147483648.0))
+    highest = _below(2147483648.0, x.t)
+    limited = b.select(limited < highest, limited, b.const(x.t, highest))
+    return b.cast("fptosi", limited, "i32")
+
+
+def _below(value: float, t: str) -> float:
+    """The largest number below a power of two."""
+    digits = {"float": 24, "double": 53}[t]
+    return value * (1.0 - 2.0**-digits)
 
 
 _LAYOUT = {"half": (10, 5), "float": (23, 8), "double": (52, 11)}

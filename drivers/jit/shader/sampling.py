@@ -15,6 +15,7 @@ from gallette.pipe.enums import CompareFunc, Filter, MipFilter, Target
 from ..llvm.text import Builder
 from ..llvm.values import V
 from . import wrapping
+from .maths import unit
 from .texels import decode
 from .texture_keys import TextureKey
 
@@ -115,7 +116,7 @@ class Sampler:
         top = (layers - 1).to_float()
         nearest = b.math("roundeven", coordinate)
         bounded = b.math("minnum", b.math("maxnum", nearest, 0.0), b.spread(top, self.w))
-        return b.convert("fptosi.sat", bounded, "i32")
+        return b.cast("fptosi", bounded, "i32")
 
     def index(self, x: V, y: V | None, z: V | None, level: V | None, packed: bool) -> V:
         base = Description.PACKED_BASE if packed else Description.BASE
@@ -173,11 +174,11 @@ class Sampler:
         top = b.spread(last.to_float(), self.w)
         limited = b.math("minnum", b.math("maxnum", lod, 0.0), top)
         if key.mip is MipFilter.NEAREST:
-            level = b.convert("fptosi.sat", b.math("roundeven", limited), "i32")
+            level = b.cast("fptosi", b.math("roundeven", limited), "i32")
             return self._level(kit, filter, coords, z, offset, level)
         whole = b.math("floor", limited)
         fraction = limited - whole
-        level = b.convert("fptosi.sat", whole, "i32")
+        level = b.cast("fptosi", whole, "i32")
         lower = self._level(kit, filter, coords, z, offset, level)
         above = b.math("smin", level + 1, b.spread(last, self.w))
         upper = self._level(kit, filter, coords, z, offset, above)
@@ -299,7 +300,7 @@ class _Packed:
                 continue
             word = parts[source & 1]
             code = word & 255 if source < 2 else word.lshr(16)
-            found.append(code.to_float() / 255.0)
+            found.append(unit(b, code.to_float(), 255))
         return found
 
 

@@ -7,6 +7,7 @@ from gallette.pipe.formats import Channel
 
 from ..llvm.text import Builder
 from ..llvm.values import V
+from .maths import unit
 from .texture_keys import ImageKey
 
 __all__ = ["decode"]
@@ -23,6 +24,7 @@ def decode(b: Builder, key: ImageKey, texels: V, index: V, depths: bool) -> list
         planes = [value, zero, zero, one]
     else:
         decoded: dict[int, V] = {}
+        words: dict[int, V] = {}  # one gather serves all channels of a word
         kind = "i32" if format.is_pure_integer else "float"
         planes = []
         for source in format.swizzle:
@@ -33,7 +35,9 @@ def decode(b: Builder, key: ImageKey, texels: V, index: V, depths: bool) -> list
             if source not in decoded:
                 channel = format.channels[source]
                 srgb = format.is_srgb and channel.name != "A"
-                decoded[source] = _channel(b, channel, srgb, _raw(b, key, texels, index, source))
+                decoded[source] = _channel(
+                    b, channel, srgb, _raw(b, key, texels, index, source, words)
+                )
             planes.append(decoded[source])
     if depths:
         return planes
@@ -46,14 +50,16 @@ def _gather(b: Builder, texels: V, index: V, t: str) -> V:
     return b.gather(b.at(texels, index, t), every, t)
 
 
-def _raw(b: Builder, key: ImageKey, texels: V, index: V, channel: int) -> V:
+def _raw(b: Builder, key: ImageKey, texels: V, index: V, channel: int, words: dict[int, V]) -> V:
     """The raw bits of one channel, in 32 bits."""
     format = key.format
     found = format.channels[channel]
     if format.is_array and format.block_bytes not in (1, 2, 4):
         count = len(format.channels)
         return _gather(b, texels, index * count + channel, f"i{found.bits}").to("i32", False)
-    word = _gather(b, texels, index, f"i{format.block_bytes * 8}").to("i32", False)
+    if 0 not in words:
+        words[0] = _gather(b, texels, index, f"i{format.block_bytes * 8}").to("i32", False)
+    word = words[0]
     if found.shift:
         word = word.lshr(found.shift)
     return word & ((1 << found.bits) - 1) if found.bits < 32 else word
@@ -77,7 +83,7 @@ def _channel(b: Builder, channel: Channel, srgb: bool, bits: V) -> V:
         if width > 16:
             wide = bits.to_float("double", False) * (1.0 / ((1 << width) - 1))
             return wide.fp("float")
-        return bits.to_float() / float((1 << width) - 1)
+        return unit(b, bits.to_float(), (1 << width) - 1)
     signed = (bits << room) >> room if room else bits
     top = (1 << (width - 1)) - 1
     if width > 16:

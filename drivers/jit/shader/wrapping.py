@@ -14,6 +14,7 @@ from gallette.pipe.enums import Wrap
 
 from ..llvm.text import Builder
 from ..llvm.values import V
+from .maths import some_int
 
 __all__ = [
     "Tap",
@@ -41,7 +42,7 @@ class Tap:
 
 
 def _whole(b: Builder, u: V) -> V:
-    return b.convert("fptosi.sat", u, "i32")
+    return some_int(b, u)
 
 
 def _bounded(b: Builder, i: V, n: V) -> V:
