@@ -12,9 +12,10 @@ from gallette.drivers.common.screen import HostScreen
 from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
 from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
 
+from .explaining import explained
 from .llvm.disk_cache import DiskCache, default_folder
 from .llvm.engine import machine
-from .program import DEFAULT_BUDGET, compile_program
+from .program import DEFAULT_BUDGET, JitProgram, compile_program
 
 __all__ = ["JitCompiler", "JitScreen", "ScreenOptions", "create_screen"]
 
@@ -64,7 +65,7 @@ class JitCompiler(VariantCompiler[VariantKey, Program]):
         return compile_program(shader, flat_colors=flat, budget=self.budget, cache=self.cache)
 
     def text(self, code: Program) -> str:
-        return code.code
+        return explained(code) if isinstance(code, JitProgram) else code.code
 
 
 class JitScreen(HostScreen):

@@ -109,4 +109,9 @@ def _print_variant(out: Console, variant: VariantStory, brief: bool) -> None:
     _print_passes(out, variant.passes, brief)
     if not brief:
         out.print(variant.nir.strip(), markup=False)
-        out.print(Syntax(variant.code.strip(), "python", background_color="default"))
+        out.print(Syntax(variant.code.strip(), _language(variant.code), background_color="default"))
+
+
+def _language(code: str) -> str:
+    """What a driver's code is written in: LLVM IR begins with a comment, Python never with `;`."""
+    return "llvm" if code.startswith(";") else "python"

@@ -3,7 +3,14 @@
 Importing this package registers them; `LESSONS` has them by name.
 """
 
-from gallette.lessons import derefs, dvec_inputs, is_used_once, ownership, variants
+from gallette.lessons import (
+    derefs,
+    dvec_inputs,
+    from_nir_to_machine_code,
+    is_used_once,
+    ownership,
+    variants,
+)
 from gallette.lessons.page import LESSONS, Lesson, Page
 
 __all__ = [
@@ -12,6 +19,7 @@ __all__ = [
     "Page",
     "derefs",
     "dvec_inputs",
+    "from_nir_to_machine_code",
     "is_used_once",
     "ownership",
     "variants",

@@ -40,7 +40,9 @@ class ChunkCode:
     flat_colors: bool = False
 
 
-def emit_chunk(shader: Shader, flat_colors: bool = False) -> ChunkCode:
+def emit_chunk(
+    shader: Shader, flat_colors: bool = False, explains: bool = False, one_block: bool = False
+) -> ChunkCode:
     """The module whose function `main` runs a chunk of lanes."""
     w, step = _width(shader)
     b = Builder()
@@ -54,6 +56,7 @@ def emit_chunk(shader: Shader, flat_colors: bool = False) -> ChunkCode:
         end = b.math("smin", base + step, count)
         mask = (lanes + base) < end
         e = Emitter(b, shader, stage, ctx, w, mask, leave, stop)
+        e.explains, e.one_block = explains, one_block
         stage.base = base
         if shader.stage is ShaderStage.FRAGMENT and _discards(shader):
             e.alive = b.var("i1", w, b.const("i1", True))

@@ -115,6 +115,8 @@ class Emitter:
         self.arrays: dict[Variable, LocalArray] = {}
         self.alive: Var | None = None
         self.budget: Var | None = None
+        self.one_block = False  # local variables share one memory, as if they had no derefs
+        self.explains = False  # say in the text what each instruction becomes
         self.effects = False  # writes memory others can see
         self.least: dict[int, int] = {}  # bytes of constant blocks read at constant offsets
         self.implicit: Any = None
@@ -221,6 +223,8 @@ class Emitter:
     # -- instructions ----------------------------------------------------------------------------
 
     def instruction(self, instr: Instr) -> None:
+        if self.explains:
+            self.b.comment(_told(instr))
         if isinstance(instr, Alu):
             self.alu(instr)
         elif isinstance(instr, LoadConst):
@@ -277,3 +281,16 @@ class Emitter:
 def _as(value: V, t: str) -> V:
     """The bits of a value in a type of the same size."""
     return value.as_int() if not t.startswith(("f", "d", "h")) else value.as_float()
+
+
+def _told(instr: Instr) -> str:
+    """An instruction in a few words, for the text that explains."""
+    size = "" if instr.dest is None else f"{instr.dest.bit_size}x{instr.dest.num_components} "
+    if isinstance(instr, Alu):
+        return f"{size}{instr.op.name}"
+    if isinstance(instr, Intrinsic):
+        place = f" (location={instr['location']})" if "location" in instr.indices else ""
+        return f"{size}@{instr.name}{place}"
+    if isinstance(instr, LoadConst):
+        return f"{size}load_const {', '.join(hex(v) for v in instr.values)}"
+    return f"{size}{instr.op if isinstance(instr, Tex) else instr.kind}"

@@ -17,14 +17,17 @@ from .emitter import INTRINSICS, Emitter
 
 __all__ = ["LocalArray", "declare_locals"]
 
+_BLOCK = 256
+
 
 @dataclass(frozen=True, slots=True)
 class LocalArray:
-    """Rows of `t`, a lane each, at the address `pointer`."""
+    """Rows of `t`, a lane each, from row `first` of the memory at `pointer`."""
 
     pointer: str
     t: str
     rows: int
+    first: int = 0
 
 
 def declare_locals(e: Emitter) -> None:
@@ -45,6 +48,12 @@ def _declare(e: Emitter, var: Variable) -> None:
     t = "i8" if bits == 1 else f"i{bits}"
     rows = rows_of(var.type)
     b = e.b
+    if e.one_block:  # for comparison: all variables by offset into one memory
+        last = list(e.arrays.values())[-1] if e.arrays else None
+        pointer = last.pointer if last is not None else b.alloca(t, e.w, _BLOCK)
+        first = last.first + last.rows if last is not None else 0
+        e.arrays[var] = LocalArray(pointer, t, rows, first)
+        return
     pointer = b.alloca(t, e.w, rows)
     size = rows * e.w * (8 if t == "i8" else bits) // 8
     b.call(
@@ -114,6 +123,8 @@ def _load(e: Emitter, instr: Intrinsic) -> None:
 
 def _row_address(e: Emitter, array: LocalArray, row: V) -> V:
     index = row.to("i64")
+    if array.first:
+        index = index + array.first
     if index.w:
         lanes = e.b.lanes("i64", range(e.w))
         return e.b.at(V(e.b, "ptr", 0, array.pointer), index * e.w + lanes, array.t)

@@ -22,7 +22,7 @@ from .color_code import new_texels
 from .depth_code import depth_codes, test
 from .emitter import Emitter
 from .flow import emit_body
-from .layout import Record, TileWords
+from .layout import Record, TileWords, Words
 from .locals import declare_locals
 from .setup import TILE
 from .tile import TileStage
@@ -43,13 +43,14 @@ class TileCode:
     effects: bool
 
 
-def emit_tiles(shader: Shader | None, key: TileKey) -> TileCode:
+def emit_tiles(shader: Shader | None, key: TileKey, explains: bool = False) -> TileCode:
     """The module whose function `tiles` shades; without a shader it only tests."""
-    return _Tiles(shader, key).run()
+    return _Tiles(shader, key, explains).run()
 
 
 class _Tiles:
-    def __init__(self, shader: Shader | None, key: TileKey) -> None:
+    def __init__(self, shader: Shader | None, key: TileKey, explains: bool) -> None:
+        self.explains = explains
         self.shader = shader
         self.key = key
         self.b = Builder()
@@ -75,10 +76,12 @@ class _Tiles:
         self.passed, self.shaded = b.var("i64", 0, 0), b.var("i64", 0, 0)
         placeholder = b.lanes("i1", [True] * self.w)
         self.e = Emitter(b, _nothing(self.shader), self.stage, ctx, self.w, placeholder, "", stop)
+        self.e.explains = self.explains
         with b.forever() as done:
             tile = b.emit("i32", 0, f"atomicrmw add ptr {self.next.n}, i32 1 monotonic")
             go = b.block()
-            b.branch(tile < self.tiles, go, done)
+            abandoned = b.load_at(ctx, Words.STATUS, "i64").ne(0)
+            b.branch((tile < self.tiles) & ~abandoned, go, done)
             b.place(go)
             self._tile(tile)
         results = b.load_at(ctx, TileWords.RESULTS, "ptr")

@@ -1,0 +1,109 @@
+"""Compiled code as a thing: kept on disk, explained, and ended when it runs too long."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.interp.environment import Environment
+from gallette.compiler.nir.ir import Stage
+from gallette.drivers.common.program import ShaderBudgetError
+from gallette.drivers.jit.explaining import explained
+from gallette.drivers.jit.llvm import engine
+from gallette.drivers.jit.llvm.disk_cache import DiskCache
+from gallette.drivers.jit.program import compile_program
+from gallette.lessons.from_nir_to_machine_code import (
+    FRAGMENT,
+    fragment_shader,
+    memory_accesses,
+    two_arrays,
+)
+from tests.numpipe.shader.random_lane_shaders import random_shader
+from tests.numpipe.shader.shader_harness import Lanes, resources
+
+TEXT = "define i32 @answer() {\n ret i32 42\n}\n"
+
+
+def test_code_is_compiled_once_for_all_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = DiskCache(tmp_path)
+    monkeypatch.setattr(engine, "_loaded", {})
+    assert not engine.compile_module(TEXT, ("answer",), cache).cached
+    monkeypatch.setattr(engine, "_loaded", {})
+    monkeypatch.setattr(engine, "optimised", lambda text: pytest.fail("compiled again"))
+    again = engine.compile_module(TEXT, ("answer",), cache)
+    assert again.cached and again.functions["answer"]
+
+
+def test_a_damaged_file_counts_as_none(tmp_path: Path) -> None:
+    cache = DiskCache(tmp_path)
+    cache.put("key", b"machine code")
+    assert cache.get("key") == b"machine code"
+    path = next(tmp_path.glob("*.o"))
+    path.write_bytes(path.read_bytes()[:-1])
+    assert cache.get("key") is None
+    assert cache.get("other") is None
+
+
+def test_the_folder_stays_within_its_bound(tmp_path: Path) -> None:
+    cache = DiskCache(tmp_path, most_bytes=4000)
+    for number in range(40):
+        cache.put(f"key{number}", bytes(300))
+    cache.trim()
+    files = list(tmp_path.glob("*"))
+    assert 0 < sum(f.stat().st_size for f in files) <= 4000
+    assert not [f for f in files if f.name.startswith(".new")]
+
+
+def test_a_folder_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    cache = DiskCache(tmp_path / "file" / "folder")
+    cache.put("key", b"code")
+    assert cache.get("key") is None
+
+
+def test_an_endless_loop_is_ended() -> None:
+    b = Builder.shader_main(Stage.FRAGMENT, "endless")
+    zero = b.imm_int(0)
+    bary = b.intrinsic("load_barycentric_pixel", [], interp="smooth")
+    value = b.intrinsic("load_interpolated_input", [bary, zero], num_components=1, location=32)
+    b.push_loop()
+    b.break_if(b.flt(value, b.imm_float(-1e30)))
+    b.pop_loop()
+    b.intrinsic("store_output", [b.vec([value] * 4), zero], location=4, write_mask=15)
+    env = Environment(20, 1)
+    program = compile_program(b.shader, budget=1000)
+    with pytest.raises(ShaderBudgetError):
+        program.bind(resources(env)).fragment(Lanes(env))
+
+
+def test_the_budget_is_per_group_of_lanes() -> None:
+    """A loop that is fine for one lane is fine for any number of them."""
+    shader = random_shader(3, exact=True)
+    env = Environment(5000, 3)
+    compile_program(shader, budget=400).bind(resources(env)).fragment(Lanes(env))
+
+
+def test_explaining_shows_every_form() -> None:
+    shader = fragment_shader(FRAGMENT)
+    text = explained(compile_program(shader))
+    for part in ("LLVM IR as written", "LLVM IR, optimised", "assembly", "@load_ubo", "flt"):
+        assert part in text
+    shader.unref()
+
+
+def test_derefs_keep_memories_apart() -> None:
+    shader = two_arrays()
+    from gallette.drivers.jit.shader.chunk_emit import emit_chunk
+
+    counts = [
+        memory_accesses(engine.explain(emit_chunk(shader, one_block=one).text)[0])
+        for one in (False, True)
+    ]
+    assert counts[0][0] < counts[1][0] and counts[0][1] < counts[1][1]
+    shader.unref()
+    assert np.array(counts).min() >= 0
