@@ -162,7 +162,7 @@ class Context(GLInterface):
     raster_position: RasterPosition
     transfer: PixelTransfer
     pixel_drawer: PixelDrawer
-    render_mode: RenderMode
+    rendering: RenderMode
     assembly: AssemblyState
     color_index: IndexState
     accumulation: AccumulationBuffer
@@ -244,7 +244,7 @@ class Context(GLInterface):
         self.attrib_stack = AttribStack()
         self.evaluators = EvaluatorState()
         self.raster_position, self.transfer = RasterPosition(), PixelTransfer()
-        self.pixel_drawer, self.render_mode = PixelDrawer(self), RenderMode()
+        self.pixel_drawer, self.rendering = PixelDrawer(self), RenderMode(self)
         self.color_index, self.accumulation = IndexState(), AccumulationBuffer()
         self.programs = ProgramState(self)
         self.pipelines = PipelineState()
@@ -435,6 +435,7 @@ class Context(GLInterface):
             self.pipelines,
             self.programs,
             self.pixel_drawer,
+            self.rendering,
             self.assembly,
             self.fixed_function,
             self.queries,

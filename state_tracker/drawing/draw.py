@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -115,6 +116,11 @@ def _prepare(ctx: Context, mode: int, first: int, last: int, instances: int) -> 
 _INPUT_ONLY = Dirty.VERTEX | Dirty.CURRENT_ATTRIBS | Dirty.TRANSFORM_FEEDBACK
 
 
+def _submit(ctx: Context) -> Callable[[DrawInfo], None]:
+    """Where draws go: to the driver, unless they are reported by selection or feedback."""
+    return ctx.rendering.draw if ctx.rendering.active else ctx.pipe.draw_vbo
+
+
 def draw(
     ctx: Context,
     mode: int,
@@ -132,7 +138,7 @@ def draw(
         return
     _prepare(ctx, mode, first, first + max(count, 1) - 1, base_instance + instances)
     if count and instances:
-        ctx.pipe.draw_vbo(
+        _submit(ctx)(
             DrawInfo(
                 _PRIMITIVES[mode],
                 first,
@@ -221,7 +227,7 @@ def draw_indexed(
     _prepare(ctx, mode, low, high, base_instance + instances)
     resource, offset = _index_source(ctx, count, size, indices)
     if count and instances and resource is not None:
-        ctx.pipe.draw_vbo(
+        _submit(ctx)(
             DrawInfo(
                 _PRIMITIVES[mode],
                 0,
@@ -463,9 +469,7 @@ def _draw_feedback(ctx: Context, mode: int, name: int, stream: int, instances: i
         return
     _prepare(ctx, mode, 0, 0, instances)
     if instances:
-        ctx.pipe.draw_vbo(
-            DrawInfo(_PRIMITIVES[mode], 0, 0, instances, count_from_stream_output=target)
-        )
+        _submit(ctx)(DrawInfo(_PRIMITIVES[mode], 0, 0, instances, count_from_stream_output=target))
     ctx.vertex_input.finish()
 
 

@@ -180,7 +180,7 @@ def draw_pixels(
         raise invalid_operation("integer pixels cannot be drawn")
     if not ctx.raster_position.valid or not width or not height:
         return
-    if ctx.render_mode.draw_pixels():
+    if ctx.rendering.draw_pixels():
         return
     if bitmap:
         bits = _bits(ctx, pixels, width, height)
@@ -251,7 +251,7 @@ def copy_pixels(ctx: Context, x: int, y: int, width: int, height: int, type: int
         raise invalid_operation("the draw framebuffer has no such buffer")
     if not ctx.raster_position.valid or not width or not height:
         return
-    if ctx.render_mode.draw_pixels(copy=True):
+    if ctx.rendering.draw_pixels(copy=True):
         return
     values = _source_pixels(ctx, source, x, y, width, height)
     if type == GL.COLOR:
@@ -275,7 +275,7 @@ def bitmap(
     raster = ctx.raster_position
     if not raster.valid:
         return
-    if ctx.render_mode.draw_pixels(bitmap=True):
+    if ctx.rendering.draw_pixels(bitmap=True):
         pass
     elif width and height:
         bits = _bits(ctx, bitmap, width, height)

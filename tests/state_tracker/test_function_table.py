@@ -102,11 +102,6 @@ _IMAGING = "ColorTable|ColorSubTable|Histogram|Minmax|Convolution|Separable"
 _OPTIONAL = re.compile(
     r".*(ColorTable|ColorSubTable|Histogram|Minmax|Convolution|Separable).*|EGL.*"
 )
-# Selection and feedback are not there yet.
-_TO_DO = {
-    *("RenderMode", "FeedbackBuffer", "PassThrough", "SelectBuffer", "InitNames", "LoadName"),
-    *("PushName", "PopName"),
-}
 
 
 @pytest.mark.parametrize(
@@ -124,7 +119,7 @@ def test_what_is_advertised_has_every_function(profile: str, version: tuple[int,
             FUNCTIONS[name].extension in listed
             or FUNCTIONS[name].available(profile, context.limits.version)
         )
-        and name not in _DESKTOP_ONLY | _TO_DO
+        and name not in _DESKTOP_ONLY
         and not _OPTIONAL.fullmatch(name)
     ]
     context.release()
