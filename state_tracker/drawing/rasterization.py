@@ -89,7 +89,8 @@ class RasterState:
         self.sample_mask = 0xFFFFFFFF
         self.sample_shading_enabled = False
         self.min_sample_shading = 0.0
-        self.framebuffer_srgb = False
+        # OpenGL ES always encodes (EXT_sRGB_write_control can turn it off).
+        self.framebuffer_srgb = ctx.profile == "es"
         self.primitive_restart = False
         self.primitive_restart_fixed = False
         self.restart_index = 0

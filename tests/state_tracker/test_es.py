@@ -67,3 +67,42 @@ def test_what_es_left_out_is_an_error(es: GLInterface) -> None:
     assert errors(es) == ["GL_INVALID_ENUM"]
     es.enable(GL.ALPHA_TEST)
     assert errors(es) == ["GL_INVALID_ENUM"]
+
+
+def test_srgb_attachments_are_always_encoded() -> None:
+    gl = create_context("numpipe", profile="es", version=(3, 0), size=(8, 8))
+    (texture,) = gl.gen_textures(1)
+    gl.bind_texture(GL.TEXTURE_2D, texture)
+    gl.tex_storage2d(GL.TEXTURE_2D, 1, GL.SRGB8_ALPHA8, 4, 4)
+    (framebuffer,) = gl.gen_framebuffers(1)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, framebuffer)
+    gl.framebuffer_texture2d(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.TEXTURE_2D, texture, 0)
+    gl.clear_color(0.5, 0.5, 0.5, 1.0)
+    gl.clear(GL.COLOR_BUFFER_BIT)
+    assert list(gl.read_pixels(0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)) == [188, 188, 188, 255]
+    gl.release()
+
+
+def test_shared_is_a_layout_in_es() -> None:
+    gl = create_context("noop", profile="es", version=(3, 0))
+    shader = gl.create_shader(GL.FRAGMENT_SHADER)
+    gl.shader_source(
+        shader,
+        "#version 300 es\nprecision highp float;\nlayout(shared) uniform B { vec4 a; };\n"
+        "out vec4 c;\nvoid main() { c = a; }\n",
+    )
+    gl.compile_shader(shader)
+    assert gl.get_shader_info_log(shader) == ""
+    gl.release()
+
+
+def test_an_es_context_has_its_own_queries_hints_and_extensions() -> None:
+    gl = create_context("noop", profile="es", version=(3, 0))
+    gl.hint(GL.GENERATE_MIPMAP_HINT, GL.NICEST)
+    assert gl.get_error() == GL.NO_ERROR
+    gl.get_integerv(GL.POLYGON_MODE)
+    assert gl.get_error() == GL.INVALID_ENUM
+    names = gl.get_string(GL.EXTENSIONS).split()
+    assert "GL_OES_texture_npot" in names
+    assert not [n for n in names if n.startswith("GL_ARB_")]
+    gl.release()

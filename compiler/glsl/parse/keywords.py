@@ -102,7 +102,6 @@ _RESERVED = {
     "dmat4x4": "es300",
     "samplerBuffer isamplerBuffer usamplerBuffer sampler2DMS isampler2DMS usampler2DMS "
     "sampler2DMSArray isampler2DMSArray usampler2DMSArray isampler2DRect usampler2DRect": "es300",
-    "shared": "es100-es300",
 }
 
 
