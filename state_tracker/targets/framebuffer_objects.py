@@ -186,7 +186,10 @@ def _framebuffer_texture_nd(dimensions: int) -> Any:
         if textarget not in TARGETS and textarget not in CUBE_FACES:
             raise invalid_enum(textarget, "texture target")
         wanted = GL.TEXTURE_CUBE_MAP if textarget in CUBE_FACES else textarget
-        if found.target.value != wanted or _dimensions(found) != dimensions:
+        # The first layer of an array by its target is no call of the specification, but one that
+        # native GLs take and programs make.
+        array = dimensions == 2 and wanted == GL.TEXTURE_2D_ARRAY
+        if found.target.value != wanted or (_dimensions(found) != dimensions and not array):
             raise invalid_operation(f"texture {texture} is no {GL.name_of(textarget)}")
         _check_level(ctx, found, level)
         if dimensions == 3 and not 0 <= layer < ctx.caps.max_texture_3d_size:

@@ -270,3 +270,15 @@ def test_fewer_samples_than_the_driver_has_are_rounded_up(gl: GLInterface) -> No
     )
     assert gl.check_framebuffer_status(GL.FRAMEBUFFER) == GL.FRAMEBUFFER_COMPLETE
     assert gl.get_integerv(GL.SAMPLES) == [4]
+
+
+def test_the_first_layer_of_an_array_is_attached_by_its_target(gl: GLInterface) -> None:
+    (texture,) = gl.gen_textures(1)
+    gl.bind_texture(GL.TEXTURE_2D_ARRAY, texture)
+    args = (GL.RGBA8, 4, 4, 2, 0, GL.RGBA, GL.UNSIGNED_BYTE, bytes([9, 8, 7, 6] * 32))
+    gl.tex_image3d(GL.TEXTURE_2D_ARRAY, 0, *args)
+    (framebuffer,) = gl.gen_framebuffers(1)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, framebuffer)
+    gl.framebuffer_texture2d(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.TEXTURE_2D_ARRAY, texture, 0)
+    assert list(gl.read_pixels(0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)) == [9, 8, 7, 6]
+    assert errors(gl) == []
