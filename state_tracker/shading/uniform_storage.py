@@ -94,6 +94,7 @@ class UniformStorage:
         self.data[: len(initial)] = initial
         self.units: dict[int, list[int]] = {}
         self.slots: dict[int, Slot] = {}
+        self.ignored = linked.inactive_locations | {-1}
         self.max_units = ctx.limits.max_combined_texture_units
         for index, uniform in enumerate(linked.uniforms):
             self._place(index, uniform)

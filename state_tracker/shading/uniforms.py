@@ -52,9 +52,9 @@ def _touch(ctx: Context, executable: Executable, units: bool) -> None:
 def _set_values(
     ctx: Context, executable: Executable, location: int, letter: str, values: tuple[Any, ...]
 ) -> None:
-    if location == -1:
-        return
     storage = executable.uniforms
+    if location in storage.ignored:
+        return
     units = storage.set_one(storage.slot(location), letter, values)
     _touch(ctx, executable, units)
 
@@ -65,9 +65,9 @@ def _set_array(
 ) -> None:  # fmt: skip
     if count < 0:
         raise invalid_value("negative count")
-    if location == -1:
-        return
     storage = executable.uniforms
+    if location in storage.ignored:
+        return
     slot = storage.slot(location)
     if count == 1 and type(value) is int and slot.copies(letter, components, 1):
         storage.copy(slot, value)
@@ -84,9 +84,9 @@ def _set_matrices(
 ) -> None:  # fmt: skip
     if count < 0:
         raise invalid_value("negative count")
-    if location == -1:
-        return
     storage = executable.uniforms
+    if location in storage.ignored:
+        return
     slot = storage.slot(location)
     if count == 1 and type(value) is int and not transpose and slot.copies(suffix, rows, columns):
         storage.copy(slot, value)

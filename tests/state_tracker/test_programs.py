@@ -447,3 +447,29 @@ def test_fences_signal(gl: GLInterface) -> None:
     assert gl.get_synciv(fence, GL.SYNC_STATUS) == [GL.SIGNALED]
     gl.delete_sync(fence)
     assert not gl.is_sync(fence)
+
+
+def test_the_explicit_location_of_an_inactive_uniform_is_ignored(gl: GLInterface) -> None:
+    program = gl.create_program()
+    for kind, source in (
+        (GL.VERTEX_SHADER, "void main() { gl_Position = vec4(0.0); }"),
+        (
+            GL.FRAGMENT_SHADER,
+            "layout(location = 7) uniform float unused;\n"
+            "layout(location = 3) uniform float used;\n"
+            "out vec4 color;\nvoid main() { color = vec4(used); }",
+        ),
+    ):
+        shader = gl.create_shader(kind)
+        header = "#version 330\n#extension GL_ARB_explicit_uniform_location: require\n"
+        gl.shader_source(shader, header + source)
+        gl.compile_shader(shader)
+        gl.attach_shader(program, shader)
+    gl.link_program(program)
+    assert gl.get_programiv(program, GL.LINK_STATUS) == [1], gl.get_program_info_log(program)
+    gl.use_program(program)
+    gl.uniform1f(7, 1.0)
+    gl.uniform1f(3, 0.5)
+    assert gl.get_error() == GL.NO_ERROR
+    gl.uniform1f(8, 1.0)
+    assert gl.get_error() == GL.INVALID_OPERATION

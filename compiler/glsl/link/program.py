@@ -194,6 +194,8 @@ class LinkedProgram:
     info_log: str = ""
     shaders: dict[Stage, Shader] = field(default_factory=dict)
     uniforms: list[Uniform] = field(default_factory=list)
+    # Locations the shaders give to uniforms that are not active: setting these does nothing.
+    inactive_locations: set[int] = field(default_factory=set)
     default_block_size: int = 0
     default_block_initial: bytes = b""
     uniform_blocks: list[UniformBlock] = field(default_factory=list)

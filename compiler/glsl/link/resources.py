@@ -175,6 +175,8 @@ class ResourceLinker(BlockLinker):
                 if i >= self.limits.max_uniform_locations:
                     self.log.error(f"location {i} of uniform '{item.name}' exceeds the limit")
                     break
+                if not item.live:
+                    self.program.inactive_locations.add(i)
         self.next_location = 0
 
     next_location = 0
