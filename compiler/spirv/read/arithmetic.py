@@ -306,6 +306,8 @@ def _bitcast(r: FunctionReader, i: Instruction) -> None:
 def bitcast(r: FunctionReader, value: Def, bits: int) -> Def:
     """The same bits in components of another size."""
     b, have = r.b, value.bit_size
+    if not bits or have == 1 or bits == 1:
+        raise SpirvError(f"a bit cast from {have} to {bits} bits")
     if have == bits:
         return value
     if have < bits:

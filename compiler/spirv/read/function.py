@@ -119,6 +119,8 @@ class FunctionReader:
                 value -= 1 << bits
             return value
         found = self.ssa(id)
+        if found.num_components != 1 or found.bit_size == 1:
+            raise SpirvError(f"index %{id} is no integer")
         if self.d.addressing == "Logical" and found.bit_size != 32:
             return self.b.i2i32(found)
         return found
@@ -210,12 +212,24 @@ class FunctionReader:
                         handler(self, i)
                 else:
                     handler(self, i)
+                if i.info.has_type:
+                    self._check(i)
             except SpirvError as error:
                 if error.offset >= 0:
                     raise
                 raise SpirvError(_bare(error), i.offset, i.name) from None
-            except (AssertionError, IndexError, KeyError, ValueError, TypeError) as error:
+            except (AssertionError, LookupError, ValueError, TypeError, ArithmeticError) as error:
                 raise i.error(f"operands that do not fit ({error})") from error
+
+    def _check(self, i: Instruction) -> None:
+        """The result has the shape of the type the instruction declares."""
+        value = self.values.get(i.words[1])
+        if value.__class__ is Def:
+            nir = self.d.types[i.words[0]].nir if i.words[0] in self.d.types else None
+            if nir is None or not nir.is_vector_or_scalar:
+                raise i.error(f"%{i.words[0]} is not the type of the result")
+            if value.num_components != nir.components or value.bit_size != nir.bit_size:
+                raise i.error(f"the result is no {nir}")
 
     def leave(self, source: Block, target: int) -> None:
         """What phis of the block `target` get when control comes from `source`."""

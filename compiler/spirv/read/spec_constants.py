@@ -43,9 +43,9 @@ def evaluate_operation(d: Declarations, i: Instruction, type: SpvType) -> Data:
             raise i.error(f"{info.name} is no operation on constants")
         try:
             handler(r, Instruction(info.opcode, words, i.offset))
-        except (AssertionError, IndexError, KeyError, ValueError, TypeError) as error:
+            return _data(r.values[_RESULT], i)
+        except (AssertionError, LookupError, ValueError, TypeError, ArithmeticError) as error:
             raise i.error(f"operands that do not fit ({error})") from error
-        return _data(r.values[_RESULT], i)
     finally:
         shader.unref()
 

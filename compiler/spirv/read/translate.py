@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.shader import Function, Shader
 from gallette.compiler.nir.ir.types import Type
@@ -211,9 +213,18 @@ def read_entry(
 ) -> tuple[Shader, list[tuple[str, Type, int, int]]]:
     """The shader, and the atomic counters it uses: name, type, binding, offset."""
     try:
-        return _translate(module, stage, entry, specialize)
+        shader, counters = _translate(module, stage, entry, specialize)
     except RecursionError:
         raise SpirvError("the module is nested too deeply") from None
+    try:
+        # What the instructions' handlers let pass shows here at the latest: types that do not fit,
+        # values that do not reach their uses.
+        validate(shader)
+    except GalletteError as error:
+        shader.unref()
+        first = str(error).partition("\n")[0]
+        raise SpirvError(f"the module contradicts itself ({first})") from None
+    return shader, counters
 
 
 def _translate(
