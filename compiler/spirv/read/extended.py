@@ -15,8 +15,15 @@ from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.grammar import grammar
-from gallette.compiler.spirv.module import Instruction
-from gallette.compiler.spirv.read.places import CompactPlace, DerefPlace, Place, RootPlace, Value
+from gallette.compiler.spirv.module import Instruction, SpirvError
+from gallette.compiler.spirv.read.places import (
+    CompactPlace,
+    DerefPlace,
+    Handle,
+    Place,
+    RootPlace,
+    Value,
+)
 
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
@@ -114,6 +121,8 @@ def glsl_std_450(r: FunctionReader, i: Instruction) -> None:
 def math(r: FunctionReader, name: str, type: Type, args: tuple[int, ...]) -> Value:
     """A function of GLSL's, on values of the module."""
     values = [r.value(a) for a in args]
+    if any(isinstance(v, (Place, Handle)) for v in values):
+        raise SpirvError("expected numbers")
     params = [("in", r.types_of.get(a, type)) for a in args]
     call = _Call(name, type, params)
     results = lower_math(r.b, cast(Any, call), [_columns(v) for v in values])

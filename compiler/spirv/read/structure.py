@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Structure"]
 
 MAX_DEPTH = 120
+_CARRIED = frozenset(("bool", "int", "float", "vector", "matrix"))
 
 
 @dataclass(slots=True)
@@ -201,7 +202,7 @@ class Structure:
         for block in found:
             for i in (*block.phis, *block.code):
                 info = i.info
-                if info.has_type and info.has_result and self.r.type(i).nir.is_numeric:
+                if info.has_type and info.has_result and self.r.type(i).kind in _CARRIED:
                     type = self.r.type(i)
                     var = self.r.impl.add_local(f"carried_{i.words[1]}", type.nir)
                     loop.carried[i.words[1]] = RootPlace(type, var)
