@@ -321,6 +321,15 @@ _row("store_scratch", "value:0 offset:1", None, f"write_mask {_MEM}", "", "Write
 _row("load_push_constant", "offset:1", 0, "base range", _UNIFORM, "Read push constants.")
 _row("load_global", "address:1", 0, _MEM, "can_eliminate", "Read memory at a 64-bit address.")
 _row("store_global", "value:0 address:1", None, f"write_mask {_MEM}", "", "Write at an address.")
+_row("global_atomic", "address:1 data:1", 1, "atomic_op", "", "Atomic at a 64-bit address.")
+_row(
+    "global_atomic_swap",
+    "address:1 compare:1 data:1",
+    1,
+    "atomic_op",
+    "",
+    "Compare and exchange at a 64-bit address.",
+)
 _row("load_uniform", "offset:1", 0, "base range dest_type", _UNIFORM, "Read a uniform slot.")
 _row(
     "atomic_counter",

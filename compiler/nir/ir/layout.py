@@ -1,6 +1,7 @@
 """Memory layout: where the members of a type lie in a buffer.
 
-Three rules exist. `std140` rounds array elements and structs up to 16 bytes, `std430` does not,
+Four rules exist. `std140` rounds array elements and structs up to 16 bytes, `std430` does not,
+`opencl` is std430 in which three components are as large as four (OpenCL C), and
 `scalar` packs everything to component alignment (used for scratch and shared memory). Booleans
 take 32 bits in memory. `explicit_type` writes the answer into the type itself (strides on arrays
 and matrices, offsets on fields), so that address lowering needs no rule any more.
@@ -15,7 +16,8 @@ from gallette.compiler.nir.ir.types import Field, Type, array, interface, mat, s
 STD140 = "std140"
 STD430 = "std430"
 SCALAR = "scalar"
-RULES = (STD140, STD430, SCALAR)
+OPENCL = "opencl"
+RULES = (STD140, STD430, SCALAR, OPENCL)
 
 
 def align(value: int, alignment: int) -> int:
@@ -31,6 +33,8 @@ def component_bytes(type: Type) -> int:
 def _vector(components: int, size: int, rule: str) -> tuple[int, int]:
     if rule == SCALAR:
         return components * size, size
+    if rule == OPENCL and components == 3:
+        return 4 * size, 4 * size
     return components * size, size * (4 if components == 3 else components)
 
 

@@ -83,7 +83,7 @@ class FunctionReader:
             value = self.values[id] = self.constant(constant)
             return value
         if id in self.d.variables:
-            return self.variables.place(id)
+            return self.module.global_place(self, id)
         raise SpirvError(f"%{id} is used where it is not defined")
 
     def ssa(self, id: int) -> Def:
@@ -164,14 +164,15 @@ class FunctionReader:
         self.impl.invalidate()
 
     def _parameters(self) -> None:
+        if self.module.entry_parameters(self):
+            return
         params = self.function.params
         at = 0
         if self.code.returns.kind != "void":
             at = 1
         for (id, type), param in zip(self.code.params, params[at:], strict=True):
             if type.kind == "pointer":
-                deref = self.b.deref_param(at)
-                self.values[id] = DerefPlace(type.inner, deref)
+                self.values[id] = self.module.pointer_parameter(self, type, at)
             elif type.kind in ("image", "sampler", "sampled_image") or param.is_deref:
                 self.values[id] = DerefPlace(type, self.b.deref_param(at)).load(self.b)
             else:
@@ -304,6 +305,10 @@ def _extended(r: FunctionReader, i: Instruction) -> None:
     name = r.d.sets.get(i.words[2], "")
     if name == "GLSL.std.450":
         glsl_std_450(r, i)
+    elif name == "OpenCL.std":
+        from gallette.compiler.spirv.read.opencl import opencl_std
+
+        opencl_std(r, i)
     elif not name.startswith("NonSemantic.") and "DebugInfo" not in name:
         raise i.error(f"the extended instructions {name or '(none)'} are not supported")
 

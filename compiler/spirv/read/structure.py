@@ -62,6 +62,7 @@ class Structure:
                 self.entries[label] = self.entries.get(label, 0) + 1
 
     def run(self) -> None:
+        self.r.module.merges(self.r.code)
         self.walk(self.r.code.first)
         if self.flagged:
             from gallette.compiler.spirv.read.repair import repair_dominance
@@ -221,7 +222,8 @@ class Structure:
         then, other = i.words[1], i.words[2]
         if then == other:
             return self.branch(block, then)
-        if block.merge is not None and block.merge.name == "OpSelectionMerge":
+        merged = block.merge is not None and block.merge.name == "OpSelectionMerge"
+        if block.merge is not None and merged and block.merge.words[0]:
             return self.choice(block, condition, then, other, block.merge.words[0])
         then_leaves, other_leaves = self.leaves(then), self.leaves(other)
         b = self.b

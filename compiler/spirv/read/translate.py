@@ -31,7 +31,7 @@ from gallette.compiler.spirv.read.declarations import (
     SpvType,
 )
 from gallette.compiler.spirv.read.function import FunctionReader
-from gallette.compiler.spirv.read.places import Place, Value
+from gallette.compiler.spirv.read.places import DerefPlace, Place, Value
 from gallette.compiler.spirv.read.variables import Variables
 
 __all__ = ["ModuleReader", "entry_points", "read_entry", "spirv_to_nir"]
@@ -43,6 +43,7 @@ _STAGES = {
     "Geometry": Stage.GEOMETRY,
     "Fragment": Stage.FRAGMENT,
     "GLCompute": Stage.COMPUTE,
+    "Kernel": Stage.KERNEL,
 }
 _MODELS = {stage: model for model, stage in _STAGES.items()}
 
@@ -105,6 +106,20 @@ class ModuleReader:
         _read_modes(self)
 
     # Kernels have more to say here.
+
+    def global_place(self, r: FunctionReader, id: int) -> Value:
+        """What a global variable is in a function."""
+        return self.variables.place(id)
+
+    def entry_parameters(self, r: FunctionReader) -> bool:
+        """The parameters of the entry point, if it may have any."""
+        return False
+
+    def pointer_parameter(self, r: FunctionReader, type: SpvType, at: int) -> Place:
+        return DerefPlace(type.inner, r.b.deref_param(at))
+
+    def merges(self, code: FunctionCode) -> None:
+        """Merge instructions for blocks that lack them."""
 
     def as_place(self, r: FunctionReader, value: Value, id: int) -> Place:
         raise SpirvError(f"%{id} is no pointer")
@@ -249,7 +264,12 @@ def _translate(
         raise SpirvError(f"execution model {chosen.model} is not supported")
     shader = Shader(_STAGES[chosen.model], chosen.name)
     try:
-        reader = ModuleReader(d, shader, chosen)
+        if chosen.model == "Kernel":
+            from gallette.compiler.spirv.read.kernels import KernelReader
+
+            reader: ModuleReader = KernelReader(d, shader, chosen)
+        else:
+            reader = ModuleReader(d, shader, chosen)
         reader.run()
     except BaseException:
         shader.unref()

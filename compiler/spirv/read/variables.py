@@ -264,8 +264,6 @@ class Variables:
         return slot
 
     def _builtin(self, name: str, type: SpvType, mode: Mode) -> Place:
-        if name == "WorkgroupSize":
-            return Builtin(type, lambda b: b.intrinsic("load_workgroup_size"))
         if name not in _INTRINSICS:
             if mode == Mode.SHADER_OUT or not name:
                 raise SpirvError(f"built-in {name or '(none)'} is not supported here")

@@ -1,0 +1,157 @@
+"""Merge instructions for code that has none: kernels come without.
+
+A loop is what a back edge closes; it ends where its exits meet. An if ends where its ways meet
+again, as far as they stay in the same loop. Where nothing better is found the code behind is
+written once per way, which costs size and nothing else.
+"""
+
+from __future__ import annotations
+
+from gallette.compiler.spirv.grammar import opcode
+from gallette.compiler.spirv.module import Instruction
+from gallette.compiler.spirv.read.declarations import Block, FunctionCode
+from gallette.compiler.spirv.read.structure import successors
+
+__all__ = ["add_merges"]
+
+
+def add_merges(code: FunctionCode) -> None:
+    """Give every loop header and every branch a merge instruction, unless it has one."""
+    order = _postorder(code)
+    order.reverse()
+    number = {label: n for n, label in enumerate(order)}
+    dominators = _dominators(code, order, number)
+    loops = _loops(code, order, number, dominators)
+    for label in order:
+        block = code.blocks[label]
+        if block.merge is not None:
+            continue
+        body = loops.get(label)
+        if body is not None:
+            merge = _exit(code, body, order)
+            block.merge = Instruction(opcode("OpLoopMerge"), (merge, 0, 0))
+            code.meetings[label] = _meeting(code, block, (label, body), order)
+        elif block.end is not None and len(set(successors(block))) > 1:
+            inside = _innermost(label, loops, order)
+            merge = _meeting(code, block, inside, order)
+            block.merge = Instruction(opcode("OpSelectionMerge"), (merge, 0))
+
+
+def _postorder(code: FunctionCode) -> list[int]:
+    seen, out = {code.first}, []
+    stack: list[tuple[int, list[int]]] = [(code.first, _next(code, code.first))]
+    while stack:
+        label, left = stack[-1]
+        while left:
+            following = left.pop()
+            if following not in seen:
+                seen.add(following)
+                stack.append((following, _next(code, following)))
+                break
+        else:
+            out.append(label)
+            stack.pop()
+    return out
+
+
+def _next(code: FunctionCode, label: int) -> list[int]:
+    block = code.blocks.get(label)
+    return [] if block is None else [s for s in successors(block) if s in code.blocks]
+
+
+def _dominators(code: FunctionCode, order: list[int], number: dict[int, int]) -> dict[int, int]:
+    """For each block the set of blocks that dominate it, as bits by number."""
+    everything = (1 << len(order)) - 1
+    found = dict.fromkeys(order, everything)
+    found[code.first] = 1
+    before: dict[int, list[int]] = {label: [] for label in order}
+    for label in order:
+        for following in _next(code, label):
+            before[following].append(label)
+    changed = True
+    while changed:
+        changed = False
+        for label in order[1:]:
+            common = everything
+            for pred in before[label]:
+                common &= found[pred]
+            common |= 1 << number[label]
+            if common != found[label]:
+                found[label], changed = common, True
+    return found
+
+
+def _loops(
+    code: FunctionCode, order: list[int], number: dict[int, int], dominators: dict[int, int]
+) -> dict[int, set[int]]:
+    """Natural loops by header."""
+    before: dict[int, list[int]] = {label: [] for label in order}
+    for label in order:
+        for following in _next(code, label):
+            before[following].append(label)
+    loops: dict[int, set[int]] = {}
+    for label in order:
+        for header in _next(code, label):
+            if dominators[label] >> number[header] & 1:
+                body = loops.setdefault(header, {header})
+                work = [label]
+                while work:
+                    at = work.pop()
+                    if at not in body:
+                        body.add(at)
+                        work.extend(before[at])
+    return loops
+
+
+def _exit(code: FunctionCode, body: set[int], order: list[int]) -> int:
+    """Where a loop's exits meet: their first common block, else the first of them."""
+    exits = [s for label in order if label in body for s in _next(code, label) if s not in body]
+    unique = list(dict.fromkeys(exits))
+    if len(unique) <= 1:
+        return unique[0] if unique else 0
+    reach = [_reachable(code, label, set()) for label in unique]
+    common = set.intersection(*reach)
+    return next((label for label in order if label in common), unique[0])
+
+
+def _reachable(code: FunctionCode, label: int, without: set[int]) -> set[int]:
+    seen: set[int] = set()
+    work = [label]
+    while work:
+        at = work.pop()
+        if at not in seen and at not in without:
+            seen.add(at)
+            work.extend(_next(code, at))
+    return seen
+
+
+def _innermost(label: int, loops: dict[int, set[int]], order: list[int]) -> tuple[int, set[int]]:
+    """Header and body of the innermost loop around a block (no loop: everything)."""
+    best, body = 0, set(order)
+    for header, found in loops.items():
+        if label in found and len(found) < len(body):
+            best, body = header, found
+    return best, body
+
+
+def _meeting(
+    code: FunctionCode, block: Block, inside: tuple[int, set[int]], order: list[int]
+) -> int:
+    """The first block every way from here comes through, as far as ways stay in the loop."""
+    header, body = inside
+    outside = {label for label in order if label not in body} | {header}
+    ways = [s for s in dict.fromkeys(successors(block)) if s not in outside and s in code.blocks]
+    if len(ways) < 2:
+        return 0
+    reach = [_reachable(code, way, outside) for way in ways]
+    common = set.intersection(*reach)
+    for label in order:
+        if label in common and all(not _skips(code, way, label, outside, common) for way in ways):
+            return label
+    return 0
+
+
+def _skips(code: FunctionCode, way: int, label: int, outside: set[int], common: set[int]) -> bool:
+    """Can some way reach a later common block without passing `label`?"""
+    reached = _reachable(code, way, outside | {label})
+    return bool(reached & common)

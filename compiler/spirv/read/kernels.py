@@ -1,0 +1,276 @@
+"""Kernels: OpenCL's flavour of SPIR-V, with real pointers and without merge instructions.
+
+A pointer is a NIR deref at the bottom of which stands a cast of an address; `lower_explicit_io`
+turns it into whatever the driver calls an address. Arguments come from uniform block 0, in order,
+each aligned to its size. Memory layout is OpenCL C's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir.instrs import Deref
+from gallette.compiler.nir.ir.layout import OPENCL, align, explicit_size, explicit_type, size_align
+from gallette.compiler.nir.ir.modes import Mode
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.types import UINT, Base, Type, scalar
+from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.spirv.module import Instruction, SpirvError
+from gallette.compiler.spirv.read.arithmetic import does
+from gallette.compiler.spirv.read.cfg import add_merges
+from gallette.compiler.spirv.read.declarations import (
+    Block,
+    Declarations,
+    EntryPoint,
+    FunctionCode,
+    SpvType,
+)
+from gallette.compiler.spirv.read.function import FunctionReader
+from gallette.compiler.spirv.read.places import DerefPlace, Place, RootPlace, Value
+from gallette.compiler.spirv.read.translate import ModuleReader
+
+__all__ = ["Argument", "KernelReader", "kernel_arguments"]
+
+MODES = {
+    "CrossWorkgroup": Mode.GLOBAL,
+    "Workgroup": Mode.SHARED,
+    "Function": Mode.FUNCTION_TEMP,
+    "UniformConstant": Mode.GLOBAL,
+    "Generic": Mode.GLOBAL | Mode.SHARED | Mode.FUNCTION_TEMP,
+}
+
+
+UINT8 = scalar(Base.UINT8)
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of a kernel: `kind` is global, local or value."""
+
+    name: str
+    kind: str
+    type: str
+    offset: int
+    size: int
+
+
+def mode_of(type: SpvType) -> Mode:
+    found = MODES.get(type.storage)
+    if found is None:
+        raise SpirvError(f"pointers to storage class {type.storage} are not supported")
+    return found
+
+
+def kernel_arguments(d: Declarations, entry: EntryPoint) -> list[Argument]:
+    """Where each argument lies in the block of arguments."""
+    code = d.functions[entry.function]
+    called = _wrapped(d, code)
+    offset, found = 0, []
+    for n, (id, type) in enumerate(code.params):
+        if type.kind == "pointer":
+            mode = mode_of(type)
+            kind = "local" if mode == Mode.SHARED else "global"
+            if mode == Mode.FUNCTION_TEMP:
+                raise SpirvError("structures passed by value are not supported")
+            size, alignment, text = 8, 8, str(type.inner.nir)
+        elif type.nir.is_vector_or_scalar:
+            size, alignment = size_align(type.nir, OPENCL)
+            kind, text = "value", str(type.nir)
+        else:
+            raise SpirvError(f"an argument of type {type.kind}")
+        offset = align(offset, alignment)
+        name = d.names.get(id) or (d.names.get(called[n], "") if n < len(called) else "")
+        found.append(Argument(name or f"arg{n}", kind, text, offset, size))
+        offset += size
+    return found
+
+
+def _wrapped(d: Declarations, code: FunctionCode) -> list[int]:
+    """Parameters of the function that an entry point does nothing but call: they have names."""
+    for block in code.blocks.values():
+        for i in block.code:
+            if i.name == "OpFunctionCall" and i.words[2] in d.functions:
+                return [id for id, _ in d.functions[i.words[2]].params]
+    return []
+
+
+class KernelReader(ModuleReader):
+    """A module reader that knows what pointers are."""
+
+    def __init__(self, d: Declarations, shader: Shader, entry: EntryPoint) -> None:
+        super().__init__(d, shader, entry)
+        self.merged: set[int] = set()
+
+    def merges(self, code: FunctionCode) -> None:
+        if code.id not in self.merged:
+            self.merged.add(code.id)
+            add_merges(code)
+
+    def entry_parameters(self, r: FunctionReader) -> bool:
+        if r.code.id != self.entry.function:
+            return False
+        b = r.b
+        arguments = kernel_arguments(self.d, self.entry)
+        for (id, type), argument in zip(r.code.params, arguments, strict=True):
+            place = b.imm_int(argument.offset)
+            if type.kind == "pointer":
+                bits = 32 if argument.kind == "local" else 64
+                address = b.intrinsic("load_ubo", [b.imm_int(0), place], bit_size=bits)
+                r.values[id] = self.at_address(b, type, address)
+            else:
+                nir = type.nir
+                r.values[id] = b.intrinsic(
+                    "load_ubo",
+                    [b.imm_int(0), place],
+                    num_components=nir.components,
+                    bit_size=nir.bit_size,
+                )
+        return True
+
+    def at_address(self, b: Builder, type: SpvType, address: Def) -> DerefPlace:
+        """The place an address leads to."""
+        return DerefPlace(type.inner, cast(b, address, mode_of(type), type.inner))
+
+    def pointer_parameter(self, r: FunctionReader, type: SpvType, at: int) -> Place:
+        deref = r.b.deref_cast(r.b.load_param(at), mode_of(type), laid_out(type.inner))
+        return DerefPlace(type.inner, deref)
+
+    def global_place(self, r: FunctionReader, id: int) -> Value:
+        """Constants of the program become locals: each invocation has its own."""
+        instr = self.d.variables[id]
+        type = self.d.type(instr.words[0], instr)
+        if type.storage != "UniformConstant" or len(instr.words) < 4:
+            return self.variables.place(id)
+        initial = self.d.constants.get(instr.words[3])
+        if initial is None:
+            raise instr.error(f"the initial value %{instr.words[3]} is no constant")
+        var = r.impl.add_local(self.d.names.get(id) or f"v{id}", type.inner.nir)
+        var.constant_initializer = initial.data
+        place = r.values[id] = RootPlace(type.inner, var)
+        return place
+
+    def merge_of(self, code: FunctionCode, block: Block) -> int:
+        return code.meetings.get(block.label, 0)
+
+    def as_place(self, r: FunctionReader, value: Value, id: int) -> Place:
+        raise SpirvError(f"%{id} is no pointer")
+
+    def from_memory(self, r: FunctionReader, type: SpvType, value: Value) -> Value:
+        if type.kind == "pointer" and isinstance(value, Def):
+            if not mode_of(type) & Mode.GLOBAL:
+                value = r.b.u2u32(value)
+            return self.at_address(r.b, type, value)
+        return value
+
+    def to_memory(self, r: FunctionReader, value: Value) -> Value:
+        if isinstance(value, Place):
+            address = address_of(r, value)
+            return address if address.bit_size == 64 else r.b.u2u64(address)
+        return value
+
+    def select_pointer(
+        self, r: FunctionReader, i: Instruction, condition: Def, then: Value, other: Value
+    ) -> Value:
+        type = r.type(i)
+        if type.kind != "pointer":
+            raise i.error("this cannot be chosen at run time")
+        chosen = r.b.bcsel(condition, address_of(r, then), address_of(r, other))
+        return self.at_address(r.b, type, chosen)
+
+    def cast_pointer(self, r: FunctionReader, i: Instruction, value: Value) -> Value:
+        type = r.type(i)
+        if type.kind != "pointer":
+            return address_of(r, value)
+        if isinstance(value, Def):
+            return self.at_address(r.b, type, value)
+        deref = deref_at(r, value)
+        modes = mode_of(type)
+        if deref.modes == Mode.FUNCTION_TEMP and type.storage == "UniformConstant":
+            modes = Mode.FUNCTION_TEMP
+        return DerefPlace(type.inner, cast(r.b, deref.result, modes, type.inner))
+
+
+def laid_out(type: SpvType) -> Type:
+    """The NIR type with OpenCL's memory layout."""
+    return explicit_type(type.nir, OPENCL)
+
+
+def cast(b: Builder, address: Def, modes: Mode, type: SpvType) -> Deref:
+    nir = explicit_type(type.nir, OPENCL)
+    size, alignment = size_align(type.nir, OPENCL)
+    return b.deref_cast(address, modes, nir, max(align(size, alignment), explicit_size(nir), 1))
+
+
+def deref_at(r: FunctionReader, place: Value) -> Deref:
+    if isinstance(place, RootPlace):
+        place = place.place(r.b)
+    if not isinstance(place, DerefPlace):
+        raise SpirvError("expected a pointer to memory")
+    return place.deref
+
+
+def address_of(r: FunctionReader, place: Value) -> Def:
+    """A pointer as a value."""
+    if isinstance(place, Def):
+        return place
+    deref = deref_at(r, place)
+    deref.result.bit_size = 64 if deref.modes & Mode.GLOBAL else 32
+    return deref.result
+
+
+# What only kernels do with pointers.
+
+
+@does("OpPtrAccessChain", "OpInBoundsPtrAccessChain")
+def _pointer_chain(r: FunctionReader, i: Instruction) -> None:
+    b, w = r.b, i.words
+    place: Place = r.place(w[2])
+    first = r.index(w[3])
+    if first != 0:
+        parent = deref_at(r, place)
+        if parent.form not in ("cast", "ptr_as_array"):
+            parent = cast(b, parent.result, Mode(parent.modes), place.type)
+        index = b.imm_int(first, 64) if isinstance(first, int) else first
+        place = DerefPlace(place.type, _element(b, parent, index))
+    for id in w[4:]:
+        place = place.step(b, r.index(id))
+    r.values[w[1]] = place
+
+
+@does("OpCopyMemorySized")
+def _copy(r: FunctionReader, i: Instruction) -> None:
+    """A copy of a constant number of bytes, in words where that comes out even."""
+    b = r.b
+    size = r.d.integer(i.words[2], i)
+    if size > 1 << 12:
+        raise i.error(f"a copy of {size} bytes is too long")
+    unit = UINT if size % 4 == 0 else UINT8
+    step = 4 if size % 4 == 0 else 1
+    ends = []
+    for word in i.words[:2]:
+        deref = deref_at(r, r.value(word))
+        ends.append(b.deref_cast(deref.result, Mode(deref.modes), unit, step))
+    for at in range(size // step):
+        target, source = (_element(b, end, b.imm_int(at, 64)) for end in ends)
+        b.store_deref(target, b.load_deref(source))
+
+
+def _element(b: Builder, parent: Deref, index: Def) -> Deref:
+    deref = Deref("ptr_as_array", parent.modes, parent.type)
+    deref.stride = parent.stride
+    deref.add_src(parent.result)
+    deref.add_src(index)
+    b.insert(deref)
+    return deref
+
+
+@does("OpGenericCastToPtr", "OpPtrCastToGeneric", "OpConvertUToPtr", "OpConvertPtrToU")
+def _cast(r: FunctionReader, i: Instruction) -> None:
+    r.values[i.words[1]] = r.cast_pointer(i, r.value(i.words[2]))
+
+
+@does("OpPtrEqual", "OpPtrNotEqual")
+def _pointer_equal(r: FunctionReader, i: Instruction) -> None:
+    x, y = (address_of(r, r.value(w)) for w in i.words[2:4])
+    r.values[i.words[1]] = r.b.ieq(x, y) if i.name == "OpPtrEqual" else r.b.ine(x, y)

@@ -1,0 +1,17 @@
+"""Kernels on NumPy arrays: `gallette.compute`.
+
+    import numpy as np
+    from gallette import compute
+
+    program = compute.Program.from_file("saxpy.spv")  # OpenCL's SPIR-V
+    y, x = np.ones(64, np.float32), np.arange(64, dtype=np.float32)
+    program.kernel("saxpy")(y, x, np.float32(2.0), np.int32(64), grid=1, block=64)
+    # y is now 2 x + 1
+
+Arrays are arguments for pointers to global memory, `compute.Local(bytes)` for those to a
+workgroup's memory, NumPy scalars for values. What a kernel writes is in the array afterwards.
+"""
+
+from gallette.compute.kernels import Kernel, Local, Program
+
+__all__ = ["Kernel", "Local", "Program"]
