@@ -98,27 +98,23 @@ class _Lowering:
     def lower(self, impl: FunctionImpl) -> bool:
         """Addresses first, in program order; then accesses; then what is left of the derefs."""
         derefs = [i for i in instrs_of(impl) if isinstance(i, Deref) and self.wanted(i)]
+        numbers: dict[Deref, Def] = {}
         for deref in derefs:
-            self.addresses[deref] = self.address(Builder(impl).at_after(deref), deref)
+            b = Builder(impl).at_after(deref)
+            self.addresses[deref] = self.address(b, deref)
+            if _is_held(deref):
+                format = self.model.of(deref.modes)
+                numbers[deref] = _to_number(b, self.addresses[deref], format, deref.modes)
         for access in intrinsics_of(impl, *_ACCESSES):
             place = access.deref
             if place is not None and place in self.addresses:
                 self.access(Builder(impl).at_before(access), access, place)
         for deref in reversed(derefs):
-            if deref.result.uses:
-                made = self.addresses[deref].instr
-                b = Builder(impl)
-                self.hand_over(
-                    b.at_after(deref) if deref.block is not None else b.at_after(made), deref
-                )
+            if deref in numbers:
+                deref.result.rewrite_uses(numbers[deref])
             deref.remove()
         impl.invalidate()
         return bool(derefs)
-
-    def hand_over(self, b: Builder, deref: Deref) -> None:
-        """Users that hold on to the pointer itself get it as a number."""
-        format = self.model.of(deref.modes)
-        deref.result.rewrite_uses(_to_number(b, self.addresses[deref], format, deref.modes))
 
     # Addresses.
 
@@ -134,6 +130,8 @@ class _Lowering:
             if parent is None or parent not in self.addresses:
                 return _from_number(b, deref.srcs[0].value, format, deref.modes)
             address = self.addresses[parent]
+            if parent.modes == deref.modes:
+                return address
             return _convert(b, address, self.model.of(parent.modes), parent.modes, format, deref)
         assert parent is not None
         base = self.addresses[parent]
@@ -211,10 +209,12 @@ def _from_number(b: Builder, value: Def, format: AddressFormat, modes: int) -> D
         value = value if value.bit_size == 32 else b.u2u32(value)
         if format.components == 1:
             return value if format.bits == 32 else _convert_small(b, value, modes)
-        zeros = [b.imm_int(0)] * (format.components - 1)
-        return b.vec([*zeros, value])
+        front = [b.imm_int(0)] * (format.components - 1)
+        if format.name == "fat":
+            front[0] = b.imm_int(next(n for mode, n in SPACES.items() if modes == mode))
+        return b.vec([*front, value])
     if format.components == 1:
-        return value if format.bits == value.bit_size else b.alu(f"u2u{format.bits}", value)
+        return value if format.bits == value.bit_size else b.u2u32(value)
     low, high = b.u2u32(value), b.u2u32(b.ushr(value, b.imm_int(32)))
     if format.name == "fat":
         space = b.ushr(high, b.imm_int(30))
@@ -238,10 +238,10 @@ def _to_number(b: Builder, address: Def, format: AddressFormat, modes: int) -> D
     if not modes & Mode.GLOBAL:
         return last if last.bit_size == 32 else b.u2u32(last)
     if format.components == 1:
-        return address if format.bits == 64 else b.u2u64(address)
+        return address if format.bits == 64 else b.pack_64_2x32_split(address, b.imm_int(1))
     if format.name == "fat":
         space, index, _ = b.channels(address)
-        high = b.iadd(index, b.imm_int(1))
+        high = b.bcsel(b.ieq(space, b.imm_int(0)), b.iadd(index, b.imm_int(1)), b.imm_int(0))
         high = b.ior(high, b.ishl(space, b.imm_int(30)))
     elif format.name == "index_offset32":
         high = b.iadd(b.channel(address, 0), b.imm_int(1))
@@ -284,25 +284,26 @@ def _convert(
     b: Builder, address: Def, old: AddressFormat, modes: int, new: AddressFormat, cast: Deref
 ) -> Def:
     """A pointer to one kind of memory as a generic pointer, or the other way round."""
-    if old is new:
+    if old is new and old.name in ("generic62", "fat"):
         return address
-    if new.name == "generic62":
-        space = next(n for mode, n in SPACES.items() if modes == mode)
-        wide = address if address.bit_size == 64 else b.u2u64(address)
-        return b.ior(wide, b.imm_int(space << 62, 64)) if space else wide
-    if new.name == "fat":
-        space = next(n for mode, n in SPACES.items() if modes == mode)
-        index = b.channel(address, 0) if old.components > 1 else b.imm_int(0)
-        offset = b.channel(address, old.components - 1)
-        return b.vec([b.imm_int(space), index, offset])
-    if old.name == "generic62":
-        bare = b.iand(address, b.imm_int((1 << 62) - 1, 64))
-        return bare if new.bits == 64 else b.u2u32(bare)
-    if old.name == "fat":
-        if new.components == 2:
-            return b.swizzle(address, (1, 2))
-        return b.channel(address, 2)
-    raise ValueError(f"a {old.name} pointer cannot become a {new.name} pointer")
+    number = _to_number(b, address, old, modes)
+    if cast.modes & Mode.GLOBAL and not modes & Mode.GLOBAL:
+        number = _convert_small(b, number, modes)
+    elif cast.modes == Mode.GLOBAL and modes != Mode.GLOBAL:
+        number = b.iand(number, b.imm_int((1 << 62) - 1, 64))
+    return _from_number(b, number, new, cast.modes)
+
+
+def _is_held(deref: Deref) -> bool:
+    """Is the pointer used as a value: chosen, joined, stored, compared?"""
+    for src in deref.result.uses:
+        user = src.parent
+        if isinstance(user, Deref):
+            continue
+        if isinstance(user, Intrinsic) and user.srcs[0] is src and user.name in _ACCESSES:
+            continue
+        return True
+    return False
 
 
 def _where(b: Builder, mode: Mode, format: AddressFormat, address: Def) -> tuple[str, list[Def]]:
@@ -321,7 +322,10 @@ def _where(b: Builder, mode: Mode, format: AddressFormat, address: Def) -> tuple
         return "global", [b.iadd(b.pack_64_2x32_split(low, high), b.u2u64(offset))]
     if format.name == "generic62":
         return "global", [b.iand(address, b.imm_int((1 << 62) - 1, 64))]
-    return "global", [address if address.bit_size == 64 else b.u2u64(address)]
+    if address.bit_size == 64:
+        return "global", [address]
+    # One memory only: the first buffer.
+    return "global", [b.pack_64_2x32_split(address, b.imm_int(1))]
 
 
 def _access(

@@ -33,6 +33,8 @@ def simplify_cast(cast: Deref) -> Deref | None:
     parent = cast.parent
     if parent is None or cast.block is None:
         return None
+    if parent.result.bit_size != cast.result.bit_size:
+        return None  # a pointer of another width, which somebody holds as a number
     if parent.type is not cast.type:
         if bare_type(parent.type) is not bare_type(cast.type):
             return None
