@@ -97,6 +97,12 @@ COMMANDS: dict[str, Command] = {
         "gallette spirv shader.frag\ngallette spirv shader.frag -o shader.spv --via\n"
         "gallette spirv module.spv --to nir",
     ),
+    "kernel": Command(
+        "gallette.commands.kernel",
+        "run a kernel of a SPIR-V module on arrays",
+        "gallette kernel saxpy.spv --grid 2 --block 32 --arg zeros:f32:64 --arg arange:f32:64 "
+        "--arg f32:2 --arg i32:64",
+    ),
     "nir-opt": Command(
         "gallette.compiler.nir.run.opt_tool",
         "run passes on NIR text",
