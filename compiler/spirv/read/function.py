@@ -42,6 +42,15 @@ if TYPE_CHECKING:
 __all__ = ["FunctionReader"]
 
 MAX_INSTRUCTIONS = 1 << 20
+# What handlers raise when the operands are of kinds no module may combine.
+_MISFITS = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+)
 assert images
 assert memory
 
@@ -219,7 +228,7 @@ class FunctionReader:
                 if error.offset >= 0:
                     raise
                 raise SpirvError(_bare(error), i.offset, i.name) from None
-            except (AssertionError, LookupError, ValueError, TypeError, ArithmeticError) as error:
+            except _MISFITS as error:
                 raise i.error(f"operands that do not fit ({error})") from error
 
     def _check(self, i: Instruction) -> None:
@@ -344,7 +353,7 @@ def _call(r: FunctionReader, i: Instruction) -> None:
             RootPlace(type, local).store(b, value)
             args.append(b.deref_var(local).result)
         else:
-            args.append(value)
+            args.append(r.ssa(id))
     b.call(callee, args)
     if result is not None:
         r.values[w[1]] = r.loaded(i, result.load(b))

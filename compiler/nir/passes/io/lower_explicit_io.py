@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.addresses import SPACES, AddressFormat, AddressModel
-from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
+from gallette.compiler.nir.ir.instrs import Call, Deref, Intrinsic
 from gallette.compiler.nir.ir.layout import (
     STD430,
     align,
@@ -36,7 +36,8 @@ def lower_explicit_io(shader: Shader, *, formats: str = "", modes: int = int(MOD
     Before: `%2 = deref_cast %1 (global float); %3 = load_deref(%2)`; after, where the driver's
     format for global memory is a 64-bit address, `%3 = load_global(%1)`. `formats` is the table
     *mode=format* (see `ir.addresses`). A pointer that may lead into several kinds of memory becomes
-    a branch per kind; `opt_deref` should have narrowed the modes before.
+    a branch per kind; `opt_deref` should have narrowed the modes before. Needs `inline_functions`
+    and `lower_var_copies`.
     """
     lowering = _Lowering(shader, AddressModel.parse(formats), modes)
     return lowering.run()
@@ -66,13 +67,10 @@ class _Lowering:
         for instr in instrs_of(impl):
             if not isinstance(instr, Deref) or instr.modes & MODES != instr.modes:
                 continue
-            for src in instr.result.uses:
-                user = src.parent
-                plain = isinstance(user, Intrinsic) and user.srcs[0] is src
-                deeper = isinstance(user, Deref) and user.form in ("array", "struct")
-                var = instr.root_var
-                if not (plain or deeper) and var is not None:
-                    found.add(var)
+            var = instr.root_var
+            if var is None or not _is_held(instr, casts=True):
+                continue
+            found.add(var)
         return found
 
     def place(self, mode: Mode, variables: list[Variable]) -> None:
@@ -294,15 +292,18 @@ def _convert(
     return _from_number(b, number, new, cast.modes)
 
 
-def _is_held(deref: Deref) -> bool:
-    """Is the pointer used as a value: chosen, joined, stored, compared?"""
+def _is_held(deref: Deref, casts: bool = False) -> bool:
+    """Is the pointer used as a value: chosen, joined, stored, compared (or, if asked, cast)?"""
     for src in deref.result.uses:
         user = src.parent
         if isinstance(user, Deref):
-            continue
-        if isinstance(user, Intrinsic) and user.srcs[0] is src and user.name in _ACCESSES:
-            continue
-        return True
+            if casts and user.form in ("cast", "ptr_as_array"):
+                return True
+        elif isinstance(user, Intrinsic):
+            if user.name == "store_deref" and user.srcs[1] is src:
+                return True
+        elif not isinstance(user, Call):
+            return True
     return False
 
 
