@@ -22,6 +22,7 @@ from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.raster.primitives import Batch, RasterContext
 from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.vertex.vertices import VertexSet
+from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.enums import CullFace, PolygonMode
 from gallette.pipe.state import RasterizerState
 
@@ -226,6 +227,7 @@ def _run(
     _shade(bound, function, block, threads)
     engine.counters.samples_passed += int(counters[0])
     engine.counters.fs_invocations += int(counters[1])
+    bound.resources.work.spend(FRAGMENT * int(counters[1]))
     return True
 
 

@@ -50,8 +50,8 @@ from .shader.texture_keys import TextureKey, texture_key
 __all__ = ["DEFAULT_BUDGET", "BoundJit", "JitProgram", "compile_program"]
 
 Array = npt.NDArray[Any]
-DEFAULT_BUDGET = 1 << 18
-"""Loop iterations one vector of lanes may spend, over all loops together."""
+DEFAULT_BUDGET = 1 << 29
+"""Rounds of loops that all vectors of lanes of one call may spend: some seconds."""
 
 _ZEROS = np.zeros(256, np.uint8)
 _CHUNK = 1 << 14
@@ -344,7 +344,7 @@ class BoundJit:
 def budget_error(limit: int) -> ShaderBudgetError:
     """A loop has used up the execution budget."""
     return ShaderBudgetError(
-        f"a shader ran for more than {limit} loop iterations without finishing; "
+        f"shaders ran for more than {limit} rounds of loops without finishing; "
         "the context is to be reset"
     )
 

@@ -27,7 +27,7 @@ class ScreenOptions:
     inexact_used_once: str = ""  # "always", "never" or "not_position" (the default)
     position_invariant: bool | None = None
     fuse_ffma: bool | None = None
-    budget: int = DEFAULT_BUDGET  # loop iterations a vector of lanes may spend
+    budget: int = DEFAULT_BUDGET  # rounds of loops one call may spend
     record_passes: bool = False
     ownership: str = "counted"
     cache: str | bool = True  # a folder for compiled code; the usual one, or none

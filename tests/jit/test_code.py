@@ -21,7 +21,6 @@ from gallette.lessons.from_nir_to_machine_code import (
     memory_accesses,
     two_arrays,
 )
-from tests.numpipe.shader.random_lane_shaders import random_shader
 from tests.numpipe.shader.shader_harness import Lanes, resources
 
 TEXT = "define i32 @answer() {\n ret i32 42\n}\n"
@@ -81,11 +80,27 @@ def test_an_endless_loop_is_ended() -> None:
         program.bind(resources(env)).fragment(Lanes(env))
 
 
-def test_the_budget_is_per_group_of_lanes() -> None:
-    """A loop that is fine for one lane is fine for any number of them."""
-    shader = random_shader(3, exact=True)
-    env = Environment(5000, 3)
-    compile_program(shader, budget=400).bind(resources(env)).fragment(Lanes(env))
+TWENTY_ROUNDS = """#version 330
+in vec3 normal;
+out vec4 color;
+void main() {
+    int rounds = 20 + int(normal.x > 100.0);
+    float sum = 0.0;
+    for (int i = 0; i < rounds; i++) sum = sum * 0.5 + normal.y;
+    color = vec4(sum);
+}
+"""
+
+
+def test_the_budget_is_for_all_lanes_of_a_call() -> None:
+    """So that many lanes that each end late cannot keep a draw running either."""
+    shader = fragment_shader(TWENTY_ROUNDS)
+    program = compile_program(shader, budget=100)
+    few, many = Environment(4, 3), Environment(5000, 3)
+    program.bind(resources(few)).fragment(Lanes(few))
+    with pytest.raises(ShaderBudgetError):
+        program.bind(resources(many)).fragment(Lanes(many))
+    shader.unref()
 
 
 def test_explaining_shows_every_form() -> None:

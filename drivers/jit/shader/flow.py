@@ -281,7 +281,7 @@ class _Flow:
             with b.in_entry():
                 limit = b.load_at(e.ctx, Words.BUDGET, "i64").to("i32")
             e.budget = b.var("i32")
-            with b.into(e.start):
+            with b.in_entry():
                 e.budget.set(limit)
         left = e.budget.get() - 1
         e.budget.set(left)

@@ -15,7 +15,7 @@ class Words:
     """Where in the block what is."""
 
     STATUS: Final = 0  # becomes non-zero when a shader ran past its budget
-    BUDGET: Final = 1  # loop iterations a vector of lanes may spend
+    BUDGET: Final = 1  # rounds of loops the call may spend
     ZEROS: Final = 2  # 256 bytes of zeros: what lies outside
     COUNT: Final = 3  # lanes of the call
     CALLBACK: Final = 4  # the function for what is not compiled
