@@ -197,7 +197,7 @@ def _get(texture: TextureObject, ctx: Context, pname: int) -> list[Any]:
         GL.TEXTURE_BASE_LEVEL: texture.base_level,
         GL.TEXTURE_MAX_LEVEL: texture.max_level,
         GL.TEXTURE_IMMUTABLE_FORMAT: int(texture.immutable_levels > 0),
-        GL.TEXTURE_IMMUTABLE_LEVELS: texture.immutable_levels,
+        GL.TEXTURE_IMMUTABLE_LEVELS: texture.told_levels or texture.immutable_levels,
         GL.DEPTH_STENCIL_TEXTURE_MODE: texture.stencil_mode,
         GL.TEXTURE_TARGET: texture.target.value,
         GL.TEXTURE_VIEW_MIN_LEVEL: texture.view_range[0],

@@ -108,6 +108,7 @@ class TextureObject(GLObject):
         # Where in its resource a texture begins: (0, 0) unless it is a view of another one.
         self.first_level = self.first_layer = 0
         self.view_layers: int | None = None
+        self.told_levels: int | None = None  # a view tells its original's immutable levels
         self.view_range = (0, 0, 0, 0)  # level, levels, layer, layers, as the queries answer
         self.images: list[dict[int, TexImage]] = [{} for _ in range(target.faces)]
         self.resource: Resource | None = None
