@@ -37,7 +37,7 @@ _DIMS = {
     "Rect": Dim.RECT,
     "Buffer": Dim.BUF,
 }
-MAX_ELEMENTS = 1 << 22
+MAX_ELEMENTS = 1 << 16
 
 
 @dataclass(slots=True, eq=False)
