@@ -57,6 +57,17 @@ class Caches:
         for cache in vars(self).values():
             cache.clear()
 
+    @property
+    def full(self) -> bool:
+        """Has any of them more objects than are worth keeping?"""
+        return (
+            self.rasterizer.full
+            or self.sampler.full
+            or self.depth_stencil.full
+            or self.blend.full
+            or self.vertex_elements.full
+        )
+
 
 _CLEARED = ("assembly program", "display list", "renderbuffer", "texture", "buffer", "sampler")
 
@@ -124,6 +135,21 @@ class ShareGroup:
     def crowded(self) -> bool:
         """Must a call make sure that the pipe is its context's?"""
         return len(self.contexts) > 1
+
+    def trim(self) -> None:
+        """Before state is bound: if there are too many state objects, begin anew."""
+        if not self.caches.full:
+            return
+        none = [None] * self.screen.caps.max_samplers
+        for stage in Stage:
+            if stage.value in self.screen.caps.stages:
+                self.pipe.bind_sampler_states(stage, 0, none)
+        self.pipe.bind_vertex_elements_state(None)
+        for context in self.contexts:
+            context.vertex_input.unbind()
+        self.caches.clear()
+        self.epoch += 1  # layouts of vertex arrays hold vertex elements
+        self.mark(Dirty.ALL)
 
     def mark(self, flags: int) -> None:
         """A shared object changed: every context looks again."""

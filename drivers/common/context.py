@@ -84,7 +84,8 @@ class HostContext(MemoryContext):
     def draw_vbo(self, info: DrawInfo) -> None:
         if not self._queue.joins(info):
             self.settle()
-        self.raise_failure()
+        if self._failure is not None:
+            self.raise_failure()
         if not self.skipped:
             self._queue.submit(info)
 

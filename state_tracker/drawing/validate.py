@@ -36,8 +36,16 @@ if TYPE_CHECKING:
 __all__ = ["StateCache", "validate"]
 
 
+MOST_STATES = 1024
+"""State objects of one kind that are kept; past that all are given back and made anew."""
+
+
 class StateCache:
-    """The driver's objects for frozen state descriptions, made once and bound when they change."""
+    """The driver's objects for frozen state descriptions, made once and bound when they change.
+
+    A program may make up a new state every frame: when there are too many (`full`), whoever owns
+    the cache lets go of all of them at a moment when nobody holds one (`Caches.trim`).
+    """
 
     def __init__(self, create: Callable[[Any], Handle], bind: Callable[[Handle], None],
                  delete: Callable[[Handle], None]):  # fmt: skip
@@ -51,13 +59,17 @@ class StateCache:
             handle = self._handles[state] = self._create(state)
         return handle
 
+    @property
+    def full(self) -> bool:
+        return len(self._handles) > MOST_STATES
+
     def bind(self, state: Any) -> None:
         if state != self._bound:
             self._bind(self.get(state))
             self._bound = state
 
     def clear(self) -> None:
-        """Unbind and delete everything; for the end of a context."""
+        """Unbind and delete everything."""
         self._bind(None)
         for handle in self._handles.values():
             self._delete(handle)
@@ -254,6 +266,7 @@ _IMPLIED = (
 
 def validate(ctx: Context, wanted: int = Dirty.ALL) -> None:
     """Bring the pipe up to date with everything dirty in `wanted`."""
+    ctx.group.trim()
     if ctx.dirty & wanted & _WHAT_RUNS:
         ctx.programs.resolve()
     dirty = ctx.dirty & wanted

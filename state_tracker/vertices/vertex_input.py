@@ -88,6 +88,11 @@ class VertexInput:
     ) -> None:
         """Before a draw that reads vertices `first`..`last` (client arrays are copied)."""
         ctx = self._ctx
+        if ctx.caches.vertex_elements.full:
+            from gallette.state_tracker.drawing.validate import validate
+
+            ctx.group.trim()
+            validate(ctx)
         vao = ctx.arrays.current
         layout = vao.layouts.get(inputs)
         if layout is None or layout.epoch != ctx.group.epoch:

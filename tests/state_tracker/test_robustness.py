@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +13,7 @@ import pytest
 from gallette.compiler.errors import OutOfMemoryError
 from gallette.drivers.common.draw import queue
 from gallette.state_tracker import GL, GLInterface, create_context
+from gallette.state_tracker.drawing import validate
 from tests.state_tracker.helpers import errors, pixels, program, quad
 
 OUT_OF_MEMORY = ["GL_OUT_OF_MEMORY"]
@@ -150,6 +154,93 @@ def test_a_draw_that_fails_late_is_an_error_of_its_own(
     assert messages == ["GL_OUT_OF_MEMORY in an earlier draw: no room for a draw"]
     ours.bind_framebuffer(GL.FRAMEBUFFER, first)
     assert not pixels(ours)[..., 1].any()
+
+
+# -- caches --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "noop"])
+def test_state_made_up_every_frame_does_not_pile_up(
+    monkeypatch: pytest.MonkeyPatch, driver: str
+) -> None:
+    """noop checks that nothing is deleted while bound, nor used after its deletion."""
+    monkeypatch.setattr(validate, "MOST_STATES", 8)
+    gl = create_context(driver, size=(16, 16))
+    fragment = (
+        "#version 330\nuniform sampler2D s;\nout vec4 c;\n"
+        "void main() { c = texture(s, vec2(0.5)); }"
+    )
+    quad(gl, program(gl, fragment=fragment))
+    (texture,) = gl.gen_textures(1)
+    gl.bind_texture(GL.TEXTURE_2D, texture)
+    texel = np.array([0, 255, 0, 255], np.uint8)
+    gl.tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA8, 1, 1, 0, GL.RGBA, GL.UNSIGNED_BYTE, texel)
+    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
+    gl.enable(GL.POLYGON_OFFSET_FILL)
+    for frame in range(60):
+        gl.polygon_offset(0.0, float(frame))
+        gl.tex_parameterf(GL.TEXTURE_2D, GL.TEXTURE_LOD_BIAS, frame / 8)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+        for cache in vars(gl.caches).values():
+            assert len(cache._handles) <= 10
+    if driver == "numpipe":
+        assert (pixels(gl, 16, 16) == texel).all()
+    assert errors(gl) == []
+    gl.release()
+
+
+def test_vertex_layouts_made_up_every_frame_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(validate, "MOST_STATES", 8)
+    gl = create_context("numpipe", size=(16, 16), version=(4, 3))
+    name = program(gl)
+    quad(gl, name)
+    for frame in range(60):
+        color(gl, name, frame / 60, 1.0, 0.0, 1.0)
+        gl.vertex_attrib_format(0, 1 + frame % 2, GL.FLOAT, 0, frame)
+        gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+        assert len(gl.caches.vertex_elements._handles) <= 10
+    gl.vertex_attrib_format(0, 2, GL.FLOAT, 0, 0)
+    gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+    assert (pixels(gl, 16, 16)[..., 1] == 255).all()
+    assert errors(gl) == []
+    gl.release()
+
+
+# -- Ctrl-C ----------------------------------------------------------------------------------------
+
+ENDLESS = """
+import os, signal, sys, threading
+from gallette.state_tracker import GL
+from gallette.state_tracker.context import Context
+from tests.state_tracker.helpers import program, quad
+gl = Context("numpipe", size=(64, 64), version=(4, 3), budget=1 << 60)
+fragment = "#version 430\\nuniform int stop; out vec4 c; void main() {" \\
+    "int i = 0; while (i != stop) i = (i + 2) & 1023; c = vec4(float(i)); }"
+name = program(gl, fragment=fragment)
+quad(gl, name)
+stop = gl.get_uniform_location(name, "stop")
+gl.uniform1i(stop, 1)
+threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+    gl.finish()
+    sys.exit("not interrupted")
+except KeyboardInterrupt:
+    gl.uniform1i(stop, 4)
+    gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+    gl.finish()
+    red = gl.read_pixels(0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)[0]
+    print("interrupted, and goes on", gl.get_error(), red)
+"""
+
+
+def test_ctrl_c_ends_a_draw_and_the_context_goes_on() -> None:
+    root = Path(__file__).resolve().parents[2]
+    done = subprocess.run(
+        [sys.executable, "-c", ENDLESS], cwd=root, capture_output=True, text=True, timeout=120
+    )
+    assert done.stdout.strip() == "interrupted, and goes on 0 255", done.stderr
 
 
 # -- no room -------------------------------------------------------------------------------------

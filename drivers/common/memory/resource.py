@@ -37,6 +37,9 @@ __all__ = [
 ]
 
 
+_MOST_UNITS = 256
+
+
 class HostResource(Resource):
     """A resource whose `storage` is a list of byte arrays, one per level."""
 
@@ -63,6 +66,11 @@ class HostResource(Resource):
         if found is None or found[0] != self.writes:
             found = self.derived[key] = (self.writes, make())
         return found[1]
+
+    def make_room_for_unit(self) -> None:
+        """A program may make up a new sampler or view per frame: what is kept has a bound."""
+        if len(self.units) >= _MOST_UNITS:
+            self.units.clear()
 
     @property
     def samples(self) -> int:

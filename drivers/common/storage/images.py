@@ -35,6 +35,7 @@ def image_unit(view: ImageView) -> ImageUnit:
     assert isinstance(resource, HostResource)
     unit: ImageUnit | None = resource.units.get(view)
     if unit is None:
+        resource.make_room_for_unit()
         unit = resource.units[view] = ImageUnit(view)
     return unit
 

@@ -14,7 +14,6 @@ from .unit import Unit
 __all__ = ["Unit", "texture_unit"]
 
 _DEFAULT_SAMPLER = SamplerState()
-_MOST_UNITS = 256  # per resource: a program that makes up a new sampler per frame stays bounded
 
 
 def texture_unit(view: SamplerView, sampler: SamplerState | None = None) -> Unit:
@@ -24,7 +23,6 @@ def texture_unit(view: SamplerView, sampler: SamplerState | None = None) -> Unit
     key = (view, sampler)
     unit = resource.units.get(key)
     if unit is None:
-        if len(resource.units) >= _MOST_UNITS:
-            resource.units.clear()
+        resource.make_room_for_unit()
         unit = resource.units[key] = Unit(view, sampler or _DEFAULT_SAMPLER)
     return unit
