@@ -88,7 +88,7 @@ def _instances(draw: DrawState, info: DrawInfo, first: int, merged: bool) -> Ite
     assembler = _Assembler(draw, info, runs)
     positions, provoking, edges = assembler.make(vertices)
     corners, provoking = stream[positions], stream[provoking]
-    identity = np.arange(len(corners), dtype=np.int32)
+    identity = np.arange(len(corners), dtype=np.int32) // np.int32(assembler.pieces)
     if source.instances > 1:
         instance = np.repeat(np.arange(source.instances), len(corners))
         shift = instance * source.count
@@ -119,8 +119,8 @@ def _one_instance(
         vertices = _shade(draw, source)
         if assembler.may_be_plain:
             positions, provoking, edges = assembler.make(vertices, part)
-        identity = np.arange(len(positions), dtype=np.int32)
-        identity += assembler.first_primitive(start)
+        identity = np.arange(len(positions), dtype=np.int32) // np.int32(assembler.pieces)
+        identity += np.int32(start)
         if merged:
             identity[:] = instance
         yield Primitives(vertices, lane_of(positions), lane_of(provoking), identity, edges)
@@ -155,10 +155,11 @@ class _Assembler:
         """About how many vertices a primitive needs."""
         return self._size if self._patches else 6
 
-    def first_primitive(self, unit: int) -> int:
-        """The primitive number that a unit begins with."""
+    @property
+    def pieces(self) -> int:
+        """How many triangles a primitive is cut into: they share its number."""
         quads = self._mode in (Primitive.QUADS, Primitive.QUAD_STRIP) and not self._whole
-        return unit * 2 if quads else unit
+        return 2 if quads else 1
 
     def make(self, vertices: VertexSet | None, part: Part | None = None) -> _Made:
         """Corners, provoking vertices, real edges; `vertices` tell how quads are cut."""
