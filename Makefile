@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help conformance test lint types unit fuzz installed format bench clean
+.PHONY: help conformance piglit test lint types unit fuzz installed format bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -17,6 +17,19 @@ $(READY): pyproject.toml
 
 conformance: $(READY)  ## bundled tests on numpipe, then multi-pass diffs; prints the path of the report
 	$(BIN)/gallette conformance
+
+PIGLIT ?= /usr/lib/x86_64-linux-gnu/piglit
+LIST   ?=
+PIGLIT_TESTS = $(if $(LIST),--tests-list $(LIST),) $(PIGLIT)/tests $(PIGLIT)/generated_tests
+piglit: $(READY)  ## piglit's shader_tests (all, or LIST=file) on native GL and numpipe; pass rates by version
+	@test -d $(PIGLIT)/tests || { echo "no piglit in $(PIGLIT) (PIGLIT=folder names another)"; exit 2; }
+	@for driver in native numpipe; do \
+	    folder=reports/piglit/$$driver; \
+	    if [ -s $$folder/results.jsonl ]; then what="--resume $$folder"; \
+	    else what="$(PIGLIT_TESTS) --driver $$driver -o $$folder"; fi; \
+	    $(BIN)/gallette piglit run $$what || [ $$? = 1 ] || exit $$?; \
+	done
+	$(BIN)/gallette piglit summary --versions reports/piglit/native reports/piglit/numpipe --html reports/piglit
 
 test: $(READY)  ## lint, types and all tests, in parallel
 	@$(MAKE) --no-print-directory lint types unit

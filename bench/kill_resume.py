@@ -30,9 +30,21 @@ def results(folder: Path) -> dict[str, tuple[str, str]]:
     return {name: (test.result, test.reason) for name, test in read_run(folder).tests.items()}
 
 
-def killed(arguments: list[str], seconds: float) -> bool:
-    """Run a command and kill it, worker processes left to notice by themselves; was it in time?"""
+def count(journal: Path | None) -> int:
+    if journal is None or not journal.exists():
+        return 0
+    return journal.read_bytes().count(b'"test":')
+
+
+def killed(arguments: list[str], seconds: float, growing: Path | None) -> bool:
+    """Run a command and kill it, worker processes left to notice by themselves; was it in time?
+
+    The seconds count from the next result in `growing`, if there is one, else from the start.
+    """
     process = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    lines = count(growing)
+    while growing is not None and process.poll() is None and count(growing) <= lines:
+        time.sleep(0.05)
     try:
         process.wait(seconds)
     except subprocess.TimeoutExpired:
@@ -62,8 +74,11 @@ def main() -> int:
             fresh += 1
         begin = ["--resume", str(broken)] if unfinished else ["--filter", options.filter]
         where = [] if unfinished else ["-o", str(broken)]
-        moment = random.uniform(0.3, max(1.0, length * 0.6))
-        if not killed(command(*begin, *where), moment):
+        # Mostly in the middle of results, now and then while everything starts.
+        early = random.random() < 0.2
+        moment = random.uniform(0.3, length * 0.3) if early else random.uniform(0.0, length * 0.08)
+        growing = None if early else broken / FILE
+        if not killed(command(*begin, *where), moment, growing):
             print(f"finished before {moment:.2f} s")
         else:
             kills += 1
