@@ -5,7 +5,11 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
+<<<<<<< HEAD
 .PHONY: help conformance piglit test lint types unit fuzz installed format bench clean
+=======
+.PHONY: help conformance test lint types unit clients fuzz installed format bench clean
+>>>>>>> ce00910 (Continuous integration: clients, and what the new tests need)
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -43,6 +47,10 @@ types: $(READY)  ## mypy --strict over the whole tree
 
 unit: $(READY)  ## pytest, one worker per core
 	$(BIN)/python -m pytest -q -n auto
+
+clients: $(READY)  ## other people's OpenGL programs on gallette, compared with llvmpipe's pictures
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,clients]'
+	GALLETTE_REQUIRE_CLIENTS=1 $(BIN)/python -m pytest -q tests/clients
 
 SECONDS ?= 30
 fuzz: $(READY)  ## SECONDS=30 each of hostile shaders, whole GLSL programs (three ways), random OpenGL
