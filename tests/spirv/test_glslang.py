@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conversions import BUNDLED, FOLDERS, render, through, tool
+from conversions import FOLDERS, TESTS, render, through, tool
 
 from gallette.compiler.nir.ir.modes import Mode, Stage
 from gallette.compiler.nir.ir.shader import Shader
@@ -96,7 +96,7 @@ def find(var: Variable, ours: Shader) -> Variable | None:
 @pytest.mark.parametrize("flag", ["-V", "-G"])
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_same_image(folder: str, flag: str, tmp_path: Path) -> None:
-    for path in sorted((BUNDLED / folder).glob("*.shader_test")):
+    for path in TESTS[folder]:
         modules: dict[Stage, bytes] = {}
         for stage, (suffix, text) in sources(path).items():
             data = compile_with_glslang(flag, suffix, text, tmp_path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conversions import BUNDLED, FOLDERS, render, run_tool, through
+from conversions import FOLDERS, TESTS, render, run_tool, through
 
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.spirv.emit import nir_to_spirv
@@ -21,7 +21,7 @@ def test_same_image(folder: str) -> None:
         converted += 1
         return spirv_to_nir(read_module(nir_to_spirv(shader).to_bytes()))
 
-    for path in sorted((BUNDLED / folder).glob("*.shader_test")):
+    for path in TESTS[folder]:
         expected = render(path)
         with through(convert):
             got = render(path)
@@ -42,7 +42,7 @@ def test_standard_validator_accepts(folder: str, tmp_path: object) -> None:
         return shader.clone()
 
     with through(convert):
-        for path in sorted((BUNDLED / folder).glob("*.shader_test")):
+        for path in TESTS[folder]:
             render(path, "noop")
     for module in modules:
         run_tool("spirv-val", "--target-env", "vulkan1.2", "-", data=module)
