@@ -71,6 +71,23 @@ def adopt(theirs: Shader, ours: Shader) -> None:
             setattr(var, name, getattr(same, name))
         if var.mode == Mode.UNIFORM and not var.type.contains_opaque():
             var.type = same.type
+            retype(theirs, var)
+
+
+def retype(shader: Shader, var: Variable) -> None:
+    """Derefs point to what the variable's new type says."""
+    from gallette.compiler.nir.ir.questions import derefs_of
+
+    for deref in derefs_of(shader):
+        if deref.root_var is not var:
+            continue
+        parent = deref.parent
+        if parent is None:
+            deref.type = var.type
+        elif deref.form == "struct":
+            deref.type = parent.type.fields[deref.field].type
+        else:
+            deref.type = parent.type.indexed()
 
 
 def move(shader: Shader, var: Variable) -> None:
