@@ -9,6 +9,7 @@ import pytest
 from gallette.compiler.glsl import compile_shader, link_program
 from gallette.compiler.nir.ir import Stage
 
+
 @pytest.mark.parametrize("enabled", [True, False])
 def test_the_collector_is_as_it_was(enabled: bool) -> None:
     before = gc.isenabled()
