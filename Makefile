@@ -5,11 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-<<<<<<< HEAD
-.PHONY: help conformance piglit test lint types unit fuzz installed format bench clean
-=======
-.PHONY: help conformance test lint types unit clients fuzz installed format bench clean
->>>>>>> ce00910 (Continuous integration: clients, and what the new tests need)
+.PHONY: help conformance piglit test lint types unit clients fuzz installed format bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
