@@ -85,6 +85,12 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+@pytest.mark.parametrize("name", ["architecture.md", "contracts.md"])
+def test_pages_about_the_structure_fit_a_screen(name: str) -> None:
+    lines = (ROOT / "docs" / name).read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if len(line) > 100] == []
+
+
 def test_the_list_of_commands_is_current(capsys: pytest.CaptureFixture[str]) -> None:
     """Regenerate the end of docs/shader_tests.md from `gallette piglit commands`."""
     assert main(["piglit", "commands"]) == 0
