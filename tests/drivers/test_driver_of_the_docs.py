@@ -57,7 +57,10 @@ def test_it_is_short() -> None:
 def test_the_subset_is_about_what_the_driver_is_about() -> None:
     subset = set(named_subset())
     assert len(subset) >= 20
-    assert {"two-sided@front-and-back-color", "shade-model@flat-color"} <= subset
+    assert {
+        "spec@glsl-1.20@two-sided@front-and-back-color",
+        "spec@glsl-1.20@shade-model@flat-color",
+    } <= subset
 
 
 @pytest.mark.parametrize("name", sorted(named_subset()))
@@ -67,7 +70,7 @@ def test_it_passes_the_subset_the_page_names(name: str, gouraud: None) -> None:
 
 
 def test_two_sided_colour_is_a_variant(gouraud: None) -> None:
-    path = named_subset()["two-sided@front-and-back-color"]
+    path = named_subset()["spec@glsl-1.20@two-sided@front-and-back-color"]
     reasons: list[str] = []
     run_test(
         parse_file(path),

@@ -34,6 +34,12 @@ def server() -> Iterator[str]:
     running.wait()
 
 
+def on(server: str) -> dict[str, str]:
+    """An environment with a display; that other tests want no windows is their business."""
+    kept = {k: v for k, v in os.environ.items() if k != "EGL_PLATFORM"}
+    return {**kept, "DISPLAY": server}
+
+
 SCRIPT = """
 import ctypes, sys
 import numpy as np
@@ -92,7 +98,7 @@ print("shown")
 
 
 def test_a_window_shows_what_was_drawn_and_follows_its_size(server: str) -> None:
-    env = dict(os.environ, DISPLAY=server)
+    env = on(server)
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT], env=env, capture_output=True, text=True, timeout=120
     )
@@ -109,7 +115,7 @@ def test_demos_of_mesa_utils(server: str, libraries: Path, tmp_path: Path, demo:
         missing(f"{demo} (mesa-utils, mesa-utils-extra)")
     picture = tmp_path / "frame.png"
     command = [sys.executable, "-m", "gallette", "run", "--frames", "1", "--save", str(picture)]
-    env = dict(os.environ, DISPLAY=server)
+    env = on(server)
     done = subprocess.run([*command, demo], env=env, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     seen = np.asarray(Image.open(picture).convert("RGB"))

@@ -14,6 +14,7 @@ from gallette.compiler.errors import OutOfMemoryError
 from gallette.drivers.common.draw import queue
 from gallette.state_tracker import GL, GLInterface, create_context
 from gallette.state_tracker.drawing import validate
+from tests.interrupts import hear_interrupts
 from tests.state_tracker.helpers import errors, pixels, program, quad
 
 OUT_OF_MEMORY = ["GL_OUT_OF_MEMORY"]
@@ -238,7 +239,12 @@ except KeyboardInterrupt:
 def test_ctrl_c_ends_a_draw_and_the_context_goes_on() -> None:
     root = Path(__file__).resolve().parents[2]
     done = subprocess.run(
-        [sys.executable, "-c", ENDLESS], cwd=root, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", ENDLESS],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        preexec_fn=hear_interrupts,
     )
     assert done.stdout.strip() == "interrupted, and goes on 0 255", done.stderr
 

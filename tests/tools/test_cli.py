@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gallette.cli import COMMANDS, main
+from tests.interrupts import hear_interrupts
 
 
 def refuse(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
@@ -255,7 +256,13 @@ def test_an_interrupt_ends_a_run_cleanly(tmp_path: Path) -> None:
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(root)])}
     command = [sys.executable, "-m", "gallette", "piglit", "run", str(test), "--driver", "numpipe"]
     process = subprocess.Popen(
-        command, cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        command,
+        cwd=tmp_path,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=hear_interrupts,
     )
     deadline = time.monotonic() + 30
     while not (tmp_path / "started").exists() and time.monotonic() < deadline:

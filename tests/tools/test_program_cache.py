@@ -44,6 +44,7 @@ void main() { result = color + texture(image, vec3(0.5)); }
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DiskCache:
     monkeypatch.setenv("GALLETTE_CACHE", str(tmp_path))
+    monkeypatch.delenv("GALLETTE_DEBUG", raising=False)  # whoever debugs gets no cache
     found = shared_cache("programs")
     assert found is not None
     return found

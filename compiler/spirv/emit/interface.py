@@ -194,6 +194,9 @@ class Interface:
         if builtin is not None:
             self.builtin_capability(builtin, output=storage == "Output")
             b.decorate(id, "BuiltIn", builtin)
+            if builtin == "PrimitiveId" and self.stage is Stage.FRAGMENT:
+                # What a geometry shader wrote, not what the rasterizer counts.
+                b.decorate_text(id, "UserSemantic", slot_text(slot))
             patch = patch or builtin.startswith("TessLevel")
         else:
             self._location(id, var, slot)

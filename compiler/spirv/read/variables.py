@@ -243,7 +243,7 @@ class Variables:
         if builtin:
             if stage is Stage.FRAGMENT and mode == Mode.SHADER_OUT:
                 return _FRAGMENT_OUTPUTS.get(builtin)
-            if mode == Mode.SHADER_IN and stage is not Stage.FRAGMENT and builtin == "PrimitiveId":
+            if mode == Mode.SHADER_IN and builtin == "PrimitiveId":
                 return None
             if builtin in _BUILTIN_SLOTS:
                 return _BUILTIN_SLOTS[builtin]

@@ -87,6 +87,9 @@ def _split(impl: FunctionImpl, owner: list[Variable], var: Variable, leaves: lis
                 new = b.deref_array(new, step.srcs[1].value)
         leaf.result.rewrite_uses(new.result)
         remove_dead_deref(leaf)
+    for instr in reversed(list(instrs_of(impl))):
+        if isinstance(instr, Deref) and not instr.result.uses and instr.root_var is var:
+            instr.remove()  # nobody read it, so it was no leaf: it must not name what is gone
     owner.remove(var)
 
 
