@@ -8,5 +8,5 @@ __all__ = ["hear_interrupts"]
 
 
 def hear_interrupts() -> None:
-    """For `preexec_fn`: a shell's background jobs ignore Ctrl-C, and what they start inherits it."""
+    """For `preexec_fn`: background jobs of a shell ignore Ctrl-C, and so does what they start."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
