@@ -34,9 +34,8 @@ _DISPLAY_EXTENSIONS = (
     "EGL_EXT_buffer_age EGL_EXT_create_context_robustness EGL_EXT_pixel_format_float "
     "EGL_IMG_context_priority EGL_KHR_config_attribs EGL_KHR_context_flush_control "
     "EGL_KHR_create_context EGL_KHR_create_context_no_error EGL_KHR_fence_sync "
-    "EGL_KHR_get_all_proc_addresses EGL_KHR_gl_colorspace EGL_KHR_gl_renderbuffer_image "
-    "EGL_KHR_gl_texture_2D_image EGL_KHR_gl_texture_3D_image EGL_KHR_gl_texture_cubemap_image "
-    "EGL_KHR_image EGL_KHR_image_base EGL_KHR_no_config_context EGL_KHR_reusable_sync "
+    "EGL_KHR_get_all_proc_addresses EGL_KHR_gl_colorspace "
+    "EGL_KHR_no_config_context EGL_KHR_reusable_sync "
     "EGL_KHR_surfaceless_context EGL_KHR_wait_sync EGL_MESA_query_driver"
 )
 _DEVICE_EXTENSIONS = "EGL_EXT_device_query_name EGL_MESA_device_software"
