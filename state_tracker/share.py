@@ -35,38 +35,44 @@ class Caches:
         def nothing(handle: Handle) -> None:
             pass
 
+        def filled() -> None:
+            self.full = True
+
+        self.full = False
+        """Has any of them more objects than are worth keeping?"""
         self.blend = StateCache(
-            pipe.create_blend_state, pipe.bind_blend_state, pipe.delete_blend_state
+            pipe.create_blend_state, pipe.bind_blend_state, pipe.delete_blend_state, filled
         )
         self.rasterizer = StateCache(
             pipe.create_rasterizer_state,
             pipe.bind_rasterizer_state,
             pipe.delete_rasterizer_state,
+            filled,
         )
         self.depth_stencil = StateCache(
             pipe.create_depth_stencil_alpha_state,
             pipe.bind_depth_stencil_alpha_state,
             pipe.delete_depth_stencil_alpha_state,
+            filled,
         )
-        self.sampler = StateCache(pipe.create_sampler_state, nothing, pipe.delete_sampler_state)
+        self.sampler = StateCache(
+            pipe.create_sampler_state, nothing, pipe.delete_sampler_state, filled
+        )
         self.vertex_elements = StateCache(
-            pipe.create_vertex_elements_state, nothing, pipe.delete_vertex_elements_state
+            pipe.create_vertex_elements_state, nothing, pipe.delete_vertex_elements_state, filled
+        )
+        self.all = (
+            self.blend,
+            self.rasterizer,
+            self.depth_stencil,
+            self.sampler,
+            self.vertex_elements,
         )
 
     def clear(self) -> None:
-        for cache in vars(self).values():
+        for cache in self.all:
             cache.clear()
-
-    @property
-    def full(self) -> bool:
-        """Has any of them more objects than are worth keeping?"""
-        return (
-            self.rasterizer.full
-            or self.sampler.full
-            or self.depth_stencil.full
-            or self.blend.full
-            or self.vertex_elements.full
-        )
+        self.full = False
 
 
 _CLEARED = ("assembly program", "display list", "renderbuffer", "texture", "buffer", "sampler")
@@ -137,9 +143,7 @@ class ShareGroup:
         return len(self.contexts) > 1
 
     def trim(self) -> None:
-        """Before state is bound: if there are too many state objects, begin anew."""
-        if not self.caches.full:
-            return
+        """Before state is bound, when there are too many state objects: begin anew."""
         none = [None] * self.screen.caps.max_samplers
         for stage in Stage:
             if stage.value in self.screen.caps.stages:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -121,6 +122,30 @@ def _submit(ctx: Context) -> Callable[[DrawInfo], None]:
     return ctx.rendering.draw if ctx.rendering.active else ctx.pipe.draw_vbo
 
 
+@lru_cache(maxsize=256)
+def _info(
+    mode: int,
+    first: int,
+    count: int,
+    instances: int,
+    base_instance: int,
+    vertices_per_patch: int,
+    patch_levels: tuple[float, ...],
+    draw_id: int,
+) -> DrawInfo:
+    """Frozen, and mostly the same from draw to draw."""
+    return DrawInfo(
+        _PRIMITIVES[mode],
+        first,
+        count,
+        instances,
+        base_instance,
+        vertices_per_patch=vertices_per_patch,
+        patch_levels=patch_levels,
+        draw_id=draw_id,
+    )
+
+
 def draw(
     ctx: Context,
     mode: int,
@@ -138,18 +163,18 @@ def draw(
         return
     _prepare(ctx, mode, first, first + max(count, 1) - 1, base_instance + instances)
     if count and instances:
-        _submit(ctx)(
-            DrawInfo(
-                _PRIMITIVES[mode],
-                first,
-                count,
-                instances,
-                base_instance,
-                vertices_per_patch=ctx.raster.patch_vertices,
-                patch_levels=ctx.raster.patch_levels,
-                draw_id=draw_id,
-            )
+        raster = ctx.raster
+        info = _info(
+            mode,
+            first,
+            count,
+            instances,
+            base_instance,
+            raster.patch_vertices,
+            raster.patch_levels,
+            draw_id,
         )
+        _submit(ctx)(info)
     ctx.vertex_input.finish()
 
 

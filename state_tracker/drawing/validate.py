@@ -43,13 +43,14 @@ MOST_STATES = 1024
 class StateCache:
     """The driver's objects for frozen state descriptions, made once and bound when they change.
 
-    A program may make up a new state every frame: when there are too many (`full`), whoever owns
-    the cache lets go of all of them at a moment when nobody holds one (`Caches.trim`).
+    A program may make up a new state every frame: when there are too many, the cache says so
+    (`filled`), and whoever owns it lets go of all of them at a moment when nobody holds one
+    (`ShareGroup.trim`).
     """
 
     def __init__(self, create: Callable[[Any], Handle], bind: Callable[[Handle], None],
-                 delete: Callable[[Handle], None]):  # fmt: skip
-        self._create, self._bind, self._delete = create, bind, delete
+                 delete: Callable[[Handle], None], filled: Callable[[], None]):  # fmt: skip
+        self._create, self._bind, self._delete, self._filled = create, bind, delete, filled
         self._handles: dict[Any, Handle] = {}
         self._bound: Any = None
 
@@ -57,11 +58,9 @@ class StateCache:
         handle = self._handles.get(state)
         if handle is None:
             handle = self._handles[state] = self._create(state)
+            if len(self._handles) > MOST_STATES:
+                self._filled()
         return handle
-
-    @property
-    def full(self) -> bool:
-        return len(self._handles) > MOST_STATES
 
     def bind(self, state: Any) -> None:
         if state != self._bound:
@@ -171,8 +170,11 @@ def _builtins(ctx: Context) -> None:
 
 
 def _constants(ctx: Context) -> None:
+    data, last = b"", None
     for stage, executable in ctx.programs.stages.items():
-        ctx.pipe.set_constant_buffer(stage, 0, executable.uniforms.data)
+        if executable is not last:
+            data, last = bytes(executable.uniforms.data), executable
+        ctx.pipe.set_constant_buffer(stage, 0, data)
 
 
 def _uniform_buffers(ctx: Context) -> None:
@@ -266,7 +268,8 @@ _IMPLIED = (
 
 def validate(ctx: Context, wanted: int = Dirty.ALL) -> None:
     """Bring the pipe up to date with everything dirty in `wanted`."""
-    ctx.group.trim()
+    if ctx.caches.full:
+        ctx.group.trim()
     if ctx.dirty & wanted & _WHAT_RUNS:
         ctx.programs.resolve()
     dirty = ctx.dirty & wanted

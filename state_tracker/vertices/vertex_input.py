@@ -88,7 +88,7 @@ class VertexInput:
     ) -> None:
         """Before a draw that reads vertices `first`..`last` (client arrays are copied)."""
         ctx = self._ctx
-        if ctx.caches.vertex_elements.full:
+        if ctx.caches.full:
             from gallette.state_tracker.drawing.validate import validate
 
             ctx.group.trim()

@@ -183,7 +183,7 @@ def test_state_made_up_every_frame_does_not_pile_up(
         gl.tex_parameterf(GL.TEXTURE_2D, GL.TEXTURE_LOD_BIAS, frame / 8)
         gl.clear(GL.COLOR_BUFFER_BIT)
         gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
-        for cache in vars(gl.caches).values():
+        for cache in gl.caches.all:
             assert len(cache._handles) <= 10
     if driver == "numpipe":
         assert (pixels(gl, 16, 16) == texel).all()

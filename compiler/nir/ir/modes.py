@@ -16,6 +16,9 @@ class Stage(enum.Enum):
     COMPUTE = "compute"
     KERNEL = "kernel"
 
+    # Members are compared by identity; Enum's own hash is a Python call at every look-up.
+    __hash__ = object.__hash__
+
     @property
     def order(self) -> int:
         """Position in the pipeline, vertex first."""

@@ -63,7 +63,9 @@ class DrawQueue:
 
     def joins(self, info: DrawInfo) -> bool:
         """Can a draw become one with those that wait? (They are to be flushed first otherwise.)"""
-        return not self._rows or (info == self._info and len(self._rows) < MOST)
+        if not self._rows:
+            return True
+        return (info is self._info or info == self._info) and len(self._rows) < MOST
 
     def submit(self, info: DrawInfo) -> None:
         """Draw now or later; those that wait are like it."""
