@@ -12,7 +12,7 @@ hook:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +41,15 @@ from .bound import Bound, ConstantBuffer, Cso, StageBindings, hold, store
 from .memory.resource import HostResource
 
 __all__ = ["BindingContext"]
+
+
+State = TypeVar("State")
+
+
+def _replaced(old: tuple[State, ...], start: int, states: Sequence[State]) -> tuple[State, ...]:
+    """`old` with `states` from `start` on; what was never set between them is like the first."""
+    padding = old[:1] * (start - len(old))
+    return (*old[:start], *padding, *states, *old[start + len(states) :])
 
 
 class BindingContext(Context):
@@ -186,12 +195,10 @@ class BindingContext(Context):
                 surface.resource.unref()
 
     def set_viewport_states(self, start: int, states: Sequence[ViewportState]) -> None:
-        if start == 0 and states:
-            self._set("viewport", states[0])
+        self._set("viewports", _replaced(self.bound.viewports, start, states))
 
     def set_scissor_states(self, start: int, states: Sequence[ScissorState]) -> None:
-        if start == 0 and states:
-            self._set("scissor", states[0])
+        self._set("scissors", _replaced(self.bound.scissors, start, states))
 
     def set_blend_color(self, color: tuple[float, float, float, float]) -> None:
         self._set("blend_color", color)

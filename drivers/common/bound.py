@@ -76,8 +76,8 @@ class Bound:
     shaders: dict[Any, Any] = field(default_factory=dict)
     stages: dict[Any, StageBindings] = field(default_factory=dict)
     framebuffer: FramebufferState = field(default_factory=FramebufferState)
-    viewport: ViewportState = field(default_factory=ViewportState)
-    scissor: ScissorState = field(default_factory=ScissorState)
+    viewports: tuple[ViewportState, ...] = (ViewportState(),)
+    scissors: tuple[ScissorState, ...] = (ScissorState(),)
     blend_color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
     stencil_ref: tuple[int, int] = (0, 0)
     sample_mask: int = 0xFFFFFFFF

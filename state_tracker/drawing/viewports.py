@@ -20,48 +20,63 @@ __all__ = ["scissor_states", "viewport_states"]
 
 def viewport_states(ctx: Context) -> list[ViewportState]:
     """Pipe viewports: scale and translate."""
-    s, states = ctx.raster, []
-    for (x, y, width, height), (near, far) in zip(s.viewports, s.depth_ranges, strict=True):
-        half_w, half_h = width / 2.0, height / 2.0
-        flip = -1.0 if s.clip_origin == GL.UPPER_LEFT else 1.0
-        if s.clip_depth == GL.ZERO_TO_ONE:
-            scale_z, translate_z = far - near, near
-        else:
-            scale_z, translate_z = (far - near) / 2.0, (far + near) / 2.0
-        states.append(
-            ViewportState((half_w, half_h * flip, scale_z), (x + half_w, y + half_h, translate_z))
-        )
-    return states
+    s = ctx.raster
+    boxes, ranges = s.viewports, s.depth_ranges
+    count = len(boxes)
+    if boxes.count(boxes[0]) == count and ranges.count(ranges[0]) == count:
+        return [_state(ctx, boxes[0], ranges[0])] * count  # what nearly every program has
+    return [_state(ctx, box, ends) for box, ends in zip(boxes, ranges, strict=True)]
+
+
+def _state(
+    ctx: Context, box: tuple[float, float, float, float], ends: tuple[float, float]
+) -> ViewportState:
+    (x, y, width, height), (near, far) = box, ends
+    half_w, half_h = width / 2.0, height / 2.0
+    flip = -1.0 if ctx.raster.clip_origin == GL.UPPER_LEFT else 1.0
+    if ctx.raster.clip_depth == GL.ZERO_TO_ONE:
+        scale_z, translate_z = far - near, near
+    else:
+        scale_z, translate_z = (far - near) / 2.0, (far + near) / 2.0
+    return ViewportState((half_w, half_h * flip, scale_z), (x + half_w, y + half_h, translate_z))
 
 
 def scissor_states(ctx: Context) -> list[ScissorState]:
     """Pipe scissors; where the test is off for a viewport, the whole framebuffer."""
-    width, height = ctx.framebuffers.draw.size
-    states = []
-    for enabled, box in zip(ctx.raster.scissor_enabled, ctx.raster.scissors, strict=True):
-        if not enabled:
-            states.append(ScissorState(0, 0, width, height))
-            continue
-        x, y, w, h = box
-        states.append(
-            ScissorState(
-                min(max(x, 0), width),
-                min(max(y, 0), height),
-                min(max(x + w, 0), width),
-                min(max(y + h, 0), height),
-            )
-        )
-    return states
+    enabled, boxes = ctx.raster.scissor_enabled, ctx.raster.scissors
+    size, count = ctx.framebuffers.draw.size, len(boxes)
+    if enabled.count(enabled[0]) == count and boxes.count(boxes[0]) == count:
+        return [_scissor(size, enabled[0], boxes[0])] * count
+    return [_scissor(size, on, box) for on, box in zip(enabled, boxes, strict=True)]
+
+
+def _scissor(size: tuple[int, int], enabled: bool, box: tuple[int, int, int, int]) -> ScissorState:
+    width, height = size
+    if not enabled:
+        return ScissorState(0, 0, width, height)
+    x, y, w, h = box
+    return ScissorState(
+        min(max(x, 0), width),
+        min(max(y, 0), height),
+        min(max(x + w, 0), width),
+        min(max(y + h, 0), height),
+    )
+
+
+def _clamped(
+    ctx: Context, x: float, y: float, w: float, h: float
+) -> tuple[float, float, float, float]:
+    width, height = ctx.limits.max_viewport_dims
+    return (
+        max(-32768.0, min(float(x), 32767.0)),
+        max(-32768.0, min(float(y), 32767.0)),
+        min(float(w), float(width)),
+        min(float(h), float(height)),
+    )
 
 
 def _set_viewport(ctx: Context, index: int, x: float, y: float, w: float, h: float) -> None:
-    width, height = (float(v) for v in ctx.limits.max_viewport_dims)
-    ctx.raster.viewports[index] = (
-        max(-32768.0, min(x, 32767.0)),
-        max(-32768.0, min(y, 32767.0)),
-        min(w, width),
-        min(h, height),
-    )
+    ctx.raster.viewports[index] = _clamped(ctx, x, y, w, h)
     ctx.dirty |= Dirty.VIEWPORT
 
 
@@ -69,8 +84,9 @@ def _set_viewport(ctx: Context, index: int, x: float, y: float, w: float, h: flo
 def viewport(ctx: Context, x: int, y: int, width: int, height: int) -> None:
     if width < 0 or height < 0:
         raise invalid_value("negative viewport size")
-    for index in range(len(ctx.raster.viewports)):
-        _set_viewport(ctx, index, float(x), float(y), float(width), float(height))
+    box = _clamped(ctx, x, y, width, height)
+    ctx.raster.viewports = [box] * len(ctx.raster.viewports)
+    ctx.dirty |= Dirty.VIEWPORT
 
 
 def _indices(ctx: Context, first: int, count: int) -> range:
@@ -109,25 +125,40 @@ def _set_depth_range(ctx: Context, index: int, near: float, far: float) -> None:
 
 @entry
 def depth_range(ctx: Context, near: float, far: float) -> None:
-    for index in range(len(ctx.raster.depth_ranges)):
-        _set_depth_range(ctx, index, near, far)
+    ends = min(max(near, 0.0), 1.0), min(max(far, 0.0), 1.0)
+    ctx.raster.depth_ranges = [ends] * len(ctx.raster.depth_ranges)
+    ctx.dirty |= Dirty.VIEWPORT | Dirty.BUILTINS
 
 
 register("depth_rangef", depth_range)
 
 
-@entry
-def depth_range_arrayv(ctx: Context, first: int, count: int, v: Pointer) -> None:
+def _depth_range_array(ctx: Context, first: int, count: int, v: Pointer, kind: str) -> None:
     indices = _indices(ctx, first, count)
-    pairs = read_array(v, "double", 2 * count).reshape(-1, 2).tolist()
+    pairs = read_array(v, kind, 2 * count).reshape(-1, 2).tolist()
     for index, (near, far) in zip(indices, pairs, strict=True):
         _set_depth_range(ctx, index, near, far)
+
+
+@entry
+def depth_range_arrayv(ctx: Context, first: int, count: int, v: Pointer) -> None:
+    _depth_range_array(ctx, first, count, v, "double")
+
+
+@entry
+def depth_range_arrayfv_oes(ctx: Context, first: int, count: int, v: Pointer) -> None:
+    _depth_range_array(ctx, first, count, v, "float")
 
 
 @entry
 def depth_range_indexed(ctx: Context, index: int, near: float, far: float) -> None:
     _indices(ctx, index, 1)
     _set_depth_range(ctx, index, near, far)
+
+
+register("depth_range_indexedf_oes", depth_range_indexed)
+register("depth_range_arraydv_nv", depth_range_arrayv)
+register("depth_range_indexedd_nv", depth_range_indexed)
 
 
 @entry

@@ -30,11 +30,13 @@ from gallette.drivers.common.raster.primitives import Batch, FragmentSink, Raste
 from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.raster.stipple import polygon_screen
 from gallette.drivers.common.raster.triangles import DepthOffset
+from gallette.drivers.common.raster.viewports import Viewports, depth_range
 from gallette.drivers.common.vertex.clip import ClipPlanes
 from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.drivers.common.work import Work
 from gallette.pipe.state import (
     FramebufferState,
+    RasterizerState,
     StreamOutputInfo,
     StreamOutputTarget,
     VertexBuffer,
@@ -92,7 +94,7 @@ def fixed_state(
         selection,
         engine,
         _raster_context(bound, selection, counters),
-        bound.viewport,
+        bound.viewports[0],
         selection.stream_output,
     )
 
@@ -121,10 +123,8 @@ def _engine(
         width, plane = reference.stride, reference.plane
     raster = bound.rasterizer.state
     clamp = None
-    if raster.depth_clamp or not (raster.depth_clip_near and raster.depth_clip_far):
-        scale, translate = bound.viewport.scale[2], bound.viewport.translate[2]
-        near = translate if raster.clip_halfz else translate - scale
-        clamp = min(near, translate + scale), max(near, translate + scale)
+    if _clamps_depth(raster):
+        clamp = depth_range(bound.viewports[0], raster.clip_halfz)
     state = FragmentState(
         width=width,
         plane=plane,
@@ -153,6 +153,10 @@ def _engine(
     )
 
 
+def _clamps_depth(raster: RasterizerState) -> bool:
+    return raster.depth_clamp or not (raster.depth_clip_near and raster.depth_clip_far)
+
+
 def _samples(framebuffer: FramebufferState) -> int:
     """Samples per pixel of the attachments."""
     for surface in (*framebuffer.cbufs, framebuffer.zsbuf):
@@ -171,9 +175,16 @@ def _raster_context(bound: Bound, selection: Selection, counters: Counters) -> R
         and outputs.get(VaryingSlot.CLIP_DIST0 + i // 4, 0) >> (i % 4) & 1
     }
     culls = sum((outputs.get(VaryingSlot.CULL_DIST0 + i // 4, 0) >> (i % 4)) & 1 for i in range(8))
+    viewports = None
+    if VaryingSlot.VIEWPORT in outputs and len(bound.viewports) > 1:
+        scissors = bound.scissors if state.scissor else None
+        clamps = _clamps_depth(state)
+        viewports = Viewports.of(
+            bound.viewports, scissors, bound.framebuffer, clamps, state.clip_halfz
+        )
     return RasterContext(
         state=state,
-        target=Rect.of(bound.framebuffer, bound.scissor if state.scissor else None),
+        target=Rect.of(bound.framebuffer, bound.scissors[0] if state.scissor else None),
         counters=counters,
         planes=ClipPlanes.of(state, distances),
         flat=selection.flat_slots,
@@ -182,6 +193,7 @@ def _raster_context(bound: Bound, selection: Selection, counters: Counters) -> R
         cull_distances=culls,
         screen=polygon_screen(bound.polygon_stipple) if state.poly_stipple_enable else None,
         multisampled=state.multisample and _samples(bound.framebuffer) > 1,
+        viewports=viewports,
     )
 
 

@@ -242,13 +242,16 @@ class FragmentEngine:
         """Interpolated depths as the depth buffer's codes."""
         assert self.state.depth is not None
         lane_z = ChunkLanes(source, _NOBODY, lanes).depth()
-        return self._depth_codes(lane_z, lanes.count)
+        return self._depth_codes(lane_z, source, lanes)
 
-    def _depth_codes(self, z: npt.NDArray[Any], count: int) -> Codes:
+    def _depth_codes(self, z: npt.NDArray[Any], source: PlaneSource, lanes: Fragments) -> Codes:
         assert self.state.depth is not None
+        count = lanes.count
         if self.state.depth_clamp is not None:
-            near, far = self.state.depth_clamp
-            z = np.fmin(np.fmax(z, np.float32(near)), np.float32(far))
+            near, far = (np.asarray(end, np.float32) for end in self.state.depth_clamp)
+            if source.depth_range is not None:  # primitives have viewports of their own
+                near, far = (end.take(lanes.primitive) for end in source.depth_range)
+            z = np.fmin(np.fmax(z, near), far)
         z = np.broadcast_to(np.asarray(z, np.float32), count)
         return self.state.depth.codes(z)
 
@@ -338,7 +341,9 @@ class FragmentEngine:
             kept = np.broadcast_to((sample_mask[0].view(np.int32) & 1) != 0, chunk.count)
         which = _lanes_left(chunk.covered, result.alive, kept)
         real = chunk if which is None else _plain(chunk, which)
-        codes = self._late_codes(chunk, result, inputs, which) if self._tests_depth else None
+        codes = None
+        if self._tests_depth:
+            codes = self._late_codes(chunk, result, inputs, source, which)
         if real.count:
             passing = self._test(real, codes, info)
             if passing is not None and not passing.all():
@@ -352,11 +357,12 @@ class FragmentEngine:
         chunk: Fragments,
         result: FragmentOutputs,
         inputs: ChunkLanes,
+        source: PlaneSource,
         which: Ints | None,
     ) -> Codes:
         written = result.outputs.get(FragResult.DEPTH)
         z = inputs.depth() if written is None or written[0] is None else written[0]
-        codes = self._depth_codes(z, chunk.count)
+        codes = self._depth_codes(z, source, chunk)
         return codes if which is None else codes[which]
 
     # -- colours -------------------------------------------------------------------------------

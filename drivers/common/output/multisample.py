@@ -175,9 +175,10 @@ class MultisampleEngine(FragmentEngine):
         written = None if result is None else result.outputs.get(FragResult.DEPTH)
         if written is not None and written[0] is not None:
             z = written[0]
-            return self._depth_codes(z[which] if z.ndim else z, lanes.count)
+            return self._depth_codes(z[which] if z.ndim else z, source, lanes)
         nobody = PrimitiveInfo(np.zeros(0, np.bool_), np.zeros(0, np.int32))
-        return self._depth_codes(ChunkLanes(source, nobody, lanes, sample).depth(), lanes.count)
+        z = ChunkLanes(source, nobody, lanes, sample).depth()
+        return self._depth_codes(z, source, lanes)
 
     def _write_samples(self, chunk: Fragments, result: FragmentOutputs, left: Masks) -> None:
         for index, color in self._colors:

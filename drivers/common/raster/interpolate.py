@@ -52,6 +52,7 @@ class PlaneSource:
     pixel_center: bool = True
     rectangular: bool = False  # lines: values change along the line, not along an axis
     depth: Floats | None = None  # window z per corner, where an offset moved it
+    depth_range: tuple[Floats, Floats] | None = None  # of each primitive, where viewports differ
     _planes: dict[tuple[int, int, bool], Plane] = field(default_factory=dict)
     _flats: dict[tuple[int, int], npt.NDArray[Any]] = field(default_factory=dict)
     _weights: tuple[Floats, ...] | None = None

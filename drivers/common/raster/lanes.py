@@ -230,6 +230,11 @@ class ChunkLanes:
             return np.zeros((), np.int32)
         return self.flat(VaryingSlot.LAYER, 0).view(np.int32)
 
+    def _viewport_index(self, component: int) -> Value:
+        if VaryingSlot.VIEWPORT not in self._source.vertices.varyings:
+            return np.zeros((), np.int32)
+        return self.flat(VaryingSlot.VIEWPORT, 0).view(np.int32)
+
     def _helper_invocation(self, component: int) -> Value:
         return np.zeros((), np.bool_) if self.helper is None else self.helper
 
@@ -255,5 +260,5 @@ _SYSTEM: dict[str, Callable[[ChunkLanes, int], Value]] = {
     "num_samples": ChunkLanes._num_samples,
     "layer_id": ChunkLanes._layer_id,
     "view_index": _constant(np.int32(0)),
-    "viewport_index": _constant(np.int32(0)),
+    "viewport_index": ChunkLanes._viewport_index,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -24,6 +24,12 @@ from gallette.drivers.common.raster.triangles import (
     face_triangles,
     offset_depth,
     rasterize_triangles,
+)
+from gallette.drivers.common.raster.viewports import (
+    CutSink,
+    Viewports,
+    own_vertices,
+    reprojected,
 )
 from gallette.drivers.common.vertex.assembly import ALL_EDGES
 from gallette.drivers.common.vertex.clip import (
@@ -92,12 +98,17 @@ class RasterContext:
     cull_distances: int = 0
     multisampled: bool = False
     screen: Bools | None = None  # polygon stipple
+    viewports: Viewports | None = None  # where primitives choose theirs
 
 
 def rasterize(
     context: RasterContext, sink: FragmentSink, vertices: VertexSet, batch: Batch
 ) -> None:
     """Draw one batch of points, lines or triangles."""
+    if context.viewports is not None and len(batch.corners):
+        context, sink, vertices, batch = _windowed(
+            context.viewports, context, sink, vertices, batch
+        )
     context.counters.clipper_in += len(batch.corners)
     if context.cull_distances:
         batch = _cull_by_distance(context, vertices, batch)
@@ -115,6 +126,30 @@ def rasterize(
             _lines(context, sink, vertices, part, None)
         else:
             _points(context, sink, vertices, part, None)
+
+
+def _windowed(
+    viewports: Viewports,
+    context: RasterContext,
+    sink: FragmentSink,
+    vertices: VertexSet,
+    batch: Batch,
+) -> tuple[RasterContext, FragmentSink, VertexSet, Batch]:
+    """The batch in the viewports its primitives name."""
+    index = viewports.indices(vertices, batch.provoking)
+    first = int(index[0])
+    if (index == first).all():
+        if first:
+            vertices = reprojected(vertices, viewports.states[first])
+    else:
+        vertices, corners, provoking = own_vertices(
+            vertices, batch.corners, batch.provoking, index, viewports
+        )
+        batch = replace(batch, corners=corners, provoking=provoking)
+    target = viewports.around(index)
+    if first or target != viewports.rects[0] or not (index == first).all():
+        sink = CutSink(sink, viewports)
+    return replace(context, target=target), sink, vertices, batch
 
 
 def _cull_by_distance(context: RasterContext, vertices: VertexSet, batch: Batch) -> Batch:

@@ -7,6 +7,7 @@ arrays of column numbers, so nothing here knows about primitives.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.pipe.state import ViewportState
 
-__all__ = ["Floats", "Ints", "VertexSet"]
+__all__ = ["Floats", "Ints", "OwnViewports", "VertexSet"]
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
@@ -24,6 +25,23 @@ Components = list[npt.NDArray[Any] | None]
 _ZERO = np.zeros((), np.float32)
 _INTEGERS = frozenset({VaryingSlot.LAYER, VaryingSlot.VIEWPORT, VaryingSlot.PRIMITIVE_ID})
 _DEFAULTS = (_ZERO, _ZERO, _ZERO, np.ones((), np.float32))
+
+
+@dataclass(frozen=True, slots=True)
+class OwnViewports:
+    """A viewport for every vertex: scale and translation, `[3, n]` each."""
+
+    scale: Floats
+    translate: Floats
+
+    def take(self, which: Ints) -> OwnViewports:
+        return OwnViewports(self.scale[:, which], self.translate[:, which])
+
+    def followed_by(self, more: OwnViewports) -> OwnViewports:
+        return OwnViewports(
+            np.concatenate((self.scale, more.scale), axis=1),
+            np.concatenate((self.translate, more.translate), axis=1),
+        )
 
 
 class VertexSet:
@@ -36,7 +54,7 @@ class VertexSet:
         count: int,
         clip: Floats,
         varyings: Mapping[int, Components],
-        viewport: ViewportState,
+        viewport: ViewportState | OwnViewports,
     ) -> None:
         self.count = count
         self.clip = clip
@@ -77,7 +95,7 @@ class VertexSet:
         interpolated in window space.
         """
         clip = _lerp(t, self.clip[:, outside], self.clip[:, inside])
-        window = project(clip, self.viewport)
+        window = project(clip, self._viewport_of_new(outside))
         screen_t = t
         if linear:
             screen_t = _window_parameter(window, self.window[:, outside], self.window[:, inside], t)
@@ -90,8 +108,17 @@ class VertexSet:
         """Add vertices between others as the screen shows them: everything goes linearly there."""
         clip = _lerp(t, self.clip[:, start], self.clip[:, end])
         window = _lerp(t, self.window[:, start], self.window[:, end])
+        self._viewport_of_new(start)
         self._append_varyings(t, t, start, end, constant, flat, frozenset())
         return self._append_places(clip, window)
+
+    def _viewport_of_new(self, beside: Ints) -> ViewportState | OwnViewports:
+        """The viewport of vertices to be added: where each has its own, that of one `beside`."""
+        if isinstance(self.viewport, OwnViewports):
+            new = self.viewport.take(beside)
+            self.viewport = self.viewport.followed_by(new)
+            return new
+        return self.viewport
 
     def _append_varyings(
         self,
@@ -136,14 +163,14 @@ def _window_parameter(new: Floats, outside: Floats, inside: Floats, t: Floats) -
     return np.where(np.isfinite(along), along, t).astype(np.float32, copy=False)
 
 
-def project(clip: Floats, viewport: ViewportState) -> Floats:
+def project(clip: Floats, viewport: ViewportState | OwnViewports) -> Floats:
     """Window x, y, z and 1/w of clip positions, rounded step by step in float32."""
     window = np.empty_like(clip)
     inverse = np.divide(np.float32(1.0), clip[3], out=window[3])
     for i in range(3):
         out = np.multiply(clip[i], inverse, out=window[i])
-        out *= np.float32(viewport.scale[i])
-        out += np.float32(viewport.translate[i])
+        out *= np.asarray(viewport.scale[i], np.float32)
+        out += np.asarray(viewport.translate[i], np.float32)
     return window
 
 

@@ -1,0 +1,147 @@
+"""Several viewports: each primitive goes through the one its provoking vertex names.
+
+A draw whose last vertex stage writes gl_ViewportIndex has a `Viewports` table in its raster
+context; any other draw never comes here. Where all primitives of a batch name one viewport, that
+one takes the place of the first. Otherwise every primitive gets vertices of its own, projected by
+its own viewport, so that clipping and set-up need not know; its scissor rectangle and depth range
+are applied to its spans, on their way to the fragments (`CutSink`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.drivers.common.vertex.vertices import Ints, OwnViewports, VertexSet
+from gallette.pipe.state import FramebufferState, ScissorState, ViewportState
+
+from .interpolate import PlaneSource
+from .lanes import PrimitiveInfo
+from .setup import Rect
+from .spans import Spans
+
+__all__ = ["CutSink", "Viewports", "depth_range", "own_vertices", "reprojected"]
+
+Floats = npt.NDArray[np.float32]
+
+
+def depth_range(viewport: ViewportState, halfz: bool) -> tuple[float, float]:
+    """The nearest and farthest depth of a viewport, in order."""
+    scale, translate = viewport.scale[2], viewport.translate[2]
+    near = translate if halfz else translate - scale
+    return min(near, translate + scale), max(near, translate + scale)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Viewports:
+    """Viewports, scissor rectangles and (where depth is clamped) depth ranges, by their index."""
+
+    states: tuple[ViewportState, ...]
+    rects: tuple[Rect, ...]
+    ranges: Floats | None  # [near or far, viewport]
+
+    @classmethod
+    def of(
+        cls,
+        states: Sequence[ViewportState],
+        scissors: Sequence[ScissorState] | None,
+        framebuffer: FramebufferState,
+        clamps: bool,
+        halfz: bool,
+    ) -> Viewports:
+        """From bound state; a viewport without a scissor of its own may touch everything."""
+        rects = []
+        for index in range(len(states)):
+            cut = scissors[index] if scissors is not None and index < len(scissors) else None
+            rects.append(Rect.of(framebuffer, cut))
+        ranges = None
+        if clamps:
+            ranges = np.array([depth_range(state, halfz) for state in states], np.float32).T
+        return cls(tuple(states), tuple(rects), ranges)
+
+    def indices(self, vertices: VertexSet, provoking: Ints) -> Ints:
+        """The viewport of each primitive; one that is not there is the first."""
+        value = np.asarray(vertices.component(VaryingSlot.VIEWPORT, 0)).view(np.int32)
+        index = value[provoking] if value.ndim else np.broadcast_to(value, len(provoking))
+        return np.where((index >= 0) & (index < len(self.states)), index, 0).astype(np.int64)
+
+    def around(self, used: Ints) -> Rect:
+        """A rectangle that holds those of all viewports that are used."""
+        rects = [self.rects[i] for i in np.unique(used).tolist()]
+        rects = [rect for rect in rects if not rect.empty] or rects[:1]
+        return Rect(
+            min(r.x0 for r in rects),
+            min(r.y0 for r in rects),
+            max(r.x1 for r in rects),
+            max(r.y1 for r in rects),
+        )
+
+    def cut(self, spans: Spans, source: PlaneSource) -> Spans:
+        """The parts of spans inside their primitives' rectangles; tells the source of ranges."""
+        index = self.indices(source.vertices, source.provoking)
+        if self.ranges is not None:
+            source.depth_range = self.ranges[0][index], self.ranges[1][index]
+        rects = np.array([(r.x0, r.y0, r.x1, r.y1) for r in self.rects], np.int64).T
+        x0, y0, x1, y1 = rects[:, index[spans.primitive]]
+        first = np.maximum(spans.x, x0)
+        length = np.minimum(spans.x + spans.length, x1) - first
+        kept = np.flatnonzero((length > 0) & (spans.y >= y0) & (spans.y < y1))
+        bounds = spans.bounds
+        if bounds is not None:
+            bounds = np.clip(bounds, first, first + length)[:, :, kept]
+        return Spans(spans.primitive[kept], spans.y[kept], first[kept], length[kept], bounds)
+
+
+class SpanSink(Protocol):
+    """What draws spans."""
+
+    def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
+        """Fragments of some primitives, in drawing order."""
+        ...
+
+
+class CutSink:
+    """A sink behind scissor rectangles that differ between primitives."""
+
+    def __init__(self, sink: SpanSink, viewports: Viewports) -> None:
+        self._sink, self._viewports = sink, viewports
+
+    def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
+        cut = self._viewports.cut(spans, source)
+        if cut.count:
+            self._sink.draw(cut, source, info)
+
+
+def reprojected(vertices: VertexSet, viewport: ViewportState) -> VertexSet:
+    """The same vertices seen through another viewport."""
+    varyings = {slot: list(values) for slot, values in vertices.varyings.items()}
+    return VertexSet(vertices.count, vertices.clip, varyings, viewport)
+
+
+def own_vertices(
+    vertices: VertexSet, corners: Ints, provoking: Ints, index: Ints, viewports: Viewports
+) -> tuple[VertexSet, Ints, Ints]:
+    """Vertices that no two primitives share, projected by their primitive's viewport `index`.
+
+    Returns them, the new corners and the new provoking vertices: one more of each primitive, for
+    the provoking vertex of a quad's half may be no corner of it.
+    """
+    count, size = corners.shape
+    old = np.concatenate((corners.reshape(-1), provoking))
+    owner = np.concatenate((np.repeat(index, size), index))
+    varyings = {
+        slot: [value if value is None or not value.ndim else value[old] for value in values]
+        for slot, values in vertices.varyings.items()
+    }
+    varyings[VaryingSlot.VIEWPORT] = [owner.astype(np.int32), None, None, None]
+    scale = np.array([state.scale for state in viewports.states], np.float32).T
+    translate = np.array([state.translate for state in viewports.states], np.float32).T
+    own = OwnViewports(scale[:, owner], translate[:, owner])
+    made = VertexSet(len(old), vertices.clip[:, old], varyings, own)
+    numbers = np.arange(count * size).reshape(count, size)
+    return made, numbers, count * size + np.arange(count)
