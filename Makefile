@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help conformance piglit test lint types unit clients fuzz installed format bench clean
+.PHONY: help conformance piglit test lint types unit clients fuzz mutants installed format bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -55,6 +55,12 @@ fuzz: $(READY)  ## SECONDS=30 each of hostile shaders, whole GLSL programs (thre
 	$(BIN)/python bench/glsl_program_fuzz.py --against variants --seconds $(SECONDS)
 	$(BIN)/python bench/glsl_program_fuzz.py --against native --seconds $(SECONDS)
 	$(BIN)/python bench/gl_diff_fuzz.py --seed 20000 --seconds $(SECONDS)
+
+COUNT ?= 400
+SEED  ?= 1
+mutants: $(READY)  ## plant COUNT=400 small faults (SEED=1), one by one: does the suite notice? (hours)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,mutants]'
+	$(BIN)/python bench/mutate.py --count $(COUNT) --seed $(SEED)
 
 installed:  ## build the wheel, install it outside the checkout, and use it there
 	PYTHON=$(PYTHON) .ci/installed

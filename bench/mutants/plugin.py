@@ -1,0 +1,32 @@
+"""A pytest plugin for the run that finds out which test meets which line.
+
+Each test is a context of the coverage measurement, of its own process and, through an environment
+variable the measurement's configuration reads, of every process it starts.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+
+import coverage
+import pytest
+
+VARIABLE = "MUTANTS_TEST"
+
+
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    measuring = coverage.Coverage.current()
+    assert measuring is not None, "run it under coverage"
+    os.environ[VARIABLE] = item.nodeid
+    measuring.switch_context(item.nodeid)
+    before = time.perf_counter()
+    yield
+    measuring.switch_context("")
+    seconds = time.perf_counter() - before
+    del os.environ[VARIABLE]
+    with open(os.environ["MUTANTS_DURATIONS"], "a") as file:
+        file.write(json.dumps([item.nodeid, round(seconds, 3)]) + "\n")

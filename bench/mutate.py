@@ -1,0 +1,151 @@
+"""Mutation testing: plant small faults, run the tests that meet them, count who is noticed.
+
+    python bench/mutate.py [--count 400] [--seed 1] [--jobs 2] [--folder reports/mutants]
+                           [--only TEXT] [--whole] [--measure] [--show]
+
+A sample is drawn by lines over compiler, pipe, drivers, state_tracker, piglit_subset and gallette,
+from the committed tree. The first run measures which test runs which line (about a quarter of an
+hour; again after a commit only with --measure). A run that was stopped goes on where it was when
+started again with the same seed.
+
+    python bench/mutate.py --only drivers/common --count 40     one part, quickly
+    python bench/mutate.py --show                               the table and the survivors again
+    python bench/mutate.py --count 2000 --whole                 a night: survivors meet every test
+
+It needs `coverage` (`pip install -e .[mutants]`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import random
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import asdict
+from pathlib import Path
+from queue import Empty, Queue
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+
+from mutants.coverage_map import FOLDERS, CoverageMap, measure  # noqa: E402
+from mutants.faults import Fault, lines_with_faults  # noqa: E402
+from mutants.report import Result, report  # noqa: E402
+from mutants.trial import Copy, judge  # noqa: E402
+
+
+def main() -> int:
+    """Draw, plant, judge, report."""
+    summary, _, rest = (__doc__ or "").partition("\n")
+    parser = argparse.ArgumentParser(
+        description=summary, epilog=rest, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--count", type=int, default=400, help="how many faults (400)")
+    parser.add_argument("--seed", type=int, default=1, help="of the sample (1)")
+    parser.add_argument("--jobs", type=int, default=2, help="copies of the tree at work (2)")
+    parser.add_argument("--folder", type=Path, default=ROOT / "reports" / "mutants")
+    parser.add_argument("--only", default="", help="paths with this text")
+    parser.add_argument("--whole", action="store_true", help="survivors meet the whole suite")
+    parser.add_argument("--measure", action="store_true", help="measure coverage again")
+    parser.add_argument("--show", action="store_true", help="only report what is done")
+    chosen = parser.parse_args()
+    folder: Path = chosen.folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    journal = folder / f"results-{chosen.seed}{chosen.only.replace('/', '-')}.jsonl"
+    done = _read(journal)
+    if not chosen.show:
+        pristine = Copy.of(ROOT, folder / "tree").folder
+        if chosen.measure or not (folder / "coverage" / "data").exists():
+            print("measuring which test runs which line ...", flush=True)
+            measure(pristine, folder / "coverage", chosen.jobs)
+        sample = draw(pristine, chosen.count, chosen.seed, chosen.only)
+        known = {r.key for r in done}
+        todo = [(p, f) for p, f in sample if f"{p}:{f.line} {f}" not in known]
+        done += _run(todo, folder, journal, chosen.jobs, chosen.whole)
+    print(report(done))
+    return 0
+
+
+def draw(tree: Path, count: int, seed: int, only: str) -> list[tuple[str, Fault]]:
+    """`count` faults, each of another line, every line with a fault as likely as the next."""
+    listed = ["git", "-C", str(tree), "ls-files", "--", *FOLDERS]
+    files = subprocess.check_output(listed, text=True).split("\n")
+    lines: list[tuple[str, list[Fault]]] = []
+    for path in sorted(f for f in files if f.endswith(".py") and only in f):
+        if not (tree / path).is_symlink():
+            source = (tree / path).read_bytes()
+            lines += [(path, faults) for _, faults in lines_with_faults(source)]
+    rng = random.Random(seed)
+    rng.shuffle(lines)
+    sample: list[tuple[str, Fault]] = []
+    for path, faults in lines:
+        kind = rng.choice(sorted({f.kind for f in faults}))
+        fault = rng.choice([f for f in faults if f.kind == kind])
+        if len(sample) < count and _parses(fault.planted((tree / path).read_bytes())):
+            sample.append((path, fault))
+        if len(sample) == count:
+            break
+    return sample
+
+
+def _parses(source: bytes) -> bool:
+    try:
+        ast.parse(source)
+    except SyntaxError:
+        return False
+    return True
+
+
+def _read(journal: Path) -> list[Result]:
+    if not journal.exists():
+        return []
+    return [Result(**json.loads(line)) for line in journal.read_text().splitlines()]
+
+
+def _run(
+    todo: list[tuple[str, Fault]], folder: Path, journal: Path, jobs: int, whole: bool
+) -> list[Result]:
+    """Judge every fault, `jobs` at a time, each written down as it is known."""
+    work: Queue[tuple[str, Fault]] = Queue()
+    for item in todo:
+        work.put(item)
+    results: list[Result] = []
+    lock = threading.Lock()
+    begun = time.monotonic()
+
+    def worker(number: int) -> None:
+        copy = Copy.of(ROOT, folder / f"tree{number}")
+        tests = CoverageMap(folder / "coverage")
+        copy.run(["mypy"], 900)  # fills its cache
+        while True:
+            try:
+                path, fault = work.get_nowait()
+            except Empty:
+                return
+            verdict = judge(copy, tests, path, fault, whole)
+            result = Result(path, fault.line, str(fault), verdict.by, verdict.tried)
+            with lock:
+                results.append(result)
+                with journal.open("a") as file:
+                    file.write(json.dumps(asdict(result)) + "\n")
+                minutes = (time.monotonic() - begun) / 60
+                mark = f"noticed by {result.by}" if result.by else "SURVIVED"
+                print(
+                    f"[{len(results)}/{len(todo)} {minutes:.0f} min] {result.key}: {mark}",
+                    flush=True,
+                )
+
+    threads = [threading.Thread(target=worker, args=(n,)) for n in range(jobs)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+if __name__ == "__main__":
+    sys.exit(main())
