@@ -90,6 +90,13 @@ class Format:
         return any(c.type in ("UNORM", "SNORM") for c in self.channels)
 
     @cached_property
+    def is_byte_color(self) -> bool:
+        """Colours of four unsigned normalised bytes, one of them perhaps padding."""
+        return len(self.channels) == 4 and all(
+            c.bits == 8 and c.type == "UNORM" and c.name in "RGBAX" for c in self.channels
+        )
+
+    @cached_property
     def component_count(self) -> int:
         return sum(c.name != "X" for c in self.channels)
 

@@ -50,14 +50,6 @@ class Lowering:
     cap: str = ""  # with this cap the state tracker does it
     hides: tuple[str, ...] = ()  # ... and no longer tells the driver these fields of the state
 
-    def passes(self, value: Any) -> list[PassSpec]:
-        """The passes for a value; none for the default."""
-        if value == self.default:
-            return []
-        if not self.option:
-            return [self.nir_pass]
-        return [(self.nir_pass, {self.option: _plain(value)})]
-
 
 def _plain(value: Any) -> Any:
     """A value as pass options spell it: enumerators by their lower-case names."""
@@ -112,6 +104,13 @@ LOWERINGS: Mapping[str, Lowering] = {
         hides=_CLAMPS,
     ),
     # The reference value is a parameter of the shader and stays.
+    "alpha_bits": Lowering(
+        0,
+        "alpha test: compares fixed-point numbers of so many bits, as the colour buffer has",
+        "lower_alpha_test",
+        "bits",
+        cap="lower_alpha_test",
+    ),
     "alpha_func": Lowering(
         CompareFunc.ALWAYS,
         "alpha test: discard unless it passes",
@@ -147,13 +146,21 @@ def needs_nir(key: Any) -> bool:
 
 
 def key_passes(key: Any) -> list[PassSpec]:
-    """The NIR passes behind a key's fields, in the order of the fields."""
-    passes: list[PassSpec] = []
+    """The NIR passes behind a key's fields, in the order of the fields.
+
+    Neighbouring fields of one pass are its options: it runs once.
+    """
+    passes: list[tuple[str, dict[str, Any]]] = []
     for f in fields(key):
         entry: Lowering | None = f.metadata["lowering"]
-        if entry is not None:
-            passes += entry.passes(getattr(key, f.name))
-    return passes
+        value = getattr(key, f.name)
+        if entry is None or value == entry.default:
+            continue
+        if not passes or passes[-1][0] != entry.nir_pass:
+            passes.append((entry.nir_pass, {}))
+        if entry.option:
+            passes[-1][1][entry.option] = _plain(value)
+    return [(name, options) if options else name for name, options in passes]
 
 
 def differing_fields(a: Any, b: Any) -> list[str]:

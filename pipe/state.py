@@ -250,6 +250,12 @@ class FramebufferState:
     cbufs: tuple[Surface | None, ...] = ()
     zsbuf: Surface | None = None
 
+    @property
+    def alpha_test_bits(self) -> int:
+        """The alpha test compares what colour buffer 0 would store: bytes, or (0) floats."""
+        color = self.cbufs[0] if self.cbufs else None
+        return 8 if color is not None and color.format.is_byte_color else 0
+
 
 @dataclass(frozen=True, slots=True)
 class ViewportState:

@@ -45,6 +45,7 @@ class LoweringKey:
     clip_planes: int = lowered("clip_planes")
     clamp_color: bool = lowered("clamp_color")
     alpha_func: CompareFunc = lowered("alpha_func")  # noqa: RUF009
+    alpha_bits: int = lowered("alpha_bits")
 
 
 NULL_KEY = LoweringKey()
@@ -66,13 +67,14 @@ def key_of(ctx: Context, stage: Stage, executable: Executable) -> LoweringKey:
         saturate = (0, 0, 0)
         if caps.lower_tex_saturate and ctx.is_compat:
             saturate = _saturate(ctx, executable)
+        alpha = CompareFunc.ALWAYS
+        if caps.lower_alpha_test and dsa.alpha_enabled:
+            alpha = dsa.alpha_func
+        tests = alpha is not CompareFunc.ALWAYS
         return LoweringKey(
             two_sided_color=caps.lower_two_sided_color and raster.light_twoside and not points,
-            alpha_func=(
-                dsa.alpha_func
-                if caps.lower_alpha_test and dsa.alpha_enabled
-                else CompareFunc.ALWAYS
-            ),
+            alpha_func=alpha,
+            alpha_bits=ctx.pipe_framebuffer.alpha_test_bits if tests else 0,
             flatshade=caps.lower_flatshade and raster.flatshade,
             saturate_s=saturate[0],
             saturate_t=saturate[1],

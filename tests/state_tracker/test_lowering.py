@@ -76,7 +76,27 @@ def bright(gl: Any) -> None:
     gl.end()
 
 
-SCENES = (alpha_tested, clipped, lit, two_sided, flat, clamp_wrapped, sprites, bright)
+def alpha_of_bytes(gl: Any) -> None:
+    """Beyond 1, without clamping: what counts is what a byte would store."""
+    gl.clamp_color(GL.CLAMP_VERTEX_COLOR, GL.FALSE)
+    gl.clamp_color(GL.CLAMP_FRAGMENT_COLOR, GL.FALSE)
+    gl.enable(GL.ALPHA_TEST)
+    gl.alpha_func(GL.EQUAL, 1.0)
+    gl.color4f(1.0, 0.5, 0.25, 1.5)
+    gl.rectf(-0.5, -0.5, 0.5, 0.5)
+
+
+SCENES = (
+    alpha_of_bytes,
+    alpha_tested,
+    clipped,
+    lit,
+    two_sided,
+    flat,
+    clamp_wrapped,
+    sprites,
+    bright,
+)
 
 
 def lowering_screen(driver: str, **options: Any) -> Screen:

@@ -59,6 +59,7 @@ class FragmentKey:
     saturate_r: int = lowered("saturate_r")
     clamp_color: bool = lowered("clamp_color")
     alpha_func: CompareFunc = lowered("alpha_func")  # noqa: RUF009
+    alpha_bits: int = lowered("alpha_bits")
     depth_only: bool = lowered("depth_only", "no colour buffer is written: drop the colours")
     flat_colors: bool = steers(False, "colour varyings take the provoking vertex's value")
     sample_shading: bool = steers(False, "run once per sample: interpolate at the sample")
@@ -83,6 +84,8 @@ class FragmentKey:
         points = primitive == Primitive.POINTS
         saturate = _saturated(reads, samplers)
         alpha = dsa.alpha_func if dsa.alpha_enabled else CompareFunc.ALWAYS
+        if not reads.writes_color0:
+            alpha = CompareFunc.ALWAYS
         writes_color = bool(colormask) and any(c is not None for c in framebuffer.cbufs)
         return cls(
             two_sided_color=rasterizer.light_twoside and not points and reads.reads_color,
@@ -91,7 +94,8 @@ class FragmentKey:
             saturate_t=saturate[1],
             saturate_r=saturate[2],
             clamp_color=rasterizer.clamp_fragment_color and reads.writes_color and writes_color,
-            alpha_func=alpha if reads.writes_color0 else CompareFunc.ALWAYS,
+            alpha_func=alpha,
+            alpha_bits=framebuffer.alpha_test_bits if alpha is not CompareFunc.ALWAYS else 0,
             depth_only=not writes_color and reads.writes_color,
             flat_colors=rasterizer.flatshade and reads.reads_color,
             sample_shading=sample_shading,

@@ -293,7 +293,6 @@ def test_ownership_models_differ_in_clones(ownership: str, clones: int) -> None:
 
 def test_every_switch_of_the_table_names_a_pass_and_an_option_it_takes() -> None:
     for name, entry in LOWERINGS.items():
-        assert entry.passes(entry.default) == []
         info = get_pass(entry.nir_pass)
         assert not entry.option or entry.option in info.options, name
 
@@ -305,6 +304,15 @@ def test_passes_of_a_key_run_in_the_order_of_its_fields() -> None:
         ("lower_tex_saturate", {"t": 2}),
         ("lower_alpha_test", {"func": "less"}),
         ("constants_per_draw", {"stride": 16}),
+    ]
+    assert key_passes(FragmentKey()) == []
+
+
+def test_neighbouring_fields_of_one_pass_are_its_options() -> None:
+    key = FragmentKey(alpha_func=CompareFunc.EQUAL, alpha_bits=8, saturate_s=1, saturate_r=4)
+    assert key_passes(key) == [
+        ("lower_tex_saturate", {"s": 1, "r": 4}),
+        ("lower_alpha_test", {"func": "equal", "bits": 8}),
     ]
 
 

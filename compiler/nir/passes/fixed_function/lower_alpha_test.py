@@ -33,11 +33,17 @@ def compare(b: Builder, func: str, value: Def, ref: Def) -> Def:
     return b.imm_bool(True)
 
 
+def _fixed_point(b: Builder, value: Def, bits: int) -> Def:
+    return b.fround_even(b.fmul(b.fsat(value), b.imm_float(float((1 << bits) - 1))))
+
+
 @nir_pass("lower_alpha_test", preserves=Metadata.CONTROL_FLOW)
-def lower_alpha_test(shader: Shader, *, func: str = "always") -> bool:
+def lower_alpha_test(shader: Shader, *, func: str = "always", bits: int = 0) -> bool:
     """Discard fragments whose alpha does not pass `func` against `load_alpha_ref`.
 
-    The alpha is that of colour output 0. A store without alpha passes with alpha 1.
+    The alpha is that of colour output 0. A store without alpha passes with alpha 1. With `bits`
+    both are compared as unsigned fixed-point numbers of so many bits: clamped and rounded, as a
+    colour buffer would store them.
     """
     if shader.stage is not Stage.FRAGMENT or func == "always":
         return False
@@ -55,7 +61,10 @@ def lower_alpha_test(shader: Shader, *, func: str = "always") -> bool:
                 alpha = b.channel(value, index)
             else:
                 alpha = b.imm_float(1.0)
-            passes = compare(b, func, alpha, b.intrinsic("load_alpha_ref"))
+            ref = b.intrinsic("load_alpha_ref")
+            if bits:
+                alpha, ref = (_fixed_point(b, value, bits) for value in (alpha, ref))
+            passes = compare(b, func, alpha, ref)
             b.intrinsic("discard_if", [b.inot(passes)])
             shader.info.uses_discard = True
             progress = True

@@ -1,0 +1,56 @@
+"""The alpha test compares what the colour buffer would store: bytes in bytes, floats in floats."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gallette.state_tracker import GL, create_context
+from tests.conftest import native_context
+
+FUNCTIONS = ("NEVER", "LESS", "EQUAL", "LEQUAL", "GREATER", "NOTEQUAL", "GEQUAL", "ALWAYS")
+FORMATS = ("RGBA8", "RGB8", "SRGB8_ALPHA8", "RGBA16F", "RGBA16", "R8")
+WIDTH = 64
+# Between two bytes, on one, at the ends.
+REFERENCES = (0.0, 0.1, 33 / 255, 0.5, 1.0)
+
+
+def passing(gl: Any, internal: int, reference: float) -> list[np.ndarray[Any, Any]]:
+    """Which pixels of a ramp of alphas around `reference` pass, for every function."""
+    (name,), (buffer,) = gl.gen_framebuffers(1), gl.gen_renderbuffers(1)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, name)
+    gl.bind_renderbuffer(GL.RENDERBUFFER, buffer)
+    gl.renderbuffer_storage(GL.RENDERBUFFER, internal, WIDTH, 1)
+    gl.framebuffer_renderbuffer(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.RENDERBUFFER, buffer)
+    gl.viewport(0, 0, WIDTH, 1)
+    gl.pixel_storei(GL.PACK_ALIGNMENT, 1)
+    gl.enable(GL.ALPHA_TEST)
+    seen = []
+    low, high = reference - 4.3 / 255, reference + 4.4 / 255
+    for function in FUNCTIONS:
+        gl.clear_color(0.0, 0.0, 0.0, 0.0)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.alpha_func(getattr(GL, function), reference)
+        gl.begin(GL.QUADS)
+        for alpha, x, y in ((low, -1, -1), (high, 1, -1), (high, 1, 1), (low, -1, 1)):
+            gl.color4f(1.0, 1.0, 1.0, alpha)
+            gl.vertex2f(x, y)
+        gl.end()
+        raw = gl.read_pixels(0, 0, WIDTH, 1, GL.RED, GL.UNSIGNED_BYTE)
+        seen.append(np.frombuffer(bytes(raw), np.uint8) > 0)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, 0)
+    return seen
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("internal", FORMATS)
+def test_every_function_on_every_kind_of_buffer(internal: str) -> None:
+    ours = create_context("numpipe", profile="compat", version=(3, 0), size=(8, 8))
+    theirs: Any = native_context(profile="compat", version=(3, 0))
+    for reference in REFERENCES:
+        a = passing(ours, getattr(GL, internal), reference)
+        b = passing(theirs, getattr(GL, internal), reference)
+        for function, mine, other in zip(FUNCTIONS, a, b, strict=True):
+            assert (mine == other).all(), f"{function} {reference}"
