@@ -5,7 +5,21 @@ draws one frame. What is timed is `draw()` plus reading the picture back, becaus
 postpones work would otherwise look fast.
 """
 
-from gallette.benchmarks import scenes
+from gallette.benchmarks import (
+    mesh_scenes,
+    scenes,
+    stage_scenes,
+    state_scenes,
+    texture_scenes,
+)
 from gallette.benchmarks.registry import BENCHMARKS, Benchmark
 
-__all__ = ["BENCHMARKS", "Benchmark", "scenes"]
+__all__ = [
+    "BENCHMARKS",
+    "Benchmark",
+    "mesh_scenes",
+    "scenes",
+    "stage_scenes",
+    "state_scenes",
+    "texture_scenes",
+]

@@ -1,7 +1,9 @@
 """One side of a benchmark: `python -m gallette.benchmarks.child DRIVER`.
 
 Reads a benchmark's name per line, answers one JSON object per line: seconds for one frame (draw
-plus read back), or an error. The parent asks the sides in turn, so that noise hits all alike.
+plus read back) by the clock and of all threads' processor time, or an error, or what OpenGL it
+would need. `profile NAME` asks where the time goes. The parent asks the sides in turn, so that
+noise hits all alike.
 """
 
 from __future__ import annotations
@@ -50,24 +52,38 @@ def main(driver: str) -> int:
         print(error, file=sys.stderr)
         return 2
     ctx = moderngl.create_context(standalone=True, context=window)
+    ctx.extra = window  # for what moderngl does not offer
     print(json.dumps({"renderer": str(ctx.info["GL_RENDERER"])}), flush=True)
     frames: dict[str, Callable[[], bytes]] = {}
     for line in sys.stdin:
-        name = line.strip()
+        what, _, name = line.strip().rpartition(" ")
         try:
-            if name not in frames:
-                start = time.perf_counter()
-                frames[name] = _prepare(ctx, name)
-                frames[name]()
-                first = time.perf_counter() - start
-                print(json.dumps({"first": first}), flush=True)
-                continue
-            start = time.perf_counter()
-            frames[name]()
-            print(json.dumps({"seconds": time.perf_counter() - start}), flush=True)
+            answer = _answer(ctx, frames, name, what == "profile")
         except Exception as error:
-            print(json.dumps({"error": f"{type(error).__name__}: {error}"}), flush=True)
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), flush=True)
     return 0
+
+
+def _answer(
+    ctx: Any, frames: dict[str, Callable[[], bytes]], name: str, profiled: bool
+) -> dict[str, Any]:
+    from gallette.benchmarks import BENCHMARKS
+    from gallette.benchmarks.profiling import profile
+
+    lacks = BENCHMARKS[name].lacks(ctx.version_code, ctx.max_samples)
+    if lacks:
+        return {"lacks": lacks}
+    first = time.perf_counter()
+    if name not in frames:
+        frames[name] = _prepare(ctx, name)
+        frames[name]()
+        return {"first": time.perf_counter() - first}
+    if profiled:
+        return {"profile": profile(frames[name])}
+    start, used = time.perf_counter(), time.process_time()
+    frames[name]()
+    return {"seconds": time.perf_counter() - start, "processor": time.process_time() - used}
 
 
 if __name__ == "__main__":

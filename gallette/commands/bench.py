@@ -9,20 +9,16 @@ from __future__ import annotations
 
 import argparse
 import json
-import statistics
-import subprocess
-import sys
-import tempfile
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from gallette import default_driver
+from gallette.benchmarks.report import geometric_mean, ratios, update_page
+from gallette.benchmarks.sides import Side, measure
 from gallette.compiler.errors import GalletteError, InputError
-from gallette.piglit_subset.environment import child_environment
 from gallette.terminal import console, progress_bar
 
-__all__ = ["add_arguments", "measure", "run"]
+__all__ = ["add_arguments", "run"]
 
 # Short names for the native drivers everybody means.
 _NATIVE = ("softpipe", "llvmpipe")
@@ -30,105 +26,20 @@ _NATIVE = ("softpipe", "llvmpipe")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("benchmarks", nargs="*", metavar="NAME", help="default: all")
-    parser.add_argument("--driver", default=None, help="our side (default: GALLETTE_DRIVER)")
+    parser.add_argument(
+        "--driver", default=None, metavar="D,...", help="our sides (default: GALLETTE_DRIVER)"
+    )
     parser.add_argument("--against", default="softpipe,llvmpipe", metavar="D,...")
     parser.add_argument("--repeat", type=int, default=5, metavar="N", help="frames per side")
+    parser.add_argument(
+        "--processor", action="store_true", help="compare processor time of all threads"
+    )
+    parser.add_argument("--profile", action="store_true", help="also say where our time goes")
     parser.add_argument("--json", type=Path, default=None, metavar="FILE")
+    parser.add_argument(
+        "--docs", type=Path, default=None, metavar="PAGE", help="put table and chart into a page"
+    )
     parser.add_argument("--list", action="store_true", help="list the benchmarks")
-
-
-@dataclass(slots=True)
-class _Side:
-    """One driver's process."""
-
-    driver: str
-    renderer: str = ""
-    first: dict[str, float] = field(default_factory=dict)
-    times: dict[str, list[float]] = field(default_factory=dict)
-    errors: dict[str, str] = field(default_factory=dict)
-    log: Any = None
-    process: subprocess.Popen[str] = field(init=False)
-
-    def start(self) -> None:
-        self.log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `close`
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "gallette.benchmarks.child", self.driver],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self.log,
-            env=child_environment(self.driver),
-            text=True,
-        )
-        self.renderer = self._answer().get("renderer", "")
-
-    def _answer(self) -> dict[str, Any]:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            if line.startswith("{"):
-                answer: dict[str, Any] = json.loads(line)
-                return answer
-        code = self.process.wait()
-        self.log.seek(0)
-        text = self.log.read().decode(errors="replace").strip()
-        if code == 2:
-            raise GalletteError(text)
-        last = text.splitlines()[-1] if text else ""
-        return {"error": f"the process ended with status {code} {last}"}
-
-    def frame(self, name: str) -> None:
-        """One more frame of a benchmark; the first one also prepares it and is kept apart."""
-        if name in self.errors:
-            return
-        assert self.process.stdin is not None
-        try:
-            self.process.stdin.write(name + "\n")
-            self.process.stdin.flush()
-        except OSError:
-            self.errors[name] = "the process is gone"
-            return
-        answer = self._answer()
-        if "error" in answer:
-            self.errors[name] = answer["error"]
-        elif "first" in answer:
-            self.first[name] = answer["first"]
-        else:
-            self.times.setdefault(name, []).append(answer["seconds"])
-
-    def median(self, name: str) -> float | None:
-        times = self.times.get(name)
-        return statistics.median(times) if times else None
-
-    def close(self) -> None:
-        if self.process.stdin is not None:
-            self.process.stdin.close()
-        try:
-            self.process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        self.log.close()
-
-
-def measure(names: list[str], drivers: list[str], repeat: int) -> list[_Side]:
-    """Time every benchmark on every driver, one frame per side in turn."""
-    sides = [_Side(d) for d in drivers]
-    started: list[_Side] = []
-    try:
-        for side in sides:
-            side.start()
-            started.append(side)
-        with progress_bar(console()) as bar:
-            task = bar.add_task("frames", total=len(names) * (repeat + 1) * len(sides), note="")
-            for name in names:
-                for _ in range(repeat + 1):
-                    for side in sides:
-                        bar.update(task, note=f"{name} on {side.driver}")
-                        side.frame(name)
-                        bar.advance(task)
-    finally:
-        for side in started:
-            side.close()
-    return sides
 
 
 def run(options: argparse.Namespace) -> int:
@@ -145,40 +56,48 @@ def run(options: argparse.Namespace) -> int:
     if options.repeat < 1:
         raise GalletteError("gallette bench: --repeat must be at least 1")
     names = options.benchmarks or list(BENCHMARKS)
-    others = [d.strip() for d in options.against.split(",") if d.strip()]
-    drivers = [options.driver or default_driver()]
-    drivers += [f"native:{d}" if d in _NATIVE else d for d in others]
-    sides = measure(names, drivers, options.repeat)
-    _print_table(names, sides)
+    wanted = f"{options.driver or default_driver()},{options.against}".split(",")
+    drivers = [d.strip() for d in wanted if d.strip()]
+    drivers = [f"native:{d}" if d in _NATIVE else d for d in drivers]
+    with progress_bar(console()) as bar:
+        total = len(names) * (options.repeat + 1) * len(drivers)
+        task = bar.add_task("frames", total=total, note="")
+
+        def step(note: str) -> None:
+            bar.update(task, note=note, advance=1)
+
+        sides = measure(names, drivers, options.repeat, options.profile, step)
+    _print_table(names, sides, options.processor)
+    if options.profile:
+        _print_profiles(names, sides)
     if options.json is not None:
         _write_json(options.json, names, sides)
         console().print(f"figures: {options.json}")
+    if options.docs is not None:
+        console().print(f"table: {options.docs}, chart: {update_page(options.docs, sides, names)}")
     return 1 if any(side.errors for side in sides) else 0
 
 
-def _print_table(names: list[str], sides: list[_Side]) -> None:
+def _print_table(names: list[str], sides: list[Side], processor: bool) -> None:
     from rich.table import Table
 
     out = console()
     ours, *others = sides
-    table = Table(title="milliseconds per frame (draw plus read back, median)")
+    what = "processor time" if processor else "draw plus read back"
+    table = Table(title=f"milliseconds per frame ({what}, median)")
     table.add_column("benchmark")
-    table.add_column(ours.driver, justify="right")
+    for side in sides:
+        table.add_column(side.name, justify="right")
     for side in others:
-        table.add_column(side.driver, justify="right")
-    for side in others:
-        table.add_column(f"{side.driver.split(':')[-1]} / ours", justify="right")
+        table.add_column(f"{side.name} / ours", justify="right")
+    compared = [ratios(ours, side, names, processor) for side in others]
     for name in names:
-        mine = ours.median(name)
-        cells = [_milliseconds(side, name) for side in sides]
-        for side in others:
-            theirs = side.median(name)
-            if mine is None or theirs is None:
-                cells.append("")
-                continue
-            color = "green" if theirs > mine else "red"
-            cells.append(f"[{color}]{theirs / mine:.2f}x[/]")
+        cells = [_milliseconds(side, name, processor) for side in sides]
+        cells += [_ratio(found.get(name)) for found in compared]
         table.add_row(name, *cells)
+    means = [_ratio(geometric_mean(list(found.values()))) for found in compared]
+    table.add_section()
+    table.add_row("geometric mean", *[""] * len(sides), *means)
     out.print(table)
     out.print("above 1x: ours is faster")
     for side in sides:
@@ -186,23 +105,57 @@ def _print_table(names: list[str], sides: list[_Side]) -> None:
             out.print(f"{side.driver}, {name}: {error}", markup=False)
 
 
-def _milliseconds(side: _Side, name: str) -> str:
+def _ratio(value: float | None) -> str:
+    if not value:
+        return ""
+    return f"[{'green' if value > 1 else 'red'}]{value:.2f}x[/]"
+
+
+def _milliseconds(side: Side, name: str, processor: bool) -> str:
     if name in side.errors:
         return "[red]error[/]"
-    median = side.median(name)
+    if name in side.lacks:
+        return side.lacks[name]
+    median = side.median(name, processor)
     return "" if median is None else f"{median * 1000:.1f}"
 
 
-def _write_json(path: Path, names: list[str], sides: list[_Side]) -> None:
+def _print_profiles(names: list[str], sides: list[Side]) -> None:
+    from rich.table import Table
+
+    from gallette.benchmarks.profiling import PARTS
+
+    for side in sides:
+        if not side.profiles:
+            continue
+        table = Table(title=f"{side.driver}: where the time goes, in per cent")
+        table.add_column("benchmark")
+        for part in PARTS:
+            table.add_column(part, justify="right")
+        for name in names:
+            shares = side.profiles.get(name)
+            if shares:
+                table.add_row(name, *(f"{shares[part] * 100:.0f}" for part in PARTS))
+        console().print(table)
+        for part, doc in PARTS.items():
+            console().print(f"{part}: {doc}")
+
+
+def _write_json(path: Path, names: list[str], sides: list[Side]) -> None:
+    def medians(side: Side, processor: bool) -> dict[str, Any]:
+        return {n: side.median(n, processor) for n in names}
+
     document = {
         "unit": "seconds",
         "sides": [
             {
                 "driver": side.driver,
                 "renderer": side.renderer,
-                "median": {n: side.median(n) for n in names},
+                "median": medians(side, False),
+                "processor": medians(side, True),
                 "first_frame": side.first,
                 "frames": side.times,
+                "profile": side.profiles,
                 "errors": side.errors,
             }
             for side in sides

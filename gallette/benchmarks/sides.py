@@ -1,0 +1,142 @@
+"""The sides of a comparison: one process per driver, all alive, asked in turn for one frame each.
+
+A busy moment of the machine so slows all sides alike.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from gallette.compiler.errors import GalletteError
+from gallette.piglit_subset.environment import child_environment
+
+__all__ = ["Side", "measure"]
+
+
+@dataclass(slots=True)
+class Side:
+    """One driver's process, and what it answered."""
+
+    driver: str
+    renderer: str = ""
+    first: dict[str, float] = field(default_factory=dict)
+    times: dict[str, list[float]] = field(default_factory=dict)
+    processor: dict[str, list[float]] = field(default_factory=dict)
+    profiles: dict[str, dict[str, float]] = field(default_factory=dict)
+    errors: dict[str, str] = field(default_factory=dict)
+    lacks: dict[str, str] = field(default_factory=dict)  # benchmarks it cannot draw, and why
+    log: Any = None
+    process: subprocess.Popen[str] = field(init=False)
+
+    @property
+    def name(self) -> str:
+        """The driver's name as a person says it."""
+        return self.driver.split(":")[-1]
+
+    @property
+    def native(self) -> bool:
+        return self.driver.startswith("native")
+
+    def start(self) -> None:
+        self.log = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `close`
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "gallette.benchmarks.child", self.driver],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            env=child_environment(self.driver),
+            text=True,
+        )
+        self.renderer = self._answer().get("renderer", "")
+
+    def _answer(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            if line.startswith("{"):
+                answer: dict[str, Any] = json.loads(line)
+                return answer
+        code = self.process.wait()
+        self.log.seek(0)
+        text = self.log.read().decode(errors="replace").strip()
+        if code == 2:
+            raise GalletteError(text)
+        last = text.splitlines()[-1] if text else ""
+        return {"error": f"the process ended with status {code} {last}"}
+
+    def ask(self, question: str) -> dict[str, Any]:
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.write(question + "\n")
+            self.process.stdin.flush()
+        except OSError:
+            return {"error": "the process is gone"}
+        return self._answer()
+
+    def frame(self, name: str) -> None:
+        """One more frame of a benchmark; the first one also prepares it and is kept apart."""
+        if name in self.errors or name in self.lacks:
+            return
+        answer = self.ask(name)
+        if "error" in answer:
+            self.errors[name] = answer["error"]
+        elif "lacks" in answer:
+            self.lacks[name] = answer["lacks"]
+        elif "first" in answer:
+            self.first[name] = answer["first"]
+        else:
+            self.times.setdefault(name, []).append(answer["seconds"])
+            self.processor.setdefault(name, []).append(answer["processor"])
+
+    def profile(self, name: str) -> None:
+        """Ask where the time of a benchmark goes, once it has drawn frames."""
+        if not self.native and name in self.times:
+            self.profiles[name] = self.ask(f"profile {name}").get("profile", {})
+
+    def median(self, name: str, processor: bool = False) -> float | None:
+        times = (self.processor if processor else self.times).get(name)
+        return statistics.median(times) if times else None
+
+    def close(self) -> None:
+        if self.process.stdin is not None:
+            self.process.stdin.close()
+        try:
+            self.process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.log.close()
+
+
+def measure(
+    names: Sequence[str],
+    drivers: Sequence[str],
+    repeat: int,
+    profiled: bool = False,
+    step: Callable[[str], None] = lambda note: None,
+) -> list[Side]:
+    """Time every benchmark on every driver, one frame per side in turn."""
+    sides = [Side(d) for d in drivers]
+    started: list[Side] = []
+    try:
+        for side in sides:
+            side.start()
+            started.append(side)
+        for name in names:
+            for _ in range(repeat + 1):
+                for side in sides:
+                    step(f"{name} on {side.driver}")
+                    side.frame(name)
+            if profiled:
+                for side in sides:
+                    side.profile(name)
+    finally:
+        for side in started:
+            side.close()
+    return sides
