@@ -38,6 +38,7 @@ class Caps:
     max_shader_buffers: int = _cap(0, "shader storage buffers of one stage")
     max_shader_images: int = _cap(0, "images of one stage")
     max_stream_output_buffers: int = _cap(0, "transform feedback buffers; 0: no transform feedback")
+    max_vertex_streams: int = _cap(1, "vertex streams of a geometry stage; 1: no choice")
     max_samples: int = _cap(1, "samples of a multisampled surface; 1: none")
     sample_positions: tuple[tuple[float, float], ...] = _cap(
         ((0.375, 0.125), (0.875, 0.375), (0.125, 0.625), (0.625, 0.875)),

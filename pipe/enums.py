@@ -274,4 +274,5 @@ class QueryType(Enum):
     PRIMITIVES_GENERATED = auto()
     PRIMITIVES_EMITTED = auto()
     SO_OVERFLOW_PREDICATE = auto()
+    SO_OVERFLOW_ANY_PREDICATE = auto()
     PIPELINE_STATISTICS = auto()

@@ -332,6 +332,7 @@ class StreamOutputTarget:
     offset: int
     size: int
     written: int = 0
+    stride: int = 0  # bytes a captured vertex takes; the driver's to tell
 
 
 @dataclass(frozen=True, slots=True)

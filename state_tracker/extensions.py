@@ -42,6 +42,7 @@ CONDITIONS: dict[str, Callable[[Caps], bool]] = {
     "_geometry": lambda caps: "geometry" in caps.stages,
     "_multisample": lambda caps: caps.max_samples > 1,
     "_anisotropy": lambda caps: caps.max_anisotropy > 1.0,
+    "_streams": lambda caps: caps.max_vertex_streams >= 4,
     "_viewports": lambda caps: caps.max_viewports >= 16,
 }
 

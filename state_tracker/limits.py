@@ -39,13 +39,15 @@ class Limits:
         self.max_atomic_buffer_bindings = max(1, caps.max_shader_buffers)
         self.uniform_buffer_offset_alignment = 16
         self.max_uniform_components = min(16384, caps.max_const_buffer_size // 4)
-        self.max_vertex_streams = 1
+        self.max_vertex_streams = caps.max_vertex_streams
         self.max_varying_components = caps.max_varyings * 4
         self.max_transform_feedback_separate_attribs = max(4, caps.max_stream_output_buffers)
         edge = max(caps.max_texture_2d_size, 1)
         self.max_viewport_dims = (edge, edge)
         self.glsl_limits = GlslLimits(
             max_vertex_attribs=self.max_vertex_attribs,
+            max_vertex_streams=caps.max_vertex_streams,
+            max_viewports=caps.max_viewports,
             max_draw_buffers=caps.max_render_targets,
             max_texture_image_units=caps.max_samplers,
             max_vertex_texture_image_units=caps.max_samplers,

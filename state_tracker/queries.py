@@ -34,7 +34,7 @@ TARGETS: dict[int, QueryType] = {
     GL.TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN: QueryType.PRIMITIVES_EMITTED,
     GL.TIME_ELAPSED: QueryType.TIME_ELAPSED,
     GL.TIMESTAMP: QueryType.TIMESTAMP,
-    GL.TRANSFORM_FEEDBACK_OVERFLOW: QueryType.SO_OVERFLOW_PREDICATE,
+    GL.TRANSFORM_FEEDBACK_OVERFLOW: QueryType.SO_OVERFLOW_ANY_PREDICATE,
     GL.TRANSFORM_FEEDBACK_STREAM_OVERFLOW: QueryType.SO_OVERFLOW_PREDICATE,
 }
 # What each pipeline statistic is called in the driver's answer.
@@ -74,6 +74,7 @@ _OVERFLOW = (GL.TRANSFORM_FEEDBACK_OVERFLOW, GL.TRANSFORM_FEEDBACK_STREAM_OVERFL
 _ANY = (GL.ANY_SAMPLES_PASSED, GL.ANY_SAMPLES_PASSED_CONSERVATIVE)
 _BOOLEAN = frozenset((*_ANY, *_OVERFLOW))
 _OCCLUSION = frozenset((GL.SAMPLES_PASSED, *_ANY))
+_PREDICATES = _OCCLUSION | frozenset(_OVERFLOW)
 
 
 class QueryObject(GLObject):
@@ -343,7 +344,7 @@ def begin_conditional_render(ctx: Context, id: int, mode: int) -> None:
         raise invalid_value(f"{id} is not the name of a query")
     if mode not in inverted and mode not in plain:
         raise invalid_enum(mode, "conditional render mode")
-    if ctx.queries.condition is not None or query.active or query.target not in _OCCLUSION:
+    if ctx.queries.condition is not None or query.active or query.target not in _PREDICATES:
         raise invalid_operation("this query cannot decide about rendering now")
     ctx.queries.condition = query
     ctx.pipe.render_condition(query.handle, mode in inverted, True)

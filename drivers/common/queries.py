@@ -6,21 +6,34 @@ Work is executed in order and at once, so a query is two snapshots of `Counters`
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 from gallette.pipe.enums import QueryType
 
-__all__ = ["Counters", "Query", "RenderCondition"]
+__all__ = ["STREAMS", "Counters", "Query", "RenderCondition", "StreamCounters"]
+
+
+STREAMS = 4
+"""Vertex streams a geometry shader can emit to."""
+
+
+@dataclass(slots=True)
+class StreamCounters:
+    """Primitives of one vertex stream: all, those captured, those there was no room for."""
+
+    generated: int = 0
+    emitted: int = 0
+    unwritten: int = 0
 
 
 @dataclass(slots=True)
 class Counters:
     """What has happened in a context so far."""
 
+    streams: tuple[StreamCounters, ...] = field(
+        default_factory=lambda: tuple(StreamCounters() for _ in range(STREAMS))
+    )
     samples_passed: int = 0
-    primitives_generated: int = 0
-    primitives_emitted: int = 0
-    primitives_unwritten: int = 0
     ia_vertices: int = 0
     ia_primitives: int = 0
     vs_invocations: int = 0
@@ -37,6 +50,7 @@ class Counters:
     def snapshot(self) -> Counters:
         """A copy, stamped with the time."""
         copy = Counters(*(getattr(self, f.name) for f in fields(self)))
+        copy.streams = tuple(replace(stream) for stream in self.streams)
         copy.nanoseconds = time.perf_counter_ns()
         return copy
 
@@ -85,12 +99,16 @@ class Query:
             return end.samples_passed - begin.samples_passed
         if self.type in _OCCLUSION:
             return int(end.samples_passed > begin.samples_passed)
+        after, before = end.streams[self.index], begin.streams[self.index]
         if self.type is QueryType.PRIMITIVES_GENERATED:
-            return end.primitives_generated - begin.primitives_generated
+            return after.generated - before.generated
         if self.type is QueryType.PRIMITIVES_EMITTED:
-            return end.primitives_emitted - begin.primitives_emitted
+            return after.emitted - before.emitted
         if self.type is QueryType.SO_OVERFLOW_PREDICATE:
-            return int(end.primitives_unwritten > begin.primitives_unwritten)
+            return int(after.unwritten > before.unwritten)
+        if self.type is QueryType.SO_OVERFLOW_ANY_PREDICATE:
+            pairs = zip(end.streams, begin.streams, strict=True)
+            return int(any(after.unwritten > before.unwritten for after, before in pairs))
         if self.type is QueryType.TIMESTAMP:
             return end.nanoseconds
         return end.nanoseconds - begin.nanoseconds

@@ -36,6 +36,7 @@ class HostScreen(MemoryScreen):
             max_shader_buffers=16,
             max_shader_images=8,
             max_stream_output_buffers=4,
+            max_vertex_streams=4,
             stages=frozenset(
                 {"vertex", "tess_ctrl", "tess_eval", "geometry", "fragment", "compute"}
             ),

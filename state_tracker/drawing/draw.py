@@ -480,8 +480,8 @@ def multi_draw_elements_indirect_count(
 
 def _draw_feedback(ctx: Context, mode: int, name: int, stream: int, instances: int) -> None:
     check_mode(ctx, mode)
-    if stream:
-        raise invalid_value("there is one vertex stream")
+    if stream >= ctx.limits.max_vertex_streams:
+        raise invalid_value(f"there is no vertex stream {stream}")
     if instances < 0:
         raise invalid_value("negative instance count")
     found = ctx.feedback.default if name == 0 else ctx.feedback.names.get(name)
@@ -489,7 +489,8 @@ def _draw_feedback(ctx: Context, mode: int, name: int, stream: int, instances: i
         raise invalid_value(f"{name} is not the name of a transform feedback")
     if not found.ended:
         raise invalid_operation("the transform feedback has not captured anything")
-    target = next((t for t in found.targets if t is not None), None)
+    buffer = found.stream_buffers.get(stream, len(found.targets))
+    target = found.targets[buffer] if buffer < len(found.targets) else None
     if target is None or not ctx.can_draw():
         return
     _prepare(ctx, mode, 0, 0, instances)

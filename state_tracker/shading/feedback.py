@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 __all__ = ["FeedbackObject", "FeedbackState"]
 
 
+_LAST_FIRST = (Stage.GEOMETRY, Stage.TESS_EVAL, Stage.VERTEX)
+
+
 class FeedbackObject(GLObject):
     """A transform feedback object: buffer bindings and whether capture is on."""
 
@@ -40,6 +43,7 @@ class FeedbackObject(GLObject):
         self.ended = False
         self.mode: int = GL.POINTS
         self.targets: list[StreamOutputTarget | None] = []
+        self.stream_buffers: dict[int, int] = {}  # of each stream captured, a buffer of its
 
     def destroy(self) -> None:
         for binding in self.bindings:
@@ -59,9 +63,8 @@ class FeedbackState:
 
     def stream_output(self, linked: LinkedProgram, stage: Stage) -> StreamOutputInfo | None:
         """What the driver's shader of that stage captures: the last vertex stage only."""
-        last = Stage.GEOMETRY if Stage.GEOMETRY in linked.shaders else Stage.VERTEX
         xfb = linked.xfb
-        if xfb is None or stage is not last:
+        if xfb is None or stage is not next((s for s in _LAST_FIRST if s in linked.shaders), None):
             return None
         outputs = tuple(
             StreamOutput(o.slot, o.component, o.num_components, o.buffer, o.offset, o.stream)
@@ -140,7 +143,8 @@ def bind_transform_feedback(ctx: Context, target: int, id: int) -> None:
 def begin_transform_feedback(ctx: Context, mode: int) -> None:
     current, executable = ctx.feedback.current, ctx.programs.executable
     if executable is None and ctx.pipelines.current is not None:
-        executable = ctx.pipelines.current.stages().get(Stage.VERTEX)
+        stages = ctx.pipelines.current.stages()
+        executable = next((stages[s] for s in _LAST_FIRST if s in stages), None)
     if current.active:
         raise invalid_operation("transform feedback is active already")
     if executable is None or not executable.linked.xfb or not executable.linked.xfb.outputs:
@@ -150,6 +154,7 @@ def begin_transform_feedback(ctx: Context, mode: int) -> None:
     used = {o.buffer for o in executable.linked.xfb.outputs}
     if any(current.bindings[b].buffer is None for b in used):
         raise invalid_operation("a transform feedback buffer is missing")
+    current.stream_buffers = {o.stream: o.buffer for o in executable.linked.xfb.outputs}
     current.targets = []
     for index, binding in enumerate(current.bindings):
         buffer = binding.buffer

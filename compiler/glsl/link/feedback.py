@@ -178,6 +178,7 @@ def link_feedback(
         outputs_list += runs
         offset += size
         strides[buffer] = offset
+    _check_streams(named, log)
     if buffer >= limits.max_transform_feedback_buffers:
         log.error("too many transform feedback buffers")
     if not separate and any(
@@ -188,6 +189,18 @@ def link_feedback(
     return StreamOutput(
         tuple(outputs_list), tuple(strides.get(i, 0) for i in range(count)), tuple(named)
     )
+
+
+def _check_streams(named: list[StreamVarying], log: LinkLog) -> None:
+    """A buffer captures one vertex stream."""
+    streams: dict[int, StreamVarying] = {}
+    for varying in named:
+        other = streams.setdefault(varying.buffer, varying)
+        if other.stream != varying.stream:
+            log.error(
+                f"'{other.name}' and '{varying.name}' are of different vertex streams "
+                "and go to one transform feedback buffer"
+            )
 
 
 def _explicit(
@@ -259,6 +272,7 @@ def _explicit(
             )
             offset += size
             ends[buffer] = max(ends.get(buffer, 0), offset)
+    _check_streams(named, log)
     for buffer, end in ends.items():
         stride = strides.get(buffer)
         if stride is None:

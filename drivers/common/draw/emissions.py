@@ -89,18 +89,17 @@ def run_geometry(
     identity: npt.NDArray[np.int32],
     invocations: int,
     limit: int,
-    stream: int = 0,
-) -> Expanded:
-    """Run all primitives; `limit` is the shader's `max_vertices`."""
+) -> dict[int, Expanded]:
+    """Run all primitives; `limit` is the shader's `max_vertices`. By stream, the first always."""
     step = max(1, program.facts.chunk_lanes // invocations)
-    events: list[Emission] = []
+    events: dict[int, list[Emission]] = {0: []}
     for start in range(0, len(corners), step):
         stop = start + step
         lanes = Corners(varying, corners[start:stop], identity[start:stop], invocations)
-        for which, numbers, values in bound.geometry(lanes):
-            if which == stream:
-                events.append((which, numbers + start * invocations, values))
-    return expand(events, program.places, limit)
+        for stream, numbers, values in bound.geometry(lanes):
+            event = stream, numbers + start * invocations, values
+            events.setdefault(stream, []).append(event)
+    return {stream: expand(events[stream], program.places, limit) for stream in sorted(events)}
 
 
 def expand(

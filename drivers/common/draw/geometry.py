@@ -52,7 +52,7 @@ def emitted_primitives(state: DrawState, given: Primitives) -> Iterator[Primitiv
     done = 0
     step = max(1, lanes_at_once(program.facts) // (invocations * max(1, info.vertices_out)))
     for start in range(0, len(corners), step):
-        expanded = run_geometry(
+        streams = run_geometry(
             program,
             state.programs[Stage.GEOMETRY],
             given.vertices.component,
@@ -61,17 +61,19 @@ def emitted_primitives(state: DrawState, given: Primitives) -> Iterator[Primitiv
             invocations,
             info.vertices_out,
         )
-        new = VertexSet.from_outputs(
-            expanded.count,
-            {slot: list(values) for slot, values in expanded.outputs.items()},
-            state.fixed.viewport,
-        )
-        assembled = assemble(mode, Runs(expanded.start, expanded.length), first)
-        provoking = assembled.provoking
-        state.counters.gs_primitives += len(provoking)
-        numbers = np.arange(done, done + len(assembled.corners), dtype=np.int32)
-        done += len(numbers)
-        written = expanded.outputs.get(VaryingSlot.PRIMITIVE_ID)
-        if written is not None and written[0] is not None:
-            numbers = written[0].view(np.int32)[provoking]
-        yield Primitives(new, assembled.corners, provoking, numbers)
+        for stream, expanded in streams.items():
+            new = VertexSet.from_outputs(
+                expanded.count,
+                {slot: list(values) for slot, values in expanded.outputs.items()},
+                state.fixed.viewport,
+            )
+            assembled = assemble(mode, Runs(expanded.start, expanded.length), first)
+            provoking = assembled.provoking
+            state.counters.gs_primitives += len(provoking)
+            numbers = np.arange(done, done + len(assembled.corners), dtype=np.int32)
+            if not stream:
+                done += len(numbers)
+            written = expanded.outputs.get(VaryingSlot.PRIMITIVE_ID)
+            if written is not None and written[0] is not None:
+                numbers = written[0].view(np.int32)[provoking]
+            yield Primitives(new, assembled.corners, provoking, numbers, stream=stream)

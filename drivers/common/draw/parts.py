@@ -51,6 +51,7 @@ class Primitives:
     provoking: Ints
     identity: npt.NDArray[np.int32]
     edges: npt.NDArray[np.uint8] | None = None
+    stream: int = 0
 
 
 def lanes_at_once(facts: ProgramFacts) -> int:

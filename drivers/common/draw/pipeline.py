@@ -33,7 +33,7 @@ def draw(states: DrawStates, info: DrawInfo) -> None:
     """Execute a draw call. Infinities and NaNs are legitimate from here down."""
     states.work.begin()
     with np.errstate(all="ignore"):
-        for single in resolved(info, states.bound.vertex_buffers):
+        for single in resolved(info):
             if single.count > 0 and single.instance_count > 0:
                 state = states.of(single.mode)
                 if state is not None:
@@ -72,9 +72,12 @@ def _finish(draw: DrawState, info: DrawInfo, part: Primitives) -> bool:
     fixed, counters = draw.fixed, draw.counters
     vertices, corners, state = part.vertices, part.corners, fixed.raster.state
     draw.work.spend(PRIMITIVE * len(corners))
+    stream = counters.streams[part.stream]
     if any(t is not None for t in draw.targets) and fixed.stream_output is not None:
-        capture(draw.targets, fixed.stream_output, counters, vertices, corners)
-    counters.primitives_generated += len(corners)
+        capture(draw.targets, fixed.stream_output, stream, vertices, corners, part.stream)
+    stream.generated += len(corners)
+    if part.stream:
+        return False  # only the first stream is rasterized
     if state.rasterizer_discard or not len(corners) or fixed.engine.idle:
         return False
     batch = Batch(corners, part.provoking, part.identity, part.edges)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.common.memory.resource import HostResource
-from gallette.pipe.state import DrawInfo, VertexBuffer
+from gallette.pipe.state import DrawInfo
 
 from .assembly import Runs, cut_runs
 from .fetch import VertexSource
@@ -26,14 +26,13 @@ _SPARSE = 4
 """Index ranges up to this many times the number of indices are shaded whole."""
 
 
-def resolved(info: DrawInfo, buffers: Sequence[VertexBuffer | None]) -> Sequence[DrawInfo]:
+def resolved(info: DrawInfo) -> Sequence[DrawInfo]:
     """What an indirect or counted draw amounts to."""
     if info.indirect is not None:
         return _indirect(info)
     target = info.count_from_stream_output
     if target is not None:
-        stride = next((b.stride for b in buffers if b is not None and b.stride), 0)
-        count = target.written // stride if stride else 0
+        count = target.written // target.stride if target.stride else 0
         info = replace(info, count=count, start=0, count_from_stream_output=None)
     return (info,)
 

@@ -1,7 +1,7 @@
 """Stream output (transform feedback): captured varyings go to buffers, primitive by primitive.
 
 Whole primitives are written, in drawing order, as long as every bound buffer has room; after that
-they are only counted.
+they are only counted. Each vertex stream has buffers of its own.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gallette.drivers.common.memory.resource import HostResource
-from gallette.drivers.common.queries import Counters
+from gallette.drivers.common.queries import StreamCounters
 from gallette.pipe.state import StreamOutputInfo, StreamOutputTarget
 
 from .vertices import Ints, VertexSet
@@ -22,12 +22,15 @@ __all__ = ["capture"]
 def capture(
     targets: Sequence[StreamOutputTarget | None],
     info: StreamOutputInfo,
-    counters: Counters,
+    counters: StreamCounters,
     vertices: VertexSet,
     corners: Ints,
+    stream: int = 0,
 ) -> None:
-    """Append the captured outputs of primitives `corners[n, k]` to the bound targets."""
-    used = sorted({output.buffer for output in info.outputs})
+    """Append what is captured of a stream's primitives `corners[n, k]` to the bound targets."""
+    used = sorted({output.buffer for output in info.outputs if output.stream == stream})
+    if not used:
+        return
     per_primitive = corners.shape[1]
     fitting = len(corners)
     for number in used:
@@ -38,8 +41,8 @@ def capture(
             continue
         room = max(0, _room(target) - target.written)
         fitting = min(fitting, room // (stride * per_primitive))
-    counters.primitives_emitted += fitting
-    counters.primitives_unwritten += len(corners) - fitting
+    counters.emitted += fitting
+    counters.unwritten += len(corners) - fitting
     if not fitting:
         return
     order = corners[:fitting].reshape(-1)
@@ -63,7 +66,7 @@ def _write(
 ) -> None:
     resource = target.buffer
     assert isinstance(resource, HostResource)
-    stride = info.strides[number]
+    stride = target.stride = info.strides[number]
     size = stride * len(order)
     records = resource.bytes_at(target.offset + target.written, size).reshape(len(order), stride)
     for output in info.outputs:
