@@ -26,34 +26,42 @@ class _Target:
     array_size: int
     slot: int
     component: int
-    compact: bool
+    layout: str
+    """how elements follow each other: a slot apart, "compact" in slots, or "packed" over slots"""
     stream: int
 
 
 def _targets(
-    label: str, type_: Type, slot: int, component: int, compact: bool, stream: int
+    label: str, type_: Type, slot: int, component: int, layout: str, stream: int
 ) -> dict[str, _Target]:
     """Every name under which part of an output can be captured."""
     found: dict[str, _Target] = {}
     stack = [(label, type_, slot, component)]
+
+    def behind(at: int, c: int, kind: Type, count: int = 1) -> tuple[int, int]:
+        """The place `count` values of a type further on."""
+        if layout == "packed":
+            at, c = at + (c + count * kind.words) // 4, (c + count * kind.words) % 4
+        elif layout == "compact":
+            at, c = at + (c + count) // 4, (c + count) % 4
+        else:
+            at += count * kind.slots()
+        return at, c
+
     while stack:
         name, kind, at, c = stack.pop()
         if kind.is_struct:
             for f in kind.fields:
                 stack.append((f"{name}.{f.name}", f.type, at, c))
-                at += f.type.slots()
+                at, c = behind(at, c, f.type)
             continue
         if kind.element is not None:
             element = kind.element
-            found[name] = _Target(name, element, kind.length, at, c, compact, stream)
+            found[name] = _Target(name, element, kind.length, at, c, layout, stream)
             for i in range(kind.length):
-                if compact:
-                    where, part = at + (c + i) // 4, (c + i) % 4
-                else:
-                    where, part = at + i * element.slots(), c
-                stack.append((f"{name}[{i}]", element, where, part))
+                stack.append((f"{name}[{i}]", element, *behind(at, c, element, i)))
             continue
-        found[name] = _Target(name, kind, 0, at, c, compact, stream)
+        found[name] = _Target(name, kind, 0, at, c, layout, stream)
     return found
 
 
@@ -69,6 +77,8 @@ def _runs(target: _Target, buffer: int, offset: int) -> tuple[list[StreamVarying
             words = element.rows * (element.bit_size // 32 if element.bit_size > 32 else 1)
             c = component
             where = at_slot
+            if target.layout == "packed":
+                component = (c + words) % 4
             while words:
                 n = min(words, 4 - c)
                 runs.append(
@@ -88,7 +98,9 @@ def _runs(target: _Target, buffer: int, offset: int) -> tuple[list[StreamVarying
                 words -= n
                 where, c = where + 1, 0
             at_slot = max(where, at_slot + 1)
-        if target.compact:
+            if target.layout == "packed" and component:
+                at_slot -= 1  # the last slot has room left
+        if target.layout == "compact":
             component += 1
             if component == 4:
                 slot, component = slot + 1, 0
@@ -105,11 +117,13 @@ def _all_targets(
         if port.location >= 0:
             slot = VaryingSlot.VAR0 + port.location
             stream = port.quals.layout.get("stream", 0)
-            found.update(_targets(port.label, port.type, slot, port.component, False, stream))
+            layout = "packed" if port.packed >= 0 else "slots"
+            found.update(_targets(port.label, port.type, slot, port.component, layout, stream))
     for name, var in unit.builtins.items():
         nir = variables.variables.get(var)
         if nir is not None and var.quals.storage == "out":
-            found.update(_targets(name, var.type, nir.location, 0, nir.compact, 0))
+            layout = "compact" if nir.compact else "slots"
+            found.update(_targets(name, var.type, nir.location, 0, layout, 0))
     return found
 
 

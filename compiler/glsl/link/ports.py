@@ -37,8 +37,8 @@ class Port:
     captured: bool = False
     partner: Port | None = None
     label: str = ""
-    packed: int = 0
-    """component given by packing, when the layout gives none"""
+    packed: int = -1
+    """where packing put it: its first component, counted from that of the first varying"""
 
     @property
     def shape(self) -> Type:
@@ -53,15 +53,26 @@ class Port:
 
     @property
     def component(self) -> int:
-        return self.quals.layout.get("component", self.packed)
+        if self.packed >= 0:
+            return self.packed % 4
+        return self.quals.layout.get("component", 0)
 
     @property
     def packing_class(self) -> tuple[object, ...]:
-        """Varyings may share a slot if they are interpolated alike and have one kind of type."""
-        element = self.shape.without_array
-        flat = self.quals.interpolation == "flat" or element.is_integer
+        """Varyings may share a slot if they are interpolated alike."""
+        leaves = self.shape.leaves()
+        flat = self.quals.interpolation == "flat" or any(
+            leaf.is_integer or leaf.bit_size == 64 for leaf in leaves
+        )
         how = "flat" if flat else self.quals.interpolation or "smooth"
-        return (how, element.base, self.quals.centroid, self.quals.sample, self.shape.slots())
+        return (how, self.quals.centroid, self.quals.sample, self.quals.layout.get("stream", 0))
+
+    @property
+    def slots(self) -> int:
+        """How many slots it reaches into, from `location` on."""
+        if self.packed >= 0:
+            return (self.component + self.shape.words + 3) // 4
+        return self.shape.slots()
 
 
 def is_per_vertex(unit: StageUnit, quals: hir.Quals) -> bool:

@@ -55,7 +55,7 @@ def assign_slots(edge: Edge) -> None:
             port.location = port.explicit
             pool = patches if port.quals.patch else taken
             pool.update(range(port.location, port.location + port.shape.slots()))
-    pack_small(edge, taken)
+    pack(edge, taken)
     for port in edge.outputs:
         if port.location < 0 and is_needed_output(edge, port):
             pool = patches if port.quals.patch else taken
@@ -76,33 +76,35 @@ def assign_slots(edge: Edge) -> None:
         make_variables(edge, edge.consumer, edge.inputs, Mode.SHADER_IN)
 
 
-def pack_small(edge: Edge, taken: set[int]) -> None:
-    """When one variable a slot is too many, put small ones side by side into slots."""
+def pack(edge: Edge, taken: set[int]) -> None:
+    """When one variable a slot is too many, components follow each other without gaps.
+
+    Vectors, columns and elements may then begin in one slot and end in the next. Varyings that
+    are interpolated differently share no slot. A stage whose neighbour is linked elsewhere keeps
+    the plain layout, which both can derive.
+    """
     waiting = [
         p
         for p in edge.outputs
         if p.location < 0 and is_needed_output(edge, p) and not p.quals.patch
     ]
+    if edge.consumer is None and edge.separable:
+        return
     if len(taken) + sum(p.shape.slots() for p in waiting) <= _MAX_VARYINGS:
         return
-    bins: dict[tuple[object, ...], list[list[int]]] = {}
-    waiting.sort(key=lambda p: -p.shape.without_array.rows)
+    first = max(taken, default=-1) + 1
+    at = 4 * first
+    classes: dict[tuple[object, ...], list[Port]] = {}
     for port in waiting:
-        element = port.shape.without_array
-        if element.is_struct or element.bit_size == 64 or port.block is not None:
-            continue
-        width = element.rows
-        open_bins = bins.setdefault(port.packing_class, [])
-        for place in open_bins:
-            if place[1] + width <= 4:
-                break
-        else:
-            place = [take_slots(edge, taken, port), 0]
-            open_bins.append(place)
-        port.location, port.packed = place[0], place[1]
-        place[1] += width
-        if port.partner is not None:
-            port.partner.location, port.partner.packed = port.location, port.packed
+        classes.setdefault((port.partner or port).packing_class, []).append(port)
+    for members in classes.values():
+        for port in members:
+            for end in (port, port.partner):
+                if end is not None:
+                    end.location, end.packed = at // 4, at
+            at += port.shape.words
+        at = -(-at // 4) * 4
+    taken.update(range(first, at // 4))
 
 
 def is_needed_output(edge: Edge, port: Port) -> bool:
@@ -124,15 +126,13 @@ def take_slots(edge: Edge, pool: set[int], port: Port) -> int:
 
 
 def check_slot_limits(edge: Edge) -> None:
-    components = 0
     for port in edge.outputs:
         if port.location >= 0 and is_needed_output(edge, port) and not port.quals.patch:
-            if port.location + port.shape.slots() > _MAX_VARYINGS:
+            if port.location + port.slots > _MAX_VARYINGS:
                 edge.log.error(f"too many varyings: '{port.label}' finds no slot")
                 return
-            components += port.shape.slots() * 4
     for port in edge.inputs:
-        if port.location + port.shape.slots() > _MAX_VARYINGS and not port.quals.patch:
+        if port.location + port.slots > _MAX_VARYINGS and not port.quals.patch:
             edge.log.error(f"too many varyings: '{port.label}' finds no slot")
             return
 
@@ -161,7 +161,7 @@ def make_varying(port: Port, mode: Mode) -> Variable:
         nir.location = first + port.location
         nir.component = port.component
         nir.explicit_location = port.explicit >= 0
-        nir.per_vertex = port.per_vertex
+        nir.per_vertex, nir.packed = port.per_vertex, port.packed >= 0
     nir.interpolation = quals.interpolation or "none"
     nir.centroid, nir.sample, nir.patch = quals.centroid, quals.sample, quals.patch
     nir.invariant, nir.precise = quals.invariant, quals.precise

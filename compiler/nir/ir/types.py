@@ -371,6 +371,15 @@ class Type:
             return self.columns * (2 if wide else 1)
         return 1 if self.base in _HANDLES else 0
 
+    @property
+    def words(self) -> int:
+        """Number of 32-bit components as a packed varying."""
+        if self.element is not None:
+            return self.length * self.element.words
+        if self.is_struct:
+            return sum(f.type.words for f in self.fields)
+        return self.components * (2 if self.bit_size == 64 else 1)
+
     def __str__(self) -> str:
         if self.element is not None:
             dims = ""

@@ -18,6 +18,7 @@ class Variable:
     a buffer binding or texture unit; `index` the dual-source index of a fragment output.
     `constant_initializer` is nested tuples shaped like the type (array elements, members, matrix
     columns), raw bits for each component at the bottom: a scalar is `(bits,)`.
+    `packed` varyings fill 32-bit components without gaps, across slots, from `component` on.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Variable:
     how_declared: str = "normal"
     per_vertex: bool = False
     compact: bool = False
+    packed: bool = False
     read_only: bool = False
     used: bool = False
     max_array_access: int = -1

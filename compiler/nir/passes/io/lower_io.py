@@ -18,7 +18,7 @@ from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
-_ACCESSES = (
+ACCESSES = (
     "load_deref",
     "store_deref",
     "interp_deref_at_pixel",
@@ -56,7 +56,7 @@ def lower_io(shader: Shader, *, modes: int = int(Mode.SHADER_IN | Mode.SHADER_OU
     _assign_bases(shader, modes)
     progress = False
     for impl in shader.impls():
-        for access in intrinsics_of(impl, *_ACCESSES):
+        for access in intrinsics_of(impl, *ACCESSES):
             deref = access.deref
             if deref is None or not deref.modes & modes:
                 continue
@@ -98,6 +98,8 @@ def _slots(stage: Stage, var: Variable) -> int:
     t = var.type
     if var.per_vertex and t.element is not None:
         t = t.element
+    if var.packed:
+        return (var.component + t.words + 3) // 4
     return t.slots(vertex_input=stage is Stage.VERTEX and var.mode == Mode.SHADER_IN)
 
 
@@ -122,6 +124,9 @@ def _place(b: Builder, stage: Stage, deref: Deref, var: Variable) -> _Place:
         place.vertex = path.pop(0).srcs[1].value
         assert t.element is not None
         t = t.element
+    if var.packed:
+        place.slot, place.component = divmod(var.component + _packed_words(t, path), 4)
+        return place
     for step in path:
         if step.form == "struct":
             place.slot += sum(f.type.slots(vertex_input) for f in t.fields[: step.field])
@@ -143,6 +148,32 @@ def _place(b: Builder, stage: Stage, deref: Deref, var: Variable) -> _Place:
         scaled = index if size == 1 else b.imul(index, b.imm_int(size, index.bit_size))
         place.dynamic = scaled if place.dynamic is None else b.iadd(place.dynamic, scaled)
     return place
+
+
+def _packed_words(t: Type, path: list[Deref]) -> int:
+    """How many 32-bit components of a packed variable lie before what a path leads to."""
+    words = 0
+    for step in path:
+        if step.form == "struct":
+            words += sum(f.type.words for f in t.fields[: step.field])
+            t = t.fields[step.field].type
+            continue
+        constant = const_int(step.srcs[1].value)
+        assert constant is not None, "packed varyings need constant indices"
+        t = t.indexed()
+        words += constant * t.words
+    return words
+
+
+def _parts(place: _Place, count: int, bits: int, packed: bool) -> list[tuple[int, int, int, int]]:
+    """(first component, number, slot, component there): a packed vector may lie in two slots.
+
+    64-bit values stay whole: `lower_64bit_io` takes them apart.
+    """
+    first = 4 - place.component
+    if not packed or bits == 64 or count <= first:
+        return [(0, count, place.slot, place.component)]
+    return [(0, first, place.slot, place.component), (first, count - first, place.slot + 1, 0)]
 
 
 def alu_base(type: Type) -> str:
@@ -179,17 +210,21 @@ def _load(b: Builder, stage: Stage, access: Intrinsic, deref: Deref, var: Variab
     elif is_input and stage is Stage.FRAGMENT and not _is_flat(var):
         name = "load_interpolated_input"
         srcs.insert(0, _barycentric(b, access, var))
-    return b.intrinsic(
-        name,
-        srcs,
-        num_components=n,
-        bit_size=bits,
-        base=var.driver_location + place.slot,
-        component=place.component,
-        location=slot_enum(stage, var.mode, var.location + place.slot),
-        num_slots=1 if place.dynamic is None else _slots(stage, var),
-        dest_type=alu_base(deref.type),
-    )
+    parts: list[Def] = []
+    for _, count, slot, component in _parts(place, n, bits, var.packed):
+        part = b.intrinsic(
+            name,
+            srcs,
+            num_components=count,
+            bit_size=bits,
+            base=var.driver_location + slot,
+            component=component,
+            location=slot_enum(stage, var.mode, var.location + slot),
+            num_slots=1 if place.dynamic is None else _slots(stage, var),
+            dest_type=alu_base(deref.type),
+        )
+        parts += [part] if count == n else b.channels(part)
+    return parts[0] if len(parts) == 1 else b.vec(parts)
 
 
 def _barycentric(b: Builder, access: Intrinsic, var: Variable) -> Def:
@@ -209,21 +244,28 @@ def _barycentric(b: Builder, access: Intrinsic, var: Variable) -> Def:
 def _store(b: Builder, stage: Stage, access: Intrinsic, deref: Deref, var: Variable) -> None:
     place = _place(b, stage, deref, var)
     offset = b.imm_int(0) if place.dynamic is None else place.dynamic
-    srcs = [access.srcs[1].value, offset]
+    value, mask = access.srcs[1].value, access["write_mask"]
     name = "store_output"
+    where = [offset]
     if place.vertex is not None:
         name = "store_per_vertex_output"
-        srcs.insert(1, place.vertex)
-    b.intrinsic(
-        name,
-        srcs,
-        base=var.driver_location + place.slot,
-        component=place.component,
-        write_mask=access["write_mask"],
-        location=slot_enum(stage, var.mode, var.location + place.slot),
-        num_slots=1 if place.dynamic is None else _slots(stage, var),
-        dual_source=var.index,
-        stream=var.stream,
-        invariant=var.invariant,
-        src_type=alu_base(deref.type),
-    )
+        where.insert(0, place.vertex)
+    n = value.num_components
+    for first, count, slot, component in _parts(place, n, value.bit_size, var.packed):
+        part_mask = mask >> first & (1 << count) - 1
+        if not part_mask:
+            continue
+        part = value if count == n else b.vec(b.channels(value)[first : first + count])
+        b.intrinsic(
+            name,
+            [part, *where],
+            base=var.driver_location + slot,
+            component=component,
+            write_mask=part_mask,
+            location=slot_enum(stage, var.mode, var.location + slot),
+            num_slots=1 if place.dynamic is None else _slots(stage, var),
+            dual_source=var.index,
+            stream=var.stream,
+            invariant=var.invariant,
+            src_type=alu_base(deref.type),
+        )
