@@ -199,7 +199,7 @@ class Context(GLInterface):
         self.caps = self.screen.caps
         self.lowers = lowers_anything(self.caps)
         self.full_rasterizer, self.full_depth_stencil = RasterizerState(), DepthStencilAlphaState()
-        self.drawing_points = False
+        self.drawing_points = self.passes_edge_flags = False
         self.limits = Limits(self.caps, profile)
         if version > self.limits.version:
             best = f"{self.limits.version[0]}.{self.limits.version[1]}"

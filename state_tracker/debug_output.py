@@ -60,6 +60,7 @@ class DebugState:
         self.rules: list[tuple[int, int, int, int | None, bool]] = [
             (GL.DONT_CARE, GL.DONT_CARE, GL.DEBUG_SEVERITY_LOW, None, False)
         ]
+        self.outer_rules: list[list[tuple[int, int, int, int | None, bool]]] = []
 
     def post(self, message: DebugMessage) -> None:
         if not self.enabled or not self._wanted(message):
@@ -170,12 +171,14 @@ def push_debug_group(ctx: Context, source: int, id: int, length: int, message: s
     note = GL.DEBUG_SEVERITY_NOTIFICATION
     ctx.debug.post(DebugMessage(source, GL.DEBUG_TYPE_PUSH_GROUP, id, note, message))
     ctx.debug.groups.append(DebugMessage(source, GL.DEBUG_TYPE_POP_GROUP, id, note, message))
+    ctx.debug.outer_rules.append(list(ctx.debug.rules))
 
 
 @entry
 def pop_debug_group(ctx: Context) -> None:
     if not ctx.debug.groups:
         raise GLError(GL.STACK_UNDERFLOW, "no debug group is open")
+    ctx.debug.rules = ctx.debug.outer_rules.pop()  # what was switched inside ends with the group
     ctx.debug.post(ctx.debug.groups.pop())
 
 

@@ -53,6 +53,7 @@ class Limits:
             max_vertex_texture_image_units=caps.max_samplers,
             max_combined_texture_image_units=self.max_combined_texture_units,
             max_dual_source_draw_buffers=max(1, caps.max_dual_source_render_targets),
+            max_uniform_buffer_bindings=self.max_uniform_buffer_bindings,
             max_image_units=caps.max_shader_images,
             max_vertex_image_uniforms=caps.max_shader_images,
             max_fragment_image_uniforms=caps.max_shader_images,

@@ -172,19 +172,27 @@ def _fill(
         buffer.write(offset, np.tile(element, size // unit))
 
 
+def _bound(ctx: Context, target: int) -> BufferObject:
+    """The buffer to clear; the specification has an error of its own for none."""
+    if target in ctx.buffers.bound and ctx.buffers.bound[target] is None:
+        raise invalid_value("no buffer is bound there")
+    return bound(ctx, target)
+
+
 @entry
 def clear_buffer_sub_data(
     ctx: Context, target: int, internalformat: int, offset: int, size: int, format: int,
     type: int, data: Pointer,
 ) -> None:  # fmt: skip
-    _fill(ctx, bound(ctx, target), internalformat, offset, size, format, type, data)
+    buffer = _bound(ctx, target)
+    _fill(ctx, buffer, internalformat, offset, size, format, type, data)
 
 
 @entry
 def clear_buffer_data(
     ctx: Context, target: int, internalformat: int, format: int, type: int, data: Pointer
 ) -> None:
-    buffer = bound(ctx, target)
+    buffer = _bound(ctx, target)
     _fill(ctx, buffer, internalformat, 0, buffer.size, format, type, data)
 
 

@@ -47,7 +47,7 @@ Stencil(Func|Mask|Op)(Separate)? ActiveStencilFace TexBuffer TexCoord[1-4][sifd]
 ArrayElement
 TexCoordP[1-4]uiv? TexEnv[fi]v? TexGen[fdi]v? Tex(Sub)?Image[123]D TexParameter(I(i|ui)|[fi])v?
 Translate[fd] Uniform[1-4](f|i|ui|d)v? Uniform[1-4](u?i64)v? UniformMatrix[2-4](x[2-4])?[fd]v
-UniformSubroutinesuiv UseProgram(Object)? Vertex[234][sifd]v? VertexP[234]uiv?
+UniformBlockBinding UniformSubroutinesuiv UseProgram(Object)? Vertex[234][sifd]v? VertexP[234]uiv?
 VertexAttrib(I|L)?[1-4](N?(b|s|i|ub|us|ui)|[fd]|ui64)v? VertexAttribP[1-4]uiv? VertexAttrib4N.*
 Viewport(Arrayv|Indexedfv?)? WindowPos[234].* WindowRectangles TextureBarrier
 """
@@ -58,7 +58,10 @@ VERTEX_DATA = re.compile(
     r"(Vertex|Color|Normal|TexCoord|MultiTexCoord|SecondaryColor)P?[1-4].*|FogCoord[fd]v?|EdgeFlagv?"
     r"|VertexAttrib(I|L)?P?[1-4].*|Index([dfis]|ub)v?"
 )
-_FORBIDDEN = re.compile(r"Draw(Arrays|Elements)Instanced(BaseVertex)?(BaseInstance)?")
+_FORBIDDEN = re.compile(
+    r"Draw(Arrays|Elements)Instanced(BaseVertex)?(BaseInstance)?"
+    r"|DispatchComputeIndirect|Draw(Arrays|Elements)Indirect"
+)
 IMAGES = re.compile(r"Tex(Sub)?Image[123]D|DrawPixels|Bitmap|PolygonStipple|"
                     r"CompressedTex(Sub)?Image[123]D")  # fmt: skip
 

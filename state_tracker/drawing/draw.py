@@ -111,7 +111,8 @@ def _prepare(ctx: Context, mode: int, first: int, last: int, instances: int) -> 
         raise invalid_operation("there is no vertex shader")
     if len(ctx.programs.stages) > 2 or mode == GL.PATCHES or ctx.feedback.current.active:
         _check_pipeline(ctx, mode)
-    ctx.vertex_input.prepare(vertex.inputs, first, last, instances)
+    inputs = vertex.flagged_inputs if ctx.passes_edge_flags else vertex.inputs
+    ctx.vertex_input.prepare(inputs, first, last, instances)
 
 
 _INPUT_ONLY = Dirty.VERTEX | Dirty.CURRENT_ATTRIBS | Dirty.TRANSFORM_FEEDBACK

@@ -16,7 +16,7 @@ from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.run.optimize import optimize
 from gallette.compiler.nir.run.pass_runner import run_passes
 from gallette.pipe.enums import CompareFunc, Wrap
-from gallette.pipe.keys import LOWERINGS, key_passes, lowered
+from gallette.pipe.keys import LOWERINGS, key_passes, lowered, lowered_by
 from gallette.pipe.state import DepthStencilAlphaState, RasterizerState
 from gallette.state_tracker.entry_points.gl_types import sampler_target
 from gallette.state_tracker.texturing.sampling import WRAPS
@@ -45,6 +45,7 @@ class LoweringKey:
     clip_planes: int = lowered("clip_planes")
     clamp_color: bool = lowered("clamp_color")
     alpha_func: CompareFunc = lowered("alpha_func")  # noqa: RUF009
+    edge_flags: bool = lowered_by(False, "edge flags are passed on", "pass_edge_flag")
     alpha_bits: int = lowered("alpha_bits")
 
 

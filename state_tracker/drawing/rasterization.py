@@ -102,6 +102,14 @@ class RasterState:
         self.scissors = [(0, 0, width, height)] * count
 
 
+def _clamps_vertex_color(ctx: Context) -> bool:
+    """GL_FIXED_ONLY means: unless some colour buffer holds floating-point numbers."""
+    clamp = ctx.fragment.clamp_vertex_color
+    if clamp == GL.FIXED_ONLY:
+        return ctx.framebuffers.draw.is_fixed_point
+    return clamp != GL.FALSE
+
+
 def rasterizer_state(ctx: Context) -> RasterizerState:
     """The pipe rasterizer state."""
     s = ctx.raster
@@ -117,7 +125,7 @@ def rasterizer_state(ctx: Context) -> RasterizerState:
         flatshade=compat and s.flat_shade,
         flatshade_first=s.provoking == GL.FIRST_VERTEX_CONVENTION,
         light_twoside=compat and _two_side(ctx),
-        clamp_vertex_color=compat and ctx.fragment.clamp_vertex_color != GL.FALSE,
+        clamp_vertex_color=compat and _clamps_vertex_color(ctx),
         clamp_fragment_color=clamp_fragment == GL.TRUE,
         front_ccw=(s.front_face == GL.CCW) == (s.clip_origin == GL.LOWER_LEFT),
         cull_face=CULL_FACES[s.cull_face] if s.cull_enabled else CullFace.NONE,

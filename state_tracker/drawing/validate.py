@@ -6,10 +6,12 @@ are looked up in a cache of the driver's objects, and set only if they differ fr
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.nir.ir import Stage
+from gallette.pipe.enums import PolygonMode
 from gallette.pipe.interface import Handle
 from gallette.pipe.state import SamplerView
 from gallette.state_tracker.dirty import Dirty
@@ -100,6 +102,10 @@ def _depth_stencil(ctx: Context) -> None:
 
 def _rasterizer(ctx: Context) -> None:
     state = rasterizer_state(ctx)
+    outlined = ctx.is_compat and not (state.fill_front is state.fill_back is PolygonMode.FILL)
+    if outlined != ctx.passes_edge_flags:
+        ctx.passes_edge_flags = outlined
+        ctx.dirty |= Dirty.PROGRAM
     if ctx.lowers:
         ctx.full_rasterizer = state
         state = told_rasterizer(ctx.caps, state)
@@ -152,6 +158,8 @@ def _program(ctx: Context) -> None:
         key = NULL_KEY
         if ctx.lowers and executable is not None:
             key = key_of(ctx, stage, executable)
+        if ctx.passes_edge_flags and stage is Stage.VERTEX:
+            key = dataclasses.replace(key, edge_flags=True)
         handle = executable.handle(stage, key) if executable is not None else None
         if ctx.bound_shaders.get(stage) is not handle:
             ctx.pipe.bind_shader_state(stage, handle)
@@ -281,5 +289,6 @@ def validate(ctx: Context, wanted: int = Dirty.ALL) -> None:
         if dirty & bit:
             atom(ctx)
             ctx.dirty &= ~bit
-    if ctx.lowers and dirty & _KEYS:
+    if ctx.dirty & wanted & Dirty.PROGRAM or (ctx.lowers and dirty & _KEYS):
         _program(ctx)
+        ctx.dirty &= ~Dirty.PROGRAM

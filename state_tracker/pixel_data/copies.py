@@ -156,6 +156,16 @@ def _check_colors(ctx: Context, read: Framebuffer, draw: Framebuffer, filter: in
     return True
 
 
+def _alike(a: InternalFormat, b: InternalFormat, depth: bool, stencil: bool) -> bool:
+    """Are the channels to be copied of the same size and kind?"""
+    wanted = "Z" * depth + "S" * stencil
+    channels = []
+    for info in (a, b):
+        found = {c.name: (c.bits, c.type) for c in info.candidates[0].channels}
+        channels.append([found.get(letter) for letter in wanted])
+    return channels[0] == channels[1]
+
+
 def _blit_framebuffers(ctx: Context, read: Framebuffer, draw: Framebuffer, *args: int) -> None:
     *coords, mask, filter = args
     _check_blit(ctx, read, draw, tuple(coords), mask, filter)
@@ -167,7 +177,7 @@ def _blit_framebuffers(ctx: Context, read: Framebuffer, draw: Framebuffer, *args
         assert a is not None and b is not None
         if a.info is not None and b.info is not None:
             same = a.info.candidates[0] is b.info.candidates[0]
-            if not same and (read.samples > 1 or a.info.base != b.info.base or not ctx.is_compat):
+            if not same and not (ctx.is_compat and _alike(a.info, b.info, depth, stencil)):
                 raise invalid_operation("depth and stencil formats differ")
     sx0, sy0, sx1, sy1, dx0, dy0, dx1, dy1 = coords
     xs = clip_span((dx0, dx1, sx0, sx1), 1 << 30, read.size[0])

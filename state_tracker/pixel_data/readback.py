@@ -78,10 +78,15 @@ def client_pixels(
 
 
 def _read_values(source: Format, rows: Bytes, info: InternalFormat) -> Array:
-    """RGBA (or depth and stencil) with the channels the format has not."""
+    """RGBA (or depth and stencil) with the channels the format has not.
+
+    Luminance and intensity are read as red alone.
+    """
     rgba = from_pipe(source, rows)
-    if "A" not in info.base and info.base not in ("I", "Z", "ZS", "S"):
+    if "A" not in info.base and info.base not in ("Z", "ZS", "S"):
         rgba[..., 3] = 1
+    if info.base in ("L", "LA", "I"):
+        rgba[..., 1:3] = 0
     return rgba
 
 
@@ -196,6 +201,8 @@ def read_image(
         rgba = from_pipe(linear_twin(image.format), rows)
         if format not in (GL.LUMINANCE, GL.LUMINANCE_ALPHA):  # L is returned as red alone
             rgba[..., 1:3] = 0
+            if info.base == "I":
+                rgba[..., 3] = 1
             return encode_client(format, type, rgba)
     return client_pixels(rows, image.format, info, format, type, False)
 

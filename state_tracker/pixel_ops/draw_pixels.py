@@ -266,6 +266,10 @@ def copy_pixels(ctx: Context, x: int, y: int, width: int, height: int, type: int
 # -- glBitmap --------------------------------------------------------------------------------------
 
 
+_SLACK = 1e-4
+"""A raster position that should be whole may fall short of it by the transformation's rounding."""
+
+
 @entry
 def bitmap(
     ctx: Context, width: int, height: int, xorig: float, yorig: float, xmove: float, ymove: float,
@@ -280,8 +284,8 @@ def bitmap(
     elif width and height:
         bits = _bits(ctx, bitmap, width, height)
         if bits is not None and bits.any():
-            x = np.floor(raster.position[0] - xorig)
-            y = np.floor(raster.position[1] - yorig)
+            x = np.floor(raster.position[0] - xorig + _SLACK)
+            y = np.floor(raster.position[1] - yorig + _SLACK)
             pixels = bits[..., None].astype(np.float32)
             ctx.pixel_drawer.draw("bitmap", pixels, float(x), float(y), (1.0, 1.0))
     px, py, pz, pw = raster.position

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -75,7 +76,7 @@ def _fog(ctx: Context, field: str) -> Value:
         "density": s.fog_density,
         "start": s.fog_start,
         "end": s.fog_end,
-        "scale": 1.0 / span if span else 1.0,
+        "scale": 1.0 / span if span else math.inf,
     }
     return values[field]
 

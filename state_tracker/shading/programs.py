@@ -105,6 +105,7 @@ class Executable:
         self.block_bindings = [block.binding for block in linked.uniform_blocks]
         self.storage_bindings = [block.binding for block in linked.storage_blocks]
         self.inputs = self._vertex_inputs()
+        self.flagged_inputs = (*self.inputs, (int(VertAttrib.EDGEFLAG), True))
         last = next((linked.shaders[s] for s in _LAST_FIRST if s in linked.shaders), None)
         written = last.info.outputs_written if last is not None else set()
         self.writes_point_size = VaryingSlot.PSIZ in written

@@ -169,6 +169,16 @@ class Framebuffer(GLObject):
         sizes = [a.size for a in self.attachments.values()]
         return min(s[0] for s in sizes), min(s[1] for s in sizes)
 
+    @property
+    def is_fixed_point(self) -> bool:
+        """Is there no floating-point colour buffer among those drawn to?"""
+        for name in self.draw_buffers:
+            found = self.color(name) if name != GL.NONE else None
+            if found is not None and found.info is not None:
+                if found.info.candidates[0].is_float and found.info.is_color:
+                    return False
+        return True
+
     def has(self, channel: str) -> bool:
         """Is there a depth ("Z") or stencil ("S") buffer?"""
         found = self.attachments.get(DEPTH if channel == "Z" else STENCIL)
