@@ -49,6 +49,7 @@ from gallette.state_tracker.entry_points.errors import GLError, invalid_operatio
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 from gallette.state_tracker.entry_points.interface import GLInterface
 from gallette.state_tracker.entry_points.registry import implementation
+from gallette.state_tracker.entry_points.watching import watcher
 from gallette.state_tracker.limits import Limits
 from gallette.state_tracker.objects import NameTable
 from gallette.state_tracker.pixel_data.pixels import PackState
@@ -220,6 +221,7 @@ class Context(GLInterface):
         self.bound_shaders = self.group.bound_shaders
         self.lists = ListState(self)
         self.calls = abi.CallTable(self)
+        self._watcher = watcher()
         self._seen_window = size is not None
         self._entered: list[Context | None] = []
         self._made: dict[str, Callable[..., Any]] = {}
@@ -254,6 +256,9 @@ class Context(GLInterface):
         self.syncs = self.group.syncs
         self.vertex_input = VertexInput(self)
         self.group.join(self)
+        self.first_size, self.first_samples = size, samples
+        if self._watcher is not None:
+            self._watcher.born(self, share)
         _LIVE.add(self)
         self.make_current()
 
@@ -272,6 +277,8 @@ class Context(GLInterface):
             method = _printing(function, method)
         if self.lists.recorder is not None:
             method = self.lists.recorder.wrap(function, method)
+        if self._watcher is not None:
+            method = self._watcher.wrap(self, function, method)
         self.__dict__[name] = self._made[name] = method
         return method
 
@@ -387,6 +394,8 @@ class Context(GLInterface):
         The first time, viewport and scissor take the window's size, as the specification wants.
         """
         self.framebuffers.show(draw, read)
+        if self._watcher is not None:
+            self._watcher.window(self, draw, read)
         if draw is not None and not self._seen_window:
             self._seen_window = True
             self.raster.cover(*draw.size)
@@ -410,6 +419,8 @@ class Context(GLInterface):
         if self.released:
             return
         self.group.take(self)
+        if self._watcher is not None:
+            self._watcher.died(self)
         self.released = True
         forget_context(self)
         pipe = self.pipe

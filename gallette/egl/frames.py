@@ -26,6 +26,7 @@ def read_back(
 ) -> npt.NDArray[Any]:
     """RGBA values (bytes) of a drawable that is current, row 0 at the bottom."""
     from gallette.state_tracker.entry_points.enums import GL
+    from gallette.state_tracker.entry_points.watching import unwatched
     from gallette.state_tracker.pixel_data.pixels import PackState
 
     width, height = drawable.size
@@ -35,7 +36,8 @@ def read_back(
     frames.read, gl.pack = frames.window, PackState()
     gl.buffers.bound[GL.PIXEL_PACK_BUFFER] = None
     try:
-        data: Any = gl.read_pixels(0, 0, width, height, GL.RGBA, kind)
+        with unwatched():
+            data: Any = gl.read_pixels(0, 0, width, height, GL.RGBA, kind)
     finally:
         frames.read, gl.pack, gl.error = read, pack, dirty_error
         gl.buffers.bound[GL.PIXEL_PACK_BUFFER] = buffer

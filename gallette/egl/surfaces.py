@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gallette.egl.constants import EGL, Error
 from gallette.egl.errors import check
 from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.watching import frame_done
 from gallette.state_tracker.targets.window import Drawable
 
 if TYPE_CHECKING:
@@ -122,6 +123,7 @@ class Surface:
         """Show what was drawn: on the window, and as a frame where frames are asked for."""
         if context is not None:
             context.gl.pipe.flush()
+            frame_done()
         wanted = os.environ.get("GALLETTE_FRAMES")
         if (self.window is None and not wanted) or context is None:
             return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
     invalid_value,
 )
-from gallette.state_tracker.entry_points.memory import Pointer, address_of
+from gallette.state_tracker.entry_points.memory import Pointer, address_of, copy_of
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.vertices.current_attribs import set_current, unpack_word
@@ -132,7 +131,7 @@ def array_element(ctx: Context, i: int) -> None:
         if binding.buffer is not None:
             raw = binding.buffer.read(binding.offset + at, size)
         elif binding.address:
-            raw = ctypes.string_at(binding.address + at, size)
+            raw = copy_of(binding.address + at, size)
         else:
             raw = bytes(size)
         raw = raw.ljust(size, b"\0")

@@ -26,7 +26,7 @@ from gallette.state_tracker.entry_points.memory import (
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["OMITTED", "bind_method"]
+__all__ = ["OMITTED", "bind_method", "converter"]
 
 
 class _Omitted:
@@ -56,7 +56,7 @@ def _empty(param: Param) -> Any:
     return 0 if param.kind is Kind.OUT_SCALAR else [0]
 
 
-def _converter(function: Function, index: int) -> Callable[[tuple[Any, ...]], Any] | None:
+def converter(function: Function, index: int) -> Callable[[tuple[Any, ...]], Any] | None:
     """How an input parameter becomes what the implementation wants; None for "as it is"."""
     param = function.params[index]
     before = function.params[index - 1] if index else None
@@ -146,7 +146,7 @@ def bind_method(
     """The method of `context` for one GL function."""
     params, required, total = function.params, function.required, len(function.params)
     record, default = context.record_error, _default(function)
-    converters = [_converter(function, i) for i in range(total)]
+    converters = [converter(function, i) for i in range(total)]
 
     def plain(*args: Any) -> Any:
         try:

@@ -9,17 +9,40 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError
 
-__all__ = ["Pointer", "address_of", "read_array", "read_bytes", "read_string", "write_bytes"]
+__all__ = [
+    "LISTENERS",
+    "MemoryListener",
+    "Pointer",
+    "address_of",
+    "copy_of",
+    "read_array",
+    "read_bytes",
+    "read_string",
+    "write_bytes",
+]
 
 # int and None are addresses; the rest is Python memory.
 Pointer = Any
+
+
+class MemoryListener(Protocol):
+    """Hears of every byte of the caller's memory that a GL function looks at or changes."""
+
+    def read(self, address: int, data: bytes) -> None:
+        """These bytes were read from C memory."""
+
+    def wrote(self, pointer: Pointer, data: Any) -> None:
+        """This was stored in the caller's memory."""
+
+
+LISTENERS: list[MemoryListener] = []
 
 _DTYPES: dict[str, str] = {
     "boolean": "u1",
@@ -83,6 +106,8 @@ def read_bytes(pointer: Pointer, size: int) -> npt.NDArray[np.uint8]:
         if size == 0:
             return np.empty(0, np.uint8)
         memory = memoryview((ctypes.c_uint8 * size).from_address(pointer)).cast("B")
+        for listener in LISTENERS:
+            listener.read(pointer, bytes(memory))
         return np.frombuffer(memory, np.uint8)
     if size == 0:
         return np.empty(0, np.uint8)
@@ -90,6 +115,14 @@ def read_bytes(pointer: Pointer, size: int) -> npt.NDArray[np.uint8]:
     if flat.size < size:
         raise GalletteError(f"GL reads {size} bytes, but only {flat.size} were passed")
     return flat[:size]
+
+
+def copy_of(address: int, size: int) -> bytes:
+    """Bytes of C memory: the short way for small values."""
+    data = ctypes.string_at(address, size)
+    for listener in LISTENERS:
+        listener.read(address, data)
+    return data
 
 
 def read_array(pointer: Pointer, gl_type: str, count: int) -> npt.NDArray[Any]:
@@ -108,6 +141,8 @@ def write_bytes(pointer: Pointer, data: Any) -> None:
     source = _flat(data)
     if source.size == 0:
         return
+    for listener in LISTENERS:
+        listener.wrote(pointer, source)
     if type(pointer) is int:
         ctypes.memmove(pointer, source.ctypes.data, source.size)
         return

@@ -6,7 +6,6 @@ lists of units beside it. Locations map to (uniform, array element).
 
 from __future__ import annotations
 
-import ctypes
 import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ import numpy.typing as npt
 
 from gallette.compiler.nir.ir.types import Base, Type
 from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
+from gallette.state_tracker.entry_points.memory import copy_of
 
 if TYPE_CHECKING:
     from gallette.compiler.glsl import LinkedProgram, Uniform
@@ -126,7 +126,7 @@ class UniformStorage:
         """One value straight from C memory: the way of every frame's uniforms."""
         data = self.data
         for source, target, size in slot.pieces:
-            data[target : target + size] = ctypes.string_at(address + source, size)
+            data[target : target + size] = copy_of(address + source, size)
 
     def slot(self, location: int) -> Slot:
         found = self.slots.get(location)

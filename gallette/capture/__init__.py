@@ -1,0 +1,22 @@
+"""A run of a program, kept: every GL call with its arguments, and what it takes to make them again.
+
+`recorder` watches the contexts of this process and writes a file (`container` says how it lies on
+disk); `story` reads one: calls by name, what draws, which groups and frames they are in; `replay`
+makes the calls on any driver or on the machine's own GL; `snapshot` looks at the framebuffer while
+it does, and `differ` compares two replays draw by draw.
+"""
+
+from gallette.capture.container import CaptureError
+from gallette.capture.recorder import recording
+from gallette.capture.replay import Replayer, replay
+from gallette.capture.story import Call, Capture, open_capture
+
+__all__ = [
+    "Call",
+    "Capture",
+    "CaptureError",
+    "Replayer",
+    "open_capture",
+    "recording",
+    "replay",
+]

@@ -1,0 +1,380 @@
+"""Making the calls of a capture again, on any driver or on the machine's own GL.
+
+What differs between implementations is translated: names they generate, locations of uniforms and
+numbers of blocks (a capture knows them by name), addresses of memory. Locations of attributes and
+outputs are asked for before a program is linked. Everything else is passed on as it was.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gallette.capture.arguments import object_kind
+from gallette.capture.container import CaptureError, content_hash
+from gallette.capture.memory import Arena
+from gallette.capture.story import Call, Capture, Event, open_capture
+from gallette.compiler.errors import GalletteError
+from gallette.state_tracker import create_context
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.functions import Kind
+from gallette.state_tracker.entry_points.memory import dtype_of
+
+__all__ = ["Replayer", "Replayed", "replay"]
+
+# Nobody asks a replay for these: what they answered is in the capture.
+_SKIPPED = ("DebugMessageCallback", "GetDebugMessageLog", "ObjectPtrLabel")
+_QUERIES = ("Get", "Is", "CheckFramebufferStatus", "ValidateProgram")
+_READS = ("ReadPixels", "ReadnPixels", "GetTexImage", "GetTextureImage", "GetnTexImage",
+          "GetTextureSubImage", "GetBufferSubData", "GetNamedBufferSubData")  # fmt: skip
+
+
+@dataclass(slots=True)
+class Replayed:
+    """How a replay went: images that were read again, and whether they were the same bits."""
+
+    driver: str
+    calls: int = 0
+    images: int = 0
+    different: list[int] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    @property
+    def identical(self) -> bool:
+        return not self.different and not self.errors
+
+
+@dataclass(slots=True)
+class _Program:
+    """What a capture knows about a linked program, and where this GL has it."""
+
+    uniforms: dict[int, int] = field(default_factory=dict)
+    blocks: dict[int, int] = field(default_factory=dict)
+    storage: dict[int, int] = field(default_factory=dict)
+
+
+class Replayer:
+    """Makes a capture's calls on contexts of `driver`."""
+
+    def __init__(self, capture: Capture, driver: str = "", after_create: Any = None):
+        self.capture = capture
+        self.driver = driver or capture.driver
+        self.native = self.driver.partition(":")[0] == "native"
+        self.result = Replayed(self.driver)
+        self.contexts: dict[int, Any] = {}
+        self.gl: Any = None
+        self.edits: dict[int, str] = {}  # glShaderSource by call number: another text
+        self._after_create = after_create
+        self._names: dict[tuple[str, int], int] = {}
+        self._programs: dict[int, _Program] = {}
+        self._using: dict[int, int] = {}
+        self._current = 0
+        self._maps: dict[int, tuple[int, int]] = {}
+        self._mapped_at = 0
+        self._windows: dict[int, Any] = {}
+        self._alive: dict[str, Any] = {}
+        self._arena = Arena(capture)
+        self._links = {e.before - 1: e for e in capture.events("link")}
+
+    def run(
+        self,
+        until: int | None = None,
+        after: Callable[[Call, Any], None] | None = None,
+        before: Callable[[Call, Any], None] | None = None,
+        release: bool = True,
+    ) -> Replayed:
+        """Make the calls up to number `until` (the last one of all). `before` and `after` see
+        each call and the GL it is made on.
+        """
+        try:
+            for step in self.capture.steps:
+                if isinstance(step, Event):
+                    self._event(step)
+                    continue
+                if until is not None and step.number > until:
+                    break
+                if before is not None:
+                    before(step, self.gl)
+                self._call(step)
+                if after is not None:
+                    after(step, self.gl)
+        finally:
+            if release:
+                self.release()
+        return self.result
+
+    def release(self) -> None:
+        """The end of every context."""
+        for gl in reversed(self.contexts.values()):
+            try:
+                gl.make_current()
+                gl.release()
+            except GalletteError as error:
+                self.result.errors.append(str(error))
+        self.contexts.clear()
+        for window in self._windows.values():
+            window.release()
+        self._windows.clear()
+
+    # -- what is no call -------------------------------------------------------------------------
+
+    def _event(self, event: Event) -> None:
+        kind, parts = event.kind, event.parts
+        if kind == "context":
+            self._create(parts[0], parts[1])
+        elif kind == "current":
+            self._current = parts[0]
+            self.gl = self.contexts[parts[0]]
+            self.gl.make_current()
+        elif kind == "window" and not self.native:
+            self.gl.bind_drawables(*(self._window(w) for w in parts))
+        elif kind == "link":
+            self._linked(parts[0], parts[1])
+        elif kind == "map":
+            self._maps[parts[0]] = (self._mapped_at, parts[1])
+        elif kind == "write" and parts[0] in self._maps:
+            address, start = self._maps[parts[0]]
+            data = self.capture.blob(parts[2])
+            if address:
+                ctypes.memmove(address + parts[1] - start, data, len(data))
+        elif kind == "release" and parts[0] in self.contexts and len(self.contexts) > 1:
+            self.contexts.pop(parts[0]).release()
+
+    def _create(self, number: int, facts: dict[str, Any]) -> None:
+        version = facts["version"][0], facts["version"][1]
+        size = tuple(facts["size"]) if facts["size"] else self._first_window(number)
+        options: dict[str, Any] = {"profile": facts["profile"], "version": version}
+        if facts["debug"]:
+            options["debug"] = True
+        if self.native:
+            if facts["share"]:
+                raise CaptureError("a native replay has no contexts that share objects")
+            self.gl = create_context(
+                self.driver, size=size, samples=facts["samples"] or 0, **options
+            )
+        else:
+            from gallette.state_tracker.context import Context
+
+            share = self.contexts.get(facts["share"])
+            if facts["size"]:
+                options["size"] = size
+                options["samples"] = facts["samples"] or 0
+            self.gl = Context(self.driver, share=share, **options)
+        self.contexts[number] = self.gl
+        if self._after_create is not None:
+            self._after_create(self.gl)
+
+    def _first_window(self, number: int) -> tuple[int, int] | None:
+        """Where EGL gave the context a window: the size of the first."""
+        for event in self.capture.events("window"):
+            if event.parts[0] is not None:
+                return tuple(event.parts[0][1])  # type: ignore[return-value]
+        return None
+
+    def _window(self, facts: list[Any] | None) -> Any:
+        if facts is None:
+            return None
+        from gallette.state_tracker.targets.window import Drawable
+
+        number, size, samples, color, depth = facts
+        window = self._windows.get(number)
+        if window is None:
+            window = Drawable(self.gl.screen, tuple(size), samples, color, depth)
+            self._windows[number] = window
+        elif window.size != tuple(size):
+            window.resize(tuple(size))
+        return window
+
+    # -- calls -----------------------------------------------------------------------------------
+
+    def _call(self, call: Call) -> None:
+        name = call.name
+        if name.startswith(_SKIPPED):
+            return
+        if name.startswith(_QUERIES) and not self._wanted(call):
+            return
+        self.result.calls += 1
+        if name.startswith("LinkProgram") and self.native:
+            self._ask_for_locations(call)
+        args = self._arguments(call)
+        if call.number in self.edits:
+            args = [args[0], 1, self.edits[call.number], None]
+        method = getattr(self.gl, call.function.method)
+        try:
+            result = method(*args)
+        except GalletteError as error:
+            self.result.errors.append(f"call {call.number}, {call}: {error}")
+            return
+        self._came_back(call, result)
+
+    def _wanted(self, call: Call) -> bool:
+        return call.name.startswith(_READS) or "w" in call.more or "Location" in call.name
+
+    def _came_back(self, call: Call, result: Any) -> None:
+        more, name = call.more, call.name
+        if "o" in more and isinstance(result, list | tuple):
+            kind = self._kind(call)
+            for recorded, here in zip(more["o"], result, strict=False):
+                self._names[kind, recorded] = here
+        elif "r" in more and name.startswith(("Create", "FenceSync", "GenLists")):
+            kind = "sync" if name == "FenceSync" else "list" if name == "GenLists" else "program"
+            self._names[kind, more["r"]] = result
+        elif name.startswith("Map") and isinstance(result, int):
+            self._mapped_at = result
+        elif name == "UseProgram":
+            self._using[self._current] = call.args[0]
+        if "w" in more:
+            self.result.images += 1
+            here = self._alive.pop("image", result)
+            if not isinstance(here, bytes | np.ndarray) or content_hash(here) != more["w"]:
+                self.result.different.append(call.number)
+
+    def _kind(self, call: Call) -> str:
+        out = call.function.outputs[0]
+        if out.name == "ids":
+            return "query" if "Quer" in call.name else "transform feedback"
+        return object_kind(call.name, out.name, out.type)
+
+    def _arguments(self, call: Call) -> list[Any]:
+        self._arena.load(call)
+        function, args = call.function, []
+        required = function.required
+        for i, (param, value) in enumerate(zip(function.params, call.args, strict=False)):
+            if param.kind is Kind.OUT_RAW:
+                given = self._room(call, value)
+                if given is None:
+                    break
+                args.append(given)
+                continue
+            if i >= required:
+                break
+            kind = object_kind(call.name, param.name, param.type)
+            if call.name.startswith(("CopyImageSubData", "ObjectLabel")):
+                kind = kind or self._named_kind(call, param.name)
+            if kind and isinstance(value, int):
+                args.append(self._names.get((kind, value), value))
+            elif isinstance(value, list):
+                args.append(self._list(param, kind, value))
+            elif isinstance(value, dict):
+                args.append(self._memory(value))
+            elif param.name == "location" and isinstance(value, int):
+                args.append(self._location(call, value))
+            elif param.name in ("uniformBlockIndex", "storageBlockIndex"):
+                args.append(self._block(call, param.name, value))
+            else:
+                args.append(value)
+        if function.name.startswith("ShaderSource"):
+            args = [*args[:3], None]
+        return args
+
+    def _room(self, call: Call, value: Any) -> Any:
+        """Where a raw output goes: an offset of a bound buffer stays one, memory is made here."""
+        if isinstance(value, dict) and "w" not in call.more:
+            if call.name in ("FeedbackBuffer", "SelectBuffer"):
+                room = self._alive[call.name] = np.zeros(call.args[0], "u4")
+                return room
+            return value["@"]
+        return None
+
+    def _list(self, param: Any, kind: str, value: list[Any]) -> Any:
+        if kind:
+            return [self._names.get((kind, v), v) for v in value]
+        if param.kind is Kind.STRINGS:
+            return value
+        if param.stars > 1:
+            return np.array([self._arena.address(v) for v in value], np.int64)
+        return np.array(value, dtype_of(param.type))
+
+    def _memory(self, value: dict[str, Any]) -> Any:
+        if "b" in value:
+            return self.capture.blob(value["b"])
+        return self._arena.address(value["@"])
+
+    def _named_kind(self, call: Call, param: str) -> str:
+        if param not in ("srcName", "dstName", "name"):
+            return ""
+        named = call.named()
+        what = named.get({"srcName": "srcTarget", "dstName": "dstTarget"}.get(param, "identifier"))
+        by_target = {
+            GL.RENDERBUFFER: "renderbuffer",
+            GL.BUFFER: "buffer",
+            GL.SHADER: "program",
+            GL.PROGRAM: "program",
+            GL.VERTEX_ARRAY: "vertex array",
+            GL.QUERY: "query",
+            GL.SAMPLER: "sampler",
+            GL.FRAMEBUFFER: "framebuffer",
+        }
+        return by_target.get(what, "texture")
+
+    # -- programs ----------------------------------------------------------------------------------
+
+    def _ask_for_locations(self, call: Call) -> None:
+        """Attributes and outputs where the capture has them."""
+        link = self._links.get(call.number)
+        if link is None:
+            return
+        program = self._names.get(("program", call.args[0]), call.args[0])
+        for name, location in link.parts[1]["attributes"].items():
+            if not name.startswith("gl_"):
+                self.gl.bind_attrib_location(program, location, name)
+        for name, (location, index) in link.parts[1]["outputs"].items():
+            if location >= 0 and index == 0 and not name.startswith("gl_"):
+                self.gl.bind_frag_data_location(program, location, name.removesuffix("[0]"))
+        while self.gl.get_error():
+            pass
+
+    def _linked(self, recorded: int, facts: dict[str, Any]) -> None:
+        """Where this GL has the uniforms the capture knows by name."""
+        if not self.native:
+            self._programs.pop(recorded, None)
+            if not self.edits:
+                return
+        program = self._names.get(("program", recorded), recorded)
+        found = self._programs[recorded] = _Program()
+        for name, (location, size) in facts["uniforms"].items():
+            for element in range(size):
+                stem = name.removesuffix("[0]")
+                full = f"{stem}[{element}]" if size > 1 or name.endswith("]") else name
+                here = self.gl.get_uniform_location(program, full)
+                found.uniforms[location + element] = here
+        for table, names, ask in (
+            (found.blocks, facts["blocks"], self.gl.get_uniform_block_index),
+            (
+                found.storage,
+                facts["storage"],
+                lambda p, n: self.gl.get_program_resource_index(p, GL.SHADER_STORAGE_BLOCK, n),
+            ),
+        ):
+            for index, name in enumerate(names):
+                table[index] = ask(program, name)
+
+    def _location(self, call: Call, location: int) -> int:
+        named = call.named()
+        using = named.get("program", self._using.get(self._current, 0))
+        program = self._programs.get(using)
+        return location if program is None else program.uniforms.get(location, location)
+
+    def _block(self, call: Call, param: str, index: int) -> int:
+        program = self._programs.get(call.args[0])
+        if program is None:
+            return index
+        return (program.blocks if param == "uniformBlockIndex" else program.storage).get(
+            index, index
+        )
+
+
+def replay(path: str | Path | Capture, driver: str = "", until: int | None = None) -> Replayed:
+    """Replay a capture; on the driver it was recorded on, every image is the same to the bit.
+
+    >>> replay("frame.gcap").identical
+    True
+    """
+    capture = path if isinstance(path, Capture) else open_capture(path)
+    with np.errstate(all="ignore"):
+        return Replayer(capture, driver).run(until)

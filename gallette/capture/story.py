@@ -1,0 +1,182 @@
+"""Reading a capture: its calls by name, which of them draw, and the frames and groups they are in.
+
+>>> capture = open_capture("frame.gcap")
+>>> str(capture.calls[3])
+'glBindBuffer(target=GL_ARRAY_BUFFER, buffer=1)'
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from gallette.capture.container import CaptureError, CaptureReader
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function, Kind
+
+__all__ = ["Call", "Capture", "Event", "draws", "open_capture"]
+
+_DRAWING = (
+    "DrawArrays", "DrawElements", "DrawRangeElements", "DrawTransformFeedback", "DrawPixels",
+    "DrawTex", "DrawMesh", "MultiDraw", "MultiMode", "Clear", "BlitFramebuffer",
+    "BlitNamedFramebuffer", "Bitmap", "CopyPixels", "End", "CallList", "Rect", "Accum",
+    "DispatchCompute", "EvalMesh",
+)  # fmt: skip
+_NOT = (
+    "ClearColor", "ClearDepth", "ClearStencil", "ClearIndex", "ClearAccum", "ClearBufferData",
+    "ClearBufferSubData", "ClearNamedBuffer", "ClearTex", "EndQuery", "EndList", "EndConditional",
+    "EndTransformFeedback",
+)  # fmt: skip
+
+
+@functools.cache
+def draws(name: str) -> bool:
+    """Can the GL function of that name (without `gl`) change the bound framebuffer?"""
+    return name.startswith(_DRAWING) and not name.startswith(_NOT)
+
+
+@dataclass(slots=True)
+class Call:
+    """One GL call; `number` counts calls from 1."""
+
+    number: int
+    name: str
+    args: list[Any]
+    more: dict[str, Any]
+    context: int
+    frame: int
+
+    @property
+    def function(self) -> Function:
+        return FUNCTIONS[self.name]
+
+    @property
+    def draws(self) -> bool:
+        return draws(self.name)
+
+    @property
+    def microseconds(self) -> int:
+        return int(self.more.get("us", 0))
+
+    def named(self) -> dict[str, Any]:
+        """The arguments by the names of their parameters."""
+        return {p.name: a for p, a in zip(self.function.params, self.args, strict=False)}
+
+    def words(self) -> dict[str, str]:
+        """The arguments by name, as one reads them."""
+        primitive = "Draw" in self.name or self.name == "Begin"
+        shown = {}
+        for param, value in zip(self.function.params, self.args, strict=False):
+            if param.kind.is_output or param.kind is Kind.CAPACITY:
+                continue
+            shown[param.name] = _word(param.type, param.name, value, primitive, param.stars)
+        return shown
+
+    def __str__(self) -> str:
+        inner = ", ".join(f"{k}={v}" for k, v in self.words().items())
+        result = self.more.get("r", self.more.get("o"))
+        return f"gl{self.name}({inner})" + (f" -> {result}" if result is not None else "")
+
+
+def _word(type: str, name: str, value: Any, primitive: bool, stars: int) -> str:
+    if isinstance(value, dict):
+        if "b" in value:
+            return f"#{value['b'][:8]}"
+        return f"{value['@']:#x}" if value["@"] > 4096 else str(value["@"])
+    if value is None:
+        return "null"
+    if type == "enum" and isinstance(value, int):
+        return GL.name_of(value, "primitive" if primitive and name == "mode" else None)
+    if type == "enum" and isinstance(value, list):
+        return "[" + ", ".join(GL.name_of(v) for v in value) + "]"
+    if isinstance(value, str | list):
+        text = repr(value)
+        return text if len(text) < 72 else text[:69] + "..."
+    if isinstance(value, float):
+        return f"{value:.7g}"
+    if type == "bitfield" and isinstance(value, int):
+        return f"0x{value:x}"
+    return str(value)
+
+
+@dataclass(slots=True)
+class Event:
+    """A record that is no call: `kind` without its `@`, and the call it comes before."""
+
+    kind: str
+    parts: list[Any]
+    before: int
+
+
+Step = Call | Event
+
+
+@dataclass(slots=True)
+class Capture:
+    """A whole capture."""
+
+    path: Path
+    reader: CaptureReader
+    steps: list[Step] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    groups: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    frames: int = 0
+
+    @property
+    def header(self) -> dict[str, Any]:
+        return self.reader.header
+
+    @property
+    def driver(self) -> str:
+        """What it was recorded on."""
+        first = next(self.events("context"), None)
+        return str(first.parts[1]["driver"]) if first else ""
+
+    def events(self, kind: str) -> Iterator[Event]:
+        return (s for s in self.steps if isinstance(s, Event) and s.kind == kind)
+
+    def draws(self, frame: int | None = None) -> list[Call]:
+        """The calls that draw, clear, copy or compute, of one frame or all."""
+        return [c for c in self.calls if c.draws and (frame is None or c.frame == frame)]
+
+    def blob(self, name: str) -> bytes:
+        return self.reader.blob(name)
+
+    def call(self, number: int) -> Call:
+        if not 1 <= number <= len(self.calls):
+            raise CaptureError(f"{self.path}: calls are 1 to {len(self.calls)}, not {number}")
+        return self.calls[number - 1]
+
+
+def open_capture(path: str | Path) -> Capture:
+    """Read a capture; resources stay in the file until they are asked for."""
+    reader = CaptureReader(path)
+    capture = Capture(Path(path), reader)
+    frame, context = 1, 0
+    open_groups: list[str] = []
+    for record in reader.records():
+        name = record[0]
+        if name.startswith("@"):
+            if name == "@current":
+                context = record[1]
+            elif name == "@frame":
+                frame = record[1] + 1
+            capture.steps.append(Event(name[1:], record[1:], len(capture.calls) + 1))
+            continue
+        if name not in FUNCTIONS:
+            raise CaptureError(f"{path}: OpenGL has no function gl{name}")
+        more = record[2] if len(record) > 2 else {}
+        call = Call(len(capture.calls) + 1, name, record[1], more, context, frame)
+        if name.startswith(("PushDebugGroup", "PushGroupMarker")):
+            open_groups.append(str(call.args[-1]))
+        elif name.startswith(("PopDebugGroup", "PopGroupMarker")) and open_groups:
+            open_groups.pop()
+        if open_groups:
+            capture.groups[call.number] = tuple(open_groups)
+        capture.calls.append(call)
+        capture.steps.append(call)
+    capture.frames = max((c.frame for c in capture.calls), default=0)
+    return capture
