@@ -42,8 +42,14 @@ def create_context(
     size: tuple[int, int] | None = None,
 ) -> GLInterface:
     """A current GL context of a driver ("numpipe", "native", "native:softpipe", ...)."""
+    import os
+
     from gallette.state_tracker import create_context as create
 
+    if os.environ.get("GALLETTE_CAPTURE"):
+        from gallette.capture.recorder import from_environment
+
+        from_environment()
     return create(driver or default_driver(), profile=profile, version=version, size=size)
 
 

@@ -47,7 +47,8 @@ COMMANDS: dict[str, Command] = {
         "render multi-pass scenes on two implementations and compare every pass",
         "gallette diff --list\n"
         "gallette diff shadow_map deferred --against native --html reports/diff\n"
-        "gallette diff depth_prepass --option inexact_used_once=never",
+        "gallette diff depth_prepass --option inexact_used_once=never\n"
+        "gallette diff script.gcap --against native",
     ),
     "conformance": Command(
         "gallette.commands.conformance",
@@ -61,9 +62,17 @@ COMMANDS: dict[str, Command] = {
     ),
     "trace": Command(
         "gallette.commands.trace",
-        "every draw of a scene or shader_test, and the state behind it",
+        "every draw of a run and the state behind it; any program as a capture",
         "gallette trace shadow_map --html trace.html\n"
-        "gallette trace my.shader_test --json trace.jsonl",
+        "gallette trace my.shader_test --json trace.jsonl\n"
+        "gallette trace my_moderngl_script.py -o script.gcap\n"
+        "gallette trace script.gcap --calls",
+    ),
+    "replay": Command(
+        "gallette.commands.replay",
+        "make the calls of a capture again, on any driver",
+        "gallette replay script.gcap\n"
+        "gallette replay script.gcap --driver native --until 120 --save picture.png",
     ),
     "pixel": Command(
         "gallette.commands.pixel",

@@ -1,8 +1,9 @@
 """Watching the pipe: every draw of a run, the state behind it, the picture after it.
 
-The target, a scene or a shader_test, runs on `trace:DRIVER` in a process of its own (`python -m
-gallette.tracing`), which writes the trace and a small picture of the framebuffer after each call
-that draws. `read_trace` then replays the bind and set calls to know what was bound at each of them.
+The target, a scene, a shader_test or a capture, runs on `trace:DRIVER` in a process of its own
+(`python -m gallette.tracing`), which writes the trace and a small picture of the framebuffer after
+each call that draws. `read_trace` then replays the bind and set calls to know what was bound at
+each of them.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class TraceStory:
 
 
 def trace_target(target: str, driver: str, keep: Path | None = None) -> TraceStory:
-    """Run a scene or shader_test under `trace:driver`; `keep` gets the JSON lines."""
+    """Run a scene, shader_test or capture under `trace:driver`; `keep` gets the JSON lines."""
     with tempfile.TemporaryDirectory() as folder:
         lines, pictures = Path(folder) / "trace.jsonl", Path(folder) / "pictures.npz"
         env = {**child_environment(driver), "GALLETTE_TRACE": str(lines)}
@@ -268,18 +269,9 @@ def _picture(inner: Any, surface: Any, state: Any) -> Image:
 def _child(driver: str, target: str, out: Path) -> int:
     seen = _Seen()
     try:
-        if target.endswith(".shader_test"):
-            from gallette.piglit_subset.execute import run_test
-            from gallette.piglit_subset.shader_test import parse_file
+        from gallette.capture.targets import run_target
 
-            outcome = run_test(
-                parse_file(Path(target)),
-                f"trace:{driver}",
-                after_create=lambda gl: _watch(gl.pipe, seen),
-            )
-            print(f"{outcome.result}: {outcome.reason}" if outcome.reason else outcome.result)
-        else:
-            _trace_scene(driver, target, seen)
+        print(run_target(target, f"trace:{driver}", lambda gl: _watch(gl.pipe, seen)))
     except GalletteError as error:
         print(error, file=sys.stderr)
         return 2
@@ -287,22 +279,6 @@ def _child(driver: str, target: str, out: Path) -> int:
     np.savez(out, **arrays)
     out.with_suffix(".json").write_text(json.dumps(seen.variants), encoding="utf-8")
     return 0
-
-
-def _trace_scene(driver: str, name: str, seen: _Seen) -> None:
-    try:
-        import moderngl
-    except ImportError:
-        raise GalletteError("scenes need moderngl: pip install moderngl") from None
-    import gallette
-    from gallette.scenes import SCENES
-
-    window: Any = gallette.moderngl_context(f"trace:{driver}")
-    _watch(window.pipe, seen)
-    ctx = moderngl.create_context(standalone=True, context=window)
-    names = [p.name for p in SCENES[name].render(ctx, SCENES[name].size)]
-    print(f"passes: {', '.join(names)}")
-    window.release()
 
 
 if __name__ == "__main__":

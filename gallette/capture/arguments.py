@@ -18,7 +18,7 @@ from gallette.state_tracker.entry_points.errors import GLError
 from gallette.state_tracker.entry_points.functions import Function, Kind, Param
 from gallette.state_tracker.entry_points.memory import address_of, dtype_of
 
-__all__ = ["keeps_pointer", "Encoder", "Reads", "encoder", "object_kind"]
+__all__ = ["Encoder", "Reads", "encoder", "keeps_pointer", "object_kind"]
 
 Reads = list[tuple[int, bytes]]
 INLINE = 64  # bytes of numbers that are written out
@@ -27,7 +27,7 @@ INLINE = 64  # bytes of numbers that are written out
 def keeps_pointer(function: Function) -> bool:
     """Does the call only remember where memory is (client arrays)?"""
     name = function.name
-    return "Pointer" in name and not name.startswith("Get") or name == "InterleavedArrays"
+    return ("Pointer" in name and not name.startswith("Get")) or name == "InterleavedArrays"
 
 
 class Encoder:
@@ -69,7 +69,7 @@ class Encoder:
             if i >= len(args):
                 break
             value = args[i]
-            if param.kind is Kind.VALUE and not param.stars or param.kind is Kind.CAPACITY:
+            if (param.kind is Kind.VALUE and not param.stars) or param.kind is Kind.CAPACITY:
                 out.append(value)
             elif param.kind in (Kind.STRING, Kind.STRINGS):
                 out.append(self._text(i, args))

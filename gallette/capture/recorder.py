@@ -13,14 +13,15 @@ How much memory a call reads is nowhere written down a second time: the recorder
 `entry_points.memory`, through which every implementation reads its caller's memory.
 
 Records that are no calls begin with `@`: `@context`, `@current`, `@window`, `@frame`, `@marker`,
-`@link` (a program's locations by name), `@map` and `@write` (memory the program wrote through a
-mapped buffer), `@release`.
+`@link` (a program's locations by name), `@framebuffer` (where the call after it drew), `@map` and
+`@write` (memory the program wrote through a mapped buffer), `@release`.
 """
 
 from __future__ import annotations
 
 import atexit
 import os
+import sys
 import time
 from _thread import get_ident
 from collections.abc import Callable, Iterator
@@ -30,6 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 from gallette.capture.arguments import Encoder, encoder
 from gallette.capture.container import CaptureWriter, content_hash
+from gallette.capture.story import draws
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import Function
 from gallette.state_tracker.entry_points.memory import LISTENERS
@@ -67,6 +69,7 @@ class Recorder:
         self._numbers: dict[int, int] = {}  # contexts and windows, by identity
         self._kept: list[Any] = []  # identities must not come back
         self._current = 0
+        self._framebuffer: Any = None
         self._mapped: dict[tuple[int, int], tuple[BufferObject, bytes]] = {}
 
     # -- being installed -----------------------------------------------------------------------
@@ -156,7 +159,7 @@ class Recorder:
         before = self._before(name)
         links = name.startswith(_LINKS)
         maps = name.startswith("Map") and "Buffer" in name
-        draws = "Draw" in name and not name.startswith(("DrawBuffer", "NamedFramebufferDraw"))
+        paints = draws(name)
         inside, clock = self._inside, time.perf_counter_ns
 
         def call(*args: Any) -> Any:
@@ -173,8 +176,9 @@ class Recorder:
             finally:
                 del inside[thread]
             more: dict[str, Any] = {}
-            if draws:
+            if paints:
                 more["us"] = (clock() - start) // 1000
+                self._painted(gl)
             self._write(encode, args, result, heard, more)
             if links:
                 self._linked(gl, function, args, result)
@@ -198,6 +202,19 @@ class Recorder:
         parts = [encode.function.name, plain]
         self.writer.record([*parts, more] if more else parts)
 
+    def _painted(self, gl: Context) -> None:
+        """Where the call drew to, if that is somewhere else than the one before."""
+        state = gl.pipe_framebuffer
+        if state is self._framebuffer:
+            return
+        self._framebuffer = state
+        surfaces = [c.format.name if c is not None else None for c in state.cbufs]
+        depth = state.zsbuf.format.name if state.zsbuf is not None else None
+        samples = max(
+            (c.resource.desc.samples for c in (*state.cbufs, state.zsbuf) if c), default=0
+        )
+        self.writer.record(["@framebuffer", state.width, state.height, samples, surfaces, depth])
+
     # -- programs and mapped memory ------------------------------------------------------------
 
     def _linked(self, gl: Context, function: Function, args: tuple[Any, ...], result: Any) -> None:
@@ -219,7 +236,9 @@ class Recorder:
                     },
                     "blocks": [b.name for b in linked.uniform_blocks],
                     "storage": [b.name for b in linked.storage_blocks],
-                    "attributes": {a.name: a.location for a in linked.attributes if a.location >= 0},
+                    "attributes": {
+                        a.name: a.location for a in linked.attributes if a.location >= 0
+                    },
                     "outputs": {o.name: [o.location, o.index] for o in linked.frag_outputs},
                 },
             ]
@@ -291,10 +310,7 @@ def from_environment() -> None:
     path = os.environ.pop("GALLETTE_CAPTURE", "")
     if not path:
         return
-    import sys
-
-    program = " ".join(sys.argv) if sys.argv and sys.argv[0] else Path("/proc/self/comm").name
+    program = " ".join(sys.argv) if sys.argv and sys.argv[0] else Path(sys.executable).name
     recorder = Recorder(path, {"program": program})
     recorder.install()
     atexit.register(recorder.remove)
-

@@ -25,7 +25,7 @@ from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import Kind
 from gallette.state_tracker.entry_points.memory import dtype_of
 
-__all__ = ["Replayer", "Replayed", "replay"]
+__all__ = ["Replayed", "Replayer", "replay"]
 
 # Nobody asks a replay for these: what they answered is in the capture.
 _SKIPPED = ("DebugMessageCallback", "GetDebugMessageLog", "ObjectPtrLabel")
@@ -173,7 +173,7 @@ class Replayer:
         """Where EGL gave the context a window: the size of the first."""
         for event in self.capture.events("window"):
             if event.parts[0] is not None:
-                return tuple(event.parts[0][1])  # type: ignore[return-value]
+                return tuple(event.parts[0][1])
         return None
 
     def _window(self, facts: list[Any] | None) -> Any:
@@ -300,7 +300,7 @@ class Replayer:
             return ""
         named = call.named()
         what = named.get({"srcName": "srcTarget", "dstName": "dstTarget"}.get(param, "identifier"))
-        by_target = {
+        by_target: dict[Any, str] = {
             GL.RENDERBUFFER: "renderbuffer",
             GL.BUFFER: "buffer",
             GL.SHADER: "program",

@@ -17,7 +17,7 @@ from gallette.capture.container import CaptureError, CaptureReader
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function, Kind
 
-__all__ = ["Call", "Capture", "Event", "draws", "open_capture"]
+__all__ = ["Call", "Capture", "Event", "Target", "draws", "open_capture"]
 
 _DRAWING = (
     "DrawArrays", "DrawElements", "DrawRangeElements", "DrawTransformFeedback", "DrawPixels",
@@ -38,6 +38,17 @@ def draws(name: str) -> bool:
     return name.startswith(_DRAWING) and not name.startswith(_NOT)
 
 
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The framebuffer a call drew to: its size and the formats of what is attached."""
+
+    width: int
+    height: int
+    samples: int
+    colors: tuple[str | None, ...]
+    depth: str | None
+
+
 @dataclass(slots=True)
 class Call:
     """One GL call; `number` counts calls from 1."""
@@ -48,6 +59,7 @@ class Call:
     more: dict[str, Any]
     context: int
     frame: int
+    target: Target | None = None
 
     @property
     def function(self) -> Function:
@@ -157,6 +169,7 @@ def open_capture(path: str | Path) -> Capture:
     capture = Capture(Path(path), reader)
     frame, context = 1, 0
     open_groups: list[str] = []
+    target: Target | None = None
     for record in reader.records():
         name = record[0]
         if name.startswith("@"):
@@ -164,12 +177,15 @@ def open_capture(path: str | Path) -> Capture:
                 context = record[1]
             elif name == "@frame":
                 frame = record[1] + 1
+            elif name == "@framebuffer":
+                width, height, samples, colors, depth = record[1:]
+                target = Target(width, height, samples, tuple(colors), depth)
             capture.steps.append(Event(name[1:], record[1:], len(capture.calls) + 1))
             continue
         if name not in FUNCTIONS:
             raise CaptureError(f"{path}: OpenGL has no function gl{name}")
         more = record[2] if len(record) > 2 else {}
-        call = Call(len(capture.calls) + 1, name, record[1], more, context, frame)
+        call = Call(len(capture.calls) + 1, name, record[1], more, context, frame, target)
         if name.startswith(("PushDebugGroup", "PushGroupMarker")):
             open_groups.append(str(call.args[-1]))
         elif name.startswith(("PopDebugGroup", "PopGroupMarker")) and open_groups:

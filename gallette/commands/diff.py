@@ -10,8 +10,11 @@ from pathlib import Path
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from gallette import default_driver
+from gallette.capture.container import is_capture
+from gallette.capture.differ import CaptureDiff
 from gallette.compare import SceneDiff, compare
 from gallette.compiler.errors import GalletteError
 from gallette.render import render_scenes
@@ -39,7 +42,9 @@ class DiffReport:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("scenes", nargs="*", metavar="SCENE", help="scenes (default: all)")
+    parser.add_argument(
+        "scenes", nargs="*", metavar="SCENE", help="scenes or captures (default: all scenes)"
+    )
     parser.add_argument("--list", action="store_true", help="list the scenes")
     parser.add_argument("--driver", default=None, help="our side (default: GALLETTE_DRIVER)")
     parser.add_argument("--against", default="native", metavar="DRIVER", help="the other side")
@@ -51,6 +56,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME=VALUE",
         help="an option of our driver, such as inexact_used_once=always",
+    )
+    parser.add_argument(
+        "--frame", type=int, default=None, metavar="N", help="of a capture, only this frame"
     )
     parser.add_argument("--png", type=Path, default=None, metavar="DIR", help="save the pictures")
     parser.add_argument("--record", action="store_true", help="store references from native GL")
@@ -72,6 +80,8 @@ def run(options: argparse.Namespace) -> int:
             mark = "multi-pass" if s.multipass else ""
             out.print(f"[bold]{s.name:<16}[/] {mark:<11} {s.doc}")
         return 0
+    if any(is_capture(name) or name.endswith(".gcap") for name in options.scenes):
+        return _diff_captures(out, options)
     scenes = check_scenes(options.scenes, "gallette diff")
     if options.record:
         from gallette.references import FOLDER, record
@@ -101,6 +111,54 @@ def run(options: argparse.Namespace) -> int:
     if options.png is not None:
         out.print(f"pictures: {save_pictures(report, options.png)}")
     return 0 if report.ok else 1
+
+
+def _diff_captures(out: Console, options: argparse.Namespace) -> int:
+    """Captures, call by call: the first draw that differs, in each of them."""
+    from gallette.capture.differ import diff_capture
+    from gallette.running import check_driver
+
+    driver = options.driver or default_driver()
+    for side in (driver, options.against):
+        check_driver(side)
+    status = 0
+    for name in options.scenes:
+        if not is_capture(name):
+            raise GalletteError(f"gallette diff: {name} is no capture; scenes and captures apart")
+        diff = diff_capture(name, driver, options.against, options.tolerance, options.frame)
+        print_capture_diff(out, diff)
+        status |= not diff.ok
+    return int(status)
+
+
+def print_capture_diff(out: Console, diff: CaptureDiff) -> None:
+    """The verdict on a capture, and the draw to look at."""
+    path = diff.capture.path
+    for note in diff.notes:
+        out.print(Text(note, style="yellow"))
+    if diff.first is None:
+        out.print(
+            f"{path}: {diff.ours} and {diff.theirs} agree after each of "
+            f"{len(diff.capture.draws())} drawing calls ({diff.compared} pictures)",
+            markup=False,
+        )
+        return
+    first = diff.first
+    groups = " / ".join(diff.capture.groups.get(first.call.number, ()))
+    out.print(Text(f"{path}: the first call that differs is {first.call.number}", style="bold red"))
+    out.print(f"  {first.call}{f'   in {groups}' if groups else ''}", markup=False)
+    for found in first.attachments:
+        x, y = found.place
+        ours, theirs = (", ".join(f"{v:.6g}" for v in side) for side in (found.ours, found.theirs))
+        out.print(
+            f"  {found.attachment}: {found.beyond} of {found.pixels} pixels, most at {x},{y}: "
+            f"{diff.ours} ({ours}), {diff.theirs} ({theirs})",
+            markup=False,
+        )
+        out.print(f"  why: gallette pixel {path} {x},{y} --driver {diff.ours}", markup=False)
+    rest = len(diff.draws) - 1
+    if rest:
+        out.print(f"  {rest} later calls differ as well", markup=False)
 
 
 def save_pictures(report: DiffReport, folder: Path) -> Path:

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from gallette import default_driver
-from gallette.compiler.errors import GalletteError
+from gallette.capture.targets import check_target
 from gallette.history import Fragment, History, PixelEvent, pixel_history
 from gallette.terminal import console
 
@@ -22,7 +22,7 @@ _COLORS = {"written": "green", "culled": "yellow", "clipped": "yellow", "outside
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("target", help="a scene's name or a .shader_test file")
+    parser.add_argument("target", help="a scene, a .shader_test file or a capture")
     parser.add_argument("place", type=_place, metavar="X,Y", help="the pixel; y counts upwards")
     parser.add_argument("--driver", default=None, help="the driver (default: GALLETTE_DRIVER)")
     parser.add_argument("--sample", type=int, default=0, metavar="S", help="which of its samples")
@@ -39,13 +39,7 @@ def _place(text: str) -> tuple[int, int]:
 
 def run(options: argparse.Namespace) -> int:
     target = options.target
-    if target.endswith(".shader_test"):
-        if not Path(target).exists():
-            raise GalletteError(f"{target}: no such file")
-    else:
-        from gallette.commands.diff import check_scenes
-
-        check_scenes([target], "gallette pixel")
+    check_target(target, "gallette pixel")
     x, y = options.place
     history = pixel_history(target, x, y, options.driver or default_driver(), options.sample)
     events = history.events if options.everything else history.about(history.resource)

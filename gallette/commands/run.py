@@ -20,6 +20,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--save", default="", metavar="OUT.png", help="keep the last frame (or all: OUT%%d.png)"
     )
     parser.add_argument("--size", default="", metavar="WxH", help="the size of off-screen surfaces")
+    parser.add_argument(
+        "--capture", default="", metavar="FILE", help="record every OpenGL call (gallette replay)"
+    )
     parser.add_argument("program", nargs=argparse.REMAINDER, help="the program and its arguments")
 
 
@@ -73,5 +76,7 @@ def run(options: argparse.Namespace) -> int:
         if not (width.isdigit() and height.isdigit()):
             raise GalletteError(f"gallette run: --size wants WxH, not {options.size!r}")
         variables["GALLETTE_SIZE"] = options.size
+    if options.capture:
+        variables["GALLETTE_CAPTURE"] = os.path.abspath(options.capture)
     sys.stdout.flush()
     os.execve(command[0], command, variables)

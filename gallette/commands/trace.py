@@ -1,14 +1,20 @@
-"""`gallette trace`: every draw of a scene or shader_test, and the state behind it."""
+"""`gallette trace`: every draw of a run and the state behind it; any program as a capture."""
 
 from __future__ import annotations
 
 import argparse
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
 from gallette import default_driver
+from gallette.capture import Capture, open_capture
+from gallette.capture.container import is_capture
+from gallette.capture.targets import check_target, record_target
 from gallette.compiler.errors import GalletteError
 from gallette.terminal import console
 from gallette.tracing import Event, TraceStory, trace_target
@@ -17,30 +23,66 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("target", help="a scene's name or a .shader_test file")
+    parser.add_argument(
+        "target",
+        metavar="TARGET",
+        help="a scene, a .shader_test, a capture, or a program or script to record",
+    )
+    parser.add_argument(
+        "arguments", nargs="*", help="the program's own arguments (those with a dash after --)"
+    )
     parser.add_argument("--driver", default=None, help="the driver (default: GALLETTE_DRIVER)")
+    parser.add_argument(
+        "-o", "--output", type=Path, default=None, metavar="FILE", help="write a capture (.gcap)"
+    )
+    parser.add_argument("--frames", type=int, default=0, metavar="N", help="stop after N frames")
+    parser.add_argument("--calls", action="store_true", help="list a capture's OpenGL calls")
     parser.add_argument("--html", type=Path, default=None, metavar="FILE", help="write a page")
     parser.add_argument("--json", type=Path, default=None, metavar="FILE", help="keep the trace")
     parser.add_argument("--all", action="store_true", help="all bound state, not only changes")
+
+
+def _is_program(target: str) -> bool:
+    """Something to be started, rather than a scene, a test or a capture?"""
+    if target.endswith(".shader_test") or target in _scenes() or is_capture(target):
+        return False
+    if target.endswith(".gcap"):
+        return False
+    return bool(shutil.which(target)) or Path(target).is_file()
+
+
+def _scenes() -> list[str]:
+    from gallette.scenes import SCENES
+
+    return list(SCENES)
 
 
 def run(options: argparse.Namespace) -> int:
     from gallette.running import check_driver
 
     target = options.target
-    if target.endswith(".shader_test"):
-        if not Path(target).exists():
-            raise GalletteError(f"{target}: no such file")
-    else:
-        from gallette.commands.diff import check_scenes
-
-        check_scenes([target], "gallette trace")
     driver = options.driver or default_driver()
     if driver.split(":")[0] == "native":
         raise GalletteError("gallette trace: only drivers of the stack can be traced")
-    check_driver(driver)
-    story = trace_target(target, driver, options.json)
     out = console()
+    if _is_program(target):
+        check_driver(driver)
+        path = options.output or Path(Path(target).stem + ".gcap")
+        status = _record_program(options, driver, path)
+        _summary(out, path)
+        return status
+    if options.arguments:
+        raise GalletteError(f"gallette trace: {target} takes no arguments")
+    check_target(target, "gallette trace")
+    check_driver(driver)
+    if is_capture(target) and options.calls:
+        _print_calls(out, open_capture(target))
+        return 0
+    if options.output is not None:
+        out.print(record_target(target, options.output, driver), markup=False)
+        _summary(out, options.output)
+        return 0
+    story = trace_target(target, driver, options.json)
     if options.html is not None:
         from gallette.reports.html import write_trace
 
@@ -48,6 +90,43 @@ def run(options: argparse.Namespace) -> int:
         return 0
     _print(out, story, options.all)
     return 0
+
+
+def _record_program(options: argparse.Namespace, driver: str, path: Path) -> int:
+    """Run the program as `gallette run` does, recorded."""
+    command = [sys.executable, "-m", "gallette", "run", "--driver", driver]
+    command += ["--capture", str(path)]
+    if options.frames:
+        command += ["--frames", str(options.frames)]
+    done = subprocess.run([*command, options.target, *options.arguments], check=False)
+    if not is_capture(path):
+        raise GalletteError(f"gallette trace: {options.target} made no OpenGL calls")
+    return done.returncode
+
+
+def _summary(out: Console, path: Path) -> None:
+    capture = open_capture(path)
+    frames = f"{capture.frames} frames, " if capture.frames > 1 else ""
+    out.print(
+        f"{path}: {len(capture.calls)} calls, {len(capture.draws())} of them draw, {frames}"
+        f"{capture.reader.resources} resources, {path.stat().st_size / 1e3:.0f} kB",
+        markup=False,
+    )
+
+
+def _print_calls(out: Console, capture: Capture) -> None:
+    frame = 0
+    groups: tuple[str, ...] = ()
+    for call in capture.calls:
+        if call.frame != frame and capture.frames > 1:
+            out.print(f"frame {call.frame}", style="bold yellow")
+        frame = call.frame
+        now = capture.groups.get(call.number, ())
+        if now != groups and now:
+            out.print(f"       {' / '.join(now)}", style="yellow", markup=False)
+        groups = now
+        style = "bold" if call.draws else ""
+        out.print(Text(f"{call.number:>6} {call}", style=style))
 
 
 def _print(out: Console, story: TraceStory, everything: bool) -> None:

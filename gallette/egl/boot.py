@@ -114,9 +114,18 @@ def attach(path: str, names: str) -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # saves a fifth of the start-up
     if not _LIBRARIES:
         atexit.register(_close)
+        _capture()
     library = Library(path, names.split())
     _LIBRARIES.append(library)
     library.open()
+
+
+def _capture() -> None:
+    """Record this process, if somebody asked for it."""
+    if os.environ.get("GALLETTE_CAPTURE"):
+        from gallette.capture.recorder import from_environment
+
+        from_environment()
 
 
 def _close() -> None:

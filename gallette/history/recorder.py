@@ -1,16 +1,16 @@
 """Following a run: every call of the pipe that can touch the pixel, and what it held around it.
 
-A scene or shader_test runs in this process on the driver; the pipe's drawing methods are wrapped.
-Draws are also shown to a `PixelWitness`, fragment by fragment.
+A scene, shader_test or capture runs in this process on the driver; the pipe's drawing methods are
+wrapped. Draws are also shown to a `PixelWitness`, fragment by fragment.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from gallette.capture.targets import run_target
 from gallette.compiler.errors import GalletteError
 from gallette.history.records import History, PixelEvent, Stored, numbers
 from gallette.history.witness import PixelWitness
@@ -33,7 +33,7 @@ WATCHED = (
 
 
 def pixel_history(target: str, x: int, y: int, driver: str = "numpipe", sample: int = 0) -> History:
-    """The history of pixel (x, y) of everything that a scene or shader_test draws to.
+    """The history of pixel (x, y) of everything that a scene, shader_test or capture draws to.
 
     >>> history = pixel_history("gradient", 3, 4)
     >>> history.events[-1].fragments[-1].verdict
@@ -41,42 +41,13 @@ def pixel_history(target: str, x: int, y: int, driver: str = "numpipe", sample: 
     """
     history = History(target, driver, x, y)
     recorder = _Recorder(history, sample)
-    if target.endswith(".shader_test"):
-        _run_test(target, driver, recorder)
-    else:
-        _run_scene(target, driver, recorder)
+    history.outcome = run_target(target, driver, lambda gl: recorder.watch(gl.pipe))
     drawn = [e for e in history.events if e.attachments]
     if not drawn:
         raise GalletteError(f"nothing that {target} draws to has a pixel {x},{y}")
     last = drawn[-1].attachments
     history.resource = last.get("colour 0") or next(iter(last.values()))
     return history
-
-
-def _run_test(target: str, driver: str, recorder: _Recorder) -> None:
-    from gallette.piglit_subset.execute import run_test
-    from gallette.piglit_subset.shader_test import parse_file
-
-    outcome = run_test(
-        parse_file(Path(target)), driver, after_create=lambda gl: recorder.watch(gl.pipe)
-    )
-    recorder.history.outcome = outcome.result
-
-
-def _run_scene(name: str, driver: str, recorder: _Recorder) -> None:
-    import moderngl
-
-    import gallette
-    from gallette.scenes import SCENES
-
-    window: Any = gallette.moderngl_context(driver)
-    try:
-        recorder.watch(window.pipe)
-        ctx = moderngl.create_context(standalone=True, context=window)
-        names = [p.name for p in SCENES[name].render(ctx, SCENES[name].size)]
-        recorder.history.outcome = f"passes: {', '.join(names)}"
-    finally:
-        window.release()
 
 
 class _Recorder:

@@ -5,6 +5,7 @@ Importing this package registers them all; `SCENES` has them by name.
 
 from gallette.scenes import (
     blur,
+    cutaway,
     deferred,
     depth_prepass,
     gradient,
@@ -29,6 +30,7 @@ __all__ = [
     "Pass",
     "Scene",
     "blur",
+    "cutaway",
     "deferred",
     "depth_prepass",
     "gradient",

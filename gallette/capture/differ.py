@@ -1,0 +1,137 @@
+"""Two replays of one capture, compared after every call that draws: the first that differs.
+
+Colours of 8 bits are compared in steps of 1/255, as `gallette diff` does with scenes, other floats
+in the same unit, depths in steps of 1/65535, integers as they are. With a tolerance, a draw may
+have a thousandth of its pixels beyond it; with tolerance 0 every bit counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gallette.capture.snapshot import Snapshots, start_snapshots
+from gallette.capture.story import Call, Capture, open_capture
+
+__all__ = ["AttachmentDiff", "CaptureDiff", "DrawDiff", "compare_snapshots", "diff_capture"]
+
+SHARE = 0.001
+
+
+@dataclass(slots=True)
+class AttachmentDiff:
+    """One attachment after one call, on both sides."""
+
+    attachment: str
+    beyond: int  # pixels that differ by more than the tolerance
+    pixels: int
+    largest: float
+    place: tuple[int, int]
+    ours: tuple[float, ...]
+    theirs: tuple[float, ...]
+
+
+@dataclass(slots=True)
+class DrawDiff:
+    """A call after which the two sides do not hold the same."""
+
+    call: Call
+    attachments: list[AttachmentDiff] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class CaptureDiff:
+    """All that differs; `first` is the call to look at."""
+
+    capture: Capture
+    ours: str
+    theirs: str
+    compared: int = 0
+    draws: list[DrawDiff] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def first(self) -> DrawDiff | None:
+        return self.draws[0] if self.draws else None
+
+    @property
+    def ok(self) -> bool:
+        return not self.draws and not self.notes
+
+
+def _difference(a: Any, b: Any, attachment: str) -> Any:
+    if a.dtype == np.uint8 or a.dtype.kind in "iu":
+        return np.abs(a.astype(np.float64) - b.astype(np.float64)).max(axis=-1)
+    scale = 65535.0 if attachment == "depth" else 255.0
+    with np.errstate(invalid="ignore"):
+        found = np.abs(a.astype(np.float64) - b.astype(np.float64)) * scale
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    found = np.where(same, 0.0, found)
+    return np.where(np.isnan(found), np.inf, found).max(axis=-1)
+
+
+def _compare(attachment: str, a: Any, b: Any, tolerance: float) -> AttachmentDiff | None:
+    if a.shape != b.shape:
+        size = int(np.prod(a.shape[:2]))
+        return AttachmentDiff(attachment, size, size, np.inf, (0, 0), (), ())
+    found = _difference(a, b, attachment)
+    beyond = found > tolerance
+    count = int(beyond.sum())
+    allowed = SHARE * found.size if tolerance else 0
+    if count <= allowed:
+        return None
+    at = int(np.argmax(np.where(beyond, found, -1)))
+    y, x = divmod(at, found.shape[1])
+    return AttachmentDiff(
+        attachment,
+        count,
+        int(found.size),
+        float(found.max()),
+        (x, y),
+        tuple(v.item() for v in a[y, x]),
+        tuple(v.item() for v in b[y, x]),
+    )
+
+
+def compare_snapshots(
+    capture: Capture, ours: Snapshots, theirs: Snapshots, tolerance: float
+) -> CaptureDiff:
+    """Call by call; a call counts when it leaves a difference that was not there before it."""
+    result = CaptureDiff(capture, ours.driver, theirs.driver)
+    known: set[tuple[str, str]] = set()
+    for number, mine in ours.names.items():
+        call, other = capture.call(number), theirs.names.get(number, {})
+        diff = DrawDiff(call)
+        for attachment, name in mine.items():
+            if attachment not in other:
+                continue
+            result.compared += 1
+            pair = (name, other[attachment])
+            if pair[0] == pair[1] or pair in known:
+                continue
+            known.add(pair)
+            pictures = ours.pictures[name], theirs.pictures[other[attachment]]
+            found = _compare(attachment, *pictures, tolerance)
+            if found is not None:
+                diff.attachments.append(found)
+        if diff.attachments:
+            result.draws.append(diff)
+    for side in (ours, theirs):
+        result.notes += [f"{side.driver}: {e}" for e in side.errors[:3]]
+    return result
+
+
+def diff_capture(
+    path: str | Path, ours: str, theirs: str, tolerance: float = 1.0, frame: int | None = None
+) -> CaptureDiff:
+    """Replay a capture on two drivers, each in a process of its own, and compare.
+
+    >>> diff_capture("frame.gcap", "numpipe", "native").first
+    """
+    capture = open_capture(path)
+    sides = [start_snapshots(path, driver, frame) for driver in (ours, theirs)]
+    seen = [side.wait() for side in sides]
+    return compare_snapshots(capture, seen[0], seen[1], tolerance)

@@ -1,0 +1,279 @@
+"""Looking at a replay's framebuffer after every call that draws: `python -m
+gallette.capture.snapshot CAPTURE DRIVER OUT [FRAME]` is a process that does so and nothing else.
+
+Pictures are read through OpenGL itself, so that every implementation can be looked at the same way,
+and what is changed for reading is put back. Equal pictures are kept once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.capture.container import CaptureError, content_hash
+from gallette.capture.replay import Replayer
+from gallette.capture.story import Call, Target, open_capture
+from gallette.compiler.errors import GalletteError
+from gallette.piglit_subset.environment import child_environment
+from gallette.state_tracker.entry_points.enums import GL
+
+__all__ = ["Snapshots", "read_attachments", "start_snapshots", "take_snapshots"]
+
+Image = npt.NDArray[Any]
+_PACK = (
+    GL.PACK_ALIGNMENT, GL.PACK_ROW_LENGTH, GL.PACK_SKIP_ROWS, GL.PACK_SKIP_PIXELS,
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Snapshots:
+    """What every drawing call left: call number -> attachment -> picture (bottom row first)."""
+
+    driver: str
+    names: dict[int, dict[str, str]] = field(default_factory=dict)
+    pictures: dict[str, Image] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+
+
+def read_attachments(gl: Any, target: Target) -> dict[str, Image]:
+    """The bound draw framebuffer's attachments; what cannot be read is left out."""
+    saved = _Saved(gl)
+    found: dict[str, Image] = {}
+    try:
+        saved.prepare()
+        for index, format in enumerate(target.colors):
+            if format is not None:
+                image = _color(gl, saved, target, index, format)
+                if image is not None:
+                    found[f"colour {index}"] = image
+        if target.depth is not None and target.samples < 2 and gl.profile != "es":
+            found |= _depth(gl, target)
+    finally:
+        saved.restore()
+    return found
+
+
+class _Saved:
+    """State that reading disturbs."""
+
+    def __init__(self, gl: Any):
+        self.gl = gl
+        self.draw = gl.get_integerv(GL.DRAW_FRAMEBUFFER_BINDING)[0]
+        self.read = gl.get_integerv(GL.READ_FRAMEBUFFER_BINDING)[0]
+        self.pack = [gl.get_integerv(p)[0] for p in _PACK]
+        self.buffer = gl.get_integerv(GL.PIXEL_PACK_BUFFER_BINDING)[0]
+
+    def prepare(self) -> None:
+        gl = self.gl
+        if self.buffer:
+            gl.bind_buffer(GL.PIXEL_PACK_BUFFER, 0)
+        for pname, value in zip(_PACK, (1, 0, 0, 0), strict=True):
+            gl.pixel_storei(pname, value)
+        if self.read != self.draw:
+            gl.bind_framebuffer(GL.READ_FRAMEBUFFER, self.draw)
+        self.source = gl.get_integerv(GL.READ_BUFFER)[0]
+
+    def restore(self) -> None:
+        gl = self.gl
+        gl.read_buffer(self.source)
+        if self.read != self.draw:
+            gl.bind_framebuffer(GL.READ_FRAMEBUFFER, self.read)
+        for pname, value in zip(_PACK, self.pack, strict=True):
+            gl.pixel_storei(pname, value)
+        if self.buffer:
+            gl.bind_buffer(GL.PIXEL_PACK_BUFFER, self.buffer)
+        while gl.get_error():
+            pass
+
+
+def _color(gl: Any, saved: _Saved, target: Target, index: int, format: str) -> Image | None:
+    source = gl.get_integerv(GL.DRAW_BUFFER0 + index)[0] if gl.profile != "es" else saved.source
+    if source == GL.NONE:
+        return None
+    width, height = target.width, target.height
+    if source in (GL.FRONT_AND_BACK, GL.FRONT_LEFT, GL.BACK_LEFT):
+        source = GL.BACK if source != GL.FRONT_LEFT else GL.FRONT
+    gl.read_buffer(source)
+    dtype: Any = np.float32
+    kind, layout = GL.FLOAT, GL.RGBA
+    if format.endswith("UINT"):
+        kind, dtype, layout = GL.UNSIGNED_INT, np.uint32, GL.RGBA_INTEGER
+    elif format.endswith("SINT"):
+        kind, dtype, layout = GL.INT, np.int32, GL.RGBA_INTEGER
+    elif ("UNORM" in format and "16" not in format and "10" not in format) or "SRGB" in format:
+        kind, dtype = GL.UNSIGNED_BYTE, np.uint8
+    if target.samples > 1:
+        return _resolved(gl, saved, target) if layout == GL.RGBA else None
+    data = gl.read_pixels(0, 0, width, height, layout, kind)
+    if gl.get_error() or len(data) != width * height * 4 * dtype().itemsize:
+        return None
+    return np.frombuffer(data, dtype).reshape(height, width, 4)
+
+
+def _resolved(gl: Any, saved: _Saved, target: Target) -> Image | None:
+    """A multisampled buffer through a framebuffer of one sample."""
+    width, height = target.width, target.height
+    bound = gl.get_integerv(GL.RENDERBUFFER_BINDING)[0]
+    scissor = gl.is_enabled(GL.SCISSOR_TEST)
+    frame, buffer = gl.gen_framebuffers(1)[0], gl.gen_renderbuffers(1)[0]
+    try:
+        gl.disable(GL.SCISSOR_TEST)
+        gl.bind_renderbuffer(GL.RENDERBUFFER, buffer)
+        gl.renderbuffer_storage(GL.RENDERBUFFER, GL.RGBA32F, width, height)
+        gl.bind_framebuffer(GL.DRAW_FRAMEBUFFER, frame)
+        gl.framebuffer_renderbuffer(
+            GL.DRAW_FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.RENDERBUFFER, buffer
+        )
+        box = (0, 0, width, height)
+        gl.blit_framebuffer(*box, *box, GL.COLOR_BUFFER_BIT, GL.NEAREST)
+        gl.bind_framebuffer(GL.READ_FRAMEBUFFER, frame)
+        data = gl.read_pixels(*box, GL.RGBA, GL.FLOAT)
+    finally:
+        gl.bind_framebuffer(GL.DRAW_FRAMEBUFFER, saved.draw)
+        gl.bind_framebuffer(GL.READ_FRAMEBUFFER, saved.draw)
+        gl.bind_renderbuffer(GL.RENDERBUFFER, bound)
+        gl.delete_framebuffers(1, [frame])
+        gl.delete_renderbuffers(1, [buffer])
+        if scissor:
+            gl.enable(GL.SCISSOR_TEST)
+    if gl.get_error() or len(data) != width * height * 16:
+        return None
+    return np.frombuffer(data, np.float32).reshape(height, width, 4)
+
+
+def _depth(gl: Any, target: Target) -> dict[str, Image]:
+    found: dict[str, Image] = {}
+    width, height = target.width, target.height
+    name = target.depth or ""
+    if "Z" in name:
+        data = gl.read_pixels(0, 0, width, height, GL.DEPTH_COMPONENT, GL.FLOAT)
+        if not gl.get_error() and len(data) == width * height * 4:
+            found["depth"] = np.frombuffer(data, np.float32).reshape(height, width, 1)
+    if "S8" in name:
+        data = gl.read_pixels(0, 0, width, height, GL.STENCIL_INDEX, GL.UNSIGNED_BYTE)
+        if not gl.get_error() and len(data) == width * height:
+            found["stencil"] = np.frombuffer(data, np.uint8).reshape(height, width, 1)
+    return found
+
+
+def _buffers(gl: Any, binding: int, most: int) -> dict[str, Image]:
+    """What indexed buffers hold: results of compute shaders and of transform feedback."""
+    found: dict[str, Image] = {}
+    before = gl.get_integerv(GL.COPY_READ_BUFFER_BINDING)[0]
+    try:
+        for index in range(most):
+            name = gl.get_integeri_v(binding, index)
+            name = name[0] if isinstance(name, list | tuple) else name
+            if gl.get_error() or not name:
+                continue
+            gl.bind_buffer(GL.COPY_READ_BUFFER, name)
+            size = gl.get_buffer_parameteriv(GL.COPY_READ_BUFFER, GL.BUFFER_SIZE)
+            size = size[0] if isinstance(size, list | tuple) else size
+            if 0 < size <= 1 << 26:
+                room = np.zeros(size, np.uint8)
+                gl.get_buffer_sub_data(GL.COPY_READ_BUFFER, 0, size, room)
+                found[f"buffer {index}"] = room.reshape(1, -1, 1)
+    finally:
+        gl.bind_buffer(GL.COPY_READ_BUFFER, before)
+        while gl.get_error():
+            pass
+    return found
+
+
+def take_snapshots(path: str | Path, driver: str, frame: int | None = None) -> Snapshots:
+    """Replay in this process and look after every drawing call (of one frame or all)."""
+    capture = open_capture(path)
+    seen = Snapshots(driver or capture.driver)
+    last = [0]
+
+    def keep(number: int, pictures: dict[str, Image]) -> None:
+        names = seen.names.setdefault(number, {})
+        for attachment, picture in pictures.items():
+            whole = np.ascontiguousarray(picture)
+            names[attachment] = name = content_hash(whole.tobytes())
+            seen.pictures.setdefault(name, whole)
+
+    def look(call: Call, gl: Any) -> None:
+        if frame is not None and call.frame != frame:
+            return
+        if call.name == "EndTransformFeedback" and last[0]:
+            keep(last[0], _buffers(gl, GL.TRANSFORM_FEEDBACK_BUFFER_BINDING, 4))
+        if not call.draws:
+            return
+        last[0] = call.number
+        if call.name.startswith("DispatchCompute"):
+            keep(call.number, _buffers(gl, GL.SHADER_STORAGE_BUFFER_BINDING, 8))
+        elif call.target is not None:
+            keep(call.number, read_attachments(gl, call.target))
+
+    player = Replayer(capture, driver)
+    with np.errstate(all="ignore"):
+        done = player.run(max((c.number for c in capture.draws(frame)), default=0) + 8, look)
+    seen.errors = done.errors
+    return seen
+
+
+@dataclass(slots=True)
+class Pending:
+    """A process that takes snapshots."""
+
+    driver: str
+    process: subprocess.Popen[str]
+    out: Path
+    folder: tempfile.TemporaryDirectory[str]
+
+    def wait(self) -> Snapshots:
+        _, errors = self.process.communicate()
+        try:
+            if self.process.returncode or not self.out.exists():
+                lines = errors.strip().splitlines() or ["it ended without a word"]
+                tail = lines[-1] if self.process.returncode == 2 else "\n".join(lines[-6:])
+                raise CaptureError(f"replay on {self.driver}: {tail}")
+            with np.load(self.out) as arrays:
+                index = json.loads(bytes(arrays["index"]))
+                pictures = {name: arrays[name] for name in arrays.files if name != "index"}
+        finally:
+            self.folder.cleanup()
+        names = {int(k): v for k, v in index["names"].items()}
+        return Snapshots(self.driver, names, pictures, index["errors"])
+
+
+def start_snapshots(path: str | Path, driver: str, frame: int | None = None) -> Pending:
+    """Replay in a process of its own: a native driver may crash, and Mesa loads one per process."""
+    folder = tempfile.TemporaryDirectory()
+    out = Path(folder.name) / "snapshots.npz"
+    command = [sys.executable, "-m", "gallette.capture.snapshot", str(path), driver, str(out)]
+    process = subprocess.Popen(
+        [*command, *([str(frame)] if frame is not None else [])],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env=child_environment(driver),
+        text=True,
+    )
+    return Pending(driver, process, out, folder)
+
+
+def _child(path: str, driver: str, out: str, frame: str = "") -> int:
+    try:
+        seen = take_snapshots(path, driver, int(frame) if frame else None)
+    except GalletteError as error:
+        print(error, file=sys.stderr)
+        return 2
+    index = json.dumps({"names": seen.names, "errors": seen.errors}).encode()
+    arrays: dict[str, Any] = {"index": np.frombuffer(index, np.uint8), **seen.pictures}
+    np.savez(out, **arrays)
+    return 0
+
+
+if __name__ == "__main__":
+    os.environ.pop("GALLETTE_CAPTURE", None)
+    raise SystemExit(_child(*sys.argv[1:]))

@@ -1,0 +1,252 @@
+"""Captures: what is recorded, what a replay gives, and what happens to broken files."""
+
+from __future__ import annotations
+
+import ctypes
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gallette
+from gallette.capture import CaptureError, Replayer, open_capture, recording, replay
+from gallette.capture.targets import record_target
+from gallette.cli import main
+from gallette.scenes import SCENES
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.watching import WATCHERS, frame_done
+
+VERTEX = """#version 330
+in vec2 position;
+void main() { gl_Position = vec4(position, 0.0, 1.0); }
+"""
+FRAGMENT = """#version 330
+uniform vec4 tint[2];
+out vec4 color;
+void main() { color = tint[0] + tint[1]; }
+"""
+
+
+def window(gl: Any, size: int = 8) -> None:
+    frame = gl.gen_framebuffers(1)[0]
+    buffer = gl.gen_renderbuffers(1)[0]
+    gl.bind_framebuffer(GL.FRAMEBUFFER, frame)
+    gl.bind_renderbuffer(GL.RENDERBUFFER, buffer)
+    gl.renderbuffer_storage(GL.RENDERBUFFER, GL.RGBA8, size, size)
+    gl.framebuffer_renderbuffer(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.RENDERBUFFER, buffer)
+    gl.viewport(0, 0, size, size)
+
+
+def program(gl: Any) -> int:
+    made = gl.create_program()
+    for kind, text in ((GL.VERTEX_SHADER, VERTEX), (GL.FRAGMENT_SHADER, FRAGMENT)):
+        shader = gl.create_shader(kind)
+        gl.shader_source(shader, text)
+        gl.compile_shader(shader)
+        gl.attach_shader(made, shader)
+    gl.link_program(made)
+    gl.use_program(made)
+    return int(made)
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_every_scene_replays_to_the_bit(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "scene.gcap"
+    record_target(name, path, "numpipe")
+    done = replay(path)
+    assert done.images and done.identical, (done.different, done.errors)
+
+
+TESTS = (
+    "glsl-1.10/**/*.shader_test",
+    "glsl-3.30/**/*.shader_test",
+    "gl-3.3/**/*.shader_test",
+    "arb_shader_storage*/**/*.shader_test",
+)
+
+
+def _sample() -> list[Path]:
+    home = Path(gallette.__file__).parent / "piglit_subset/spec"
+    found: list[Path] = []
+    for pattern in TESTS:
+        every = sorted(home.glob(pattern))
+        found += every[:: max(1, len(every) // 5)][:5]
+    return found
+
+
+@pytest.mark.parametrize("path", _sample(), ids=lambda p: p.stem)
+def test_shader_tests_replay_to_the_bit(path: Path, tmp_path: Path) -> None:
+    outcome = record_target(str(path), tmp_path / "test.gcap", "numpipe")
+    done = replay(tmp_path / "test.gcap")
+    assert done.identical, (outcome, done.different, done.errors)
+
+
+def test_calls_have_named_arguments_and_locations_have_names(tmp_path: Path) -> None:
+    with recording(tmp_path / "a.gcap", program="test"):
+        gl: Any = gallette.create_context()
+        window(gl)
+        made = program(gl)
+        gl.uniform4fv(gl.get_uniform_location(made, "tint"), 2, [0.25] * 8)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.release()
+    capture = open_capture(tmp_path / "a.gcap")
+    uniform = next(c for c in capture.calls if c.name == "Uniform4fv")
+    assert uniform.named()["value"] == [0.25] * 8
+    assert str(next(c for c in capture.calls if c.name == "Clear")) == "glClear(mask=0x4000)"
+    (link,) = capture.events("link")
+    assert link.parts[1]["uniforms"] == {"tint[0]": [0, 2]}
+    assert capture.draws()[0].target is not None
+    assert capture.draws()[0].target.colors == ("R8G8B8A8_UNORM",)
+    assert capture.reader.complete
+    assert not WATCHERS
+
+
+def test_equal_resources_are_kept_once(tmp_path: Path) -> None:
+    data = np.random.default_rng(1).integers(0, 256, 4096, np.uint8)
+    with recording(tmp_path / "a.gcap"):
+        gl: Any = gallette.create_context()
+        for name in gl.gen_buffers(8):
+            gl.bind_buffer(GL.ARRAY_BUFFER, name)
+            gl.buffer_data(GL.ARRAY_BUFFER, data.nbytes, data, GL.STATIC_DRAW)
+        gl.release()
+    assert open_capture(tmp_path / "a.gcap").reader.resources == 1
+    assert (tmp_path / "a.gcap").stat().st_size < 2 * data.nbytes
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_mapped_memory_is_replayed(persistent: bool, tmp_path: Path) -> None:
+    corners = np.array([-1, -1, 3, -1, -1, 3], np.float32)
+    with recording(tmp_path / "a.gcap"):
+        gl: Any = gallette.create_context(version=(4, 3) if persistent else (3, 3))
+        window(gl)
+        made = program(gl)
+        gl.uniform4f(gl.get_uniform_location(made, "tint"), 0.2, 0.4, 0.6, 1)
+        gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
+        gl.bind_buffer(GL.ARRAY_BUFFER, gl.gen_buffers(1)[0])
+        access = GL.MAP_WRITE_BIT
+        if persistent:
+            access |= GL.MAP_PERSISTENT_BIT | GL.MAP_COHERENT_BIT
+            gl.buffer_storage(GL.ARRAY_BUFFER, 24, None, access)
+        else:
+            gl.buffer_data(GL.ARRAY_BUFFER, 24, None, GL.STATIC_DRAW)
+        address = gl.map_buffer_range(GL.ARRAY_BUFFER, 0, 24, access)
+        ctypes.memmove(address, corners.ctypes.data, 24)
+        if not persistent:
+            gl.unmap_buffer(GL.ARRAY_BUFFER)
+        gl.vertex_attrib_pointer(0, 2, GL.FLOAT, 0, 0, None)
+        gl.enable_vertex_attrib_array(0)
+        gl.draw_arrays(GL.TRIANGLES, 0, 3)
+        assert gl.read_pixels(0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE) == bytes([51, 102, 153, 255])
+        gl.release()
+    assert replay(tmp_path / "a.gcap").identical
+
+
+def test_client_arrays_are_replayed_as_they_were_at_each_draw(tmp_path: Path) -> None:
+    with recording(tmp_path / "a.gcap"):
+        gl: Any = gallette.create_context(profile="compat", version=(2, 1), size=(8, 8))
+        corners = np.array([-1, -1, 3, -1, -1, 3], np.float32)
+        gl.enable_client_state(GL.VERTEX_ARRAY)
+        gl.vertex_pointer(2, GL.FLOAT, 0, corners.ctypes.data)
+        gl.color4f(1, 0, 0, 1)
+        gl.draw_arrays(GL.TRIANGLES, 0, 3)
+        whole = gl.read_pixels(0, 0, 8, 8, GL.RGBA, GL.UNSIGNED_BYTE)
+        corners *= 0.5
+        gl.color4f(0, 1, 0, 1)
+        gl.draw_elements(GL.TRIANGLES, 3, GL.UNSIGNED_BYTE, bytes([0, 1, 2]))
+        part = gl.read_pixels(0, 0, 8, 8, GL.RGBA, GL.UNSIGNED_BYTE)
+        assert whole != part
+        gl.release()
+        corners[:] = 0
+    done = replay(tmp_path / "a.gcap")
+    assert done.images == 2
+    assert done.identical, (done.different, done.errors)
+
+
+def test_groups_and_frames(tmp_path: Path) -> None:
+    with recording(tmp_path / "a.gcap"):
+        gl: Any = gallette.create_context(version=(4, 3))
+        window(gl)
+        gl.push_debug_group(GL.DEBUG_SOURCE_APPLICATION, 1, -1, "shadows")
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.pop_debug_group()
+        frame_done()
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.release()
+    capture = open_capture(tmp_path / "a.gcap")
+    first, second = capture.draws()
+    assert capture.groups[first.number] == ("shadows",)
+    assert second.number not in capture.groups
+    assert [first.frame, second.frame] == [1, 2]
+    assert capture.draws(2) == [second]
+
+
+def test_a_capture_that_was_cut_off_ends_where_it_was_cut(tmp_path: Path) -> None:
+    path = tmp_path / "a.gcap"
+    record_target("gradient", path, "numpipe")
+    whole = open_capture(path)
+    path.write_bytes(path.read_bytes()[:-30])
+    cut = open_capture(path)
+    assert not cut.reader.complete
+    assert len(cut.calls) <= len(whole.calls)
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        (b"", "not a capture of gallette"),
+        (b"GALLETTE CAPTURE 1\nX\x00\x00\x00\x00", "no chunk is called b'X'"),
+        (b"GALLETTE CAPTURE 1\nH\x03\x00\x00\x00abc", "broken at byte 24"),
+    ],
+)
+def test_what_is_no_capture_is_told(content: bytes, text: str, tmp_path: Path) -> None:
+    (tmp_path / "a.gcap").write_bytes(content)
+    with pytest.raises(CaptureError, match=text):
+        open_capture(tmp_path / "a.gcap")
+
+
+def test_a_script_is_traced_replayed_and_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import moderngl, sys\n"
+        "ctx = moderngl.create_context(standalone=True)\n"
+        "target = ctx.simple_framebuffer((16, 16))\n"
+        "target.clear(float(sys.argv[1]), 0, 0)\n"
+        "assert target.read()[0] == 255\n"
+    )
+    out = tmp_path / "script.gcap"
+    assert main(["trace", str(script), "1", "-o", str(out)]) == 0
+    assert "1 of them draw" in capsys.readouterr().out
+    assert main(["replay", str(out), "--save", str(tmp_path / "picture.png")]) == 0
+    assert "1 are the same bits" in capsys.readouterr().out
+    assert (tmp_path / "picture.png").exists()
+    assert main(["trace", str(out), "--calls"]) == 0
+    assert "glClear(mask=" in capsys.readouterr().out
+    assert main(["trace", str(out)]) == 0
+    assert "1 drawing calls" in capsys.readouterr().out
+    assert main(["pixel", str(out), "3,4"]) == 0
+    assert "colour (1, 0, 0, 0)" in capsys.readouterr().out
+
+
+def test_until_stops_after_a_call(tmp_path: Path) -> None:
+    record_target("blur", tmp_path / "a.gcap", "numpipe")
+    capture = open_capture(tmp_path / "a.gcap")
+    third = capture.draws()[2].number
+    seen: list[int] = []
+    Replayer(capture).run(third, lambda call, gl: seen.append(call.number))
+    assert seen[-1] == third
+    with pytest.raises(CaptureError, match="calls are 1 to"):
+        capture.call(10**6)
+
+
+@pytest.mark.native
+def test_a_capture_replays_on_the_machines_own_gl(tmp_path: Path) -> None:
+    from gallette.capture.differ import diff_capture
+
+    for name in ("shadow_map", "particles"):
+        path = tmp_path / f"{name}.gcap"
+        record_target(name, path, "numpipe")
+        diff = diff_capture(path, "numpipe", "native:llvmpipe")
+        assert diff.compared and diff.ok, (diff.first, diff.notes)
