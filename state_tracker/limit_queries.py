@@ -101,6 +101,8 @@ gets(
         "MAX_RENDERBUFFER_SIZE": _cap("max_texture_2d_size"),
         "MAX_TEXTURE_LOD_BIAS": _cap("max_lod_bias"),
         "MAX_TEXTURE_MAX_ANISOTROPY": _cap("max_anisotropy"),
+        "MAX_SUBROUTINES": _glsl("max_subroutines"),
+        "MAX_SUBROUTINE_UNIFORM_LOCATIONS": _glsl("max_subroutine_uniform_locations"),
         "MAX_COLOR_ATTACHMENTS": _cap("max_render_targets"),
         "MAX_DRAW_BUFFERS": _cap("max_render_targets"),
         "MAX_SAMPLES": _cap("max_samples"),

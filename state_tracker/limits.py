@@ -15,6 +15,14 @@ __all__ = ["GALLETTE_VERSION", "Limits"]
 GALLETTE_VERSION = "0.1.0"
 
 
+def _es_version(caps: Caps) -> tuple[int, int]:
+    """The highest version of OpenGL ES the caps suffice for."""
+    if not caps.compute:
+        return 3, 0
+    stages = {"geometry", "tess_ctrl", "tess_eval"} <= caps.stages
+    return (3, 2) if stages and caps.glsl_version >= 430 else (3, 1)
+
+
 class Limits:
     """Numbers and lists derived once from the caps."""
 
@@ -23,10 +31,11 @@ class Limits:
         self.glsl_version = caps.glsl_version
         self.version = (caps.glsl_version // 100, caps.glsl_version % 100 // 10)
         if profile == "es":
-            self.version = (3, 1) if caps.compute else (3, 0)
+            self.version = _es_version(caps)
         # A shader of a newer language is welcome as long as it uses nothing the driver has not.
         self.language_limit = 460 if caps.glsl_version >= 430 else caps.glsl_version
-        self.es_glsl_version = 310 if caps.compute else 300
+        major, minor = _es_version(caps)
+        self.es_glsl_version = 100 * major + 10 * minor
         self.extensions = extensions_of(caps, profile, self.version)
         self.glsl_extensions = frozenset(self.extensions)
         self.max_vertex_attribs: int = min(32, caps.max_vertex_attribs)

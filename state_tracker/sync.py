@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from gallette.pipe.interface import Fence
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
-from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.entry_points.registry import entry, register
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -108,6 +108,10 @@ def memory_barrier(ctx: Context, barriers: int) -> None:
 @entry
 def texture_barrier(ctx: Context) -> None:
     ctx.pipe.memory_barrier()
+
+
+register("blend_barrier", texture_barrier)
+register("blend_barrier_khr", texture_barrier)
 
 
 _BY_REGION = (

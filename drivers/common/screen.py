@@ -24,7 +24,7 @@ class HostScreen(MemoryScreen):
         self.compiler, self.budget = compiler, budget
         keep_freed_memory()
         caps = Caps(
-            glsl_version=430,
+            glsl_version=460,
             fp64=True,
             int64=True,
             max_point_size=LARGEST_POINT,
@@ -41,6 +41,11 @@ class HostScreen(MemoryScreen):
                 {"vertex", "tess_ctrl", "tess_eval", "geometry", "fragment", "compute"}
             ),
             compute=True,
+            max_texture_2d_size=1 << 14,
+            max_texture_3d_size=1 << 11,
+            max_texture_cube_size=1 << 14,
+            max_texture_array_layers=1 << 11,
+            max_anisotropy=16.0,
         )
         super().__init__(caps)
 

@@ -94,6 +94,7 @@ class RasterState:
         self.primitive_restart = False
         self.primitive_restart_fixed = False
         self.restart_index = 0
+        self.bounding_box = (-1.0, -1.0, -1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
 
     def cover(self, width: int, height: int) -> None:
         """Viewports and scissors of the whole window."""
@@ -388,10 +389,23 @@ _HINTS: dict[int, tuple[str, ...]] = {
 }
 
 
+@entry
+def primitive_bounding_box(
+    ctx: Context, x0: float, y0: float, z0: float, w0: float, x1: float, y1: float, z1: float,
+    w1: float,
+) -> None:  # fmt: skip
+    """Where primitives will be: a promise of the application's that nothing here needs."""
+    ctx.raster.bounding_box = (x0, y0, z0, w0, x1, y1, z1, w1)
+
+
+register("primitive_bounding_box_arb", primitive_bounding_box)
+
+
 def _field(name: str) -> Any:
     return lambda ctx: getattr(ctx.raster, name)
 
 
+gets({"PRIMITIVE_BOUNDING_BOX": _field("bounding_box")})
 gets(
     {
         "CULL_FACE_MODE": _field("cull_face"),

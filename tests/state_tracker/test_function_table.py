@@ -105,7 +105,7 @@ _OPTIONAL = re.compile(
 
 
 @pytest.mark.parametrize(
-    ("profile", "version"), [("core", (4, 3)), ("compat", (4, 3)), ("es", (3, 1))]
+    ("profile", "version"), [("core", (4, 6)), ("compat", (4, 6)), ("es", (3, 2))]
 )
 def test_what_is_advertised_has_every_function(profile: str, version: tuple[int, int]) -> None:
     context = create_context("numpipe", profile=profile, version=version)

@@ -60,7 +60,7 @@ class TextureKey:
 def texture_key(unit: Unit) -> TextureKey | None:
     """The key of a unit; None if there is no code for its texels."""
     image, sampler = unit.image, unit.sampler
-    if not _is_known(image.format) or image.target is Target.BUFFER:
+    if not _is_known(image.format) or image.target is Target.BUFFER or type(unit) is not Unit:
         return None
     packed = unit.packed.image if unit.packed is not None else None
     floats = unit.floats
