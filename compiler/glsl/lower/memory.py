@@ -10,6 +10,7 @@ from gallette.compiler.glsl.lower.textures import TextureLowering
 from gallette.compiler.glsl.lower.values import Value
 from gallette.compiler.nir.ir import Def, Deref
 from gallette.compiler.nir.ir.types import Base, Dim
+from gallette.compiler.nir.passes.vars.lower_array_deref_of_vec import select_component
 
 __all__ = ["MemoryLowering"]
 
@@ -157,12 +158,15 @@ class MemoryLowering(TextureLowering):
         place = self.place(e.args[0])
         deref = place.deref
         name = {"Centroid": "centroid", "Sample": "sample_index", "Offset": "offset"}[kind]
+        index = None  # of a component: the vector is interpolated, then one is selected
         if deref.form == "array" and deref.parent is not None and deref.parent.type.is_vector:
-            place.components = None
+            index, deref = deref.srcs[1].value, deref.parent
         srcs = [deref.result, *(self.scalar(a) for a in e.args[1:])]
         value = self.b.intrinsic(
             f"interp_deref_at_{name}", srcs, num_components=deref.type.components
         )
+        if index is not None:
+            return select_component(self.b, value, index)
         if place.components is not None:
             return self.b.swizzle(value, place.components)
         return value
