@@ -25,6 +25,7 @@ from test_position_invariance import make_vertex_shader
 
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions
 from gallette.compiler.nir.interp.interpreter import Environment, interpret
+from gallette.compiler.nir.ir import clone_shader
 from gallette.compiler.nir.ir.questions import intrinsics_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import VaryingSlot
@@ -78,17 +79,17 @@ def main() -> None:
         source = make_vertex_shader(random.Random(options.seed + number))
         variants = {}
         for name, passes in VARIANTS.items():
-            variants[name] = source.clone()
+            variants[name] = clone_shader(source)
             run_passes(variants[name], passes)
-        variants["merged"] = source.clone()
+        variants["merged"] = clone_shader(source)
         without_one_varying(variants["merged"])
         for setting, choice in SETTINGS.items():
-            whole = source.clone()
+            whole = clone_shader(source)
             optimize(whole, choice)
             wanted = positions(whole)
             whole.unref()
             for name, variant in variants.items():
-                copy = variant.clone()
+                copy = clone_shader(variant)
                 optimize(copy, choice)
                 got = positions(copy)
                 copy.unref()

@@ -21,7 +21,7 @@ from typing import Any
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.interp.interpreter import Environment, interpret
-from gallette.compiler.nir.ir import Def, Shader, Stage
+from gallette.compiler.nir.ir import Def, Shader, Stage, clone_shader
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
@@ -123,7 +123,7 @@ def main() -> None:
     fused = OptimizeOptions(fuse_ffma=True)
 
     def optimised() -> Shader:
-        clone = shader.clone()
+        clone = clone_shader(shader)
         optimize(clone, fused)
         return clone
 

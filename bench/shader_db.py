@@ -24,6 +24,7 @@ from gallette.compiler.glsl.api import CompileOptions, compile_shader, link_prog
 from gallette.compiler.glsl.link.program import LinkOptions
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions
 from gallette.compiler.nir.interp.interpreter import Environment, ExecutionBudgetError, interpret
+from gallette.compiler.nir.ir import clone_shader
 from gallette.compiler.nir.ir.instrs import Alu
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.shader import Shader
@@ -81,7 +82,7 @@ def position(shader: Shader, seed: int) -> np.ndarray | None:
 
 def vertices_move(shader: Shader, options: OptimizeOptions) -> bool:
     """Does the depth-only variant compute another position?"""
-    whole, depth_only = shader.clone(), shader.clone()
+    whole, depth_only = clone_shader(shader), clone_shader(shader)
     run_passes(depth_only, ["lower_depth_only", "dce"])
     optimize(whole, options)
     optimize(depth_only, options)
@@ -126,7 +127,7 @@ def main() -> None:
     for remedy, choice in REMEDIES.items():
         total = ffma = moved = vertex = 0
         for name, shader in shaders:
-            copy = shader.clone()
+            copy = clone_shader(shader)
             optimize(copy, choice)
             count = copy.count_instrs()
             total += count

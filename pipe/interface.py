@@ -7,7 +7,7 @@ and drawn with. The rules that hold for every driver:
 * **State objects.** `create_X_state` takes a frozen dataclass and returns an opaque handle;
   `bind_X_state` takes a handle or None; `delete_X_state` ends it (never while bound).
 * **Shaders.** `create_shader_state` takes over *one reference* to a NIR shader, whatever happens;
-  the driver may then modify it only through `shader.mutable()`.
+  the driver may then modify it only through `mutable(shader)`.
 * **Order.** Calls take effect as if executed in order; a driver may defer work until someone can
   tell. `transfer_map`, `get_query_result` and `flush` make earlier work visible.
 * **Coordinates.** Row 0 of a resource is y = 0. GL's lower left corner is row 0, so nothing flips.

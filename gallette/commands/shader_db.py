@@ -19,7 +19,7 @@ from gallette.compiler.glsl.api import CompileOptions, compile_shader, link_prog
 from gallette.compiler.glsl.link.program import LinkOptions
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions
 from gallette.compiler.nir.analysis.pressure import register_pressure
-from gallette.compiler.nir.ir import Loop, Shader, Stage, walk
+from gallette.compiler.nir.ir import Loop, Shader, Stage, clone_shader, walk
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 
 __all__ = ["Counts", "add_arguments", "count", "parse_setting", "programs", "run"]
@@ -110,7 +110,7 @@ def programs(folders: Sequence[Path]) -> Iterator[tuple[str, dict[Stage, Shader]
 
 def count(shader: Shader, options: OptimizeOptions) -> Counts:
     """Costs of a clone of `shader`, optimised under `options`."""
-    copy = shader.clone()
+    copy = clone_shader(shader)
     optimize(copy, options)
     loops = sum(isinstance(n, Loop) for impl in copy.impls() for n in walk(impl.body))
     counts = Counts(copy.count_instrs(), register_pressure(copy), loops)

@@ -10,6 +10,7 @@ from typing import TypeVar
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.glsl import LinkOptions, compile_shader, link_program
 from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir import mutable
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.types import FLOAT, array
@@ -42,7 +43,7 @@ def fragment_shader(source: str) -> Shader:
     program = link_program([compiled], LinkOptions(separable=True))
     if not program.ok:
         raise GalletteError(program.info_log)
-    shader = program.shaders[Stage.FRAGMENT].mutable()
+    shader = mutable(program.shaders[Stage.FRAGMENT])
     optimize(shader, OptimizeOptions(scalar=True))
     return shader
 

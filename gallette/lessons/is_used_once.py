@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from gallette.compare import to_rgb8
+from gallette.compiler.nir.ir import clone_shader
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.compiler.nir.run.pass_runner import run_passes
@@ -66,9 +67,9 @@ def alu_count(shader: Shader) -> int:
 
 def variants_under(shader: Shader, remedy: Remedy) -> tuple[Shader, Shader]:
     """The full and the depth-only variant as a driver would make them; both are the caller's."""
-    full = shader.clone()
+    full = clone_shader(shader)
     optimize(full, remedy.optimizer)
-    depth_only = shader.clone()
+    depth_only = clone_shader(shader)
     run_passes(depth_only, ["lower_depth_only"])
     optimize(depth_only, remedy.optimizer)
     return full, depth_only

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from gallette.compiler.nir.ir import clone_shader, mutable
 from gallette.compiler.nir.ir.ownership import COUNTERS
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.text.serialize import serialize
@@ -54,7 +55,7 @@ class _Model:
 
     def clone(self, shader: Shader) -> Shader:
         self.tally.cloned_bytes += len(serialize(shader))
-        return shader.clone()
+        return clone_shader(shader)
 
     def hand_over(self, shader: Shader) -> Shader:
         """The tracker keeps `shader` for itself; what does the driver get to work on?"""
@@ -98,14 +99,14 @@ class _RefCounted(_Model):
     def _mutable(self, shader: Shader) -> Shader:
         if shader.refcount > 1:
             self.tally.cloned_bytes += len(serialize(shader))
-        return shader.mutable()
+        return mutable(shader)
 
 
 class _HandedOn(_RefCounted):
     """(iii) again, with a tracker that does not keep what it will not need: no clone at all."""
 
     def hand_over(self, shader: Shader) -> Shader:
-        return shader.mutable()
+        return mutable(shader)
 
 
 MODELS: dict[str, Callable[[], _Model]] = {

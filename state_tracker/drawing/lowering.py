@@ -12,7 +12,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.ir import Stage, mutable
 from gallette.compiler.nir.run.optimize import optimize
 from gallette.compiler.nir.run.pass_runner import run_passes
 from gallette.pipe.enums import CompareFunc, Wrap
@@ -109,7 +109,7 @@ def lower(shader: Shader, key: LoweringKey) -> Shader:
     """The shader lowered for a key; takes over the caller's reference and gives one back."""
     if key == NULL_KEY:
         return shader
-    mine = shader.mutable()
+    mine = mutable(shader)
     run_passes(mine, ["gather_info", *key_passes(key)])
     optimize(mine)
     run_passes(mine, ["gather_info"])

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
-from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.ir import Stage, mutable
 from gallette.compiler.nir.run.optimize import optimize
 from gallette.compiler.nir.run.pass_runner import run_passes
 from gallette.pipe.enums import (
@@ -110,7 +110,7 @@ class PixelDrawer:
         key = key_of(ctx, Stage.FRAGMENT, executable) if ctx.lowers else NULL_KEY
         found = self._fragments.get((executable, key, what, unit))
         if found is None:
-            shader = lower(executable.linked.shaders[Stage.FRAGMENT].ref(), key).mutable()
+            shader = mutable(lower(executable.linked.shaders[Stage.FRAGMENT].ref(), key))
             run_passes(
                 shader, [("lower_pixel_rectangle", {"what": what, "texture": unit}), "gather_info"]
             )

@@ -29,6 +29,7 @@ from pathlib import Path
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.interp.interpreter import Environment, interpret
+from gallette.compiler.nir.ir import clone_shader
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import PASSES
 from gallette.compiler.nir.run.pass_spec import parse_passes
@@ -80,7 +81,7 @@ class NirCase:
 
     def _check(self) -> None:
         shader = self.shader()
-        before = shader.clone()
+        before = clone_shader(shader)
         progress, exact = False, True
         for step in parse_passes(self.run):
             progress |= step.run(shader)

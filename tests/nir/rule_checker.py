@@ -22,6 +22,7 @@ from gallette.compiler.nir.algebraic.values import raw_bits
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.interp.interpreter import Environment, Interpreter
+from gallette.compiler.nir.ir import clone_shader
 from gallette.compiler.nir.ir.instrs import Alu, LoadConst
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.opcodes import numpy_dtype
@@ -402,7 +403,7 @@ def _has_constants(node: Pattern) -> bool:
 def check_case(case: Case, inexact: bool) -> str:
     """ "" if the case holds, else what is wrong."""
     before = case.build()
-    after = before.clone()
+    after = clone_shader(before)
     fired = rewrite_impl(after.entry, RuleSet([case.rule]))
     where = f"sizes {sorted(case.sizes.values())} width {case.width} flips {case.flips}"
     if not fired and case.rule.size_guards:

@@ -8,6 +8,7 @@ from gallette.compiler.errors import ValidationError
 from gallette.compiler.nir.analysis.loops import analyse_loop
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.check.validate import validate
+from gallette.compiler.nir.ir import clone_shader, mutable
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.bits import bits_to_float, float_bits
 from gallette.compiler.nir.ir.cf import If, Loop, next_block
@@ -111,9 +112,9 @@ def test_float_constants_survive_their_bits() -> None:
 
 def test_mutable_is_the_shader_itself_only_for_its_sole_owner() -> None:
     shader = branchy()
-    assert shader.mutable() is shader
+    assert mutable(shader) is shader
     shader.ref()
-    mine = shader.mutable()
+    mine = mutable(shader)
     assert mine is not shader
     assert (shader.refcount, mine.refcount) == (1, 1)
     assert print_shader(mine) == print_shader(shader)
@@ -123,7 +124,7 @@ def test_references_and_clones_are_counted() -> None:
     shader = branchy()
     before = COUNTERS.snapshot()
     shader.ref()
-    shader.mutable().unref()
+    mutable(shader).unref()
     shader.unref()
     after = COUNTERS.snapshot()
     assert after["cloned"] - before["cloned"] == 1
@@ -138,7 +139,7 @@ def test_a_clone_shares_no_instruction_variable_or_use_with_the_original() -> No
     b = Builder.shader_main(Stage.FRAGMENT)
     var = b.impl.add_local("x", t.FLOAT)
     b.store_var(var, b.imm_float(1.0))
-    clone = b.shader.clone()
+    clone = clone_shader(b.shader)
     assert clone.entry.locals[0] is not var
     originals = set(b.impl.first.instrs())
     assert not originals & set(clone.entry.first.instrs())
@@ -326,6 +327,6 @@ def test_deep_nesting_needs_no_recursion() -> None:
     for _ in range(3000):
         b.pop_if()
     validate(b.shader)
-    clone = b.shader.clone()
+    clone = clone_shader(b.shader)
     assert print_shader(clone).count("if %0 {") == 3000
     clone.entry.require(Metadata.ALL)

@@ -18,6 +18,7 @@ from gallette.compiler.glsl.api import CompileOptions, compile_shader, link_prog
 from gallette.compiler.glsl.link.program import LinkOptions
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.interp.interpreter import Environment, ExecutionBudgetError, interpret
+from gallette.compiler.nir.ir import clone_shader
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
@@ -90,9 +91,9 @@ def test_bundled_glsl(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lower = linker.to_driver_form
 
     def recording(shader: Shader, *arguments: Any, **options: Any) -> None:
-        original = shader.clone()
+        original = clone_shader(shader)
         lower(shader, *arguments, **options)
-        seen.append((original, shader.clone()))
+        seen.append((original, clone_shader(shader)))
 
     monkeypatch.setattr(linker, "to_driver_form", recording)
     linked = 0

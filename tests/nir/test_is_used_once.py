@@ -16,6 +16,7 @@ import pytest
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.interp.interpreter import Environment, interpret
+from gallette.compiler.nir.ir import clone_shader
 from gallette.compiler.nir.ir.modes import Mode, Stage
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import VaryingSlot, VertAttrib
@@ -56,7 +57,7 @@ def positions(shader: Shader) -> np.ndarray[Any, Any]:
 def variants(options: OptimizeOptions) -> tuple[Shader, Shader]:
     full = vertex_shader()
     optimize(full, options)
-    depth_only = full.clone()
+    depth_only = clone_shader(full)
     assert run_pass(depth_only, "lower_depth_only")
     optimize(depth_only, options)
     for shader in (full, depth_only):
@@ -100,7 +101,7 @@ def test_an_invariant_output_needs_no_option() -> None:
             instr.indices["invariant"] = instr["location"] == VaryingSlot.POS  # type: ignore[attr-defined, index]
     assert run_pass(shader, "propagate_invariant")
     optimize(shader, options)
-    depth_only = shader.clone()
+    depth_only = clone_shader(shader)
     run_pass(depth_only, "lower_depth_only")
     optimize(depth_only, options)
     assert np.array_equal(positions(shader), positions(depth_only))

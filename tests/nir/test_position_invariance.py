@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions, UsedOnce
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.interp.interpreter import Environment, interpret
-from gallette.compiler.nir.ir import Def, Shader, Stage
+from gallette.compiler.nir.ir import Def, Shader, Stage, clone_shader
 from gallette.compiler.nir.ir.slots import VaryingSlot, VertAttrib
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.compiler.nir.run.pass_runner import run_passes
@@ -70,7 +70,7 @@ def positions(shader: Shader) -> np.ndarray:
 def same_position(rng: random.Random, options: OptimizeOptions) -> bool:
     """Do the whole shader and its depth-only variant agree about every vertex?"""
     whole = make_vertex_shader(rng)
-    depth_only = whole.clone()
+    depth_only = clone_shader(whole)
     run_passes(depth_only, ["lower_depth_only", "dce"])
     optimize(whole, options)
     optimize(depth_only, options)

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from conversions import FOLDERS, TESTS, render, through, tool
 
+from gallette.compiler.nir.ir import clone_shader
 from gallette.compiler.nir.ir.modes import Mode, Stage
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.variables import Variable
@@ -125,7 +126,7 @@ def test_same_image(folder: str, flag: str, tmp_path: Path) -> None:
         def convert(shader: Shader, modules: dict[Stage, bytes] = modules) -> Shader:
             data = modules.get(shader.stage)
             if data is None:
-                return shader.clone()
+                return clone_shader(shader)
             read = spirv_to_nir(read_module(data), shader.stage)
             adopt(read, shader)
             return read

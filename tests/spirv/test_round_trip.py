@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from conversions import FOLDERS, TESTS, render, run_tool, through
 
+from gallette.compiler.nir.ir import clone_shader
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.spirv.emit import nir_to_spirv
 from gallette.compiler.spirv.module import read_module
@@ -39,7 +40,7 @@ def test_standard_validator_accepts(folder: str, tmp_path: object) -> None:
 
     def convert(shader: Shader) -> Shader:
         modules.append(nir_to_spirv(shader).to_bytes())
-        return shader.clone()
+        return clone_shader(shader)
 
     with through(convert):
         for path in TESTS[folder]:

@@ -20,6 +20,7 @@ from gallette.compiler.nir.ir.cf import (
     successors_of,
     walk,
 )
+from gallette.compiler.nir.ir.cloning import clone_shader, mutable
 from gallette.compiler.nir.ir.info import ShaderInfo
 from gallette.compiler.nir.ir.instrs import (
     IDENTITY,
@@ -78,12 +79,14 @@ __all__ = [
     "Undef",
     "Variable",
     "blocks_in",
+    "clone_shader",
     "drop_body",
     "enclosing_loop",
     "events",
     "impl_of",
     "insert_node_at",
     "merge_blocks",
+    "mutable",
     "next_block",
     "next_node",
     "prev_block",

@@ -1,6 +1,6 @@
 """Who owns shaders: counters that make reference handling visible and testable.
 
-Passing a shader to a driver's `create_*_state` gives away one reference; `Shader.mutable()` clones
+Passing a shader to a driver's `create_*_state` gives away one reference; `cloning.mutable` clones
 only when somebody else holds one too. Every step is counted here, so a test, a lesson or a leak
 report can say how many clones a frame cost and which shaders are still alive.
 """

@@ -2,7 +2,7 @@
 
 A `Shader` is handed around by reference count (see `ownership`). It has `variables` (its interface
 and globals), `functions`, and `info`, a summary that passes and drivers read. Locals of a function
-live in `FunctionImpl.locals`.
+live in `FunctionImpl.locals`. Copies are made in `cloning`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gallette.compiler.nir.ir.cf import Block, Body, blocks_in
-from gallette.compiler.nir.ir.copying import Remap, clone_body
 from gallette.compiler.nir.ir.info import ShaderInfo
 from gallette.compiler.nir.ir.metadata import Metadata, compute
 from gallette.compiler.nir.ir.modes import Mode, Stage
@@ -78,13 +77,6 @@ class FunctionImpl:
         var = Variable(name, type, Mode.FUNCTION_TEMP)
         self.locals.append(var)
         return var
-
-    def clone_into(self, shader: Shader, remap: Remap) -> None:
-        """Give the function's twin in `shader` a copy of this code."""
-        new = FunctionImpl(shader, remap.functions[self.function])
-        new.locals = [remap.variable(var) for var in self.locals]
-        new.body = clone_body(self.body, new, remap)
-        remap.finish_phis()
 
     def count_instrs(self) -> int:
         total = 0
@@ -180,36 +172,6 @@ class Shader:
         if self.refcount == 0:
             COUNTERS.destroyed += 1
             forget(self)
-
-    def mutable(self) -> Shader:
-        """A shader safe to modify, in exchange for the caller's reference.
-
-        The shader itself if nobody else holds one, otherwise a clone.
-        """
-        if self.refcount == 1:
-            return self
-        clone = self.clone()
-        self.unref()
-        return clone
-
-    def clone(self) -> Shader:
-        """An independent copy, with one reference that belongs to the caller."""
-        new = Shader(self.stage, self.name)
-        COUNTERS.created -= 1
-        COUNTERS.cloned += 1
-        new.label = self.label
-        new.info = self.info.copy()
-        remap = Remap()
-        new.variables = [remap.variable(var) for var in self.variables]
-        for function in self.functions:
-            params = [parameter.copy() for parameter in function.params]
-            twin = Function(function.name, params, None, function.is_entry)
-            remap.functions[function] = twin
-            new.functions.append(twin)
-        for impl in self.impls():
-            impl.clone_into(new, remap)
-        COUNTERS.cloned_instrs += new.count_instrs()
-        return new
 
     def __repr__(self) -> str:
         return f"<{self.stage.value} shader {self.name!r}, {self.refcount} references>"

@@ -17,6 +17,7 @@ from pathlib import Path
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.interp.interpreter import Environment, interpret
+from gallette.compiler.nir.ir import clone_shader
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import PassLog, PassRecord, run_pass
 from gallette.compiler.nir.run.pass_spec import Step
@@ -94,7 +95,7 @@ class Finding:
 
 def bisect(shader: Shader, steps: Sequence[Step], judge: Judge) -> Finding | None:
     """Find the change by halving: from some run on everything is broken, before it nothing."""
-    original = shader.clone()
+    original = clone_shader(shader)
     log = PassLog(texts=True)
     failed = ""
     for step in steps:
@@ -140,7 +141,7 @@ def reduce_shader(
             validate(shader)
         except (GalletteError, LookupError, AssertionError):
             return False
-        original = shader.clone()
+        original = clone_shader(shader)
         try:
             interpret(original, judge.world(0), budget=20_000)
             run(shader)

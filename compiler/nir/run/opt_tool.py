@@ -21,6 +21,7 @@ from gallette.compiler.arguments import ArgumentParser
 from gallette.compiler.errors import GalletteError, InputError
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.interp.interpreter import Environment
+from gallette.compiler.nir.ir import clone_shader
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.hunt import Judge, bisect, reduce_shader
 from gallette.compiler.nir.run.pass_runner import PassLog, all_passes
@@ -144,7 +145,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.bisect or options.reduce:
         return _hunt(options, steps, judge)
     shader = parse(*_read(options.file))
-    original = shader.clone() if options.run else None
+    original = clone_shader(shader) if options.run else None
     log = PassLog()
     for step in steps:
         progress = step.run(shader, log)

@@ -1,7 +1,7 @@
 """The object behind a shader state handle: one NIR shader and the variants made of it.
 
 Ownership: the object takes over the reference the tracker gave away. Round one runs on
-`shader.mutable()`, so a tracker that kept a reference keeps an untouched shader. A variant whose
+`mutable(shader)`, so a tracker that kept a reference keeps an untouched shader. A variant whose
 key asks for nothing in NIR shares the shader (one more reference); one that does gets a clone.
 The option `ownership` shows the other two ways of sharing the work.
 `destroy` gives everything back; `gallette.compiler.nir.ir.ownership` counts it all.
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from gallette.compiler import debug
-from gallette.compiler.nir.ir import Shader
+from gallette.compiler.nir.ir import Shader, clone_shader, mutable
 from gallette.compiler.nir.run.pass_runner import PassLog
 from gallette.compiler.nir.text.printer import print_shader
 from gallette.pipe.keys import describe_key, differing_fields, needs_nir
@@ -116,7 +116,7 @@ class ShaderObject(Generic[Key, Code]):
             if self.compiler.options.ownership == "always_clone":
                 shader = _exchanged(shader)
             if lowered:
-                shader = shader.mutable()
+                shader = mutable(shader)
                 self.compiler.second_round(shader, key, self._recorder(log))
             program = self.compiler.generate(shader, key)
         except BaseException:
@@ -175,7 +175,7 @@ class ShaderObject(Generic[Key, Code]):
     def _explain(self, variant: Variant[Key, Code]) -> dict[str, Any]:
         log = variant.log
         if variant.lowered and not log.records:
-            again = self.shader.clone()
+            again = clone_shader(self.shader)
             self.compiler.second_round(again, variant.key, log)
             again.unref()
         return {
@@ -193,11 +193,11 @@ def _taken_over(shader: Shader, options: LoweringOptions) -> Shader:
     """A shader this driver may change, for the reference it was given."""
     if options.ownership == "always_clone":
         return _exchanged(shader)
-    return shader.mutable()
+    return mutable(shader)
 
 
 def _exchanged(shader: Shader) -> Shader:
     """A clone, in exchange for the caller's reference."""
-    clone = shader.clone()
+    clone = clone_shader(shader)
     shader.unref()
     return clone

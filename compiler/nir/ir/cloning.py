@@ -1,0 +1,46 @@
+"""Copies of whole shaders, and who may modify what.
+
+A shader is handed around by reference count (see `ownership`). Whoever wants to modify one asks
+for `mutable(shader)`; whoever wants a second one calls `clone_shader`.
+"""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.ir.copying import Remap, clone_body
+from gallette.compiler.nir.ir.ownership import COUNTERS
+from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
+
+
+def clone_shader(shader: Shader) -> Shader:
+    """An independent copy, with one reference that belongs to the caller."""
+    new = Shader(shader.stage, shader.name)
+    COUNTERS.created -= 1
+    COUNTERS.cloned += 1
+    new.label = shader.label
+    new.info = shader.info.copy()
+    remap = Remap()
+    new.variables = [remap.variable(var) for var in shader.variables]
+    for function in shader.functions:
+        params = [parameter.copy() for parameter in function.params]
+        twin = Function(function.name, params, None, function.is_entry)
+        remap.functions[function] = twin
+        new.functions.append(twin)
+    for impl in shader.impls():
+        copy = FunctionImpl(new, remap.functions[impl.function])
+        copy.locals = [remap.variable(var) for var in impl.locals]
+        copy.body = clone_body(impl.body, copy, remap)
+        remap.finish_phis()
+    COUNTERS.cloned_instrs += new.count_instrs()
+    return new
+
+
+def mutable(shader: Shader) -> Shader:
+    """A shader safe to modify, in exchange for the caller's reference.
+
+    The shader itself if nobody else holds one, otherwise a clone.
+    """
+    if shader.refcount == 1:
+        return shader
+    clone = clone_shader(shader)
+    shader.unref()
+    return clone
