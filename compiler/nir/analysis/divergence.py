@@ -2,21 +2,32 @@
 
 A uniform value can be computed once for all lanes, and control flow on a uniform condition is a
 plain branch. Lanes here are all vertices or fragments of a draw, of any instance and primitive.
-The analysis sets `Def.divergent`, `If.divergent` (condition differs) and `Loop.divergent` (lanes
-may leave at different iterations).
+The analysis sets `Def.divergent_components` (a bit per component), `If.divergent` (the condition
+differs), `Loop.divergent` (lanes may leave in different iterations), `Loop.divergent_continue`
+(lanes may begin an iteration by different ways) and `FunctionImpl.divergent_locals`.
+
+A value is uniform if the lanes that compute it *together* agree. Behind a divergent loop it may
+differ all the same, because lanes left in different iterations: every use there counts as
+divergent, whatever the definition is. A reader must tell the two apart (numpipe gives such values a
+new name where they leave the loop). One that cannot asks for `analyse_divergence(impl,
+everywhere=True)`: then a value with such a use is divergent inside of the loop, too.
 
 Values only ever turn from uniform to divergent, so sweeping the code until nothing changes ends.
-Two control dependences matter. A phi behind a divergent branch, or fed by divergent continues, is
-divergent unless all sources are the same value. A value defined inside a divergent loop and used
-behind it differs between lanes even if it is uniform among those still inside; it counts as
-divergent everywhere, which is simple and rarely loses anything.
+Where ways meet, a phi is divergent if lanes may come by different ways with different values:
+behind a divergent if, behind a divergent loop, and at the head of a loop with divergent continues.
+A loop with divergent continues is itself divergent: those lanes missed every break that follows,
+on however uniform a condition. A local variable is uniform if every store to it is, in uniform
+control flow.
 """
 
 from __future__ import annotations
 
-from gallette.compiler.nir.ir.cf import Block, If, Loop, Node, events
+from collections.abc import Iterable, Sequence
+
+from gallette.compiler.nir.ir.cf import Block, If, Loop, Node, events, walk
 from gallette.compiler.nir.ir.instrs import (
     Alu,
+    Call,
     Deref,
     Instr,
     Intrinsic,
@@ -29,125 +40,244 @@ from gallette.compiler.nir.ir.instrs import (
 from gallette.compiler.nir.ir.metadata import Analysis, Metadata, register
 from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.shader import FunctionImpl
-from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.ir.values import Def, Src
+from gallette.compiler.nir.ir.variables import Variable
 
 _UNIFORM_MODES = Mode.UNIFORM | Mode.UBO | Mode.CONSTANT | Mode.PUSH_CONST
 
 
-def analyse_divergence(impl: FunctionImpl) -> None:
-    """Set the `divergent` flags of every value, if and loop."""
-    loops_of = _prepare(impl)
-    changed = True
-    continues: set[Loop] = set()
-    while changed:
-        changed = _sweep(impl, continues)
-        changed |= _leaving_values(impl, loops_of)
+def analyse_divergence(impl: FunctionImpl, *, everywhere: bool = False) -> None:
+    """Set the flags of every value, if and loop (`everywhere`: see the top of this file)."""
+    _Analysis(impl, everywhere).run()
+    if everywhere:  # not what the metadata promises
+        impl.preserve(~Metadata.DIVERGENCE)
 
 
-def _prepare(impl: FunctionImpl) -> dict[Block, tuple[Loop, ...]]:
-    """Start with everything uniform; find the loops around each block."""
-    loops_of: dict[Block, tuple[Loop, ...]] = {}
-    around: list[Loop] = []
-    for kind, node in events(impl.body):
-        if isinstance(node, Block):
-            loops_of[node] = tuple(around)
-            for instr in node.instrs():
-                if instr.dest is not None:
-                    instr.dest.divergent = False
-        else:
-            if kind in ("if", "loop"):
+class _Analysis:
+    """One function's flags on their way from "all uniform" to the fixed point."""
+
+    def __init__(self, impl: FunctionImpl, everywhere: bool) -> None:
+        self.impl = impl
+        self.everywhere = everywhere
+        self.varying: set[Variable] = set()  # locals that lanes may find different things in
+        self.all_vary = False  # somebody wrote through a pointer
+        self.around: dict[Block, tuple[If | Loop, ...]] = {}
+        self.divided = False  # is any loop divergent?
+        self.changed = False
+        enclosing: list[If | Loop] = []
+        for kind, node in events(impl.body):
+            if isinstance(node, Block):
+                self.around[node] = tuple(enclosing)
+                for instr in node.instrs():
+                    if instr.dest is not None:
+                        instr.dest.divergent_components = 0
+            elif kind in ("if", "loop"):
                 node.divergent = False
-            if isinstance(node, Loop):
-                if kind == "loop":
-                    around.append(node)
-                else:
-                    around.pop()
-    return loops_of
+                if isinstance(node, Loop):
+                    node.divergent_continue = False
+                enclosing.append(node)
+            elif kind == "end":
+                enclosing.pop()
 
+    def run(self) -> None:
+        self.changed = True
+        while self.changed:
+            self.changed = False
+            for node in walk(self.impl.body):
+                if isinstance(node, Block):
+                    for instr in node.instrs():
+                        self.visit(instr, node)
+                elif isinstance(node, If) and not node.divergent and self.read(node.condition):
+                    node.divergent = self.changed = True
+        if self.all_vary:
+            self.varying.update(self.impl.locals)
+        self.impl.divergent_locals = frozenset(self.varying)
 
-def _sweep(impl: FunctionImpl, continues: set[Loop]) -> bool:
-    changed = False
-    enclosing: list[If | Loop] = []
-    for kind, node in events(impl.body):
-        if isinstance(node, Block):
-            for instr in node.instrs():
-                dest = instr.dest
-                if dest is not None:
-                    if not dest.divergent and _is_divergent(instr, node, continues):
-                        dest.divergent = True
-                        changed = True
-                elif isinstance(instr, Jump):
-                    changed |= _jump(instr, enclosing, continues)
-        elif kind == "if":
-            assert isinstance(node, If)
-            if node.condition.value.divergent and not node.divergent:
-                node.divergent = True
-                changed = True
-            enclosing.append(node)
-        elif kind == "loop":
-            enclosing.append(node)
-        elif kind == "end":
-            enclosing.pop()
-    return changed
+    def visit(self, instr: Instr, block: Block) -> None:
+        dest = instr.dest
+        if dest is not None:
+            every = (1 << dest.num_components) - 1
+            if dest.divergent_components != every:
+                found = self.components(instr, block, every) | dest.divergent_components
+                if self.everywhere and self.divided and not found and self.leaves(dest):
+                    found = every
+                if found != dest.divergent_components:
+                    dest.divergent_components = found
+                    self.changed = True
+        elif isinstance(instr, Jump):
+            self.jump(instr, block)
+        if isinstance(instr, (Intrinsic, Call)) and not _only_loads(instr):
+            self.store(instr, block)
 
+    # -- control flow ----------------------------------------------------------------------------
 
-def _jump(jump: Jump, enclosing: list[If | Loop], continues: set[Loop]) -> bool:
-    """A jump under a divergent branch makes the loop it leaves divergent."""
-    changed = False
-    divergent = False
-    for node in reversed(enclosing):
-        if isinstance(node, If):
-            divergent |= node.divergent
-            continue
-        if divergent:
-            if jump.type == "continue":
-                if node not in continues:
-                    continues.add(node)
-                    changed = True
-            elif not node.divergent:
-                node.divergent = True
-                changed = True
-        if jump.type in ("break", "continue"):
-            break
-    return changed
+    def jump(self, jump: Jump, block: Block) -> None:
+        """A jump that only some lanes take makes the loop it leaves, or goes round in, differ."""
+        divergent = False
+        for node in reversed(self.around[block]):
+            if isinstance(node, If):
+                divergent |= node.divergent
+                continue
+            if divergent:
+                if jump.type == "continue" and not node.divergent_continue:
+                    node.divergent_continue = self.changed = True
+                if not node.divergent:
+                    node.divergent = self.divided = self.changed = True
+            if jump.type in ("break", "continue"):
+                break
 
+    # -- reading ---------------------------------------------------------------------------------
 
-def _is_divergent(instr: Instr, block: Block, continues: set[Loop]) -> bool:
-    if isinstance(instr, (LoadConst, Undef)):
-        return False
-    if isinstance(instr, Phi):
-        return _phi_divergent(instr, block, continues)
-    if isinstance(instr, Intrinsic):
-        if instr.info.name == "load_deref":
-            deref = instr.deref
-            if deref is None or not deref.modes & _UNIFORM_MODES or deref.modes & ~_UNIFORM_MODES:
-                return True
-        elif not instr.info.is_uniform:
+    def read(self, src: Src) -> int:
+        """Which components of what a source reads differ; bit 0 is the first one it reads."""
+        value = src.value
+        mask = value.divergent_components
+        if self.divided and self.left_divergently(value, src.home):
+            return (1 << src.num_components) - 1
+        if not src.swizzle or not mask:
+            return mask
+        return _bits(mask >> c & 1 for c in src.swizzle)
+
+    def left_divergently(self, value: Def, home: Block | None) -> bool:
+        """Has a value read at `home` left a loop that lanes leave in different iterations?"""
+        instr = value.instr
+        if isinstance(instr, (LoadConst, Undef, Deref)) or instr.block is None:
+            return False
+        loops = [
+            node
+            for node in self.around.get(instr.block, ())
+            if isinstance(node, Loop) and node.divergent
+        ]
+        if not loops or home is None:
+            return bool(loops)
+        around = self.around.get(home, ())
+        return any(node not in around for node in loops)
+
+    def leaves(self, value: Def) -> bool:
+        return any(self.left_divergently(value, src.home) for src in value.uses)
+
+    # -- instructions ----------------------------------------------------------------------------
+
+    def components(self, instr: Instr, block: Block, every: int) -> int:
+        """Which components of the result differ."""
+        if isinstance(instr, (LoadConst, Undef)):
+            return 0
+        if isinstance(instr, Phi):
+            return self.phi(instr, block)
+        if isinstance(instr, Alu):
+            if instr.op.per_component:
+                mask = 0
+                for src in instr.srcs:
+                    mask |= self.read(src)
+                return mask & every
+            if instr.op.is_vec:
+                return _bits(self.read(src) for src in instr.srcs)
+            return every if self.differ(instr.srcs) else 0
+        if isinstance(instr, Tex):
+            # The level of detail comes from neighbours, who may lie outside of what is covered.
+            return every if instr.info.implicit_lod or self.differ(instr.srcs) else 0
+        if isinstance(instr, Intrinsic):
+            if instr.info.name == "load_deref":
+                if self.loads_differing(instr.deref, block):
+                    return every
+            elif not instr.info.is_uniform:
+                return every
+        elif not isinstance(instr, Deref):
+            return every
+        return every if self.differ(instr.srcs) else 0
+
+    def differ(self, srcs: Iterable[Src]) -> bool:
+        return any(self.read(src) for src in srcs)
+
+    def phi(self, phi: Phi, block: Block) -> int:
+        srcs = phi.phi_srcs
+        mask = 0
+        for src in srcs:
+            mask |= self.read(src)
+        before = _node_before(block)
+        components = range(phi.result.num_components)
+        if isinstance(before, If):
+            if before.divergent:
+                mask |= _bits(not _same(srcs, i) for i in components)
+        elif isinstance(before, Loop):
+            if before.divergent:
+                mask = (1 << len(components)) - 1
+        elif isinstance(block.parent, Loop) and block.parent.divergent_continue:
+            # Nobody who enters the loop meets anybody who goes round.
+            round_ = [src for src in srcs if block.parent in self.around.get(src.home, ())]
+            others = [src for src in srcs if src.value is not phi.dest]
+            mask |= _bits(not (_same(others, i) or _same(round_, i)) for i in components)
+        return mask
+
+    # -- local variables -------------------------------------------------------------------------
+
+    def loads_differing(self, deref: Deref | None, block: Block) -> bool:
+        """May lanes that load from a place find different things there?"""
+        if deref is None or deref.modes & ~(_UNIFORM_MODES | Mode.FUNCTION_TEMP):
             return True
-    elif not isinstance(instr, (Alu, Tex, Deref)):
-        return True
-    return any(src.value.divergent for src in instr.srcs)
+        if not deref.modes & Mode.FUNCTION_TEMP:
+            return self.place_differs(deref, block)
+        var = deref.root_var
+        if var is None or self.all_vary or var in self.varying:
+            return True
+        return self.place_differs(deref, block)
+
+    def place_differs(self, deref: Deref, block: Block) -> bool:
+        """Is a place in `block` named by an index (or a pointer) that differs?"""
+        return any(
+            self.read(src) or (self.divided and self.left_divergently(src.value, block))
+            for step in deref.path()
+            for src in step.srcs
+        )
+
+    def store(self, instr: Intrinsic | Call, block: Block) -> None:
+        """Whatever may write to a variable: all but plain stores may write anything."""
+        plain = isinstance(instr, Intrinsic) and instr.info.name in ("store_deref", "copy_deref")
+        for src in instr.srcs[:1] if plain else instr.srcs:
+            deref = src.value.instr
+            if not isinstance(deref, Deref) or not deref.modes & Mode.FUNCTION_TEMP:
+                continue
+            var = deref.root_var
+            if var is None:
+                self.changed |= not self.all_vary
+                self.all_vary = True
+            elif var not in self.varying and (
+                not plain
+                or any(node.divergent for node in self.around[block])
+                or self.differ(instr.srcs)
+                or self.place_differs(deref, block)
+                or self.copies_differing(instr, block)
+            ):
+                self.varying.add(var)
+                self.changed = True
+
+    def copies_differing(self, copy: Intrinsic | Call, block: Block) -> bool:
+        if not isinstance(copy, Intrinsic) or copy.info.name != "copy_deref":
+            return False
+        source = copy.srcs[1].value.instr
+        return self.loads_differing(source if isinstance(source, Deref) else None, block)
 
 
-def _phi_divergent(phi: Phi, block: Block, continues: set[Loop]) -> bool:
-    srcs = phi.phi_srcs
+def _only_loads(instr: Intrinsic | Call) -> bool:
+    return isinstance(instr, Intrinsic) and instr.info.name == "load_deref"
+
+
+def _bits(flags: Iterable[object]) -> int:
+    return sum(1 << i for i, flag in enumerate(flags) if flag)
+
+
+def _same(srcs: Sequence[Src], component: int) -> bool:
+    """Do all bring one value? Equal constants are one."""
     first = srcs[0].value if srcs else None
-    same = True
-    for src in srcs:
-        if src.value.divergent:
-            return True
-        if src.value is not first and src.value is not phi.dest:
-            same = False
-    if same:
-        return False
-    before = _node_before(block)
-    if isinstance(before, If):
-        return before.divergent
-    if isinstance(before, Loop):
-        return before.divergent
-    # No node in front: the block heads a loop, and back edges are continues.
-    parent = block.parent
-    return isinstance(parent, Loop) and parent in continues
+    for src in srcs[1:]:
+        if src.value is first:
+            continue
+        a, b = src.value.instr, first.instr if first is not None else None
+        if not isinstance(a, LoadConst) or not isinstance(b, LoadConst):
+            return False
+        if a.values[component] != b.values[component]:
+            return False
+    return True
 
 
 def _node_before(block: Block) -> Node | None:
@@ -155,36 +285,9 @@ def _node_before(block: Block) -> Node | None:
     return block.owner[i - 1] if i else None
 
 
-def _leaving_values(impl: FunctionImpl, loops_of: dict[Block, tuple[Loop, ...]]) -> bool:
-    """Values that leave a divergent loop differ between lanes."""
-    changed = False
-    for block, loops in loops_of.items():
-        if not any(loop.divergent for loop in loops):
-            continue
-        for instr in block.instrs():
-            dest = instr.dest
-            if dest is not None and not dest.divergent and _leaves(dest, loops, loops_of):
-                dest.divergent = True
-                changed = True
-    return changed
-
-
-def _leaves(value: Def, loops: tuple[Loop, ...], loops_of: dict[Block, tuple[Loop, ...]]) -> bool:
-    if isinstance(value.instr, (LoadConst, Undef, Deref)):
-        return False
-    for src in value.uses:
-        user = src.parent
-        home = user.block
-        assert home is not None
-        around = loops_of.get(home, ())
-        if any(loop.divergent and loop not in around for loop in loops):
-            return True
-    return False
-
-
-def describe_divergence(impl: FunctionImpl) -> list[bool]:
+def describe_divergence(impl: FunctionImpl) -> list[int]:
     values = [i.dest for block in impl.blocks() for i in block.instrs()]
-    return [value.divergent for value in values if value is not None]
+    return [value.divergent_components for value in values if value is not None]
 
 
 register(Analysis(Metadata.DIVERGENCE, Metadata.CFG, analyse_divergence, describe_divergence))

@@ -159,14 +159,14 @@ class If:
 class Loop:
     """Runs its body again and again until a break, return or halt."""
 
-    __slots__ = ("body", "divergent", "owner", "parent")
+    __slots__ = ("body", "divergent", "divergent_continue", "owner", "parent")
 
     def __init__(self, parent: Parent, owner: Body):
         self.parent = parent
         self.owner = owner
         self.body: Body = []
         self.body.append(Block(self, self.body))
-        self.divergent = True
+        self.divergent = self.divergent_continue = True
 
     @property
     def first(self) -> Block:

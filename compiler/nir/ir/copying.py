@@ -99,7 +99,7 @@ def clone_instr(instr: Instr, remap: Remap) -> Instr:
         new = ParallelCopy([(remap.value(r.value), remap.value(s.value)) for r, s in pairs_of])
     if instr.dest is not None:
         assert new.dest is not None
-        new.dest.divergent = instr.dest.divergent
+        new.dest.divergent_components = instr.dest.divergent_components
         values[instr.dest] = new.dest
     return new
 
@@ -148,6 +148,7 @@ def clone_body(body: Iterable[Block | If | Loop], parent: Parent, remap: Remap) 
             else:
                 loop = Loop(owner_parent, out)
                 loop.divergent = node.divergent
+                loop.divergent_continue = node.divergent_continue
                 loop.body.clear()
                 out.append(loop)
                 stack.append((node.body, loop, loop.body))

@@ -36,12 +36,13 @@ class Function:
 class FunctionImpl:
     """The code of a function: a body, local variables, and cached metadata."""
 
-    __slots__ = ("body", "function", "locals", "shader", "valid")
+    __slots__ = ("body", "divergent_locals", "function", "locals", "shader", "valid")
 
     def __init__(self, shader: Shader, function: Function):
         self.shader = shader
         self.function = function
         self.locals: list[Variable] = []
+        self.divergent_locals: frozenset[Variable] = frozenset()  # of `Metadata.DIVERGENCE`
         self.body: Body = []
         self.body.append(Block(self, self.body))
         self.valid = 0

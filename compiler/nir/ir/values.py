@@ -16,14 +16,19 @@ if TYPE_CHECKING:
 class Def:
     """One SSA value: `num_components` components of `bit_size` bits (1 for booleans)."""
 
-    __slots__ = ("bit_size", "divergent", "instr", "num_components", "uses")
+    __slots__ = ("bit_size", "divergent_components", "instr", "num_components", "uses")
 
     def __init__(self, instr: Instr, num_components: int, bit_size: int):
         self.instr = instr
         self.num_components = num_components
         self.bit_size = bit_size
         self.uses: dict[Src, None] = {}
-        self.divergent = True
+        self.divergent_components = (1 << num_components) - 1  # see `analysis.divergence`
+
+    @property
+    def divergent(self) -> bool:
+        """May any component differ between lanes?"""
+        return self.divergent_components != 0
 
     @property
     def is_used_once(self) -> bool:

@@ -61,7 +61,7 @@ class _Flow:
 
     def run(self) -> None:
         impl = self.e.shader.entry
-        analyse_divergence(impl)
+        analyse_divergence(impl, everywhere=True)
         self._find_escapes(impl.body)
         self.e.local = self._is_open  # type: ignore[method-assign]
         end = self.b.block()
@@ -230,7 +230,7 @@ class _Flow:
     def _loop(self, node: Loop) -> None:
         e, b = self.e, self.b
         outer = e.mask
-        masked = node.divergent or _diverges(node)
+        masked = node.divergent
         state = _Loop(
             node,
             masked,
@@ -338,20 +338,6 @@ def _jumps_inside(node: If) -> bool:
                 return True
         elif isinstance(at, If):
             stack += [*at.then_body, *at.else_body]
-    return False
-
-
-def _diverges(node: Loop) -> bool:
-    """Is there a jump of this loop under a divergent condition?"""
-    stack: list[tuple[Block | If | Loop, bool]] = [(n, False) for n in node.body]
-    while stack:
-        at, divergent = stack.pop()
-        if isinstance(at, Block):
-            if at.jump is not None and divergent:
-                return True
-        elif isinstance(at, If):
-            inner = divergent or at.divergent
-            stack += [(n, inner) for n in (*at.then_body, *at.else_body)]
     return False
 
 

@@ -23,13 +23,17 @@ class StorageEmitter(MemoryEmitter):
         index, address, _ = self.storage_sources(op)
         tag = self.tag()
         kind = f"u{data.bits // 8}"
+        lanes = op.dsts[0].varying
+        count = self.scope.count if lanes else "1"
         self.line(
-            f"t{tag} = {data.call}({self.memory(data)}, {index}, {address}, {self.scope.count}, "
+            f"t{tag} = {data.call}({self.memory(data)}, {index}, {address}, {count}, "
             f"{kind}, {len(op.dsts)}{', sample=True' if data.sample else ''})"
         )
         for i, dst in enumerate(op.dsts):
-            if dst.used:
+            if dst.used and lanes:
                 self.fresh(op, dst, f"t{tag}[{i}].view({dst.kind})", owned=False)
+            elif dst.used:
+                self.scalar(dst, f"uniform(t{tag}[{i}], {dst.kind})")
 
     def op_storage_write(self, op: Op) -> None:
         data: StorageOp = op.data

@@ -73,6 +73,7 @@ class _Translator(MemoryTranslator):
 
     def branch(self, node: If) -> None:
         op = IfOp(self.component(node.condition, 0), self.region)
+        op.divergent = op.cond.varying
         self.region.items.append(op)
         after = node.owner[node.owner.index(node) + 1]
         assert isinstance(after, Block)
@@ -99,12 +100,13 @@ class _Translator(MemoryTranslator):
         for phi in after.phis():
             other = self.whole(phi.src_for(node.else_last))
             results = []
-            for a, b in zip(values[phi], other, strict=True):
+            for i, (a, b) in enumerate(zip(values[phi], other, strict=True)):
                 if _same_everywhere(a, b, op):
                     results.append(a)
                     continue
                 joined = self.new(a.bits, "b1" if a.bits == 1 else "", outer)
                 joined.op = op
+                joined.varying = _differs(phi, i)
                 op.joins.append((joined, a, b))
                 results.append(joined)
             self.components[phi.result] = results
@@ -112,6 +114,7 @@ class _Translator(MemoryTranslator):
 
     def loop(self, node: Loop) -> None:
         op = LoopOp(self.region)
+        op.divergent, op.divergent_continue = node.divergent, node.divergent_continue
         if _loops_around(op.body) > MAX_LOOPS:
             raise GalletteError(
                 f"shader {self.shader.name!r} nests loops more than {MAX_LOOPS} deep"
@@ -125,9 +128,10 @@ class _Translator(MemoryTranslator):
         for phi in phis:
             initial = self.whole(phi.src_for(before))
             carried = []
-            for value in initial:
+            for i, value in enumerate(initial):
                 one = self.new(value.bits, "b1" if value.bits == 1 else "", op.body)
                 one.op = op
+                one.varying = _differs(phi, i)
                 carried.append(one)
             op.initial.extend(initial)
             op.carried.extend(carried)
@@ -135,10 +139,11 @@ class _Translator(MemoryTranslator):
         exit_phis = list(after.phis())
         for phi in exit_phis:
             results = []
-            for _ in range(phi.result.num_components):
+            for i in range(phi.result.num_components):
                 bits = phi.result.bit_size
                 one = self.new(bits, "b1" if bits == 1 else "", outer)
                 one.op = op
+                one.varying = _differs(phi, i)
                 op.exits.append(one)
                 results.append(one)
             self.components[phi.result] = results
@@ -171,6 +176,10 @@ class _Translator(MemoryTranslator):
             again.values.extend(self.whole(phi.src_for(block)))
         op.continues.append(again)
         self.region.items.append(again)
+
+
+def _differs(phi: Phi, component: int) -> bool:
+    return bool(phi.result.divergent_components >> component & 1)
 
 
 def _loops_around(region: Region | None) -> int:

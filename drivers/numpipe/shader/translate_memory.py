@@ -27,16 +27,8 @@ class MemoryTranslator(StorageTranslator):
             raise GalletteError(f"numpipe has no code for the intrinsic {instr.name!r}")
         handler(self, instr)
 
-    def outputs(self, instr: Intrinsic, name: str = "") -> list[LaneValue]:
-        """Fresh components for the result of an intrinsic."""
-        d = instr.result
-        kind = "b1" if d.bit_size == 1 else ""
-        values = [self.new(d.bit_size, kind) for _ in range(d.num_components)]
-        self.components[d] = values
-        return values
-
     def load_input(self, instr: Intrinsic) -> None:
-        values = self.outputs(instr)
+        values = self.results(instr.result)
         offset = self.component(instr.srcs[0], 0)
         mode = _INPUT_MODES[self.program.stage]
         slot = instr["base"] if mode == "attribute" else instr["location"]
@@ -48,10 +40,10 @@ class MemoryTranslator(StorageTranslator):
         """An input of one corner of a primitive or patch, by a constant or a dynamic number."""
         vertex, offset = (self.component(src, 0) for src in instr.srcs)
         slots = max(1, instr["num_slots"]) if offset.const is None else 1
-        for i, value in enumerate(self.outputs(instr)):
+        for i, value in enumerate(self.results(instr.result)):
             slot, component = divmod(instr["location"] * 4 + instr["component"] + i, 4)
             slot += offset.const or 0
-            found = [value] if slots == 1 else [self.new(value.bits) for _ in range(slots)]
+            found = [value] if slots == 1 else [self.by_lane(value.bits) for _ in range(slots)]
             for at, one in enumerate(found):
                 if vertex.const is not None:
                     place = (slot + at, component, "corner", vertex.const)
@@ -60,6 +52,11 @@ class MemoryTranslator(StorageTranslator):
                     self.emit("corner_at", (slot + at, component), [one], [vertex])
             if slots > 1:
                 self.emit("choose", None, [value], [offset, *found])
+
+    def by_lane(self, bits: int) -> LaneValue:
+        value = self.new(bits)
+        value.varying = True
+        return value
 
     def load_peer(self, instr: Intrinsic) -> None:
         """What an invocation of the same patch has written to a per-vertex output."""
@@ -75,10 +72,10 @@ class MemoryTranslator(StorageTranslator):
         self, instr: Intrinsic, offset: LaneValue, table: int, vertex: LaneValue | None
     ) -> None:
         slots = max(1, instr["num_slots"]) if offset.const is None else 1
-        for i, value in enumerate(self.outputs(instr)):
+        for i, value in enumerate(self.results(instr.result)):
             slot, component = divmod(instr["location"] * 4 + instr["component"] + i, 4)
             slot += offset.const or 0
-            found = [value] if slots == 1 else [self.new(value.bits) for _ in range(slots)]
+            found = [value] if slots == 1 else [self.by_lane(value.bits) for _ in range(slots)]
             for at, one in enumerate(found):
                 place = (slot + at, component, table)
                 self.output_array(place, one)
@@ -95,7 +92,7 @@ class MemoryTranslator(StorageTranslator):
         self.emit(instr.name, instr["stream"], [], [])
 
     def load_interpolated(self, instr: Intrinsic) -> None:
-        values = self.outputs(instr)
+        values = self.results(instr.result)
         bary = instr.srcs[0].value.instr
         assert isinstance(bary, Intrinsic)
         where = bary.name.removeprefix("load_barycentric_")
@@ -163,20 +160,20 @@ class MemoryTranslator(StorageTranslator):
 
     def load_ubo(self, instr: Intrinsic) -> None:
         block, offset = (self.component(src, 0) for src in instr.srcs[:2])
-        for i, value in enumerate(self.outputs(instr)):
+        for i, value in enumerate(self.results(instr.result)):
             self.emit("ubo", i * (value.bits // 8), [value], [block, offset])
 
     def system(self, instr: Intrinsic) -> None:
         name = instr.name.removeprefix("load_")
-        for i, value in enumerate(self.outputs(instr)):
+        for i, value in enumerate(self.results(instr.result)):
             self.emit("system", (name, i), [value], [])
 
     def clip_plane(self, instr: Intrinsic) -> None:
-        for i, value in enumerate(self.outputs(instr)):
+        for i, value in enumerate(self.results(instr.result)):
             self.emit("clip_plane", (instr["ucp_id"], i), [value], [])
 
     def helper(self, instr: Intrinsic) -> None:
-        self.emit("helper", instr.name, self.outputs(instr), [])
+        self.emit("helper", instr.name, self.results(instr.result), [])
 
     def discard(self, instr: Intrinsic) -> None:
         self.program.uses_discard = True
@@ -218,6 +215,7 @@ class MemoryTranslator(StorageTranslator):
             if len(bits) != 1:
                 raise GalletteError(f"local {var.name!r} mixes component sizes")
             array = LaneArray(var.name, _rows(var.type), bits.pop())
+            array.varying = var in self.divergent_locals
             self.program.arrays[var] = array
         return array
 
@@ -225,7 +223,7 @@ class MemoryTranslator(StorageTranslator):
         deref = instr.deref
         assert deref is not None
         array, indices, place, _ = self.deref_place(deref)
-        for i, value in enumerate(self.outputs(instr)):
+        for i, value in enumerate(self.results(instr.result)):
             self.emit("array_load", (array, place, i), [value], indices)
 
     def store_deref(self, instr: Intrinsic) -> None:

@@ -50,9 +50,7 @@ class StorageTranslator(ValueTranslator):
     def storage(
         self, instr: Intrinsic, op: StorageOp, srcs: list[LaneValue], results: int = 0
     ) -> None:
-        values = [self.new(op.bits) for _ in range(results)]
-        if results:
-            self.components[instr.result] = values
+        values = self.results(instr.result) if results else []
         what = "storage_write" if op.writes else "storage_read"
         self.emit(what, op, values, srcs)
 

@@ -9,7 +9,18 @@ from collections.abc import Callable
 from typing import Any
 
 from gallette.compiler.errors import GalletteError
-from gallette.compiler.nir.ir import Alu, Def, Deref, Intrinsic, LoadConst, Shader, Src, Tex, Undef
+from gallette.compiler.nir.ir import (
+    Alu,
+    Def,
+    Deref,
+    Intrinsic,
+    LoadConst,
+    Metadata,
+    Shader,
+    Src,
+    Tex,
+    Undef,
+)
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
 
 from .lane_ir import LaneProgram, LaneValue, LoopOp, Op, Region
@@ -38,6 +49,8 @@ class ValueTranslator:
         self.region = root
         self.components: dict[Def, list[LaneValue]] = {}
         self.escapes: dict[tuple[int, int], LaneValue] = {}
+        shader.entry.require(Metadata.DIVERGENCE)
+        self.divergent_locals = shader.entry.divergent_locals
 
     # -- values --------------------------------------------------------------------------------
 
@@ -45,6 +58,15 @@ class ValueTranslator:
         value = LaneValue(len(self.program.values), bits, region or self.region, kind)
         self.program.values.append(value)
         return value
+
+    def results(self, result: Def, kind: str = "") -> list[LaneValue]:
+        """Fresh components for the result of an instruction."""
+        kind = "b1" if result.bit_size == 1 else kind
+        values = [self.new(result.bit_size, kind) for _ in range(result.num_components)]
+        for i, value in enumerate(values):
+            value.varying = bool(result.divergent_components >> i & 1)
+        self.components[result] = values
+        return values
 
     def constant(self, raw: int, bits: int) -> LaneValue:
         value = self.new(bits, region=self.program.root)
@@ -55,8 +77,10 @@ class ValueTranslator:
         self, what: str, data: Any, dsts: list[LaneValue], srcs: list[LaneValue]
     ) -> list[LaneValue]:
         op = Op(what, data, dsts, srcs)
+        varying = any(src.varying for src in srcs)
         for dst in dsts:
             dst.op = op
+            dst.varying |= varying
         self.region.items.append(op)
         return dsts
 
@@ -99,6 +123,7 @@ class ValueTranslator:
             assert outer is not None
             found = self.new(value.bits, "b1" if value.bits == 1 else "", outer)
             found.op = loop
+            found.varying = value.varying or loop.divergent
             self.escapes[key] = found
             loop.exits.append(found)
             for leave in loop.breaks:
@@ -157,8 +182,7 @@ class ValueTranslator:
             flat.extend(self.component(src, i) for i in range(max(size, 1)))
             sizes.append(size)
         kind = kind_of(op.output_type.base, dest.bit_size)
-        dsts = [self.new(dest.bit_size, kind) for _ in range(dest.num_components)]
-        self.components[dest] = self.emit("alu_n", op, dsts, flat)
+        self.emit("alu_n", op, self.results(dest, kind), flat)
 
     def tex(self, instr: Tex) -> None:
         groups = {
@@ -168,8 +192,7 @@ class ValueTranslator:
         flat = [value for values in groups.values() for value in values]
         d = instr.result
         base = instr.dest_type.rstrip("0123456789")
-        dsts = [self.new(d.bit_size, kind_of(base, d.bit_size)) for _ in range(d.num_components)]
-        self.components[d] = self.emit("tex", (instr, layout), dsts, flat)
+        self.emit("tex", (instr, layout), self.results(d, kind_of(base, d.bit_size)), flat)
 
     def intrinsic(self, instr: Intrinsic) -> None:
         raise AssertionError("the translator proper knows intrinsics")
