@@ -95,15 +95,15 @@ def _sum(body: bytes) -> bytes:
     return hashlib.blake2b(body, digest_size=_DIGEST).digest()
 
 
-def shared_cache(name: str) -> DiskCache | None:
+def shared_cache(name: str, most_bytes: int = _MOST_BYTES) -> DiskCache | None:
     """The user's cache of one kind of thing; None where nothing may be kept."""
     home = cache_home()
-    return _opened(home / name) if home is not None else None
+    return _opened(home / name, most_bytes) if home is not None else None
 
 
 @functools.cache
-def _opened(folder: Path) -> DiskCache:
-    return DiskCache(folder)
+def _opened(folder: Path, most_bytes: int) -> DiskCache:
+    return DiskCache(folder, most_bytes)
 
 
 @functools.cache

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.disk_cache import DiskCache
 from gallette.compiler.nir.ir import Shader
 from gallette.compiler.nir.ir.slots import FragResult
 from gallette.drivers.common.lanes import (
@@ -39,7 +40,6 @@ from gallette.drivers.common.vertex.vertices import VertexSet
 
 from .calls import CallArea, answer
 from .fill import TileFunction, fill
-from .llvm.disk_cache import DiskCache
 from .llvm.engine import Code, compile_module
 from .shader.chunk import Input
 from .shader.chunk_emit import ChunkCode, emit_chunk

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gallette.compiler.disk_cache import DiskCache, shared_cache
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.drivers.common.program import Program
 from gallette.drivers.common.screen import HostScreen
@@ -13,11 +14,13 @@ from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCo
 from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
 
 from .explaining import explained
-from .llvm.disk_cache import DiskCache, default_folder
 from .llvm.engine import machine
 from .program import DEFAULT_BUDGET, JitProgram, compile_program
 
 __all__ = ["JitCompiler", "JitScreen", "ScreenOptions", "create_screen"]
+
+
+_MOST_BYTES = 64 << 20  # of object files
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +44,14 @@ class ScreenOptions:
             self.ownership,
             self.record_passes,
         )
-        folder = default_folder() if self.cache is True else Path(self.cache or ".")
-        return JitCompiler(lowering, self.budget, DiskCache(folder) if self.cache else None)
+        return JitCompiler(lowering, self.budget, _object_files(self.cache))
+
+
+def _object_files(where: str | bool) -> DiskCache | None:
+    """Compiled code kept between processes: in a folder, in the usual one, or not at all."""
+    if isinstance(where, str) and where:
+        return DiskCache(Path(where), _MOST_BYTES)
+    return shared_cache("jit", _MOST_BYTES) if where else None
 
 
 class JitCompiler(VariantCompiler[VariantKey, Program]):

@@ -7,14 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from gallette.compiler.disk_cache import DiskCache
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.interp.environment import Environment
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.program import ShaderBudgetError
 from gallette.drivers.jit.explaining import explained
 from gallette.drivers.jit.llvm import engine
-from gallette.drivers.jit.llvm.disk_cache import DiskCache
 from gallette.drivers.jit.program import compile_program
+from gallette.drivers.jit.screen import ScreenOptions
 from gallette.lessons.from_nir_to_machine_code import (
     FRAGMENT,
     fragment_shader,
@@ -38,31 +39,17 @@ def test_code_is_compiled_once_for_all_processes(
     assert again.cached and again.functions["answer"]
 
 
-def test_a_damaged_file_counts_as_none(tmp_path: Path) -> None:
-    cache = DiskCache(tmp_path)
-    cache.put("key", b"machine code")
-    assert cache.get("key") == b"machine code"
-    path = next(tmp_path.glob("*.o"))
-    path.write_bytes(path.read_bytes()[:-1])
-    assert cache.get("key") is None
-    assert cache.get("other") is None
-
-
-def test_the_folder_stays_within_its_bound(tmp_path: Path) -> None:
-    cache = DiskCache(tmp_path, most_bytes=4000)
-    for number in range(40):
-        cache.put(f"key{number}", bytes(300))
-    cache.trim()
-    files = list(tmp_path.glob("*"))
-    assert 0 < sum(f.stat().st_size for f in files) <= 4000
-    assert not [f for f in files if f.name.startswith(".new")]
-
-
-def test_a_folder_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    cache = DiskCache(tmp_path / "file" / "folder")
-    cache.put("key", b"code")
-    assert cache.get("key") is None
+def test_machine_code_is_kept_where_the_screen_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert ScreenOptions(cache=False).compiler().cache is None
+    named = ScreenOptions(cache=str(tmp_path / "here")).compiler().cache
+    assert named is not None and named.folder == tmp_path / "here"
+    monkeypatch.setenv("GALLETTE_CACHE", str(tmp_path))
+    usual = ScreenOptions().compiler().cache
+    assert usual is not None and usual.folder == tmp_path / "jit"
+    monkeypatch.setenv("GALLETTE_CACHE", "off")
+    assert ScreenOptions().compiler().cache is None
 
 
 def test_an_endless_loop_is_ended() -> None:

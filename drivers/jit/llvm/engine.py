@@ -1,7 +1,7 @@
 """From the text of a module to functions that can be called: optimise, make machine code, load.
 
 `compile_module` is the one way in. What it does is cached by content: in memory for this process,
-and as object files on disk (`disk_cache`) for the next one.
+and as object files on disk (`compiler.disk_cache`) for the next one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import llvmlite
 import llvmlite.binding as llvm
 
-from .disk_cache import DiskCache
+from gallette.compiler.disk_cache import DiskCache
 
 __all__ = ["Code", "Machine", "compile_module", "machine"]
 
