@@ -76,6 +76,12 @@ class BindingContext(Context):
         Nothing that fails in it comes out here (see `deferred_failure`).
         """
 
+    def changing(self) -> None:
+        """A binding is about to change, and nothing else: a driver that remembers what its work
+        was given need not settle.
+        """
+        self.settle()
+
     def set_failure_callback(self, callback: Callable[[Exception], None] | None) -> None:
         self._on_failure = callback
 
@@ -100,7 +106,7 @@ class BindingContext(Context):
 
     def _set(self, name: str, value: Any) -> None:
         if getattr(self.bound, name) != value:
-            self.settle()
+            self.changing()
             setattr(self.bound, name, value)
             self.rebound()
 
@@ -143,7 +149,7 @@ class BindingContext(Context):
         bindings = self.bound.stages[stage]
         if bindings.samplers[start : start + len(handles)] == list(handles):
             return
-        self.settle()
+        self.changing()
         store(bindings.samplers, start, handles)
         self.stage_rebound(stage)
         self.rebound()
@@ -162,7 +168,7 @@ class BindingContext(Context):
 
     def bind_shader_state(self, stage: Stage, handle: Handle) -> None:
         if self.bound.shaders.get(stage) is not handle:
-            self.settle()
+            self.changing()
             self.bound.shaders[stage] = handle
             self.rebound()
 
@@ -215,7 +221,7 @@ class BindingContext(Context):
     def set_clip_planes(self, planes: Sequence[tuple[float, float, float, float]]) -> None:
         if tuple(planes) == self.bound.clip_planes:
             return
-        self.settle()
+        self.changing()
         self.bound.clip_planes = tuple(planes)
         for stage in self.bound.stages:
             self.stage_rebound(stage)
@@ -236,7 +242,7 @@ class BindingContext(Context):
         new: ConstantBuffer | None = None
         if buffer is not None:
             assert isinstance(buffer, HostResource)
-            new = ConstantBuffer(buffer.bytes_at(offset, size), buffer)
+            new = ConstantBuffer(buffer.bytes_at(offset, size), buffer, offset)
         elif data is not None:
             new = ConstantBuffer(np.frombuffer(bytes(data), np.uint8))
         constants = self.bound.stages[stage].constants
@@ -253,7 +259,7 @@ class BindingContext(Context):
 
     def constants_settle(self, stage: Stage, index: int, buffer: Resource | None) -> None:
         """A constant block is about to change; drivers whose work has its own need not settle."""
-        self.settle()
+        self.changing()
 
     def _rebind(self, slots: list[Any], start: int, values: Sequence[Any], name: str) -> None:
         """Store views or ranges; references follow the resource each names."""
@@ -272,7 +278,7 @@ class BindingContext(Context):
         bindings = self.bound.stages[stage]
         if bindings.views[start : start + len(views)] == list(views):
             return
-        self.settle()
+        self.changing()
         self._rebind(bindings.views, start, views, "resource")
         self.stage_rebound(stage)
 
@@ -295,7 +301,7 @@ class BindingContext(Context):
     def set_vertex_buffers(self, buffers: Sequence[VertexBuffer | None]) -> None:
         if tuple(buffers) == self.bound.vertex_buffers:
             return
-        self.settle()
+        self.changing()
         for new in buffers:
             if new is not None:
                 new.buffer.ref()

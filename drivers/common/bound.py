@@ -52,6 +52,7 @@ class ConstantBuffer:
 
     data: npt.NDArray[np.uint8]
     buffer: Resource | None = None
+    offset: int = 0
 
 
 @dataclass(slots=True)

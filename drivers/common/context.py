@@ -54,6 +54,9 @@ class HostContext(MemoryContext):
         except (GalletteError, MemoryError) as error:
             self.deferred_failure(error)
 
+    def changing(self) -> None:
+        self._queue.rebinding()
+
     def rebound(self) -> None:
         self._states.forget()
 
@@ -63,7 +66,7 @@ class HostContext(MemoryContext):
     def constants_settle(self, stage: Stage, index: int, buffer: Resource | None) -> None:
         """Draws that wait have their own block 0, but no other."""
         if index or buffer is not None or stage not in MERGED_STAGES:
-            self.settle()
+            self.changing()
 
     # -- shaders and work ------------------------------------------------------------------------
 
@@ -80,6 +83,7 @@ class HostContext(MemoryContext):
     def delete_shader_state(self, handle: Handle) -> None:
         super().delete_shader_state(handle)
         self._states.forget_shaders()
+        self._queue.forget()
 
     def draw_vbo(self, info: DrawInfo) -> None:
         if not self._queue.joins(info):
@@ -88,6 +92,11 @@ class HostContext(MemoryContext):
             self.raise_failure()
         if not self.skipped:
             self._queue.submit(info)
+
+    def destroy(self) -> None:
+        self.settle()
+        self._queue.forget()
+        super().destroy()
 
     def launch_grid(self, info: ComputeInfo) -> None:
         self.settle()

@@ -49,6 +49,12 @@ class DrawStates:
         self._selections: dict[Any, Selection] = {}
         self._fixed: dict[bool, FixedState] = {}
 
+    def remembering(self, bound: Bound) -> DrawStates:
+        """The states of draws that were given `bound`, which nobody changes."""
+        states = DrawStates(bound, self.counters, self.work)
+        states._scratch, states._selections = self._scratch, self._selections
+        return states
+
     def forget(self) -> None:
         """Something that draws derive state from was bound anew."""
         self._fixed.clear()

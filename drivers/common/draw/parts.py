@@ -100,6 +100,8 @@ def _instances(draw: DrawState, info: DrawInfo, first: int, merged: bool) -> Ite
         else:
             identity = np.tile(identity, source.instances)
         edges = None if edges is None else np.tile(edges, source.instances)
+    elif merged:
+        identity = np.full(len(corners), first, np.int32)
     yield Primitives(vertices, corners, provoking, identity, edges)
 
 

@@ -26,7 +26,7 @@ from .parts import Primitives, parts
 from .state import DrawState
 from .tessellation import tessellated_primitives
 
-__all__ = ["draw", "run"]
+__all__ = ["draw", "run", "run_part"]
 
 
 def draw(states: DrawStates, info: DrawInfo) -> None:
@@ -59,15 +59,22 @@ def run(draw: DrawState, info: DrawInfo, merged: bool = False) -> None:
             pieces = tessellated_primitives(draw, part, info.patch_levels)
         for piece in pieces:
             if Stage.GEOMETRY not in stages:
-                drawn |= _finish(draw, info, piece)
+                drawn |= _finish(draw, info.mode, piece)
                 continue
             for emitted in emitted_primitives(draw, piece):
-                drawn |= _finish(draw, info, emitted)
+                drawn |= _finish(draw, info.mode, emitted)
     if drawn:
         draw.fixed.engine.finish()
 
 
-def _finish(draw: DrawState, info: DrawInfo, part: Primitives) -> bool:
+def run_part(draw: DrawState, mode: Primitive, part: Primitives) -> None:
+    """Take assembled primitives of a draw without further stages through the rest of it."""
+    draw.counters.ia_primitives += len(part.corners)
+    if _finish(draw, mode, part):
+        draw.fixed.engine.finish()
+
+
+def _finish(draw: DrawState, mode: Primitive, part: Primitives) -> bool:
     """Capture and rasterize some primitives; true if memory may have been written."""
     fixed, counters = draw.fixed, draw.counters
     vertices, corners, state = part.vertices, part.corners, fixed.raster.state
@@ -81,9 +88,9 @@ def _finish(draw: DrawState, info: DrawInfo, part: Primitives) -> bool:
     if state.rasterizer_discard or not len(corners) or fixed.engine.idle:
         return False
     batch = Batch(corners, part.provoking, part.identity, part.edges)
-    if info.mode in _EDGE_FLAGGED and VaryingSlot.EDGE in vertices.varyings:
+    if mode in _EDGE_FLAGGED and VaryingSlot.EDGE in vertices.varyings:
         batch.edges = _flagged_edges(vertices, batch)
-    if state.line_stipple_enable and info.mode in _CONNECTED:
+    if state.line_stipple_enable and mode in _CONNECTED:
         batch.resets = np.ones(len(corners), np.bool_)
         batch.resets[1:] = corners[1:, 0] != corners[:-1, 1]
     fragments = FragmentRun(fixed.engine, draw.fragment)

@@ -1,24 +1,32 @@
 """Draws that wait for others like them, to be executed as one.
 
-A small draw is not executed at once: if the next one differs in nothing but constant block 0, both
-become instances of one draw (see `variants.merging`). Whatever could tell the difference, such as
-another state, a transfer or a query, makes the context `flush` the queue first.
+A small draw is not executed at once. If the next one differs in nothing but constant block 0, both
+become instances of one draw (see `variants.merging`); if other bindings differ, each remembers what
+it was given (`waiting`), and draws of one state are executed together where nobody can tell that
+they changed places (`grouping`). What could, such as a transfer, a query or another framebuffer,
+makes the context `flush` the queue first.
 """
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from gallette.compiler.errors import GalletteError, ResetError
-from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.bound import ConstantBuffer
 from gallette.pipe.state import DrawInfo
 
 from .finding import DrawStates
-from .pipeline import draw, run
+from .grouping import Group, batches
+from .parts import lanes_at_once, parts
+from .pipeline import draw, run, run_part
 from .programs import ConstantTable
+from .waiting import MERGED_STAGES, Given, Memory, Row
 
 __all__ = ["MERGED_STAGES", "DrawQueue"]
 
@@ -26,125 +34,223 @@ SMALL = 512
 """Draws of more vertices than this are executed at once."""
 
 WORTH_MERGING = 24
-"""With fewer draws than this, a merged variant is not worth being compiled."""
+"""With fewer draws of the same shaders than this, merged variants are not worth being compiled."""
 
 MOST = 4096
 """Draws that may wait."""
 
-MERGED_STAGES = (Stage.VERTEX, Stage.FRAGMENT)
-"""The stages whose constant block 0 may differ between draws that wait."""
-
-_BETWEEN = (Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
-_Row = tuple[ConstantBuffer | None, ConstantBuffer | None]
+_Waiting = tuple[Given, DrawInfo, Row]
 
 
 class DrawQueue:
-    """The draws of a context that wait: one description, and each draw's constants."""
+    """The draws of a context that wait: what each was given, its call, its constants."""
 
-    __slots__ = ("_fragment", "_info", "_rows", "_states", "_vertex")
+    __slots__ = (
+        "_entries",
+        "_fragment",
+        "_given",
+        "_info",
+        "_memory",
+        "_merged",
+        "_states",
+        "_vertex",
+    )
 
     def __init__(self, states: DrawStates) -> None:
         self._states = states
         self._vertex, self._fragment = (states.bound.stages[stage] for stage in MERGED_STAGES)
-        self._info: DrawInfo | None = None
-        self._rows: list[_Row] = []
+        self._memory = Memory(states)
+        self._given: Given | None = None  # what is bound now, if that is known
+        self._info: DrawInfo | None = None  # the last call that could wait with it
+        self._entries: list[_Waiting] = []
+        self._merged: set[Any] = set()  # shaders that have merged variants
 
-    def _constants(self) -> _Row:
+    def _constants(self) -> Row:
         """What is bound as block 0 of the vertex and the fragment stage."""
         first, second = self._vertex.constants, self._fragment.constants
         return first[0] if first else None, second[0] if second else None
 
-    def _bind(self, row: _Row) -> None:
-        for stage, block in zip(MERGED_STAGES, row, strict=True):
-            constants = self._states.bound.stages[stage].constants
-            if constants and constants[0] is not block:
-                constants[0] = block
-                self._states.joiner.forget(stage)
+    def rebinding(self) -> None:
+        """Something else than block 0 is about to be bound."""
+        self._given = self._info = None
+
+    def forget(self) -> None:
+        """A shader or the context is gone: nothing waits, and nothing is remembered."""
+        self.rebinding()
+        self._memory.clear()
+        self._merged.clear()
 
     def joins(self, info: DrawInfo) -> bool:
-        """Can a draw become one with those that wait? (They are to be flushed first otherwise.)"""
-        if not self._rows:
+        """May a draw wait, or is nothing waiting? (The queue is to be flushed first otherwise.)"""
+        if not self._entries:
             return True
-        return (info is self._info or info == self._info) and len(self._rows) < MOST
+        if len(self._entries) >= MOST:
+            return False
+        return info is self._info or self._can_wait(info)
 
     def submit(self, info: DrawInfo) -> None:
-        """Draw now or later; those that wait are like it."""
-        if self._rows:
-            self._rows.append(self._constants())
-            return
-        if _can_wait(self._states, info):
-            self._info = info
-            self._rows.append(self._constants())
+        """Draw now or later."""
+        if info is self._info or self._can_wait(info):
+            assert self._given is not None
+            self._entries.append((self._given, info, self._constants()))
             if info.index_buffer is not None:
                 info.index_buffer.ref()
         else:
             draw(self._states, info)
 
+    def _can_wait(self, info: DrawInfo) -> bool:
+        """A small, plain draw whose programs can run for many draws at once."""
+        if (
+            self._states.witness is not None
+            or info.count > SMALL
+            or info.instance_count != 1
+            or info.start_instance
+            or info.indirect is not None
+            or info.count_from_stream_output is not None
+        ):
+            return False
+        given = self._given
+        if given is None:
+            given = self._given = self._memory.given()
+        if not given.waitable(info.mode):
+            return False
+        given.hold()
+        self._info = info
+        return True
+
+    # -- execution -----------------------------------------------------------------------------
+
     def flush(self) -> None:
-        """Execute what waits, with the state that is still bound."""
-        rows, info = self._rows, self._info
-        if not rows:
+        """Execute what waits."""
+        entries = self._entries
+        if not entries:
             return
-        assert info is not None
-        self._rows, self._info = [], None
-        now = self._constants()
+        self._entries = []
+        self.rebinding()
         try:
-            if len(rows) >= WORTH_MERGING:
-                _draw_many(self._states, info, rows)
-            else:
-                self._draw_each(info, rows)
+            self._execute(entries)
         finally:
-            self._bind(now)
-            if info.index_buffer is not None:
-                info.index_buffer.unref()
+            for _, info, _ in entries:
+                if info.index_buffer is not None:
+                    info.index_buffer.unref()
+            for given in {id(entry[0]): entry[0] for entry in entries}.values():
+                given.release()
+            self._memory.tidy()
 
-    def _draw_each(self, info: DrawInfo, rows: list[_Row]) -> None:
-        """One after the other; one that fails does not keep the others from being drawn."""
-        failure: Exception | None = None
-        for row in rows:
-            self._bind(row)
-            try:
-                draw(self._states, info)
-            except ResetError:
-                raise
-            except (GalletteError, MemoryError) as error:
-                failure = failure or error
-        if failure is not None:
-            raise failure
+    def _execute(self, entries: list[_Waiting]) -> None:
+        failures = _Failures()
+        counts = Counter(given.shaders for given, _, _ in entries)
+        worth = {
+            s for s, n in counts.items() if n >= WORTH_MERGING or (n > 1 and s in self._merged)
+        }
+        self._merged |= worth
+        for merge, some in itertools.groupby(entries, lambda entry: entry[0].shaders in worth):
+            if merge:
+                self._together(list(some), failures)
+            else:
+                for given, info, row in some:
+                    given.bind(row)
+                    failures.of(draw, given.states, info)
+        failures.tell()
+
+    def _together(self, entries: list[_Waiting], failures: _Failures) -> None:
+        """Draws whose shaders run for many draws at once."""
+        found: dict[tuple[int, DrawInfo], list[int]] = {}
+        for number, (given, info, _) in enumerate(entries):
+            found.setdefault((id(given), info), []).append(number)
+        if len(found) == 1:
+            failures.of(_draw_many, entries)
+            return
+        groups: list[Group] = []
+        for (_, info), numbers in found.items():
+            some = [entries[n] for n in numbers]
+            states = some[0][0].states
+            if _lanes(info, len(some)) > _limit(some[0]):
+                break  # too many for one part: in order, then
+            states.work.begin()
+            failures.of(_add_group, groups, states, info, some, numbers)
+        else:
+            for group, rows in batches(groups):
+                failures.of(_draw_batch, group, rows)
+            return
+        for _, same in itertools.groupby(entries, lambda entry: (id(entry[0]), entry[1])):
+            failures.of(_draw_many, list(same))
 
 
-def _can_wait(states: DrawStates, info: DrawInfo) -> bool:
-    """A small, plain draw whose programs can run for many draws at once."""
-    bound = states.bound
-    plain = (
-        states.witness is None
-        and info.count <= SMALL
-        and info.instance_count == 1
-        and not info.start_instance
-        and info.indirect is None
-        and info.count_from_stream_output is None
-        and not bound.stream_targets
-        and not bound.rasterizer.state.rasterizer_discard
-    )
-    if not plain or any(element.instance_divisor for element in bound.elements.state):
-        return False
-    state = states.of(info.mode)
-    return (
-        state is not None
-        and state.fixed.selection.mergeable
-        and not any(bound.shaders.get(stage) for stage in _BETWEEN)
-    )
+class _Failures:
+    """One draw that fails does not keep the others from being drawn: the first error is told."""
+
+    __slots__ = ("_first",)
+
+    def __init__(self) -> None:
+        self._first: Exception | None = None
+
+    def of(self, work: Callable[..., None], *arguments: Any) -> None:
+        try:
+            work(*arguments)
+        except ResetError:
+            raise
+        except (GalletteError, MemoryError) as error:
+            self._first = self._first or error
+
+    def tell(self) -> None:
+        if self._first is not None:
+            raise self._first
 
 
-def _draw_many(states: DrawStates, info: DrawInfo, rows: list[_Row]) -> None:
-    tables = {
-        stage: _table([row[number] for row in rows]) for number, stage in enumerate(MERGED_STAGES)
+def _lanes(info: DrawInfo, draws: int) -> int:
+    return info.count * draws
+
+
+def _limit(entry: _Waiting) -> int:
+    given, info, _ = entry
+    state = given.states.of(info.mode)
+    assert state is not None
+    return lanes_at_once(next(iter(state.fixed.selection.stages.values())).facts)
+
+
+def _tables(entries: Sequence[_Waiting]) -> dict[Any, ConstantTable]:
+    return {
+        stage: _table([row[number] for _, _, row in entries])
+        for number, stage in enumerate(MERGED_STAGES)
     }
-    state = states.merged(info.mode, tables)
+
+
+def _draw_many(entries: Sequence[_Waiting]) -> None:
+    """Draws of one state, one after the other, as instances of one."""
+    given, info, _ = entries[0]
+    state = given.states.merged(info.mode, _tables(entries))
     if state is not None:
-        states.work.begin()
+        given.states.work.begin()
         with np.errstate(all="ignore"):
-            run(state, replace(info, instance_count=len(rows)), merged=True)
+            run(state, replace(info, instance_count=len(entries)), merged=True)
+
+
+def _add_group(
+    groups: list[Group],
+    states: DrawStates,
+    info: DrawInfo,
+    entries: Sequence[_Waiting],
+    numbers: Sequence[int],
+) -> None:
+    """The vertices and primitives of all draws of one state."""
+    draw = states.merged(info.mode, _tables(entries))
+    if draw is None or not info.count:
+        return
+    with np.errstate(all="ignore"):
+        made = list(parts(draw, replace(info, instance_count=len(entries)), merged=True))
+        assert len(made) <= 1
+        groups.append(Group(draw, info.mode, numbers, made[0] if made else None))
+        draw.counters.ia_vertices += info.count * len(entries)
+
+
+def _draw_batch(group: Group, rows: list[int]) -> None:
+    """Some draws of a group."""
+    part = group.part(rows)
+    if part is not None:
+        group.draw.work.begin()
+        with np.errstate(all="ignore"):
+            run_part(group.draw, group.mode, part)
 
 
 def _table(blocks: list[ConstantBuffer | None]) -> ConstantTable:

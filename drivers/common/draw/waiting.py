@@ -1,0 +1,217 @@
+"""What a draw that waits was given: a copy of everything bound, but for constant block 0.
+
+Copies are found again by what they hold, so that a program which goes through the same states in
+every frame has everything derived from them only once. While draws wait, a copy holds references to
+the resources it names; between times it holds none, and is forgotten when one of them is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from gallette.compiler.nir.ir.modes import Stage
+from gallette.drivers.common.bound import Bound, ConstantBuffer, StageBindings
+from gallette.drivers.common.program import DriverShader
+from gallette.pipe.enums import Primitive
+from gallette.pipe.resource import Resource
+
+from .finding import DrawStates
+
+__all__ = ["MERGED_STAGES", "Given", "Memory", "Row"]
+
+MERGED_STAGES = (Stage.VERTEX, Stage.FRAGMENT)
+"""The stages whose constant block 0 may differ between draws that wait."""
+
+Row = tuple[ConstantBuffer | None, ConstantBuffer | None]
+"""Constant block 0 of the vertex and the fragment stage."""
+
+_BETWEEN = (Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
+_MOST = 1024
+
+
+class Given:
+    """Everything bound for some draws, and what is derived from it."""
+
+    __slots__ = ("_resources", "_waitable", "held", "states")
+
+    def __init__(self, states: DrawStates, bound: Bound) -> None:
+        stages = {
+            stage: replace(
+                found,
+                constants=list(found.constants),
+                samplers=list(found.samplers),
+                views=list(found.views),
+            )
+            if stage in MERGED_STAGES
+            else found
+            for stage, found in bound.stages.items()
+        }
+        copy = replace(bound, shaders=dict(bound.shaders), stages=stages)
+        self.states = states.remembering(copy)
+        self.held = False
+        self._resources = list(_resources(copy))
+        self._waitable: dict[Primitive, bool] = {}
+
+    def bind(self, row: Row) -> None:
+        """Make a draw's constants those that are bound."""
+        for stage, block in zip(MERGED_STAGES, row, strict=True):
+            constants = self.states.bound.stages[stage].constants
+            if constants and constants[0] is not block:
+                constants[0] = block
+                self.states.joiner.forget(stage)
+
+    def waitable(self, mode: Primitive) -> bool:
+        """Can the programs run for many draws at once, and does nobody see when they run?"""
+        found = self._waitable.get(mode)
+        if found is None:
+            found = self._waitable[mode] = self._may_wait(mode)
+        return found
+
+    def _may_wait(self, mode: Primitive) -> bool:
+        bound = self.states.bound
+        if (
+            bound.stream_targets
+            or bound.rasterizer.state.rasterizer_discard
+            or any(element.instance_divisor for element in bound.elements.state)
+            or any(bound.shaders.get(stage) for stage in _BETWEEN)
+        ):
+            return False
+        state = self.states.of(mode)
+        return state is not None and state.fixed.selection.mergeable
+
+    @property
+    def shaders(self) -> tuple[DriverShader | None, ...]:
+        """The vertex and the fragment shader."""
+        found = self.states.bound.shaders
+        return found.get(Stage.VERTEX), found.get(Stage.FRAGMENT)
+
+    @property
+    def alive(self) -> bool:
+        """All resources it names are still there."""
+        return all(resource.refcount > 0 for resource in self._resources)
+
+    def hold(self) -> None:
+        """Draws wait: what they were given must stay."""
+        if not self.held:
+            self.held = True
+            for resource in self._resources:
+                resource.ref()
+
+    def release(self) -> None:
+        """They wait no longer; constants of the last one are not kept."""
+        if self.held:
+            self.held = False
+            self.bind((None, None))
+            for resource in self._resources:
+                resource.unref()
+
+
+class Memory:
+    """The states draws were given lately."""
+
+    __slots__ = ("_found", "_states")
+
+    def __init__(self, states: DrawStates) -> None:
+        self._states = states
+        self._found: dict[tuple[Any, ...], Given] = {}
+
+    def given(self) -> Given:
+        """What is bound now."""
+        bound = self._states.bound
+        key = _key(bound)
+        found = self._found.get(key)
+        if found is None:
+            if len(self._found) >= _MOST:
+                self.tidy(0)
+            found = self._found[key] = Given(self._states, bound)
+        return found
+
+    def tidy(self, most: int = _MOST) -> None:
+        """Forget what names resources that are gone, and if there are too many, all but `most`."""
+        kept = {k: g for k, g in self._found.items() if g.held or g.alive}
+        if len(kept) > most:
+            kept = {k: g for k, g in kept.items() if g.held}
+        self._found = kept
+
+    def clear(self) -> None:
+        """A shader is gone, or the context."""
+        self._found.clear()
+
+
+def _resources(bound: Bound) -> Iterator[Resource]:
+    for surface in (*bound.framebuffer.cbufs, bound.framebuffer.zsbuf):
+        if surface is not None:
+            yield surface.resource
+    for buffer in bound.vertex_buffers:
+        if buffer is not None:
+            yield buffer.buffer
+    for stage in MERGED_STAGES:
+        bindings = bound.stages[stage]
+        for view in bindings.views:
+            if view is not None:
+                yield view.resource
+        for block in bindings.constants[1:]:
+            if block is not None and block.buffer is not None:
+                yield block.buffer
+        for image in bindings.images:
+            if image is not None:
+                yield image.resource
+        for storage in bindings.buffers:
+            if storage is not None:
+                yield storage.buffer
+
+
+def _key(bound: Bound) -> tuple[Any, ...]:
+    """What tells two states apart. Objects count by identity: a copy keeps those it names."""
+    vertex, fragment = (bound.stages[stage] for stage in MERGED_STAGES)
+    shaders = bound.shaders
+    key: list[Any] = [
+        id(bound.blend),
+        id(bound.rasterizer),
+        id(bound.depth_stencil_alpha),
+        id(bound.elements),
+        id(bound.framebuffer),
+        id(bound.viewports),
+        id(bound.scissors),
+        id(bound.clip_planes),
+        id(bound.polygon_stipple),
+        id(bound.stream_targets),
+        bound.blend_color,
+        bound.stencil_ref,
+        bound.sample_mask,
+        bound.min_samples,
+        bound.counting_samples,
+        *[id(shaders.get(stage)) for stage in _STAGES],
+    ]
+    for buffer in bound.vertex_buffers:
+        if buffer is None:
+            key.append(None)
+        else:
+            key += (id(buffer.buffer), buffer.offset, buffer.stride)
+    key.append(-1)
+    for bindings in (vertex, fragment):
+        key += map(id, bindings.samplers)
+        key.append(-1)
+        key += map(id, bindings.views)
+        key.append(-1)
+        if len(bindings.constants) > 1:
+            _key_of_constants(bindings, key)
+        if bindings.images or bindings.buffers:
+            key += map(id, bindings.images)
+            key.append(-1)
+            key += map(id, bindings.buffers)
+        key.append(bool(bindings.constants))
+    return tuple(key)
+
+
+_STAGES = (*MERGED_STAGES, *_BETWEEN)
+
+
+def _key_of_constants(bindings: StageBindings, key: list[Any]) -> None:
+    for block in bindings.constants[1:]:
+        if block is None or block.buffer is None:
+            key.append(id(block))
+        else:
+            key += (id(block.buffer), block.offset, len(block.data))
