@@ -100,7 +100,7 @@ def test_what_waits_keeps_its_resources_and_no_longer(
     target = canvas(64, 64)
     context = target.context
     target.program(moved_vertex(), painted_fragment())
-    data = np.array([0, 0, 0, 0, 1, 0, 0, 1], np.float32)
+    data = np.array([0, 0, 0, 0, 0.4, 0, 0, 1], np.float32)
     for stage in (Stage.VERTEX, Stage.FRAGMENT):
         context.set_constant_buffer(stage, 0, data.tobytes())
     buffers = [target.buffer(SHAPE * [size, size, 1, 1]) for size in (0.5, 1.0, 1.5)]
