@@ -53,6 +53,7 @@ class ImmediateState:
         self._current: dict[int, Values] = {}
         self._depends = False  # on attribute values from before glBegin
         self._finished: Primitive | None = None
+        self._arrays: dict[tuple[int, ...], VertexArray] = {}  # by the attributes they hold
 
     def begin(self, mode: int) -> None:
         self.active, self.mode = True, mode
@@ -64,15 +65,14 @@ class ImmediateState:
         if slot not in self._current and self._vertices:
             before = self._ctx.arrays.values[slot]
             self._depends = True
-            for _, attributes in self._vertices:
-                attributes.setdefault(slot, before)
+            self._vertices = [(p, {slot: before, **attrs}) for p, attrs in self._vertices]
         self._current = {**self._current, slot: values}
 
     def vertex(self, values: Values, kind: str = "float") -> None:
         if not self.active:
             return  # undefined by GL: harmless here
         full = tuple(values) + (0.0, 0.0, 0.0, 1.0)[len(values) :]
-        self._vertices.append((full, dict(self._current)))
+        self._vertices.append((full, self._current))  # `attribute` never changes a dictionary
 
     def end(self) -> None:
         self.active = False
@@ -110,16 +110,19 @@ class ImmediateState:
     def _draw_array(self, slots: list[int], data: Any, count: int) -> None:
         """Draw interleaved `[vertex, attribute, 4]` float data with a vertex array of its own."""
         ctx, stride = self._ctx, 16 * len(slots)
-        vao = VertexArray(0)
-        for index, slot in enumerate(slots):
-            vao.attribs[slot] = Attrib(enabled=True, binding=slot)
-            vao.bindings[slot].move(0, stride, data.ctypes.data + 16 * index, data)
+        vao = self._arrays.get(tuple(slots))
+        if vao is None:
+            vao = self._arrays[tuple(slots)] = VertexArray(0)
+            for index, slot in enumerate(slots):
+                vao.attribs[slot] = Attrib(enabled=True, binding=POS, relative_offset=16 * index)
+        vao.bindings[POS].move(0, stride, data.ctypes.data, data)
         saved = ctx.arrays.current
         ctx.arrays.current = vao
         types = ctx.arrays.types
         try:
             draw(ctx, self.mode, 0, count)
         finally:
+            vao.bindings[POS].keep = None
             ctx.arrays.current = saved
             ctx.arrays.types = types
 

@@ -141,7 +141,7 @@ def set_parameter(ctx: Context, texture: TextureObject, pname: int, values: list
             texture.base_level = level
         else:
             texture.max_level = level
-        texture.changed()
+        texture.looked_at()
     elif pname in _SWIZZLE_INDEX or pname == GL.TEXTURE_SWIZZLE_RGBA:
         chosen = [int(v) for v in values]
         for source in chosen:
@@ -153,17 +153,17 @@ def set_parameter(ctx: Context, texture: TextureObject, pname: int, values: list
         else:
             swizzle[_SWIZZLE_INDEX[pname]] = chosen[0]
         texture.swizzle = (swizzle[0], swizzle[1], swizzle[2], swizzle[3])
-        texture.changed()
+        texture.looked_at()
     elif pname == GL.DEPTH_STENCIL_TEXTURE_MODE:
         if int(value) not in (GL.DEPTH_COMPONENT, GL.STENCIL_INDEX):
             raise invalid_enum(int(value), "depth-stencil texture mode")
         texture.stencil_mode = int(value)
-        texture.changed()
+        texture.looked_at()
     elif pname == GL.DEPTH_TEXTURE_MODE and ctx.is_compat:
         if int(value) not in (GL.LUMINANCE, GL.INTENSITY, GL.ALPHA, GL.RED):
             raise invalid_enum(int(value), "depth texture mode")
         texture.depth_mode = int(value)
-        texture.changed()
+        texture.looked_at()
     elif pname == GL.GENERATE_MIPMAP and ctx.is_compat:
         texture.generate_mipmap = bool(value)
     elif pname == GL.TEXTURE_PRIORITY and ctx.is_compat:

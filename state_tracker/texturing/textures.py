@@ -48,6 +48,9 @@ SWIZZLES: dict[int, Swizzle] = {
     GL.ONE: Swizzle.ONE,
 }
 IDENTITY = (GL.RED, GL.GREEN, GL.BLUE, GL.ALPHA)
+_MOST_VIEWS = 64
+"""Views of one texture that are kept; a program may go through all level ranges again and again."""
+
 _DEPTH_MODES: dict[int, tuple[Swizzle, Swizzle, Swizzle, Swizzle]] = {
     GL.RED: (Swizzle.X, Swizzle.ZERO, Swizzle.ZERO, Swizzle.ONE),
     GL.LUMINANCE: (Swizzle.X, Swizzle.X, Swizzle.X, Swizzle.ONE),
@@ -116,7 +119,7 @@ class TextureObject(GLObject):
         self.buffer_range: tuple[int, int] = (0, 0)
         self.buffer_info: InternalFormat | None = None
         self._views: dict[Any, SamplerView] = {}
-        self._complete: dict[bool, bool] = {}
+        self._complete: dict[tuple[bool, int, int], bool] = {}
 
     # -- images ------------------------------------------------------------------------------
 
@@ -128,6 +131,12 @@ class TextureObject(GLObject):
         self._views.clear()
         self._complete.clear()
         self.ctx.group.mark(Dirty.TEXTURES | Dirty.FRAMEBUFFER | Dirty.IMAGES)
+
+    def looked_at(self) -> None:
+        """Level range or swizzle changed: views of what is there are chosen anew."""
+        if len(self._views) > _MOST_VIEWS:
+            self._views.clear()
+        self.ctx.group.mark(Dirty.TEXTURES)
 
     def define(self, face: int, level: int, image: TexImage) -> None:
         """Give a level new storage of the image's size and format; contents are undefined.
@@ -333,9 +342,10 @@ class TextureObject(GLObject):
 
     def is_complete(self, mipmaps: bool) -> bool:
         """Do the images fit together, for a filter that does or does not use mipmaps?"""
-        found = self._complete.get(mipmaps)
+        key = (mipmaps, self.base_level, self.max_level)
+        found = self._complete.get(key)
         if found is None:
-            found = self._complete[mipmaps] = self._check_complete(mipmaps)
+            found = self._complete[key] = self._check_complete(mipmaps)
         return found
 
     def _check_complete(self, mipmaps: bool) -> bool:
@@ -378,7 +388,10 @@ class TextureObject(GLObject):
         """
         if self.target.pipe is Target.BUFFER:
             return self._buffer_view()
-        key = (decode, scalar_shadow)
+        key = (
+            decode, scalar_shadow, self.base_level, self.max_level, self.swizzle,
+            self.depth_mode, self.stencil_mode,
+        )  # fmt: skip
         found = self._views.get(key)
         if found is None:
             self.finalize()

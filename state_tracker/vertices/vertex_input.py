@@ -49,7 +49,7 @@ class Layout:
     buffers: tuple[VertexBuffer | None, ...]
     clients: tuple[tuple[int, VertexBinding, int], ...]  # buffer index, binding, bytes per vertex
     blocked: bool  # a source buffer is mapped
-    uses_current: bool
+    current: tuple[int, ...]  # attributes whose current values are read
 
 
 def create_upload(ctx: Context, size: int, bind: Bind) -> Resource:
@@ -82,6 +82,8 @@ class VertexInput:
         self._bound: tuple[Any, ...] | None = None
         self._elements: Handle = None
         self._temporary: list[Resource] = []
+        self._current_bytes = np.zeros((SLOTS, _CURRENT_BYTES), np.uint8)
+        self._written: list[tuple[Any, Any]] = [(None, None)] * SLOTS  # what these bytes say
 
     def prepare(
         self, inputs: tuple[tuple[int, bool], ...], first: int, last: int, instances: int
@@ -102,8 +104,8 @@ class VertexInput:
         if layout.elements is not self._elements:
             ctx.pipe.bind_vertex_elements_state(layout.elements)
             self._elements = layout.elements
-        if layout.uses_current and ctx.dirty & Dirty.CURRENT_ATTRIBS:
-            self._write_current()
+        if layout.current and ctx.dirty & Dirty.CURRENT_ATTRIBS:
+            self._write_current(layout.current)
         buffers = layout.buffers
         if layout.clients:
             buffers = self._copy_clients(layout, first, last, instances)
@@ -160,7 +162,7 @@ class VertexInput:
         buffers: list[VertexBuffer | None] = []
         clients: list[tuple[int, VertexBinding, int]] = []
         by_binding: dict[int, int] = {}
-        uses_current = False
+        current: list[int] = []
         current_index = -1
         for slot, _used in inputs:
             source = self._source(vao, slot) if slot < SLOTS else None
@@ -168,7 +170,7 @@ class VertexInput:
                 if current_index < 0:
                     current_index = len(buffers)
                     buffers.append(VertexBuffer(self._current_buffer(), 0, 0))
-                uses_current = True
+                current.append(min(slot, SLOTS - 1))
                 kind = ctx.arrays.types[slot] if slot < SLOTS else "float"
                 offset = min(slot, SLOTS - 1) * _CURRENT_BYTES
                 elements.append(VertexElement(offset, current_index, _CURRENT[kind][0]))
@@ -181,7 +183,7 @@ class VertexInput:
                 if binding.buffer is None:
                     buffers.append(None)
                     if binding.address:
-                        clients.append((index, binding, element_bytes(attrib)))
+                        clients.append((index, binding, self._vertex_bytes(vao, attrib.binding)))
                 elif binding.buffer.resource is None:
                     buffers.append(None)
                 else:
@@ -200,7 +202,15 @@ class VertexInput:
         handle = ctx.caches.vertex_elements.get(tuple(elements))
         blocked = any(b.buffer is not None for b in vao.bindings)
         return Layout(
-            ctx.group.epoch, handle, tuple(buffers), tuple(clients), blocked, uses_current
+            ctx.group.epoch, handle, tuple(buffers), tuple(clients), blocked, tuple(current)
+        )
+
+    def _vertex_bytes(self, vao: VertexArray, binding: int) -> int:
+        """How far one vertex of a binding reaches."""
+        return max(
+            a.relative_offset + element_bytes(a)
+            for a in vao.attribs
+            if a.enabled and a.binding == binding
         )
 
     def _current_buffer(self) -> Resource:
@@ -210,10 +220,16 @@ class VertexInput:
             self._ctx.dirty |= Dirty.CURRENT_ATTRIBS
         return self._current
 
-    def _write_current(self) -> None:
-        state = self._ctx.arrays
-        raw = np.zeros((SLOTS, _CURRENT_BYTES), np.uint8)
-        for slot, (values, kind) in enumerate(zip(state.values, state.types, strict=True)):
+    def _write_current(self, slots: tuple[int, ...]) -> None:
+        """The buffer of current values holds what these attributes are now."""
+        state, raw, before = self._ctx.arrays, self._current_bytes, self._written
+        changed = False
+        for slot in slots:
+            now = state.values[slot], state.types[slot]
+            if now[0] is before[slot][0] and now[1] is before[slot][1]:
+                continue
+            changed = True
+            before[slot] = values, kind = now
             dtype = np.dtype(_CURRENT[kind][1])
             if dtype.kind in "iu":
                 words = [int(v) & 0xFFFFFFFF for v in values]
@@ -222,8 +238,9 @@ class VertexInput:
                 with np.errstate(over="ignore"):
                     packed = np.array(values, dtype)
             raw[slot, : packed.nbytes] = packed.view(np.uint8)
-        self._ctx.pipe.buffer_subdata(self._current_buffer(), 0, raw.reshape(-1))
-        self._ctx.dirty &= ~Dirty.CURRENT_ATTRIBS
+            raw[slot, packed.nbytes :] = 0
+        if changed:
+            self._ctx.pipe.buffer_subdata(self._current_buffer(), 0, raw.reshape(-1))
 
     def _copy_clients(
         self, layout: Layout, first: int, last: int, instances: int

@@ -240,3 +240,45 @@ def test_bindings_of_the_compiler_are_those_of_the_api(gl: Context) -> None:
         )
         gl.compile_shader(shader)
         assert gl.get_shaderiv(shader, GL.COMPILE_STATUS)[0] == (binding == limit - 4)
+
+
+def test_level_ranges_come_back(gl: Context) -> None:
+    """Views are kept per level range; new images reach all of them."""
+    for level in range(3):
+        size = 4 >> level
+        gl.tex_image2d(
+            GL.TEXTURE_2D, level, GL.RGBA8, size, size, 0, GL.RGBA, GL.FLOAT,
+            np.full((size, size, 4), 0.2 * (level + 1), np.float32),
+        )  # fmt: skip
+    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.NEAREST_MIPMAP_NEAREST)
+    gl.enable(GL.TEXTURE_2D)
+
+    def seen(base: int, most: int) -> float:
+        gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_BASE_LEVEL, base)
+        gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MAX_LEVEL, most)
+        gl.rectf(-1.0, -1.0, 1.0, 1.0)
+        return pixel(gl, 5, 5)[0]
+
+    for _ in range(2):
+        assert [seen(*r) for r in ((0, 0), (1, 1), (2, 2), (1, 2))] == [0.2, 0.4, 0.6, 0.4]
+    white = np.ones((2, 2, 4), np.float32)
+    gl.tex_image2d(GL.TEXTURE_2D, 1, GL.RGBA8, 2, 2, 0, GL.RGBA, GL.FLOAT, white)
+    assert [seen(*r) for r in ((0, 0), (1, 1), (2, 2), (1, 2))] == [0.2, 1.0, 0.6, 1.0]
+
+
+def test_attributes_that_begin_in_the_middle_of_a_primitive(gl: Context) -> None:
+    """Vertices before have the value from before glBegin; the same layout is used again."""
+    for colors in ((0.25, 0.5), (0.75, 0.25)):
+        gl.color4f(colors[0], 0.0, 0.0, 1.0)
+        gl.shade_model(GL.FLAT)
+        gl.begin(GL.TRIANGLES)
+        for x, y in ((-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0)):
+            gl.vertex2f(x, y)
+        gl.color4f(colors[1], 0.0, 0.0, 1.0)
+        for x, y in ((1.0, 1.0), (-1.0, 1.0), (1.0, -1.0)):
+            gl.vertex2f(x, y)
+        gl.end()
+        assert pixel(gl, 2, 2)[0] == pytest.approx(colors[0], abs=0.01)
+        assert pixel(gl, 29, 29)[0] == pytest.approx(colors[1], abs=0.01)
+        gl.rectf(-1.0, -1.0, 1.0, 1.0)
+        assert pixel(gl, 2, 2)[0] == pytest.approx(colors[1], abs=0.01)
