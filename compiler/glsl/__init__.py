@@ -21,6 +21,7 @@ from gallette.compiler.glsl.link.program import (
     Uniform,
     UniformBlock,
     Varying,
+    vertex_elements,
 )
 
 __all__ = [
@@ -44,4 +45,5 @@ __all__ = [
     "compile_shader",
     "link_cached",
     "link_program",
+    "vertex_elements",
 ]

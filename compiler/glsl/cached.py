@@ -18,15 +18,15 @@ from typing import Any
 
 from gallette.compiler import debug
 from gallette.compiler.disk_cache import DiskCache, code_version, shared_cache
-from gallette.compiler.errors import GalletteError
 from gallette.compiler.glsl.api import (
     CompiledShader,
     CompileOptions,
     compile_shader,
     link_program,
 )
-from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions
+from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions, vertex_elements
 from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.text.stored import StoredShader
 
 __all__ = ["CachedShader", "compile_cached", "link_cached"]
 
@@ -110,9 +110,7 @@ def link_cached(shaders: Sequence[CompiledShader], options: LinkOptions) -> Link
     key = _key("program", keys, _stable(options))
     found = _load(cache, key)
     if found is not None:
-        program = _revived(*found)
-        if program is not None:
-            return program
+        return _revived(*found)
     program = link_program(_with_trees(shaders), options)
     if program.ok:
         _keep(cache, key, program)
@@ -124,18 +122,16 @@ def _with_trees(shaders: Sequence[CompiledShader]) -> list[CompiledShader]:
 
 
 def _keep(cache: DiskCache, key: str, program: LinkedProgram) -> None:
-    from gallette.compiler.nir.text.serialize import serialize
-
-    bodies = {stage: serialize(shader) for stage, shader in program.shaders.items()}
+    """Keep a program; its shaders know from now on what they are filed under."""
+    vertex = program.shaders.get(Stage.VERTEX)
+    program.elements = vertex_elements(vertex) if vertex is not None else ()
+    stored = {stage: StoredShader.of(shader) for stage, shader in program.shaders.items()}
+    bodies = {stage: shader.pack() for stage, shader in stored.items()}
     tables = replace(program, shaders={})
+    program.shaders = dict(stored)
     cache.put(key, pickle.dumps((tables, bodies), pickle.HIGHEST_PROTOCOL))
 
 
-def _revived(tables: LinkedProgram, bodies: dict[Stage, bytes]) -> LinkedProgram | None:
-    from gallette.compiler.nir.text.serialize import deserialize
-
-    try:
-        tables.shaders = {stage: deserialize(body) for stage, body in bodies.items()}
-    except GalletteError:
-        return None
+def _revived(tables: LinkedProgram, bodies: dict[Stage, bytes]) -> LinkedProgram:
+    tables.shaders = {stage: StoredShader.unpack(body) for stage, body in bodies.items()}
     return tables

@@ -58,6 +58,7 @@ class JitCompiler(VariantCompiler[VariantKey, Program]):
     """NIR to machine code."""
 
     name = "jit"
+    home = "drivers/jit"
 
     def __init__(
         self, options: LoweringOptions | None, budget: int, cache: DiskCache | None

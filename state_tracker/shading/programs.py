@@ -11,9 +11,10 @@ from gallette.compiler.glsl import (
     LinkOptions,
     compile_cached,
     link_cached,
+    vertex_elements,
 )
 from gallette.compiler.nir.ir import Stage
-from gallette.compiler.nir.ir.slots import SystemValue, VaryingSlot, VertAttrib
+from gallette.compiler.nir.ir.slots import SystemValue, VaryingSlot
 from gallette.compiler.nir.ir.types import INT
 from gallette.pipe.interface import Handle
 from gallette.state_tracker.dirty import Dirty
@@ -116,20 +117,11 @@ class Executable:
         self.has_builtins = any(u.builtin for u in linked.uniforms)
 
     def _vertex_inputs(self) -> tuple[tuple[int, bool], ...]:
-        """Per vertex element of the driver: attribute slot, and is it a second half."""
+        """Per vertex element of the driver: attribute slot, and does the shader read it."""
+        if self.linked.elements is not None:
+            return self.linked.elements
         shader = self.linked.shaders.get(Stage.VERTEX)
-        if shader is None:
-            return ()
-        found: dict[int, int] = {}
-        for block in shader.entry.blocks():
-            for instr in block.instrs():
-                if getattr(instr, "name", "") == "load_input":
-                    indices: Any = instr.indices  # type: ignore[attr-defined]
-                    base = int(indices["base"])
-                    for slot in range(int(indices.get("num_slots", 1) or 1)):
-                        found[base + slot] = int(indices["location"]) + slot
-        count = max(found, default=-1) + 1
-        return tuple((found.get(i, int(VertAttrib.GENERIC0)), i in found) for i in range(count))
+        return vertex_elements(shader) if shader is not None else ()
 
     def _active_attributes(self) -> list[Attribute]:
         """The linker's attributes and the vertex shader's system values, which GL counts too."""

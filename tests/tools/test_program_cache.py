@@ -17,8 +17,11 @@ from gallette.compiler.glsl import (
     link_cached,
 )
 from gallette.compiler.glsl import cached as module
-from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.ir import Stage, clone_shader, ownership
+from gallette.compiler.nir.text import stored
 from gallette.compiler.nir.text.printer import print_shader
+from gallette.drivers.common.variants.compiler import VariantCompiler
+from gallette.drivers.numpipe.variants.compiler import ShaderCompiler
 from gallette.piglit_subset.execute import run_file
 from gallette.piglit_subset.suite import find_tests
 
@@ -154,3 +157,47 @@ def test_tests_pass_from_the_cache(cache: DiskCache) -> None:
         bad = {n: o.reason for n, p in tests if (o := run_file(p, "numpipe")).result != "pass"}
         assert bad == {}
     assert cache.hits >= 2 * len(tests)
+
+
+def test_what_a_driver_made_is_not_made_again(
+    cache: DiskCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither lowered nor translated, and not even read: the shaders stay bytes."""
+    (test,) = find_tests([], ["interpolation/flat-float$"])[:1]
+    fresh = run_file(test[1], "numpipe")
+    monkeypatch.setattr(VariantCompiler, "first_round", None)
+    monkeypatch.setattr(ShaderCompiler, "generate", None)
+    monkeypatch.setattr(stored, "deserialize", None)
+    again = run_file(test[1], "numpipe")
+    assert (again.result, again.reason) == (fresh.result, fresh.reason) == ("pass", "")
+
+
+def test_a_stored_shader_is_a_shader(cache: DiskCache) -> None:
+    text = {stage: print_shader(shader) for stage, shader in program().shaders.items()}
+    again = program().shaders
+    shader = again[Stage.VERTEX]
+    assert isinstance(shader, stored.StoredShader) and shader.digest
+    twin = clone_shader(shader)
+    assert stored.digest_of(twin) == shader.digest
+    assert print_shader(stored.reading(shader)) == text[Stage.VERTEX]
+    assert print_shader(twin) == text[Stage.VERTEX]
+    assert not stored.digest_of(twin)  # it has been looked at: it may change now
+    twin.entry.body.clear()
+    assert print_shader(stored.reading(shader)) == text[Stage.VERTEX]
+    assert print_shader(stored.StoredShader.unpack(shader.pack())) == text[Stage.VERTEX]
+
+
+def test_reading_a_stored_shader_makes_no_shader(cache: DiskCache) -> None:
+    for shader in program().shaders.values():
+        shader.unref()
+    before, alive = ownership.COUNTERS.snapshot(), len(ownership.live_shaders())
+    linked = program()
+    made = ownership.COUNTERS.snapshot()
+    assert made["created"] - before["created"] == 2
+    for shader in linked.shaders.values():
+        assert print_shader(shader)
+    assert ownership.COUNTERS.snapshot() == made
+    assert len(ownership.live_shaders()) == alive + 2
+    for shader in linked.shaders.values():
+        shader.unref()
+    assert len(ownership.live_shaders()) == alive

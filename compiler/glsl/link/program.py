@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gallette.compiler.glsl.builtins.limits import DEFAULT_LIMITS, Limits
-from gallette.compiler.nir.ir import Shader, Stage
+from gallette.compiler.nir.ir import Intrinsic, Shader, Stage
+from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.compiler.nir.ir.types import Type
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Uniform",
     "UniformBlock",
     "Varying",
+    "vertex_elements",
 ]
 
 
@@ -210,3 +212,18 @@ class LinkedProgram:
     subroutines: dict[Stage, list[str]] = field(default_factory=dict)
     subroutine_uniforms: list[SubroutineUniform] = field(default_factory=list)
     info: ProgramInfo = field(default_factory=ProgramInfo)
+    # What `vertex_elements` answers, where it was asked before the shaders became bytes.
+    elements: tuple[tuple[int, bool], ...] | None = None
+
+
+def vertex_elements(shader: Shader) -> tuple[tuple[int, bool], ...]:
+    """Per vertex element of the driver: attribute slot, and does the shader read it."""
+    found: dict[int, int] = {}
+    for block in shader.entry.blocks():
+        for instr in block.instrs():
+            if isinstance(instr, Intrinsic) and instr.name == "load_input":
+                base = int(instr.indices["base"])
+                for slot in range(int(instr.indices.get("num_slots", 1) or 1)):
+                    found[base + slot] = int(instr.indices["location"]) + slot
+    count = max(found, default=-1) + 1
+    return tuple((found.get(i, int(VertAttrib.GENERIC0)), i in found) for i in range(count))

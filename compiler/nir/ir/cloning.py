@@ -13,6 +13,12 @@ from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
 
 def clone_shader(shader: Shader) -> Shader:
     """An independent copy, with one reference that belongs to the caller."""
+    shared = shader.shared_copy()
+    if shared is not None:
+        COUNTERS.created -= 1
+        COUNTERS.cloned += 1
+        COUNTERS.cloned_instrs += shared.count_instrs()
+        return shared
     new = Shader(shader.stage, shader.name)
     COUNTERS.created -= 1
     COUNTERS.cloned += 1

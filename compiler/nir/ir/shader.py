@@ -158,6 +158,10 @@ class Shader:
     def count_instrs(self) -> int:
         return sum(impl.count_instrs() for impl in self.impls())
 
+    def shared_copy(self) -> Shader | None:
+        """A copy that costs nothing because nobody has looked at the code yet, if there is one."""
+        return None
+
     def ref(self) -> Shader:
         """Take one more reference."""
         assert self.refcount > 0, f"shader {self.name!r} is dead"

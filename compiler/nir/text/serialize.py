@@ -25,7 +25,7 @@ _MAX_TEXT = 1 << 28
 
 def serialize(shader: Shader) -> bytes:
     """A self-contained description of `shader`; its reference count is not part of it."""
-    body = zlib.compress(print_shader(shader).encode(), 6)
+    body = zlib.compress(print_shader(shader).encode(), 1)
     return b"".join(
         (MAGIC, FORMAT_VERSION.to_bytes(2, "little"), zlib.crc32(body).to_bytes(4, "little"), body)
     )

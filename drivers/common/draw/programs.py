@@ -23,7 +23,6 @@ from gallette.drivers.common.program import BoundProgram, DriverShader, Program
 from gallette.drivers.common.storage import image_unit
 from gallette.drivers.common.texture import texture_unit
 from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
-from gallette.drivers.common.variants.merging import can_merge
 from gallette.drivers.common.work import Work
 from gallette.pipe.enums import Primitive
 from gallette.pipe.state import StreamOutputInfo
@@ -146,7 +145,7 @@ def _select(
         stream_output=last.stream_output,
         origin=tuple(origin),
         mergeable=last is vertex
-        and all(can_merge(shader.variant_for(key).shader) for shader, key in origin),
+        and all(shader.variant_for(key).mergeable for shader, key in origin),
     )
 
 

@@ -98,6 +98,7 @@ class VariantCompiler(ABC, Generic[Key, Code]):
     """
 
     name = "driver"  # in debugging output
+    home = ""  # the driver's folder under `gallette`; code is kept on disk for those who say it
 
     def __init__(self, options: LoweringOptions | None = None) -> None:
         self.options = options or LoweringOptions()
@@ -113,6 +114,14 @@ class VariantCompiler(ABC, Generic[Key, Code]):
     def text(self, code: Code) -> str:
         """The code as people read it, for `explain`."""
         return str(getattr(code, "code", ""))
+
+    def pack(self, code: Code) -> bytes:
+        """The code for another process; empty if it cannot be taken there."""
+        return b""
+
+    def unpack(self, data: bytes) -> Code:
+        """The code that `pack` packed."""
+        raise NotImplementedError(self.name)
 
     def first_round(self, shader: Shader, log: PassLog | None) -> None:
         """Key-independent lowering and optimisation, once per shader."""

@@ -18,11 +18,14 @@ from gallette.compiler import debug
 from gallette.compiler.nir.ir import Shader, clone_shader, mutable
 from gallette.compiler.nir.run.pass_runner import PassLog
 from gallette.compiler.nir.text.printer import print_shader
+from gallette.compiler.nir.text.stored import digest_of, reading
 from gallette.pipe.keys import describe_key, differing_fields, needs_nir
 from gallette.pipe.state import StreamOutputInfo
 from gallette.pipe.variant_log import VariantEvent, VariantLog
 
 from .compiler import LoweringOptions, VariantCompiler
+from .kept import KeptCode
+from .merging import can_merge
 from .reads import ShaderReads
 
 __all__ = ["ShaderObject", "Variant"]
@@ -45,6 +48,7 @@ class Variant(Generic[Key, Code]):
     reason: str
     lowered: bool
     seconds: float
+    mergeable: bool  # draws with it may become one
 
 
 class ShaderObject(Generic[Key, Code]):
@@ -53,6 +57,7 @@ class ShaderObject(Generic[Key, Code]):
     __slots__ = (
         "compiler",
         "hits",
+        "kept",
         "log",
         "misses",
         "name",
@@ -81,14 +86,27 @@ class ShaderObject(Generic[Key, Code]):
         self.hits = self.misses = 0
         self.log = PassLog(texts=True)
         self.shader = _taken_over(shader, compiler.options)
+        self.kept = KeptCode.of(compiler)
         try:
-            compiler.first_round(self.shader, self._recorder(self.log))
-            self.reads = ShaderReads.of(self.shader)
+            self._first_round()
             self.variant_for(compiler.null_key(self.stage))
         except BaseException:
             self.destroy()
             raise
         self.hits = self.misses = 0
+
+    def _first_round(self) -> None:
+        """Lower what no key decides, or take it from where it was kept."""
+        found = self.kept.lowered(self.shader) if self.kept is not None else None
+        if found is not None:
+            self.shader.unref()
+            self.shader, self.reads = found
+            return
+        digest = digest_of(self.shader)
+        self.compiler.first_round(self.shader, self._recorder(self.log))
+        self.reads = ShaderReads.of(self.shader)
+        if self.kept is not None:
+            self.shader = self.kept.keep_lowered(digest, self.shader, self.reads)
 
     @property
     def null(self) -> Variant[Key, Code]:
@@ -110,20 +128,15 @@ class ShaderObject(Generic[Key, Code]):
         start = time.perf_counter()
         reason = self._reason(key)
         lowered = needs_nir(key)
-        shader = self.shader.ref()
         log = PassLog(texts=True)
-        try:
-            if self.compiler.options.ownership == "always_clone":
-                shader = _exchanged(shader)
-            if lowered:
-                shader = mutable(shader)
-                self.compiler.second_round(shader, key, self._recorder(log))
-            program = self.compiler.generate(shader, key)
-        except BaseException:
-            shader.unref()
-            raise
+        found = self.kept.program(self.shader, key) if self.kept is not None else None
+        if found is not None:
+            program, mergeable, changed = found
+            shader = changed if changed is not None else self.shader.ref()
+        else:
+            shader, program, mergeable = self._generate(key, lowered, log)
         seconds = time.perf_counter() - start
-        variant = Variant(key, program, shader, log, reason, lowered, seconds)
+        variant = Variant(key, program, shader, log, reason, lowered, seconds, mergeable)
         while len(self.variants) >= MOST_VARIANTS:
             self.variants.pop(next(iter(self.variants))).shader.unref()
         self.variants[key] = variant
@@ -138,6 +151,26 @@ class ShaderObject(Generic[Key, Code]):
         if debug.is_set("driver:code"):
             print(self.compiler.text(program), file=sys.stderr)
         return variant
+
+    def _generate(self, key: Key, lowered: bool, log: PassLog) -> tuple[Shader, Code, bool]:
+        """The variant's shader (one reference), its code, and may draws with it be merged."""
+        shader = self.shader.ref()
+        try:
+            if self.compiler.options.ownership == "always_clone":
+                shader = _exchanged(shader)
+            if lowered:
+                shader = mutable(shader)
+                self.compiler.second_round(shader, key, self._recorder(log))
+            code = reading(shader)
+            program = self.compiler.generate(code, key)
+            mergeable = can_merge(code)
+            if self.kept is not None:
+                changed = shader if lowered else None
+                shader = self.kept.keep_program(self.shader, key, program, mergeable, changed)
+        except BaseException:
+            shader.unref()
+            raise
+        return shader, program, mergeable
 
     def _recorder(self, log: PassLog) -> PassLog | None:
         return log if self.compiler.options.record_passes else None

@@ -13,7 +13,7 @@ import numpy as np
 
 from gallette.compiler.nir.ir.opcodes import Opcode
 
-from .emit_base import BaseEmitter
+from .emit_base import OPERATION, BaseEmitter
 from .kinds import AGNOSTIC
 from .lane_ir import LaneValue, Op
 from .scopes import Register
@@ -135,7 +135,7 @@ class AluEmitter(BaseEmitter):
         if isinstance(opcode.semantics, np.ufunc):
             name = opcode.semantics.__name__
         else:
-            name = f"nir_{opcode.name}"
+            name = OPERATION + opcode.name
         self.globals[name] = opcode.semantics
         return name
 

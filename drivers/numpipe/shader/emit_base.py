@@ -11,7 +11,7 @@ import numpy as np
 from .lane_ir import LaneArray, LaneProgram, LaneValue, LoopOp, Region
 from .scopes import Register, RegisterFile, Scope
 
-__all__ = ["KINDS", "BaseEmitter", "dtype_of", "view_name"]
+__all__ = ["KINDS", "OPERATION", "BaseEmitter", "dtype_of", "view_name"]
 
 _DTYPES = {
     "b1": np.bool_,
@@ -21,6 +21,8 @@ _DTYPES = {
 
 
 KINDS = tuple(_DTYPES)
+OPERATION = "nir_"
+"""Begins the global name of a function that is what an opcode means."""
 
 
 def dtype_of(kind: str) -> Any:

@@ -6,12 +6,9 @@ the same text share one code object.
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import hashlib
 import marshal
 import pickle
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,10 +16,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler import debug
-from gallette.compiler.disk_cache import DiskCache, code_version, shared_cache
 from gallette.compiler.nir.ir import Shader
-from gallette.compiler.nir.text.printer import print_shader
+from gallette.compiler.nir.ir.opcodes import OPCODES
 from gallette.drivers.common.lanes import (
     ComputeLanes,
     ControlLanes,
@@ -37,7 +32,7 @@ from gallette.drivers.common.program import Emission, FragmentOutputs, Outputs, 
 from . import runtime, runtime_storage
 from .analyse import analyse
 from .emit import Emitter
-from .emit_base import KINDS, dtype_of
+from .emit_base import KINDS, OPERATION, dtype_of
 from .facts import gather_facts
 from .translate import translate
 
@@ -67,23 +62,37 @@ def _code_object(source: str, name: str) -> Any:
 
 def compile_program(shader: Shader, *, flat_colors: bool = False) -> CompiledShader:
     """Generate and compile code for an optimised shader (which is only read)."""
-    cache = None if debug.flags() else shared_cache("numpipe")
-    key = _key(shader, flat_colors) if cache is not None else ""
-    made = _load(cache, key) if cache is not None else None
-    if made is None:
-        made = _generate(shader, flat_colors)
-        if cache is not None:
-            _keep(cache, key, made)
+    return _finished(_generate(shader, flat_colors))
+
+
+def pack(program: CompiledShader) -> bytes:
+    """A program for another process; empty if it refers to what has no name in any module.
+
+    What an opcode means may be a function made on the spot; the opcode's name leads back to it.
+    """
+    made = program.made
+    plain = {n: value for n, value in made.globals.items() if not n.startswith(OPERATION)}
+    opcodes = [n for n in made.globals if n.startswith(OPERATION)]
+    try:
+        parts = (replace(made, globals=plain, code=None), opcodes, marshal.dumps(made.code))
+        return pickle.dumps(parts, pickle.HIGHEST_PROTOCOL)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return b""
+
+
+def unpack(data: bytes) -> CompiledShader:
+    """The program that was packed."""
+    made, opcodes, code = pickle.loads(data)
+    for name in opcodes:
+        made.globals[name] = OPCODES[name.removeprefix(OPERATION)].semantics
+    made.code = marshal.loads(code)
+    return _finished(made)
+
+
+def _finished(made: _Made) -> CompiledShader:
     namespace = {**_RUNTIME, **_NUMPY, **_KINDS, **made.globals}
     exec(made.code, namespace)
-    return CompiledShader(
-        made.facts,
-        made.places,
-        made.source,
-        namespace["run"],
-        made.views,
-        shader.name,
-    )
+    return CompiledShader(made, namespace["run"])
 
 
 @dataclass(slots=True)
@@ -95,6 +104,7 @@ class _Made:
     source: str
     views: list[tuple[int, str, int]]
     globals: dict[str, Any]
+    name: str
     code: Any = None
 
 
@@ -107,57 +117,22 @@ def _generate(shader: Shader, flat_colors: bool) -> _Made:
     facts = gather_facts(lane_program, emitter.file.count)
     places = tuple(sorted(lane_program.output_arrays))
     code = _code_object(source, f"numpipe {shader.stage.value} {shader.name}")
-    return _Made(facts, places, source, views, emitter.globals, code)
-
-
-def _key(shader: Shader, flat_colors: bool) -> str:
-    version = code_version("compiler", "drivers/numpipe", "drivers/common")
-    python = f"{sys.implementation.cache_tag} {sys.version} {np.__version__}"
-    text = "\0".join((version, python, str(flat_colors), print_shader(shader)))
-    return hashlib.blake2b(text.encode(), digest_size=20).hexdigest()
-
-
-def _load(cache: DiskCache, key: str) -> _Made | None:
-    data = cache.get(key)
-    if data is None:
-        return None
-    try:
-        made, code = pickle.loads(data)
-        made.code = marshal.loads(code)
-    except Exception:  # whatever a foreign file makes the readers raise: a miss
-        return None
-    return made if isinstance(made, _Made) else None
-
-
-def _keep(cache: DiskCache, key: str, made: _Made) -> None:
-    """Keep what can be kept: what a program refers to must have a name in some module."""
-    with contextlib.suppress(pickle.PicklingError, AttributeError, TypeError):
-        data = pickle.dumps(
-            (replace(made, code=None), marshal.dumps(made.code)), pickle.HIGHEST_PROTOCOL
-        )
-        cache.put(key, data)
+    return _Made(facts, places, source, views, emitter.globals, shader.name, code)
 
 
 class CompiledShader:
     """The `Program` of the API."""
 
-    __slots__ = ("code", "facts", "name", "places", "run", "views")
+    __slots__ = ("code", "facts", "made", "name", "places", "run", "views")
 
-    def __init__(
-        self,
-        facts: ProgramFacts,
-        places: tuple[tuple[int, int, int], ...],
-        code: str,
-        run: Callable[..., Any],
-        views: list[tuple[int, str, int]],
-        name: str,
-    ):
-        self.facts = facts
-        self.places = places  # (slot, component, 0) of an emitted vertex's values, in order
-        self.code = code
+    def __init__(self, made: _Made, run: Callable[..., Any]):
+        self.made = made
+        self.facts = made.facts
+        self.places = made.places  # (slot, component, 0) of an emitted vertex's values, in order
+        self.code = made.source
         self.run = run
-        self.views = views
-        self.name = name
+        self.views = made.views
+        self.name = made.name
 
     def needs_quads(self, resources: ShaderResources) -> bool:
         """Must fragments come as whole 2x2 quads with these textures bound?"""

@@ -6,7 +6,7 @@ from gallette.compiler.nir.ir import Shader, Stage
 from gallette.drivers.common.variants.compiler import VariantCompiler
 from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
 from gallette.drivers.common.variants.shader import ShaderObject
-from gallette.drivers.numpipe.shader.program import CompiledShader, compile_program
+from gallette.drivers.numpipe.shader.program import CompiledShader, compile_program, pack, unpack
 
 __all__ = ["NumpipeShader", "ShaderCompiler"]
 
@@ -17,6 +17,7 @@ class ShaderCompiler(VariantCompiler[VariantKey, CompiledShader]):
     """NIR to NumPy."""
 
     name = "numpipe"
+    home = "drivers/numpipe"
 
     def null_key(self, stage: Stage) -> VariantKey:
         return FragmentKey() if stage is Stage.FRAGMENT else VertexKey()
@@ -24,6 +25,12 @@ class ShaderCompiler(VariantCompiler[VariantKey, CompiledShader]):
     def generate(self, shader: Shader, key: VariantKey) -> CompiledShader:
         flat = isinstance(key, FragmentKey) and key.flat_colors
         return compile_program(shader, flat_colors=flat)
+
+    def pack(self, code: CompiledShader) -> bytes:
+        return pack(code)
+
+    def unpack(self, data: bytes) -> CompiledShader:
+        return unpack(data)
 
     def text(self, code: CompiledShader) -> str:
         return code.code
