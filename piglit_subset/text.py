@@ -10,12 +10,17 @@ from __future__ import annotations
 import math
 import re
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from gallette.compiler.errors import InputError, Span
 
 __all__ = ["Line", "Words"]
 
+Value = TypeVar("Value", int, float)
+
+_GROUPING = str.maketrans("(),;", "    ")
 _WORD = re.compile(r"[^\s(),;]+")
 
 
@@ -42,11 +47,11 @@ class Line:
 class Words:
     """A cursor over the words of a line; every `take_*` raises `InputError` with a caret."""
 
+    __slots__ = ("at", "line", "texts")
+
     def __init__(self, line: Line):
         self.line = line
-        matches = list(_WORD.finditer(line.text))
-        self.texts = [m.group() for m in matches]
-        self._starts = [m.start() for m in matches]
+        self.texts = line.text.translate(_GROUPING).split()
         self.at = 0
 
     def __len__(self) -> int:
@@ -66,7 +71,7 @@ class Words:
         """An error at the word taken `back` words ago (0: the next word, or the line's end)."""
         index = self.at - back
         if 0 <= index < len(self.texts):
-            start = self._starts[index]
+            start = [found.start() for found in _WORD.finditer(self.line.text)][index]
             return self.line.error(message, start, start + len(self.texts[index]))
         end = len(self.line.text.rstrip())
         return self.line.error(message, end, end + 1)
@@ -107,6 +112,22 @@ class Words:
             return parse_double(word)
         except ValueError:
             raise self.error(f"expected {what}, not {word!r}") from None
+
+    def rest(self, parse: Callable[[str], Value], what: str) -> list[Value]:
+        """All words that are left, each as a number."""
+        texts = self.texts[self.at :]
+        try:
+            values = [parse(text) for text in texts]
+        except ValueError:
+            for text in texts:  # which one was it?
+                self.at += 1
+                try:
+                    parse(text)
+                except ValueError:
+                    raise self.error(f"expected {what}, not {text!r}") from None
+            raise
+        self.at = len(self.texts)
+        return values
 
     def numbers(self, count: int, what: str = "a number") -> list[float]:
         return [self.number(what) for _ in range(count)]

@@ -7,6 +7,7 @@ A column is `name/type/count` (`vertex/float/3`) or `name/type/glsl-type[/matrix
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,26 +89,39 @@ def parse_vertex_data(lines: list[Line]) -> tuple[list[Column], npt.NDArray[Any]
     dtype = np.dtype([(f"c{i}", _TYPES[c.data_type][1], (c.count,)) for i, c in enumerate(columns)])
     rows = np.zeros(len(lines) - 1, dtype)
     per_row = sum(c.count for c in columns)
-    for index, line in enumerate(lines[1:]):
-        words = line.words()
+    table = [line.words() for line in lines[1:]]
+    for line, words in zip(lines[1:], table, strict=True):
         if len(words) != per_row:
             raise line.error(f"a row has {per_row} numbers, this one {len(words)}")
-        for i, column in enumerate(columns):
-            values = [_value(words, column.data_type) for _ in range(column.count)]
-            rows[f"c{i}"][index] = np.array(values).astype(_TYPES[column.data_type][1])
+    at = 0
+    for i, column in enumerate(columns):
+        values = _column_values(table, at, column)
+        rows[f"c{i}"] = np.array(values).reshape(len(rows), column.count)
+        at += column.count
     return columns, rows
 
 
-def _value(words: Words, data_type: str) -> float | int:
-    text = words.word("a number")
+def _column_values(table: list[Words], at: int, column: Column) -> list[float] | list[int]:
+    """A column's numbers, row by row."""
+    parse: Callable[[str], Any] = parse_integer
+    if column.data_type == "double":
+        parse = parse_double
+    elif column.data_type in ("float", "half"):
+        parse = parse_float
+    end = at + column.count
     try:
-        if data_type == "double":
-            return parse_double(text)
-        if data_type in ("float", "half"):
-            return parse_float(text)
-        return parse_integer(text)
+        return [parse(text) for words in table for text in words.texts[at:end]]
     except ValueError:
-        raise words.error(f"expected a number of type {data_type}, not {text!r}") from None
+        for words in table:
+            words.at = at
+            for text in words.texts[at:end]:
+                words.at += 1
+                try:
+                    parse(text)
+                except ValueError:
+                    message = f"expected a number of type {column.data_type}, not {text!r}"
+                    raise words.error(message) from None
+        raise
 
 
 def bind(session: Session) -> None:

@@ -434,7 +434,7 @@ class Context(GLInterface):
             nothing = [None] * self.caps.max_samplers
             pipe.set_sampler_views(stage, 0, nothing)
             pipe.bind_sampler_states(stage, 0, nothing)
-            for index in range(self.caps.max_const_buffers):
+            for index in range(self.group.constants_bound):
                 pipe.set_constant_buffer(stage, index)
         if self.caps.max_stream_output_buffers:
             pipe.set_stream_output_targets([])

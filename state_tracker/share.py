@@ -93,6 +93,7 @@ class ShareGroup:
         self.names: dict[str, NameTable[Any]] = {}
         self.syncs = SyncState()
         self.mapped = 0  # how many buffers are mapped now
+        self.constants_bound = 0  # one more than the highest constant buffer ever bound
         self.epoch = 0  # grows whenever some buffer gets other storage
 
     def _work_failed(self, error: Exception) -> None:

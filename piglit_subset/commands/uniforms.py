@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gallette.piglit_subset.commands.registry import command, unsupported
 from gallette.piglit_subset.session import Session, enum
-from gallette.piglit_subset.text import Line, Words
+from gallette.piglit_subset.text import Line, Words, parse_double, parse_float, parse_integer
 from gallette.state_tracker.entry_points.enums import GL
 
 __all__: list[str] = []
@@ -58,24 +58,19 @@ TYPES = _table()
 def _values(words: Words, kind: UniformType) -> npt.NDArray[Any]:
     """All numbers left on the line; a whole multiple of the type's size (arrays take several)."""
     size = kind.components * kind.columns
-    values: list[float | int] = []
-    while not words.done:
-        if kind.dtype is np.float32:
-            values.append(words.number())
-        elif kind.dtype is np.float64:
-            values.append(words.double())
-        else:
-            values.append(words.integer())
-    if not values or len(values) % size:
-        raise words.error(f"expected {size} numbers (or a multiple), got {len(values)}", back=0)
-    with np.errstate(all="ignore"):
-        if np.issubdtype(kind.dtype, np.integer):
-            # Wrap as C does: -1 is a way to write 0xffffffff.
-            bits = np.dtype(kind.dtype).itemsize * 8
-            wrapped = [int(v) & (2**bits - 1) for v in values]
-            unsigned = np.array(wrapped, np.uint32 if bits == 32 else np.uint64)
-            return unsigned.view(kind.dtype)
-        return np.array(values, kind.dtype)
+    found: npt.NDArray[Any]
+    if kind.dtype is np.float32 or kind.dtype is np.float64:
+        parse = parse_float if kind.dtype is np.float32 else parse_double
+        found = np.array(words.rest(parse, "a number"), kind.dtype)
+    else:
+        # Wrap as C does: -1 is a way to write 0xffffffff.
+        bits = np.dtype(kind.dtype).itemsize * 8
+        mask = 2**bits - 1
+        wrapped = [value & mask for value in words.rest(parse_integer, "an integer")]
+        found = np.array(wrapped, np.uint32 if bits == 32 else np.uint64).view(kind.dtype)
+    if not len(found) or len(found) % size:
+        raise words.error(f"expected {size} numbers (or a multiple), got {len(found)}", back=0)
+    return found
 
 
 @command("uniform")
@@ -95,7 +90,8 @@ def uniform(session: Session, line: Line, words: Words) -> None:
         elif target is not None:
             count = len(values) // (kind.components * kind.columns)
             extra = (0,) if kind.columns > 1 else ()
-            getattr(session.gl, kind.setter)(target, count, *extra, values)
+            address = values.__array_interface__["data"][0]  # the quickest way in
+            getattr(session.gl, kind.setter)(target, count, *extra, address)
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,6 +178,7 @@ def _builtins(ctx: Context) -> None:
 
 
 def _constants(ctx: Context) -> None:
+    ctx.group.constants_bound = max(ctx.group.constants_bound, 1)
     data, last = b"", None
     for stage, executable in ctx.programs.stages.items():
         if executable is not last:
@@ -200,6 +201,7 @@ def _uniform_buffers(ctx: Context) -> None:
                 continue
             offset, size = point.range()
             ctx.pipe.set_constant_buffer(stage, index, buffer=resource, offset=offset, size=size)
+            ctx.group.constants_bound = max(ctx.group.constants_bound, index + 1)
 
 
 def _view_and_sampler(

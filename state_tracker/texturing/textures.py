@@ -491,9 +491,8 @@ class TextureState:
         self.units = [
             TextureUnit(self.defaults) for _ in range(ctx.limits.max_combined_texture_units)
         ]
-        for unit in self.units:
-            for texture in unit.bound.values():
-                texture.retain()
+        for texture in self.defaults.values():
+            texture.refs += len(self.units)
         self.active = 0
         self.seamless = False
         self.proxies: dict[tuple[int, int], TexImage] = {}
@@ -534,13 +533,15 @@ class TextureState:
 
     def release_all(self) -> None:
         for unit in self.units:
-            for texture in unit.bound.values():
-                texture.release()
+            for target, texture in unit.bound.items():
+                if texture is not self.defaults[target]:
+                    texture.release()
             unit.bound.clear()
             if unit.sampler is not None:
                 unit.sampler.release()
                 unit.sampler = None
         for texture in self.defaults.values():
+            texture.refs = 1  # no unit holds it any more
             texture.release()
         for view in self._dummies.values():
             view.resource.unref()

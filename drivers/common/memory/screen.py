@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 
 from gallette.pipe.caps import Caps
@@ -43,6 +44,7 @@ class MemoryScreen(Screen):
 _UNCOMPRESSED_TARGETS = (Target.BUFFER, Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY)
 
 
+@functools.cache
 def _can_do(format: Format, target: Target, bind: Bind) -> bool:
     """Can the codecs do everything `bind` names with textures of this format?"""
     if bind & Bind.DEPTH_STENCIL and not format.is_depth_stencil:

@@ -46,7 +46,7 @@ class VertexSource:
 class FetchedVertices:
     """`VertexLanes` for the lanes `start..stop` of a source."""
 
-    __slots__ = ("_buffers", "_elements", "_planes", "_source", "_start", "_stop", "count")
+    __slots__ = ("_buffers", "_elements", "_planes", "_raw", "_source", "_start", "_stop", "count")
 
     def __init__(
         self,
@@ -62,6 +62,7 @@ class FetchedVertices:
         self._start = start
         self._stop = stop
         self._planes: dict[int, list[Value]] = {}
+        self._raw: dict[int, npt.NDArray[np.float64] | None] = {}
         self.count = stop - start
 
     def attribute(self, index: int, component: int) -> Value:
@@ -72,17 +73,26 @@ class FetchedVertices:
 
     def attribute64(self, index: int, component: int) -> Value:
         """A component of a 64-bit attribute as it is in memory; 0 where there is none."""
-        element = self._elements[index] if index < len(self._elements) else None
-        if element is None or component * 8 >= element.src_format.block_bytes:
+        if index in self._raw:
+            raw = self._raw[index]
+        else:
+            raw = self._raw[index] = self._fetch64(index)
+        if raw is None or component >= len(raw):
             return np.zeros((), np.float64)
+        column: npt.NDArray[np.float64] = raw[component]
+        return column.reshape(()) if column.shape[0] == 1 else column
+
+    def _fetch64(self, index: int) -> npt.NDArray[np.float64] | None:
+        """A 64-bit attribute, component by component."""
+        element = self._elements[index] if index < len(self._elements) else None
+        if element is None or element.src_format.block_bytes % 8:
+            return None
         slot = element.buffer_index
         buffer = self._buffers[slot] if slot < len(self._buffers) else None
-        if buffer is None or element.src_format.block_bytes % 8:
-            return np.zeros((), np.float64)
+        if buffer is None:
+            return None
         texels = np.ascontiguousarray(self._texels(element, buffer))
-        raw = texels.reshape(len(texels), -1).view(np.float64)
-        column = raw[:, component]
-        return column.reshape(()) if len(raw) == 1 else np.ascontiguousarray(column)
+        return np.ascontiguousarray(texels.reshape(len(texels), -1).view(np.float64).T)
 
     def _fetch(self, index: int) -> list[Value]:
         if index >= len(self._elements):
