@@ -14,7 +14,7 @@ from gallette.compiler.glsl import (
     vertex_elements,
 )
 from gallette.compiler.nir.ir import Stage
-from gallette.compiler.nir.ir.slots import SystemValue, VaryingSlot
+from gallette.compiler.nir.ir.slots import SystemValue, VaryingSlot, VertAttrib
 from gallette.compiler.nir.ir.types import INT
 from gallette.pipe.interface import Handle
 from gallette.state_tracker.dirty import Dirty
