@@ -111,6 +111,7 @@ def texture_barrier(ctx: Context) -> None:
 
 
 register("blend_barrier", texture_barrier)
+register("framebuffer_fetch_barrier_ext", texture_barrier)
 register("blend_barrier_khr", texture_barrier)
 
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from gallette.drivers.common.variants.shader import ShaderObject
 
 __all__ = [
+    "PER_SAMPLE",
     "BoundProgram",
     "DriverShader",
     "Emission",
@@ -78,6 +79,10 @@ class InputUse:
     where: str = "pixel"
 
 
+PER_SAMPLE = frozenset({"sample_id", "sample_pos", "output"})
+"""System values that a fragment shader has for each sample: it is run for each, then."""
+
+
 @dataclass(frozen=True, slots=True)
 class ProgramFacts:
     """What can be known about a program without running it."""
@@ -97,6 +102,7 @@ class ProgramFacts:
     early_fragment_tests: bool  # `layout(early_fragment_tests) in`
     uses_sample_shading: bool  # reads gl_SampleID or `sample` inputs: one run per sample
     chunk_lanes: int  # the chunk size that fits the cache
+    in_order: bool = False  # fragments of a pixel are shaded one after the other: they can tell
 
     @property
     def is_empty(self) -> bool:

@@ -30,6 +30,7 @@ class HostScreen(MemoryScreen):
             max_point_size=LARGEST_POINT,
             max_vertex_attribs=32,
             layered_rendering=True,
+            framebuffer_fetch=True,
             max_viewports=16,
             max_dual_source_render_targets=1,
             max_samples=SAMPLES,

@@ -82,6 +82,7 @@ def _is_plain(
         and context.screen is None
         and not context.multisampled
         and not facts.has_side_effects
+        and not facts.in_order
         and not facts.writes_stencil
         and not (engine.state.layers > 1 and VaryingSlot.LAYER in vertices.varyings)
     )

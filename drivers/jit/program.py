@@ -27,6 +27,7 @@ from gallette.drivers.common.lanes import (
 )
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.program import (
+    PER_SAMPLE,
     Emission,
     FragmentOutputs,
     InputUse,
@@ -141,8 +142,9 @@ def _facts(shader: Shader, chunk: ChunkCode) -> ProgramFacts:
         writes_sample_mask=fragment and FragResult.SAMPLE_MASK in outputs,
         has_side_effects=chunk.effects,
         early_fragment_tests=shader.info.early_fragment_tests,
-        uses_sample_shading="sample_id" in system or any(u.where == "sample" for u in inputs),
+        uses_sample_shading=bool(system & PER_SAMPLE) or any(u.where == "sample" for u in inputs),
         chunk_lanes=_CHUNK,
+        in_order=shader.info.interlocks or "output" in system,
     )
 
 

@@ -146,6 +146,7 @@ def _fill_info(unit: StageUnit, shader: Shader, program: LinkedProgram) -> None:
     if unit.stage is Stage.FRAGMENT:
         info.early_fragment_tests = bool(layout.get("early_fragment_tests"))
         info.post_depth_coverage = bool(layout.get("post_depth_coverage"))
+        info.interlocks = any("interlock" in key for key in layout)
         facts.early_fragment_tests = info.early_fragment_tests
         depth = unit.builtins.get("gl_FragDepth")
         if depth is not None:

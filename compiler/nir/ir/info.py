@@ -37,6 +37,7 @@ class ShaderInfo:
     separable: bool = False
     early_fragment_tests: bool = False
     post_depth_coverage: bool = False
+    interlocks: bool = False  # invocations for one pixel take turns
     depth_layout: str = ""
     color_is_dual_source: bool = False
     blend_equations_advanced: int = 0

@@ -221,6 +221,11 @@ class ColorTarget:
         address: npt.NDArray[np.int64] = layer * self.plane + y * self.stride + x
         return address
 
+    def read(self, pixel: npt.NDArray[np.int64]) -> list[Array]:
+        """The colours of some pixels (of helper lanes outside, any)."""
+        planes = unpack_planes(self._format, self._texels.take(pixel, axis=0, mode="clip"))
+        return [np.asarray(plane) for plane in planes]
+
     def write(self, pixel: npt.NDArray[np.int64], prepared: Prepared, which: Any = None) -> None:
         """Write lanes (those numbered `which`, or all) to their pixels."""
         if prepared.texels is not None:

@@ -128,11 +128,13 @@ class FragmentEngine:
             or facts.writes_stencil
             or facts.writes_sample_mask
         )
+        self._in_order = self._shades and facts is not None and facts.in_order
         self._tests_first = not self._shades or _cannot_change_tests(facts)
         self._visible = (
             self._tests_first
             and not self._stencils
             and not state.counting
+            and not self._in_order
             and not (facts is not None and (facts.has_side_effects or facts.uses_discard))
             and not any(color.ordered for _, color in self._colors)
             and (not self._tests_depth or tests.depth_func in OPAQUE_FUNCS)
@@ -177,8 +179,32 @@ class FragmentEngine:
                 lanes = screened(lanes, info.screen)
             if layered:
                 lanes.pixel += layers_of(source, self.state.layers, lanes) * self.state.plane
-            if lanes.count:
-                self._piece(shader, lanes, source, info)
+            for turn in self._turns(lanes):
+                self._piece(shader, turn, source, info)
+
+    def _turns(self, lanes: Fragments) -> Sequence[Fragments]:
+        """Lanes that may be shaded together: all, or of each pixel one after the other."""
+        if not lanes.count:
+            return ()
+        if not self._in_order:
+            return (lanes,)
+        quads = lanes.covered is not None
+        places = lanes.pixel[::4] if quads else lanes.pixel
+        turns = []
+        for layer in list(layers(places, self._who, lanes.distinct)):
+            if layer is None:
+                return (lanes,)
+            if quads:
+                layer = (layer[:, None] * 4 + np.arange(4)).reshape(-1)
+            turns.append(lanes.take(layer))
+        return turns
+
+    def framebuffer(self, index: int, pixel: Ints, sample: int) -> list[Value]:
+        """What a colour buffer holds in some pixels; zeros if there is none."""
+        color = self.state.colors[index] if index < len(self.state.colors) else None
+        if color is None:
+            return [np.zeros((), np.float32)] * 4
+        return color.read(color.address(pixel, self.state.width, self.state.plane))
 
     def _piece(
         self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
@@ -315,7 +341,7 @@ class FragmentEngine:
         program = shader.program
         assert program is not None
         for chunk in self._chunks(lanes):
-            inputs = ChunkLanes(source, info, chunk)
+            inputs = ChunkLanes(source, info, chunk, None, self.framebuffer)
             result = program.fragment(inputs)
             self.counters.fs_invocations += chunk.count
             self.state.work.spend(FRAGMENT * chunk.count)

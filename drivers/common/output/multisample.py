@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.slots import FragResult
+from gallette.drivers.common.lanes import Value
 from gallette.drivers.common.program import FragmentOutputs
 from gallette.drivers.common.queries import Counters
 from gallette.drivers.common.raster.fragments import (
@@ -78,7 +79,16 @@ class MultisampleEngine(FragmentEngine):
             lanes.samples = lanes.samples & np.uint8(self.state.sample_mask & ((1 << SAMPLES) - 1))
             if info.screen is not None:
                 lanes = screened(lanes, info.screen)
-            self._sampled_piece(shader, _some(lanes), source, info, sampled)
+            for turn in self._turns(_some(lanes)):
+                self._sampled_piece(shader, turn, source, info, sampled)
+
+    def framebuffer(self, index: int, pixel: Ints, sample: int) -> list[Value]:
+        """What a sample's plane of a colour buffer holds."""
+        planes = self._planes[sample]
+        color = planes[index] if index < len(planes) else None
+        if color is None:
+            return super().framebuffer(index, pixel, sample)
+        return color.read(color.address(pixel, self.state.width, self.state.plane))
 
     def _sampled_piece(
         self,
@@ -102,7 +112,7 @@ class MultisampleEngine(FragmentEngine):
         assert program is not None
         for chunk in self._chunks(lanes):
             for sample in range(SAMPLES) if self._per_sample and sampled else (None,):
-                inputs = ChunkLanes(source, info, chunk, sample)
+                inputs = ChunkLanes(source, info, chunk, sample, self.framebuffer)
                 result = program.fragment(inputs)
                 self.counters.fs_invocations += chunk.count
                 self.state.work.spend(FRAGMENT * chunk.count)

@@ -20,6 +20,7 @@ __all__ = ["ChunkLanes", "PrimitiveInfo"]
 
 Doubles = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int64]
 
 
 def _centroid_offsets() -> npt.NDArray[np.float64]:
@@ -58,9 +59,12 @@ class ChunkLanes:
 
     __slots__ = (
         "_centroid",
+        "_framebuffer",
+        "_held",
         "_info",
         "_inverse",
         "_only",
+        "_pixel",
         "_primitive",
         "_sample",
         "_samples",
@@ -79,8 +83,15 @@ class ChunkLanes:
         info: PrimitiveInfo,
         chunk: Fragments,
         sample: int | None = None,
+        framebuffer: Callable[[int, Ints, int], list[Value]] | None = None,
     ) -> None:
-        """`sample` moves all lanes from the pixel's centre to that sample."""
+        """`sample` moves all lanes from the pixel's centre to that sample.
+
+        `framebuffer` answers what a colour buffer holds in some pixels.
+        """
+        self._pixel = chunk.pixel
+        self._framebuffer = framebuffer
+        self._held: dict[int, list[Value]] = {}
         self.count = chunk.count
         self.quads = chunk.covered is not None
         self.helper = None if chunk.covered is None else ~chunk.covered
@@ -235,6 +246,16 @@ class ChunkLanes:
             return np.zeros((), np.int32)
         return self.flat(VaryingSlot.VIEWPORT, 0).view(np.int32)
 
+    def _output(self, component: int) -> Value:
+        """What a colour buffer holds; zero if there is none."""
+        index, component = divmod(component, 4)
+        found = self._held.get(index)
+        if found is None:
+            assert self._framebuffer is not None
+            found = self._framebuffer(index, self._pixel, self._sample or 0)
+            self._held[index] = found
+        return found[component]
+
     def _helper_invocation(self, component: int) -> Value:
         return np.zeros((), np.bool_) if self.helper is None else self.helper
 
@@ -258,6 +279,7 @@ _SYSTEM: dict[str, Callable[[ChunkLanes, int], Value]] = {
     "sample_pos": ChunkLanes._sample_pos,
     "sample_mask_in": ChunkLanes._sample_mask_in,
     "num_samples": ChunkLanes._num_samples,
+    "output": ChunkLanes._output,
     "layer_id": ChunkLanes._layer_id,
     "view_index": _constant(np.int32(0)),
     "viewport_index": ChunkLanes._viewport_index,

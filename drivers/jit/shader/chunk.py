@@ -14,7 +14,7 @@ from typing import Any
 
 from gallette.compiler.nir.ir import Intrinsic, Shader, Tex
 from gallette.compiler.nir.ir import Stage as ShaderStage
-from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 
 from ..llvm.values import V
 from .emitter import Emitter, Stage
@@ -208,6 +208,14 @@ class ChunkStage(Stage):
 
     def store_output(self, e: Emitter, instr: Intrinsic) -> None:
         store_output(e, instr, 1, instr["dual_source"])
+
+    def load_output(self, e: Emitter, instr: Intrinsic) -> list[V]:
+        """What the framebuffer holds."""
+        first = 4 * (instr["location"] - FragResult.DATA0) + instr["component"]
+        return [
+            self.array(e, Input("system", "output", first + i))
+            for i in range(instr.result.num_components)
+        ]
 
     def system_value(self, e: Emitter, name: str, component: int) -> V:
         if name.startswith("clip_plane"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.ir.slots import FragResult
-from gallette.drivers.common.program import InputUse, ProgramFacts
+from gallette.drivers.common.program import PER_SAMPLE, InputUse, ProgramFacts
 
 from .lane_ir import LaneProgram, LoopOp, Op
 from .walking import walk
@@ -88,6 +88,7 @@ def gather_facts(program: LaneProgram, arrays: int) -> ProgramFacts:
         writes_sample_mask=fragment and FragResult.SAMPLE_MASK in outputs,
         has_side_effects=effects,
         early_fragment_tests=program.early_fragment_tests,
-        uses_sample_shading="sample_id" in system or any(u.where == "sample" for u in inputs),
+        uses_sample_shading=bool(system & PER_SAMPLE) or any(u.where == "sample" for u in inputs),
         chunk_lanes=chunk_lanes(arrays, shrinks),
+        in_order=program.interlocks or "output" in system,
     )

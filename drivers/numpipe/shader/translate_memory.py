@@ -7,7 +7,7 @@ from typing import Any
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Deref, Intrinsic, Variable
-from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.compiler.nir.ir.types import Type
 
 from .lane_ir import LaneArray, LaneValue
@@ -64,7 +64,15 @@ class MemoryTranslator(StorageTranslator):
         self.load_rows(instr, offset, 0, vertex)
 
     def load_output(self, instr: Intrinsic) -> None:
-        """What an invocation of the same patch has written to a patch output."""
+        """What an invocation of the same patch has written to a patch output.
+
+        Of a fragment: what the framebuffer holds, as a system value numbered by component.
+        """
+        if self.program.stage == "fragment":
+            first = 4 * (instr["location"] - FragResult.DATA0) + instr["component"]
+            for i, value in enumerate(self.outputs(instr)):
+                self.emit("system", ("output", first + i), [value], [])
+            return
         patch = int(self.program.stage == "tess_ctrl")
         self.load_rows(instr, self.component(instr.srcs[0], 0), patch, None)
 

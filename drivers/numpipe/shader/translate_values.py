@@ -45,6 +45,7 @@ class ValueTranslator:
         root = Region(None, None, "root")
         self.program = LaneProgram(shader.stage.value, root)
         self.program.early_fragment_tests = shader.info.early_fragment_tests
+        self.program.interlocks = shader.info.interlocks
         self.program.patch_size = max(1, shader.info.vertices_out)
         self.region = root
         self.components: dict[Def, list[LaneValue]] = {}
