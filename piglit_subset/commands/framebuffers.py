@@ -46,13 +46,17 @@ def _texture_size(session: Session, target: int, level: int) -> tuple[int, int]:
     side = GL.TEXTURE_CUBE_MAP_POSITIVE_X if target == GL.TEXTURE_CUBE_MAP else target
     width = int(gl.get_tex_level_parameteriv(side, level, GL.TEXTURE_WIDTH)[0])
     height = int(gl.get_tex_level_parameteriv(side, level, GL.TEXTURE_HEIGHT)[0])
+    if target == GL.TEXTURE_1D_ARRAY:  # its height are layers
+        height = 1
     return width, max(height, 1)
 
 
 def _resize(session: Session, target: int, unit: int, level: int = 0) -> None:
     """Draw and probe in the size of what was attached."""
     session.gl.active_texture(GL.TEXTURE0 + unit)
-    if not session.is_es or session.needs.version >= (3, 1):
+    gl = session.gl
+    version = (gl.get_integerv(GL.MAJOR_VERSION)[0], gl.get_integerv(GL.MINOR_VERSION)[0])
+    if not session.is_es or version >= (3, 1):
         session.set_size(*_texture_size(session, target, level))
 
 
@@ -94,7 +98,7 @@ def fb_tex_slice(session: Session, line: Line, words: Words) -> None:
     elif kind == "Cube":
         side = GL.TEXTURE_CUBE_MAP_POSITIVE_X + layer
         gl.framebuffer_texture2d(*attach, side, name, level)
-    elif kind == "3D":
+    elif kind == "3D" and not session.is_es:
         gl.framebuffer_texture3d(*attach, texture_target, name, level, layer)
     else:
         gl.framebuffer_texture_layer(*attach, name, level, layer)

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gallette.pipe.enums import ClearFlags
 from gallette.pipe.state import ScissorState
 from gallette.state_tracker.dirty import Dirty
@@ -117,7 +119,11 @@ def clear(ctx: Context, mask: int) -> None:
         clear_accumulation(ctx)
     if mask & GL.COLOR_BUFFER_BIT:
         for index, surface in enumerate(ctx.pipe_framebuffer.cbufs):
-            if surface is not None and all(state.blend[index].mask):
+            if surface is not None and surface.format.is_pure_integer:
+                # Undefined in GL; like others, the floats' bits.
+                bits = np.array(state.clear_color, np.float32).view(np.int32).tolist()
+                _clear_color_buffer(ctx, index, bits, area)
+            elif surface is not None and all(state.blend[index].mask):
                 flags |= ClearFlags(ClearFlags.COLOR0 << index)
             else:
                 _clear_color_buffer(ctx, index, state.clear_color, area)

@@ -57,7 +57,7 @@ _ROWS: tuple[tuple[str, bool, str, str, str], ...] = (
         "location",
         True,
         f"{_ATTR} {_SSO} 430 ARB_explicit_uniform_location ARB_enhanced_layouts",
-        "in out uniform block-in block-out member-in member-out subroutine",
+        "in out inout uniform block-in block-out member-in member-out subroutine",
         "",
     ),
     ("component", True, _ENHANCED, "in out member-in member-out", ""),
