@@ -64,6 +64,7 @@ class Caps:
     logic_op: bool = _cap(True, "bitwise framebuffer operations")
     polygon_mode: bool = _cap(True, "polygons as lines or points")
     clip_halfz: bool = _cap(True, "clip volumes from 0 to w")
+    blend_advanced: bool = _cap(False, "advanced blend equations, in drawing order")
     framebuffer_fetch: bool = _cap(False, "fragment shaders read the framebuffer, in drawing order")
     layered_rendering: bool = _cap(False, "the last vertex stage selects a layer")
     compute: bool = _cap(False, "compute launches")

@@ -102,6 +102,26 @@ class BlendFunc(Enum):
     REVERSE_SUBTRACT = auto()
     MIN = auto()
     MAX = auto()
+    # Of both colours at once, without factors; in this order a shader's declarations are numbered.
+    MULTIPLY = auto()
+    SCREEN = auto()
+    OVERLAY = auto()
+    DARKEN = auto()
+    LIGHTEN = auto()
+    COLOR_DODGE = auto()
+    COLOR_BURN = auto()
+    HARD_LIGHT = auto()
+    SOFT_LIGHT = auto()
+    DIFFERENCE = auto()
+    EXCLUSION = auto()
+    HSL_HUE = auto()
+    HSL_SATURATION = auto()
+    HSL_COLOR = auto()
+    HSL_LUMINOSITY = auto()
+
+    @property
+    def is_advanced(self) -> bool:
+        return self.value > BlendFunc.MAX.value
 
 
 class BlendFactor(Enum):

@@ -199,6 +199,7 @@ class Context(GLInterface):
         self.screen = screen if screen is not None else create_screen(driver, **options)
         self.caps = self.screen.caps
         self.lowers = lowers_anything(self.caps)
+        self.blends_advanced = False
         self.full_rasterizer, self.full_depth_stencil = RasterizerState(), DepthStencilAlphaState()
         self.drawing_points = self.passes_edge_flags = False
         self.limits = Limits(self.caps, profile)

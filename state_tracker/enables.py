@@ -60,6 +60,7 @@ VERTEX_PROGRAM_TWO_SIDE raster.two_side RASTERIZER compat
 DEPTH_CLAMP raster.depth_clamp RASTERIZER
 RASTERIZER_DISCARD raster.discard RASTERIZER
 MULTISAMPLE raster.multisample RASTERIZER
+BLEND_ADVANCED_COHERENT_KHR fragment.blend_coherent BLEND
 SAMPLE_COVERAGE raster.sample_coverage_enabled SAMPLE_MASK
 SAMPLE_MASK raster.sample_mask_enabled SAMPLE_MASK
 SAMPLE_SHADING raster.sample_shading_enabled SAMPLE_MASK

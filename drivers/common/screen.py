@@ -31,6 +31,7 @@ class HostScreen(MemoryScreen):
             max_vertex_attribs=32,
             layered_rendering=True,
             framebuffer_fetch=True,
+            blend_advanced=True,
             max_viewports=16,
             max_dual_source_render_targets=1,
             max_samples=SAMPLES,

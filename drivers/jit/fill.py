@@ -100,7 +100,7 @@ def _tile_key(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -
         if color is None or color.disabled or not engine.shades:
             colors.append(None)
             continue
-        if not can_store(color.format):
+        if not can_store(color.format) or (color.blends and color.state.rgb_func.is_advanced):
             return None
         colors.append(
             ColorKey(color.format, color.state, color.blends, color.logicop, color.kept_bits)

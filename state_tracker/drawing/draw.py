@@ -14,6 +14,7 @@ from gallette.pipe.enums import Bind, Primitive
 from gallette.pipe.resource import Resource
 from gallette.pipe.state import DrawInfo
 from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.drawing.fragment_ops import check_advanced_blending
 from gallette.state_tracker.drawing.validate import validate
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
@@ -109,6 +110,8 @@ def _prepare(ctx: Context, mode: int, first: int, last: int, instances: int) -> 
     vertex = ctx.programs.vertex
     if vertex is None:
         raise invalid_operation("there is no vertex shader")
+    if ctx.blends_advanced:
+        check_advanced_blending(ctx)
     if len(ctx.programs.stages) > 2 or mode == GL.PATCHES or ctx.feedback.current.active:
         _check_pipeline(ctx, mode)
     inputs = vertex.flagged_inputs if ctx.passes_edge_flags else vertex.inputs

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gallette.compiler.nir.ir import Stage
 from gallette.pipe.enums import BlendFactor, BlendFunc, CompareFunc, LogicOp, StencilOp
 from gallette.pipe.state import BlendState, DepthStencilAlphaState, RenderTargetBlend, StencilState
 from gallette.state_tracker.dirty import Dirty
@@ -20,7 +21,7 @@ from gallette.state_tracker.getters import gets, gets_indexed
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["FragmentState", "blend_state", "depth_stencil_alpha_state"]
+__all__ = ["FragmentState", "blend_state", "check_advanced_blending", "depth_stencil_alpha_state"]
 
 FACTORS: dict[int, BlendFactor] = {
     GL.ZERO: BlendFactor.ZERO,
@@ -50,6 +51,24 @@ EQUATIONS: dict[int, BlendFunc] = {
     GL.MIN: BlendFunc.MIN,
     GL.MAX: BlendFunc.MAX,
 }
+ADVANCED_EQUATIONS: dict[int, BlendFunc] = {
+    GL.MULTIPLY_KHR: BlendFunc.MULTIPLY,
+    GL.SCREEN_KHR: BlendFunc.SCREEN,
+    GL.OVERLAY_KHR: BlendFunc.OVERLAY,
+    GL.DARKEN_KHR: BlendFunc.DARKEN,
+    GL.LIGHTEN_KHR: BlendFunc.LIGHTEN,
+    GL.COLORDODGE_KHR: BlendFunc.COLOR_DODGE,
+    GL.COLORBURN_KHR: BlendFunc.COLOR_BURN,
+    GL.HARDLIGHT_KHR: BlendFunc.HARD_LIGHT,
+    GL.SOFTLIGHT_KHR: BlendFunc.SOFT_LIGHT,
+    GL.DIFFERENCE_KHR: BlendFunc.DIFFERENCE,
+    GL.EXCLUSION_KHR: BlendFunc.EXCLUSION,
+    GL.HSL_HUE_KHR: BlendFunc.HSL_HUE,
+    GL.HSL_SATURATION_KHR: BlendFunc.HSL_SATURATION,
+    GL.HSL_COLOR_KHR: BlendFunc.HSL_COLOR,
+    GL.HSL_LUMINOSITY_KHR: BlendFunc.HSL_LUMINOSITY,
+}
+_EVERY_EQUATION = EQUATIONS | ADVANCED_EQUATIONS
 STENCIL_OPS: dict[int, StencilOp] = {
     GL.KEEP: StencilOp.KEEP,
     GL.ZERO: StencilOp.ZERO,
@@ -96,6 +115,7 @@ class FragmentState:
     def __init__(self) -> None:
         self.blend = [Blend() for _ in range(BUFFERS)]
         self.blend_color = (0.0, 0.0, 0.0, 0.0)
+        self.blend_coherent = True
         self.logic_enabled = False
         self.logic_op: int = GL.COPY
         self.dither = True
@@ -147,9 +167,9 @@ def blend_state(ctx: Context) -> BlendState:
         targets.append(
             RenderTargetBlend(
                 True,
-                EQUATIONS[blend.equation_rgb],
+                _EVERY_EQUATION[blend.equation_rgb],
                 *_factors(blend.equation_rgb, blend.src_rgb, blend.dst_rgb),
-                EQUATIONS[blend.equation_alpha],
+                _EVERY_EQUATION[blend.equation_alpha],
                 *_factors(blend.equation_alpha, blend.src_alpha, blend.dst_alpha),
                 mask,
             )
@@ -168,7 +188,9 @@ def blend_state(ctx: Context) -> BlendState:
 
 
 def _factors(equation: int, src: int, dst: int) -> tuple[BlendFactor, BlendFactor]:
-    if equation in (GL.MIN, GL.MAX):  # which ignore the factors: one key for all of them
+    if (
+        equation in (GL.MIN, GL.MAX) or equation in ADVANCED_EQUATIONS
+    ):  # which ignore the factors: one key for all of them
         return BlendFactor.ONE, BlendFactor.ONE
     return FACTORS[src], FACTORS[dst]
 
@@ -209,6 +231,26 @@ def _face(stencil: Stencil) -> StencilState:
     )
 
 
+def check_advanced_blending(ctx: Context) -> None:
+    """Advanced equations need one colour buffer and a shader that declares them."""
+    cbufs = ctx.pipe_framebuffer.cbufs
+    for index, surface in enumerate(cbufs):
+        blend = ctx.fragment.blend[index]
+        func = ADVANCED_EQUATIONS.get(blend.equation_rgb) if blend.enabled else None
+        if surface is None or func is None or surface.format.is_pure_integer:
+            continue
+        if sum(other is not None for other in cbufs) > 1:
+            raise invalid_operation("advanced blend equations work on one colour buffer")
+        executable = ctx.programs.stages.get(Stage.FRAGMENT)
+        declared = 0
+        if executable is not None:
+            declared = executable.linked.shaders[Stage.FRAGMENT].info.blend_equations_advanced
+        if not declared >> list(ADVANCED_EQUATIONS.values()).index(func) & 1:
+            raise invalid_operation(
+                f"the fragment shader does not declare blend_support_{func.name.lower()}"
+            )
+
+
 # -- blending --------------------------------------------------------------------------------------
 
 
@@ -229,9 +271,11 @@ def _set_factors(ctx: Context, index: int | None, *factors: int) -> None:
     ctx.dirty |= Dirty.BLEND
 
 
-def _set_equation(ctx: Context, index: int | None, rgb: int, alpha: int) -> None:
+def _set_equation(
+    ctx: Context, index: int | None, rgb: int, alpha: int, advanced: bool = False
+) -> None:
     for equation in (rgb, alpha):
-        if equation not in EQUATIONS:
+        if equation not in EQUATIONS and not (advanced and equation in ADVANCED_EQUATIONS):
             raise invalid_enum(equation, "blend equation")
     for blend in _buffers(ctx, index):
         blend.equation_rgb, blend.equation_alpha = rgb, alpha
@@ -262,7 +306,7 @@ def blend_func_separatei(
 
 @entry
 def blend_equation(ctx: Context, mode: int) -> None:
-    _set_equation(ctx, None, mode, mode)
+    _set_equation(ctx, None, mode, mode, ctx.caps.blend_advanced)
 
 
 @entry
@@ -272,7 +316,7 @@ def blend_equation_separate(ctx: Context, rgb: int, alpha: int) -> None:
 
 @entry
 def blend_equationi(ctx: Context, buf: int, mode: int) -> None:
-    _set_equation(ctx, buf, mode, mode)
+    _set_equation(ctx, buf, mode, mode, ctx.caps.blend_advanced)
 
 
 @entry

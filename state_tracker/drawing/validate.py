@@ -89,7 +89,9 @@ def _framebuffer(ctx: Context) -> None:
 
 
 def _blend(ctx: Context) -> None:
-    ctx.caches.blend.bind(blend_state(ctx))
+    state = blend_state(ctx)
+    ctx.caches.blend.bind(state)
+    ctx.blends_advanced = any(rt.blend_enable and rt.rgb_func.is_advanced for rt in state.rt)
 
 
 def _depth_stencil(ctx: Context) -> None:

@@ -52,6 +52,13 @@ PRIMITIVES = {
 }
 """geometry input primitives: vertices"""
 
+BLEND_MODES = (
+    *("multiply", "screen", "overlay", "darken", "lighten", "colordodge", "colorburn"),
+    *("hardlight", "softlight", "difference", "exclusion"),
+    *("hsl_hue", "hsl_saturation", "hsl_color", "hsl_luminosity"),
+)
+"""what stands behind `blend_support_`, numbered as in `ShaderInfo.blend_equations_advanced`"""
+
 _ROWS: tuple[tuple[str, bool, str, str, str], ...] = (
     (
         "location",
@@ -206,24 +213,7 @@ def _build() -> dict[str, list[Layout]]:
         for name in names.split():
             row = Layout(name, value, when, frozenset(places.split()), frozenset(stages.split()))
             table.setdefault(name, []).append(row)
-    for mode in [
-        "multiply",
-        "screen",
-        "overlay",
-        "darken",
-        "lighten",
-        "colordodge",
-        "colorburn",
-        "hardlight",
-        "softlight",
-        "difference",
-        "exclusion",
-        "hsl_hue",
-        "hsl_saturation",
-        "hsl_color",
-        "hsl_luminosity",
-        "all_equations",
-    ]:
+    for mode in (*BLEND_MODES, "all_equations"):
         table[f"blend_support_{mode}"] = [
             Layout(
                 f"blend_support_{mode}",

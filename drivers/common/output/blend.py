@@ -164,7 +164,7 @@ def needs_destination(state: RenderTargetBlend) -> bool:
         (state.rgb_func, state.rgb_src_factor, state.rgb_dst_factor),
         (state.alpha_func, state.alpha_src_factor, state.alpha_dst_factor),
     ):
-        if func in (BlendFunc.MIN, BlendFunc.MAX):
+        if func in (BlendFunc.MIN, BlendFunc.MAX) or func.is_advanced:
             return True
         if dst is not _F.ZERO or src in _DESTINATION_FACTORS:
             return True

@@ -20,6 +20,7 @@ from gallette.pipe.enums import LogicOp
 from gallette.pipe.formats import Format
 from gallette.pipe.state import BlendState, RenderTargetBlend, Surface
 
+from .advanced import blend_advanced
 from .blend import BYTES, FLOATS, blend, logic_op, needs_destination
 
 __all__ = ["ColorTarget", "Prepared"]
@@ -122,7 +123,8 @@ class ColorTarget:
             self.blends = target.blend_enable and not integer and not state.logicop_enable
         self.ordered = (self.blends and needs_destination(target)) or self.logicop is not None
         self._mask = self._make_mask(target.colormask)
-        self._byte_planes = self.blends and _is_bytes(surface.format)
+        advanced = self.blends and target.rgb_func.is_advanced
+        self._byte_planes = self.blends and _is_bytes(surface.format) and not advanced
         low = -1.0 if any(c.type == "SNORM" for c in surface.format.channels) else 0.0
         self._clamp = low if normalized else None
         self.constant = tuple(constant)
@@ -247,7 +249,10 @@ class ColorTarget:
         if self._byte_planes:
             return self._blend_bytes(current, planes, second)
         destination = unpack_planes(self._format, current)
-        result = blend(self._state, planes, destination, self._constant, second, FLOATS)
+        if self._state.rgb_func.is_advanced:
+            result = blend_advanced(self._state.rgb_func, planes, destination)
+        else:
+            result = blend(self._state, planes, destination, self._constant, second, FLOATS)
         texels = pack_planes(self._format, result)
         return np.broadcast_to(texels, current.shape)
 

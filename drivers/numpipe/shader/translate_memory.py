@@ -70,7 +70,7 @@ class MemoryTranslator(StorageTranslator):
         """
         if self.program.stage == "fragment":
             first = 4 * (instr["location"] - FragResult.DATA0) + instr["component"]
-            for i, value in enumerate(self.outputs(instr)):
+            for i, value in enumerate(self.results(instr.result)):
                 self.emit("system", ("output", first + i), [value], [])
             return
         patch = int(self.program.stage == "tess_ctrl")
