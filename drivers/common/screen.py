@@ -32,6 +32,8 @@ class HostScreen(MemoryScreen):
             layered_rendering=True,
             framebuffer_fetch=True,
             blend_advanced=True,
+            depth_bounds=True,
+            stencil_export=True,
             max_viewports=16,
             max_dual_source_render_targets=1,
             max_samples=SAMPLES,

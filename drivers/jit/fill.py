@@ -84,6 +84,7 @@ def _is_plain(
         and not facts.has_side_effects
         and not facts.in_order
         and not facts.writes_stencil
+        and not engine.state.tests.depth_bounds_test
         and not (engine.state.layers > 1 and VaryingSlot.LAYER in vertices.varyings)
     )
 

@@ -150,6 +150,7 @@ def _engine(
         depths,
         per_sample=bound.min_samples > 1 or (facts is not None and facts.uses_sample_shading),
         alpha_to_coverage=blend.alpha_to_coverage and raster.multisample,
+        alpha_to_one=blend.alpha_to_one and raster.multisample,
     )
 
 

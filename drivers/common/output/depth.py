@@ -18,11 +18,13 @@ from gallette.pipe.enums import CompareFunc, StencilOp
 from gallette.pipe.formats import Channel
 from gallette.pipe.state import DepthStencilAlphaState, StencilState, Surface
 
-__all__ = ["DepthTarget", "compare"]
+__all__ = ["DepthTarget", "References", "compare"]
 
 Array = npt.NDArray[Any]
 Codes = npt.NDArray[np.uint32]
 Bools = npt.NDArray[np.bool_]
+
+References = tuple[int, int] | npt.NDArray[np.uint8]
 
 _COMPARE: dict[CompareFunc, Callable[[Array, Array], Array]] = {
     CompareFunc.LESS: np.less,
@@ -180,13 +182,48 @@ class DepthTarget:
         pixel: Array,
         codes: Codes | None,
         state: DepthStencilAlphaState,
-        references: tuple[int, int],
+        references: References,
         front: Bools | None,
     ) -> Bools | None:
-        """Stencil and depth tests with their updates, on distinct pixels; None: all pass.
+        """All tests with their updates, on distinct pixels; None: all pass.
 
-        `front` says which lanes face front (None: all do); `references` are the stencil ones.
+        `front` says which lanes face front (None: all do); `references` are the stencil ones: of
+        front and back, or what the shader exported for each lane.
         """
+        if not (state.depth_bounds_test and self.has_depth):
+            return self._test(pixel, codes, state, references, front)
+        inside = self._within_bounds(pixel, state)
+        which = np.flatnonzero(inside)
+        if len(which):
+            passed = self._test(
+                pixel[which],
+                None if codes is None else codes[which],
+                state,
+                references[which] if isinstance(references, np.ndarray) else references,
+                None if front is None else front[which],
+            )
+            if passed is not None:
+                inside[which] = passed
+        return inside
+
+    def _within_bounds(self, pixel: Array, state: DepthStencilAlphaState) -> Bools:
+        """Where the depth that is stored lies between the depth bounds."""
+        stored = self.load(pixel)
+        if self.is_float:
+            held: Array = stored.view(np.float32)
+        else:
+            held = stored / np.float64((1 << self.depth_bits) - 1)
+        return np.asarray((held >= state.depth_bounds_min) & (held <= state.depth_bounds_max))
+
+    def _test(
+        self,
+        pixel: Array,
+        codes: Codes | None,
+        state: DepthStencilAlphaState,
+        references: References,
+        front: Bools | None,
+    ) -> Bools | None:
+        """Stencil and depth tests."""
         faces = self._faces(state, front, len(pixel))
         stencil: Array | None = None
         passed: Bools | None = None
@@ -195,7 +232,7 @@ class DepthTarget:
             passed = np.ones(len(pixel), np.bool_)
             for index, face, lanes in faces:
                 mask = np.uint8(face.valuemask & 0xFF)
-                reference = np.asarray(references[index] & int(mask), np.uint8)
+                reference = _reference(references, index, lanes) & mask
                 passed[lanes] = compare(face.func, reference, stencil[lanes] & mask)
         in_depth: Bools | None = None
         if state.depth_enabled and codes is not None and self.has_depth:
@@ -236,7 +273,7 @@ class DepthTarget:
         pixel: Array,
         stencil: Array,
         faces: list[tuple[int, StencilState, Any]],
-        references: tuple[int, int],
+        references: References,
         passed: Bools,
         in_depth: Bools | None,
     ) -> None:
@@ -252,7 +289,9 @@ class DepthTarget:
                 (face.zpass_op, ok & deep),
             ):
                 if op is not StencilOp.KEEP:
-                    value = np.where(where, _operate(op, old, references[index]), value)
+                    value = np.where(
+                        where, _operate(op, old, _reference(references, index, lanes)), value
+                    )
             mask = np.uint8(face.writemask & 0xFF)
             new[lanes] = (old & ~mask) | (value & mask)
         self._store_stencil(pixel, new)
@@ -262,13 +301,20 @@ class DepthTarget:
         self._resource.touch()  # type: ignore[attr-defined]
 
 
-def _operate(op: StencilOp, old: Array, reference: int) -> Array:
+def _reference(references: References, index: int, lanes: Any) -> Array:
+    """The stencil references of the lanes a face rules (uint8)."""
+    if isinstance(references, np.ndarray):
+        return np.asarray(references[lanes])
+    return np.asarray(references[index] & 0xFF, np.uint8)
+
+
+def _operate(op: StencilOp, old: Array, reference: Array) -> Array:
     """The new stencil values an operation makes of old ones (uint8)."""
     one = np.uint8(1)
     if op is StencilOp.ZERO:
         return np.zeros_like(old)
     if op is StencilOp.REPLACE:
-        return np.full_like(old, reference & 0xFF)
+        return np.broadcast_to(reference, old.shape)
     if op is StencilOp.INCR:
         return np.where(old == 255, old, old + one)
     if op is StencilOp.DECR:

@@ -39,7 +39,7 @@ from gallette.pipe.enums import CompareFunc
 from gallette.pipe.state import DepthStencilAlphaState
 
 from .color import ColorTarget, Prepared
-from .depth import DepthTarget, compare
+from .depth import DepthTarget, References, compare
 from .order import OPAQUE_FUNCS, Scratch, layers, visible
 
 if TYPE_CHECKING:
@@ -120,6 +120,7 @@ class FragmentEngine:
         self._tests_depth = (
             tests.depth_enabled and state.depth is not None and state.depth.has_depth
         )
+        self._bounds = tests.depth_bounds_test and state.depth is not None and state.depth.has_depth
         self._shades = facts is not None and (
             bool(self._colors)
             or facts.has_side_effects
@@ -133,6 +134,7 @@ class FragmentEngine:
         self._visible = (
             self._tests_first
             and not self._stencils
+            and not self._bounds
             and not state.counting
             and not self._in_order
             and not (facts is not None and (facts.has_side_effects or facts.uses_discard))
@@ -284,7 +286,7 @@ class FragmentEngine:
     def _surely_failing(self, lanes: Fragments, codes: Codes | None) -> Bools | None:
         """A test nobody is bound by: false where the depth test cannot succeed any more."""
         tests = self.state.tests
-        if codes is None or self._stencils or tests.depth_func not in _EXACT:
+        if codes is None or self._stencils or self._bounds or tests.depth_func not in _EXACT:
             return None
         assert self.state.depth is not None
         passing: Bools = compare(tests.depth_func, codes, self.state.depth.load(lanes.pixel))
@@ -296,13 +298,18 @@ class FragmentEngine:
         codes: Codes | None,
         info: PrimitiveInfo,
         depth: DepthTarget | None = None,
+        exported: npt.NDArray[np.uint8] | None = None,
     ) -> Bools | None:
-        """The binding tests, in order; None: all pass."""
-        if not (self._stencils or self._tests_depth):
+        """The binding tests, in order; None: all pass.
+
+        `exported` are stencil references from the shader, by lane.
+        """
+        if not (self._stencils or self._tests_depth or self._bounds):
             return None
         depth = depth or self.state.depth
         assert depth is not None
-        tests, references = self.state.tests, self.state.references
+        tests = self.state.tests
+        references: References = self.state.references if exported is None else exported
         front: Bools | None = None
         if self._stencils and tests.stencil[1].enabled:
             front = info.front[lanes.primitive]
@@ -316,7 +323,7 @@ class FragmentEngine:
                 lanes.pixel[layer],
                 None if codes is None else codes[layer],
                 tests,
-                references,
+                references if exported is None else exported[layer],
                 None if front is None else front[layer],
             )
             if result is not None:
@@ -371,7 +378,8 @@ class FragmentEngine:
         if self._tests_depth:
             codes = self._late_codes(chunk, result, inputs, source, which)
         if real.count:
-            passing = self._test(real, codes, info)
+            exported = exported_stencil(result, chunk.count, which)
+            passing = self._test(real, codes, info, exported=exported)
             if passing is not None and not passing.all():
                 kept_lanes = np.flatnonzero(passing)
                 which = kept_lanes if which is None else which[kept_lanes]
@@ -445,6 +453,17 @@ def layers_of(source: PlaneSource, layers: int, lanes: Fragments) -> Ints:
     if len(layer) == 1:
         return np.broadcast_to(layer[0], lanes.count)
     return layer.take(lanes.primitive)
+
+
+def exported_stencil(
+    result: FragmentOutputs, count: int, which: Ints | None
+) -> npt.NDArray[np.uint8] | None:
+    """Stencil references the shader wrote, of some lanes; None if it wrote none."""
+    written = result.outputs.get(FragResult.STENCIL)
+    if written is None or written[0] is None:
+        return None
+    values = np.broadcast_to(written[0].view(np.int32), count).astype(np.uint8)
+    return values if which is None else values[which]
 
 
 def screened(lanes: Fragments, screen: Bools) -> Fragments:

@@ -31,10 +31,20 @@ from gallette.drivers.common.work import FRAGMENT
 
 from .color import ColorTarget
 from .depth import DepthTarget
-from .engine import PIECE, Codes, FragmentEngine, FragmentShader, FragmentState, screened
+from .engine import (
+    PIECE,
+    Codes,
+    FragmentEngine,
+    FragmentShader,
+    FragmentState,
+    exported_stencil,
+    screened,
+)
 from .order import Scratch
 
 __all__ = ["MultisampleEngine"]
+
+_OPAQUE = np.ones((), np.float32)
 
 Masks = npt.NDArray[np.uint8]
 Ints = npt.NDArray[np.int64]
@@ -55,12 +65,14 @@ class MultisampleEngine(FragmentEngine):
         depths: Sequence[DepthTarget | None],
         per_sample: bool,
         alpha_to_coverage: bool,
+        alpha_to_one: bool = False,
     ) -> None:
         super().__init__(state, scratch, counters)
         self._planes = colors
         self._depths = depths
         self._per_sample = per_sample
         self._alpha_to_coverage = alpha_to_coverage
+        self._alpha_to_one = alpha_to_one
         if alpha_to_coverage and self._shades:
             self._tests_first = False
 
@@ -156,7 +168,7 @@ class MultisampleEngine(FragmentEngine):
     ) -> Masks:
         """Depth and stencil tests of every sample; the mask of those that pass."""
         assert lanes.samples is not None
-        if not (self._stencils or self._tests_depth):
+        if not (self._stencils or self._tests_depth or self._bounds):
             return lanes.samples
         passed = lanes.samples.copy()
         for sample in range(SAMPLES):
@@ -169,7 +181,10 @@ class MultisampleEngine(FragmentEngine):
             codes: Codes | None = None
             if self._tests_depth:
                 codes = self._sample_codes(some, source, sample if sampled else None, result, which)
-            passing = self._test(some, codes, info, self._depths[sample])
+            exported = None
+            if result is not None:
+                exported = exported_stencil(result, lanes.count, which)
+            passing = self._test(some, codes, info, self._depths[sample], exported)
             if passing is not None:
                 passed[which[~passing]] &= np.uint8(~(1 << sample) & 0xFF)
         return passed
@@ -195,6 +210,9 @@ class MultisampleEngine(FragmentEngine):
             values, second = self._values(result, index)
             if values is None:
                 continue
+            if self._alpha_to_one and not color.format.is_pure_integer:
+                values = [*values[:3], _OPAQUE]
+                second = None if second is None else [*second[:3], _OPAQUE]
             prepared = color.prepare(values, second, chunk.count)
             for sample in range(SAMPLES):
                 which = np.flatnonzero(left & np.uint8(1 << sample))
