@@ -115,11 +115,19 @@ class Session:
         if len(self.messages) < 40:
             self.say(line, f"{line.text.strip()}: {message}")
 
-    def judge(self, line: Line, mismatch: Mismatch | None, result: str = "fail") -> None:
+    def judge(
+        self,
+        line: Line,
+        mismatch: Mismatch | None,
+        result: str = "fail",
+        box: tuple[int, int, int, int] = (0, 0, 0, 0),
+    ) -> None:
+        """Record what a probe of the box found; the first mismatch is worth pictures."""
         if mismatch is None:
             return
         if not self.images:
             self.images["observed"] = self.screenshot()
+            self.images["expected"] = self._as_expected(mismatch.expected, box)
         self.wrong(line, str(mismatch), result)
 
     def open_window(self) -> None:
@@ -206,6 +214,18 @@ class Session:
             pixels = np.nan_to_num(self.read_pixels(0, 0, self.width, self.height))
             out: Image = (np.clip(pixels, 0, 1) * 255 + 0.5).astype(np.uint8)
         return out[::-1]
+
+    def _as_expected(
+        self, color: tuple[float, ...], box: tuple[int, int, int, int]
+    ) -> npt.NDArray[np.uint8]:
+        """What was seen with what a probe wanted in its place, top row first."""
+        image = self.images["observed"].copy()
+        x, y, width, height = box
+        right_way_up = image[::-1]
+        with np.errstate(all="ignore"):
+            wanted = np.nan_to_num(np.clip(np.array(color), 0, 1) * 255 + 0.5).astype(np.uint8)
+        right_way_up[max(y, 0) : y + height, max(x, 0) : x + width, : len(color)] = wanted
+        return image
 
     def need_program(self, line: Line) -> None:
         """Stop unless a linked program is in use, as every drawing command must."""

@@ -29,6 +29,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     summary.add_argument("runs", nargs="+", metavar="DIR", help="a folder with results.json")
     summary.add_argument("--html", type=Path, default=None, metavar="DIR")
+    summary.add_argument(
+        "--pages",
+        choices=("problems", "all", "none"),
+        default="problems",
+        help="with --html: which tests get a page of their own (default: what did not pass)",
+    )
+    summary.add_argument(
+        "--deep",
+        type=int,
+        default=0,
+        metavar="N",
+        help="with --html: run N failing tests again, explain their shaders, ask the wrong pixel",
+    )
     summary.add_argument("--folders", action="store_true", help="pass rates per folder")
     summary.add_argument("--versions", action="store_true", help="pass rates per GLSL/GL version")
     summary.add_argument("--all", action="store_true", help="list every test, not only problems")
@@ -187,9 +200,12 @@ def _summary(options: argparse.Namespace) -> int:
         print_folders(console(), summary)
     print_summary(console(), summary, options.all)
     if options.html is not None:
-        from gallette.reports.html import write_summary
+        from gallette.reports.summary_site import write_summary
 
-        console().print(f"report: {write_summary(summary, options.html)}")
+        page = write_summary(
+            summary, options.html, known=known_failures, pages=options.pages, deep=options.deep
+        )
+        console().print(f"report: {page}")
     return 0
 
 

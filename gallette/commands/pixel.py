@@ -16,7 +16,7 @@ from gallette.capture.targets import check_target
 from gallette.history import Fragment, History, PixelEvent, pixel_history
 from gallette.terminal import console
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["add_arguments", "print_history", "run"]
 
 _COLORS = {"written": "green", "culled": "yellow", "clipped": "yellow", "outside": "yellow"}
 
@@ -42,11 +42,15 @@ def run(options: argparse.Namespace) -> int:
     check_target(target, "gallette pixel")
     x, y = options.place
     history = pixel_history(target, x, y, options.driver or default_driver(), options.sample)
-    events = history.events if options.everything else history.about(history.resource)
     if options.json is not None:
-        options.json.write_text(json.dumps([_plain(e) for e in events], indent=1) + "\n")
-    _print(console(), history, [e for e in events if e.touched])
+        events = [_plain(e) for e in _events(history, options.everything)]
+        options.json.write_text(json.dumps(events, indent=1) + "\n")
+    print_history(console(), history, options.everything)
     return 0
+
+
+def _events(history: History, everything: bool) -> list[PixelEvent]:
+    return history.events if everything else history.about(history.resource)
 
 
 def _plain(event: PixelEvent) -> dict[str, Any]:
@@ -63,15 +67,17 @@ def _plain(event: PixelEvent) -> dict[str, Any]:
     return dict(walk(asdict(event)))
 
 
-def _print(out: Console, history: History, events: list[PixelEvent]) -> None:
+def print_history(out: Console, history: History, everything: bool = False) -> None:
+    """Everything that touched the pixel, of all framebuffers or of the one last drawn to."""
     out.print(
         f"pixel {history.x},{history.y} of {history.resource}, {history.driver} on "
         f"{history.target}",
         style="bold",
         markup=False,
     )
-    for event in events:
-        _print_event(out, event)
+    for event in _events(history, everything):
+        if event.touched:
+            _print_event(out, event)
     held = "; ".join(f"{k} {v}" for k, v in history.final.items())
     out.print(f"at the end: {held}", markup=False)
 

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from gallette.tracing import TraceStory
 
 __all__ = [
+    "page_path",
     "png_uri",
     "render_page",
     "write_conformance",
     "write_diff",
     "write_explanation",
     "write_lesson",
-    "write_summary",
     "write_trace",
 ]
 
@@ -78,18 +78,6 @@ def render_page(template: str, path: Path, **values: Any) -> Path:
 def page_path(target: Path) -> Path:
     """`--html` takes a folder (then index.html in it) or a file name."""
     return target if target.suffix in (".html", ".htm") else target / "index.html"
-
-
-def write_summary(summary: Summary, target: Path) -> Path:
-    names = " · ".join(run.name for run in summary.runs)
-    return render_page(
-        "summary.html.jinja",
-        page_path(target),
-        title=f"shader_tests: {names}",
-        subtitle=f"{len(summary.tests)} tests",
-        summary=summary,
-        rate=pass_rate,
-    )
 
 
 def write_diff(report: DiffReport, target: Path) -> Path:

@@ -20,7 +20,7 @@ def _probe(
     x, y, width, height = box
     if width <= 0 or height <= 0:
         raise line.error(f"an empty rectangle to probe: {width} x {height}")
-    session.judge(line, session.compare(x, y, width, height, expected, kind), result)
+    session.judge(line, session.compare(x, y, width, height, expected, kind), result, box)
 
 
 def _color(words: Words) -> list[float]:

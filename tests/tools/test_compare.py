@@ -119,12 +119,3 @@ def test_without_a_native_gl_the_recordings_are_used(native: str, gallette) -> N
     if "no native OpenGL here" in done.stdout:
         assert "recorded from" in done.stdout
         assert done.returncode == 0
-
-
-@pytest.mark.native
-def test_summary_writes_a_page(native: str, gallette, tmp_path: Path) -> None:
-    run = gallette("piglit", "run", "--driver", "native", "--filter", "swizzles", "-o", "r")
-    assert run.returncode == 0, run.stderr
-    done = gallette("piglit", "summary", "r", "r", "--html", "page")
-    assert done.returncode == 0, done.stderr
-    assert "operators/swizzles" in (tmp_path / "page" / "index.html").read_text()

@@ -1,0 +1,65 @@
+"""What a test's messages say, taken apart: which line of the file, which pixel, which values.
+
+The runner writes `file:line: command: probe at (x, y): expected ..., observed ... (n of m pixels
+differ)`; a report wants to mark the line, show the numbers side by side and ask about the pixel.
+Messages of other runners (piglit's own) have no such places and stay text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from gallette.piglit_subset.results import Entry
+
+__all__ = ["Finding", "findings"]
+
+_PLACE = re.compile(
+    r"^(?P<file>\S.*?\.shader_test):(?P<line>\d+):(?:(?P<column>\d+):)? ?(?P<text>.*)$"
+)
+_PROBE = re.compile(
+    r"^(?P<command>.*?): probe at \((?P<x>-?\d+), (?P<y>-?\d+)\): "
+    r"expected (?P<expected>.*?), observed (?P<seen>.*?) \((?P<count>.*?)\)$"
+)
+_VALUE = re.compile(
+    r"^(?P<command>.*?): .*?expected (?P<expected>.*?), (?:observed|got) (?P<seen>.*)$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was wrong, with its line of the test file."""
+
+    line: int
+    text: str
+    command: str = ""
+    expected: str = ""
+    seen: str = ""
+    pixel: tuple[int, int] | None = None
+    count: str = ""
+
+
+def findings(entry: Entry) -> list[Finding]:
+    """Everything the entry's messages say about lines of the test, in order."""
+    found: list[Finding] = []
+    for text in [*entry.out.splitlines(), *entry.reason.splitlines()]:
+        place = _PLACE.match(text.removeprefix("note: "))
+        if place is None:
+            continue
+        finding = _finding(int(place["line"]), place["text"])
+        if finding not in found:
+            found.append(finding)
+    return found
+
+
+def _finding(line: int, text: str) -> Finding:
+    probe = _PROBE.match(text)
+    if probe is not None:
+        pixel = int(probe["x"]), int(probe["y"])
+        return Finding(
+            line, text, probe["command"], probe["expected"], probe["seen"], pixel, probe["count"]
+        )
+    value = _VALUE.match(text)
+    if value is not None:
+        return Finding(line, text, value["command"], value["expected"], value["seen"])
+    return Finding(line, text)
