@@ -7,17 +7,20 @@ to nearest, which is what llvmpipe computes for unsigned normalised bytes.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.enums import Filter, Target, Wrap
 from gallette.pipe.state import SamplerState, SamplerView
 
 from .floats import Level, Place, axes_of
 from .image import Image, Planes, fits_bytes
+from .padded import Padded, PaddedLayout, lerp16, spread_weight
 from .wrap import Axis
 
 __all__ = ["PackedFilter", "can_filter_packed"]
@@ -56,11 +59,22 @@ def lerp(a: Array, b: Array, weight: Array, rest: Array) -> Array:
 
 
 class PackedFilter:
-    """Samples one view of 8-bit texels through one sampler; results are even and odd words."""
+    """Samples one view of 8-bit texels through one sampler.
 
-    def __init__(self, image: Image, sampler: SamplerState) -> None:
+    Results are even and odd words, or one array of four 16-bit channels per lane (see `padded`).
+    """
+
+    def __init__(self, view: SamplerView, image: Image, sampler: SamplerState) -> None:
         self.image = image
         self.axes = axes_of(image, sampler)
+        self._padded: Padded | None = None
+        if len(self.axes) == 2 and sys.byteorder == "little":
+            layout = PaddedLayout(image, self.axes)
+            if layout.fits:
+                assert isinstance(view.resource, HostResource)
+                range_ = view.first_level, view.last_level, view.first_layer, view.last_layer
+                key = image.format, view.target, *range_
+                self._padded = Padded(view.resource, layout, key)
         assert image.bytes8 is not None
         used = {b for b in image.bytes8 if not isinstance(b, str)}
         self.even = bool(used & {0, 2})
@@ -101,6 +115,10 @@ class PackedFilter:
     def linear(self, place: Place) -> Words:
         """The weighted mean of 2, 4 or 8 texels."""
         level = place.level
+        if self._padded is not None:
+            words = self._padded.words(place.coords[0].shape[0])
+            if words is not None:
+                return [self._from_padded(place, self._padded.layout, words)]
         taps = [
             _linear_fixed(axis, place.coords[i], self._extent(i, level), place.offset[i])
             for i, axis in enumerate(self.axes)
@@ -128,15 +146,52 @@ class PackedFilter:
         pairs = zip(layer(z0), layer(z1), strict=True)
         return [lerp(a, b, wz, _FULL - wz) for a, b in pairs]
 
-    @staticmethod
-    def mix(a: Words, b: Words, fraction: Array) -> Words:
+    def _from_padded(self, place: Place, layout: PaddedLayout, words: Array) -> Array:
+        """The mean of four texels of the padded copy: four 16-bit channels per lane."""
+        level = place.level
+        (x, wx), (y, wy) = (
+            _linear_first(axis, place.coords[i], self._extent(i, level), place.offset[i])
+            for i, axis in enumerate(self.axes)
+        )
+        row = int(layout.row[level]) if isinstance(level, int) else layout.row[level]
+        start = layout.base[level] + (row + 1)  # the texel at 0, 0
+        if np.ndim(place.z) or place.z:
+            start = start + np.asarray(place.z, np.int64) * layout.layers[level]
+        index = (y * row).astype(np.int64, copy=False)
+        index += x
+        index += start
+        weight = spread_weight(wx)
+        low, scratch = (np.empty(4 * len(index), np.uint16) for _ in range(2))
+        low = lerp16(*_neighbours(words, index), weight, low, scratch)
+        index += row
+        a, b = _neighbours(words, index)
+        high = lerp16(a, b, weight, b, scratch)
+        return lerp16(low, high, spread_weight(wy), a, scratch)
+
+    def mix(self, a: Words, b: Words, fraction: Array) -> Words:
         """Between two mipmap levels."""
         weight = (fraction * F32(256.0)).astype(U32)
+        if a[0].dtype == np.uint16 or b[0].dtype == np.uint16:
+            low, high = self._as_channels(a), self._as_channels(b)
+            out = np.empty_like(low)
+            return [lerp16(low, high, spread_weight(weight), out, np.empty_like(low))]
         rest = _FULL - weight
         return [lerp(x, y, weight, rest) for x, y in zip(a, b, strict=True)]
 
+    def _as_channels(self, words: Words) -> Array:
+        """Even and odd words as four 16-bit channels per lane."""
+        if words[0].dtype == np.uint16:
+            return words[0]
+        wide = np.zeros((len(words[0]), 4), np.uint16)
+        first = [k for k, used in enumerate((self.even, self.odd)) if used]
+        for k, word in zip(first, words, strict=True):
+            wide[:, k::2] = word.view(np.uint16).reshape(-1, 2)
+        return wide.reshape(-1)
+
     def planes(self, words: Sequence[Array]) -> Planes:
         """Float components, swizzled."""
+        if words[0].dtype == np.uint16:
+            return self._channel_planes(words[0])
         parts = {}
         if self.even:
             parts[0] = words[0]
@@ -151,6 +206,21 @@ class PackedFilter:
                 code = word & U32(255) if source < 2 else word >> U32(16)
                 made[source] = np.divide(code.view(I32), _TOP, dtype=F32)
         return [made[source] for source in self.image.bytes8]
+
+    def _channel_planes(self, channels: Array) -> Planes:
+        made: dict[str | int, Array] = {"0": np.zeros((), F32), "1": np.ones((), F32)}
+        assert self.image.bytes8 is not None
+        for source in self.image.bytes8:
+            if source not in made:
+                assert isinstance(source, int)
+                made[source] = plane = channels[source::4].astype(F32)
+                plane /= _TOP
+        return [made[source] for source in self.image.bytes8]
+
+
+def _neighbours(words: Array, index: Array) -> tuple[Array, Array]:
+    """The channels of the texels at an index, and of those to the right of them."""
+    return words.take(index).view(np.uint16), words[1:].take(index).view(np.uint16)
 
 
 def _bounded(i: Array, n: Any) -> Array:
@@ -177,8 +247,20 @@ def _nearest_fixed(axis: Axis, s: Array, n: Any, offset: Array | int) -> Array:
     return i & (n - 1) if axis.mode is Wrap.REPEAT else i
 
 
-def _linear_fixed(axis: Axis, s: Array, n: Any, offset: Array | int) -> tuple[Array, Array, Array]:
-    """Both texels and the second one's weight of 256."""
+def _linear_first(axis: Axis, s: Array, n: Any, offset: Array | int) -> tuple[Array, Array]:
+    """The first texel, -1 to n - 1 (the second is the next), and the second one's weight of 256."""
+    fixed = _fixed(axis, s, n, offset)
+    first = fixed >> I32(8)
+    fixed &= I32(255)
+    if axis.mode is Wrap.REPEAT and axis.pot:
+        first &= n - 1
+    else:
+        np.minimum(np.maximum(first, I32(-1), out=first), n - 1, out=first)
+    return first, fixed
+
+
+def _fixed(axis: Axis, s: Array, n: Any, offset: Array | int) -> Array:
+    """Half a texel less than the coordinate, in 256ths of a texel."""
     nf = np.asarray(n, F32)
     s = _offset_coordinate(s, offset, nf, axis.scaled)
     repeat = axis.mode is Wrap.REPEAT
@@ -187,12 +269,18 @@ def _linear_fixed(axis: Axis, s: Array, n: Any, offset: Array | int) -> tuple[Ar
     u = s * F32(256.0) if axis.scaled else s * (nf * F32(256.0))
     if not repeat:
         u = np.minimum(np.maximum(u, F32(0.0)), nf * F32(256.0))
-    fixed = np.rint(u).astype(I32)
+    fixed: Array = np.rint(u).astype(I32)
     fixed -= I32(128)
+    return fixed
+
+
+def _linear_fixed(axis: Axis, s: Array, n: Any, offset: Array | int) -> tuple[Array, Array, Array]:
+    """Both texels and the second one's weight of 256."""
+    fixed = _fixed(axis, s, n, offset)
     i0 = fixed >> I32(8)
     weight = (fixed & I32(255)).view(U32)
     i1 = i0 + I32(1)
-    if not repeat:
+    if axis.mode is not Wrap.REPEAT:
         return _bounded(i0, n), _bounded(i1, n), weight
     if axis.pot:
         return i0 & (n - 1), i1 & (n - 1), weight

@@ -43,7 +43,9 @@ class Unit:
         self.needs_lod = mipmapped or not self.same_filters
         self.floats = FloatFilter(view, self.image, sampler)
         packed = can_filter_packed(view, self.image, sampler)
-        self.packed = PackedFilter(image_of_view(view, as_bytes=True), sampler) if packed else None
+        self.packed = (
+            PackedFilter(view, image_of_view(view, as_bytes=True), sampler) if packed else None
+        )
         self.axes = len(self.floats.axes)
 
     # -- the interface -------------------------------------------------------------------------

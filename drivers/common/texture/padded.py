@@ -1,0 +1,131 @@
+"""Bilinear filtering of 8-bit texels out of a copy made for it: one index, four gathers.
+
+The copy holds a texel as four 16-bit channels in a 64-bit word, in rows and layers that have one
+more texel on every side: what the wrap mode puts there. So the four texels around a point are at
+one index and at fixed distances from it, nothing wraps, and nothing has to be unpacked. Sums stay
+below 2**16, so 16-bit arithmetic serves four channels of every lane at a time, with the results of
+`packed`, bit for bit.
+
+A copy is worth making once more lanes have sampled a texture than it has texels.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.drivers.common.memory.resource import HostResource
+from gallette.pipe.enums import Wrap
+
+from .image import Image
+from .wrap import Axis
+
+__all__ = ["Padded", "PaddedLayout", "lerp16", "spread_weight"]
+
+Array = npt.NDArray[Any]
+
+_REPEATED = np.uint64(0x0001000100010001)
+_EIGHT = np.uint16(8)
+_ROUND = np.uint16(128)
+
+
+class PaddedLayout:
+    """Where the levels of a view lie in its padded copy, by level."""
+
+    __slots__ = ("base", "image", "layers", "row", "size", "texels", "wraps")
+
+    def __init__(self, image: Image, axes: list[Axis]) -> None:
+        self.image = image
+        self.wraps = tuple(axis.mode is Wrap.REPEAT for axis in axes)
+        self.row = image.width + np.int32(2)
+        self.layers = self.row * (image.height + np.int32(2))
+        sizes = self.layers.astype(np.int64) * image.depth
+        ends = np.cumsum(sizes)
+        self.base = ends - sizes
+        self.size = int(ends[-1])
+        self.texels = int((image.width.astype(np.int64) * image.height * image.depth).sum())
+
+    @property
+    def fits(self) -> bool:
+        """Indices fit into 31 bits."""
+        return self.size < 1 << 31
+
+    def copy(self) -> Array:
+        """The texels, padded, as 64-bit words."""
+        image = self.image
+        source = image.texels()
+        out = np.empty(self.size, np.uint64)
+        for level in range(image.levels):
+            width, height = int(image.width[level]), int(image.height[level])
+            depth, base = int(image.depth[level]), int(image.base[level])
+            stride = int(image.layer_stride[level])
+            texels = np.lib.stride_tricks.as_strided(
+                source[base:],
+                (depth, height, width),
+                (stride * source.itemsize, width * source.itemsize, source.itemsize),
+            )
+            start = int(self.base[level])
+            rows = out[start : start + depth * (height + 2) * (width + 2)]
+            inside = rows.reshape(depth, height + 2, width + 2)
+            inside[:, 1:-1, 1:-1] = _widened(np.ascontiguousarray(texels))
+            left, right = (-2, 1) if self.wraps[0] else (1, -2)
+            inside[:, :, 0], inside[:, :, -1] = inside[:, :, left], inside[:, :, right]
+            bottom, top = (-2, 1) if self.wraps[1] else (1, -2)
+            inside[:, 0], inside[:, -1] = inside[:, bottom], inside[:, top]
+        return out
+
+
+def _widened(texels: Array) -> Array:
+    """Words of bytes as words of four 16-bit channels."""
+    if texels.dtype != np.uint32:
+        texels = texels.astype(np.uint32)
+    channels = texels.view(np.uint8).astype(np.uint16)
+    words: Array = channels.view(np.uint64)
+    return words
+
+
+class Padded:
+    """The padded copy of a view, made anew when the texture was written and it pays again."""
+
+    __slots__ = ("_key", "_layout", "_resource", "_sampled", "_writes")
+
+    def __init__(self, resource: HostResource, layout: PaddedLayout, key: Any) -> None:
+        self._resource = resource
+        self._layout = layout
+        self._key = ("padded", key, layout.wraps)
+        self._writes = -1
+        self._sampled = 0
+
+    @property
+    def layout(self) -> PaddedLayout:
+        return self._layout
+
+    def words(self, lanes: int) -> Array | None:
+        """The copy, if it is there or worth being made for so many lanes more."""
+        if self._writes != self._resource.writes:
+            self._writes, self._sampled = self._resource.writes, 0
+        self._sampled += lanes
+        if self._sampled < self._layout.texels:
+            return None
+        found: Array = self._resource.derive(self._key, self._layout.copy)
+        return found
+
+
+def spread_weight(weight: Array) -> Array:
+    """A weight for each of the four channels, as 16-bit numbers."""
+    wide = weight.astype(np.uint64)
+    wide *= _REPEATED
+    return wide.view(np.uint16)
+
+
+def lerp16(a: Array, b: Array, weight: Array, out: Array, scratch: Array) -> Array:
+    """`(256 - w) a + w b`, rounded to 8 bits: channels as 16-bit numbers, modulo 2**16."""
+    np.subtract(b, a, out=out)
+    np.multiply(out, weight, out=out)
+    np.left_shift(a, _EIGHT, out=scratch)
+    np.add(out, scratch, out=out)
+    np.add(out, _ROUND, out=out)
+    np.right_shift(out, _EIGHT, out=out)
+    return out
