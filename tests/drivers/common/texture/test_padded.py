@@ -46,7 +46,8 @@ def both(
 
 
 @pytest.mark.parametrize(
-    ("wrap_s", "wrap_t"), itertools.product((Wrap.REPEAT, Wrap.CLAMP_TO_EDGE), repeat=2)
+    ("wrap_s", "wrap_t"),
+    list(itertools.product((Wrap.REPEAT, Wrap.CLAMP_TO_EDGE), repeat=2)),
 )
 @pytest.mark.parametrize("size", [(16, 16), (7, 12), (1, 3)])
 @pytest.mark.parametrize("format", ["R8G8B8A8_UNORM", "R8_UNORM", "B5G6R5_UNORM"])
