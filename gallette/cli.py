@@ -79,6 +79,14 @@ COMMANDS: dict[str, Command] = {
         "everything that touched a pixel, test by test, and why nothing else did",
         "gallette pixel shadow_map 100,90\ngallette pixel my.shader_test 10,10 --everything",
     ),
+    "debug": Command(
+        "gallette.commands.debug",
+        "step through the shader of a fragment, vertex or compute invocation",
+        "gallette debug shadow_map 120,90\n"
+        "gallette debug shadow_map 120,90 -c 'watch lit; line 11; vars; out'\n"
+        "gallette debug lit_mesh --vertex 12\n"
+        "gallette debug my.shader_test --invocation 3,0,0",
+    ),
     "bench": Command(
         "gallette.commands.bench",
         "time scenes side by side with other drivers",

@@ -127,6 +127,8 @@ def compile_shader(
         tree = check(unit, language, options.limits, log)
         if any(p[:4] == ["STDGL", "invariant", "(", "all"] for p, _ in pre.pragmas):
             _make_invariant(tree)
+        for function in tree.functions:
+            function.lines = log.sources.text_line
     except Abort:
         pass
     ok = log.error_count == 0 and tree is not None

@@ -16,21 +16,21 @@ from gallette.capture.targets import check_target
 from gallette.history import Fragment, History, PixelEvent, pixel_history
 from gallette.terminal import console
 
-__all__ = ["add_arguments", "print_history", "run"]
+__all__ = ["add_arguments", "place_of", "print_history", "run"]
 
 _COLORS = {"written": "green", "culled": "yellow", "clipped": "yellow", "outside": "yellow"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("target", help="a scene, a .shader_test file or a capture")
-    parser.add_argument("place", type=_place, metavar="X,Y", help="the pixel; y counts upwards")
+    parser.add_argument("place", type=place_of, metavar="X,Y", help="the pixel; y counts upwards")
     parser.add_argument("--driver", default=None, help="the driver (default: GALLETTE_DRIVER)")
     parser.add_argument("--sample", type=int, default=0, metavar="S", help="which of its samples")
     parser.add_argument("--everything", action="store_true", help="all framebuffers of the run")
     parser.add_argument("--json", type=Path, default=None, metavar="FILE", help="write it as JSON")
 
 
-def _place(text: str) -> tuple[int, int]:
+def place_of(text: str) -> tuple[int, int]:
     x, comma, y = text.partition(",")
     if not (comma and x.strip().isdigit() and y.strip().isdigit()):
         raise argparse.ArgumentTypeError(f"{text!r} is no pixel; say X,Y, such as 17,4")

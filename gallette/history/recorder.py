@@ -6,19 +6,25 @@ wrapped. Draws are also shown to a `PixelWitness`, fragment by fragment.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from gallette.capture.targets import run_target
 from gallette.compiler.errors import GalletteError
-from gallette.history.records import History, PixelEvent, Stored, numbers
+from gallette.history.records import Fragment, History, PixelEvent, Stored, numbers
 from gallette.history.witness import PixelWitness
 from gallette.pipe import codecs
 from gallette.pipe.enums import ClearFlags, MapFlags
 from gallette.pipe.state import Box, Surface
 
-__all__ = ["pixel_history"]
+__all__ = ["Examine", "pixel_history", "watch_pixel"]
+
+Examine = Callable[[Fragment, int, Any, Any, Any, int], None]
+"""Looks at a fragment that is about to be shaded: the fragment, the call's number, the draw, its
+fragment program, the lanes and which of them it is.
+"""
 
 WATCHED = (
     "clear",
@@ -39,9 +45,29 @@ def pixel_history(target: str, x: int, y: int, driver: str = "numpipe", sample: 
     >>> history.events[-1].fragments[-1].verdict
     'written'
     """
+    return watch_pixel(target, x, y, driver, sample)
+
+
+def watch_pixel(
+    target: str,
+    x: int,
+    y: int,
+    driver: str = "numpipe",
+    sample: int = 0,
+    *,
+    examine: Examine | None = None,
+    created: Callable[[Any], None] | None = None,
+) -> History:
+    """The same; `examine` is shown each fragment before it is shaded, `created` each context."""
     history = History(target, driver, x, y)
-    recorder = _Recorder(history, sample)
-    history.outcome = run_target(target, driver, lambda gl: recorder.watch(gl.pipe))
+    recorder = _Recorder(history, sample, examine)
+
+    def watch(gl: Any) -> None:
+        if created is not None:
+            created(gl)
+        recorder.watch(gl.pipe)
+
+    history.outcome = run_target(target, driver, watch)
     drawn = [e for e in history.events if e.attachments]
     if not drawn:
         raise GalletteError(f"nothing that {target} draws to has a pixel {x},{y}")
@@ -53,13 +79,15 @@ def pixel_history(target: str, x: int, y: int, driver: str = "numpipe", sample: 
 class _Recorder:
     """Wraps the pipe of one context."""
 
-    def __init__(self, history: History, sample: int) -> None:
+    def __init__(self, history: History, sample: int, examine: Examine | None) -> None:
         self.history = history
         self._sample = sample
         self._pipe: Any = None
-        self._witness = PixelWitness(history.x, history.y, self._read)
-        self._inside = False
         self._number = 0
+        self._witness = PixelWitness(history.x, history.y, self._read)
+        if examine is not None:
+            self._witness.examine = lambda seen, *rest: examine(seen, self._number, *rest)
+        self._inside = False
 
     def watch(self, pipe: Any) -> None:
         """From now on."""

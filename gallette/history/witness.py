@@ -38,6 +38,7 @@ class PixelWitness:
         self.x, self.y, self.read = x, y, read
         self.fragments: list[Fragment] = []
         self.missing: list[Fragment] = []
+        self.examine: Callable[..., None] | None = None
 
     def begin(self) -> None:
         """Another call: forget what was seen."""
@@ -53,14 +54,18 @@ class PixelWitness:
 class _Listening:
     """A fragment program that remembers what it put out for a lane."""
 
-    def __init__(self, program: Any, x: int, y: int) -> None:
-        self._program, self._place = program, (x, y)
+    def __init__(
+        self, program: Any, x: int, y: int, before: Callable[[Any, int], None] | None
+    ) -> None:
+        self._program, self._place, self._before = program, (x, y), before
         self.result: Any = None
         self.lane = 0
 
     def fragment(self, lanes: Any) -> Any:
-        result = self._program.fragment(lanes)
         at = np.flatnonzero((lanes._x == self._place[0]) & (lanes._y == self._place[1]))
+        if len(at) and self._before is not None:
+            self._before(lanes, int(at[0]))
+        result = self._program.fragment(lanes)
         if len(at):
             self.lane, self.result = int(at[0]), result
         return result
@@ -135,7 +140,14 @@ class PixelSink:
             float(np.asarray(ChunkLanes(source, info, lanes).depth()).reshape(-1)[0]),
             before=witness.read(),
         )
-        listening = _Listening(run.shader.program, witness.x, witness.y)
+        look = None
+        if witness.examine is not None:
+            examine = witness.examine
+
+            def look(lanes: Any, lane: int) -> None:
+                examine(seen, self._draw, run, lanes, lane)
+
+        listening = _Listening(run.shader.program, witness.x, witness.y, look)
         shader = replace(run.shader, program=listening) if run.shader.program else run.shader
         run.engine.draw(shader, spans, source, info)
         seen.after = witness.read()

@@ -9,7 +9,7 @@ column), one value per element or member for arrays and structs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -106,6 +106,8 @@ class Function:
     precise_result: bool = False
     uses: set[str] = field(default_factory=set)
     """noteworthy built-in functions called: discard, EmitVertex, dFdx, ..."""
+    lines: Callable[[int], int] | None = None
+    """a location -> the line of the text it was compiled from, counted from 1"""
 
     @property
     def key(self) -> tuple[Any, ...]:

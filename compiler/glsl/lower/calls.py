@@ -152,7 +152,9 @@ class CallLowering(MemoryLowering):
         if function.result is not t.VOID:
             frame.result = frame.b.deref_param(0)
             first = 1
+        outer, self.lines = self.lines, function.lines
         with self.inside(frame):
+            self.at(function.loc)
             for i, param in enumerate(function.params, first):
                 if param.type.without_array.is_opaque:
                     load = self.b.load_param(i)
@@ -160,6 +162,7 @@ class CallLowering(MemoryLowering):
                 else:
                     self.locals[param] = self.b.deref_param(i)
             self.statements(function.body or [])
+        self.lines = outer
 
 
 ExpressionLowering._dispatch[hir.BuiltinCall] = CallLowering.builtin_call

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -88,6 +88,7 @@ class Lowering:
         self.constants: dict[tuple[Type, hir.Value], Variable] = {}
         self.frame = Frame(Builder(shader.add_entry()))
         self.b = self.frame.b
+        self.lines: Callable[[int], int] | None = None
 
     @contextmanager
     def inside(self, frame: Frame) -> Iterator[None]:
@@ -98,6 +99,11 @@ class Lowering:
             yield
         finally:
             self.frame, self.b = outer, outer.b
+
+    def at(self, loc: int) -> None:
+        """What is built from now on stands at this place of the source."""
+        if self.lines is not None:
+            self.b.loc = self.lines(loc)
 
     # -- variables ---------------------------------------------------------------------------
 

@@ -55,7 +55,11 @@ class ExpressionLowering(PlaceLowering):
         special = self.read_special(e.var)
         if special is not None:
             return special
-        return self.read(self.deref_of(e.var))
+        deref = self.deref_of(e.var)
+        value = self.read(deref)
+        if isinstance(value, Def) and not deref.modes & Mode.FUNCTION_TEMP and deref.var:
+            value.names = ((e.var.name, tuple(range(value.num_components)), 0),)
+        return value
 
     def field_ref(self, e: hir.FieldRef) -> Value:
         place = self.try_place(e)

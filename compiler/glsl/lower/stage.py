@@ -32,6 +32,7 @@ def lower_stage(unit: StageUnit, variables: StageVariables, program: LinkedProgr
     _initialize(unit, lowering, variables)
     assert unit.main is not None
     lowering.functions[unit.main] = shader.entry_function
+    lowering.lines = unit.main.lines
     lowering.statements(unit.main.body or [])
     lowering.b.impl.invalidate()
     return shader

@@ -21,6 +21,7 @@ class StatementLowering(CallLowering):
         return any(self.statement(s) for s in body)
 
     def statement(self, s: hir.Stmt) -> bool:
+        self.at(s.loc)
         match s:
             case hir.Evaluate():
                 self.value(s.expr)
@@ -76,6 +77,7 @@ class StatementLowering(CallLowering):
         b = self.b
         if isinstance(condition, hir.Const) and condition.value[0]:
             return
+        self.at(condition.loc)
         b.push_if(b.inot(self.scalar(condition)))
         b.jump("break")
         b.pop_if()
@@ -112,6 +114,7 @@ class StatementLowering(CallLowering):
     def next_iteration(self, s: hir.Loop) -> None:
         """What runs between the body and the next iteration."""
         if s.step is not None:
+            self.at(s.step.loc)
             self.value(s.step)
         if s.condition is not None and not s.condition_first:
             self.leave_unless(s.condition)

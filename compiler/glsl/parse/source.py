@@ -99,6 +99,14 @@ class SourceMap:
         """The line number as `__LINE__` and messages report it."""
         return self.span(loc, loc).line
 
+    def text_line(self, loc: int) -> int:
+        """The line of the text itself, from 1, whatever `#line` says; 0 if there is none."""
+        if not self._files:
+            return 0
+        file = self._file(loc)
+        offset = min(max(0, loc - file.base), len(file.text))
+        return file.line_of(file.original_offset(offset)) + 1
+
     def span(self, loc: int, end: int) -> Span:
         """The printable place of `loc`, reaching to `end` when that is on the same line."""
         if not self._files:

@@ -365,6 +365,8 @@ def _substitute(alu: Alu, value: Def, swizzle: Swizzle, new: list[Alu]) -> None:
         dest.rewrite_uses(value)
         return
     mov: Alu | None = None
+    if dest.names:
+        value.take_names(dest, swizzle)
     for src in list(dest.uses):
         if src.swizzle:  # a source of an Alu: compose
             src.swizzle = tuple([swizzle[c] for c in src.swizzle])

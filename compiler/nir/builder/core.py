@@ -42,12 +42,13 @@ _COMPONENT_NAMES = {c: i for s in ("xyzw", "rgba", "stpq") for i, c in enumerate
 class Builder:
     """Inserts instructions into one function at a cursor."""
 
-    __slots__ = ("after", "block", "exact", "impl", "shader", "stack")
+    __slots__ = ("after", "block", "exact", "impl", "loc", "shader", "stack")
 
     def __init__(self, impl: FunctionImpl, cursor: Block | Instr | None = None):
         self.impl = impl
         self.shader: Shader = impl.shader
         self.exact = False
+        self.loc = 0  # the line of the source that instructions are made for
         self.stack: list[If | Loop] = []
         self.block: Block = impl.last
         self.after: Instr | None = impl.last.last
@@ -84,12 +85,14 @@ class Builder:
 
     def at_before(self, instr: Instr) -> Builder:
         assert instr.block is not None
+        self.loc = instr.loc
         self.block, self.after = instr.block, instr.prev
         return self
 
     def at_after(self, instr: Instr) -> Builder:
         """Behind `instr`; behind all phis if it is one."""
         assert instr.block is not None
+        self.loc = instr.loc
         self.block, self.after = instr.block, instr
         if instr.is_phi:
             self.after = instr.block.last_phi
@@ -106,6 +109,7 @@ class Builder:
         return self
 
     def insert(self, instr: Instr) -> None:
+        instr.loc = instr.loc or self.loc
         self.block.insert_after(self.after, instr)
         self.after = instr
 
@@ -137,6 +141,7 @@ class Builder:
             if not bits and not type.bits:
                 bits = src.bit_size
         instr = Alu(op, pairs, width, bits, self.exact)
+        instr.loc = self.loc
         self.block.insert_after(self.after, instr)
         self.after = instr
         return instr.result

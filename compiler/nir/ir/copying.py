@@ -97,9 +97,11 @@ def clone_instr(instr: Instr, remap: Remap) -> Instr:
         assert isinstance(instr, ParallelCopy)
         pairs_of = zip(instr.regs, instr.srcs, strict=True)
         new = ParallelCopy([(remap.value(r.value), remap.value(s.value)) for r, s in pairs_of])
+    new.loc = instr.loc
     if instr.dest is not None:
         assert new.dest is not None
         new.dest.divergent_components = instr.dest.divergent_components
+        new.dest.names = instr.dest.names
         values[instr.dest] = new.dest
     return new
 

@@ -27,11 +27,12 @@ IDENTITY = tuple(tuple(range(n)) for n in range(17))
 class Instr:
     """Base of all instructions: a node of its block's linked list."""
 
-    __slots__ = ("block", "dest", "next", "prev", "srcs")
+    __slots__ = ("block", "dest", "loc", "next", "prev", "srcs")
     kind = "instr"
     is_phi = False
 
     def __init__(self) -> None:
+        self.loc = 0  # line of the source it was made for, 0 if nobody knows
         self.block: Block | None = None
         self.prev: Instr | None = None
         self.next: Instr | None = None
@@ -70,6 +71,11 @@ class Instr:
             self.unlink()
         for src in self.srcs:
             src.value.uses.pop(src, None)
+        if self.dest is not None and self.dest.names:
+            self.bequeath_names()
+
+    def bequeath_names(self) -> None:
+        """What the result was called goes to what it was put together from."""
 
     def replace_by(self, value: Def) -> None:
         """Let every user read `value` instead, then delete the instruction."""
@@ -79,11 +85,13 @@ class Instr:
     def insert_before(self, other: Instr) -> None:
         """Link this (unlinked) instruction in front of `other`."""
         assert other.block is not None
+        self.loc = self.loc or other.loc
         other.block.insert_after(other.prev, self)
 
     def insert_after(self, other: Instr) -> None:
         """Link this (unlinked) instruction behind `other`."""
         assert other.block is not None
+        self.loc = self.loc or other.loc
         other.block.insert_after(other, self)
 
     def __repr__(self) -> str:
@@ -109,10 +117,19 @@ class Alu(Instr):
         exact: bool = False,
     ):
         self.block = self.prev = self.next = None
+        self.loc = 0
         self.op = op if isinstance(op, Opcode) else OPCODES[op]
         self.exact = exact
         self.srcs = [Src(value, self, swizzle) for value, swizzle in srcs]
         self.dest = Def(self, num_components, bit_size)
+
+    def bequeath_names(self) -> None:
+        assert self.dest is not None
+        if self.op.name == "mov":
+            self.srcs[0].value.take_names(self.dest, self.srcs[0].swizzle)
+        elif self.op.name.startswith("vec"):
+            for i, src in enumerate(self.srcs):
+                src.value.take_names(self.dest, src.swizzle, i)
 
 
 class LoadConst(Instr):
@@ -208,6 +225,7 @@ class Intrinsic(Instr):
         indices: dict[str, Any] | None = None,
     ):
         self.block = self.prev = self.next = None
+        self.loc = 0
         self.info = info if isinstance(info, IntrinsicInfo) else INTRINSICS[info]
         self.srcs = [Src(value, self) for value in srcs]
         self.indices: dict[str, Any] = dict(self.info.defaults)

@@ -6,23 +6,32 @@ Use lists are always exact: making a `Src` enters it in `Def.uses`, rewriting or
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from gallette.compiler.nir.ir.cf import Block, If
     from gallette.compiler.nir.ir.instrs import Instr
 
 
+Name: TypeAlias = "tuple[str, tuple[int, ...], int]"
+"""What a value was called in the source: a variable, for each component of the value which of the
+variable's it is (-1: none), and the line of the assignment (0: where ways join).
+"""
+
+MOST_NAMES = 8
+
+
 class Def:
     """One SSA value: `num_components` components of `bit_size` bits (1 for booleans)."""
 
-    __slots__ = ("bit_size", "divergent_components", "instr", "num_components", "uses")
+    __slots__ = ("bit_size", "divergent_components", "instr", "names", "num_components", "uses")
 
     def __init__(self, instr: Instr, num_components: int, bit_size: int):
         self.instr = instr
         self.num_components = num_components
         self.bit_size = bit_size
         self.uses: dict[Src, None] = {}
+        self.names: tuple[Name, ...] = ()
         self.divergent_components = (1 << num_components) - 1  # see `analysis.divergence`
 
     @property
@@ -38,11 +47,30 @@ class Def:
         """Make every use of this value a use of `new`."""
         if new is self:
             return
+        if self.names:
+            new.take_names(self)
         uses = self.uses
         self.uses = {}
         for src in uses:
             src.value = new
         new.uses.update(uses)
+
+    def take_names(self, other: Def, swizzle: tuple[int, ...] = (), first: int = 0) -> None:
+        """This value is called what `other` was: component `first + i` of it is our `swizzle[i]`.
+
+        Names are for debuggers. They never keep a value alive, and no pass may look at them.
+        """
+        chosen = swizzle or tuple(range(min(self.num_components, other.num_components)))
+        kept = list(self.names)
+        for name, components, line in other.names:
+            ours = [-1] * self.num_components
+            for i, c in enumerate(chosen):
+                if first + i < len(components):
+                    ours[c] = components[first + i]
+            entry = (name, tuple(ours), line)
+            if any(c >= 0 for c in ours) and entry not in kept:
+                kept.append(entry)
+        self.names = tuple(kept[:MOST_NAMES])
 
     def rewrite_uses_after(self, new: Def, instr: Instr) -> None:
         """Make uses that come after `instr` (in its block, and everywhere else) use `new`.

@@ -14,7 +14,7 @@ from gallette.compiler.nir.ir.questions import deref_key, in_bounds, instrs_of, 
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.types import Type
-from gallette.compiler.nir.ir.values import Def, Src
+from gallette.compiler.nir.ir.values import MOST_NAMES, Def, Src
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
@@ -187,6 +187,7 @@ class _SsaBuilder:
             b = Builder(self.impl).at_before(instr)
             pairs = [(value if mask >> i & 1 else old, (i,)) for i in range(n)]
             value = b.alu_swizzled(f"vec{n}", pairs)
+        _call(value, leaf, instr.loc)
         state[leaf] = value
 
     def _undef(self, leaf: Leaf) -> Def:
@@ -203,6 +204,7 @@ class _SsaBuilder:
         t = self.types[leaf]
         phi = Phi(t.components, t.bit_size)
         block.insert_after(block.last_phi, phi)
+        _call(phi.result, leaf, 0)
         self.new_phis.append(phi)
         return phi
 
@@ -267,6 +269,18 @@ class _SsaBuilder:
                 continue
             phi.replace_by(same)
             work.extend(u for u in users if u is not phi)
+
+
+def _call(value: Def, leaf: Leaf, line: int) -> None:
+    """Remember for debuggers that from here on the variable is this value."""
+    var, path = leaf
+    name, at = var.name.removesuffix("@out"), var.type
+    for step in path:
+        name += f".{at.fields[step].name}" if at.is_struct else f"[{step}]"
+        at = at.fields[step].type if at.is_struct else at.indexed()
+    entry = (name, tuple(range(value.num_components)), line)
+    if entry not in value.names and len(value.names) < MOST_NAMES:
+        value.names = (*value.names, entry)
 
 
 def _is_step(user: Deref, src: Src) -> bool:

@@ -1,0 +1,90 @@
+"""`gallette debug TARGET X,Y`: step through the shader of a fragment, vertex or invocation."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from gallette import default_driver
+from gallette.capture.targets import check_target
+from gallette.commands.pixel import place_of
+from gallette.compiler.errors import GalletteError
+from gallette.debugger import debug_fragment, debug_invocation, debug_vertex
+from gallette.debugger.records import Session
+from gallette.debugger.terminal import Stepper
+from gallette.terminal import console
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("target", help="a scene, a .shader_test file or a capture")
+    parser.add_argument(
+        "place", nargs="?", type=place_of, metavar="X,Y", help="the fragment's pixel; y upwards"
+    )
+    parser.add_argument("--vertex", type=int, default=None, metavar="N", help="a vertex of a draw")
+    parser.add_argument("--instance", type=int, default=0, metavar="I", help="... of an instance")
+    parser.add_argument(
+        "--invocation", type=_three, default=None, metavar="X,Y,Z", help="of a compute shader"
+    )
+    parser.add_argument(
+        "--draw",
+        type=int,
+        default=0,
+        metavar="N",
+        help="the call as `gallette pixel` numbers it; with --vertex the Nth draw",
+    )
+    parser.add_argument("--driver", default=None, help="the driver (default: GALLETTE_DRIVER)")
+    parser.add_argument(
+        "-c", "--commands", default=None, metavar="TEXT", help="commands, separated by ;"
+    )
+    parser.add_argument("--json", type=Path, default=None, metavar="FILE", help="all of it as JSON")
+
+
+def _three(text: str) -> tuple[int, int, int]:
+    parts = text.split(",")
+    if not 1 <= len(parts) <= 3 or not all(p.strip().isdigit() for p in parts):
+        raise argparse.ArgumentTypeError(f"{text!r} is no invocation; say X,Y,Z")
+    x, y, z = ([int(p) for p in parts] + [0, 0])[:3]
+    return x, y, z
+
+
+def run(options: argparse.Namespace) -> int:
+    check_target(options.target, "gallette debug")
+    session = _session(options)
+    if options.json is not None:
+        options.json.write_text(json.dumps(session.plain()) + "\n", encoding="utf-8")
+        if options.commands is None:
+            return 0
+    stepper = Stepper(session, console())
+    if options.commands is not None:
+        stepper.run([options.commands], echo=True)
+    elif sys.stdin.isatty():
+        stepper.run(_asked())
+    else:
+        stepper.run(sys.stdin, echo=True)
+    return 0
+
+
+def _session(options: argparse.Namespace) -> Session:
+    driver = options.driver or default_driver()
+    if options.vertex is not None:
+        return debug_vertex(options.target, options.vertex, driver, options.draw, options.instance)
+    if options.invocation is not None:
+        return debug_invocation(options.target, options.invocation, driver, options.draw)
+    if options.place is None:
+        raise GalletteError("gallette debug: which one? X,Y, --vertex N or --invocation X,Y,Z")
+    x, y = options.place
+    return debug_fragment(options.target, x, y, driver, options.draw)[0]
+
+
+def _asked() -> Iterator[str]:
+    """Lines as somebody types them."""
+    while True:
+        try:
+            yield input("(debug) ")
+        except EOFError:
+            return

@@ -1,0 +1,275 @@
+"""Finding an invocation of a real run, and tracing it: a fragment, a vertex or a compute lane.
+
+The target runs on a driver in this process. A fragment is found by the pixel's witness, at the
+moment it is shaded; vertices and compute invocations when their draw or launch is about to happen.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gallette.capture.targets import run_target
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.nir.ir import Stage
+from gallette.debugger.environment import DrawEnvironment
+from gallette.debugger.records import Session
+from gallette.debugger.tracer import trace_shader
+from gallette.drivers.common.draw.compute import GroupLanes
+from gallette.drivers.common.vertex.fetch import FetchedVertices
+from gallette.drivers.common.vertex.stream import resolved, vertex_stream
+from gallette.history.recorder import watch_pixel
+from gallette.history.records import Fragment, History
+from gallette.pipe.state import ComputeInfo, DrawInfo
+
+__all__ = ["debug_fragment", "debug_invocation", "debug_vertex", "source_of", "vertex_session"]
+
+_QUAD = ("x, y", "x+1, y", "x, y+1", "x+1, y+1")
+
+
+@contextmanager
+def _compiled_afresh() -> Iterator[None]:
+    """Programs from the cache have no source locations: nothing is taken from it meanwhile."""
+    before = os.environ.get("GALLETTE_CACHE")
+    os.environ["GALLETTE_CACHE"] = "off"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["GALLETTE_CACHE"]
+        else:
+            os.environ["GALLETTE_CACHE"] = before
+
+
+def source_of(gl: Any, stage: str) -> tuple[list[str], list[str]]:
+    """The GLSL of a stage of the program in use, and the variables its programs declare."""
+    program = getattr(gl.programs, "current", None)
+    if program is None:
+        return [], []
+    wanted = {"vertex": 0x8B31, "fragment": 0x8B30, "compute": 0x91B9, "geometry": 0x8DD9,
+              "tess_ctrl": 0x8E88, "tess_eval": 0x8E87}[stage]  # fmt: skip
+    texts = [text for kind, text in program.linked_from if kind == wanted]
+    source = texts[0].splitlines() if texts else []
+    return source, _declared(source)
+
+
+def _declared(source: list[str]) -> list[str]:
+    """Names of variables the text declares, in order: what may be asked for by name."""
+    pattern = re.compile(
+        r"\b(?:[biud]?vec[234]|d?mat[234](?:x[234])?|float|double|int|uint|bool)\s+"
+        r"([A-Za-z_]\w*)\s*(?=[;=,)\[])"
+    )
+    names = [m[1] for line in source for m in pattern.finditer(line.split("//")[0])]
+    return list(dict.fromkeys(names))
+
+
+# -- fragments -----------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Examiner:
+    """Traces fragments of a pixel as they are shaded; keeps the latest it is asked for."""
+
+    gl: Any = None
+    draw: int = 0  # only of this drawing call, 0: any
+    session: Session | None = None
+    fragment: Fragment | None = None
+    all: list[tuple[Fragment, Session]] = field(default_factory=list)
+    keep: bool = False
+
+    def __call__(
+        self, fragment: Fragment, call: int, draw: Any, run: Any, lanes: Any, lane: int
+    ) -> None:
+        if self.draw and call != self.draw:
+            return
+        shader, key = draw.fixed.selection.origin[-1]
+        if shader.stage is not Stage.FRAGMENT:
+            return
+        variant = shader.variant_for(key)
+        resources = _resources(run.shader.program)
+        quad = bool(lanes.quads)
+        first = lane - lane % 4 if quad else lane
+        pick = list(range(first, first + 4)) if quad else [lane]
+        env = DrawEnvironment(
+            "fragment", lanes, resources, pick,
+            quads=quad, flat_colors=bool(getattr(key, "flat_colors", False)),
+        )  # fmt: skip
+        source, names = source_of(self.gl, "fragment")
+        session = Session(
+            f"fragment of primitive {fragment.primitive}, call {call}",
+            "fragment",
+            source,
+            lane=lane - first,
+            lanes=list(_QUAD) if quad else ["the fragment"],
+            variables=names,
+        )
+        trace_shader(variant.shader, env, session)
+        self.session, self.fragment = session, fragment
+        if self.keep:
+            self.all.append((fragment, session))
+
+
+def _resources(program: Any) -> Any:
+    found = getattr(program, "state", None) or getattr(program, "resources", None)
+    if found is None:
+        raise GalletteError("this driver's programs cannot be looked into; numpipe's can")
+    return found
+
+
+def debug_fragment(
+    target: str, x: int, y: int, driver: str = "numpipe", draw: int = 0, keep: bool = False
+) -> tuple[Session, History, list[tuple[Fragment, Session]]]:
+    """The last fragment of a pixel (of one drawing call), instruction by instruction.
+
+    >>> session, history, _ = debug_fragment("gradient", 5, 5)
+    >>> session.stage
+    'fragment'
+    """
+    examiner = _Examiner(draw=draw, keep=keep)
+
+    def created(gl: Any) -> None:
+        examiner.gl = gl
+
+    with _compiled_afresh():
+        history = watch_pixel(target, x, y, driver, examine=examiner, created=created)
+    if examiner.session is None:
+        raise GalletteError(
+            f"no fragment of pixel {x},{y} was shaded"
+            + (f" in call {draw}" if draw else "")
+            + "; `gallette pixel` says why"
+        )
+    if examiner.fragment is not None:
+        outputs = {k: list(v) for k, v in examiner.fragment.outputs.items()}
+        examiner.session.driver_outputs = outputs
+    return examiner.session, history, examiner.all
+
+
+# -- vertices and compute --------------------------------------------------------------------------
+
+
+def _watch_calls(gl: Any, name: str, before: Any, errors: list[GalletteError]) -> None:
+    """Call `before(gl, info)` ahead of a pipe call. What it raises is kept in `errors`: inside
+    a GL call it would only become a GL error.
+    """
+    pipe = gl.pipe
+    original = getattr(pipe, name)
+
+    def call(info: Any) -> Any:
+        try:
+            before(gl, info)
+        except GalletteError as error:
+            errors.append(error)
+        return original(info)
+
+    setattr(pipe, name, call)
+
+
+def _states(gl: Any) -> Any:
+    states = getattr(gl.pipe, "_states", None)
+    if states is None:
+        raise GalletteError("this driver cannot show its vertices; numpipe can")
+    return states
+
+
+def vertex_session(gl: Any, info: DrawInfo, vertex: int, instance: int, title: str) -> Session:
+    """One vertex of the draw that is about to happen: `vertex` counts the draw's corners."""
+    gl.pipe.settle()
+    for single in resolved(info):
+        state = _states(gl).of(single.mode)
+        if state is None:
+            continue
+        stream, _, source = vertex_stream(single)
+        if not 0 <= vertex < len(stream):
+            raise GalletteError(f"the draw has vertices 0 to {len(stream) - 1}, not {vertex}")
+        if not 0 <= instance < source.instances:
+            raise GalletteError(f"the draw has {source.instances} instances")
+        lane = int(stream[vertex]) + instance * source.count
+        lanes = FetchedVertices(source, state.elements, state.buffers, 0, source.lanes)
+        shader, key = state.fixed.selection.origin[0]
+        env = DrawEnvironment("vertex", lanes, _resources(state.programs[Stage.VERTEX]), [lane])
+        source_text, names = source_of(gl, "vertex")
+        session = Session(title, "vertex", source_text, lanes=["the vertex"], variables=names)
+        return trace_shader(shader.variant_for(key).shader, env, session)
+    raise GalletteError("the draw has no vertices")
+
+
+def debug_vertex(
+    target: str, vertex: int, driver: str = "numpipe", draw: int = 0, instance: int = 0
+) -> Session:
+    """A vertex of a draw (the first one, or drawing call `draw` of the pipe).
+
+    >>> debug_vertex("gradient", 0).stage
+    'vertex'
+    """
+    found: list[Session] = []
+    errors: list[GalletteError] = []
+    count = [0]
+
+    def before(gl: Any, info: DrawInfo) -> None:
+        count[0] += 1
+        if count[0] == (draw or 1) and not found:
+            title = f"vertex {vertex} of draw {count[0]}"
+            found.append(vertex_session(gl, info, vertex, instance, title))
+
+    with _compiled_afresh(), np.errstate(all="ignore"):
+        run_target(target, driver, lambda gl: _watch_calls(gl, "draw_vbo", before, errors))
+    if errors:
+        raise errors[0]
+    if not found:
+        raise GalletteError(f"{target} has {count[0]} draws")
+    return found[0]
+
+
+def debug_invocation(
+    target: str, place: tuple[int, int, int], driver: str = "numpipe", draw: int = 0
+) -> Session:
+    """A compute invocation by its global number; its whole workgroup runs with it."""
+    found: list[Session] = []
+    errors: list[GalletteError] = []
+    count = [0]
+
+    def before(gl: Any, info: ComputeInfo) -> None:
+        count[0] += 1
+        if count[0] == (draw or 1) and not found:
+            title = f"invocation {place} of launch {count[0]}"
+            found.append(_compute_session(gl, info, place, title))
+
+    with _compiled_afresh(), np.errstate(all="ignore"):
+        run_target(target, driver, lambda gl: _watch_calls(gl, "launch_grid", before, errors))
+    if errors:
+        raise errors[0]
+    if not found:
+        raise GalletteError(f"{target} has {count[0]} compute launches")
+    return found[0]
+
+
+def _compute_session(
+    gl: Any, info: ComputeInfo, place: tuple[int, int, int], title: str
+) -> Session:
+    gl.pipe.settle()
+    states = _states(gl)
+    block, grid = info.block, info.grid
+    for axis in range(3):
+        if not 0 <= place[axis] < block[axis] * grid[axis]:
+            raise GalletteError(f"invocation {place} is outside the launch")
+    group = [place[i] // block[i] for i in range(3)]
+    local = [place[i] % block[i] for i in range(3)]
+    first = group[0] + grid[0] * (group[1] + grid[1] * group[2])
+    lane = local[0] + block[0] * (local[1] + block[1] * local[2])
+    shader = states.bound.shaders[Stage.COMPUTE]
+    lanes = GroupLanes(first, 1, grid, block, shader.shader.info.shared_bytes)
+    resources = states.joiner.resources(Stage.COMPUTE)
+    env = DrawEnvironment("compute", lanes, resources, range(lanes.count))
+    env._buffers["shared", 0] = np.zeros(shader.shader.info.shared_bytes, np.uint8)
+    source, names = source_of(gl, "compute")
+    session = Session(
+        title, "compute", source, lane=lane,
+        lanes=[f"invocation {i}" for i in range(lanes.count)], variables=names,
+    )  # fmt: skip
+    return trace_shader(shader.null.shader, env, session)

@@ -1,0 +1,152 @@
+"""What a debugging session is made of: a shader, and every instruction an invocation executed.
+
+The records are plain data: the terminal and the web page show the same.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+__all__ = ["Line", "Session", "Step", "Watched", "number"]
+
+_FORMATS = {("f", 32): ("<I", "<f"), ("f", 64): ("<Q", "<d"), ("f", 16): ("<H", "<e"),
+            ("i", 32): ("<I", "<i"), ("i", 64): ("<Q", "<q"), ("i", 16): ("<H", "<h"),
+            ("i", 8): ("<B", "<b")}  # fmt: skip
+
+
+def number(raw: int, kind: str, bits: int) -> float | int | bool:
+    """Raw bits as the number they mean: `kind` is f, i, u or b."""
+    if kind == "b" or bits == 1:
+        return bool(raw)
+    formats = _FORMATS.get((kind, bits))
+    if formats is None:
+        return raw
+    found: float | int = struct.unpack(formats[1], struct.pack(formats[0], raw))[0]
+    return found
+
+
+@dataclass(slots=True)
+class Line:
+    """One instruction of the shader: as text, its source line, and what its result is called."""
+
+    text: str
+    source: int
+    kind: str = "f"
+    bits: int = 32
+    names: tuple[tuple[str, tuple[int, ...], int], ...] = ()
+
+
+@dataclass(slots=True)
+class Step:
+    """One executed instruction: which, what came out (raw bits per lane), which lanes ran."""
+
+    line: int
+    values: list[list[int]] | None  # [lane][component]
+    active: list[bool]
+
+
+@dataclass(slots=True)
+class Watched:
+    """A variable at a moment: a value per component, None where nothing is known."""
+
+    name: str
+    values: list[float | int | bool | None]
+    assigned: int  # source line, 0 where ways joined
+
+
+@dataclass(slots=True)
+class Session:
+    """All of one invocation: step through `steps`."""
+
+    title: str
+    stage: str
+    source: list[str]
+    code: list[Line] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    lane: int = 0
+    lanes: list[str] = field(default_factory=list)
+    outputs: dict[str, list[float]] = field(default_factory=dict)
+    driver_outputs: dict[str, list[float]] = field(default_factory=dict)
+    variables: list[str] = field(default_factory=list)  # as the source declares them
+    note: str = ""
+
+    def value(self, step: int, lane: int | None = None) -> list[float | int | bool] | None:
+        """What a step computed, as numbers."""
+        at = self.steps[step]
+        if at.values is None:
+            return None
+        line = self.code[at.line]
+        raw = at.values[self.lane if lane is None else lane]
+        return [number(r, line.kind, line.bits) for r in raw]
+
+    def source_line(self, step: int) -> int:
+        """The source line of a step: its own, or that of the last step that has one."""
+        for at in range(step, -1, -1):
+            if self.code[self.steps[at].line].source:
+                return self.code[self.steps[at].line].source
+        return 0
+
+    def find_line(self, line: int, after: int = -1) -> int | None:
+        """The next step made for a source line (coming from another one)."""
+        for at in range(after + 1, len(self.steps)):
+            if self.code[self.steps[at].line].source == line and (
+                at == 0 or self.code[self.steps[at - 1].line].source != line
+            ):
+                return at
+        return None
+
+    def find_nan(self, after: int = -1) -> int | None:
+        """The next step whose result is no number (or infinite)."""
+        for at in range(after + 1, len(self.steps)):
+            line = self.code[self.steps[at].line]
+            if line.kind != "f" or not self.steps[at].active[self.lane]:
+                continue
+            found = self.value(at)
+            if found and any(v != v or v in (float("inf"), float("-inf")) for v in found):
+                return at
+        return None
+
+    def watch(self, step: int) -> dict[str, Watched]:
+        """The variables after a step, by name: what was assigned on the way here."""
+        visited = {self.code[s.line].source for s in self.steps}
+        pending: list[tuple[str, int, int, int, int, int]] = []
+        found: dict[str, Watched] = {}
+        for at in range(step + 1):
+            now = self.steps[at]
+            line = self.code[now.line]
+            if now.values is not None and now.active[self.lane]:
+                for name, components, assigned in line.names:
+                    for mine, theirs in enumerate(components):
+                        if theirs >= 0:
+                            pending.append((name, theirs, at, mine, assigned, now.line))
+            waiting = []
+            for entry in pending:
+                assigned = entry[4]
+                here = line.source
+                due = not assigned or here == assigned
+                due = due or (assigned not in visited and here > assigned)
+                if due:
+                    self._assign(found, entry)
+                else:
+                    waiting.append(entry)
+            pending = waiting
+        return found
+
+    def _assign(
+        self, found: dict[str, Watched], entry: tuple[str, int, int, int, int, int]
+    ) -> None:
+        name, component, at, mine, assigned, code = entry
+        watched = found.setdefault(name, Watched(name, [], assigned))
+        while len(watched.values) <= component:
+            watched.values.append(None)
+        values = self.steps[at].values
+        assert values is not None
+        line = self.code[code]
+        watched.values[component] = number(values[self.lane][mine], line.kind, line.bits)
+        watched.assigned = assigned or watched.assigned
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON can hold it."""
+        return asdict(self)

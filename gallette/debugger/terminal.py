@@ -1,0 +1,201 @@
+"""Stepping through a session in the terminal: a prompt, or commands from a pipe."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from rich.console import Console
+from rich.text import Text
+
+from gallette.debugger.records import Session, Watched
+
+__all__ = ["HELP", "Stepper", "spell"]
+
+HELP = """\
+n, s [N]      the next instruction (N of them)
+b [N]         back
+l, line N     run on to source line N        (line: the next source line)
+nan           run on to the first result that is NaN or infinite
+c, end        run to the end                 start   back to the first
+p NAME        a variable by its GLSL name    vars    all of them
+w NAME        watch: show it at every step
+q, quad       this value in the neighbours of the quad (or all lanes)
+nir           the instructions around        src     the source around
+out           what the shader wrote          x       quit
+"""
+
+
+def spell(value: float | int | bool | None) -> str:
+    """A number as short as it can be said."""
+    if value is None:
+        return "?"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:.7g}" if isinstance(value, float) else str(value)
+
+
+class Stepper:
+    """A place in a session, and the commands that move it."""
+
+    def __init__(self, session: Session, out: Console):
+        self.session, self.out = session, out
+        self.at = 0
+        self.watched: list[str] = []
+
+    def run(self, lines: Iterable[str], echo: bool = False) -> None:
+        """Obey commands until one says quit or there are no more."""
+        self.out.print(Text(self.session.title, style="bold"))
+        if self.session.note:
+            self.out.print(Text(f"the fragment was {self.session.note}", style="yellow"))
+        self.show()
+        for line in lines:
+            for command in line.split(";"):
+                if echo and command.strip():
+                    self.out.print(Text(f"> {command.strip()}", style="bright_black"))
+                if not self.obey(command.strip()):
+                    return
+
+    def obey(self, text: str) -> bool:
+        """One command; False to stop."""
+        word, _, rest = text.partition(" ")
+        if word in ("x", "exit", "quit"):
+            return False
+        if word.lstrip("-").isdigit():
+            word, rest = "l", word
+        command = self._COMMANDS.get(word or "n")
+        if command is None:
+            self.out.print(HELP, markup=False, highlight=False)
+        else:
+            command(self, rest.strip())
+        return True
+
+    # -- moving ----------------------------------------------------------------------------------
+
+    def _move(self, to: int | None, why: str = "") -> None:
+        if to is None:
+            self.out.print(Text(why or "nothing further", style="yellow"))
+            return
+        self.at = min(max(to, 0), len(self.session.steps) - 1)
+        self.show()
+
+    def _next(self, rest: str) -> None:
+        self._move(self.at + (int(rest) if rest.isdigit() else 1))
+
+    def _back(self, rest: str) -> None:
+        self._move(self.at - (int(rest) if rest.isdigit() else 1))
+
+    def _line(self, rest: str) -> None:
+        if rest.isdigit():
+            found = self.session.find_line(int(rest), self.at)
+            self._move(found, f"nothing more is executed for line {rest}")
+            return
+        here = self.session.source_line(self.at)
+        later = range(self.at + 1, len(self.session.steps))
+        self._move(next((i for i in later if self.session.source_line(i) != here), None))
+
+    def _nan(self, rest: str) -> None:
+        self._move(self.session.find_nan(self.at), "every result from here on is a finite number")
+
+    def _end(self, rest: str) -> None:
+        self._move(len(self.session.steps) - 1)
+
+    def _start(self, rest: str) -> None:
+        self._move(0)
+
+    # -- looking ---------------------------------------------------------------------------------
+
+    def show(self) -> None:
+        """Where we are, what was computed, and what is watched."""
+        session = self.session
+        if not session.steps:
+            self.out.print("the shader executes nothing")
+            return
+        line = session.source_line(self.at)
+        if 0 < line <= len(session.source):
+            self.out.print(Text(f"{line:>5}  {session.source[line - 1].strip()}", style="cyan"))
+        step = session.steps[self.at]
+        code = session.code[step.line].text.strip()
+        value = session.value(self.at)
+        shown = "" if value is None else f"   = {', '.join(map(spell, value))}"
+        idle = "" if step.active[session.lane] else "   (not executed by this lane)"
+        self.out.print(Text(f"{self.at:>5}  {code}"), Text(shown, style="bold green"), idle, sep="")
+        if self.watched:
+            known = session.watch(self.at)
+            for name in self.watched:
+                self._show_variable(name, known)
+
+    def _show_variable(self, name: str, known: dict[str, Watched]) -> None:
+        found = known.get(name)
+        if found is None:
+            assigned = any(name == n for line in self.session.code for n, _, _ in line.names)
+            why = "not assigned yet" if assigned else "optimised out"
+            if not assigned and name not in self.session.variables:
+                why = "no such variable"
+            self.out.print(Text(f"       {name}: {why}", style="yellow"))
+            return
+        where = f"   (line {found.assigned})" if found.assigned else ""
+        self.out.print(
+            f"       {name} = {', '.join(map(spell, found.values))}{where}", markup=False
+        )
+
+    def _print(self, rest: str) -> None:
+        known = self.session.watch(self.at)
+        for name in rest.replace(",", " ").split():
+            self._show_variable(name, known)
+
+    def _watch(self, rest: str) -> None:
+        self.watched += [n for n in rest.replace(",", " ").split() if n not in self.watched]
+        self._print(rest)
+
+    def _variables(self, rest: str) -> None:
+        known = self.session.watch(self.at)
+        for name in dict.fromkeys([*self.session.variables, *known]):
+            self._show_variable(name, known)
+
+    def _quad(self, rest: str) -> None:
+        for lane, name in enumerate(self.session.lanes):
+            value = self.session.value(self.at, lane)
+            shown = "-" if value is None else ", ".join(map(spell, value))
+            mark = "*" if lane == self.session.lane else " "
+            self.out.print(f"     {mark} {name}: {shown}", markup=False)
+
+    def _nir(self, rest: str) -> None:
+        here = self.session.steps[self.at].line
+        for number in range(max(0, here - 5), min(len(self.session.code), here + 6)):
+            mark = ">" if number == here else " "
+            self.out.print(Text(f"    {mark} {self.session.code[number].text}"))
+
+    def _source(self, rest: str) -> None:
+        here = self.session.source_line(self.at)
+        for number in range(max(1, here - 4), min(len(self.session.source), here + 4) + 1):
+            mark = ">" if number == here else " "
+            text = self.session.source[number - 1]
+            self.out.print(Text(f"    {mark}{number:>4}  {text}"))
+
+    def _outputs(self, rest: str) -> None:
+        for name, values in self.session.outputs.items():
+            self.out.print(f"       {name} = {', '.join(map(spell, values))}", markup=False)
+        for name, values in self.session.driver_outputs.items():
+            shown = ", ".join(map(spell, values))
+            self.out.print(f"       the driver wrote {name} ({shown})", markup=False)
+
+    _COMMANDS: dict[str, Callable[[Stepper, str], None]] = {
+        "n": _next,
+        "s": _next,
+        "b": _back,
+        "l": _line,
+        "line": _line,
+        "nan": _nan,
+        "c": _end,
+        "end": _end,
+        "start": _start,
+        "p": _print,
+        "w": _watch,
+        "watch": _watch,
+        "vars": _variables,
+        "q": _quad,
+        "quad": _quad,
+        "nir": _nir,
+        "src": _source,
+        "out": _outputs,
+    }

@@ -1,0 +1,160 @@
+"""The shader debugger: real inputs, source lines, variables by name, neighbours, NaN."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from bench.pixel_histories import check
+from gallette.cli import main
+from gallette.compiler.errors import GalletteError
+from gallette.debugger import debug_fragment, debug_invocation, debug_vertex
+from gallette.debugger.records import Session
+
+FRAGMENT = """#version 330
+in vec2 place;
+uniform float zero;
+out vec4 color;
+float half_of(float whole) {
+    float result = whole * 0.5;
+    return result;
+}
+void main() {
+    float unused = place.x * 3.0;
+    float bright = 0.0;
+    for (int i = 0; i < 3; i++) {
+        bright += half_of(place.x) * zero;
+    }
+    if (place.x > 0.0) {
+        bright = half_of(place.y);
+    }
+    float bad = log(zero - 1.0);
+    color = vec4(bright, dFdx(place.x), bad, 1.0);
+}
+"""
+TEST = f"""[require]
+GLSL >= 3.30
+[vertex shader]
+#version 330
+in vec4 piglit_vertex;
+out vec2 place;
+void main() {{
+    gl_Position = piglit_vertex;
+    place = piglit_vertex.xy;
+}}
+[fragment shader]
+{FRAGMENT}
+[test]
+uniform float zero 0
+clear color 0 0 0 0
+clear
+draw rect -1 -1 2 2
+"""
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path: Path = tmp_path_factory.mktemp("debugger") / "a.shader_test"
+    path.write_text(TEST)
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def session(target: str) -> Session:
+    return debug_fragment(target, 200, 100)[0]
+
+
+def test_a_fragment_has_the_drivers_values(session: Session) -> None:
+    assert session.stage == "fragment"
+    ours, theirs = session.outputs["data0"], session.driver_outputs["colour 0"]
+    assert ours[0] == theirs[0]
+    assert ours[1] == theirs[1]
+    assert math.isnan(ours[2])
+    assert math.isnan(theirs[2])
+
+
+def test_steps_have_source_lines(session: Session) -> None:
+    lines = {session.code[s.line].source for s in session.steps}
+    number = {text.strip(): i for i, text in enumerate(session.source, 1)}
+    assert number["float result = whole * 0.5;"] in lines
+    assert number["float bad = log(zero - 1.0);"] in lines
+    at = session.find_line(number["float bad = log(zero - 1.0);"])
+    assert at is not None
+    assert session.source[session.source_line(at) - 1].strip() == "float bad = log(zero - 1.0);"
+
+
+def test_variables_are_watched_by_name(session: Session) -> None:
+    last = session.watch(len(session.steps) - 1)
+    y = last["place"].values[1]
+    assert isinstance(y, float)
+    assert last["bright"].values == [y * 0.5]
+    assert last["result"].values == [y * 0.5]
+    assert last["zero"].values == [0.0]
+    assert "unused" not in last
+    assert "unused" in session.variables
+    assert "result" not in session.watch(0)
+
+
+def test_the_first_nan_is_found(session: Session) -> None:
+    at = session.find_nan()
+    assert at is not None
+    assert session.source[session.source_line(at) - 1].strip() == "float bad = log(zero - 1.0);"
+    assert session.find_nan(len(session.steps)) is None
+
+
+def test_neighbours_of_the_quad(session: Session) -> None:
+    assert len(session.lanes) == 4
+    at = next(i for i, s in enumerate(session.steps) if "fddx" in session.code[s.line].text)
+    rows = [session.value(at, lane) for lane in range(4)]
+    assert rows[0] == rows[1]
+    assert rows[0] is not None
+    assert rows[0][0] == pytest.approx(2 / 250, rel=1e-4)
+
+
+def test_a_vertex(target: str) -> None:
+    session = debug_vertex(target, 2, draw=1)
+    assert session.stage == "vertex"
+    position = session.watch(len(session.steps) - 1)["piglit_vertex"].values
+    assert session.outputs["pos"] == position
+    with pytest.raises(GalletteError, match="vertices 0 to"):
+        debug_vertex(target, 100)
+
+
+def test_a_compute_invocation() -> None:
+    name = "piglit_subset/spec/arb_compute_shader/compute/shared-memory-reduction.shader_test"
+    session = debug_invocation(str(Path(__file__).parents[2] / name), (1, 0, 0))
+    assert session.stage == "compute"
+    assert session.lane == 1
+    assert len(session.lanes) > 1
+    assert any(step.active[1] for step in session.steps)
+
+
+def test_nothing_was_shaded_there(target: str) -> None:
+    with pytest.raises(GalletteError, match="in call 99"):
+        debug_fragment(target, 5, 5, draw=99)
+
+
+def test_the_command(target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "session.json"
+    script = "w bright; nan; b; vars; quad; nir; src; out; p nonsense; start; line 99; help; x; end"
+    assert main(["debug", target, "200,100", "-c", script, "--json", str(out)]) == 0
+    text = capsys.readouterr().out
+    assert "float bad = log(zero - 1.0);" in text
+    assert "unused: optimised out" in text
+    assert "nonsense: no such variable" in text
+    assert "nothing more is executed for line 99" in text
+    assert "the next source line" in text
+    assert "> end" not in text
+    assert json.loads(out.read_text())["stage"] == "fragment"
+    assert main(["debug", target]) == 2
+    assert "which one?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("scene", ["blur", "cutaway", "shadow_map", "textured_quads", "life"])
+def test_histories_and_interpreter_agree_with_the_driver(scene: str) -> None:
+    verdict = check(scene, 2, "tests", "numpipe")
+    assert verdict.wrong_bytes == []
+    assert verdict.wrong_values == []
