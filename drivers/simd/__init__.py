@@ -1,0 +1,13 @@
+"""simd: a driver for an execution-unit machine like the i965 family's, machine included.
+
+Its rooms: `isa` (instructions, their encoding and assembly), `backend` (NIR to instructions: live
+ranges, allocation, scheduling), `machine` (a simulator that runs many threads at once), `compile`,
+`program` (compiled shaders as the shared draw room calls them), `screen`. Everything about drawing
+that is not code comes from `drivers.common`.
+"""
+
+from __future__ import annotations
+
+from .screen import SimdScreen, create_screen
+
+__all__ = ["SimdScreen", "create_screen"]

@@ -1,0 +1,1 @@
+"""NIR to instructions: selection, live ranges, allocation, scheduling."""

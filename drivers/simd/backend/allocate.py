@@ -1,0 +1,229 @@
+"""Register allocation: colouring the interference graph, and spilling what has no colour.
+
+Chaitin and Briggs, for registers of several sizes: a node is easy if, however its neighbours are
+placed, a place is left for it. Easy nodes are taken off first, then the cheapest to spill, and the
+other way round they get the lowest place that is free. What gets none is spilled: it lives in
+scratch memory, and every instruction that touches it has a register of its own for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gallette.compiler.errors import GalletteError
+from gallette.drivers.simd.isa.instruction import NULL, Instruction, Message, Region
+from gallette.drivers.simd.isa.messages import pack
+from gallette.drivers.simd.isa.types import TYPES
+
+from .cleanup import interference
+from .code import ROOM, Code
+from .liveness import LiveRanges, bits_of, layouts
+
+__all__ = ["Allocation", "allocate", "colour"]
+
+UD = TYPES["UD"]
+_ROUNDS = 60
+
+
+@dataclass(slots=True)
+class Allocation:
+    """Where everything went."""
+
+    places: dict[int, int]  # first register by virtual one
+    spills: int = 0  # virtual registers that live in scratch
+    traffic: int = 0  # instructions that spill and fill
+
+
+def alignments(code: Code) -> dict[int, int]:
+    """Registers each virtual one's place is a multiple of, so that equal layouts line up."""
+    keys, _ = layouts(code)
+    found = {}
+    for nr, key in keys.items():
+        wanted = 1 if key is None or key[1] else max(1, code.width * key[0] // 32)
+        found[nr] = wanted if code.sizes[nr] % wanted == 0 else 1
+    return found
+
+
+def allocate(
+    code: Code, ranges: LiveRanges, room: int = ROOM, may_spill: bool = True
+) -> Allocation | None:
+    """Registers for everything, in place; None if that needs spills and none are wanted."""
+    result = Allocation({})
+    for _ in range(_ROUNDS):
+        graph = interference(code, ranges)
+        costs = _costs(code)
+        first = code.constant_registers.stop
+        places, left = colour(code, graph, costs, first, room)
+        if not left:
+            result.places = places
+            _apply(code, places)
+            return result
+        if not may_spill:
+            return None
+        chosen = _victims(code, graph, costs, left)
+        if not chosen:
+            break
+        for nr in chosen:
+            result.traffic += _spill(code, nr)
+            result.spills += 1
+    raise GalletteError(f"simd finds no registers for a shader in {room} of them")
+
+
+def colour(
+    code: Code, graph: dict[int, int], costs: dict[int, float], first: int, room: int
+) -> tuple[dict[int, int], list[int]]:
+    """Places by virtual register, and those that got none."""
+    sizes, aligned = code.sizes, alignments(code)
+    names = set(graph)
+    for instr in code.instrs:
+        names.update(code.virtual(instr))
+    neighbours = {nr: list(bits_of(graph.get(nr, 0))) for nr in names}
+    weight: dict[int, int] = {}
+    space: dict[int, int] = {}
+    for nr in names:
+        size, step = sizes[nr], aligned.get(nr, 1)
+        space[nr] = (room - first - size) // step + 1
+        weight[nr] = sum(-(-(size + sizes[o] - 1) // step) for o in neighbours[nr])
+    stack: list[int] = []
+    left = set(names)
+    ready = sorted((nr for nr in names if weight[nr] < space[nr]), reverse=True)
+    while left:
+        if ready:
+            nr = ready.pop()
+            if nr not in left:
+                continue
+        else:
+            nr = min(left, key=lambda n: (costs.get(n, 0.0) / (weight[n] + 1), n))
+        left.discard(nr)
+        stack.append(nr)
+        size = sizes[nr]
+        for other in neighbours[nr]:
+            if other in left:
+                before = weight[other]
+                step = aligned.get(other, 1)
+                weight[other] = before - -(-(size + sizes[other] - 1) // step)
+                if weight[other] < space[other] <= before:
+                    ready.append(other)
+    places: dict[int, int] = {}
+    failed: list[int] = []
+    for nr in reversed(stack):
+        taken = 0
+        for other in neighbours[nr]:
+            at = places.get(other)
+            if at is not None:
+                taken |= ((1 << sizes[other]) - 1) << at
+        place = _lowest(taken, sizes[nr], aligned.get(nr, 1), first, room)
+        if place is None:
+            failed.append(nr)
+        else:
+            places[nr] = place
+    return places, failed
+
+
+def _lowest(taken: int, size: int, step: int, first: int, room: int) -> int | None:
+    wanted = (1 << size) - 1
+    at = -(-first // step) * step
+    while at + size <= room:
+        if not taken >> at & wanted:
+            return at
+        at += step
+    return None
+
+
+def _costs(code: Code) -> dict[int, float]:
+    """What spilling each register would cost: its uses, those in loops ten times."""
+    found: dict[int, float] = {}
+    scale = 1.0
+    for instr in code.instrs:
+        if instr.op.name == "do":
+            scale *= 10
+        elif instr.op.name == "while":
+            scale /= 10
+        for nr in code.virtual(instr):
+            found[nr] = found.get(nr, 0.0) + scale
+    for nr in code.fixed:
+        found[nr] = 1e30
+    return found
+
+
+def _victims(
+    code: Code, graph: dict[int, int], costs: dict[int, float], failed: list[int]
+) -> list[int]:
+    """What to spill: those without a place, or cheap neighbours of those that must have one."""
+    chosen = [nr for nr in failed if nr not in code.fixed]
+    if chosen:
+        return chosen
+    around: set[int] = set()
+    for nr in failed:
+        around.update(bits_of(graph.get(nr, 0)))
+    candidates = sorted(
+        (n for n in around if n not in code.fixed), key=lambda n: costs[n] / code.sizes[n]
+    )
+    return candidates[:4]
+
+
+def _spill(code: Code, nr: int) -> int:
+    """Move a register to scratch; how many messages that takes."""
+    size = code.sizes[nr]
+    slot = code.scratch
+    code.scratch += size
+    out: list[Instruction] = []
+    count = depth = 0
+    for instr in code.instrs:
+        depth += (instr.op.name in ("if", "do")) - (instr.op.name in ("endif", "while"))
+        reads = any(s.file == "v" and s.nr == nr for s in instr.srcs)
+        writes = instr.dst.file == "v" and instr.dst.nr == nr
+        if not (reads or writes):
+            out.append(instr)
+            continue
+        temporary = code.new(size)
+        code.fixed.add(temporary)
+        region = Region("v", temporary, UD)
+        # A masked write leaves other channels alone: they must be there to be left alone.
+        start, stop = instr.written()
+        whole = (start, stop) == (0, 32 * size) and not depth and not instr.pred
+        if reads or not whole:
+            out.append(_scratch("fill", region, slot, size))
+            count += 1
+        instr.srcs = tuple(
+            s._replace(nr=temporary) if s.file == "v" and s.nr == nr else s for s in instr.srcs
+        )
+        if writes:
+            instr.dst = instr.dst._replace(nr=temporary)
+            instr.fresh = False
+        out.append(instr)
+        if writes:
+            out.append(_scratch("spill", region, slot, size))
+            count += 1
+    code.instrs = out
+    return count
+
+
+def _scratch(what: str, region: Region, slot: int, size: int) -> Instruction:
+    """A message that moves whole registers, whatever the mask says."""
+    fill = what == "fill"
+    fields = {"op": int(fill), "slot": slot, "count": size}
+    message = Message(
+        "scratch", pack("scratch", **fields), 0 if fill else size, size if fill else 0, True
+    )
+    return Instruction(
+        "send",
+        8,
+        region if fill else NULL,
+        (Region("g", 0, UD), NULL if fill else region),
+        no_mask=True,
+        message=message,
+        note=what,
+    )
+
+
+def _apply(code: Code, places: dict[int, int]) -> None:
+    def real(region: Region) -> Region:
+        if region.file != "v":
+            return region
+        nr = places[region.nr] + region.offset // 32
+        return region._replace(file="g", nr=nr, offset=region.offset % 32)
+
+    for instr in code.instrs:
+        instr.dst = real(instr.dst)
+        instr.srcs = tuple(real(src) for src in instr.srcs)

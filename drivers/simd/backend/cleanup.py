@@ -1,0 +1,229 @@
+"""Before allocation: dead code goes, values are made where a message wants them, copies vanish."""
+
+from __future__ import annotations
+
+from gallette.drivers.simd.isa.instruction import NULL, Instruction
+from gallette.drivers.simd.isa.messages import IMAGE_OPS, MEMORY_OPS, URB_OPS, unpack
+
+from .code import Code
+from .liveness import Liveness, LiveRanges, layouts
+
+__all__ = ["coalesce", "dead_code", "forward"]
+
+
+def _is_pure(instr: Instruction) -> bool:
+    """May the instruction go if nobody reads its destination?"""
+    if instr.op.kind == "flow":
+        return False
+    message = instr.message
+    if message is None:
+        return True
+    if message.unit in ("sampler", "input", "constant"):
+        return True
+    fields = unpack(message.unit, message.desc)
+    if message.unit == "memory":
+        return MEMORY_OPS[fields["op"]] in ("load", "size")
+    if message.unit == "image":
+        return IMAGE_OPS[fields["op"]] in ("load", "size", "samples")
+    return message.unit == "urb" and URB_OPS[fields["op"]] in ("read", "peer")
+
+
+LIVE_FLAG = 2
+
+
+def dead_code(code: Code) -> None:
+    """Drop what nobody reads; a comparison nobody reads but for its flag writes nothing else."""
+    readers: dict[int, int] = {}
+    for instr in code.instrs:
+        for src in instr.srcs:
+            if src.file == "v":
+                readers[src.nr] = readers.get(src.nr, 0) + 1
+    progress = True
+    while progress:
+        progress = False
+        flags: set[int] = {LIVE_FLAG}
+        kept: list[Instruction] = []
+        for instr in reversed(code.instrs):
+            if instr.op.kind == "flow":
+                flags = {LIVE_FLAG}
+                if instr.pred:
+                    flags.add(instr.flag)
+                kept.append(instr)
+                continue
+            wanted = instr.writes_flag and instr.flag in flags
+            unread = instr.dst.file == "v" and not readers.get(instr.dst.nr)
+            if unread and wanted and instr.op.kind in ("compare", "move", "alu"):
+                instr.dst = NULL._replace(type=instr.dst.type)
+            if not wanted and _is_pure(instr) and (unread or instr.dst.file == "n"):
+                for src in instr.srcs:
+                    if src.file == "v":
+                        readers[src.nr] -= 1
+                        progress = True
+                continue
+            if wanted and not instr.pred and instr.flag != LIVE_FLAG and not instr.group:
+                flags.discard(instr.flag)
+            if instr.pred:
+                flags.add(instr.flag)
+            kept.append(instr)
+        kept.reverse()
+        code.instrs = kept
+
+
+def forward(code: Code) -> None:
+    """A value made only to be copied into a payload is made there.
+
+    add v1, a, b                  add v9+64, a, b
+    mov v9+64, v1        =>
+    send ... v9                   send ... v9
+    """
+    writers: dict[int, list[int]] = {}
+    readers: dict[int, list[int]] = {}
+    for at, instr in enumerate(code.instrs):
+        if instr.dst.file == "v":
+            writers.setdefault(instr.dst.nr, []).append(at)
+        for src in instr.srcs:
+            if src.file == "v":
+                readers.setdefault(src.nr, []).append(at)
+    block_of = _block_numbers(code)
+    moved: set[int] = set()
+    for at, instr in enumerate(code.instrs):
+        if not _is_copy(instr) or instr.srcs[0].file != "v":
+            continue
+        src, dst = instr.srcs[0], instr.dst
+        made = writers.get(src.nr, [])
+        if len(made) != 1 or len(readers[src.nr]) != 1 or src.offset or dst.nr == src.nr:
+            continue
+        maker = code.instrs[made[0]]
+        fits = (
+            block_of[made[0]] == block_of[at]
+            and made[0] < at
+            and maker.message is None
+            and (maker.width, maker.group) == (instr.width, instr.group)
+            and maker.dst.stride == 1
+            and not maker.dst.offset
+            and maker.dst.type.size == dst.type.size
+            and not maker.no_mask
+            and (not maker.pred or maker.op.kind == "select")
+            and not any(s.file == "v" and s.nr == dst.nr for s in maker.srcs)
+        )
+        # Only registers that are gathered and sent in this block: nobody looks at them meanwhile.
+        local = all(
+            block_of[k] == block_of[at] and k >= at for k in readers.get(dst.nr, [])
+        ) and all(block_of[k] == block_of[at] for k in writers[dst.nr])
+        if fits and local:
+            maker.dst = dst.retyped(maker.dst.type)
+            moved.add(at)
+            writers[dst.nr].append(made[0])
+            writers[dst.nr].remove(at)
+    if not moved:
+        return
+    touched = {code.instrs[at].dst.nr for at in moved}
+    code.instrs = [instr for at, instr in enumerate(code.instrs) if at not in moved]
+    seen: set[int] = set()
+    for instr in code.instrs:
+        if instr.dst.file == "v" and instr.dst.nr in touched:
+            instr.fresh = instr.dst.nr not in seen
+            seen.add(instr.dst.nr)
+
+
+def _block_numbers(code: Code) -> list[int]:
+    number, found = 0, []
+    for instr in code.instrs:
+        if instr.op.kind == "flow":
+            number += 1
+        found.append(number)
+        if instr.op.kind == "flow":
+            number += 1
+    return found
+
+
+def _is_copy(instr: Instruction) -> bool:
+    """The same bits in another register."""
+    if instr.op.kind != "move" or instr.cond or instr.pred or instr.sat or instr.no_mask:
+        return False
+    src, dst = instr.srcs[0], instr.dst
+    if dst.file != "v" or dst.stride != 1 or src.file != "v" or src.stride != 1 or src.modified:
+        return False
+    same = src.type is dst.type or "float" not in (src.type.base, dst.type.base)
+    return same and src.type.size == dst.type.size
+
+
+def coalesce(code: Code, ranges: LiveRanges) -> None:
+    """Give both sides of a copy one register where their lives allow it."""
+    copies = [
+        instr
+        for instr in code.instrs
+        if _is_copy(instr)
+        and not instr.srcs[0].offset
+        and not instr.dst.offset
+        and instr.width == code.width
+        and code.sizes[instr.srcs[0].nr] == code.sizes[instr.dst.nr]
+    ]
+    if not copies:
+        return
+    graph = interference(code, ranges, copies=True)
+    keys, _ = layouts(code)
+    merged: dict[int, int] = {}
+
+    def root(nr: int) -> int:
+        while nr in merged:
+            nr = merged[nr]
+        return nr
+
+    for instr in copies:
+        a, b = root(instr.dst.nr), root(instr.srcs[0].nr)
+        if a == b:
+            continue
+        if graph.get(a, 0) >> b & 1 or keys.get(a) != keys.get(b) or keys.get(a) is None:
+            continue
+        merged[b] = a
+        neighbours = graph.get(b, 0)
+        graph[a] = graph.get(a, 0) | neighbours
+        at = neighbours
+        while at:
+            low = at & -at
+            graph[low.bit_length() - 1] |= 1 << a
+            at ^= low
+    if not merged:
+        return
+    final = {nr: root(nr) for nr in merged}
+    kept = []
+    for instr in code.instrs:
+        if instr.dst.file == "v" and instr.dst.nr in final:
+            instr.dst = instr.dst._replace(nr=final[instr.dst.nr])
+        if any(s.file == "v" and s.nr in final for s in instr.srcs):
+            instr.srcs = tuple(
+                s._replace(nr=final[s.nr]) if s.file == "v" and s.nr in final else s
+                for s in instr.srcs
+            )
+        gone = (
+            _is_copy(instr)
+            and instr.srcs[0].nr == instr.dst.nr
+            and instr.srcs[0].offset == instr.dst.offset
+        )
+        if not gone:
+            kept.append(instr)
+    code.instrs = kept
+
+
+def interference(code: Code, ranges: LiveRanges, copies: bool = False) -> dict[int, int]:
+    """By register, a mask of those it must not share with; `copies` do not count as conflicts."""
+    lives = Liveness(code, ranges)
+    graph: dict[int, int] = {}
+    for block in lives.blocks.values():
+        for instr, live in lives.backwards(block):
+            if instr.dst.file != "v":
+                continue
+            nr = instr.dst.nr
+            found = lives.against(block, instr, live)
+            if copies and _is_copy(instr) and instr.srcs[0].file == "v":
+                found &= ~(1 << instr.srcs[0].nr)
+            graph[nr] = graph.get(nr, 0) | found
+    for nr, found in list(graph.items()):
+        bit, at = 1 << nr, found
+        while at:
+            low = at & -at
+            other = low.bit_length() - 1
+            graph[other] = graph.get(other, 0) | bit
+            at ^= low
+    return graph

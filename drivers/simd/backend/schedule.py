@@ -1,0 +1,198 @@
+"""Scheduling: instructions of a block in an order that hides latencies.
+
+Registers are assigned by now, so what an instruction waits for is read off the registers it
+touches: a value it needs (its maker's latency), a register that is still to be read or written. A
+list scheduler takes, of the instructions that could issue soonest, the one with the longest way to
+the block's end. `timing` then tells what the block costs when nothing else hides its stalls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from gallette.drivers.simd.isa.instruction import Instruction
+from gallette.drivers.simd.isa.messages import IMAGE_OPS, MEMORY_OPS, latency_of, unpack
+from gallette.drivers.simd.isa.types import REG_BYTES
+
+__all__ = ["Node", "Timing", "dependencies", "issue_cycles", "latency", "schedule", "timing"]
+
+_FLAG_BASE = 1000
+_MEMORY = 2000
+MOST = 1200
+"""Longer blocks stay as they are: finding dependences is not free."""
+
+
+@dataclass(slots=True)
+class Node:
+    """An instruction and what must come before it, with the cycles that must lie between."""
+
+    instr: Instruction
+    before: dict[int, int] = field(default_factory=dict)
+    after: list[int] = field(default_factory=list)
+    path: int = 0  # cycles to the end of the block
+
+
+@dataclass(slots=True)
+class Timing:
+    """Cycles of a block, and the stall before each of its instructions."""
+
+    cycles: int
+    stalls: list[int]
+
+
+def latency(instr: Instruction) -> int:
+    """Cycles until what an instruction writes can be read."""
+    if instr.message is not None:
+        return latency_of(instr.message.unit)
+    return instr.op.latency + (issue_cycles(instr) - 1)
+
+
+def issue_cycles(instr: Instruction) -> int:
+    """Cycles an instruction keeps the pipe."""
+    cycles = instr.op.issue * (2 if instr.width == 16 else 1)
+    if any(r.file != "n" and r.type.size == 8 for r in (instr.dst, *instr.srcs)):
+        cycles *= 2
+    return cycles
+
+
+def _registers(start: int, stop: int, nr: int) -> range:
+    return range(nr + start // REG_BYTES, nr + (max(stop, start + 1) - 1) // REG_BYTES + 1)
+
+
+def reads_of(instr: Instruction) -> set[int]:
+    """Registers, flags and memory an instruction reads."""
+    found: set[int] = set()
+    for k, src in enumerate(instr.srcs):
+        if src.file == "g":
+            found.update(_registers(*instr.read(k), src.nr))
+    if instr.reads_flag:
+        found.add(_FLAG_BASE + instr.flag)
+    message = instr.message
+    if message is not None:
+        if message.unit in ("memory", "image", "urb"):
+            found.add(_FLAG_BASE + 2)  # pixels that are not live write nothing
+        if _touches_memory(instr):
+            found.add(_MEMORY)
+    return found
+
+
+def writes_of(instr: Instruction) -> set[int]:
+    """Registers, flags and memory an instruction writes."""
+    found: set[int] = set()
+    if instr.dst.file == "g":
+        found.update(_registers(*instr.written(), instr.dst.nr))
+    if instr.writes_flag:
+        found.add(_FLAG_BASE + instr.flag)
+    message = instr.message
+    if message is not None and _touches_memory(instr) and not _only_loads(instr):
+        found.add(_MEMORY)
+    return found
+
+
+def _touches_memory(instr: Instruction) -> bool:
+    message = instr.message
+    assert message is not None
+    return message.unit not in ("input", "constant")
+
+
+def _only_loads(instr: Instruction) -> bool:
+    message = instr.message
+    assert message is not None
+    fields = unpack(message.unit, message.desc)
+    if message.unit == "sampler":
+        return True
+    if message.unit == "memory":
+        return MEMORY_OPS[fields["op"]] in ("load", "size")
+    if message.unit == "image":
+        return IMAGE_OPS[fields["op"]] in ("load", "size", "samples")
+    return message.unit == "scratch" and bool(fields["op"])
+
+
+def dependencies(block: Sequence[Instruction]) -> list[Node]:
+    """The dependence graph of a straight run of instructions."""
+    nodes = [Node(instr) for instr in block]
+    writer: dict[int, int] = {}
+    readers: dict[int, list[int]] = {}
+    for at, node in enumerate(nodes):
+        reads, writes = reads_of(node.instr), writes_of(node.instr)
+        for place in reads:
+            if place in writer:
+                _edge(nodes, writer[place], at, latency(nodes[writer[place]].instr))
+            readers.setdefault(place, []).append(at)
+        for place in writes:
+            for reader in readers.pop(place, ()):
+                if reader != at:
+                    _edge(nodes, reader, at, 1)
+            if place in writer:
+                gap = latency(nodes[writer[place]].instr) if place < _MEMORY else 1
+                _edge(nodes, writer[place], at, gap)
+            writer[place] = at
+            if place in reads:
+                readers[place] = [at]
+    for at in range(len(nodes) - 1, -1, -1):
+        node = nodes[at]
+        node.path = max(
+            (nodes[user].path + nodes[user].before[at] for user in node.after),
+            default=latency(node.instr),
+        )
+    return nodes
+
+
+def _edge(nodes: list[Node], first: int, second: int, cycles: int) -> None:
+    before = nodes[second].before
+    if first not in before:
+        nodes[first].after.append(second)
+    before[first] = max(before.get(first, 0), cycles)
+
+
+def schedule(instrs: list[Instruction]) -> list[Instruction]:
+    """The same code, block by block in a better order; branches stay where they are."""
+    found: list[Instruction] = []
+    block: list[Instruction] = []
+    for instr in instrs:
+        ends = instr.message is not None and instr.message.end
+        if instr.op.kind == "flow" or ends:
+            found += _order(block)
+            found.append(instr)
+            block = []
+        else:
+            block.append(instr)
+    return found + _order(block)
+
+
+def _order(block: list[Instruction]) -> list[Instruction]:
+    if len(block) < 3 or len(block) > MOST:
+        return block
+    nodes = dependencies(block)
+    missing = [len(node.before) for node in nodes]
+    earliest = [0] * len(nodes)
+    ready = [at for at, count in enumerate(missing) if not count]
+    found: list[Instruction] = []
+    now = 0
+    while ready:
+        at = min(ready, key=lambda k: (max(earliest[k], now), -nodes[k].path, k))
+        ready.remove(at)
+        start = max(earliest[at], now)
+        now = start + issue_cycles(nodes[at].instr)
+        found.append(nodes[at].instr)
+        for user in nodes[at].after:
+            earliest[user] = max(earliest[user], start + nodes[user].before[at])
+            missing[user] -= 1
+            if not missing[user]:
+                ready.append(user)
+    return found
+
+
+def timing(block: Sequence[Instruction]) -> Timing:
+    """What a block costs when everything before it has arrived."""
+    ready: dict[int, int] = {}
+    now, stalls = 0, []
+    for instr in block:
+        start = max([now, *(ready.get(place, 0) for place in reads_of(instr) | writes_of(instr))])
+        stalls.append(start - now)
+        now = start + issue_cycles(instr)
+        for place in writes_of(instr):
+            if place < _MEMORY:
+                ready[place] = start + latency(instr)
+    return Timing(now, stalls)

@@ -1,0 +1,384 @@
+"""Selection of memory and textures: storage buffers, shared memory, images, arrays, samplers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gallette.compiler.nir.ir import Deref, Intrinsic, Tex, Variable
+from gallette.compiler.nir.ir.types import Type
+from gallette.drivers.simd.isa.instruction import NULL, Region, immediate
+from gallette.drivers.simd.isa.messages import (
+    ATOMICS,
+    IMAGE_OPS,
+    MEMORY_OPS,
+    PARAMS,
+    SPACES,
+    TEX_OPS,
+)
+from gallette.drivers.simd.isa.types import TYPES, type_of
+
+from .select_io import IoSelector
+
+__all__ = ["MEMORY_INTRINSICS", "MemorySelector"]
+
+UD, D, F = TYPES["UD"], TYPES["D"], TYPES["F"]
+ATOMIC_BUFFERS = 16
+_DIMENSIONS = {"1D": 1, "2D": 2, "3D": 3, "CUBE": 3, "RECT": 2, "BUF": 1, "MS": 2}
+MOST_PAYLOAD = 11
+"""Registers a message may carry; longer SIMD16 ones go as two halves."""
+
+
+class MemorySelector(IoSelector):
+    """Adds memory and textures."""
+
+    def prepare(self) -> None:
+        super().prepare()
+        self.arrays: dict[Variable, int] = {}
+        self.textures: set[int] = set()
+        self.implicit: set[int] = set()
+        self.derivatives = False
+        self.effects = False
+
+    # -- buffers -----------------------------------------------------------------------------------
+
+    def named(self, instr: Intrinsic, name: str, type: object = UD, k: int = 0) -> Region:
+        return self.read(instr.srcs[instr.info.src_index(name)], type, k)  # type: ignore[arg-type]
+
+    def memory(
+        self,
+        instr: Intrinsic,
+        op: str,
+        *,
+        shared: bool = False,
+        buffer: int | None = None,
+        data: tuple[str, ...] = (),
+    ) -> list[Region]:
+        """A message to storage: its address, then data."""
+        space = SPACES.index("shared" if shared else "buffer")
+        fields = {"op": MEMORY_OPS.index(op), "space": space}
+        fields["live"] = self.stage == "fragment"
+        payload: list[Region] = []
+        if not shared and buffer is None:
+            src = instr.srcs[instr.info.src_index("block")]
+            known = self.constant(src)
+            if known is None or known > 63:
+                payload.append(self.read(src, D))
+                fields["dynamic"] = 1
+            else:
+                fields["buffer"] = known
+        elif buffer is not None:
+            fields["buffer"] = buffer
+        if op != "size":
+            payload.append(self.named(instr, "offset"))
+        bits, count = 32, 1
+        if instr.dest is not None:
+            bits, count = instr.result.bit_size, instr.result.num_components
+        fields["count"] = count
+        for name in data:
+            src = instr.srcs[instr.info.src_index(name)]
+            bits = src.value.bit_size
+            type = type_of("uint", bits)
+            wanted = range(1)
+            if op == "store":
+                mask = instr["write_mask"]
+                wanted = [k for k in range(src.num_components) if mask >> k & 1]  # type: ignore[assignment]
+                if not wanted:
+                    return []
+                fields["count"] = mask
+            payload += [self.read(src, type, k) for k in wanted]
+        fields["size"] = (bits // 8).bit_length() - 1
+        if op in ("atomic", "swap"):
+            name = instr["atomic_op"] if "atomic_op" in instr.indices else "xchg"
+            fields["atomic"] = ATOMICS.index(name)
+        self.effects |= op in ("store", "atomic", "swap")
+        return self.answered(instr, "memory", fields, payload, bits, count)
+
+    def answered(
+        self,
+        instr: Intrinsic | Tex,
+        unit: str,
+        fields: dict[str, int],
+        payload: list[Region],
+        bits: int,
+        count: int,
+        header: Region | None = None,
+    ) -> list[Region]:
+        """Send, and name what comes back."""
+        note = instr.name if isinstance(instr, Intrinsic) else instr.op
+        dst, size = NULL, 0
+        if instr.dest is not None:
+            dst = self.new(type_of("uint", bits), count)
+            size = self.code.sizes[dst.nr]
+        length = sum(self.component_bytes(r.type.size * 8) for r in payload) // 32
+        if self.width == 16 and length > MOST_PAYLOAD and bits == 32 and unit == "sampler":
+            return self.in_halves(unit, fields, payload, count, header, note)
+        self.send(unit, fields, payload, dst, size, header=header, note=note)
+        return self.parts(dst, count) if instr.dest is not None else []
+
+    def in_halves(
+        self,
+        unit: str,
+        fields: dict[str, int],
+        payload: list[Region],
+        count: int,
+        header: Region | None,
+        note: str,
+    ) -> list[Region]:
+        """The same message for channels 0-7 and for 8-15; the answers are put together again."""
+        whole = self.new(UD, count)
+        for group in (0, 8):
+            part = Region("v", self.code.new(count), UD)
+            self.send(
+                unit, fields, payload, part, count, header=header, width=8, group=group, note=note
+            )
+            for k, target in enumerate(self.parts(whole, count)):
+                self.half_move(target.at(group), part.plus(32 * k), group, not (k or group))
+        return self.parts(whole, count)
+
+    def half_move(self, dst: Region, src: Region, group: int, fresh: bool) -> None:
+        from gallette.drivers.simd.isa.instruction import Instruction
+
+        self.add(Instruction("mov", 8, dst, (src,), group=group, fresh=fresh))
+
+    def load_ssbo(self, instr: Intrinsic) -> list[Region]:
+        return self.memory(instr, "load")
+
+    def store_ssbo(self, instr: Intrinsic) -> list[Region]:
+        return self.memory(instr, "store", data=("value",))
+
+    def ssbo_atomic(self, instr: Intrinsic) -> list[Region]:
+        if instr.name.endswith("_swap"):
+            return self.memory(instr, "swap", data=("data", "compare"))
+        return self.memory(instr, "atomic", data=("data",))
+
+    def ssbo_size(self, instr: Intrinsic) -> list[Region]:
+        return self.memory(instr, "size")
+
+    def load_shared(self, instr: Intrinsic) -> list[Region]:
+        return self.memory(instr, "load", shared=True)
+
+    def store_shared(self, instr: Intrinsic) -> list[Region]:
+        return self.memory(instr, "store", shared=True, data=("value",))
+
+    def shared_atomic(self, instr: Intrinsic) -> list[Region]:
+        if instr.name.endswith("_swap"):
+            return self.memory(instr, "swap", shared=True, data=("data", "compare"))
+        return self.memory(instr, "atomic", shared=True, data=("data",))
+
+    def counter(self, instr: Intrinsic) -> list[Region]:
+        buffer = ATOMIC_BUFFERS + instr["base"]
+        if instr.name == "atomic_counter_read":
+            return self.memory(instr, "load", buffer=buffer)
+        if instr.name.endswith("_swap"):
+            return self.memory(instr, "swap", buffer=buffer, data=("data", "compare"))
+        return self.memory(instr, "atomic", buffer=buffer, data=("data",))
+
+    # -- images ------------------------------------------------------------------------------------
+
+    def image(self, instr: Intrinsic) -> list[Region]:
+        op = {"atomic_swap": "swap"}.get(instr.name.removeprefix("image_"), instr.name[6:])
+        fields = {"op": IMAGE_OPS.index(op), "live": self.stage == "fragment"}
+        src = instr.srcs[instr.info.src_index("index")]
+        known = self.constant(src)
+        payload: list[Region] = []
+        if known is None or known > 63:
+            payload.append(self.read(src, D))
+            fields["dynamic"] = 1
+        else:
+            fields["image"] = known
+        if op not in ("size", "samples"):
+            cube = instr["dim"] == "CUBE"
+            coords = _DIMENSIONS[instr["dim"]] + bool(instr["is_array"] and not cube)
+            payload += [self.named(instr, "coord", D, k) for k in range(coords)]
+            fields["coords"] = coords
+            if instr["dim"] == "MS":
+                payload.append(self.named(instr, "sample", D))
+                fields["sample"] = 1
+        count = instr.result.num_components if instr.dest is not None else 0
+        fields["count"] = count
+        if op == "store":
+            value = instr.srcs[instr.info.src_index("value")]
+            fields["count"] = value.num_components
+            payload += [self.read(value, UD, k) for k in range(value.num_components)]
+        elif op in ("atomic", "swap"):
+            fields["atomic"] = ATOMICS.index(instr["atomic_op"])
+            fields["count"] = 1
+            payload.append(self.named(instr, "data"))
+            if op == "swap":
+                fields["count"] = 2
+                payload.append(self.named(instr, "compare"))
+        self.effects |= op in ("store", "atomic", "swap")
+        return self.answered(instr, "image", fields, payload, 32, count)
+
+    # -- arrays of the invocation ------------------------------------------------------------------
+
+    def place_of(self, deref: Deref) -> tuple[Region, int, int]:
+        """Byte offset of what a deref names (by channel), how many components, and their bits."""
+        chain = deref.path()
+        var = chain[0].var
+        assert var is not None
+        start, size, rows = self.array_of(var)
+        base, type = 0, var.type
+        moving: Region | None = None
+        outside: list[Region] = []
+        for step in chain[1:]:
+            if step.form == "struct":
+                base += sum(_rows(f.type) for f in type.fields[: step.field])
+                type = type.fields[step.field].type
+                continue
+            if step.form != "array":
+                raise self.fail(f"{step.form!r} derefs")
+            element = type.indexed()
+            stride, length = _rows(element), type.indexed_length()
+            known = self.constant(step.array_index)
+            if known is not None:
+                base += known * stride if known < length else rows
+            else:
+                index = self.read(step.array_index, UD)
+                outside.append(self.compare("ge", index, immediate(length, UD)).retyped(UD))
+                part = self.emit("mul", self.new(UD), index, immediate(stride * size, UD))
+                moving = part if moving is None else self.emit("add", self.new(UD), moving, part)
+            type = element
+        offset: Region = immediate(start + base * size, UD)
+        if base >= rows:
+            offset = immediate(1 << 28, UD)
+        if moving is not None:
+            offset = self.emit("add", self.new(UD), moving, offset)
+            for bad in outside:
+                far = self.emit("and", self.new(UD), bad, immediate(1 << 28, UD))
+                offset = self.emit("or", self.new(UD), offset, far)
+        return offset, _rows(type), size * 8
+
+    def array_of(self, var: Variable) -> tuple[int, int, int]:
+        """Where a local lies: first byte, bytes of a component, components."""
+        bits = {leaf.bit_size for leaf in var.type.leaves()}
+        if len(bits) != 1:
+            raise self.fail(f"the local {var.name!r} that mixes sizes of components")
+        size = max(4, bits.pop() // 8)
+        rows = _rows(var.type)
+        if var not in self.arrays:
+            self.arrays[var] = (self.code.private + 7) // 8 * 8
+            self.code.private = self.arrays[var] + rows * size
+        return self.arrays[var], size, rows
+
+    def load_deref(self, instr: Intrinsic) -> list[Region]:
+        deref = instr.deref
+        assert deref is not None
+        offset, _, bits = self.place_of(deref)
+        count = instr.result.num_components
+        made = self.new(type_of("uint", bits), count)
+        fields = {
+            "op": MEMORY_OPS.index("load"),
+            "space": SPACES.index("scratch"),
+            "count": count,
+            "size": (bits // 8).bit_length() - 1,
+        }
+        self.send("memory", fields, [offset], made, self.code.sizes[made.nr], note="load_deref")
+        found = self.parts(made, count)
+        return [r.retyped(D) for r in found] if instr.result.bit_size == 1 else found
+
+    def store_deref(self, instr: Intrinsic) -> list[Region]:
+        deref = instr.deref
+        assert deref is not None
+        offset, _, bits = self.place_of(deref)
+        src = instr.srcs[1]
+        for k in range(src.num_components):
+            if not instr["write_mask"] >> k & 1:
+                continue
+            value = self.typed(self.value(src, k), type_of("uint", bits))
+            at = offset
+            if k:
+                at = self.emit("add", self.new(UD), offset, immediate(k * bits // 8, UD))
+            fields = {
+                "op": MEMORY_OPS.index("store"),
+                "space": SPACES.index("scratch"),
+                "count": 1,
+                "size": (bits // 8).bit_length() - 1,
+            }
+            self.send("memory", fields, [at, value], note="store_deref")
+        return []
+
+    # -- textures ----------------------------------------------------------------------------------
+
+    def tex(self, instr: Tex) -> list[Region]:
+        integer = instr.op in ("txf", "txf_ms", "txs")
+        groups = dict(zip(instr.src_kinds, instr.srcs, strict=True))
+        fields = {"op": TEX_OPS.index(instr.op), "texture": instr.texture_index}
+        fields["integer"] = not instr.dest_type.startswith("float")
+        payload: list[Region] = []
+        words: dict[int, int | Region] = {}
+        if "texture_offset" in groups:
+            payload.append(self.read(groups["texture_offset"], D))
+            fields["dynamic"] = 1
+        units = range(32) if "texture_offset" in groups else (instr.texture_index,)
+        self.textures.update(units)
+        if instr.info.implicit_lod:
+            self.implicit.update(units)
+        self.derivatives |= instr.op == "lod"
+        if "coord" in groups:
+            coord = groups["coord"]
+            kind = D if integer else F
+            payload += [self.read(coord, kind, k) for k in range(coord.num_components)]
+            fields["coords"] = coord.num_components
+        params = 0
+        for number, name in enumerate(PARAMS):
+            src = groups.get(name)
+            if src is None:
+                continue
+            if name == "offset":
+                known = [self.constant(src, k) for k in range(src.num_components)]
+                fields["extent"] = src.num_components - 1
+                if None not in known:
+                    fields["offsets"] = 1
+                    words[2] = sum(
+                        (v & 0xFF) << 8 * k for k, v in enumerate(known) if v is not None
+                    )
+                    continue
+            params |= 1 << number
+            whole = name in ("offset", "ms_index") or (name == "lod" and integer)
+            kind = D if whole else F
+            payload += [self.read(src, kind, k) for k in range(src.num_components)]
+            if name == "ddx":
+                other = groups["ddy"]
+                payload += [self.read(other, kind, k) for k in range(other.num_components)]
+                fields["extent"] = src.num_components - 1
+        fields["params"] = params
+        if instr.op == "tg4":
+            fields["channel"] = instr.component
+        if instr.tg4_offsets:
+            fields["offsets"] = 2
+            for k, pair in enumerate(instr.tg4_offsets):
+                words[2 + k] = sum((v & 0xFF) << 8 * i for i, v in enumerate(pair))
+        header = self.header(words) if words else None
+        count = instr.result.num_components
+        return self.answered(instr, "sampler", fields, payload, 32, count, header)
+
+
+def _rows(type: Type) -> int:
+    """Scalars in a type."""
+    if type.element is not None:
+        return type.length * _rows(type.element)
+    if type.is_struct:
+        return sum(_rows(f.type) for f in type.fields)
+    return type.components
+
+
+_S = MemorySelector
+MEMORY_INTRINSICS: dict[str, Callable[..., list[Region]]] = {
+    "load_ssbo": _S.load_ssbo,
+    "store_ssbo": _S.store_ssbo,
+    "ssbo_atomic": _S.ssbo_atomic,
+    "ssbo_atomic_swap": _S.ssbo_atomic,
+    "get_ssbo_size": _S.ssbo_size,
+    "load_shared": _S.load_shared,
+    "store_shared": _S.store_shared,
+    "shared_atomic": _S.shared_atomic,
+    "shared_atomic_swap": _S.shared_atomic,
+    "atomic_counter": _S.counter,
+    "atomic_counter_read": _S.counter,
+    "atomic_counter_swap": _S.counter,
+    "load_deref": _S.load_deref,
+    "store_deref": _S.store_deref,
+}
+for _name in ("load", "store", "atomic", "atomic_swap", "size", "samples"):
+    MEMORY_INTRINSICS[f"image_{_name}"] = _S.image

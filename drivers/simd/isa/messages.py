@@ -1,0 +1,212 @@
+"""Messages: the shared units and the fields of their descriptors.
+
+A descriptor is 32 bits. Each unit's fields are a row here; packing, unpacking, the simulator and
+the disassembler read it.
+"""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.ir.intrinsics import ATOMIC_OPS
+
+__all__ = [
+    "SYSTEM_VALUES",
+    "TEX_OPS",
+    "UNITS",
+    "describe",
+    "latency_of",
+    "pack",
+    "unit_code",
+    "unpack",
+]
+
+Fields = tuple[tuple[str, int], ...]
+
+UNITS: dict[str, tuple[int, Fields]] = {
+    # Inputs of the stage: attributes, varyings, system values.
+    "input": (
+        24,
+        (
+            ("kind", 4),
+            ("slot", 8),
+            ("component", 2),
+            ("count", 3),
+            ("where", 2),
+            ("straight", 1),
+            ("corner", 6),
+            ("wide", 1),
+        ),
+    ),
+    # Textures. The bits of `params` say which parameters follow the coordinates.
+    "sampler": (
+        120,
+        (
+            ("op", 4),
+            ("texture", 6),
+            ("coords", 3),
+            ("params", 8),
+            ("dynamic", 1),
+            ("channel", 2),
+            ("integer", 1),
+            ("offsets", 2),
+            ("extent", 2),
+        ),
+    ),
+    # Uniform blocks: one address per channel, or (block) 32 bytes for the whole thread.
+    "constant": (
+        40,
+        (("block", 6), ("dynamic", 1), ("count", 4), ("size", 2), ("whole", 1)),
+    ),
+    # Storage buffers, workgroup memory and scratch, one address per channel.
+    "memory": (
+        80,
+        (
+            ("op", 3),
+            ("space", 2),
+            ("buffer", 6),
+            ("dynamic", 1),
+            ("count", 5),
+            ("size", 2),
+            ("atomic", 4),
+            ("live", 1),
+        ),
+    ),
+    "image": (
+        100,
+        (
+            ("op", 3),
+            ("image", 6),
+            ("dynamic", 1),
+            ("coords", 3),
+            ("sample", 1),
+            ("count", 3),
+            ("atomic", 4),
+            ("live", 1),
+        ),
+    ),
+    # Outputs of stages before the rasterizer, and reading them back.
+    "urb": (
+        16,
+        (
+            ("op", 3),
+            ("slot", 8),
+            ("component", 2),
+            ("mask", 4),
+            ("table", 1),
+            ("stream", 2),
+            ("wide", 1),
+            ("offset", 1),
+            ("slots", 7),
+        ),
+    ),
+    "render": (10, (("slot", 8), ("mask", 4), ("dual", 1), ("op", 2))),
+    # Spilled registers, as they are: `slot` registers behind the thread's scratch.
+    "scratch": (30, (("op", 1), ("slot", 12), ("count", 5))),
+    "gateway": (20, (("op", 2),)),
+}
+_CODES = {name: code for code, name in enumerate(UNITS)}
+
+TEX_OPS = (
+    "tex",
+    "txb",
+    "txl",
+    "txd",
+    "txf",
+    "txf_ms",
+    "txs",
+    "lod",
+    "tg4",
+    "query_levels",
+    "texture_samples",
+)
+PARAMS = ("lod", "bias", "comparator", "ddx", "offset", "ms_index", "min_lod")
+"""Bit numbers of `params` (ddx stands for both derivatives)."""
+
+KINDS = (
+    "attribute",
+    "flat",
+    "smooth",
+    "at",
+    "corner",
+    "corner_at",
+    "patch",
+    "system",
+    "helper",
+    "own",
+    "patch_at",
+)
+WHERE = ("pixel", "centroid", "sample")
+MEMORY_OPS = ("load", "store", "atomic", "swap", "size")
+SPACES = ("buffer", "shared", "scratch")
+IMAGE_OPS = ("load", "store", "atomic", "swap", "size", "samples")
+URB_OPS = ("write", "read", "emit", "cut", "peer")
+RENDER_OPS = ("write", "end")
+ATOMICS = ATOMIC_OPS
+
+SYSTEM_VALUES = (
+    "vertex_id",
+    "vertex_id_zero_base",
+    "instance_id",
+    "base_vertex",
+    "first_vertex",
+    "base_instance",
+    "draw_id",
+    "primitive_id",
+    "invocation_id",
+    "patch_vertices_in",
+    "tess_coord",
+    "frag_coord",
+    "point_coord",
+    "front_face",
+    "sample_id",
+    "sample_pos",
+    "sample_mask_in",
+    "num_samples",
+    "layer_id",
+    "viewport_index",
+    "alpha_ref",
+    "fog_color",
+    "fog_params",
+    "global_invocation_id",
+    "local_invocation_id",
+    "local_invocation_index",
+    "num_workgroups",
+    "workgroup_id",
+    "workgroup_size",
+)
+
+
+def pack(unit: str, **fields: int) -> int:
+    """A descriptor; fields that are not named are zero."""
+    desc = at = 0
+    for name, bits in UNITS[unit][1]:
+        value = fields.pop(name, 0)
+        if not 0 <= value < 1 << bits:
+            raise ValueError(f"{unit} message: {name} is {value}, but has {bits} bits")
+        desc |= value << at
+        at += bits
+    if fields:
+        raise ValueError(f"{unit} message has no {', '.join(fields)}")
+    return desc
+
+
+def unpack(unit: str, desc: int) -> dict[str, int]:
+    """Every field of a descriptor."""
+    found = {}
+    for name, bits in UNITS[unit][1]:
+        found[name] = desc & (1 << bits) - 1
+        desc >>= bits
+    return found
+
+
+def unit_code(unit: str) -> int:
+    return _CODES[unit]
+
+
+def latency_of(unit: str) -> int:
+    """Cycles until the answer of an idle unit is there."""
+    return UNITS[unit][0]
+
+
+def describe(unit: str, desc: int) -> str:
+    """A descriptor for people: only fields that are not zero."""
+    return " ".join(f"{name}={value}" for name, value in unpack(unit, desc).items() if value)

@@ -1,0 +1,1 @@
+"""The simulator: many threads at once, one Python step per instruction."""

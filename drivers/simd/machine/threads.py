@@ -1,0 +1,180 @@
+"""Threads that run together: registers, flags, and where each channel is.
+
+The register file of all threads is one array: `words[register, thread, channel]`. A region of a
+SIMD16 instruction is `words[r : r + 2]`: both halves of every thread, contiguous, so that one NumPy
+call executes an instruction for all of them. Per-channel state has the shape `(half, thread,
+channel)` for the same reason.
+
+Like the real thing since its sixth generation, a channel that waits knows the instruction where it
+goes on (`pc`): the mask stack of IF, ELSE and loops is spread over the channels. A thread is where
+the first of its channels are; so is the whole set, and threads without a channel there rest.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.drivers.simd.isa.types import TYPES
+
+if TYPE_CHECKING:
+    from .launch import Launch
+
+__all__ = ["DONE", "RUNNING", "Threads"]
+
+Array = npt.NDArray[Any]
+Mask = npt.NDArray[np.bool_]
+RUNNING, DONE = -1, 1 << 30
+FLAGS = 4
+_WORD_TYPES = tuple(t for t in TYPES.values() if t.size == 4)
+
+
+class Threads:
+    """A set of threads and their state."""
+
+    __slots__ = (
+        "_all_threads",
+        "active",
+        "count",
+        "d",
+        "f",
+        "flags",
+        "halves",
+        "index",
+        "launch",
+        "mask",
+        "pc",
+        "thread_mask",
+        "total",
+        "u",
+        "waiting",
+        "words",
+    )
+
+    def __init__(
+        self, launch: Launch, words: Array, flags: list[Mask], pc: Array, index: Array | None
+    ) -> None:
+        """`index` are the threads' numbers in the launch; None for all of them."""
+        self.launch = launch
+        self.words = words
+        self.u = words
+        self.f: Array = words.view(np.float32)
+        self.d: Array = words.view(np.int32)
+        self.flags = flags
+        self.pc = pc
+        self.index = index
+        self.halves, self.count = pc.shape[0], pc.shape[1]
+        self.mask: Mask | None = None
+        self.thread_mask: Mask | None = None
+        self._all_threads = True
+        self.waiting: set[int] = set()
+        self.total = 0
+        self.active = 0
+        self.look()
+
+    def look(self) -> None:
+        """Derive the rest from `pc`."""
+        running = self.pc == RUNNING
+        self.waiting = {int(at) for at in np.unique(self.pc)} - {RUNNING, DONE}
+        self.total = int(np.count_nonzero(self.pc != DONE))
+        self.run(running)
+
+    def run(self, mask: Mask) -> None:
+        """These channels execute from now on."""
+        self.active = int(np.count_nonzero(mask))
+        if self.active == self.total:
+            self.mask = self.thread_mask = None
+            self._all_threads = True
+        else:
+            self.mask = mask
+            self.thread_mask = None
+            self._all_threads = False
+
+    def running(self) -> Mask:
+        """The channels that execute, as an array whatever `mask` is."""
+        return self.pc == RUNNING if self.mask is None else self.mask
+
+    def threads(self) -> Mask | None:
+        """Which threads execute; None for all."""
+        if self._all_threads:
+            return None
+        if self.thread_mask is None:
+            assert self.mask is not None
+            found: Mask = np.asarray(self.mask.any(axis=(0, 2)))
+            if found.all():
+                self._all_threads = True
+                return None
+            self.thread_mask = found
+        return self.thread_mask
+
+    def thread_count(self) -> int:
+        """How many threads execute."""
+        mask = self.threads()
+        return self.count if mask is None else int(np.count_nonzero(mask))
+
+    # -- control flow ------------------------------------------------------------------------------
+
+    def park(self, channels: Mask, at: int) -> None:
+        """These running channels wait at `at`; the others go on."""
+        gone = int(np.count_nonzero(channels))
+        if not gone:
+            return
+        mask = self.running()
+        self.pc[channels] = at
+        if at == DONE:
+            self.total -= gone
+        else:
+            self.waiting.add(at)
+        self.run(mask & ~channels)
+
+    def arrive(self, at: int) -> None:
+        """Channels that wait here go on."""
+        if at in self.waiting:
+            self.waiting.discard(at)
+            self.pc[self.pc == at] = RUNNING
+            self.run(self.pc == RUNNING)
+
+    # -- subsets -----------------------------------------------------------------------------------
+
+    def take(self, chosen: Array) -> Threads:
+        """A copy of some threads, for running them without the rest."""
+        index = chosen if self.index is None else self.index[chosen]
+        return Threads(
+            self.launch,
+            self.words.take(chosen, axis=1),
+            [flag.take(chosen, axis=1) for flag in self.flags],
+            self.pc.take(chosen, axis=1),
+            index,
+        )
+
+    def put(self, chosen: Array, part: Threads) -> None:
+        """The state of a subset comes back."""
+        self.words[:, chosen] = part.words
+        for mine, other in zip(self.flags, part.flags, strict=True):
+            mine[:, chosen] = other
+        self.pc[:, chosen] = part.pc
+        self.look()
+
+    # -- lanes -------------------------------------------------------------------------------------
+
+    def channels(self, values: Array) -> Array:
+        """What the launch has for all threads, for these: `(half, thread, channel)`."""
+        if self.index is None or not values.ndim:
+            return values
+        return values.take(self.index, axis=1)
+
+
+def lane_order(values: Array) -> Array:
+    """`(half, thread, channel)` as lanes: the channels of thread 0, of thread 1, ..."""
+    if values.shape[0] == 1:
+        return values.reshape(-1)
+    return values.transpose(1, 0, 2).reshape(-1)
+
+
+def from_lanes(values: Array, halves: int) -> Array:
+    """The opposite of `lane_order`; a whole number of threads."""
+    if halves == 1:
+        return values.reshape(1, -1, 8)
+    return np.ascontiguousarray(values.reshape(-1, halves, 8).transpose(1, 0, 2))

@@ -1,0 +1,105 @@
+"""The device simd: its options, and the compiler of its shaders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from gallette.compiler.nir.ir import Shader, Stage
+from gallette.drivers.common.screen import HostScreen
+from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
+from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
+from gallette.drivers.common.work import DEFAULT_BUDGET
+from gallette.pipe.loader import DriverError
+
+from .backend.code import ROOM
+from .backend.liveness import LiveRanges
+from .compile import BackendOptions
+from .program import Counters, SimdProgram, compile_program
+
+__all__ = ["ScreenOptions", "SimdCompiler", "SimdScreen", "create_screen"]
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenOptions:
+    """What can be chosen when a simd screen is made; GALLETTE_DEBUG changes the defaults.
+
+    `live_ranges` is about channels that wait: `naive` ignores them (wrong pictures), the other two
+    are remedies (see `backend/liveness.py`).
+    """
+
+    inexact_used_once: str = ""  # "always", "never" or "not_position" (the default)
+    position_invariant: bool | None = None
+    fuse_ffma: bool | None = None
+    budget: int = DEFAULT_BUDGET  # work one draw may do, in units of about a nanosecond
+    record_passes: bool = False
+    ownership: str = "counted"
+    live_ranges: str = "mask_aware"  # or "naive", "loop_extended"
+    width: int = 0  # 8 or 16 channels per thread; 0: as many as registers allow
+    registers: int = ROOM  # of a thread; fewer make shaders spill
+    schedule: bool = True  # reorder instructions to hide latencies
+
+    def compiler(self) -> SimdCompiler:
+        """What turns shaders into code under these options."""
+        lowering = LoweringOptions.chosen(
+            self.inexact_used_once,
+            self.position_invariant,
+            self.fuse_ffma,
+            self.ownership,
+            self.record_passes,
+        )
+        known = get_args(LiveRanges)
+        if self.live_ranges not in known:
+            raise DriverError(f"live_ranges is {', '.join(known)}, not {self.live_ranges!r}")
+        if self.width not in (0, 8, 16):
+            raise DriverError(f"width is 8, 16 or 0 for either, not {self.width}")
+        if not 48 <= self.registers <= ROOM:
+            raise DriverError(f"registers is a number from 48 to {ROOM}, not {self.registers}")
+        ranges: Any = self.live_ranges
+        backend = BackendOptions(ranges, self.width, self.registers, self.schedule)
+        return SimdCompiler(lowering, backend)
+
+
+class SimdCompiler(VariantCompiler[VariantKey, SimdProgram]):
+    """NIR to instructions of the execution unit."""
+
+    name = "simd"
+
+    def __init__(self, options: LoweringOptions | None, backend: BackendOptions) -> None:
+        super().__init__(options)
+        self.backend = backend
+        self.counters = Counters()
+
+    def null_key(self, stage: Stage) -> VariantKey:
+        return FragmentKey() if stage is Stage.FRAGMENT else VertexKey()
+
+    def generate(self, shader: Shader, key: VariantKey) -> SimdProgram:
+        flat = isinstance(key, FragmentKey) and key.flat_colors
+        return compile_program(shader, self.backend, self.counters, flat_colors=flat)
+
+    def text(self, code: SimdProgram) -> str:
+        return code.code
+
+
+class SimdScreen(HostScreen):
+    """A simd device."""
+
+    name = "simd"
+
+    def __init__(self, options: ScreenOptions | None = None) -> None:
+        self.options = options or ScreenOptions()
+        self.simd_compiler = self.options.compiler()
+        super().__init__(self.simd_compiler, self.options.budget)
+
+    @property
+    def counters(self) -> Counters:
+        """What the machine has done: threads, instructions, cycles."""
+        return self.simd_compiler.counters
+
+    def describe(self) -> str:
+        return f"simd (execution units of SIMD8 and SIMD16, {self.options.registers} registers)"
+
+
+def create_screen(**options: Any) -> SimdScreen:
+    """The entry point `simd` of the group `gallette.drivers`."""
+    return SimdScreen(ScreenOptions(**options))
