@@ -155,7 +155,7 @@ def coalesce(code: Code, ranges: LiveRanges) -> None:
         for instr in code.instrs
         if _is_copy(instr)
         and not instr.srcs[0].offset
-        and not instr.dst.offset
+        and instr.written() == (0, 32 * code.sizes[instr.dst.nr])
         and instr.width == code.width
         and code.sizes[instr.srcs[0].nr] == code.sizes[instr.dst.nr]
     ]

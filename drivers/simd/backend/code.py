@@ -91,4 +91,5 @@ def set_targets(instrs: list[Instruction]) -> None:
             _, start, jumps = stack.pop()
             instr.target = start + 1
             for jump in jumps:
-                instrs[jump].target = at + 1 if instrs[jump].op.name == "break" else at
+                last = at - 1 if instrs[at - 1].pred == "!" else at
+                instrs[jump].target = at + 1 if instrs[jump].op.name == "break" else last

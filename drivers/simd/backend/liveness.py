@@ -181,7 +181,7 @@ def _blocks(instrs: list[Instruction]) -> dict[int, BlockRange]:
         )
         if falls and stop < len(instrs):
             block.next.append(stop)
-        if name in ("if", "else", "while", "break", "cont"):
+        if name in ("if", "else", "while", "break", "cont") and last.pred != "!":
             block.next.append(last.target)
         depth += (name == "do") - (name == "while")
     return found
@@ -212,7 +212,8 @@ def _constructs(
                 yield start + 1, at - 1, (at,)
         elif name == "while":
             start, uniform = stack.pop()
-            if not (together and uniform and not continues.pop()):
+            continued = continues.pop()
+            if not (together and uniform and not continued):
                 yield start + 1, at, (start + 1, at + 1)
 
 

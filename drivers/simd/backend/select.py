@@ -33,6 +33,7 @@ from gallette.drivers.simd.isa.types import TYPES, type_of
 from .code import Code
 from .select_io import IO_INTRINSICS
 from .select_memory import MEMORY_INTRINSICS, MemorySelector
+from .selector import LIVE_FLAG
 
 __all__ = ["Selector"]
 
@@ -46,6 +47,11 @@ class Selector(MemorySelector):
         super().__init__(shader, width)
         self.flat_colors = flat_colors
         self.phis: dict[Def, list[Region]] = {}
+        self.may_discard = self.stage == "fragment" and any(
+            isinstance(instr, Intrinsic) and instr.info.ends_lanes
+            for block in shader.entry.blocks()
+            for instr in block.instrs()
+        )
         self.prepare()
 
     def run(self) -> Code:
@@ -140,6 +146,8 @@ class Selector(MemorySelector):
         self.depth += 1
         self.body(node.body)
         self.depth -= 1
+        if self.may_discard:  # pixels that write nothing must not keep a loop going
+            self.flow("break", pred="!", flag=LIVE_FLAG, uniform=True)
         self.flow("while")
         self.forget_flags()
 

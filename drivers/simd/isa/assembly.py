@@ -5,6 +5,9 @@
     send(16) g20<1>:UD g2 g4 sampler desc=0x3021 len=4 res=8 header
     break(16) @27
 
+A predicate is `+` (where the flag is set), `-` (where it is not) or, of a `break`, `!` (where no
+channel of the quad that is still here has it).
+
 `(16)` is the width, `(8|8)` a width and a first channel. Braces hold what is not usual. A region is
 register, byte offset, stride and type; `#` begins an immediate, `@` a branch's target.
 """
@@ -24,7 +27,7 @@ from .types import TYPES, RegType
 __all__ = ["assemble", "assemble_line", "disassemble", "line_of"]
 
 _HEAD = re.compile(
-    r"\s*(?:\((?P<pred>[+-])f(?P<pflag>\d)\)\s*)?(?P<op>[a-z][a-z0-9.]*)"
+    r"\s*(?:\((?P<pred>[+!-])f(?P<pflag>\d)\)\s*)?(?P<op>[a-z][a-z0-9.]*)"
     r"\((?P<width>\d+)(?:\|(?P<group>\d+))?\)\s*(?:\{(?P<mods>[^}]*)\})?\s*(?P<rest>.*)"
 )
 _REGION = re.compile(

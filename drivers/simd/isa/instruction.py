@@ -114,7 +114,7 @@ class Instruction:
         self.srcs = srcs
         self.group = group
         self.no_mask = no_mask
-        self.pred = pred  # "" always, "+" where the flag is set, "-" where it is not
+        self.pred = pred  # "" always, "+" flag, "-" no flag, "!" nobody of the quad has it
         self.flag = flag
         self.cond = cond
         self.sat = sat

@@ -34,6 +34,15 @@ def _first(m: Threads, next: int) -> int:
 def _chosen(instr: Instruction, wanted: bool) -> Callable[[Threads], Array]:
     """Running channels whose flag (with the predicate's sign) is `wanted`."""
     flag = instr.flag
+    if instr.pred == "!":
+
+        def lonely(m: Threads) -> Array:
+            mask = m.running()
+            busy = mask & m.flags[flag]
+            quads = busy.reshape(-1, 4).any(axis=1)
+            return mask & ~np.repeat(quads, 4).reshape(mask.shape)
+
+        return lonely
     positive = (instr.pred == "+") is wanted
 
     def choose(m: Threads) -> Array:

@@ -93,7 +93,7 @@ def _share(m: Threads, port: Port, place: Place, mask: Array | None, size: int) 
     there = np.ones(launch.count, np.bool_)
     if mask is not None:
         there = lane_order(np.broadcast_to(mask, whole.shape))[: launch.count]
-    wrote = there.reshape(-1, size)
+    wrote = np.asarray(there).reshape(-1, size)
     last = size - 1 - np.argmax(wrote[:, ::-1], axis=1)
     values = lanes[np.arange(len(lanes)), last]
     lanes[:] = np.where(wrote.any(axis=1)[:, None], values[:, None], lanes)
