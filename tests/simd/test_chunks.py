@@ -6,17 +6,15 @@ import pytest
 
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir import Shader, Stage
-from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
-from gallette.drivers.simd.compile import BackendOptions
-from gallette.drivers.simd.program import Counters, SimdProgram, compile_program
+from gallette.drivers.common.lanes import ShaderResources
+from gallette.drivers.common.work import Work
+from gallette.drivers.simd.backend.liveness import LiveRanges
+from gallette.drivers.simd.compile import BackendOptions, compile_shader
+from gallette.drivers.simd.machine.executable import MachineHangError
+from gallette.drivers.simd.program import BoundSimd, Counters, SimdProgram, compile_program
 from tests.numpipe.shader.random_lane_shaders import random_shader
 from tests.numpipe.shader.shader_harness import PictureEnvironment, compare
-
-
-def scalar(shader: Shader) -> Shader:
-    """As the driver does it: optimised, a component at a time."""
-    optimize(shader, OptimizeOptions(scalar=True))
-    return shader
+from tests.simd.divergent_programs import divergent_shader, scalar
 
 
 def compiled(shader: Shader, options: BackendOptions | None = None) -> SimdProgram:
@@ -55,3 +53,40 @@ def test_spilling_changes_nothing(seed: int, width: int) -> None:
     few = BackendOptions(width=width, registers=48)
     shader = scalar(random_shader(seed, exact=True))
     compare(shader, PictureEnvironment(50, seed), compiler=lambda s: compiled(s, few))
+
+
+class Impatient(SimdProgram):
+    """Gives up soon: what forgets its channels may loop for ever."""
+
+    def bind(self, resources: ShaderResources) -> BoundSimd:
+        resources.work = Work(1 << 23)
+        return super().bind(resources)
+
+
+def wrong(seed: int, live_ranges: LiveRanges) -> bool:
+    """Does the machine compute something else than the interpreter, or hang?"""
+    options = BackendOptions(live_ranges=live_ranges)
+    shader = divergent_shader(seed)
+
+    def compiler(shader: Shader) -> SimdProgram:
+        return Impatient(shader, compile_shader(shader, options), Counters())
+
+    try:
+        compare(shader, PictureEnvironment(37, seed), compiler=compiler)
+    except (AssertionError, MachineHangError):
+        return True
+    return False
+
+
+@pytest.mark.parametrize("live_ranges", ["loop_extended", "mask_aware"])
+@pytest.mark.parametrize("hundred", range(2))
+def test_programs_with_divergent_loops_are_right_with_either_remedy(
+    live_ranges: LiveRanges, hundred: int
+) -> None:
+    seeds = range(100 * hundred, 100 * hundred + 100)
+    assert [seed for seed in seeds if wrong(seed, live_ranges)] == []
+
+
+def test_naive_live_ranges_are_caught() -> None:
+    found = [seed for seed in range(60) if wrong(seed, "naive")]
+    assert len(found) >= 3, "the programs do not show the problem any more"

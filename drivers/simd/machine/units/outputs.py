@@ -89,12 +89,12 @@ def _share(m: Threads, port: Port, place: Place, mask: Array | None, size: int) 
     launch = m.launch
     assert m.index is None  # patches with barriers are never split
     whole = launch.outputs[place]
-    lanes = lane_order(whole)[: launch.count].reshape(-1, size).copy()
+    lanes = np.array(lane_order(whole)[: launch.count].reshape(-1, size))
     there = np.ones(launch.count, np.bool_)
     if mask is not None:
         there = lane_order(np.broadcast_to(mask, whole.shape))[: launch.count]
-    wrote = np.asarray(there).reshape(-1, size)
-    last = size - 1 - np.argmax(wrote[:, ::-1], axis=1)
+    wrote: Array = np.asarray(there).reshape(-1, size)
+    last = size - 1 - np.argmax(np.flip(wrote, axis=1), axis=1)
     values = lanes[np.arange(len(lanes)), last]
     lanes[:] = np.where(wrote.any(axis=1)[:, None], values[:, None], lanes)
     whole[...] = launch._channels(lanes.reshape(-1))

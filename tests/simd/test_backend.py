@@ -1,0 +1,135 @@
+"""Properties of the back end, checked by oracles that share no code with it."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from gallette.drivers.simd.backend.allocate import colour
+from gallette.drivers.simd.backend.cleanup import coalesce, dead_code, forward, interference
+from gallette.drivers.simd.backend.code import Code
+from gallette.drivers.simd.backend.schedule import latency, reads_of, schedule, timing, writes_of
+from gallette.drivers.simd.backend.select import Selector
+from gallette.drivers.simd.compile import BackendOptions, compile_shader
+from gallette.drivers.simd.isa.assembly import assemble, disassemble
+from gallette.drivers.simd.isa.encoding import decode, encode
+from gallette.drivers.simd.isa.instruction import Instruction
+from tests.simd.divergent_programs import divergent_shader
+
+
+def selected(seed: int, width: int) -> Code:
+    """Code just before allocation."""
+    code = Selector(divergent_shader(seed), width).run()
+    dead_code(code)
+    forward(code)
+    coalesce(code, "mask_aware")
+    return code
+
+
+def live_after(code: Code) -> list[set[int]]:
+    """Registers live behind each instruction: plain data flow over single instructions."""
+    instrs = code.instrs
+    after: list[set[int]] = [set() for _ in instrs]
+    before: list[set[int]] = [set() for _ in instrs]
+    changed = True
+    while changed:
+        changed = False
+        for at in range(len(instrs) - 1, -1, -1):
+            instr = instrs[at]
+            out: set[int] = set()
+            for following in followers(instrs, at):
+                out |= before[following]
+            kills = {instr.dst.nr} if instr.dst.file == "v" and instr.fresh else set()
+            if instr.pred and instr.op.kind != "select":
+                kills = set()
+            live = out - kills | {s.nr for s in instr.srcs if s.file == "v"}
+            if out != after[at] or live != before[at]:
+                after[at], before[at] = out, live
+                changed = True
+    return after
+
+
+def followers(instrs: list[Instruction], at: int) -> list[int]:
+    instr = instrs[at]
+    name, target = instr.op.name, instr.target
+    found = [at + 1]
+    if name in ("else", "while") or (name in ("break", "cont") and not instr.pred):
+        found = [target]
+    elif name in ("if", "break", "cont") and instr.pred != "!":
+        found.append(target)
+    return [k for k in found if k < len(instrs)]
+
+
+@pytest.mark.parametrize("width", [8, 16])
+def test_no_two_live_values_share_a_register(width: int) -> None:
+    for seed in range(1000, 1050):
+        code = selected(seed, width)
+        graph = interference(code, "mask_aware")
+        places, failed = colour(code, graph, {}, code.constant_registers.stop, 128)
+        assert not failed
+        lives = live_after(code)
+        for instr, live in zip(code.instrs, lives, strict=True):
+            if instr.dst.file != "v":
+                continue
+            mine = range(places[instr.dst.nr], places[instr.dst.nr] + code.sizes[instr.dst.nr])
+            for other in live - {instr.dst.nr}:
+                place = places[other]
+                assert mine.stop <= place or place + code.sizes[other] <= mine.start, seed
+
+
+def test_every_dependency_is_respected() -> None:
+    for seed in range(1100, 1160):
+        options = BackendOptions(schedule=False)
+        code = compile_shader(divergent_shader(seed), options).code
+        before = list(code.instrs)
+        place = {id(instr): at for at, instr in enumerate(schedule(before))}
+        assert len(place) == len(before)
+        for at, first in enumerate(before):
+            for second in before[at + 1 : at + 60]:
+                if first.op.kind == "flow" or second.op.kind == "flow":
+                    ordered = True
+                else:
+                    writes = writes_of(first)
+                    ordered = bool(
+                        writes & (reads_of(second) | writes_of(second))
+                        or reads_of(first) & writes_of(second)
+                    )
+                assert not ordered or place[id(first)] < place[id(second)], seed
+
+
+def test_scheduling_hides_latency() -> None:
+    cycles = {False: 0, True: 0}
+    for seed in range(1200, 1220):
+        for wanted in cycles:
+            made = compile_shader(divergent_shader(seed), BackendOptions(schedule=wanted))
+            cycles[wanted] += made.cycles
+    assert cycles[True] < 0.97 * cycles[False]
+
+
+def test_a_stall_is_the_latency_that_is_left() -> None:
+    code = assemble("mul(8) g2<1>:F g3<1>:F g4<1>:F\nadd(8) g5<1>:F g2<1>:F g2<1>:F")
+    found = timing(code)
+    assert found.stalls == [0, latency(code[0]) - 1]
+
+
+@pytest.mark.parametrize("width", [8, 16])
+def test_code_survives_encoding_and_assembly(width: int) -> None:
+    for seed in range(1300, 1330):
+        code = compile_shader(divergent_shader(seed), BackendOptions(width=width)).executable.code
+        for instr in code:
+            assert encode(decode(encode(instr))) == encode(instr)
+        again = assemble(disassemble(code))
+        assert [encode(instr) for instr in again] == [encode(instr) for instr in code]
+
+
+def test_random_bits_are_decoded_or_refused() -> None:
+    rng = random.Random(3)
+    for _ in range(2000):
+        word = rng.getrandbits(128)
+        try:
+            instr = decode(word)
+            again = decode(encode(instr))
+        except (ValueError, IndexError, KeyError):
+            continue
+        assert again.key() == instr.key()
