@@ -96,7 +96,8 @@ def _share(m: Threads, port: Port, place: Place, mask: Array | None, size: int) 
     wrote: Array = np.asarray(there).reshape(-1, size)
     last = size - 1 - np.argmax(np.flip(wrote, axis=1), axis=1)
     values = lanes[np.arange(len(lanes)), last]
-    lanes[:] = np.where(wrote.any(axis=1)[:, None], values[:, None], lanes)
+    some = np.any(wrote, axis=1, keepdims=True)
+    lanes[:] = np.where(some, values[:, None], lanes)
     whole[...] = launch._channels(lanes.reshape(-1))
 
 
