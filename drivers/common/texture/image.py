@@ -103,11 +103,24 @@ def _swizzle(view: SamplerView) -> tuple[str | int, str | int, str | int, str | 
 
 
 def image_of_view(view: SamplerView, *, as_bytes: bool = False) -> Image:
-    """Build the tables of a view; `as_bytes` prefers a copy in bytes for packed filtering."""
+    """The tables of a view; `as_bytes` prefers a copy in bytes for packed filtering.
+
+    They are kept with the resource: the same view is sampled through many samplers.
+    """
     resource = view.resource
     assert isinstance(resource, HostResource)
-    if view.target is Target.BUFFER:
-        return _buffer_image(view, resource)
+    found: Image | None = resource.units.get((view, as_bytes))
+    if found is None:
+        resource.make_room_for_unit()
+        if view.target is Target.BUFFER:
+            found = _buffer_image(view, resource)
+        else:
+            found = _build(view, resource, as_bytes)
+        resource.units[(view, as_bytes)] = found
+    return found
+
+
+def _build(view: SamplerView, resource: HostResource, as_bytes: bool) -> Image:
     format, run, offsets = _texels(view, resource, as_bytes)
     rows = [
         _level_row(resource, view, level) for level in range(view.first_level, view.last_level + 1)
