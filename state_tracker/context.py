@@ -68,6 +68,7 @@ from gallette.state_tracker.sync import SyncState
 from gallette.state_tracker.targets.framebuffers import FramebufferBindings
 from gallette.state_tracker.targets.renderbuffers import RenderbufferState
 from gallette.state_tracker.targets.window import Drawable
+from gallette.state_tracker.texturing.external_images import Source
 from gallette.state_tracker.texturing.images import ImageUnit
 from gallette.state_tracker.texturing.texture_objects import SamplerObject
 from gallette.state_tracker.texturing.textures import TextureState
@@ -85,6 +86,7 @@ ENTRY_MODULES = (
     "texturing.compressed_images",
     "drawing.compute",
     "pixel_ops.draw_pixels",
+    "texturing.external_images",
     "pixel_data.copies",
     "vertices.current_attribs",
     "enables",
@@ -211,6 +213,7 @@ class Context(GLInterface):
         self.is_compat, self.is_core = profile == "compat", profile == "core"
         self.debug_context = debug
         self.strict = strict
+        self.find_image: Callable[[int], Source | None] | None = None  # EGL images, by handle
         self.robust = self.no_error = self.forward_compatible = False
         self.loses_context_on_reset = False
         self.error = GL.NO_ERROR

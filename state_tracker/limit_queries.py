@@ -128,6 +128,8 @@ gets(
         "COMPRESSED_TEXTURE_FORMATS": lambda c: _compressed(c),
         "MAX_VIEWPORT_DIMS": _limit("max_viewport_dims"),
         "SUBPIXEL_BITS": _is(8),
+        "MAX_CULL_DISTANCES": _glsl("max_cull_distances"),
+        "MAX_COMBINED_CLIP_AND_CULL_DISTANCES": _glsl("max_combined_clip_and_cull_distances"),
         "ALIASED_LINE_WIDTH_RANGE": lambda c: (1.0, c.caps.max_line_width),
         "ALIASED_POINT_SIZE_RANGE": lambda c: (1.0, c.caps.max_point_size),
     }
@@ -141,8 +143,6 @@ gets(
         "POINT_SIZE_RANGE": lambda c: (1.0, c.caps.max_point_size),
         "POINT_SIZE_GRANULARITY": _is(0.1),
         "QUADS_FOLLOW_PROVOKING_VERTEX_CONVENTION": _is(0),
-        "MAX_CULL_DISTANCES": _glsl("max_cull_distances"),
-        "MAX_COMBINED_CLIP_AND_CULL_DISTANCES": _glsl("max_combined_clip_and_cull_distances"),
         "TEXTURE_BUFFER_DATA_STORE_BINDING": lambda c: _buffer_of_texture(c)[0],
         "TEXTURE_BUFFER_FORMAT_ARB": lambda c: _buffer_of_texture(c)[1],
     },

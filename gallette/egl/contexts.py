@@ -143,6 +143,7 @@ class EglContext:
             raise EglError(Error.BAD_MATCH, str(error)) from error
         finally:
             set_current(before)
+        self.gl.find_image = display.image_source
         self.gl.robust, self.gl.no_error = request.robust, request.no_error
         self.gl.forward_compatible = request.forward
         self.gl.loses_context_on_reset = request.reset == EGL.LOSE_CONTEXT_ON_RESET

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gallette.egl.surfaces import Surface
     from gallette.egl.windows import WindowSystem
     from gallette.pipe.interface import Screen
+    from gallette.state_tracker.texturing.external_images import Source
 
 __all__ = ["DEVICE", "Display", "attributes", "display_of", "get_display"]
 
@@ -85,6 +86,11 @@ class Display:
         if self.windows is not None:
             self.windows.close()
             self.windows = None
+
+    def image_source(self, handle: int) -> Source | None:
+        """What an EGL image shows: resource, level, layer, format."""
+        found = self.images.get(handle)
+        return None if found is None else (found.resource, found.level, found.layer, found.info)
 
     def config(self, handle: int) -> Config:
         """The config a handle means: handles are config numbers."""

@@ -35,6 +35,8 @@ _DISPLAY_EXTENSIONS = (
     "EGL_IMG_context_priority EGL_KHR_config_attribs EGL_KHR_context_flush_control "
     "EGL_KHR_create_context EGL_KHR_create_context_no_error EGL_KHR_fence_sync "
     "EGL_KHR_get_all_proc_addresses EGL_KHR_gl_colorspace "
+    "EGL_KHR_gl_renderbuffer_image EGL_KHR_gl_texture_2D_image EGL_KHR_gl_texture_3D_image "
+    "EGL_KHR_gl_texture_cubemap_image EGL_KHR_image EGL_KHR_image_base "
     "EGL_KHR_no_config_context EGL_KHR_reusable_sync "
     "EGL_KHR_surfaceless_context EGL_KHR_wait_sync EGL_MESA_query_driver"
 )

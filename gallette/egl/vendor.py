@@ -34,8 +34,10 @@ _DISPATCHED = {
     "eglGetDisplayDriverName": "p:p", "eglCreateSyncKHR": "pup:p", "eglDestroySyncKHR": "pp:u",
     "eglClientWaitSyncKHR": "ppit:i", "eglWaitSyncKHR": "ppi:i", "eglSignalSyncKHR": "ppu:u",
     "eglGetSyncAttribKHR": "ppip:u", "eglCreateImageKHR": "ppupp:p", "eglDestroyImageKHR": "pp:u",
-    "eglCreateSync64KHR": "pup:p",
+    "eglCreateSync64KHR": "pup:p", "eglQueryDeviceAttribEXT": "pip:u",
+    "eglQueryDeviceStringEXT": "pi:p",
 }  # fmt: skip
+_OF_DEVICES = frozenset(("eglQueryDeviceAttribEXT", "eglQueryDeviceStringEXT"))
 _KEPT: list[Any] = []
 _DISPATCHERS: dict[str, Any] = {}
 
@@ -48,13 +50,14 @@ class _Glvnd:
         self.indices: dict[str, int] = {}
 
     def connect(self, exports: int, vendor: int) -> None:
-        table = (ctypes.c_void_p * 10).from_address(exports)
+        table = (ctypes.c_void_p * 11).from_address(exports)
         self.vendor = vendor
         self.thread_init = prototype(":v")(table[0])
         self.fetch = prototype("pi:p")(table[6])
         self.set_error = prototype("i:v")(table[7])
         self.set_vendor = prototype("p:u")(table[8])
         self.vendor_of = prototype("p:p")(table[9])
+        self.vendor_of_device = prototype("p:p")(table[10])
 
 
 _GLVND = _Glvnd()
@@ -126,9 +129,10 @@ def _dispatcher(name: str) -> Callable[..., Any]:
 
     def call(display: int | None, *args: Any) -> Any:
         _GLVND.thread_init()
-        vendor = _GLVND.vendor_of(display)
+        devices = name in _OF_DEVICES
+        vendor = (_GLVND.vendor_of_device if devices else _GLVND.vendor_of)(display)
         if not vendor:
-            _GLVND.set_error(int(Error.BAD_DISPLAY))
+            _GLVND.set_error(int(Error.BAD_DEVICE if devices else Error.BAD_DISPLAY))
             return 0
         _GLVND.set_vendor(vendor)
         if vendor == _GLVND.vendor:

@@ -97,7 +97,8 @@ class Attachment:
         """Resource, level, first and last layer."""
         if isinstance(self.object, Renderbuffer):
             resource = self.object.resource
-            return None if resource is None else (resource, 0, 0, 0)
+            level, layer = self.object.place
+            return None if resource is None else (resource, level, layer, layer)
         found = self.object.storage(self.face, self.level)
         if found is None:
             return None

@@ -41,6 +41,7 @@ class Renderbuffer(GLObject):
         self.info: InternalFormat = INTERNAL_FORMATS[GL.RGBA]
         self.internal_format: int = GL.RGBA
         self.resource: Resource | None = None
+        self.place = (0, 0)  # level and layer of the resource, where it is an EGL image's
 
     def destroy(self) -> None:
         if self.resource is not None:
@@ -137,7 +138,7 @@ def _storage(
         )
         resource = ctx.screen.resource_create(desc)  # or everything stays as it was
     buffer.destroy()
-    buffer.resource = resource
+    buffer.resource, buffer.place = resource, (0, 0)
     buffer.width, buffer.height, buffer.samples = width, height, samples
     buffer.info, buffer.internal_format = info, internalformat
     ctx.dirty |= Dirty.FRAMEBUFFER

@@ -111,6 +111,7 @@ class TextureObject(GLObject):
         # Where in its resource a texture begins: (0, 0) unless it is a view of another one.
         self.first_level = self.first_layer = 0
         self.view_layers: int | None = None
+        self.adopted = False  # the storage is an EGL image's
         self.told_levels: int | None = None  # a view tells its original's immutable levels
         self.view_range = (0, 0, 0, 0)  # level, levels, layer, layers, as the queries answer
         self.images: list[dict[int, TexImage]] = [{} for _ in range(target.faces)]
@@ -143,6 +144,7 @@ class TextureObject(GLObject):
 
         What needs room is made first: if there is none, everything stays as it was.
         """
+        self._disown()
         chain: Resource | None = None
         if all(image.extent) and not self._fits(level, image):
             alone = not any(
@@ -158,6 +160,23 @@ class TextureObject(GLObject):
         self.images[face][level] = image
         self.changed()
 
+    def adopt(self, resource: Resource, level: int, layer: int, image: TexImage) -> None:
+        """Be one level and layer of a resource that others use too; takes over the reference."""
+        self._drop_images()
+        self._replace_resource(resource)
+        self.first_level, self.first_layer, self.view_layers = level, layer, 1
+        self.images[0][0] = image
+        self.adopted = True
+        self.changed()
+
+    def _disown(self) -> None:
+        """New storage of its own: what was adopted stays with the others."""
+        if self.adopted:
+            self.adopted = False
+            self._drop_images()
+            self.first_level = self.first_layer = 0
+            self.view_layers = None
+
     def forget(self, face: int, level: int) -> None:
         """Drop an image; the chain stays for the others."""
         old = self.images[face].pop(level, None)
@@ -168,6 +187,7 @@ class TextureObject(GLObject):
     def allocate(self, levels: int, image: TexImage) -> None:
         """Immutable storage: all levels and faces at once."""
         resource = self._create(image, image.extent, levels)
+        self._disown()
         self._drop_images()
         self._replace_resource(resource)
         width, height, depth = image.extent

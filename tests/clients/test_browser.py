@@ -1,0 +1,91 @@
+"""Chromium's WebGL 1 and 2, through ANGLE, on gallette: pages look as they do on llvmpipe.
+
+The browser is found as `chromium`; three.js (npm's package `three`) as the folder that
+`GALLETTE_THREE` names or `node_modules/three` above these tests. What is not there is skipped,
+unless `GALLETTE_REQUIRE_CLIENTS=1` asks for all of it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.clients.test_clients import NATIVE, load
+
+PAGES = Path(__file__).parent / "pages"
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--in-process-gpu",
+    "--use-gl=angle",
+    "--use-angle=gl-egl",
+    "--ignore-gpu-blocklist",
+    "--allow-file-access-from-files",
+    "--hide-scrollbars",
+    "--window-size=320,240",
+    "--virtual-time-budget=8000",
+    "--enable-logging=stderr",
+)
+SCENES = ("lights", "shadows", "textures", "instancing", "targets", "post")
+
+
+def missing(what: str) -> None:
+    if os.environ.get("GALLETTE_REQUIRE_CLIENTS") == "1":
+        pytest.fail(f"required here, and missing: {what}")
+    pytest.skip(f"needs {what}")
+
+
+def three() -> Path:
+    """The folder of three.js's modules."""
+    named = os.environ.get("GALLETTE_THREE")
+    folders = [Path(named)] if named else [p / "node_modules/three" for p in PAGES.parents]
+    found = next((f for f in folders if (f / "build/three.module.js").is_file()), None)
+    if found is None:
+        missing("three.js (npm install three)")
+    assert found is not None
+    return found / "build"
+
+
+def shoot(url: str, picture: Path, launcher: list[str], extra: dict[str, str]) -> str:
+    """The picture of a page; what the page said."""
+    browser = shutil.which("chromium")
+    if browser is None:
+        missing("chromium")
+    kept = ("LD_LIBRARY_PATH", "EGL", "__EGL", "GALLETTE", "DISPLAY")
+    env = {k: v for k, v in os.environ.items() if not k.startswith(kept)} | extra
+    profile = picture.with_suffix(".profile")
+    done = subprocess.run(
+        [*launcher, str(browser), *FLAGS, f"--user-data-dir={profile}", f"--screenshot={picture}",
+         url],
+        env=env, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    assert picture.is_file(), done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("page", ["webgl1", "webgl2", *(f"three#{s}" for s in SCENES)])
+def test_pages_look_as_they_do_on_llvmpipe(page: str, tmp_path: Path) -> None:
+    name, _, scene = page.partition("#")
+    shutil.copy(PAGES / f"{name}.html", tmp_path)
+    if scene:
+        for module in three().glob("three*.js"):
+            shutil.copy(module, tmp_path)
+    url = f"file://{tmp_path}/{name}.html#{scene}"
+    ours, native = tmp_path / "ours.png", tmp_path / "native.png"
+    said = shoot(url, ours, [sys.executable, "-m", "gallette", "run"], {})
+    assert "drawn" in said, said
+    assert 'error 0"' in said, said
+    assert scene or "gallette numpipe" in said, said
+    shoot(url, native, [], NATIVE)
+    found, expected = load(ours), load(native)
+    assert found.shape == expected.shape
+    assert len(np.unique(expected.reshape(-1, 4), axis=0)) > 20, "the reference is empty"
+    wrong = int((np.abs(found - expected).max(axis=-1) > 2).sum())
+    assert wrong <= 0.001 * found.shape[0] * found.shape[1], f"{wrong} pixels differ"
