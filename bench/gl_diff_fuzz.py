@@ -5,36 +5,43 @@
     python bench/gl_diff_fuzz.py --seed 4711 --show       # print the program
     python bench/gl_diff_fuzz.py --count 1000 --save found/
 
-A program that shows a difference the specification does not allow is made small and printed (or
-saved) as a script that runs by itself. Exit status 1 if there was one.
+Programs run one after the other on contexts they share, as many at a time as there are cores. One
+that shows a difference the specification does not allow is tried again alone, made small (with what
+ran before it, where it needs that) and printed or saved as a script that runs by itself. Exit
+status 1 if there was one.
 """
 
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
 import re
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("EGL_PLATFORM", "surfaceless")
 os.environ.setdefault("LIBGL_ALWAYS_SOFTWARE", "1")
+os.environ.setdefault("LP_NUM_THREADS", "0")
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from gl_diff.compare import difference
+from gl_diff.compare import Seen, difference
 from gl_diff.generate import generate
 from gl_diff.reduce import reduce_lines
-from gl_diff.run import run
+from gl_diff.run import Side, run
 
-PAIRS = (("queued", "native"), ("queued", "immediate"))
+Pairs = tuple[tuple[str, str], ...]
+PAIRS: Pairs = (("queued", "native"), ("queued", "immediate"))
+TOGETHER = 40
+"""programs of one context before a fresh one takes over"""
 
 
-def check(lines: list[str], profile: str, pairs: tuple[tuple[str, str], ...] = PAIRS) -> str:
+def differs(seen: dict[str, list[Seen]], pairs: Pairs) -> str:
     """What differs between two sides, in words; "" if nothing does."""
-    seen = {side: run(lines, side, profile) for side in {s for pair in pairs for s in pair}}
     for one, other in pairs:
         text = difference(seen[one], seen[other])
         if text:
@@ -42,12 +49,52 @@ def check(lines: list[str], profile: str, pairs: tuple[tuple[str, str], ...] = P
     return ""
 
 
+def sides_of(pairs: Pairs) -> set[str]:
+    return {side for pair in pairs for side in pair}
+
+
+def check(lines: list[str], profile: str, pairs: Pairs = PAIRS) -> str:
+    """What differs when the program runs on contexts of its own."""
+    return differs({side: run(lines, side, profile) for side in sides_of(pairs)}, pairs)
+
+
+class Contexts:
+    """One context of each side and profile, renewed now and then, and what ran on them."""
+
+    def __init__(self, pairs: Pairs) -> None:
+        self.pairs = pairs
+        self.sides: dict[str, dict[str, Side]] = {}
+        self.before: dict[str, list[list[str]]] = {}
+
+    def check(self, lines: list[str], profile: str) -> str:
+        """As `check`, on the shared contexts."""
+        if len(self.before.get(profile, ())) >= TOGETHER:
+            self.drop(profile)
+        if profile not in self.sides:
+            self.sides[profile] = {side: Side(side, profile) for side in sides_of(self.pairs)}
+            self.before[profile] = []
+        seen = {name: side.run(lines) for name, side in self.sides[profile].items()}
+        self.before[profile].append(lines)
+        return differs(seen, self.pairs)
+
+    def together(self, profile: str) -> list[str]:
+        """Everything that ran on the contexts of a profile, as one program."""
+        lines: list[str] = []
+        for one in self.before[profile]:
+            lines += [*one, "w.reset()"]
+        return lines[:-1]
+
+    def drop(self, profile: str) -> None:
+        for side in self.sides.pop(profile, {}).values():
+            side.release()
+
+
 def kind_of(note: str) -> str:
     """The note without what changes when a program shrinks: the reducer keeps the kind."""
     return re.sub(r"line \d+: |\d+", "", note)[:72]
 
 
-def smaller(lines: list[str], profile: str, pairs: Any, kind: str) -> tuple[list[str], str]:
+def smaller(lines: list[str], profile: str, pairs: Pairs, kind: str) -> tuple[list[str], str]:
     """Fewer lines with the same kind of difference."""
     small = reduce_lines(lines, lambda some: kind_of(check(some, profile, pairs)) == kind)
     return small, check(small, profile, pairs)
@@ -63,14 +110,83 @@ def script(lines: list[str], profile: str, note: str, seed: int) -> str:
     )
 
 
+def explained(note: str, lines: list[str], contexts: Contexts, profile: str) -> tuple[Any, str]:
+    """The program that shows a difference on contexts of its own, and the difference."""
+    alone = check(lines, profile, contexts.pairs)
+    if alone:
+        return lines, alone
+    together = contexts.together(profile)
+    return together, check(together, profile, contexts.pairs) or f"not again: {note}"
+
+
+def search(options: argparse.Namespace, first: int, by: int) -> Iterator[tuple[int, str, str]]:
+    """(seed, what differs or "", the small program) for every `by`-th seed."""
+    pairs = PAIRS[1:] if options.without_native else PAIRS
+    contexts = Contexts(pairs)
+    start = time.monotonic()
+    for seed in range(options.seed + first, options.seed + options.count, by):
+        lines, profile = generate(seed, options.steps)
+        note, text = contexts.check(lines, profile), ""
+        if note:
+            if not options.quick:
+                lines, note = explained(note, lines, contexts, profile)
+                if not note.startswith("not again"):
+                    lines, note = smaller(lines, profile, pairs, kind_of(note))
+                text = script(lines, profile, note, seed)
+            contexts.drop(profile)
+        yield seed, note, text
+        if time.monotonic() - start > options.seconds:
+            break
+    for profile in ("core", "compat"):
+        contexts.drop(profile)
+
+
+def _work(options: argparse.Namespace, first: int, by: int, found: Any) -> None:
+    try:
+        for result in search(options, first, by):
+            found.put(result)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        found.put(None)
+
+
+def results(options: argparse.Namespace) -> Iterator[tuple[int, str, str]]:
+    """What all workers find, as it comes."""
+    if options.jobs == 1:
+        yield from search(options, 0, 1)
+        return
+    method = multiprocessing.get_context("spawn")
+    found = method.Queue()
+    workers = [
+        method.Process(target=_work, args=(options, number, options.jobs, found))
+        for number in range(options.jobs)
+    ]
+    for worker in workers:
+        worker.start()
+    try:
+        ended = 0
+        while ended < len(workers):
+            result = found.get()
+            if result is None:
+                ended += 1
+            else:
+                yield result
+    finally:
+        for worker in workers:
+            worker.terminate()
+
+
 def main() -> int:
+    """Run programs until one differs or time is up."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--count", type=int, default=1_000_000, help="how many programs")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after this time")
-    parser.add_argument("--steps", type=int, default=40)
+    parser.add_argument("--steps", type=int, default=30)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     parser.add_argument("--show", action="store_true", help="print the program of the seed")
     parser.add_argument("--all", action="store_true", help="go on after a difference")
     parser.add_argument("--quick", action="store_true", help="do not make failing programs small")
@@ -79,29 +195,22 @@ def main() -> int:
     )
     parser.add_argument("--save", type=Path, help="write scripts into this folder")
     options = parser.parse_args()
-    pairs = PAIRS[1:] if options.without_native else PAIRS
+    if options.show:
+        print("\n".join(generate(options.seed, options.steps)[0]))
+        return 0
     start, done, failures = time.monotonic(), 0, 0
     kinds: Counter[str] = Counter()
-    for seed in range(options.seed, options.seed + options.count):
-        lines, profile = generate(seed, options.steps)
-        if options.show:
-            print("\n".join(lines))
-            return 0
-        note = check(lines, profile, pairs)
+    for seed, note, text in results(options):
         done += 1
-        if note:
-            failures += 1
-            kinds[kind_of(note)] += 1
-            if not options.quick:
-                lines, note = smaller(lines, profile, pairs, kind_of(note))
-            text = script(lines, profile, note, seed)
-            if options.save:
-                options.save.mkdir(parents=True, exist_ok=True)
-                (options.save / f"seed_{seed}.py").write_text(text)
-            print(f"seed {seed}: {note}" if options.quick else text, flush=True)
-            if not options.all:
-                break
-        if time.monotonic() - start > options.seconds:
+        if not note:
+            continue
+        failures += 1
+        kinds[kind_of(note)] += 1
+        if options.save:
+            options.save.mkdir(parents=True, exist_ok=True)
+            (options.save / f"seed_{seed}.py").write_text(text)
+        print(text or f"seed {seed}: {note}", flush=True)
+        if not options.all:
             break
     seconds = time.monotonic() - start
     print(f"{done} programs, {failures} differ, {done / seconds:.1f} a second")

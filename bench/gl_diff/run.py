@@ -1,7 +1,12 @@
-"""Running a program: its lines on a context, and everything that can be seen of it."""
+"""Running programs: their lines on a context, and everything that can be seen of them.
+
+A `Side` is a context that serves many programs, one after the other: making a context costs more
+than drawing into it, and what one program leaves behind is one more thing that can go wrong.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,9 +20,10 @@ from gallette.state_tracker import GL
 from gl_diff.compare import Seen
 from gl_diff.world import SIZE, World
 
-__all__ = ["SIDES", "run"]
+__all__ = ["SIDES", "Side", "run"]
 
 SIDES = ("queued", "immediate", "native")
+VERSION = (4, 3)
 _CODE: dict[str, Any] = {}
 
 
@@ -36,7 +42,7 @@ def _queueing(side: str) -> Iterator[None]:
 
 
 class Eyes:
-    """The `see_*` functions of a program."""
+    """The `see.*` functions of a program."""
 
     def __init__(self, gl: Any, seen: list[Seen]) -> None:
         self.gl = gl
@@ -52,11 +58,30 @@ class Eyes:
         )
 
     def color(self, index: int = 0, step: int = 1) -> None:
-        """The bound read framebuffer's colour buffer, as floats or bytes by what it holds."""
-        gl = self.gl
-        gl.read_buffer(GL.COLOR_ATTACHMENT0 + index)
+        """The bound read framebuffer's colour buffer as bytes; `step`: of its coarsest channel."""
+        self.gl.read_buffer(GL.COLOR_ATTACHMENT0 + index)
         pixels = self._read(GL.RGBA, GL.UNSIGNED_BYTE, np.uint8, 4)
         self.seen.append(Seen(f"colour {index}", pixels, self.draws, step))
+
+    def integers(self, index: int, kind: str) -> None:
+        """A colour buffer of integers."""
+        self.gl.read_buffer(GL.COLOR_ATTACHMENT0 + index)
+        type, dtype = (GL.INT, np.int32) if kind == "i" else (GL.UNSIGNED_INT, np.uint32)
+        pixels = self._read(GL.RGBA_INTEGER, type, dtype, 4)
+        self.seen.append(Seen(f"integers {index}", pixels.astype(np.int64)))
+
+    def packed(self, format: int, x: int, y: int, index: int, step: int) -> None:
+        """5 x 3 pixels in a buffer, as pixel storage lays them out, and what lies around them."""
+        gl = self.gl
+        gl.read_buffer(GL.COLOR_ATTACHMENT0 + index)
+        (name,) = gl.gen_buffers(1)
+        gl.bind_buffer(GL.PIXEL_PACK_BUFFER, name)
+        gl.buffer_data(GL.PIXEL_PACK_BUFFER, 512, np.full(512, 0xAB, np.uint8), GL.STREAM_READ)
+        gl.read_pixels(x, y, 5, 3, format, GL.UNSIGNED_BYTE, 0)
+        raw = bytes(gl.get_buffer_sub_data(GL.PIXEL_PACK_BUFFER, 0, 512))
+        gl.bind_buffer(GL.PIXEL_PACK_BUFFER, 0)
+        gl.delete_buffers(1, np.array([name], np.uint32))
+        self.seen.append(Seen("packed", np.frombuffer(raw, np.uint8), self.draws, step))
 
     def depth(self) -> None:
         self.seen.append(Seen("depth", self._read(GL.DEPTH_COMPONENT, GL.FLOAT, np.float32, 1)))
@@ -68,34 +93,68 @@ class Eyes:
     def query(self, name: int) -> None:
         self.seen.append(Seen("query", self.gl.get_query_objectuiv(name, GL.QUERY_RESULT)[0]))
 
-    def buffer(self, target: int, count: int) -> None:
-        raw = self.gl.get_buffer_sub_data(target, 0, count * 4)
-        self.seen.append(Seen("buffer", np.frombuffer(bytes(raw), np.float32).copy()))
+    def captured(self, name: int, size: int) -> None:
+        """What transform feedback wrote, and what it left alone."""
+        gl = self.gl
+        gl.bind_buffer(GL.TRANSFORM_FEEDBACK_BUFFER, name)
+        raw = bytes(gl.get_buffer_sub_data(GL.TRANSFORM_FEEDBACK_BUFFER, 0, size))
+        self.seen.append(Seen("captured", np.frombuffer(raw, np.float32)))
+
+    def mapping(self, target: int, offset: int, size: int) -> None:
+        """Bytes read through a mapping."""
+        address = self.gl.map_buffer_range(target, offset, size, GL.MAP_READ_BIT)
+        raw = ctypes.string_at(address, size) if address else b""
+        if address:
+            self.gl.unmap_buffer(target)
+        self.seen.append(Seen("mapping", raw))
 
     def blended(self) -> None:
         """A draw whose result depends on what was rounded before."""
         self.draws += 1
 
 
+class Side:
+    """A context of one kind: numpipe merging draws, numpipe drawing at once, or the native one."""
+
+    def __init__(self, side: str, profile: str) -> None:
+        self.side = side
+        driver = "native:llvmpipe" if side == "native" else "numpipe"
+        self.gl: Any = gallette.create_context(driver, profile=profile, version=VERSION)
+        self.world = World(self.gl, profile == "core")
+        self.world.reset()
+
+    def run(self, lines: Sequence[str]) -> list[Seen]:
+        """Execute the lines; one that fails in Python ends nothing, its error is what was seen."""
+        self.gl.make_current()
+        with _queueing(self.side):
+            seen: list[Seen] = []
+            _execute(self.gl, self.world, lines, seen)
+            self.world.reset()
+            return seen
+
+    def release(self) -> None:
+        """Give the context back; raises if it leaks."""
+        self.gl.release()
+
+
 def run(lines: Sequence[str], side: str, profile: str = "compat") -> list[Seen]:
-    """Execute the lines; a line that fails in Python ends nothing, its error is what was seen."""
-    driver = "native:llvmpipe" if side == "native" else "numpipe"
+    """A program on a context of its own."""
     with _queueing(side):
-        gl: Any = gallette.create_context(driver, profile=profile, version=(3, 3))
+        context = Side(side, profile)
         seen: list[Seen] = []
         try:
-            _execute(gl, lines, seen)
+            _execute(context.gl, context.world, lines, seen)
         finally:
             try:
-                gl.release()
+                context.release()
             except Exception as error:
                 seen.append(Seen("release", f"{type(error).__name__}: {error}"))
         return seen
 
 
-def _execute(gl: Any, lines: Sequence[str], seen: list[Seen]) -> None:
+def _execute(gl: Any, world: World, lines: Sequence[str], seen: list[Seen]) -> None:
     eyes = Eyes(gl, seen)
-    names: dict[str, Any] = {"gl": gl, "GL": GL, "np": np, "w": World(gl), "see": eyes}
+    names: dict[str, Any] = {"gl": gl, "GL": GL, "np": np, "w": world, "see": eyes}
     for number, line in enumerate(lines):
         code = _CODE.get(line)
         if code is None:

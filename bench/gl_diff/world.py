@@ -4,115 +4,90 @@ Everything is made from small exact numbers. Positions are multiples of 1/16 of 
 targets are powers of two, so window coordinates fall on the sub-pixel grid of any rasterizer; depth
 is constant over a primitive; colours are sums of few bits. What then still differs is a defect, or
 stands in the table of `compare`.
+
+A world may serve many programs: `reset` takes a context back to where the first one found it.
 """
 
 from __future__ import annotations
 
+import ctypes
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from gallette.state_tracker import GL
+from gl_diff.glsl import FRAGMENT, OLD_FRAGMENT, OLD_VERTEX, VERTEX
+from gl_diff.steps.settings import COMPAT_RESETS, RESETS
 
 SIZE = 32
-
-VERTEX = {
-    "plain": """
-        in vec4 position; in vec4 color; in vec2 uv;
-        uniform vec4 offset;
-        out vec4 v_color; out vec2 v_uv;
-        void main() {
-            gl_Position = position + offset; v_color = color; v_uv = uv;
-            gl_PointSize = 3.0;
-        }""",
-    "flat": """
-        in vec4 position; in vec4 color; in vec2 uv;
-        uniform vec4 offset;
-        flat out vec4 v_color; out vec2 v_uv;
-        void main() {
-            gl_Position = position + offset; v_color = color; v_uv = uv; gl_PointSize = 5.0;
-        }""",
-    "clipped": """
-        in vec4 position; in vec4 color; in vec2 uv;
-        uniform vec4 offset;
-        out vec4 v_color; out vec2 v_uv;
-        out float gl_ClipDistance[2];
-        void main() {
-            gl_Position = position + offset; v_color = color; v_uv = uv; gl_PointSize = 1.0;
-            gl_ClipDistance[0] = position.x + 0.5; gl_ClipDistance[1] = 0.5 - position.y;
-        }""",
-    "instanced": """
-        in vec4 position; in vec4 color; in vec2 uv;
-        uniform vec4 offset;
-        out vec4 v_color; out vec2 v_uv;
-        void main() {
-            gl_Position = position + offset * float(gl_InstanceID + 1);
-            v_color = color.gbra; v_uv = uv; gl_PointSize = float(2 + (gl_VertexID & 1));
-        }""",
-}
-FRAGMENT = {
-    "color": """
-        in vec4 v_color; in vec2 v_uv; uniform vec4 tint; out vec4 result;
-        void main() { result = v_color * tint; }""",
-    "flat": """
-        flat in vec4 v_color; in vec2 v_uv; uniform vec4 tint; out vec4 result;
-        void main() { result = v_color * tint; }""",
-    "textured": """
-        in vec4 v_color; in vec2 v_uv; uniform vec4 tint; uniform sampler2D image; out vec4 result;
-        void main() {
-            // Coordinates that every implementation has exactly, on both sides of the borders.
-            vec2 at = (gl_FragCoord.xy - 8.0 + 8.0 * tint.xy) / 16.0;
-            result = texture(image, at) * v_color;
-        }""",
-    "fetched": """
-        in vec4 v_color; in vec2 v_uv; uniform vec4 tint; uniform sampler2D image; out vec4 result;
-        void main() { result = texelFetch(image, ivec2(gl_FragCoord.xy) & 3, 0) + tint * 0.25; }""",
-    "discarding": """
-        in vec4 v_color; in vec2 v_uv; uniform vec4 tint; out vec4 result;
-        void main() {
-            if (((int(gl_FragCoord.x) ^ int(gl_FragCoord.y)) & 1) == 0) discard;
-            result = v_color * tint;
-        }""",
-    "facing": """
-        in vec4 v_color; in vec2 v_uv; uniform vec4 tint; out vec4 result;
-        void main() { result = gl_FrontFacing ? tint : vec4(tint.brg, 0.5); }""",
-    "deep": """
-        in vec4 v_color; in vec2 v_uv; uniform vec4 tint; out vec4 result;
-        void main() { result = tint; gl_FragDepth = v_color.r > 0.4 ? 0.25 : 0.75; }""",
-    "two": """
-        in vec4 v_color; in vec2 v_uv; uniform vec4 tint; out vec4 result; out vec4 second;
-        void main() { result = tint; second = v_color; }""",
-    "dual": """
-        in vec4 v_color; in vec2 v_uv; uniform vec4 tint;
-        layout(location = 0, index = 0) out vec4 result;
-        layout(location = 0, index = 1) out vec4 factor;
-        void main() { result = tint; factor = v_color; }""",
-}
-# Fixed-function vertex outputs, for what only a compatibility context has.
-OLD_VERTEX = """
-    attribute vec4 position; attribute vec4 color; attribute vec2 uv; uniform vec4 offset;
-    void main() {
-        gl_Position = position + offset; gl_ClipVertex = position; gl_PointSize = 3.0;
-        gl_FrontColor = color; gl_BackColor = color.gbra; gl_TexCoord[0] = vec4(uv, 0.0, 1.0);
-    }"""
-OLD_FRAGMENT = """
-    uniform vec4 tint;
-    void main() { gl_FragColor = gl_Color * tint; }"""
 ATTRIBUTES = ("position", "color", "uv")
+KINDS = ("buffers", "textures", "samplers", "queries", "vertex_arrays", "framebuffers",
+         "renderbuffers")  # fmt: skip
+_MAPPING = {
+    "": 0,
+    "invalidate": GL.MAP_INVALIDATE_RANGE_BIT,
+    "flush": GL.MAP_FLUSH_EXPLICIT_BIT,
+    "unsynchronized": GL.MAP_UNSYNCHRONIZED_BIT,
+}
+_RESET = {
+    core: compile("\n".join(RESETS if core else [*RESETS, *COMPAT_RESETS]), "<reset>", "exec")
+    for core in (True, False)
+}
 
 
 class World:
-    """The helpers of one run, bound to its context."""
+    """The helpers of one context."""
 
-    def __init__(self, gl: Any) -> None:
+    def __init__(self, gl: Any, core: bool) -> None:
         self.gl = gl
+        self.core = core
+        self.made: dict[str, list[int]] = {kind: [] for kind in KINDS}
+        self.linked: dict[tuple[str, str, bool, int], int] = {}
+        self.uses: dict[tuple[str, str, bool], int] = {}
+
+    def reset(self) -> None:
+        """Delete every object but programs, which are kept for the next one; initial state."""
+        gl = self.gl
+        gl.use_program(0)
+        gl.bind_framebuffer(GL.FRAMEBUFFER, 0)
+        gl.bind_vertex_array(0)
+        for kind in KINDS:
+            names = self.made[kind]
+            if names:
+                getattr(gl, f"delete_{kind}")(len(names), np.array(names, np.uint32))
+                names.clear()
+        self.uses.clear()
+        exec(_RESET[self.core], {"gl": gl, "GL": GL, "np": np})
+        while gl.get_error():
+            pass
+
+    def _gen(self, kind: str) -> int:
+        (name,) = getattr(self.gl, f"gen_{kind}")(1)
+        self.made[kind].append(int(name))
+        return int(name)
+
+    # -- programs ------------------------------------------------------------------------------
 
     def program(self, vertex: str, fragment: str, capture: bool = False) -> int:
-        """A linked program; its uniforms start at harmless values."""
-        if vertex == "old":
-            return self._link("#version 120\n" + OLD_VERTEX, "#version 120\n" + OLD_FRAGMENT, False)
-        head = "#version 330\n"
-        return self._link(head + VERTEX[vertex], head + FRAGMENT[fragment], capture)
+        """A linked program no other line of this program has; its uniforms are zero."""
+        kind = (vertex, fragment, capture)
+        number = self.uses.get(kind, 0)
+        self.uses[kind] = number + 1
+        name = self.linked.get((*kind, number))
+        if name is None:
+            if vertex == "old":
+                head, sources = "#version 120\n", (OLD_VERTEX, OLD_FRAGMENT)
+            else:
+                head, sources = "#version 330\n", (VERTEX[vertex], FRAGMENT[fragment])
+            name = self._link(head + sources[0], head + sources[1], capture)
+            self.linked[(*kind, number)] = name
+        else:
+            self.gl.use_program(name)
+            for uniform in ("offset", "tint"):
+                self.uniform(name, uniform, 0.0, 0.0, 0.0, 0.0)
+        return name
 
     def _link(self, vertex: str, fragment: str, capture: bool) -> int:
         gl = self.gl
@@ -126,18 +101,35 @@ class World:
         for index, attribute in enumerate(ATTRIBUTES):
             gl.bind_attrib_location(name, index, attribute)
         if capture:
-            gl.transform_feedback_varyings(name, 1, ["gl_Position"], GL.INTERLEAVED_ATTRIBS)
+            names = ["gl_Position", "v_color"]
+            gl.transform_feedback_varyings(name, 2, names, GL.INTERLEAVED_ATTRIBS)
         gl.link_program(name)
         if not gl.get_programiv(name, GL.LINK_STATUS)[0]:
             raise RuntimeError(gl.get_program_info_log(name))
         return int(name)
+
+    def drop(self, program: int) -> None:
+        """Delete a program."""
+        self.linked = {kind: name for kind, name in self.linked.items() if name != program}
+        self.gl.delete_program(program)
 
     def uniform(self, program: int, name: str, *values: float) -> None:
         """Set a vec4 of the program in use."""
         location = self.gl.get_uniform_location(program, name)
         self.gl.uniform4f(location, *values)
 
-    def vertices(self, seed: int, count: int, dtype: str = "f4") -> Any:
+    # -- buffers -------------------------------------------------------------------------------
+
+    def buffer(self) -> int:
+        return self._gen("buffers")
+
+    def query(self) -> int:
+        return self._gen("queries")
+
+    def bytes(self, seed: int, count: int) -> Any:
+        return np.random.default_rng(seed).integers(0, 256, count, np.uint8)
+
+    def vertices(self, seed: int, count: int) -> Any:
         """Interleaved position, colour and coordinates; each three share a depth."""
         random = np.random.default_rng(seed)
         data = np.zeros((count, 10), np.float32)
@@ -154,53 +146,154 @@ class World:
         left, low = random.integers(-16, 8, 2) / 16
         right, high = left + random.integers(2, 24) / 16, low + random.integers(2, 24) / 16
         data = self.vertices(seed, 6)
-        corners = [
-            (left, low),
-            (right, low),
-            (right, high),
-            (left, low),
-            (right, high),
-            (left, high),
-        ]
-        data[:, 0:2] = corners
+        data[:, 0] = [left, right, right, left, right, left]
+        data[:, 1] = [low, low, high, low, high, high]
         data[:, 2] = data[0, 2]
         data[:, 4:8] = data[0, 4:8]
         return data
 
     def array(self, buffer: int) -> int:
         """A vertex array reading a buffer of `vertices`."""
-        gl = self.gl
-        (vao,) = gl.gen_vertex_arrays(1)
-        gl.bind_vertex_array(vao)
+        gl, name = self.gl, self._gen("vertex_arrays")
+        gl.bind_vertex_array(name)
         gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
         for index, (size, offset) in enumerate(((4, 0), (4, 16), (2, 32))):
             gl.enable_vertex_attrib_array(index)
             gl.vertex_attrib_pointer(index, size, GL.FLOAT, 0, 40, offset)
-        return int(vao)
+        return name
+
+    def _filled(self, target: int, data: Any) -> int:
+        name = self.buffer()
+        self.gl.bind_buffer(target, name)
+        self.gl.buffer_data(target, data.nbytes, data, GL.STATIC_DRAW)
+        return name
+
+    def block(self, seed: int) -> int:
+        """512 bytes of colours for the block of `blocks`."""
+        data = np.random.default_rng(seed).integers(0, 5, 128).astype(np.float32) / 4
+        return self._filled(GL.UNIFORM_BUFFER, data)
+
+    def pixels(self, seed: int, count: int) -> int:
+        """A buffer of bytes to unpack from; it is not left bound."""
+        name = self._filled(GL.PIXEL_UNPACK_BUFFER, self.bytes(seed, count))
+        self.gl.bind_buffer(GL.PIXEL_UNPACK_BUFFER, 0)
+        return name
+
+    @contextmanager
+    def store(self, side: str, **values: int) -> Iterator[None]:
+        """Pixel storage for one line: what runs next finds it as it was."""
+        gl = self.gl
+        initial = {"ALIGNMENT": 1 if side == "PACK" else 4}
+        try:
+            for name, value in values.items():
+                gl.pixel_storei(getattr(GL, f"{side}_{name}"), value)
+            yield
+        finally:
+            for name in values:
+                gl.pixel_storei(getattr(GL, f"{side}_{name}"), initial.get(name, 0))
+
+    @contextmanager
+    def bound(self, target: int, buffer: int) -> Iterator[None]:
+        """A buffer bound for one line."""
+        self.gl.bind_buffer(target, buffer)
+        try:
+            yield
+        finally:
+            self.gl.bind_buffer(target, 0)
+
+    def captured(self, size: int, offset: int) -> int:
+        """A buffer full of ones, bound to take what transform feedback captures."""
+        name = self._filled(GL.TRANSFORM_FEEDBACK_BUFFER, np.ones(size // 4, np.float32))
+        self.gl.bind_buffer_range(GL.TRANSFORM_FEEDBACK_BUFFER, 0, name, offset, size - offset)
+        return name
+
+    def indirect(self, command: list[int], draw: Callable[[], None]) -> None:
+        """`draw` with this command behind GL_DRAW_INDIRECT_BUFFER."""
+        name = self._filled(GL.DRAW_INDIRECT_BUFFER, np.array(command, np.uint32))
+        draw()
+        self.gl.delete_buffers(1, np.array([name], np.uint32))
+
+    def mapped(self, target: int, offset: int, data: Any, how: str) -> None:
+        """Write through a mapping."""
+        gl, raw = self.gl, data.tobytes()
+        access = GL.MAP_WRITE_BIT | _MAPPING[how]
+        address = gl.map_buffer_range(target, offset, len(raw), access)
+        if not address:
+            return
+        ctypes.memmove(address, raw, len(raw))
+        if how == "flush":
+            gl.flush_mapped_buffer_range(target, 0, len(raw))
+        gl.unmap_buffer(target)
+
+    # -- textures and targets ------------------------------------------------------------------
 
     def texels(self, seed: int, width: int, height: int) -> Any:
         random = np.random.default_rng(seed)
         return (random.integers(0, 5, (height, width, 4)) * 63).astype(np.uint8)
 
+    def _texture(self, target: int, levels: int = 1) -> int:
+        gl, name = self.gl, self._gen("textures")
+        gl.bind_texture(target, name)
+        gl.tex_parameteri(target, GL.TEXTURE_MAX_LEVEL, levels - 1)
+        gl.tex_parameteri(target, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
+        gl.tex_parameteri(target, GL.TEXTURE_MAG_FILTER, GL.NEAREST)
+        return name
+
     def texture(self, internal: int, seed: int, size: int, levels: int = 1) -> int:
-        gl = self.gl
-        (name,) = gl.gen_textures(1)
-        gl.bind_texture(GL.TEXTURE_2D, name)
+        name = self._texture(GL.TEXTURE_2D, levels)
         for level in range(levels):
             edge = max(size >> level, 1)
             data = self.texels(seed + level, edge, edge)
-            gl.tex_image2d(
+            self.gl.tex_image2d(
                 GL.TEXTURE_2D, level, internal, edge, edge, 0, GL.RGBA, GL.UNSIGNED_BYTE, data
             )
-        gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MAX_LEVEL, levels - 1)
-        gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
-        gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MAG_FILTER, GL.NEAREST)
+        return name
+
+    def layers(self, internal: int, seed: int, size: int, count: int) -> int:
+        """An array texture."""
+        name = self._texture(GL.TEXTURE_2D_ARRAY)
+        data = self.texels(seed, size, size * count)
+        self.gl.tex_image3d(
+            GL.TEXTURE_2D_ARRAY, 0, internal, size, size, count, 0, GL.RGBA, GL.UNSIGNED_BYTE, data
+        )
+        return name
+
+    def depths(self, internal: int, seed: int, size: int, compare: int) -> int:
+        """A depth texture to compare with."""
+        name = self._texture(GL.TEXTURE_2D)
+        values = np.random.default_rng(seed).integers(0, 5, (size, size)).astype(np.float32) / 4
+        stencil = internal in (GL.DEPTH24_STENCIL8, GL.DEPTH32F_STENCIL8)
+        format, type, data = GL.DEPTH_COMPONENT, GL.FLOAT, values
+        if stencil:
+            format, type = GL.DEPTH_STENCIL, GL.UNSIGNED_INT_24_8
+            data = (np.round(values.astype(np.float64) * 0xFFFFFF).astype(np.uint32) << 8) | 3
+        if internal == GL.DEPTH32F_STENCIL8:
+            type, data = GL.FLOAT_32_UNSIGNED_INT_24_8_REV, np.zeros((size, size, 2), np.float32)
+            data[..., 0] = values
+        self.gl.tex_image2d(GL.TEXTURE_2D, 0, internal, size, size, 0, format, type, data)
+        self.gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_COMPARE_MODE, GL.COMPARE_REF_TO_TEXTURE)
+        self.gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_COMPARE_FUNC, compare)
+        return name
+
+    def sampler(self) -> int:
+        return self._gen("samplers")
+
+    def drawn(self, target: int, index: int) -> int:
+        """The texture behind a colour of a target made of textures."""
+        gl = self.gl
+        gl.bind_framebuffer(GL.FRAMEBUFFER, target)
+        (name,) = gl.get_framebuffer_attachment_parameteriv(
+            GL.FRAMEBUFFER,
+            GL.COLOR_ATTACHMENT0 + index,
+            GL.FRAMEBUFFER_ATTACHMENT_OBJECT_NAME,
+        )[:1]
         return int(name)
 
-    def target(self, colors: list[int], depth: int | None, samples: int = 0) -> int:
-        """A framebuffer with renderbuffers of these formats, cleared, bound to draw."""
-        gl = self.gl
-        (name,) = gl.gen_framebuffers(1)
+    def target(
+        self, colors: list[int], depth: int | None, samples: int = 0, textures: bool = False
+    ) -> int:
+        """A framebuffer with attachments of these formats, cleared, bound to draw."""
+        gl, name = self.gl, self._gen("framebuffers")
         gl.bind_framebuffer(GL.FRAMEBUFFER, name)
         points = [(GL.COLOR_ATTACHMENT0 + i, f) for i, f in enumerate(colors)]
         if depth is not None:
@@ -208,13 +301,40 @@ class World:
             point = GL.DEPTH_STENCIL_ATTACHMENT if stencil else GL.DEPTH_ATTACHMENT
             points.append((point, depth))
         for point, format in points:
-            (buffer,) = gl.gen_renderbuffers(1)
+            if textures:
+                texture = self._texture(GL.TEXTURE_2D)
+                gl.tex_storage2d(GL.TEXTURE_2D, 1, format, SIZE, SIZE)
+                gl.framebuffer_texture2d(GL.FRAMEBUFFER, point, GL.TEXTURE_2D, texture, 0)
+                continue
+            buffer = self._gen("renderbuffers")
             gl.bind_renderbuffer(GL.RENDERBUFFER, buffer)
             gl.renderbuffer_storage_multisample(GL.RENDERBUFFER, samples, format, SIZE, SIZE)
             gl.framebuffer_renderbuffer(GL.FRAMEBUFFER, point, GL.RENDERBUFFER, buffer)
-        buffers = [GL.COLOR_ATTACHMENT0 + i for i in range(len(colors))] or [GL.NONE]
+        self._clear(len(colors), depth is not None)
+        return name
+
+    def _clear(self, colors: int, depth: bool) -> None:
+        """Everything, whatever is masked: the next program may not see what memory held."""
+        gl = self.gl
+        buffers = [GL.COLOR_ATTACHMENT0 + i for i in range(colors)]
         gl.draw_buffers(len(buffers), np.array(buffers, np.uint32))
         gl.read_buffer(buffers[0])
         gl.disable(GL.SCISSOR_TEST)
-        gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT)
-        return int(name)
+        gl.disable(GL.RASTERIZER_DISCARD)
+        gl.color_mask(1, 1, 1, 1)
+        gl.depth_mask(1)
+        gl.stencil_mask(255)
+        integer = not self._is_float()
+        if integer:
+            for index in range(colors):
+                gl.clear_bufferiv(GL.COLOR, index, np.arange(4, dtype=np.int32))
+        else:
+            gl.clear(GL.COLOR_BUFFER_BIT)
+        if depth:
+            gl.clear(GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT)
+
+    def _is_float(self) -> bool:
+        (kind,) = self.gl.get_framebuffer_attachment_parameteriv(
+            GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE
+        )[:1]
+        return int(kind) not in (GL.INT, GL.UNSIGNED_INT)

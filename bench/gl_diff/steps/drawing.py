@@ -1,0 +1,138 @@
+"""Draw calls of every kind, alone and in bursts that a queue merges."""
+
+from __future__ import annotations
+
+from gl_diff import tables as t
+from gl_diff.steps import objects, settings
+from gl_diff.writer import Writer, step
+
+INDEX_TYPES = (("UNSIGNED_BYTE", "u1"), ("UNSIGNED_SHORT", "u2"), ("UNSIGNED_INT", "u4"))
+
+
+def mode_of(w: Writer) -> str:
+    """The corners of a multisampled line lie on sample positions: a tie, decided by rounding."""
+    if w.often(0.7):
+        return "GL.TRIANGLES"
+    return w.pick(t.FILLED if w.target.samples else t.PRIMITIVES)
+
+
+@step(12)
+def draw(w: Writer) -> None:
+    """One draw of the bound array."""
+    count = w.array.vertices
+    mode, first = mode_of(w), w.r.choice([0, 0, 3])
+    many = max(count - first, 0)
+    kind = w.number(10)
+    if kind < 4:
+        w.draw(f"gl.draw_arrays({mode}, {first}, {many})")
+    elif kind == 4:
+        w.draw(f"gl.draw_arrays_instanced({mode}, {first}, {many}, {1 + w.number(3)})")
+    elif kind == 5:
+        half = many // 6 * 3
+        w.draw(
+            f"gl.multi_draw_arrays({mode}, np.array([0, {half}], 'i4'), "
+            f"np.array([3, {min(many - half, 3)}], 'i4'), 2)"
+        )
+    elif kind == 6:
+        command = f"[{many}, {1 + w.number(2)}, {first}, 0]"
+        w.draw(f"w.indirect({command}, lambda: gl.draw_arrays_indirect({mode}, 0))")
+    else:
+        indexed(w, mode, count)
+
+
+def indexed(w: Writer, mode: str, count: int) -> None:
+    """A draw through indices, whose buffer may go away before the draw is done."""
+    kind, dtype = w.r.choice(INDEX_TYPES)
+    base = w.r.choice([0, 0, 0, 1])
+    order = [w.number(max(count - base, 1)) for _ in range(w.r.choice([3, 6, 12]))]
+    if w.often(0.15):
+        order[w.number(len(order))] = 255  # where restarting at 255 is on; else behind the end
+        order = [min(i, count - 1) if i != 255 else i for i in order]
+    name, size = w.fresh("indices"), int(dtype[1])
+    w.say(
+        f"{name} = w.buffer()",
+        f"gl.bind_buffer(GL.ELEMENT_ARRAY_BUFFER, {name})",
+        f"gl.buffer_data(GL.ELEMENT_ARRAY_BUFFER, {len(order) * size}, "
+        f"np.array({order}, {dtype!r}), GL.STATIC_DRAW)",
+    )
+    many = len(order)
+    # An index behind the end is undefined: it restarts instead.
+    restart = "gl.enable(GL.PRIMITIVE_RESTART); gl.primitive_restart_index(255); "
+    restart = restart if 255 in order else ""
+    restart += f"gl.bind_buffer(GL.ELEMENT_ARRAY_BUFFER, {name}); "
+    if base:
+        w.draw(f"{restart}gl.draw_elements_base_vertex({mode}, {many}, GL.{kind}, 0, {base})")
+    elif w.often(0.2):
+        w.draw(f"{restart}gl.draw_elements_instanced({mode}, {many}, GL.{kind}, 0, 2)")
+    elif w.often(0.2):
+        w.draw(
+            f"{restart}gl.draw_range_elements({mode}, 0, {count - 1}, {many - 3}, GL.{kind}, "
+            f"{3 * size})"
+        )
+    elif w.often(0.15):
+        command = f"[{many}, 1, 0, 0, 0]"
+        w.draw(
+            f"{restart}w.indirect({command}, "
+            f"lambda: gl.draw_elements_indirect({mode}, GL.{kind}, 0))"
+        )
+    else:
+        w.draw(f"{restart}gl.draw_elements({mode}, {many}, GL.{kind}, 0)")
+    if w.often(0.5):  # the draw may still wait; its indices must not
+        w.say(f"gl.delete_buffers(1, np.array([{name}], 'u4'))")
+
+
+@step(5)
+def burst(w: Writer) -> None:
+    """Small draws that differ in little: what a queue merges."""
+    for _ in range(2 + w.number(4)):
+        x, y = w.number(25) - 12, w.number(25) - 12
+        w.say(f"w.uniform({w.program.name}, 'offset', {x / 16}, {y / 16}, 0.0, 0.0)")
+        if w.often(0.5):
+            w.say(f"w.uniform({w.program.name}, 'tint', {w.quarters()})")
+        w.draw(f"gl.draw_arrays(GL.TRIANGLES, 0, {w.array.vertices})")
+        if w.often(0.25):
+            between = [objects.change_buffer, settings.state, objects.change_texture, objects.bind]
+            w.r.choice(between)(w)
+
+
+@step(5)
+def uniform(w: Writer) -> None:
+    if w.often(0.5):
+        w.say(f"w.uniform({w.program.name}, 'tint', {w.quarters()})")
+    else:
+        x = (w.number(17) - 8) / 16
+        w.say(f"w.uniform({w.program.name}, 'offset', {x}, 0.0, 0.0, 0.0)")
+
+
+@step(1)
+def block(w: Writer) -> None:
+    """Another range of another buffer behind the uniform block."""
+    name = w.fresh("block")
+    w.say(f"{name} = w.block({w.seed()})")
+    w.say(f"gl.bind_buffer_range(GL.UNIFORM_BUFFER, 0, {name}, {w.choice(0, 256)}, 256)")
+    if w.often(0.3):
+        w.say(f"gl.delete_buffers(1, np.array([{name}], 'u4'))")
+
+
+@step(2)
+def immediate(w: Writer) -> None:
+    """glBegin and its kin, without a program."""
+    if w.core or w.target.kind != "f" or w.target.samples:
+        return
+    before = w.defined()
+    before[1] = "gl.use_program(0)"
+    before += w.sampled("2d")
+    corners = [(w.number(33) / 16 - 1, w.number(33) / 16 - 1) for _ in range(4)]
+    depth = (w.number(17) - 8) / 8
+    calls = [f"gl.color4f({w.quarters()})"]
+    mode = w.pick(("QUADS", "TRIANGLES", "TRIANGLE_FAN", "POLYGON", "QUAD_STRIP"))
+    if mode in ("GL.QUADS", "GL.POLYGON", "GL.QUAD_STRIP"):  # only of a rectangle all agree
+        (x, y), (u, v) = corners[:2]
+        corners = [(x, y), (u, y), (u, v), (x, v)]
+        if mode == "GL.QUAD_STRIP":
+            corners = [(x, y), (u, y), (x, v), (u, v)]
+    calls.append(f"gl.begin({mode})")
+    calls += [f"gl.vertex3f({x}, {y}, {depth})" for x, y in corners]
+    calls.append("gl.end()")
+    w.say("; ".join(["gl.bind_vertex_array(0)", *before, *calls]))
+    w.say(f"gl.bind_vertex_array({w.array.name})")

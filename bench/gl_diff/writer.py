@@ -1,0 +1,220 @@
+"""A program being written: what exists, what is bound, as far as validity needs it.
+
+Names of objects are Python variables of the program. A step (`gl_diff.steps`) is a function that
+takes a `Writer` and says one or more lines; `step` weighs it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+__all__ = ["STEPS", "Array", "Program", "Step", "Target", "Texture", "Writer", "step"]
+
+Step = Callable[["Writer"], None]
+# What kind of texture a fragment program reads.
+SAMPLED = {
+    "textured": "2d",
+    "fetched": "2d",
+    "sampled": "2d",
+    "layered": "array",
+    "shadowed": "shadow",
+}
+STEPS: list[tuple[Step, int]] = []
+
+
+def step(weight: int) -> Callable[[Step], Step]:
+    """One thing a program may do, and how often beside the others."""
+
+    def register(function: Step) -> Step:
+        STEPS.append((function, weight))
+        return function
+
+    return register
+
+
+@dataclass(slots=True, eq=False)
+class Target:
+    name: str
+    colors: list[str]
+    kind: str  # of its colours: "f", "i" or "u"
+    depth: str
+    samples: int
+    textures: bool
+
+    @property
+    def stencil(self) -> bool:
+        return "STENCIL" in self.depth
+
+
+@dataclass(slots=True, eq=False)
+class Program:
+    name: str
+    vertex: str
+    fragment: str
+    capture: bool
+
+    @property
+    def kind(self) -> str:
+        """What its outputs are."""
+        return {"signed": "i", "unsigned": "u"}.get(self.fragment, "f")
+
+    @property
+    def outputs(self) -> int:
+        return 2 if self.fragment == "two" else 1
+
+    @property
+    def dual(self) -> bool:
+        return self.fragment == "dual"
+
+
+@dataclass(slots=True, eq=False)
+class Texture:
+    name: str
+    target: str = "TEXTURE_2D"
+    of: Target | None = None  # the framebuffer that draws into it
+    size: int = 8
+    levels: int = 1
+    kind: str = "2d"
+
+
+@dataclass(slots=True, eq=False)
+class Array:
+    name: str
+    vertices: int
+
+
+@dataclass(slots=True)
+class Writer:
+    r: random.Random
+    core: bool
+    # llvmpipe takes polygons drawn as lines or points for front-facing ones, so a program has
+    # either these or two-sided stencil and facing.
+    unfilled: bool = False
+    # Sums of products with what is stored grow out of any float: no such factors with these.
+    floats: bool = False
+    lines: list[str] = field(default_factory=list)
+    made: int = 0
+    targets: list[Target] = field(default_factory=list)
+    programs: list[Program] = field(default_factory=list)
+    buffers: list[tuple[str, int]] = field(default_factory=list)  # name, vertices
+    arrays: list[Array] = field(default_factory=list)
+    textures: list[Texture] = field(default_factory=list)
+    samplers: list[str] = field(default_factory=list)
+    queries: list[str] = field(default_factory=list)
+    used: Program | None = None
+    bound_target: Target | None = None
+    bound_array: Array | None = None
+    bound_texture: Texture | None = None
+    dual_factors: bool = False
+
+    # What is bound while steps run.
+
+    @property
+    def program(self) -> Program:
+        assert self.used is not None
+        return self.used
+
+    @property
+    def target(self) -> Target:
+        assert self.bound_target is not None
+        return self.bound_target
+
+    @property
+    def array(self) -> Array:
+        assert self.bound_array is not None
+        return self.bound_array
+
+    # Words.
+
+    def say(self, *lines: str) -> None:
+        """Lines of their own; what must stay together is one line with semicolons."""
+        self.lines += lines
+
+    def fresh(self, kind: str) -> str:
+        self.made += 1
+        return f"{kind}{self.made}"
+
+    def often(self, chance: float) -> bool:
+        return self.r.random() < chance
+
+    def choice(self, *values: object) -> object:
+        return self.r.choice(values)
+
+    def number(self, stop: int) -> int:
+        return self.r.randrange(stop)
+
+    def pick(self, names: Sequence[str]) -> str:
+        return "GL." + self.r.choice(names)
+
+    def quarter(self) -> float:
+        return self.r.randrange(5) / 4
+
+    def quarters(self, count: int = 4) -> str:
+        return ", ".join(str(self.quarter()) for _ in range(count))
+
+    def flag(self) -> str:
+        return str(self.r.randrange(2))
+
+    def flags(self) -> str:
+        return ", ".join(self.flag() for _ in range(4))
+
+    def seed(self) -> int:
+        return self.r.randrange(1 << 16)
+
+    def side(self) -> str:
+        return "GL.FRONT_AND_BACK" if self.unfilled else self.pick(("FRONT", "BACK"))
+
+    def switch(self, cap: str, chance: float = 0.6) -> None:
+        self.say(f"gl.{'enable' if self.often(chance) else 'disable'}(GL.{cap})")
+
+    # Draws.
+
+    def use(self, program: Program) -> None:
+        self.used = program
+        self.say(f"gl.use_program({program.name})")
+
+    def bind(self, texture: Texture) -> None:
+        self.bound_texture = texture
+        self.say(f"gl.bind_texture(GL.{texture.target}, {texture.name})")
+
+    def draw(self, call: str) -> None:
+        """A draw, and on the same line (the reducer takes lines away) what makes it defined."""
+        self.say("; ".join([*self.defined(), call]))
+
+    def defined(self) -> list[str]:
+        """Nobody may read a colour that is being drawn, or keep an output that is not written."""
+        program, target = self.program, self.target
+        before = ["see.blended()", f"gl.use_program({program.name})"]
+        if self.dual_factors and (not program.dual or len(target.colors) > 1):
+            self.dual_factors = False
+            before.append("gl.blend_func(GL.ONE, GL.ONE_MINUS_SRC_ALPHA)")
+        if program.vertex == "clipped":
+            # llvmpipe applies every distance that is written if none is enabled.
+            before.append("gl.enable(GL.CLIP_DISTANCE0)")
+        if target.samples:
+            # llvmpipe lets multisampled lines out of the scissor.
+            before.append("gl.disable(GL.SCISSOR_TEST)")
+        written = min(program.outputs, len(target.colors))
+        points = [f"GL.COLOR_ATTACHMENT{i}" for i in range(written)]
+        if program.kind != target.kind:
+            points = ["GL.NONE"]
+        elif written > 1 and self.often(0.3):
+            points[0] = "GL.NONE"
+        before.append(f"gl.draw_buffers({len(points)}, np.array([{', '.join(points)}], 'u4'))")
+        return [*before, *self.sampled(SAMPLED.get(program.fragment, ""))]
+
+    def sampled(self, kind: str) -> list[str]:
+        """Bind a texture that a fragment program of this kind may read now."""
+        if not kind:
+            return []
+        good = [x for x in self.textures if x.kind == kind and x.of is not self.target]
+        bound = self.bound_texture
+        texture = bound if bound in good else self.r.choice(good) if good else None
+        at = "TEXTURE_2D_ARRAY" if kind == "array" else "TEXTURE_2D"
+        if kind == "shadow":
+            # Nothing may compare with what is no depth, or without the texture's own comparison.
+            name = texture.name if texture else "w.depths(GL.DEPTH_COMPONENT16, 1, 8, GL.LEQUAL)"
+            return [f"gl.bind_texture(GL.{at}, {name})", "gl.bind_sampler(0, 0)"]
+        return [f"gl.bind_texture(GL.{at}, {texture.name if texture else 0})"]
