@@ -67,5 +67,5 @@ def _bound(seen: Seen) -> float:
     if seen.value.dtype == np.uint8:
         return (2.0 + seen.draws) * seen.step
     if seen.what.startswith("depth"):
-        return 2.0 / (1 << 24)
+        return 2.001 / ((1 << 24) - 1)
     return 1e-5 if seen.value.dtype.kind == "f" else 0.0

@@ -140,11 +140,12 @@ class World:
         data[:, 8:10] = random.integers(-8, 17, (count, 2)) / 8
         return data
 
-    def quad(self, seed: int) -> Any:
-        """Two triangles that make one rectangle, in the layout of `vertices`."""
+    def quad(self, seed: int, most: int = 32) -> Any:
+        """Two triangles that make one rectangle within `most` / 16, in the layout of `vertices`."""
         random = np.random.default_rng(seed)
-        left, low = random.integers(-16, 8, 2) / 16
+        left, low = random.integers(-16 if most > 16 else -most, 8, 2) / 16
         right, high = left + random.integers(2, 24) / 16, low + random.integers(2, 24) / 16
+        right, high = min(right, most / 16), min(high, most / 16)
         data = self.vertices(seed, 6)
         data[:, 0] = [left, right, right, left, right, left]
         data[:, 1] = [low, low, high, low, high, high]
@@ -261,7 +262,9 @@ class World:
     def depths(self, internal: int, seed: int, size: int, compare: int) -> int:
         """A depth texture to compare with."""
         name = self._texture(GL.TEXTURE_2D)
-        values = np.random.default_rng(seed).integers(0, 5, (size, size)).astype(np.float32) / 4
+        # Never the value that a quarter is stored as, and none between two that can be stored.
+        known = np.array([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], np.float32)
+        values = known[np.random.default_rng(seed).integers(0, 6, (size, size))]
         stencil = internal in (GL.DEPTH24_STENCIL8, GL.DEPTH32F_STENCIL8)
         format, type, data = GL.DEPTH_COMPONENT, GL.FLOAT, values
         if stencil:

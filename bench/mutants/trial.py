@@ -1,8 +1,9 @@
 """Plant one fault in a copy of the tree and see who notices.
 
-In turn, stopping at the first that does: ruff on the file, the quickest tests that run the line,
-the type checker, all other tests that run it. A fault nobody's measured test meets, or one that
-outlived all of them where `whole` is asked for, is put before the whole suite.
+In turn, stopping at the first that does: the quickest tests that run the line, the type checker,
+all other tests that run it. A fault nobody's measured test meets, or one that outlived all of them
+where `whole` is asked for, is put before the whole suite. What only offends the style checker (a
+`pass` where a call was) does not count as noticed.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ WHOLE_SECONDS = 1800.0
 @dataclass(frozen=True)
 class Verdict:
     by: str
-    """who noticed: ruff, mypy, a test, `timeout`; empty for a survivor"""
+    """who noticed: a test, mypy, `timeout`; empty for a survivor"""
     tried: int
     """how many tests ran the line"""
 
@@ -102,14 +103,12 @@ def judge(copy: Copy, tests: CoverageMap, path: str, fault: Fault, whole: bool) 
     meeting = tests.tests_of(path, fault.line)
     try:
         file.write_bytes(fault.planted(clean))
-        return Verdict(_noticed_by(copy, tests, path, meeting, whole), len(meeting))
+        return Verdict(_noticed_by(copy, tests, meeting, whole), len(meeting))
     finally:
         file.write_bytes(clean)
 
 
 def _noticed_by(copy: Copy, tests: CoverageMap, path: str, meeting: list[str], whole: bool) -> str:
-    if copy.run(["ruff", "check", "--quiet", path], 60)[0]:
-        return "ruff"
     quick: list[str] = []
     seconds = 0.0
     for name in meeting:

@@ -136,3 +136,22 @@ def immediate(w: Writer) -> None:
     calls.append("gl.end()")
     w.say("; ".join(["gl.bind_vertex_array(0)", *before, *calls]))
     w.say(f"gl.bind_vertex_array({w.array.name})")
+
+
+@step(1)
+def corners(w: Writer) -> None:
+    """Polygons as points: of what is not clipped, for where a cut ends is a matter of rounding."""
+    if not w.unfilled:
+        return
+    name, size = w.fresh("buffer"), w.choice(1.0, 4.0)
+    w.say(
+        f"{name} = w.buffer()",
+        f"gl.bind_buffer(GL.ARRAY_BUFFER, {name})",
+        f"gl.buffer_data(GL.ARRAY_BUFFER, 240, w.quad({w.seed()}, 15), GL.STATIC_DRAW)",
+    )
+    w.say(
+        f"w.array({name}); w.uniform({w.program.name}, 'offset', 0.0, 0.0, 0.0, 0.0); "
+        f"gl.point_size({size}); gl.polygon_mode(GL.FRONT_AND_BACK, GL.POINT)"
+    )
+    w.draw("gl.draw_arrays(GL.TRIANGLES, 0, 6)")
+    w.say(f"gl.polygon_mode(GL.FRONT_AND_BACK, GL.FILL); gl.bind_vertex_array({w.array.name})")
