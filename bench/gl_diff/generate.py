@@ -8,23 +8,32 @@ from gl_diff import steps
 from gl_diff.steps import objects, transfer
 from gl_diff.writer import STEPS, Writer
 
-__all__ = ["generate"]
+__all__ = ["FAMILY", "generate"]
 
 assert steps
 
 
-def generate(seed: int, steps: int = 40, core: bool | None = None) -> tuple[list[str], str]:
-    """A program of a seed, and the profile it is for."""
-    r = random.Random(seed)
+FAMILY = 4
+"""programs that have their states in common and differ in numbers, vertices and texels: llvmpipe
+compiles machine code for every state, which costs more than all the rest"""
+FEWEST_DRAWS = 10
+
+
+def generate(seed: int, steps: int = 20, core: bool | None = None) -> tuple[list[str], str]:
+    """A program of a seed, and the profile it is for: at least `steps` steps and ten draws."""
+    r = random.Random(seed // FAMILY)
     core = r.random() < 0.4 if core is None else core
-    w = Writer(r, core, unfilled=r.random() < 0.25, floats=r.random() < 0.25)
+    unfilled, floats = r.random() < 0.25, r.random() < 0.25
+    w = Writer(r, random.Random(seed), core, unfilled=unfilled, floats=floats)
     for first in (objects.new_target, objects.new_texture, objects.new_program):
         first(w)
     objects.new_buffer(w)
     objects.new_array(w)
     functions, weights = zip(*STEPS, strict=True)
-    for function in r.choices(functions, weights, k=steps):
-        function(w)
+    done = 0
+    while done < steps or w.draws < FEWEST_DRAWS:
+        r.choices(functions, weights)[0](w)
+        done += 1
     for target in w.targets:
         w.bound_target = target
         w.say(f"gl.bind_framebuffer(GL.FRAMEBUFFER, {target.name})")

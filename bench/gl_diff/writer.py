@@ -88,7 +88,9 @@ class Array:
 @dataclass(slots=True)
 class Writer:
     r: random.Random
+    data: random.Random  # for numbers that are not state: a family of programs differs in these
     core: bool
+    draws: int = 0
     # llvmpipe takes polygons drawn as lines or points for front-facing ones, so a program has
     # either these or two-sided stencil and facing.
     unfilled: bool = False
@@ -149,10 +151,14 @@ class Writer:
         return "GL." + self.r.choice(names)
 
     def quarter(self) -> float:
-        return self.r.randrange(5) / 4
+        return self.data.randrange(5) / 4
 
     def quarters(self, count: int = 4) -> str:
         return ", ".join(str(self.quarter()) for _ in range(count))
+
+    def sixteenths(self, most: int) -> float:
+        """A position from `-most` to `most` sixteenths."""
+        return self.data.randrange(-most, most + 1) / 16
 
     def flag(self) -> str:
         return str(self.r.randrange(2))
@@ -161,7 +167,7 @@ class Writer:
         return ", ".join(self.flag() for _ in range(4))
 
     def seed(self) -> int:
-        return self.r.randrange(1 << 16)
+        return self.data.randrange(1 << 16)
 
     def side(self) -> str:
         return "GL.FRONT_AND_BACK" if self.unfilled else self.pick(("FRONT", "BACK"))
@@ -185,6 +191,7 @@ class Writer:
 
     def defined(self) -> list[str]:
         """Nobody may read a colour that is being drawn, or keep an output that is not written."""
+        self.draws += 1
         program, target = self.program, self.target
         before = ["see.blended()", f"gl.use_program({program.name})"]
         if self.dual_factors and (not program.dual or len(target.colors) > 1):

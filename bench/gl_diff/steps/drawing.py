@@ -44,7 +44,7 @@ def indexed(w: Writer, mode: str, count: int) -> None:
     """A draw through indices, whose buffer may go away before the draw is done."""
     kind, dtype = w.r.choice(INDEX_TYPES)
     base = w.r.choice([0, 0, 0, 1])
-    order = [w.number(max(count - base, 1)) for _ in range(w.r.choice([3, 6, 12]))]
+    order = [w.data.randrange(max(count - base, 1)) for _ in range(w.r.choice([3, 6, 12]))]
     if w.often(0.15):
         order[w.number(len(order))] = 255  # where restarting at 255 is on; else behind the end
         order = [min(i, count - 1) if i != 255 else i for i in order]
@@ -85,8 +85,8 @@ def indexed(w: Writer, mode: str, count: int) -> None:
 def burst(w: Writer) -> None:
     """Small draws that differ in little: what a queue merges."""
     for _ in range(2 + w.number(4)):
-        x, y = w.number(25) - 12, w.number(25) - 12
-        w.say(f"w.uniform({w.program.name}, 'offset', {x / 16}, {y / 16}, 0.0, 0.0)")
+        x, y = w.sixteenths(12), w.sixteenths(12)
+        w.say(f"w.uniform({w.program.name}, 'offset', {x}, {y}, 0.0, 0.0)")
         if w.often(0.5):
             w.say(f"w.uniform({w.program.name}, 'tint', {w.quarters()})")
         w.draw(f"gl.draw_arrays(GL.TRIANGLES, 0, {w.array.vertices})")
@@ -100,8 +100,7 @@ def uniform(w: Writer) -> None:
     if w.often(0.5):
         w.say(f"w.uniform({w.program.name}, 'tint', {w.quarters()})")
     else:
-        x = (w.number(17) - 8) / 16
-        w.say(f"w.uniform({w.program.name}, 'offset', {x}, 0.0, 0.0, 0.0)")
+        w.say(f"w.uniform({w.program.name}, 'offset', {w.sixteenths(8)}, 0.0, 0.0, 0.0)")
 
 
 @step(1)
@@ -122,8 +121,8 @@ def immediate(w: Writer) -> None:
     before = w.defined()
     before[1] = "gl.use_program(0)"
     before += w.sampled("2d")
-    corners = [(w.number(33) / 16 - 1, w.number(33) / 16 - 1) for _ in range(4)]
-    depth = (w.number(17) - 8) / 8
+    corners = [(w.sixteenths(16), w.sixteenths(16)) for _ in range(4)]
+    depth = w.sixteenths(8) * 2
     calls = [f"gl.color4f({w.quarters()})"]
     mode = w.pick(("QUADS", "TRIANGLES", "TRIANGLE_FAN", "POLYGON", "QUAD_STRIP"))
     if mode in ("GL.QUADS", "GL.POLYGON", "GL.QUAD_STRIP"):  # only of a rectangle all agree
