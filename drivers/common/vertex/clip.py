@@ -148,7 +148,9 @@ def _clip_plane(
     there = np.take_along_axis(here, following, axis=1)
     bad = (used & ~np.isfinite(here)).any(axis=1)
     inside = (here >= 0) & used
-    crossed = used & ((here >= 0) != (there >= 0))
+    # A vertex on the plane is its own cut: one more would make a piece without area, whose edges
+    # no outline shows.
+    crossed = used & ((here >= 0) != (there >= 0)) & (here != 0) & (there != 0)
     row, slot = np.nonzero(crossed)
     first_new = _cut(context, here, there, inlist, ahead, provoking[where], row, slot)
     # Each slot emits itself if inside, then the cut of the edge it starts.
@@ -164,7 +166,8 @@ def _clip_plane(
     # A vertex keeps the edge it starts, and so does a cut where the polygon comes back in. Where it
     # leaves, the edge along the plane is drawn only if the application asked for that plane.
     marks = np.zeros(out.shape, np.bool_)
-    marks[r, starts[r, s]] = real[where][r, s]
+    turning = (here[r, s] == 0) & ~(there[r, s] >= 0)
+    marks[r, starts[r, s]] = np.where(turning, plane >= 6, real[where][r, s])
     leaving = inside[row, slot]
     marks[row, ends[row, slot] - 1] = np.where(leaving, plane >= 6, real[where][row, slot])
     if out.shape[1] > width:
