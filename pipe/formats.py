@@ -90,6 +90,11 @@ class Format:
         return any(c.type in ("UNORM", "SNORM") for c in self.channels)
 
     @cached_property
+    def is_fixed_point(self) -> bool:
+        """Numbers from 0 to 1."""
+        return all(c.type == "UNORM" for c in self.channels if c.name != "X")
+
+    @cached_property
     def is_byte_color(self) -> bool:
         """Colours of four unsigned normalised bytes, one of them perhaps padding."""
         return len(self.channels) == 4 and all(

@@ -252,9 +252,12 @@ class FramebufferState:
 
     @property
     def alpha_test_bits(self) -> int:
-        """The alpha test compares what colour buffer 0 would store: bytes, or (0) floats."""
+        """The alpha test compares what colour buffer 0 would store: bytes, other fixed-point
+        numbers (with bits to spare), or (0) floats."""
         color = self.cbufs[0] if self.cbufs else None
-        return 8 if color is not None and color.format.is_byte_color else 0
+        if color is None or not color.format.is_fixed_point:
+            return 0
+        return 8 if color.format.is_byte_color else 16
 
 
 @dataclass(frozen=True, slots=True)

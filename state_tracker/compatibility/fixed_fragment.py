@@ -20,12 +20,16 @@ class TextureEnv:
     env: tuple[tuple[int, int], ...]  # glTexEnv parameters that were set
 
 
-def fragment_source(units: tuple[TextureEnv, ...], fog: int, color_sum: bool) -> str:
-    """GLSL 1.20 of the fixed-function fragment stage."""
+def fragment_source(units: tuple[TextureEnv, ...], fog: int, color_sum: bool, clamped: bool) -> str:
+    """GLSL 1.20 of the fixed-function fragment stage.
+
+    `clamped`: where fragment colours are, those that texture environments combine are, too.
+    """
     head = ["#version 120"]
     if any(u.dimension == "2DRect" for u in units):
         head.append("#extension GL_ARB_texture_rectangle : require")
-    lines = ["vec4 color = gl_Color;", "vec4 primary = gl_Color;"]
+    primary = "clamp(gl_Color, 0.0, 1.0)" if clamped and units else "gl_Color"
+    lines = [f"vec4 primary = {primary};", "vec4 color = primary;"]
     for unit in units:
         kind = "Shadow" if unit.shadow else ""
         name = f"texture_{unit.unit}"
@@ -33,6 +37,8 @@ def fragment_source(units: tuple[TextureEnv, ...], fog: int, color_sum: bool) ->
         lines.append(f"vec4 t{unit.unit} = {_sample(unit, name)};")
     for unit in units:
         lines += _combine(unit)
+        if clamped:
+            lines.append("color = clamp(color, 0.0, 1.0);")
     if color_sum:
         lines.append("color.rgb += gl_SecondaryColor.rgb;")
     if fog:
@@ -100,7 +106,6 @@ def _combine(unit: TextureEnv) -> list[str]:
             lines.append(f"color.a += {alpha};")
         elif has_alpha:
             lines.append(f"color.a *= {alpha};")
-    lines.append("color = clamp(color, 0.0, 1.0);")
     return lines
 
 
@@ -152,7 +157,7 @@ def _combiner(unit: TextureEnv, env: dict[int, int]) -> list[str]:
         scale = env.get(GL.RGB_SCALE if channel == "RGB" else GL.ALPHA_SCALE, 1)
         kind = "vec3" if channel == "RGB" else "float"
         name = f"{swizzle}{unit.unit}"
-        lines.append(f"{kind} {name} = clamp(({value}) * {float(scale)}, 0.0, 1.0);")
+        lines.append(f"{kind} {name} = ({value}) * {float(scale)};")
     u = unit.unit
     alpha = f"rgb{u}.r" if dot_alpha else f"a{u}"
     lines.append(f"color = vec4(rgb{u}, {alpha});")

@@ -16,6 +16,7 @@ from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, 
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.state_tracker.compatibility.fixed_fragment import TextureEnv, fragment_source
+from gallette.state_tracker.drawing.rasterization import clamps
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.shading.programs import Executable
 
@@ -66,6 +67,7 @@ class FragmentKey:
     units: tuple[TextureEnv, ...]
     fog: int  # 0: off
     color_sum: bool
+    clamped: bool  # colours before, between and after textures
 
 
 _TEXGEN_MODES = (
@@ -267,7 +269,9 @@ def fragment_key(ctx: Context) -> FragmentKey:
                 break
     s = ctx.lighting
     separate = s.enabled and s.color_control == GL.SEPARATE_SPECULAR_COLOR
-    return FragmentKey(tuple(units), s.fog_mode if s.fog_enabled else 0, s.color_sum or separate)
+    fog = s.fog_mode if s.fog_enabled else 0
+    clamped = clamps(ctx, ctx.fragment.clamp_fragment_color)
+    return FragmentKey(tuple(units), fog, s.color_sum or separate, clamped)
 
 
 class FixedFunction:
@@ -297,7 +301,7 @@ class FixedFunction:
             if isinstance(key, VertexKey):
                 source = vertex_source(key)
             else:
-                source = fragment_source(key.units, key.fog, key.color_sum)
+                source = fragment_source(key.units, key.fog, key.color_sum, key.clamped)
             found = self._programs[key] = self._compile(stage, source)
         return found
 

@@ -455,7 +455,7 @@ def clamp_color(ctx: Context, target: int, clamp: int) -> None:
     if target not in names:
         raise invalid_enum(target, "clamp target")
     setattr(ctx.fragment, names[target], clamp)
-    ctx.dirty |= Dirty.RASTERIZER
+    ctx.dirty |= Dirty.RASTERIZER | Dirty.BUILTINS
 
 
 # -- queries ---------------------------------------------------------------------------------------

@@ -103,9 +103,8 @@ class RasterState:
         self.scissors = [(0, 0, width, height)] * count
 
 
-def _clamps_vertex_color(ctx: Context) -> bool:
-    """GL_FIXED_ONLY means: unless some colour buffer holds floating-point numbers."""
-    clamp = ctx.fragment.clamp_vertex_color
+def clamps(ctx: Context, clamp: int) -> bool:
+    """A value of glClampColor; GL_FIXED_ONLY: unless some colour buffer holds floats."""
     if clamp == GL.FIXED_ONLY:
         return ctx.framebuffers.draw.is_fixed_point
     return clamp != GL.FALSE
@@ -126,7 +125,7 @@ def rasterizer_state(ctx: Context) -> RasterizerState:
         flatshade=compat and s.flat_shade,
         flatshade_first=s.provoking == GL.FIRST_VERTEX_CONVENTION,
         light_twoside=compat and _two_side(ctx),
-        clamp_vertex_color=compat and _clamps_vertex_color(ctx),
+        clamp_vertex_color=compat and clamps(ctx, ctx.fragment.clamp_vertex_color),
         clamp_fragment_color=clamp_fragment == GL.TRUE,
         front_ccw=(s.front_face == GL.CCW) == (s.clip_origin == GL.LOWER_LEFT),
         cull_face=CULL_FACES[s.cull_face] if s.cull_enabled else CullFace.NONE,
