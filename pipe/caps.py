@@ -40,10 +40,10 @@ class Caps:
     max_stream_output_buffers: int = _cap(0, "transform feedback buffers; 0: no transform feedback")
     max_vertex_streams: int = _cap(1, "vertex streams of a geometry stage; 1: no choice")
     max_samples: int = _cap(1, "samples of a multisampled surface; 1: none")
-    sample_positions: tuple[tuple[float, float], ...] = _cap(
-        ((0.375, 0.125), (0.875, 0.375), (0.125, 0.625), (0.625, 0.875)),
-        "where in a pixel each sample is, of the largest sample count",
+    sample_positions: tuple[tuple[tuple[float, float], ...], ...] = _cap(
+        (), "where in a pixel each sample is, of every number of samples there is"
     )
+    sample_locations: bool = _cap(False, "the application may choose where samples are")
     max_clip_planes: int = _cap(8, "user clip planes or clip distances")
     max_point_size: float = _cap(255.0, "largest point")
     max_line_width: float = _cap(255.0, "widest line")

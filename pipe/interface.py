@@ -183,6 +183,10 @@ class Context(ABC):
         """Sample shading: at least this many fragment invocations per pixel."""
 
     @abstractmethod
+    def set_sample_locations(self, locations: Sequence[tuple[float, float]]) -> None:
+        """Where the samples of every pixel are, 0..1; none: where the caps say."""
+
+    @abstractmethod
     def set_clip_planes(self, planes: Sequence[tuple[float, float, float, float]]) -> None:
         """User clip planes in clip coordinates, for `load_user_clip_plane`."""
 

@@ -92,6 +92,7 @@ ENTRY_MODULES = (
     "enables",
     "targets.framebuffer_objects",
     "targets.framebuffer_parameters",
+    "targets.sample_locations",
     "texturing.format_queries",
     "shading.interface_queries",
     "small_extensions",

@@ -218,6 +218,9 @@ class BindingContext(Context):
     def set_min_samples(self, samples: int) -> None:
         self._set("min_samples", samples)
 
+    def set_sample_locations(self, locations: Sequence[tuple[float, float]]) -> None:
+        self._set("sample_locations", tuple(locations))
+
     def set_clip_planes(self, planes: Sequence[tuple[float, float, float, float]]) -> None:
         if tuple(planes) == self.bound.clip_planes:
             return

@@ -83,6 +83,7 @@ class Bound:
     stencil_ref: tuple[int, int] = (0, 0)
     sample_mask: int = 0xFFFFFFFF
     min_samples: int = 1
+    sample_locations: tuple[tuple[float, float], ...] = ()
     clip_planes: tuple[tuple[float, float, float, float], ...] = ()
     polygon_stipple: tuple[int, ...] = (0xFFFFFFFF,) * 32
     vertex_buffers: tuple[VertexBuffer | None, ...] = ()

@@ -7,7 +7,7 @@ from typing import Any
 from gallette.drivers.common.memory.heap import keep_freed_memory
 from gallette.drivers.common.memory.screen import MemoryScreen
 from gallette.drivers.common.raster.points import LARGEST_POINT
-from gallette.drivers.common.raster.samples import SAMPLES
+from gallette.drivers.common.raster.samples import STANDARD
 from gallette.drivers.common.variants.compiler import VariantCompiler
 from gallette.drivers.common.work import DEFAULT_BUDGET
 from gallette.pipe.caps import Caps
@@ -36,7 +36,9 @@ class HostScreen(MemoryScreen):
             stencil_export=True,
             max_viewports=16,
             max_dual_source_render_targets=1,
-            max_samples=SAMPLES,
+            max_samples=max(len(positions) for positions in STANDARD),
+            sample_positions=STANDARD,
+            sample_locations=True,
             max_shader_buffers=16,
             max_shader_images=8,
             max_stream_output_buffers=4,

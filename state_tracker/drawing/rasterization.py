@@ -343,11 +343,25 @@ def effective_sample_mask(ctx: Context) -> int:
 
 @entry
 def get_multisamplefv(ctx: Context, pname: int, index: int) -> list[float]:
+    draw = ctx.framebuffers.draw
+    if pname == GL.PROGRAMMABLE_SAMPLE_LOCATION_ARB and ctx.caps.sample_locations:
+        if index >= ctx.caps.max_samples:
+            raise invalid_value("there are not that many sample locations")
+        return list(draw.sample_locations.get(index, (0.5, 0.5)))
     if pname != GL.SAMPLE_POSITION:
         raise invalid_enum(pname, "multisample parameter")
-    if index >= ctx.framebuffers.draw.samples:
+    if index >= draw.samples:
         raise invalid_value("there are not that many samples")
-    return list(ctx.caps.sample_positions[index % len(ctx.caps.sample_positions)])
+    return list(sample_positions(ctx)[index])
+
+
+def sample_positions(ctx: Context) -> tuple[tuple[float, float], ...]:
+    """Where the samples of the draw framebuffer are."""
+    draw = ctx.framebuffers.draw
+    if draw.programmable_locations:
+        return tuple(draw.sample_locations.get(i, (0.5, 0.5)) for i in range(draw.samples))
+    patterns = ctx.caps.sample_positions
+    return next((p for p in patterns if len(p) == draw.samples), ((0.5, 0.5),) * draw.samples)
 
 
 @entry

@@ -22,7 +22,11 @@ from gallette.state_tracker.drawing.lowering import (
     told_depth_stencil,
     told_rasterizer,
 )
-from gallette.state_tracker.drawing.rasterization import effective_sample_mask, rasterizer_state
+from gallette.state_tracker.drawing.rasterization import (
+    effective_sample_mask,
+    rasterizer_state,
+    sample_positions,
+)
 from gallette.state_tracker.drawing.storage import bind_images, bind_storage
 from gallette.state_tracker.drawing.viewports import scissor_states, viewport_states
 from gallette.state_tracker.entry_points.enums import GL
@@ -134,7 +138,11 @@ def _blend_color(ctx: Context) -> None:
 
 def _sample_mask(ctx: Context) -> None:
     ctx.pipe.set_sample_mask(effective_sample_mask(ctx))
-    s, samples = ctx.raster, ctx.framebuffers.draw.samples
+    s, draw = ctx.raster, ctx.framebuffers.draw
+    samples = draw.samples
+    if ctx.caps.sample_locations:
+        chosen = draw.programmable_locations and samples > 1
+        ctx.pipe.set_sample_locations(sample_positions(ctx) if chosen else ())
     wanted = 1
     if s.sample_shading_enabled and samples > 1:
         wanted = max(1, -int(-s.min_sample_shading * samples // 1))

@@ -36,6 +36,10 @@ def _limit(ctx: Context, pname: int) -> int:
 
 
 def _set(ctx: Context, framebuffer: Framebuffer, pname: int, param: int) -> None:
+    if pname in _LOCATIONS and ctx.caps.sample_locations:
+        setattr(framebuffer, _LOCATIONS[pname], bool(param))
+        ctx.dirty |= Dirty.SAMPLE_MASK
+        return
     fixed = pname == GL.FRAMEBUFFER_DEFAULT_FIXED_SAMPLE_LOCATIONS
     if pname not in _DEFAULTS and not fixed:
         raise invalid_enum(pname, "framebuffer parameter")
@@ -52,6 +56,11 @@ def _set(ctx: Context, framebuffer: Framebuffer, pname: int, param: int) -> None
     ctx.dirty |= Dirty.FRAMEBUFFER
 
 
+# Switches of ARB_sample_locations.
+_LOCATIONS: dict[int, str] = {
+    GL.FRAMEBUFFER_PROGRAMMABLE_SAMPLE_LOCATIONS_ARB: "programmable_locations",
+    GL.FRAMEBUFFER_SAMPLE_LOCATION_PIXEL_GRID_ARB: "sample_grid",
+}
 # What depends on the images of a framebuffer, its default one included.
 _OF_IMAGES = frozenset(
     (
@@ -78,6 +87,8 @@ def _get(ctx: Context, framebuffer: Framebuffer, pname: int) -> list[int]:
                 GL.STEREO: 0,
             }[pname]
         ]
+    if pname in _LOCATIONS and ctx.caps.sample_locations:
+        return [int(getattr(framebuffer, _LOCATIONS[pname]))]
     fixed = pname == GL.FRAMEBUFFER_DEFAULT_FIXED_SAMPLE_LOCATIONS
     if pname not in _DEFAULTS and not fixed:
         raise invalid_enum(pname, "framebuffer parameter")

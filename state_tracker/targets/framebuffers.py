@@ -131,6 +131,9 @@ class Framebuffer(GLObject):
         self.read_buffer: int = GL.COLOR_ATTACHMENT0
         self.default_size = (0, 0, 0, 0)  # width, height, layers, samples without attachments
         self.fixed_locations = False
+        self.programmable_locations = False
+        self.sample_grid = False
+        self.sample_locations: dict[int, tuple[float, float]] = {}
 
     def attach(self, point: int | str, attachment: Attachment | None) -> None:
         if attachment is not None:

@@ -269,13 +269,13 @@ def twin_of_size(candidates: tuple[Format, ...], stored: Format) -> Format:
 
 
 def sample_count(caps: Caps, wanted: int) -> int:
-    """How many samples an image gets: at least as many as wanted, of those the driver has.
-
-    A driver has one number of samples (`max_samples`) besides none.
-    """
+    """How many samples an image gets: at least as many as wanted, of those the driver has."""
     if caps.max_samples <= 1:
         return 0
-    return caps.max_samples if wanted > 1 else wanted
+    if wanted <= 1:
+        return wanted
+    counts = [len(positions) for positions in caps.sample_positions] or [caps.max_samples]
+    return min((count for count in counts if count >= wanted), default=caps.max_samples)
 
 
 def linear_twin(format: Format) -> Format:

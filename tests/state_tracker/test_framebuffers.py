@@ -257,7 +257,7 @@ def test_a_deleted_attachment_leaves_the_bound_framebuffer(gl: GLInterface) -> N
 def test_fewer_samples_than_the_driver_has_are_rounded_up(gl: GLInterface) -> None:
     (buffer,) = gl.gen_renderbuffers(1)
     gl.bind_renderbuffer(GL.RENDERBUFFER, buffer)
-    gl.renderbuffer_storage_multisample(GL.RENDERBUFFER, 2, GL.RGBA8, 8, 8)
+    gl.renderbuffer_storage_multisample(GL.RENDERBUFFER, 3, GL.RGBA8, 8, 8)
     assert gl.get_renderbuffer_parameteriv(GL.RENDERBUFFER, GL.RENDERBUFFER_SAMPLES) == [4]
     (texture,) = gl.gen_textures(1)
     gl.bind_texture(GL.TEXTURE_2D_MULTISAMPLE, texture)

@@ -27,6 +27,7 @@ from gallette.drivers.common.output.order import Scratch
 from gallette.drivers.common.program import BoundProgram
 from gallette.drivers.common.queries import Counters
 from gallette.drivers.common.raster.primitives import Batch, FragmentSink, RasterContext
+from gallette.drivers.common.raster.samples import sample_pattern
 from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.raster.stipple import polygon_screen
 from gallette.drivers.common.raster.triangles import DepthOffset
@@ -128,7 +129,7 @@ def _engine(
     state = FragmentState(
         width=width,
         plane=plane,
-        layers=1 if samples > 1 else max(1, framebuffer.layers),
+        layers=max(1, framebuffer.layers),
         colors=colors,
         depth=depth,
         tests=bound.depth_stencil_alpha.state,
@@ -148,6 +149,7 @@ def _engine(
         counters,
         planes,
         depths,
+        sample_pattern(samples, bound.sample_locations),
         per_sample=bound.min_samples > 1 or (facts is not None and facts.uses_sample_shading),
         alpha_to_coverage=blend.alpha_to_coverage and raster.multisample,
         alpha_to_one=blend.alpha_to_one and raster.multisample,
@@ -183,6 +185,10 @@ def _raster_context(bound: Bound, selection: Selection, counters: Counters) -> R
         viewports = Viewports.of(
             bound.viewports, scissors, bound.framebuffer, clamps, state.clip_halfz
         )
+    samples = _samples(bound.framebuffer)
+    pattern = None
+    if state.multisample and samples > 1:
+        pattern = sample_pattern(samples, bound.sample_locations)
     return RasterContext(
         state=state,
         target=Rect.of(bound.framebuffer, bound.scissors[0] if state.scissor else None),
@@ -193,7 +199,7 @@ def _raster_context(bound: Bound, selection: Selection, counters: Counters) -> R
         offset=_depth_offset(bound.framebuffer),
         cull_distances=culls,
         screen=polygon_screen(bound.polygon_stipple) if state.poly_stipple_enable else None,
-        multisampled=state.multisample and _samples(bound.framebuffer) > 1,
+        multisampled=pattern,
         viewports=viewports,
     )
 

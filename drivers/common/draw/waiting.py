@@ -182,6 +182,7 @@ def _key(bound: Bound) -> tuple[Any, ...]:
         bound.stencil_ref,
         bound.sample_mask,
         bound.min_samples,
+        bound.sample_locations,
         bound.counting_samples,
         *[id(shaders.get(stage)) for stage in _STAGES],
     ]

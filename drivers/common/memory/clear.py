@@ -22,7 +22,7 @@ __all__ = [
     "clear",
     "clear_color",
     "clear_depth_stencil",
-    "surface_planes",
+    "flat_texels",
     "surface_texels",
 ]
 
@@ -38,12 +38,18 @@ def surface_texels(surface: Surface) -> npt.NDArray[Any]:
     return texels if count == 1 else texels.reshape(*texels.shape[:2], -1, count)
 
 
-def surface_planes(surface: Surface, sample: int) -> npt.NDArray[Any]:
-    """What fragments may write: all layers of a surface, or one sample's plane of its first."""
+def flat_texels(surface: Surface, sample: int) -> tuple[npt.NDArray[Any], int, int]:
+    """What fragments may write: one sample of all layers of a surface, flat.
+
+    Also how many texels lie between a pixel and the one above, and between one layer's and the
+    next's: the planes of its other samples are among these.
+    """
     texels = surface_texels(surface)
     resource = surface.resource
     assert isinstance(resource, HostResource)
-    return texels if resource.samples == 1 else texels[sample : sample + 1]
+    height, width = texels.shape[1:3]
+    flat = texels[sample:].reshape(-1, *texels.shape[3:])
+    return flat, width, width * height * resource.samples
 
 
 def _window(surface: Surface, rect: ScissorState | None) -> tuple[slice, slice, slice]:

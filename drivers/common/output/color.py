@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.drivers.common.memory.clear import surface_planes
+from gallette.drivers.common.memory.clear import flat_texels
 from gallette.pipe.codecs import pack_planes, texel_layout, unpack_planes
 from gallette.pipe.enums import LogicOp
 from gallette.pipe.formats import Format
@@ -105,10 +105,7 @@ class ColorTarget:
         constant: Sequence[float],
         sample: int = 0,
     ) -> None:
-        planes = surface_planes(surface, sample)
-        self._texels = planes.reshape(-1, *planes.shape[3:])
-        self.stride = planes.shape[2]
-        self.plane = planes.shape[1] * planes.shape[2]
+        self._texels, self.stride, self.plane = flat_texels(surface, sample)
         self._format = surface.format
         self._resource = surface.resource
         target: RenderTargetBlend = state.target(index)

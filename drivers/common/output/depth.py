@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.drivers.common.memory.clear import surface_planes
+from gallette.drivers.common.memory.clear import flat_texels
 from gallette.pipe.enums import CompareFunc, StencilOp
 from gallette.pipe.formats import Channel
 from gallette.pipe.state import DepthStencilAlphaState, StencilState, Surface
@@ -59,10 +59,7 @@ class DepthTarget:
     )
 
     def __init__(self, surface: Surface, sample: int = 0) -> None:
-        planes = surface_planes(surface, sample)
-        flat = planes.reshape(-1, *planes.shape[3:])
-        self.stride = planes.shape[2]
-        self.plane = planes.shape[1] * planes.shape[2]
+        flat, self.stride, self.plane = flat_texels(surface, sample)
         self._depth: Channel | None = None
         self._stencil: Channel | None = None
         for channel in surface.format.channels:

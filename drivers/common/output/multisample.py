@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.ir.slots import FragResult
+from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.drivers.common.lanes import Value
 from gallette.drivers.common.program import FragmentOutputs
 from gallette.drivers.common.queries import Counters
@@ -25,7 +25,7 @@ from gallette.drivers.common.raster.fragments import (
 )
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
-from gallette.drivers.common.raster.samples import SAMPLES
+from gallette.drivers.common.raster.samples import MASK, SamplePattern
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.work import FRAGMENT
 
@@ -38,6 +38,7 @@ from .engine import (
     FragmentShader,
     FragmentState,
     exported_stencil,
+    layers_of,
     screened,
 )
 from .order import Scratch
@@ -46,7 +47,7 @@ __all__ = ["MultisampleEngine"]
 
 _OPAQUE = np.ones((), np.float32)
 
-Masks = npt.NDArray[np.uint8]
+Masks = npt.NDArray[MASK]
 Ints = npt.NDArray[np.int64]
 
 
@@ -63,6 +64,7 @@ class MultisampleEngine(FragmentEngine):
         counters: Counters,
         colors: Sequence[Sequence[ColorTarget | None]],
         depths: Sequence[DepthTarget | None],
+        pattern: SamplePattern,
         per_sample: bool,
         alpha_to_coverage: bool,
         alpha_to_one: bool = False,
@@ -70,6 +72,7 @@ class MultisampleEngine(FragmentEngine):
         super().__init__(state, scratch, counters)
         self._planes = colors
         self._depths = depths
+        self._pattern = pattern
         self._per_sample = per_sample
         self._alpha_to_coverage = alpha_to_coverage
         self._alpha_to_one = alpha_to_one
@@ -87,10 +90,12 @@ class MultisampleEngine(FragmentEngine):
             expand = expand_samples if sampled else expand_pixels
             lanes = expand(piece, self.state.width)
             if lanes.samples is None:  # multisampling is off: all samples are at the centre
-                lanes.samples = np.full(lanes.count, (1 << SAMPLES) - 1, np.uint8)
-            lanes.samples = lanes.samples & np.uint8(self.state.sample_mask & ((1 << SAMPLES) - 1))
+                lanes.samples = np.full(lanes.count, self._pattern.every, MASK)
+            lanes.samples = lanes.samples & MASK(self.state.sample_mask & self._pattern.every)
             if info.screen is not None:
                 lanes = screened(lanes, info.screen)
+            if self.state.layers > 1 and VaryingSlot.LAYER in source.vertices.varyings:
+                lanes.pixel += layers_of(source, self.state.layers, lanes) * self.state.plane
             for turn in self._turns(_some(lanes)):
                 self._sampled_piece(shader, turn, source, info, sampled)
 
@@ -123,15 +128,15 @@ class MultisampleEngine(FragmentEngine):
         program = shader.program
         assert program is not None
         for chunk in self._chunks(lanes):
-            for sample in range(SAMPLES) if self._per_sample and sampled else (None,):
-                inputs = ChunkLanes(source, info, chunk, sample, self.framebuffer)
+            for sample in range(self._pattern.count) if self._per_sample and sampled else (None,):
+                inputs = ChunkLanes(source, info, chunk, sample, self.framebuffer, self._pattern)
                 result = program.fragment(inputs)
                 self.counters.fs_invocations += chunk.count
                 self.state.work.spend(FRAGMENT * chunk.count)
                 assert chunk.samples is not None
                 left = chunk.samples
                 if sample is not None:
-                    left = left & np.uint8(1 << sample)
+                    left = left & MASK(1 << sample)
                 left = self._left(left, result, chunk.count)
                 if not self._tests_first:
                     late = Fragments(chunk.pixel, chunk.x, chunk.y, chunk.primitive, None, left)
@@ -146,16 +151,18 @@ class MultisampleEngine(FragmentEngine):
     def _left(self, samples: Masks, result: FragmentOutputs, count: int) -> Masks:
         """The samples the shader leaves: not discarded, in its mask, in its alpha's coverage."""
         if result.alive is not None:
-            samples = np.where(result.alive, samples, np.uint8(0))
+            samples = np.where(result.alive, samples, MASK(0))
         written = result.outputs.get(FragResult.SAMPLE_MASK)
         if written is not None and written[0] is not None:
             mask = np.broadcast_to(written[0].view(np.int32), count)
-            samples = samples & mask.astype(np.uint8)
+            samples = samples & mask.astype(MASK)
         if self._alpha_to_coverage:
             values = result.outputs.get(FragResult.DATA0, result.outputs.get(FragResult.COLOR))
             alpha = None if values is None else values[3]
             if alpha is not None:
-                samples = samples & _alpha_coverage(np.broadcast_to(alpha, count))
+                samples = samples & _alpha_coverage(
+                    np.broadcast_to(alpha, count), self._pattern.count
+                )
         return samples
 
     def _test_samples(
@@ -171,8 +178,8 @@ class MultisampleEngine(FragmentEngine):
         if not (self._stencils or self._tests_depth or self._bounds):
             return lanes.samples
         passed = lanes.samples.copy()
-        for sample in range(SAMPLES):
-            which = np.flatnonzero(lanes.samples & np.uint8(1 << sample))
+        for sample in range(self._pattern.count):
+            which = np.flatnonzero(lanes.samples & MASK(1 << sample))
             if not len(which):
                 continue
             some = Fragments(
@@ -186,7 +193,7 @@ class MultisampleEngine(FragmentEngine):
                 exported = exported_stencil(result, lanes.count, which)
             passing = self._test(some, codes, info, self._depths[sample], exported)
             if passing is not None:
-                passed[which[~passing]] &= np.uint8(~(1 << sample) & 0xFF)
+                passed[which[~passing]] &= MASK(~(1 << sample) & self._pattern.every)
         return passed
 
     def _sample_codes(
@@ -202,7 +209,7 @@ class MultisampleEngine(FragmentEngine):
             z = written[0]
             return self._depth_codes(z[which] if z.ndim else z, source, lanes)
         nobody = PrimitiveInfo(np.zeros(0, np.bool_), np.zeros(0, np.int32))
-        z = ChunkLanes(source, nobody, lanes, sample).depth()
+        z = ChunkLanes(source, nobody, lanes, sample, None, self._pattern).depth()
         return self._depth_codes(z, source, lanes)
 
     def _write_samples(self, chunk: Fragments, result: FragmentOutputs, left: Masks) -> None:
@@ -214,14 +221,14 @@ class MultisampleEngine(FragmentEngine):
                 values = [*values[:3], _OPAQUE]
                 second = None if second is None else [*second[:3], _OPAQUE]
             prepared = color.prepare(values, second, chunk.count)
-            for sample in range(SAMPLES):
-                which = np.flatnonzero(left & np.uint8(1 << sample))
+            for sample in range(self._pattern.count):
+                which = np.flatnonzero(left & MASK(1 << sample))
                 plane = self._planes[sample][index]
                 if len(which) and plane is not None:
                     self._store(plane, chunk.pixel[which], prepared, which, chunk.distinct)
 
 
-_BITS = np.array([bin(mask).count("1") for mask in range(256)], np.int64)
+_BITS = np.array([mask.bit_count() for mask in range(1 << 16)], np.int64)
 
 
 def _some(lanes: Fragments) -> Fragments:
@@ -231,8 +238,7 @@ def _some(lanes: Fragments) -> Fragments:
     return lanes if some.all() else lanes.take(np.flatnonzero(some))
 
 
-def _alpha_coverage(alpha: npt.NDArray[np.float32]) -> Masks:
+def _alpha_coverage(alpha: npt.NDArray[np.float32], samples: int) -> Masks:
     """As many samples as alpha says, the first ones."""
-    count = np.floor(np.fmin(np.fmax(alpha, 0), 1) * SAMPLES + 0.5).astype(np.uint8)
-    full = np.uint8(1) << count
-    return np.asarray(full - np.uint8(1), np.uint8)
+    count = np.floor(np.fmin(np.fmax(alpha, 0), 1) * samples + 0.5).astype(np.uint32)
+    return np.asarray((np.uint32(1) << count) - np.uint32(1), MASK)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from gallette.drivers.common.vertex.vertices import Ints
 
-from .samples import sample_mask
+from .samples import MASK, sample_mask
 from .spans import Spans, numbered
 
 __all__ = [
@@ -46,7 +46,7 @@ class Fragments:
     y: Doubles
     primitive: Ints
     covered: Bools | None = None  # None: every lane; otherwise lanes come in quads
-    samples: npt.NDArray[np.uint8] | None = None  # multisampled: a mask of covered samples
+    samples: npt.NDArray[MASK] | None = None  # multisampled: a mask of covered samples
 
     @property
     def count(self) -> int:
@@ -178,7 +178,7 @@ def sample_quads(lanes: Fragments, stride: int) -> Fragments:
     quad_y, quad_x = np.divmod(unique & np.int64(0xFFFFFFFF), stride)
     lane_x = (quad_x[:, None] * 2 + _LANE_X).reshape(-1)
     lane_y = (quad_y[:, None] * 2 + _LANE_Y).reshape(-1)
-    samples = np.zeros(len(lane_x), np.uint8)
+    samples = np.zeros(len(lane_x), MASK)
     samples[inverse * 4 + (y & 1) * 2 + (x & 1)] = lanes.samples
     return Fragments(
         lane_y * stride + lane_x,

@@ -14,25 +14,13 @@ from gallette.drivers.common.lanes import Value
 
 from .fragments import Fragments
 from .interpolate import Plane, PlaneSource
-from .samples import SAMPLE_POSITIONS, SAMPLES
+from .samples import MASK, SamplePattern
 
 __all__ = ["ChunkLanes", "PrimitiveInfo"]
 
 Doubles = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
-
-
-def _centroid_offsets() -> npt.NDArray[np.float64]:
-    """From the centre to the centroid, by mask of covered samples."""
-    offsets = np.zeros((2, 1 << SAMPLES))
-    for mask in range(1, (1 << SAMPLES) - 1):
-        lowest = (mask & -mask).bit_length() - 1
-        offsets[:, mask] = SAMPLE_POSITIONS[lowest] - 0.5
-    return offsets
-
-
-_CENTROIDS = _centroid_offsets()
 
 
 class PrimitiveInfo:
@@ -64,6 +52,7 @@ class ChunkLanes:
         "_info",
         "_inverse",
         "_only",
+        "_pattern",
         "_pixel",
         "_primitive",
         "_sample",
@@ -84,11 +73,13 @@ class ChunkLanes:
         chunk: Fragments,
         sample: int | None = None,
         framebuffer: Callable[[int, Ints, int], list[Value]] | None = None,
+        pattern: SamplePattern | None = None,
     ) -> None:
-        """`sample` moves all lanes from the pixel's centre to that sample.
+        """`sample` moves all lanes from the pixel's centre to that sample of the pattern.
 
         `framebuffer` answers what a colour buffer holds in some pixels.
         """
+        self._pattern = pattern
         self._pixel = chunk.pixel
         self._framebuffer = framebuffer
         self._held: dict[int, list[Value]] = {}
@@ -107,7 +98,8 @@ class ChunkLanes:
         self._samples = chunk.samples
         self._centroid: tuple[Doubles, Doubles] | None = None
         if sample is not None:
-            position = SAMPLE_POSITIONS[sample]
+            assert pattern is not None
+            position = pattern.positions[sample]
             self._x, self._y = chunk.x + (position[0] - 0.5), chunk.y + (position[1] - 0.5)
         self._w: Value | None = None
         self._inverse: Value | None = None
@@ -130,10 +122,11 @@ class ChunkLanes:
             value = value * self._perspective()
         return value
 
-    def _centroids(self, samples: npt.NDArray[np.uint8]) -> tuple[Doubles, Doubles]:
+    def _centroids(self, samples: npt.NDArray[MASK]) -> tuple[Doubles, Doubles]:
         """The pixel's centre where all samples are covered (or none), else a covered sample."""
         if self._centroid is None:
-            offset = _CENTROIDS[:, samples]
+            assert self._pattern is not None
+            offset = self._pattern.centroids[:, samples]
             self._centroid = self._x + offset[0], self._y + offset[1]
         return self._centroid
 
@@ -222,9 +215,9 @@ class ChunkLanes:
         return np.asarray(self._sample or 0, np.int32)
 
     def _sample_pos(self, component: int) -> Value:
-        if self._sample is None:
+        if self._sample is None or self._pattern is None:
             return np.asarray(0.5, np.float32)
-        return np.asarray(SAMPLE_POSITIONS[self._sample][component], np.float32)
+        return np.asarray(self._pattern.positions[self._sample, component], np.float32)
 
     def _sample_mask_in(self, component: int) -> Value:
         if self._samples is None:
@@ -234,7 +227,7 @@ class ChunkLanes:
         return self._samples.astype(np.int32)
 
     def _num_samples(self, component: int) -> Value:
-        return np.asarray(1 if self._samples is None else SAMPLES, np.int32)
+        return np.asarray(1 if self._pattern is None else self._pattern.count, np.int32)
 
     def _layer_id(self, component: int) -> Value:
         if VaryingSlot.LAYER not in self._source.vertices.varyings:

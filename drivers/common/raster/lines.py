@@ -18,7 +18,7 @@ from gallette.pipe.state import RasterizerState
 
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
-from .samples import sampled_spans
+from .samples import SamplePattern, sampled_spans
 from .setup import SUBPIXELS, Rect, polygon_edges, snap
 from .spans import Spans, spans_of
 
@@ -49,7 +49,7 @@ def rasterize_lines(
     target: Rect,
     depth: Floats | None,
     front: Bools | None = None,
-    multisampled: bool = False,
+    multisampled: SamplePattern | None = None,
 ) -> tuple[Spans, PlaneSource, PrimitiveInfo]:
     """The spans of lines `ends[n, 2]`, and where their fragments get their values."""
     columns = ends.T
@@ -69,10 +69,10 @@ def rasterize_lines(
     else:
         corners = _parallelograms(x, y, dx, dy, state, center)
     edges = polygon_edges(corners[0], corners[1], state.bottom_edge_rule, target)
-    source = PlaneSource(vertices, columns, provoking, center, multisampled, depth)
+    source = PlaneSource(vertices, columns, provoking, center, bool(multisampled), depth)
     if front is None:
         front = np.ones(len(provoking), np.bool_)
-    spans = sampled_spans(edges, target) if multisampled else spans_of(edges)
+    spans = sampled_spans(edges, target, multisampled) if multisampled else spans_of(edges)
     return spans, source, PrimitiveInfo(front, identity)
 
 

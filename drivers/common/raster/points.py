@@ -11,7 +11,7 @@ from gallette.pipe.state import RasterizerState
 
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
-from .samples import sampled_spans
+from .samples import SamplePattern, sampled_spans
 from .setup import SUBPIXELS, Edges, Rect, polygon_edges, snap
 from .spans import Spans, spans_of
 
@@ -42,7 +42,7 @@ def rasterize_points(
     target: Rect,
     depth: Floats | None,
     front: Bools | None = None,
-    multisampled: bool = False,
+    multisampled: SamplePattern | None = None,
 ) -> tuple[Spans, PlaneSource, PrimitiveInfo]:
     """The spans of points, and where their fragments get their values."""
     window = vertices.window[:2, which]
@@ -62,7 +62,7 @@ def rasterize_points(
     if multisampled:
         edges = _squares(window, size, state, target)
         source = PlaneSource(vertices, which[None, :], provoking, False, depth=depth)
-        return sampled_spans(edges, target), source, info
+        return sampled_spans(edges, target, multisampled), source, info
     x0, x1 = _extent(window[0], size, state)
     y0, y1 = _extent(window[1], size, state)
     nothing = np.zeros((0, len(size)))

@@ -15,6 +15,7 @@ from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
 from gallette.drivers.common.raster.lines import rasterize_lines
 from gallette.drivers.common.raster.points import rasterize_points
+from gallette.drivers.common.raster.samples import SamplePattern
 from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.raster.stipple import dashes
@@ -96,7 +97,7 @@ class RasterContext:
     linear: frozenset[int]
     offset: DepthOffset
     cull_distances: int = 0
-    multisampled: bool = False
+    multisampled: SamplePattern | None = None
     screen: Bools | None = None  # polygon stipple
     viewports: Viewports | None = None  # where primitives choose theirs
 

@@ -1,10 +1,14 @@
 """Sample positions of multisampled targets, and coverage per sample.
 
-Positions are those Mesa's llvmpipe uses for four samples, in 1/256 pixel from the pixel's corner.
-Under multisampling window coordinates are snapped relative to that corner, too.
+The positions are the usual ones (Direct3D's standard patterns, which Mesa's llvmpipe has for four
+samples), counted from the pixel's corner. Under multisampling window coordinates are snapped
+relative to that corner, too.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -12,15 +16,74 @@ import numpy.typing as npt
 from .setup import Edges, Rect
 from .spans import Ints, Spans, bound, rows_of
 
-__all__ = ["SAMPLES", "SAMPLE_POSITIONS", "sample_mask", "sampled_spans"]
+__all__ = [
+    "MASK",
+    "STANDARD",
+    "Locations",
+    "SamplePattern",
+    "sample_mask",
+    "sample_pattern",
+    "sampled_spans",
+]
 
-SAMPLE_POSITIONS: npt.NDArray[np.float64] = np.array(
-    [[0.375, 0.125], [0.875, 0.375], [0.125, 0.625], [0.625, 0.875]]
+Locations = tuple[tuple[float, float], ...]
+Doubles = npt.NDArray[np.float64]
+
+MASK = np.uint16
+"""What holds a bit per sample."""
+
+
+def _sixteenths(*pairs: tuple[int, int]) -> Locations:
+    """Positions given from the pixel's centre, in sixteenths."""
+    return tuple((0.5 + x / 16, 0.5 + y / 16) for x, y in pairs)
+
+
+STANDARD: tuple[Locations, ...] = (
+    _sixteenths((4, 4), (-4, -4)),
+    _sixteenths((-2, -6), (6, -2), (-6, 2), (2, 6)),
+    _sixteenths((1, -3), (-1, 3), (5, 1), (-3, -5), (-5, 5), (-7, -1), (3, 7), (7, -7)),
+    _sixteenths(
+        *((1, 1), (-1, -3), (-3, 2), (4, -1), (-5, -2), (2, 5), (5, 3), (3, -5)),
+        *((-2, 6), (0, -7), (-4, -6), (-6, 4), (-8, 0), (7, -4), (6, 7), (-7, -8)),
+    ),
 )
-SAMPLES = len(SAMPLE_POSITIONS)
+"""Where samples are, of every number of samples there is."""
 
 
-def sampled_spans(edges: Edges, target: Rect) -> Spans:
+@dataclass(frozen=True, eq=False)
+class SamplePattern:
+    """Where the samples of a pixel are: `positions[sample, axis]`, 0..1."""
+
+    positions: Doubles
+
+    @property
+    def count(self) -> int:
+        return len(self.positions)
+
+    @property
+    def every(self) -> int:
+        """The mask of all samples."""
+        return (1 << self.count) - 1
+
+    @cached_property
+    def centroids(self) -> Doubles:
+        """From the centre to the centroid `[axis, mask]`, by mask of covered samples."""
+        offsets = np.zeros((2, 1 << self.count))
+        masks = np.arange(1, self.every)
+        lowest = np.log2(masks & -masks).astype(np.int64)
+        offsets[:, 1:-1] = self.positions[lowest].T - 0.5
+        return offsets
+
+
+@cache
+def sample_pattern(samples: int, locations: Locations = ()) -> SamplePattern:
+    """The pattern of so many samples: the standard one, or at given locations."""
+    if not locations:
+        locations = next((p for p in STANDARD if len(p) == samples), ((0.5, 0.5),) * samples)
+    return SamplePattern(np.array(locations, np.float64))
+
+
+def sampled_spans(edges: Edges, target: Rect, pattern: SamplePattern) -> Spans:
     """Runs of pixels any of whose samples may be covered, with the bounds of every sample.
 
     `edges` were made of corners relative to pixel corners, and its rows and columns are those of
@@ -38,7 +101,7 @@ def sampled_spans(edges: Edges, target: Rect) -> Spans:
     primitive, y = rows_of(wide)
     row = y.astype(np.float64)
     lows, highs = [], []
-    for x_offset, y_offset in SAMPLE_POSITIONS:
+    for x_offset, y_offset in pattern.positions:
         low = wide.x0.astype(np.float64)[primitive]
         high = wide.x1.astype(np.float64)[primitive]
         for a, b, c in zip(wide.a, wide.b, wide.c, strict=True):
@@ -56,11 +119,11 @@ def sampled_spans(edges: Edges, target: Rect) -> Spans:
     return Spans(primitive[kept], y[kept], first[kept], length[kept], bounds[:, :, kept])
 
 
-def sample_mask(spans: Spans, number: Ints, x: npt.NDArray[np.float64]) -> npt.NDArray[np.uint8]:
+def sample_mask(spans: Spans, number: Ints, x: npt.NDArray[np.float64]) -> npt.NDArray[MASK]:
     """The samples covered in each lane: `number` is the lane's span, x its column."""
     assert spans.bounds is not None
-    mask = np.zeros(len(x), np.uint8)
-    for sample in range(SAMPLES):
+    mask = np.zeros(len(x), MASK)
+    for sample in range(spans.bounds.shape[1]):
         low, high = spans.bounds[0, sample][number], spans.bounds[1, sample][number]
-        mask |= ((x >= low) & (x < high)).astype(np.uint8) << np.uint8(sample)
+        mask |= ((x >= low) & (x < high)).astype(MASK) << MASK(sample)
     return mask

@@ -15,7 +15,7 @@ from gallette.pipe.state import RasterizerState
 
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
-from .samples import sampled_spans
+from .samples import SamplePattern, sampled_spans
 from .setup import SUBPIXELS, Rect, polygon_edges, snap, triangle_area
 from .spans import Spans, spans_of
 
@@ -82,7 +82,7 @@ def face_triangles(
     corners: Ints,
     provoking: Ints,
     state: RasterizerState,
-    multisampled: bool = False,
+    multisampled: SamplePattern | None = None,
 ) -> Faced:
     """Snap, drop what has no area or faces the wrong way, turn the rest clockwise.
 
@@ -152,11 +152,11 @@ def rasterize_triangles(
     state: RasterizerState,
     target: Rect,
     depth: Floats | None,
-    multisampled: bool = False,
+    multisampled: SamplePattern | None = None,
 ) -> tuple[Spans, PlaneSource, PrimitiveInfo]:
     """The spans of filled triangles, and where their fragments get their values."""
     edges = polygon_edges(faced.x, faced.y, state.bottom_edge_rule, target)
     center = state.half_pixel_center and not multisampled
     source = PlaneSource(vertices, faced.corners, faced.provoking, center, depth=depth)
-    spans = sampled_spans(edges, target) if multisampled else spans_of(edges)
+    spans = sampled_spans(edges, target, multisampled) if multisampled else spans_of(edges)
     return spans, source, PrimitiveInfo(faced.front, identity)

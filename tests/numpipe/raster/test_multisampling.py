@@ -14,7 +14,7 @@ from test_primitives_like_llvmpipe import Scene, scenes, sized_vertex
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.ir.slots import FragResult
-from gallette.drivers.common.raster.samples import SAMPLE_POSITIONS
+from gallette.drivers.common.raster.samples import sample_pattern
 from gallette.pipe.enums import Primitive, QueryType
 from gallette.pipe.state import BlendState
 from tests.reference import missing
@@ -60,7 +60,7 @@ def test_samples_are_covered_one_by_one(canvas: Callable[..., Any]) -> None:
     for x in (3.0, 3.2, 3.5, 3.7, 3.95):
         target = canvas_of(canvas, 8)
         target.draw(T, edge_at(x))
-        covered = np.mean(SAMPLE_POSITIONS[:, 0] < x - 3)
+        covered = np.mean(sample_pattern(4).positions[:, 0] < x - 3)
         row = target.resolved()[4, :, 0]
         np.testing.assert_array_equal(row, [1, 1, 1, covered, 0, 0, 0, 0])
 

@@ -1,0 +1,63 @@
+"""Programmable sample locations (ARB_sample_locations).
+
+A framebuffer keeps a table of locations, one for each sample of any pixel (the pixel grid is 1x1),
+and whether they are used. Until it is written, an entry is the pixel's centre.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.errors import invalid_value
+from gallette.state_tracker.entry_points.memory import Pointer, read_array
+from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.getters import gets
+from gallette.state_tracker.targets.framebuffer_objects import bound_framebuffer, by_name
+from gallette.state_tracker.targets.framebuffers import Framebuffer
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.context import Context
+
+__all__: list[str] = []
+
+SUBPIXEL_BITS = 8
+
+
+def _set(ctx: Context, framebuffer: Framebuffer, start: int, count: int, v: Pointer) -> None:
+    if count < 0 or start + count > ctx.caps.max_samples:
+        raise invalid_value(f"there are {ctx.caps.max_samples} sample locations")
+    pairs = read_array(v, "float", 2 * count).reshape(-1, 2).tolist()
+    for number, (x, y) in enumerate(pairs, start):
+        framebuffer.sample_locations[number] = (min(max(x, 0.0), 1.0), min(max(y, 0.0), 1.0))
+    ctx.dirty |= Dirty.SAMPLE_MASK
+
+
+@entry
+def framebuffer_sample_locationsfv_arb(
+    ctx: Context, target: int, start: int, count: int, v: Pointer
+) -> None:
+    _set(ctx, bound_framebuffer(ctx, target), start, count, v)
+
+
+@entry
+def named_framebuffer_sample_locationsfv_arb(
+    ctx: Context, framebuffer: int, start: int, count: int, v: Pointer
+) -> None:
+    _set(ctx, by_name(ctx, framebuffer), start, count, v)
+
+
+@entry
+def evaluate_depth_values_arb(ctx: Context) -> None:
+    """Every sample's depth is stored as such already."""
+
+
+gets(
+    {
+        "SAMPLE_LOCATION_SUBPIXEL_BITS_ARB": lambda c: SUBPIXEL_BITS,
+        "SAMPLE_LOCATION_PIXEL_GRID_WIDTH_ARB": lambda c: 1,
+        "SAMPLE_LOCATION_PIXEL_GRID_HEIGHT_ARB": lambda c: 1,
+        "PROGRAMMABLE_SAMPLE_LOCATION_TABLE_SIZE_ARB": lambda c: c.caps.max_samples,
+    },
+    profiles=("core", "compat"),
+)

@@ -1,0 +1,198 @@
+"""Two, four, eight and sixteen samples, chosen locations, layers of several samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from gallette.state_tracker import GL, GLInterface, create_context
+from tests.conftest import native_context
+
+from .helpers import compiled, errors, pixels, program
+
+SIZE = 32
+CORNERS = np.array([(1.3, 2.9), (30.7, 9.1), (9.2, 29.4)])
+VS = """#version 430
+uniform vec2 corners[3];
+void main() { gl_Position = vec4(corners[gl_VertexID] / 16.0 - 1.0, 0.0, 1.0); }"""
+WHITE = "#version 430\nout vec4 color;\nvoid main() { color = vec4(1.0); }"
+FEW = "#version 430\nout vec4 color;\nvoid main() { color = vec4(gl_SampleID / 15.0); }"
+COUNT = """#version 430
+out vec4 color;
+void main() { color = vec4(gl_NumSamples, bitCount(gl_SampleMaskIn[0]), 0, 255) / 255.0; }"""
+
+
+def context(driver: str) -> GLInterface:
+    if driver == "jit":
+        pytest.importorskip("llvmlite")
+    gl = create_context(driver, version=(4, 3), size=(SIZE, SIZE))
+    gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
+    return gl
+
+
+def target(gl: GLInterface, samples: int) -> int:
+    (buffer,), (fbo,) = gl.gen_renderbuffers(1), gl.gen_framebuffers(1)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, fbo)
+    gl.bind_renderbuffer(GL.RENDERBUFFER, buffer)
+    gl.renderbuffer_storage_multisample(GL.RENDERBUFFER, samples, GL.RGBA8, SIZE, SIZE)
+    point = (GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.RENDERBUFFER, buffer)
+    gl.framebuffer_renderbuffer(*point)
+    gl.clear(GL.COLOR_BUFFER_BIT)
+    return int(fbo)
+
+
+def resolved(gl: GLInterface, fbo: int) -> Any:
+    gl.bind_framebuffer(GL.READ_FRAMEBUFFER, fbo)
+    gl.bind_framebuffer(GL.DRAW_FRAMEBUFFER, 0)
+    area = (0, 0, SIZE, SIZE)
+    gl.blit_framebuffer(*area, *area, GL.COLOR_BUFFER_BIT, GL.NEAREST)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, 0)
+    seen = pixels(gl, SIZE, SIZE).astype(int)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, fbo)
+    return seen
+
+
+def covered(positions: npt.NDArray[Any]) -> Any:
+    """How many samples of each pixel are inside the triangle."""
+    corners = np.rint(CORNERS * 256) / 256
+    y, x = np.mgrid[:SIZE, :SIZE]
+    px = x[..., None] + positions[:, 0]
+    py = y[..., None] + positions[:, 1]
+    inside = np.ones(px.shape, bool)
+    for (ax, ay), (bx, by) in zip(corners, np.roll(corners, -1, axis=0), strict=True):
+        inside &= (bx - ax) * (py - ay) - (by - ay) * (px - ax) > 0
+    return inside.sum(axis=-1)
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+@pytest.mark.parametrize("samples", [2, 4, 8, 16])
+def test_coverage_counts_the_samples_inside(driver: str, samples: int) -> None:
+    gl = context(driver)
+    name = program(gl, VS, WHITE)
+    gl.uniform2fv(gl.get_uniform_location(name, "corners"), 3, CORNERS.astype(np.float32))
+    fbo = target(gl, samples)
+    assert gl.get_integerv(GL.SAMPLES)[0] == samples
+    positions = np.array([gl.get_multisamplefv(GL.SAMPLE_POSITION, i) for i in range(samples)])
+    assert len({tuple(p) for p in positions.tolist()}) == samples
+    gl.draw_arrays(GL.TRIANGLES, 0, 3)
+    seen = resolved(gl, fbo)[..., 0]
+    assert errors(gl) == []
+    expected = covered(positions)
+    assert abs(seen - 255 * expected / samples).max() <= 1
+    assert len(np.unique(expected)) == samples + 1
+
+
+@pytest.mark.parametrize("samples", [2, 8, 16])
+def test_shaders_know_their_samples(samples: int) -> None:
+    gl = context("numpipe")
+    name = program(gl, VS, COUNT)
+    gl.uniform2fv(gl.get_uniform_location(name, "corners"), 3, CORNERS.astype(np.float32))
+    fbo = target(gl, samples)
+    gl.draw_arrays(GL.TRIANGLES, 0, 3)
+    seen = resolved(gl, fbo)
+    assert tuple(seen[12, 12]) == (samples, samples, 0, 255)
+    name = program(gl, VS, FEW)
+    gl.uniform2fv(gl.get_uniform_location(name, "corners"), 3, CORNERS.astype(np.float32))
+    gl.draw_arrays(GL.TRIANGLES, 0, 3)
+    mean = 255 * (samples - 1) / 2 / 15
+    assert abs(resolved(gl, fbo)[12, 12] - mean).max() <= 1
+    gl.enable(GL.SAMPLE_MASK)
+    gl.sample_maski(0, 1 << (samples - 1))
+    gl.clear(GL.COLOR_BUFFER_BIT)
+    gl.draw_arrays(GL.TRIANGLES, 0, 3)
+    assert abs(resolved(gl, fbo)[12, 12] - 255 * (samples - 1) / 15 / samples).max() <= 1
+    assert errors(gl) == []
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_the_application_chooses_where_samples_are(driver: str) -> None:
+    gl = context(driver)
+    name = program(gl, VS, WHITE)
+    gl.uniform2fv(gl.get_uniform_location(name, "corners"), 3, CORNERS.astype(np.float32))
+    fbo = target(gl, 4)
+    chosen = np.array([(0.1, 0.9), (0.2, 0.3), (0.95, 0.05), (0.6, 0.6)], np.float32)
+    gl.framebuffer_sample_locationsfv_arb(GL.FRAMEBUFFER, 0, 4, chosen)
+    standard = gl.get_multisamplefv(GL.SAMPLE_POSITION, 0)
+    gl.framebuffer_parameteri(GL.FRAMEBUFFER, GL.FRAMEBUFFER_PROGRAMMABLE_SAMPLE_LOCATIONS_ARB, 1)
+    found = [gl.get_multisamplefv(GL.SAMPLE_POSITION, i) for i in range(4)]
+    assert np.allclose(found, chosen)
+    assert list(found[0]) != list(standard)
+    gl.draw_arrays(GL.TRIANGLES, 0, 3)
+    expected = covered(chosen.astype(np.float64))
+    assert abs(resolved(gl, fbo)[..., 0] - 255 * expected / 4).max() <= 1
+    most = gl.get_integerv(GL.PROGRAMMABLE_SAMPLE_LOCATION_TABLE_SIZE_ARB)[0]
+    assert errors(gl) == []
+    gl.framebuffer_sample_locationsfv_arb(GL.FRAMEBUFFER, most, 1, chosen)
+    assert errors(gl) == ["GL_INVALID_VALUE"]
+
+
+GS = """#version 430
+layout(triangles, invocations = 3) in;
+layout(triangle_strip, max_vertices = 3) out;
+flat out int layer;
+void main() {
+    for (int i = 0; i < 3; i++) {
+        gl_Layer = layer = gl_InvocationID;
+        gl_Position = gl_in[i].gl_Position;
+        EmitVertex();
+    }
+}"""
+LAYER_FS = """#version 430
+flat in int layer;
+out vec4 color;
+void main() { color = vec4((layer + 1) / 4.0); }"""
+FETCH_FS = """#version 430
+uniform sampler2DMSArray image;
+uniform int layer;
+out vec4 color;
+void main() {
+    color = vec4(0.0);
+    for (int i = 0; i < 4; i++)
+        color += texelFetch(image, ivec3(gl_FragCoord.xy, layer), i) / 4.0;
+}"""
+FULL_VS = """#version 430
+void main() { gl_Position = vec4(gl_VertexID % 2 * 4 - 1, gl_VertexID / 2 * 4 - 1, 0.0, 1.0); }"""
+
+
+def layered(gl: GLInterface) -> list[Any]:
+    """Three layers of four samples, drawn at once."""
+    gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
+    name = gl.create_program()
+    kinds = (GL.VERTEX_SHADER, GL.GEOMETRY_SHADER, GL.FRAGMENT_SHADER)
+    for kind, source in zip(kinds, (VS, GS, LAYER_FS), strict=True):
+        gl.attach_shader(name, compiled(gl, kind, source))
+    gl.link_program(name)
+    gl.use_program(name)
+    gl.uniform2fv(gl.get_uniform_location(name, "corners"), 3, CORNERS.astype(np.float32))
+    (texture,), (fbo,) = gl.gen_textures(1), gl.gen_framebuffers(1)
+    kind = GL.TEXTURE_2D_MULTISAMPLE_ARRAY
+    gl.bind_texture(kind, texture)
+    gl.tex_storage3d_multisample(kind, 4, GL.RGBA8, SIZE, SIZE, 3, 1)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, fbo)
+    gl.framebuffer_texture(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, texture, 0)
+    gl.clear(GL.COLOR_BUFFER_BIT)
+    gl.draw_arrays(GL.TRIANGLES, 0, 3)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, 0)
+    name = program(gl, FULL_VS, FETCH_FS)
+    seen = []
+    for layer in range(3):
+        gl.uniform1i(gl.get_uniform_location(name, "layer"), layer)
+        gl.draw_arrays(GL.TRIANGLES, 0, 3)
+        seen.append(pixels(gl, SIZE, SIZE).astype(int))
+    assert errors(gl) == []
+    return seen
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_layers_have_samples(driver: str) -> None:
+    native = native_context(profile="core", version=(4, 3), size=(SIZE, SIZE))
+    expected = layered(native)
+    native.release()
+    seen = layered(context(driver))
+    for a, b, value in zip(seen, expected, (64, 128, 191), strict=True):
+        assert abs(a - b).max() <= 1
+        assert abs(a[12, 12, 0] - value) <= 1
