@@ -65,7 +65,7 @@ def run(shader: Shader, env: PictureEnvironment, limit: int = 100):  # type: ign
     corners = np.arange(lanes)[:, None] + np.arange(3) * lanes
     identity = np.arange(lanes, dtype=np.int32)
     bound = program.bind(resources(env))
-    return run_geometry(program, bound, varying, corners, identity, 1, limit)
+    return run_geometry(program, bound, varying, corners, identity, 1, limit)[0]
 
 
 @pytest.mark.parametrize("cut", [False, True])
