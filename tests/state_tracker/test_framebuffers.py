@@ -261,7 +261,7 @@ def test_fewer_samples_than_the_driver_has_are_rounded_up(gl: GLInterface) -> No
     assert gl.get_renderbuffer_parameteriv(GL.RENDERBUFFER, GL.RENDERBUFFER_SAMPLES) == [4]
     (texture,) = gl.gen_textures(1)
     gl.bind_texture(GL.TEXTURE_2D_MULTISAMPLE, texture)
-    gl.tex_image2d_multisample(GL.TEXTURE_2D_MULTISAMPLE, 2, GL.RGBA8, 8, 8, 1)
+    gl.tex_image2d_multisample(GL.TEXTURE_2D_MULTISAMPLE, 3, GL.RGBA8, 8, 8, 1)
     (framebuffer,) = gl.gen_framebuffers(1)
     gl.bind_framebuffer(GL.FRAMEBUFFER, framebuffer)
     gl.framebuffer_renderbuffer(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.RENDERBUFFER, buffer)
