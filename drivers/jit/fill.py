@@ -21,6 +21,7 @@ from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.raster.primitives import Batch, RasterContext
 from gallette.drivers.common.texture.unit import Unit
+from gallette.drivers.common.threads import run_all, thread_count
 from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.drivers.common.work import FRAGMENT
 from gallette.pipe.enums import CullFace, PolygonMode
@@ -33,7 +34,6 @@ from .shader.sampling import Description
 from .shader.setup import TILE, setup_text
 from .shader.tile_emit import TileCode, emit_tiles
 from .shader.tile_keys import ColorKey, DepthKey, TileKey, can_store
-from .threads import run_all, thread_count
 
 if TYPE_CHECKING:
     from .program import BoundJit, JitProgram

@@ -34,6 +34,7 @@ from gallette.drivers.common.raster.fragments import (
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
 from gallette.drivers.common.raster.spans import Spans
+from gallette.drivers.common.threads import in_order, thread_count
 from gallette.drivers.common.work import FRAGMENT, Work
 from gallette.pipe.enums import CompareFunc
 from gallette.pipe.state import DepthStencilAlphaState
@@ -56,6 +57,12 @@ PIECE = 1 << 17
 """Fragments resolved at a time: enough to make NumPy's overhead small, few enough for the cache."""
 
 _WORTH_DEFERRING = PIECE + PIECE // 2
+
+WORTH_A_THREAD = 1 << 13
+"""Lanes per chunk from which NumPy leaves other threads enough time to shade another one."""
+
+_Colors = list[tuple[ColorTarget, Prepared]]
+_Shaded = tuple[ChunkLanes, FragmentOutputs, _Colors]
 
 _MONOTONE = (CompareFunc.LESS, CompareFunc.LEQUAL, CompareFunc.GREATER, CompareFunc.GEQUAL)
 _EXACT = (*_MONOTONE, CompareFunc.EQUAL)
@@ -347,9 +354,16 @@ class FragmentEngine:
     ) -> None:
         program = shader.program
         assert program is not None
-        for chunk in self._chunks(lanes):
+
+        def shaded(chunk: Fragments) -> _Shaded:
             inputs = ChunkLanes(source, info, chunk, None, self.framebuffer)
-            result = program.fragment(inputs)
+            with np.errstate(all="ignore"):
+                result = program.fragment(inputs)
+                return inputs, result, self._prepared(chunk, result)
+
+        for chunk, (inputs, result, colors) in in_order(
+            shaded, self._chunks(lanes), self._threads(lanes.count)
+        ):
             self.counters.fs_invocations += chunk.count
             self.state.work.spend(FRAGMENT * chunk.count)
             if self._tests_first:
@@ -357,7 +371,15 @@ class FragmentEngine:
             else:
                 which = self._late_tests(chunk, inputs, result, source, info)
             if which is None or len(which):
-                self._write(chunk, result, which)
+                self._write(chunk, colors, which)
+
+    def _threads(self, lanes: int) -> int:
+        """How many threads shade so many lanes: one where chunks are few, short or see others."""
+        facts = self.state.facts
+        assert facts is not None
+        if facts.chunk_lanes < WORTH_A_THREAD or lanes < 2 * facts.chunk_lanes:
+            return 1
+        return 1 if facts.has_side_effects or facts.in_order else thread_count()
 
     def _late_tests(
         self,
@@ -401,13 +423,18 @@ class FragmentEngine:
 
     # -- colours -------------------------------------------------------------------------------
 
-    def _write(self, chunk: Fragments, result: FragmentOutputs, which: Ints | None) -> None:
-        pixel = chunk.pixel if which is None else chunk.pixel[which]
+    def _prepared(self, chunk: Fragments, result: FragmentOutputs) -> _Colors:
+        """What the shader wrote, as the colour buffers want it."""
+        prepared = []
         for index, color in self._colors:
             values, second = self._values(result, index)
-            if values is None:
-                continue
-            prepared = color.prepare(values, second, chunk.count)
+            if values is not None:
+                prepared.append((color, color.prepare(values, second, chunk.count)))
+        return prepared
+
+    def _write(self, chunk: Fragments, colors: _Colors, which: Ints | None) -> None:
+        pixel = chunk.pixel if which is None else chunk.pixel[which]
+        for color, prepared in colors:
             self._store(color, pixel, prepared, which, chunk.distinct)
 
     @staticmethod

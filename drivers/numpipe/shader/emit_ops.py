@@ -17,6 +17,10 @@ class OpEmitter(StorageEmitter):
 
     def op(self, op: Op) -> None:
         getattr(self, f"op_{op.what}")(op)
+        dropped = self.file.dropped
+        if dropped:
+            self.line(" = ".join([*dropped, "None"]))
+            dropped.clear()
 
     # -- textures ------------------------------------------------------------------------------
 
@@ -58,6 +62,7 @@ class OpEmitter(StorageEmitter):
                 self.fresh(op, dst, f"full(t{tag}[{i}], {count})", owned=False)
             else:
                 self.scalar(dst, f"uniform(t{tag}[{i}], {dst.kind})")
+        self.file.dropped.append(f"t{tag}")
 
     def tex_arguments(self, instr: Any, groups: dict[str, list[LaneValue]], integer: bool) -> str:
         """Keyword arguments of the texture call, each with its comma."""

@@ -10,18 +10,20 @@ from .walking import walk
 
 __all__ = ["gather_facts"]
 
-CACHE_BYTES = 640 * 1024
+CACHE_BYTES = 1536 * 1024
 """What a chunk's values may fill: most of an L2 cache, with room for the inputs' making."""
+
+_STEP = 1 << 12
 
 
 def chunk_lanes(arrays: int, shrinks: bool) -> int:
-    """Lanes per chunk for a program with that many arrays.
+    """Lanes per chunk for a program with at most that many arrays at a time.
 
     A divergent loop runs its last iterations on few lanes, where calls cost more than elements:
     larger chunks pay more than cache misses cost.
     """
     lanes = CACHE_BYTES // (4 * (arrays + 4)) * (4 if shrinks else 1)
-    return max(4096, min(32768, 1 << lanes.bit_length() - 1))
+    return max(2 * _STEP, min(8 * _STEP, lanes // _STEP * _STEP))
 
 
 _WHERE = {"at_offset": "at", "at_sample": "at"}

@@ -114,7 +114,7 @@ def _generate(shader: Shader, flat_colors: bool) -> _Made:
     emitter = Emitter(lane_program)
     source = emitter.run()
     views = [(block, kind, least) for (block, kind), least in emitter.views.items()]
-    facts = gather_facts(lane_program, emitter.file.count)
+    facts = gather_facts(lane_program, emitter.file.most)
     places = tuple(sorted(lane_program.output_arrays))
     code = _code_object(source, f"numpipe {shader.stage.value} {shader.name}")
     return _Made(facts, places, source, views, emitter.globals, shader.name, code)

@@ -47,14 +47,22 @@ class Scope:
 
 
 class RegisterFile:
-    """Hands out registers; knows nothing of Python text."""
+    """Hands out registers; knows nothing of Python text.
+
+    `dropped` are names of arrays that nothing will be written into and nobody will read again: let
+    go, they make room in the cache. `most` is how many arrays there were at a time.
+    """
 
     def __init__(self) -> None:
         self.count = 0
         self.placed = 0
+        self.most = 0
+        self.dropped: list[str] = []
+        self._dead = 0
 
     def fresh(self, scope: Scope, region: Region, kind: str, owned: bool = True) -> Register:
         self.count += 1
+        self.most = max(self.most, self.count - self._dead)
         return Register(f"v{self.count}", kind, owned, region)
 
     def expire(self, scope: Scope, pos: int, region: Region) -> None:
@@ -62,7 +70,10 @@ class RegisterFile:
         busy = scope.busy
         while busy and busy[0][0] <= pos:
             register = heappop(busy)[2]
-            if register.owned and _encloses(register.region, region):
+            if not register.owned:
+                self.dropped.append(register.name)
+                self._dead += 1
+            elif _encloses(register.region, region):
                 scope.free.append(register)
 
     def reuse(self, scope: Scope, kind: str) -> Register | None:
