@@ -22,19 +22,60 @@ Leaf: TypeAlias = "tuple[Variable, tuple[int, ...]]"
 State: TypeAlias = "dict[Leaf, Def]"
 
 
+class _States:
+    """The current value of each leaf, with what changed since each enclosing place.
+
+    There is one dictionary for the whole walk. A scope notes what its leaves were before it changed
+    them, so that going back to its start, and joining its end with another way, costs as much as
+    was changed in it, however many leaves there are.
+    """
+
+    __slots__ = ("_scopes", "current")
+
+    def __init__(self) -> None:
+        self.current: State = {}
+        self._scopes: list[dict[Leaf, Def | None]] = []
+
+    def set(self, leaf: Leaf, value: Def) -> None:
+        if self._scopes:
+            self._scopes[-1].setdefault(leaf, self.current.get(leaf))
+        self.current[leaf] = value
+
+    def open(self) -> int:
+        """Begin a scope; its number is what `changes` wants."""
+        self._scopes.append({})
+        return len(self._scopes) - 1
+
+    def changes(self, scope: int) -> State:
+        """What leaves are now that have been set since a scope was opened."""
+        current = self.current
+        return {leaf: current[leaf] for noted in self._scopes[scope:] for leaf in noted}
+
+    def close(self) -> None:
+        """End the innermost scope; everything is again as it was when it was opened."""
+        current = self.current
+        for leaf, value in self._scopes.pop().items():
+            if value is None:
+                del current[leaf]
+            else:
+                current[leaf] = value
+
+
 @dataclass(slots=True)
 class _Branch:
-    """An if being walked: state at its start, and how the then-branch ended."""
+    """An if being walked: was it reached, and what its then-branch changed (if it ended)."""
 
-    entry: State | None
-    then_state: State | None = None
+    reached: bool
+    scope: int
+    then_changes: State | None = None
 
 
 @dataclass(slots=True)
 class _LoopFrame:
-    """A loop being walked: its header phis and the states at its jumps."""
+    """A loop being walked: its header phis, and what had changed at its jumps."""
 
     phis: dict[Leaf, Phi]
+    scope: int
     breaks: list[tuple[Block, State]]
     continues: list[tuple[Block, State]]
 
@@ -60,6 +101,7 @@ class _SsaBuilder:
         self.impl = impl
         self.leaves: dict[Instr, Leaf] = {}
         self.types: dict[Leaf, Type] = {}
+        self.states = _States()
         self.undefs: dict[tuple[int, int], Def] = {}
         self.new_phis: list[Phi] = []
         self.stored_in: dict[Loop, dict[Leaf, None]] = {}
@@ -127,48 +169,55 @@ class _SsaBuilder:
                             self.stored_in[loop][leaf] = None
 
     def _walk(self) -> None:
-        state: State | None = {}
+        states = self.states
+        reached = True
         branches: list[_Branch] = []
         loops: list[_LoopFrame] = []
         for kind, node in events(self.impl.body):
             if isinstance(node, Block):
-                state = self._block(node, state, loops)
+                reached = self._block(node, reached, loops)
             elif isinstance(node, If):
                 if kind == "if":
-                    branches.append(_Branch(None if state is None else dict(state)))
-                elif kind == "else":
-                    branches[-1].then_state = state
-                    state = branches[-1].entry
+                    branches.append(_Branch(reached, states.open()))
+                    continue
+                branch = branches[-1]
+                changes = states.changes(branch.scope) if reached else None
+                states.close()
+                if kind == "else":
+                    branch.then_changes, reached = changes, branch.reached
+                    states.open()
                 else:
-                    then_state = branches.pop().then_state
-                    ends = [(node.then_last, then_state), (node.else_last, state)]
-                    state = self._join(next_block(node), [(b, s) for b, s in ends if s is not None])
+                    branches.pop()
+                    ends = [(node.then_last, branch.then_changes), (node.else_last, changes)]
+                    reached = self._join(
+                        next_block(node), [(b, s) for b, s in ends if s is not None]
+                    )
             elif kind == "loop":
-                loops.append(self._enter_loop(node, state))
-                if state is not None:
-                    carried = {leaf: p.result for leaf, p in loops[-1].phis.items()}
-                    state = {**state, **carried}
+                loops.append(self._enter_loop(node, reached))
             else:
                 frame = loops.pop()
-                self._finish_header(node, frame, state)
-                state = self._join(next_block(node), frame.breaks)
+                self._finish_header(node, frame, states.current if reached else None)
+                states.close()
+                reached = self._join(next_block(node), frame.breaks)
 
-    def _block(self, block: Block, state: State | None, loops: list[_LoopFrame]) -> State | None:
-        current: State = {} if state is None else state
+    def _block(self, block: Block, reached: bool, loops: list[_LoopFrame]) -> bool:
+        """Walk a block; False if control does not come to its end."""
+        states = self.states if reached else _States()  # nothing is known where nobody comes
         for instr in block.instrs():
             leaf = self.leaves.get(instr)
             if leaf is not None:
-                self._access(instr, leaf, current)
+                self._access(instr, leaf, states)
             elif isinstance(instr, Jump):
-                if state is not None and instr.type == "break":
-                    loops[-1].breaks.append((block, current))
-                elif state is not None and instr.type == "continue":
-                    loops[-1].continues.append((block, current))
-                return None
-        return state if state is None else current
+                if reached and instr.type in ("break", "continue"):
+                    frame = loops[-1]
+                    ends = frame.breaks if instr.type == "break" else frame.continues
+                    ends.append((block, self.states.changes(frame.scope)))
+                return False
+        return reached
 
-    def _access(self, instr: Instr, leaf: Leaf, state: State) -> None:
+    def _access(self, instr: Instr, leaf: Leaf, states: _States) -> None:
         assert isinstance(instr, Intrinsic)
+        state = states.current
         if instr.dest is not None:
             value = state.get(leaf)
             if value is None:
@@ -188,7 +237,7 @@ class _SsaBuilder:
             pairs = [(value if mask >> i & 1 else old, (i,)) for i in range(n)]
             value = b.alu_swizzled(f"vec{n}", pairs)
         _call(value, leaf, instr.loc)
-        state[leaf] = value
+        states.set(leaf, value)
 
     def _undef(self, leaf: Leaf) -> Def:
         t = self.types[leaf]
@@ -208,39 +257,46 @@ class _SsaBuilder:
         self.new_phis.append(phi)
         return phi
 
-    def _join(self, block: Block, ends: list[tuple[Block, State]]) -> State | None:
-        """The state where several ways meet, with phis for what differs."""
-        if not ends:
-            return None
-        if len(ends) == 1:
-            return dict(ends[0][1])
-        merged: State = {}
-        leaves: dict[Leaf, None] = {}
-        for _, state in ends:
-            leaves.update(dict.fromkeys(state))
-        for leaf in leaves:
-            values = [state.get(leaf) for _, state in ends]
-            first = values[0]
-            if first is not None and all(v is first for v in values):
-                merged[leaf] = first
-                continue
-            phi = self._phi(block, leaf)
-            for (pred, _), value in zip(ends, values, strict=True):
-                phi.add_phi_src(pred, value if value is not None else self._undef(leaf))
-            merged[leaf] = phi.result
-        return merged
+    def _join(self, block: Block, ends: list[tuple[Block, State]]) -> bool:
+        """Go on where several ways meet, with phis for what differs; False if none comes here.
 
-    def _enter_loop(self, loop: Loop, state: State | None) -> _LoopFrame:
+        Each way brings what it changed since the place where they parted, which is the state now.
+        """
+        states = self.states
+        if len(ends) == 1:
+            for leaf, value in ends[0][1].items():
+                states.set(leaf, value)
+        else:
+            leaves: dict[Leaf, None] = {}
+            for _, changes in ends:
+                leaves.update(dict.fromkeys(changes))
+            for leaf in leaves:
+                before = states.current.get(leaf)
+                values = [changes.get(leaf, before) for _, changes in ends]
+                first = values[0]
+                if first is not None and all(v is first for v in values):
+                    states.set(leaf, first)
+                    continue
+                phi = self._phi(block, leaf)
+                for (pred, _), arrived in zip(ends, values, strict=True):
+                    phi.add_phi_src(pred, self._undef(leaf) if arrived is None else arrived)
+                states.set(leaf, phi.result)
+        return bool(ends)
+
+    def _enter_loop(self, loop: Loop, reached: bool) -> _LoopFrame:
         before = loop.owner[loop.owner.index(loop) - 1]
         assert isinstance(before, Block)
+        states = self.states
         phis: dict[Leaf, Phi] = {}
-        if state is None:  # nobody comes here: nothing leads to the header
-            return _LoopFrame(phis, [], [])
+        frame = _LoopFrame(phis, states.open(), [], [])
+        if not reached:  # nobody comes here: nothing leads to the header
+            return frame
         for leaf in self.stored_in[loop]:
             phi = phis[leaf] = self._phi(loop.first, leaf)
-            value = state.get(leaf)
+            value = states.current.get(leaf)
             phi.add_phi_src(before, value if value is not None else self._undef(leaf))
-        return _LoopFrame(phis, [], [])
+            states.set(leaf, phi.result)
+        return frame
 
     def _finish_header(self, loop: Loop, frame: _LoopFrame, latch: State | None) -> None:
         ends = list(frame.continues)

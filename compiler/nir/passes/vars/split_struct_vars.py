@@ -24,7 +24,8 @@ def split_struct_vars(
     that are used through loads and stores of scalars and vectors alone are split, so
     `lower_var_copies` should run before.
     """
-    derefs: dict[Variable, list[Deref]] = {}
+    derefs: dict[Variable, list[Deref]] = {}  # those to be replaced
+    chains: dict[Variable, list[Deref]] = {}  # all
     blocked: set[Variable] = set()
     home: dict[Variable, FunctionImpl] = {}
     for impl in shader.impls():
@@ -35,6 +36,7 @@ def split_struct_vars(
             if root is None or not root.mode & modes or not _has_struct(root.type):
                 continue
             home[root] = impl
+            chains.setdefault(root, []).append(instr)
             if not _simple_uses(instr):
                 blocked.add(root)
             elif not instr.type.is_struct and not _has_struct(instr.type):
@@ -47,6 +49,9 @@ def split_struct_vars(
             continue
         owner = home[var].locals if var.mode == Mode.FUNCTION_TEMP else shader.variables
         _split(home[var], owner, var, leaves)
+        for deref in reversed(chains[var]):
+            if deref.block is not None and not deref.result.uses:
+                deref.remove()  # nobody read it, so it was no leaf: it must not name what is gone
         progress = True
     return progress
 
@@ -87,9 +92,6 @@ def _split(impl: FunctionImpl, owner: list[Variable], var: Variable, leaves: lis
                 new = b.deref_array(new, step.srcs[1].value)
         leaf.result.rewrite_uses(new.result)
         remove_dead_deref(leaf)
-    for instr in reversed(list(instrs_of(impl))):
-        if isinstance(instr, Deref) and not instr.result.uses and instr.root_var is var:
-            instr.remove()  # nobody read it, so it was no leaf: it must not name what is gone
     owner.remove(var)
 
 
