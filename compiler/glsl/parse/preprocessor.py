@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from gallette.compiler.glsl.diagnostics import Abort, Log, did_you_mean
 from gallette.compiler.glsl.language import DESKTOP_VERSIONS, ES_VERSIONS, EXTENSIONS, Language
@@ -71,6 +72,36 @@ class _Condition:
     seen_else: bool = False
 
 
+def _supported(name: str, es: bool, offered: frozenset[str] | None) -> bool:
+    where = EXTENSIONS.get(name)
+    if where is None or (where != "both" and (where == "es") != es):
+        return False
+    return offered is None or name in offered
+
+
+@lru_cache(maxsize=64)
+def _builtin_macros(
+    version: int, es: bool, compat: bool, offered: frozenset[str] | None
+) -> dict[str, Macro]:
+    """What is defined from the start: versions, profiles and every extension on offer."""
+    values = {"__LINE__": 0, "__FILE__": 0, "__VERSION__": version}
+    if es:
+        values["GL_ES"] = 1
+        values["GL_FRAGMENT_PRECISION_HIGH"] = 1
+    elif version >= 130:
+        values["GL_FRAGMENT_PRECISION_HIGH"] = 1
+    if version >= 150 and not es:
+        values["GL_core_profile"] = 1
+        if compat:
+            values["GL_compatibility_profile"] = 1
+    if es and version >= 300:
+        values["GL_es_profile"] = 1
+    values |= {f"GL_{name}": 1 for name in EXTENSIONS if _supported(name, es, offered)}
+    return {
+        name: Macro(name, None, (("num", str(value), 0),), True) for name, value in values.items()
+    }
+
+
 class _Preprocessor:
     def __init__(self, settings: Settings, language: Language, log: Log, sources: SourceMap):
         self.settings = settings
@@ -84,39 +115,24 @@ class _Preprocessor:
         self.conditions: list[_Condition] = []
         self.include_stack: list[str] = []
         self.version_possible = True
+        self.builtins: dict[str, Macro] = {}
         self.define_builtins()
 
     # -- predefined names --------------------------------------------------------------------
 
     def supported(self, name: str) -> bool:
         """May this shader name the extension?"""
-        where = EXTENSIONS.get(name)
-        if where is None or (where != "both" and (where == "es") != self.lang.es):
-            return False
-        return self.settings.extensions is None or name in self.settings.extensions
+        return _supported(name, self.lang.es, self.settings.extensions)
 
     def define_builtins(self) -> None:
-        for name in [n for n, m in self.macros.items() if m.builtin]:
-            del self.macros[name]
-        lang = self.lang
-        values = {"__LINE__": 0, "__FILE__": 0, "__VERSION__": lang.version}
-        if lang.es:
-            values["GL_ES"] = 1
-            values["GL_FRAGMENT_PRECISION_HIGH"] = 1
-        elif lang.version >= 130:
-            values["GL_FRAGMENT_PRECISION_HIGH"] = 1
-        if lang.version >= 150 and not lang.es:
-            values["GL_core_profile"] = 1
-            if lang.compat:
-                values["GL_compatibility_profile"] = 1
-        if lang.es and lang.version >= 300:
-            values["GL_es_profile"] = 1
-        for name, value in values.items():
-            self.macros[name] = Macro(name, None, (("num", str(value), 0),), True)
-        one: tuple[Token, ...] = (("num", "1", 0),)
-        for name in EXTENSIONS:
-            if self.supported(name):
-                self.macros[f"GL_{name}"] = Macro(f"GL_{name}", None, one, True)
+        """The macros of the language as it is now, instead of those it had before."""
+        macros, lang = self.macros, self.lang
+        for name in self.builtins:
+            del macros[name]
+        self.builtins = _builtin_macros(
+            lang.version, lang.es, lang.compat, self.settings.extensions
+        )
+        macros.update(self.builtins)
 
     # -- the main loop -----------------------------------------------------------------------
 

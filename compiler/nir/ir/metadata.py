@@ -27,6 +27,9 @@ class Metadata(enum.IntFlag):
     CONTROL_FLOW = CFG | DOMINANCE
     ALL = 15
 
+    # Asked for at every pass: the answer is a number, not a new member.
+    __and__ = __rand__ = int.__and__  # type: ignore[assignment]
+
 
 @dataclass(frozen=True, slots=True)
 class Analysis:

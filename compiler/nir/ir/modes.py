@@ -46,6 +46,9 @@ class Mode(enum.IntFlag):
     PUSH_CONST = 4096
     ALL = 8191
 
+    # Passes ask `deref.modes & wanted` all the time: the answer is a number, not a new member.
+    __and__ = __rand__ = int.__and__  # type: ignore[assignment]
+
     @property
     def text(self) -> str:
         """Lower-case names joined with `|`, as the printer writes them."""

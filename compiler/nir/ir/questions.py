@@ -113,8 +113,14 @@ def derefs_of(shader: Shader) -> Iterator[Deref]:
 
 def intrinsics_of(impl: FunctionImpl, *names: str) -> list[Intrinsic]:
     """The intrinsics of those names, as a list that survives edits."""
-    wanted = frozenset(names)
-    return [i for i in instrs_of(impl) if isinstance(i, Intrinsic) and i.info.name in wanted]
+    found: list[Intrinsic] = []
+    for block in blocks_in(impl.body):
+        at = block.first
+        while at is not None:
+            if isinstance(at, Intrinsic) and at.info.name in names:
+                found.append(at)
+            at = at.next
+    return found
 
 
 def contains_jump(body: Body, wanted: Callable[[Jump], bool]) -> bool:

@@ -6,12 +6,14 @@ multiply-adds, and when inexact rules may look at use counts (see `OptimizeOptio
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions, UsedOnce
 from gallette.compiler.nir.ir.shader import Shader
-from gallette.compiler.nir.run.pass_runner import PassLog, PassSpec, run_pass
+from gallette.compiler.nir.run.pass_runner import PassLog, PassSpec, get_pass, run_pass, unwatched
 
 _MAX_ROUNDS = 32
 _NO_LOWERING = AlgebraicOptions()
@@ -37,16 +39,24 @@ class OptimizeOptions:
 
     def algebraic_options(self) -> dict[str, Any]:
         """What the algebraic passes are called with."""
-        options = replace(
-            self.algebraic, inexact_used_once=self.inexact_used_once, fuse_ffma=self.fuse_ffma
-        )
-        return {"options": options}
+        return _algebraic_options(self)
+
+
+@lru_cache(maxsize=64)
+def _algebraic_options(options: OptimizeOptions) -> dict[str, Any]:
+    made = replace(
+        options.algebraic,
+        inexact_used_once=options.inexact_used_once,
+        fuse_ffma=options.fuse_ffma,
+    )
+    return {"options": made}
 
 
 DEFAULT = OptimizeOptions()
 
 
-def loop_passes(options: OptimizeOptions) -> list[PassSpec]:
+@lru_cache(maxsize=64)
+def loop_passes(options: OptimizeOptions) -> tuple[PassSpec, ...]:
     """The passes of one round, in order."""
     passes: list[PassSpec] = []
     if options.position_invariant:
@@ -73,7 +83,7 @@ def loop_passes(options: OptimizeOptions) -> list[PassSpec]:
     if options.unroll:
         passes.append("loop_unroll")
     passes.append("opt_licm")
-    return passes
+    return tuple(passes)
 
 
 def optimize(
@@ -89,7 +99,7 @@ def optimize(
     return progress
 
 
-def _to_fixed_point(shader: Shader, passes: list[PassSpec], log: PassLog | None) -> bool:
+def _to_fixed_point(shader: Shader, passes: Sequence[PassSpec], log: PassLog | None) -> bool:
     """Run what may find something until nothing may.
 
     A pass is due at the start, and again when another one made progress of a kind that can give it
@@ -97,7 +107,7 @@ def _to_fixed_point(shader: Shader, passes: list[PassSpec], log: PassLog | None)
     """
     specs = [(spec, None) if isinstance(spec, str) else spec for spec in passes]
     due = {name for name, _ in specs}
-    changed = False
+    changed, plain = False, unwatched(log)
     for _ in range(_MAX_ROUNDS):
         for name, options in specs:
             if name not in due:
@@ -105,7 +115,11 @@ def _to_fixed_point(shader: Shader, passes: list[PassSpec], log: PassLog | None)
             due.discard(name)
             if name in _ABOUT_BRANCHES and _is_straight(shader):
                 continue
-            if run_pass(shader, name, options, log):
+            if plain:
+                made = get_pass(name).function(shader, **(options or {}))
+            else:
+                made = run_pass(shader, name, options, log)
+            if made:
                 changed = True
                 due |= _GIVES_WORK_TO[name]
         if due.isdisjoint(name for name, _ in specs):

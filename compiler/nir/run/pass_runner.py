@@ -185,13 +185,18 @@ def run_pass(
     shader: Shader, name: str, options: dict[str, Any] | None = None, log: PassLog | None = None
 ) -> bool:
     """Run one pass with everything the debug flags and the log ask for."""
-    info = get_pass(name)
-    active = debug.flags()
+    info = PASSES.get(name) or get_pass(name)
     if log is None and _recorders:
         log = _recorders[-1]
+    active = debug.flags()
     if log is None and not active:
         return info.function(shader, **(options or {}))
     return _run_recorded(shader, info, options or {}, log, active)
+
+
+def unwatched(log: PassLog | None) -> bool:
+    """Does nobody look at what passes do? Sequences of many ask once."""
+    return log is None and not _recorders and not debug.flags()
 
 
 def _run_recorded(
@@ -240,15 +245,21 @@ def run_passes(
 ) -> bool:
     """Run passes in order; each is a name or `(name, options)`. True if any made progress."""
     progress = False
+    plain = unwatched(log)
     found: set[str] | None = None
     for spec in passes:
         name, options = (spec, None) if isinstance(spec, str) else spec
-        wanted = get_pass(name).looks_for
+        info = PASSES.get(name) or get_pass(name)
+        wanted = info.looks_for
         if wanted:
             if found is None:
                 found = census(shader)
             if wanted.isdisjoint(found):
                 continue
-        if run_pass(shader, name, options, log):
+        if plain:
+            made = info.function(shader, **options) if options else info.function(shader)
+        else:
+            made = run_pass(shader, name, options, log)
+        if made:
             progress, found = True, None
     return progress

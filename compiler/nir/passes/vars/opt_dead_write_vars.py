@@ -19,7 +19,7 @@ _SHARED = Mode.SSBO | Mode.GLOBAL
 _MOST_OTHERS = 32
 
 
-@nir_pass("opt_dead_write_vars", preserves=Metadata.CONTROL_FLOW)
+@nir_pass("opt_dead_write_vars", preserves=Metadata.CONTROL_FLOW, looks_for=("memory",))
 def opt_dead_write_vars(shader: Shader, *, modes: int = int(_MODES)) -> bool:
     """Within a block, drop the components of a store that a later store overwrites unread.
 

@@ -14,7 +14,11 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 _DEFAULT = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP
 
 
-@nir_pass("remove_dead_variables", preserves=Metadata.CONTROL_FLOW)
+@nir_pass(
+    "remove_dead_variables",
+    preserves=Metadata.CONTROL_FLOW,
+    looks_for=("function_temp", "shader_temp"),
+)
 def remove_dead_variables(shader: Shader, *, modes: int = int(_DEFAULT)) -> bool:
     """Delete variables of `modes` that no code mentions, or (temporaries) that are only written.
 
