@@ -23,8 +23,9 @@ from typing import Any, TypeAlias
 from gallette.compiler.nir.algebraic.pattern import Const, Expr, Pattern, Rule, Var
 from gallette.compiler.nir.algebraic.values import raw_bits
 from gallette.compiler.nir.ir.fold import evaluate
-from gallette.compiler.nir.ir.instrs import IDENTITY, Alu, Instr, LoadConst, Undef
+from gallette.compiler.nir.ir.instrs import IDENTITY, Alu, Instr, LoadConst
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
+from gallette.compiler.nir.ir.questions import has_side_effects
 from gallette.compiler.nir.ir.shader import FunctionImpl
 from gallette.compiler.nir.ir.values import Def, Src
 
@@ -34,8 +35,6 @@ Swizzle: TypeAlias = tuple[int, ...]
 Binding: TypeAlias = "tuple[Def, Swizzle]"
 Candidate: TypeAlias = "tuple[Rule, tuple[int, ...]]"
 
-# Removing dead operands looks no further than pure values.
-_PURE = (Alu, LoadConst, Undef)
 # No sensible table comes near this many rewrites per instruction; a cycle of rules must not hang.
 _BUDGET = 64
 
@@ -394,7 +393,7 @@ def _remove_dead(start: Alu, work: _Worklist) -> None:
                 if len(value.uses) == 1:  # `is_used_once` may hold now
                     work.add_users(value.uses)
                 work.add(value.instr)
-            elif isinstance(value.instr, _PURE):
+            elif not has_side_effects(value.instr):
                 dead.append(value.instr)
 
 

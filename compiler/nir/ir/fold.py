@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -36,6 +37,14 @@ def evaluate(
     return tuple(int(v) for v in out)
 
 
+@lru_cache(maxsize=4096)
+def _evaluated(
+    op: Opcode, srcs: tuple[tuple[int, ...], ...], bit_sizes: tuple[int, ...], bit_size: int
+) -> tuple[int, ...]:
+    """The same few sums are asked for in shader after shader."""
+    return evaluate(op, srcs, bit_sizes, bit_size)
+
+
 def fold_alu(instr: Alu) -> tuple[int, ...] | None:
     """The result of an instruction whose sources are all constant, else None."""
     srcs, bits = [], []
@@ -46,4 +55,4 @@ def fold_alu(instr: Alu) -> tuple[int, ...] | None:
         values = const.values
         srcs.append(tuple([values[c] for c in src.swizzle]))
         bits.append(src.value.bit_size)
-    return evaluate(instr.op, srcs, bits, instr.result.bit_size)
+    return _evaluated(instr.op, tuple(srcs), tuple(bits), instr.result.bit_size)

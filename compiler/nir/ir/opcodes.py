@@ -78,15 +78,15 @@ class Opcode:
     num_inputs: int
     per_component: bool
     commutative: bool
+    is_derivative: bool
+    is_vec: bool
+    is_copy: bool
+    """moves components about: `mov` and the vectors"""
 
     @property
     def associative(self) -> bool:
         """Exactly associative (integer and boolean operations)."""
         return "associative" in self.properties
-
-    @property
-    def is_derivative(self) -> bool:
-        return "derivative" in self.properties
 
     @property
     def is_conversion(self) -> bool:
@@ -100,10 +100,6 @@ class Opcode:
     @property
     def is_costly(self) -> bool:
         return "costly" in self.properties
-
-    @property
-    def is_vec(self) -> bool:
-        return "vec" in self.properties
 
     @property
     def signature(self) -> str:
@@ -143,6 +139,9 @@ def _row(
         len(types) - 1,
         not any(sizes),
         "commutative" in props,
+        "derivative" in props,
+        "vec" in props,
+        "vec" in props or name == "mov",
     )
 
 

@@ -148,6 +148,7 @@ _ALL = frozenset(
         *_ABOUT_BRANCHES,
     }
 )
+_BRANCHES = frozenset({"dead_cf", "opt_if", "peephole_select", "loop_unroll"})
 _GIVES_WORK_TO: dict[str, frozenset[str]] = {
     "propagate_invariant": frozenset(),
     "lower_vars_to_ssa": _ALL,
@@ -155,18 +156,18 @@ _GIVES_WORK_TO: dict[str, frozenset[str]] = {
     "copy_prop": _ALL - {"copy_prop", "lower_alu_to_scalar"},
     "remove_phis": _ALL - {"remove_phis", "lower_alu_to_scalar"},
     # Uses go: values become used once, branches and loops empty and short.
-    "dce": frozenset({"algebraic", "dead_cf", "opt_if", "peephole_select", "loop_unroll"}),
+    "dce": _BRANCHES | {"algebraic"},
     "dead_cf": _ALL - {"dead_cf"},
     "opt_if": _ALL,
-    "cse": _ALL - {"constant_folding", "lower_alu_to_scalar"},
+    # One value instead of two: nothing is left over, and what only copied it is seen through.
+    "cse": _BRANCHES | {"algebraic", "remove_phis", "opt_licm"},
     "peephole_select": _ALL,
-    "algebraic": _ALL,
-    "constant_folding": _ALL - {"constant_folding", "copy_prop", "lower_alu_to_scalar"},
+    # Neither leaves anything behind that nobody uses.
+    "algebraic": _ALL - {"algebraic", "dce"},
+    "constant_folding": _ALL - {"constant_folding", "copy_prop", "dce", "lower_alu_to_scalar"},
     "opt_undef": _ALL - {"lower_alu_to_scalar"},
     "loop_unroll": _ALL,
-    "opt_licm": frozenset(
-        {"cse", "dead_cf", "opt_if", "peephole_select", "loop_unroll", "opt_licm"}
-    ),
+    "opt_licm": _BRANCHES | {"cse", "opt_licm"},
     "algebraic_late": frozenset(),
 }
 """What may find something new after a pass has made progress."""

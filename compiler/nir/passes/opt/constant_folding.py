@@ -39,5 +39,9 @@ def _fold(instr: Alu) -> bool:
         return False
     const = LoadConst(values, dest.bit_size)
     const.insert_before(instr)
+    sources = [src.value for src in instr.srcs]
     instr.replace_by(const.result)
+    for value in sources:
+        if not value.uses and value.instr.block is not None:
+            value.instr.remove()
     return True

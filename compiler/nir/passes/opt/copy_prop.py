@@ -21,12 +21,13 @@ def copy_prop(shader: Shader) -> bool:
     progress = False
     for impl in shader.impls():
         for instr in instrs_of(impl):
-            if isinstance(instr, Alu) and (instr.op.is_vec or instr.op.name == "mov"):
-                progress |= _propagate(instr)
+            if isinstance(instr, Alu) and instr.op.is_copy:
+                progress |= see_through(instr)
     return progress
 
 
-def _propagate(copy: Alu) -> bool:
+def see_through(copy: Alu) -> bool:
+    """Let the users of a copy read what it copies, where they can."""
     progress = False
     dest = copy.result
     whole = _whole_value(copy)

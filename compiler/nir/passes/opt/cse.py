@@ -8,6 +8,7 @@ from gallette.compiler.nir.ir.instrs import Alu, Deref, Instr, Intrinsic, LoadCo
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.questions import is_pure
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
+from gallette.compiler.nir.passes.opt.copy_prop import see_through
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 
@@ -16,6 +17,8 @@ def cse(shader: Shader) -> bool:
     """A value that an equal instruction in a dominating block has computed is reused.
 
     Commutative sources are compared in any order. If one of the two is exact, the survivor is.
+    Copies are seen through on the way (see `copy_prop`), because finding that two values are one
+    can make a copy of what was none.
     """
     progress = False
     for impl in shader.impls():
@@ -29,6 +32,11 @@ def _cse_impl(impl: FunctionImpl) -> bool:
     seen: dict[Hashable, Instr] = {}
     for block in impl.blocks():
         for instr in block.instrs():
+            if isinstance(instr, Alu) and instr.op.is_copy and see_through(instr):
+                progress = True
+                if not instr.result.uses:
+                    instr.remove()
+                    continue
             key = _key(instr)
             if key is None:
                 continue
