@@ -17,6 +17,8 @@ import numpy.typing as npt
 from gallette.drivers.common.work import Work
 
 __all__ = [
+    "BARYCENTRICS",
+    "SYSTEM_VALUES",
     "ComputeLanes",
     "ControlLanes",
     "EvaluationLanes",
@@ -28,6 +30,42 @@ __all__ = [
     "Value",
     "VertexLanes",
 ]
+
+SYSTEM_VALUES = (
+    "vertex_id",
+    "vertex_id_zero_base",
+    "instance_id",
+    "base_vertex",
+    "first_vertex",
+    "base_instance",
+    "draw_id",
+    "primitive_id",
+    "invocation_id",
+    "patch_vertices_in",
+    "tess_coord",
+    "frag_coord",
+    "point_coord",
+    "front_face",
+    "sample_id",
+    "sample_pos",
+    "sample_mask_in",
+    "num_samples",
+    "layer_id",
+    "viewport_index",
+    "alpha_ref",
+    "fog_color",
+    "fog_params",
+    "global_invocation_id",
+    "local_invocation_id",
+    "local_invocation_index",
+    "num_workgroups",
+    "workgroup_id",
+    "workgroup_size",
+)
+"""What `Lanes.system` may be asked for: a driver's shaders read `load_` and one of these."""
+
+BARYCENTRICS = ("pixel", "centroid", "sample", "at_offset", "at_sample")
+"""Where a fragment's inputs may be wanted."""
 
 Value = npt.NDArray[Any]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Intrinsic
+from gallette.drivers.common.lanes import BARYCENTRICS, SYSTEM_VALUES
 
 from ..llvm.text import Var
 from ..llvm.values import V
@@ -11,7 +12,7 @@ from .alu import llvm_type
 from .emitter import INTRINSICS, Emitter
 from .layout import Words
 
-__all__ = ["SYSTEM_VALUES", "choose", "store_output"]
+__all__ = ["choose", "store_output"]
 
 _MOST_BLOCKS = 16
 
@@ -172,40 +173,9 @@ def _helper(e: Emitter, instr: Intrinsic) -> None:
     e.define(instr.result, [helper])
 
 
-SYSTEM_VALUES = (
-    "vertex_id",
-    "vertex_id_zero_base",
-    "instance_id",
-    "base_vertex",
-    "first_vertex",
-    "base_instance",
-    "draw_id",
-    "primitive_id",
-    "invocation_id",
-    "patch_vertices_in",
-    "tess_coord",
-    "frag_coord",
-    "point_coord",
-    "front_face",
-    "sample_id",
-    "sample_pos",
-    "sample_mask_in",
-    "num_samples",
-    "layer_id",
-    "viewport_index",
-    "alpha_ref",
-    "fog_color",
-    "fog_params",
-    "global_invocation_id",
-    "local_invocation_id",
-    "local_invocation_index",
-    "num_workgroups",
-    "workgroup_id",
-    "workgroup_size",
-)
 for _name in SYSTEM_VALUES:
     INTRINSICS[f"load_{_name}"] = _system
-for _name in ("pixel", "centroid", "sample", "at_offset", "at_sample"):
+for _name in BARYCENTRICS:
     INTRINSICS[f"load_barycentric_{_name}"] = _nothing
 for _name in ("discard", "discard_if", "demote", "demote_if"):
     INTRINSICS[_name] = _discard

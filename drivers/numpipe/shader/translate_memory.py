@@ -9,6 +9,7 @@ from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Deref, Intrinsic, Variable
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.compiler.nir.ir.types import Type
+from gallette.drivers.common.lanes import BARYCENTRICS, SYSTEM_VALUES
 
 from .lane_ir import LaneArray, LaneValue
 from .translate_storage import STORAGE_INTRINSICS, StorageTranslator
@@ -285,37 +286,7 @@ _INTRINSICS: dict[str, Callable[[MemoryTranslator, Intrinsic], None]] = {
     "end_primitive": _T.emit_vertex,
     **STORAGE_INTRINSICS,
 }
-for _where in ("pixel", "centroid", "sample", "at_offset", "at_sample"):
+for _where in BARYCENTRICS:
     _INTRINSICS[f"load_barycentric_{_where}"] = _T.barycentric
-for _name in (
-    "vertex_id",
-    "vertex_id_zero_base",
-    "instance_id",
-    "base_vertex",
-    "first_vertex",
-    "base_instance",
-    "draw_id",
-    "primitive_id",
-    "invocation_id",
-    "patch_vertices_in",
-    "tess_coord",
-    "frag_coord",
-    "point_coord",
-    "front_face",
-    "sample_id",
-    "sample_pos",
-    "sample_mask_in",
-    "num_samples",
-    "layer_id",
-    "viewport_index",
-    "alpha_ref",
-    "fog_color",
-    "fog_params",
-    "global_invocation_id",
-    "local_invocation_id",
-    "local_invocation_index",
-    "num_workgroups",
-    "workgroup_id",
-    "workgroup_size",
-):
+for _name in SYSTEM_VALUES:
     _INTRINSICS[f"load_{_name}"] = _T.system
