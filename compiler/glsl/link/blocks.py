@@ -144,11 +144,15 @@ class BlockLinker:
             for length in reversed(dims):
                 arrayed = t.array(arrayed, length)
             mode = Mode.UBO if storage == "uniform" else Mode.SSBO
-            nir = Variable(name, arrayed, mode, driver_location=first + offset)
-            nir.binding = binding
-            nir.interface = type_
-            nir.access = access_flags(own.quals.memory)
-            self.variables[unit.stage].blocks[own.instance] = nir
+            self.variables[unit.stage].blocks[own.instance] = Variable(
+                name,
+                arrayed,
+                mode,
+                driver_location=first + offset,
+                binding=binding,
+                interface=type_,
+                access=access_flags(own.quals.memory),
+            )
 
 
 def _dims(type_: Type) -> list[int]:

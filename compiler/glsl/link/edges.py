@@ -117,11 +117,16 @@ def link_fragment_outputs(
                 continue
             continue
         location, index = placed[var]
-        nir = Variable(var.name, var.type, Mode.SHADER_OUT, FragResult.DATA0 + location)
-        nir.index = index
-        nir.component = var.quals.layout.get("component", 0)
-        nir.invariant, nir.precise = var.quals.invariant, var.quals.precise
-        variables.variables[var] = nir
+        variables.variables[var] = Variable(
+            var.name,
+            var.type,
+            Mode.SHADER_OUT,
+            FragResult.DATA0 + location,
+            index=index,
+            component=var.quals.layout.get("component", 0),
+            invariant=var.quals.invariant,
+            precise=var.quals.precise,
+        )
         program.frag_outputs.append(
             FragOutput(var.name, var.type.without_array, location, index, _array_size(var.type))
         )
@@ -184,19 +189,24 @@ def link_builtins(unit: StageUnit, variables: StageVariables, program: LinkedPro
         if var not in unit.live and not var.redeclared:
             continue
         mode = Mode.SHADER_IN if var.quals.storage == "in" else Mode.SHADER_OUT
-        nir = Variable(name, var.type, mode, _slot(var.builtin))
-        _dress(nir, var.quals)
-        nir.builtin = name
-        nir.compact = name in ("gl_ClipDistance", "gl_CullDistance") or name.startswith(
-            "gl_TessLevel"
+        quals = var.quals
+        point = unit.stage is Stage.FRAGMENT and name == "gl_PointCoord"
+        variables.variables[var] = Variable(
+            name,
+            var.type,
+            mode,
+            _slot(var.builtin),
+            index=1 if name.startswith("gl_Secondary") and "Frag" in name else 0,
+            interpolation="none" if point else quals.interpolation or "none",
+            centroid=quals.centroid,
+            sample=quals.sample,
+            patch=quals.patch,
+            invariant=quals.invariant,
+            precise=quals.precise,
+            builtin=name,
+            compact=name in _DISTANCES or name.startswith("gl_TessLevel"),
+            per_vertex=unit.stage is Stage.GEOMETRY and name.endswith("In") and var.type.is_array,
         )
-        nir.patch = var.quals.patch
-        nir.index = 1 if name.startswith("gl_Secondary") and "Frag" in name else 0
-        if unit.stage is Stage.GEOMETRY and name.endswith("In") and var.type.is_array:
-            nir.per_vertex = True
-        if unit.stage is Stage.FRAGMENT and name == "gl_PointCoord":
-            nir.interpolation = "none"
-        variables.variables[var] = nir
         if unit.stage is Stage.VERTEX and mode is Mode.SHADER_IN:
             program.attributes.append(
                 Attribute(name, var.type.without_array, -1, _array_size(var.type))
@@ -204,10 +214,7 @@ def link_builtins(unit: StageUnit, variables: StageVariables, program: LinkedPro
     _distances(unit, program)
 
 
-def _dress(nir: Variable, quals: hir.Quals) -> None:
-    nir.interpolation = quals.interpolation or "none"
-    nir.centroid, nir.sample = quals.centroid, quals.sample
-    nir.invariant, nir.precise = quals.invariant, quals.precise
+_DISTANCES = ("gl_ClipDistance", "gl_CullDistance")
 
 
 def _distances(unit: StageUnit, program: LinkedProgram) -> None:
@@ -233,7 +240,11 @@ def _per_vertex_block(unit: StageUnit, var: hir.Variable, variables: StageVariab
         if type_.is_unsized_array and type_.element is not None:
             highest = block.member_quals[i].layout.get("#max_index", -1)
             type_ = t.array(type_.element, max(1, highest + 1))
-        nir = Variable(f.name, t.array(type_, var.type.length), mode, _slot(slots[f.name]))
-        nir.per_vertex = True
-        nir.compact = f.name in ("gl_ClipDistance", "gl_CullDistance")
-        variables.members[var, i] = nir
+        variables.members[var, i] = Variable(
+            f.name,
+            t.array(type_, var.type.length),
+            mode,
+            _slot(slots[f.name]),
+            per_vertex=True,
+            compact=f.name in _DISTANCES,
+        )

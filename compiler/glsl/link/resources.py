@@ -222,10 +222,14 @@ class ResourceLinker(BlockLinker):
         for unit, var in item.users.items():
             if unit.stage not in item.live or offset < 0:
                 continue
-            nir = Variable(item.name, type_, Mode.UNIFORM, offset=offset)
-            nir.builtin = item.name if builtin else ""
-            nir.binding = item.layout.get("binding", -1)
-            self.variables[unit.stage].variables[var] = nir
+            self.variables[unit.stage].variables[var] = Variable(
+                item.name,
+                type_,
+                Mode.UNIFORM,
+                offset=offset,
+                builtin=item.name if builtin else "",
+                binding=item.layout.get("binding", -1),
+            )
         location = item.layout.get("location", -1)
         if location < 0 and not builtin:
             location = self.take_locations(self.locations_of(item.type))
@@ -285,10 +289,15 @@ class ResourceLinker(BlockLinker):
                 first = counter[stage]
                 counter[stage] += count
                 firsts[stage] = first
-                nir = Variable(label, type_, Mode.UNIFORM, driver_location=first)
-                nir.binding = item.layout.get("binding", -1)
-                nir.access = access_flags(var.quals.memory)
-                nir.image_format = next(iter(var.quals.flags & IMAGE_FORMATS), "")
+                nir = Variable(
+                    label,
+                    type_,
+                    Mode.UNIFORM,
+                    driver_location=first,
+                    binding=item.layout.get("binding", -1),
+                    access=access_flags(var.quals.memory),
+                    image_format=next(iter(var.quals.flags & IMAGE_FORMATS), ""),
+                )
                 stage_variables = self.variables[stage]
                 if fields:
                     stage_variables.opaque[var, fields] = nir

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from gallette.compiler.glsl.link.ports import Edge, Port
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.nir.ir import Mode, Stage, Variable
@@ -155,15 +157,26 @@ def make_variables(edge: Edge, unit: StageUnit, found: list[Port], mode: Mode) -
 def make_varying(port: Port, mode: Mode) -> Variable:
     """The NIR variable of a port."""
     quals = port.quals
-    nir = Variable(port.label, port.type, mode)
+    place: dict[str, Any] = {}
     if mode is not Mode.SHADER_TEMP:
         first = VaryingSlot.PATCH0 if quals.patch else VaryingSlot.VAR0
-        nir.location = first + port.location
-        nir.component = port.component
-        nir.explicit_location = port.explicit >= 0
-        nir.per_vertex, nir.packed = port.per_vertex, port.packed >= 0
-    nir.interpolation = quals.interpolation or "none"
-    nir.centroid, nir.sample, nir.patch = quals.centroid, quals.sample, quals.patch
-    nir.invariant, nir.precise = quals.invariant, quals.precise
-    nir.stream = quals.layout.get("stream", 0)
-    return nir
+        place = {
+            "location": first + port.location,
+            "component": port.component,
+            "explicit_location": port.explicit >= 0,
+            "per_vertex": port.per_vertex,
+            "packed": port.packed >= 0,
+        }
+    return Variable(
+        port.label,
+        port.type,
+        mode,
+        interpolation=quals.interpolation or "none",
+        centroid=quals.centroid,
+        sample=quals.sample,
+        patch=quals.patch,
+        invariant=quals.invariant,
+        precise=quals.precise,
+        stream=quals.layout.get("stream", 0),
+        **place,
+    )

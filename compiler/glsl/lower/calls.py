@@ -69,8 +69,7 @@ class CallLowering(MemoryLowering):
         params: list[Def] = []
         result: Variable | None = None
         if type_ is not t.VOID:
-            result = b.impl.add_local("result", function.result)
-            result.precise = function.precise_result
+            result = b.impl.add_local("result", function.result, precise=function.precise_result)
             params.append(b.deref_var(result).result)
         written: list[tuple[Place, Variable, t.Type, t.Type]] = []
         for param, arg in zip(function.params, args, strict=True):
@@ -78,8 +77,8 @@ class CallLowering(MemoryLowering):
                 params.append(self.place(arg).deref.result)
                 continue
             storage = param.quals.storage
-            temp = b.impl.add_local(param.name or "parameter", param.type)
-            temp.precise = param.quals.precise or (storage != "in" and self.is_precise(arg))
+            precise = param.quals.precise or (storage != "in" and self.is_precise(arg))
+            temp = b.impl.add_local(param.name or "parameter", param.type, precise=precise)
             if storage == "in":
                 store(b, b.deref_var(temp), self.value(arg))
             else:

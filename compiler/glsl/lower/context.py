@@ -190,9 +190,10 @@ class Lowering:
         key = (type_, value)
         var = self.constants.get(key)
         if var is None or var not in self.b.impl.locals:
-            var = self.b.impl.add_local("constant", type_)
-            var.read_only = True
-            var.constant_initializer = constant_bits(type_, value)
+            initial = constant_bits(type_, value)
+            var = self.b.impl.add_local(
+                "constant", type_, read_only=True, constant_initializer=initial
+            )
             self.constants[key] = var
         return var
 

@@ -60,8 +60,7 @@ def _add_variables(unit: StageUnit, shader: Shader, variables: StageVariables) -
         if storage in ("in", "uniform") and var not in unit.live:
             continue
         mode = Mode.SHARED if storage == "shared" else Mode.SHADER_TEMP
-        nir = Variable(var.name, var.type, mode)
-        nir.precise = var.quals.precise
+        nir = Variable(var.name, var.type, mode, precise=var.quals.precise)
         variables.variables[var] = nir
         shader.variables.append(nir)
     for name, var in unit.builtins.items():

@@ -48,8 +48,7 @@ class StatementLowering(CallLowering):
         type_ = var.type
         if type_.is_unsized_array and type_.element is not None:
             type_ = t.array(type_.element, max(1, var.max_index + 1))
-        local = self.b.impl.add_local(var.name, type_)
-        local.precise = var.quals.precise
+        local = self.b.impl.add_local(var.name, type_, precise=var.quals.precise)
         self.locals[var] = local
         if self.frame.loops:
             # A variable declared in a loop is new, and undefined, in every iteration.

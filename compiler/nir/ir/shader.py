@@ -74,8 +74,8 @@ class FunctionImpl:
         if self.valid & needed != needed:
             compute(self, wanted)
 
-    def add_local(self, name: str, type: Type) -> Variable:
-        var = Variable(name, type, Mode.FUNCTION_TEMP)
+    def add_local(self, name: str, type: Type, **attributes: Any) -> Variable:
+        var = Variable(name, type, Mode.FUNCTION_TEMP, **attributes)
         self.locals.append(var)
         return var
 

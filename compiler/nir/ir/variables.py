@@ -58,11 +58,20 @@ class Variable:
     used: bool = False
     max_array_access: int = -1
 
-    def copy(self) -> Variable:
-        return Variable(**{f.name: getattr(self, f.name) for f in fields(self)})
+    def copy(self, **changes: Any) -> Variable:
+        """Another variable like this one, but for what is named."""
+        new = object.__new__(Variable)
+        for name in _FIELDS:
+            setattr(new, name, getattr(self, name))
+        for name, value in changes.items():
+            setattr(new, name, value)
+        return new
 
     def __repr__(self) -> str:
         return f"<{self.mode.text} {self.type} {self.name}>"
+
+
+_FIELDS = tuple(field.name for field in fields(Variable))
 
 
 @dataclass(slots=True)

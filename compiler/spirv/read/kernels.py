@@ -145,8 +145,8 @@ class KernelReader(ModuleReader):
         initial = self.d.constants.get(instr.words[3])
         if initial is None:
             raise instr.error(f"the initial value %{instr.words[3]} is no constant")
-        var = r.impl.add_local(self.d.names.get(id) or f"v{id}", type.inner.nir)
-        var.constant_initializer = initial.data
+        name = self.d.names.get(id) or f"v{id}"
+        var = r.impl.add_local(name, type.inner.nir, constant_initializer=initial.data)
         place = r.values[id] = RootPlace(type.inner, var)
         return place
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.modes import Access, Mode, Stage
@@ -113,8 +114,8 @@ class Variables:
                 place.var.constant_initializer = initial.data
         return place
 
-    def add(self, id: int, name: str, type: Type, mode: Mode) -> Variable:
-        var = self.shader.add_variable(name or f"v{id}", type, mode)
+    def add(self, id: int, name: str, type: Type, mode: Mode, **attributes: Any) -> Variable:
+        var = self.shader.add_variable(name or f"v{id}", type, mode, **attributes)
         self.ids[var] = id
         return var
 
@@ -207,27 +208,39 @@ class Variables:
         slot = self._slot(facts, mode, semantic)
         if slot is None:
             return self._builtin(builtin, type, mode)
-        var = self.add(id, name, nir, mode)
-        var.location = slot
-        var.component = facts.number("Component", 0)
-        var.index = facts.number("Index", 0)
-        var.explicit_location = facts.has("Location")
-        var.per_vertex = per_vertex
-        var.patch = facts.has("Patch")
-        var.compact = builtin in _COMPACT
-        var.centroid, var.sample = facts.has("Centroid"), facts.has("Sample")
+        interpolation = "none"
         if facts.has("Flat"):
-            var.interpolation = "flat"
+            interpolation = "flat"
         elif facts.has("NoPerspective"):
-            var.interpolation = "noperspective"
+            interpolation = "noperspective"
         elif slot >= VaryingSlot.VAR0 and self.stage is Stage.FRAGMENT:
-            var.interpolation = "smooth"
-        var.invariant = facts.has("Invariant")
-        var.stream = facts.number("Stream", 0)
+            interpolation = "smooth"
+        feedback: dict[str, int] = {}
         if facts.has("Offset") and facts.has("XfbBuffer"):
-            var.xfb_buffer = facts.number("XfbBuffer")
-            var.xfb_offset = facts.number("Offset")
-            var.xfb_stride = facts.number("XfbStride")
+            feedback = {
+                "xfb_buffer": facts.number("XfbBuffer"),
+                "xfb_offset": facts.number("Offset"),
+                "xfb_stride": facts.number("XfbStride"),
+            }
+        var = self.add(
+            id,
+            name,
+            nir,
+            mode,
+            location=slot,
+            component=facts.number("Component", 0),
+            index=facts.number("Index", 0),
+            explicit_location=facts.has("Location"),
+            per_vertex=per_vertex,
+            patch=facts.has("Patch"),
+            compact=builtin in _COMPACT,
+            interpolation=interpolation,
+            centroid=facts.has("Centroid"),
+            sample=facts.has("Sample"),
+            invariant=facts.has("Invariant"),
+            stream=facts.number("Stream", 0),
+            **feedback,
+        )
         if builtin == "ClipDistance" and mode == Mode.SHADER_OUT:
             self.shader.info.clip_distance_array_size = _distances(type, per_vertex)
         elif builtin == "CullDistance" and mode == Mode.SHADER_OUT:
@@ -292,11 +305,17 @@ class Variables:
         struct = _struct_of(type)
         if not struct.nir.is_interface:
             raise SpirvError(f"the struct of buffer %{id} has no layout, or is no block")
-        var = self.add(id, self.d.names.get(id, ""), type.nir, mode)
-        var.binding = facts.number("Binding", 0)
-        var.explicit_binding = facts.has("Binding")
-        var.driver_location = var.binding
-        var.access = self._access(facts, struct)
+        binding = facts.number("Binding", 0)
+        var = self.add(
+            id,
+            self.d.names.get(id, ""),
+            type.nir,
+            mode,
+            binding=binding,
+            explicit_binding=facts.has("Binding"),
+            driver_location=binding,
+            access=self._access(facts, struct),
+        )
         return RootPlace(type, var, int(var.access))
 
     def _access(self, facts: _Facts, struct: SpvType | None) -> Access:
@@ -314,25 +333,33 @@ class Variables:
     def _default_block(self, id: int, type: SpvType) -> DefaultPlace:
         members = []
         for i, field in enumerate(type.nir.fields):
-            var = self.add(id, field.name, field.type, Mode.UNIFORM)
-            var.offset = self.d.member_decorations.get((type.id, i), {}).get("Offset", (0,))[0]
+            offset = self.d.member_decorations.get((type.id, i), {}).get("Offset", (0,))[0]
+            var = self.add(id, field.name, field.type, Mode.UNIFORM, offset=offset)
             members.append(var)
         return DefaultPlace(type, members)
 
     def _constant(self, id: int, type: SpvType, facts: _Facts) -> Place:
-        var = self.add(id, self.d.names.get(id, ""), type.nir, Mode.UNIFORM)
-        var.binding = facts.number("Binding")
-        var.explicit_binding = facts.has("Binding")
-        var.location = facts.number("Location")
-        var.explicit_location = facts.has("Location")
+        binding = facts.number("Binding")
+        handle: dict[str, Any] = {}
         inner = type
         while inner.kind in ("array", "runtime_array"):
             inner = inner.inner
         if inner.kind in ("image", "sampler", "sampled_image"):
-            var.driver_location = max(var.binding, 0)
+            handle["driver_location"] = max(binding, 0)
             if inner.kind == "image" and inner.nir.is_image:
-                var.image_format = _FORMAT_NAMES.get(inner.format, "")
-                var.access = self._access(facts, None)
+                handle["image_format"] = _FORMAT_NAMES.get(inner.format, "")
+                handle["access"] = self._access(facts, None)
+        var = self.add(
+            id,
+            self.d.names.get(id, ""),
+            type.nir,
+            Mode.UNIFORM,
+            binding=binding,
+            explicit_binding=facts.has("Binding"),
+            location=facts.number("Location"),
+            explicit_location=facts.has("Location"),
+            **handle,
+        )
         return RootPlace(type, var)
 
     def _shared(self, id: int, type: SpvType, facts: _Facts) -> Place:

@@ -31,10 +31,9 @@ def lower_outputs_to_temporaries(shader: Shader) -> bool:
             continue
         local = touched.get(var)
         if local is None:
-            local = Variable(f"{var.name}@out", var.type, Mode.FUNCTION_TEMP)
-            local.precise = var.precise or var.invariant
+            precise = var.precise or var.invariant
+            local = impl.add_local(f"{var.name}@out", var.type, precise=precise)
             touched[var] = local
-            impl.locals.append(local)
         deref.var = local
         deref.modes = Mode.FUNCTION_TEMP
         propagate_modes(deref)

@@ -112,6 +112,4 @@ def _member_variable(var: Variable, members: tuple[int, ...]) -> Variable:
             break
     for length in reversed(lengths):
         t = array(t, length)
-    part = var.copy()
-    part.name, part.type = name, t
-    return part
+    return var.copy(name=name, type=t)
