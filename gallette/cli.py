@@ -87,6 +87,12 @@ COMMANDS: dict[str, Command] = {
         "gallette debug lit_mesh --vertex 12\n"
         "gallette debug my.shader_test --invocation 3,0,0",
     ),
+    "inspect": Command(
+        "gallette.commands.inspect",
+        "the frame debugger: every draw of a run in a local web page",
+        "gallette inspect shadow_map\ngallette inspect script.gcap --port 8000\n"
+        "gallette inspect deferred --html deferred.html",
+    ),
     "bench": Command(
         "gallette.commands.bench",
         "time scenes side by side with other drivers",

@@ -199,6 +199,7 @@ class Replayer:
         if name.startswith(_QUERIES) and not self._wanted(call):
             return
         self.result.calls += 1
+        self.gl.replayed_call = call.number
         if name.startswith("LinkProgram") and self.native:
             self._ask_for_locations(call)
         args = self._arguments(call)

@@ -65,7 +65,7 @@ def watch_pixel(
     def watch(gl: Any) -> None:
         if created is not None:
             created(gl)
-        recorder.watch(gl.pipe)
+        recorder.watch(gl)
 
     history.outcome = run_target(target, driver, watch)
     drawn = [e for e in history.events if e.attachments]
@@ -83,14 +83,16 @@ class _Recorder:
         self.history = history
         self._sample = sample
         self._pipe: Any = None
+        self._gl: Any = None
         self._number = 0
         self._witness = PixelWitness(history.x, history.y, self._read)
         if examine is not None:
             self._witness.examine = lambda seen, *rest: examine(seen, self._number, *rest)
         self._inside = False
 
-    def watch(self, pipe: Any) -> None:
+    def watch(self, gl: Any) -> None:
         """From now on."""
+        pipe, self._gl = gl.pipe, gl
         watch = getattr(pipe, "watch", None)
         if watch is None:
             raise GalletteError(
@@ -124,6 +126,7 @@ class _Recorder:
             event = PixelEvent(
                 self._number, name, _in_words(name, args, kwargs), self._names(), before, after
             )
+            event.gl_call = getattr(self._gl, "replayed_call", 0)
             event.fragments, event.missing = self._witness.fragments, self._witness.missing
             if event.changed or (name in ("draw_vbo", "clear") and before):
                 self.history.events.append(event)

@@ -60,7 +60,7 @@ class PixelEvent:
     after: dict[str, Stored] = field(default_factory=dict)
     fragments: list[Fragment] = field(default_factory=list)
     missing: list[Fragment] = field(default_factory=list)
-    group: str = ""
+    gl_call: int = 0  # of a capture: the GL call it happened in
 
     @property
     def changed(self) -> bool:

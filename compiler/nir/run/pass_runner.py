@@ -152,6 +152,7 @@ class PassLog:
     """
 
     texts: bool = False
+    lines: bool = False  # texts say the source lines of instructions
     pressure: bool = False
     records: list[PassRecord] = field(default_factory=list)
 
@@ -167,13 +168,13 @@ _recorders: list[PassLog] = []
 
 
 @contextmanager
-def recording(texts: bool = True) -> Iterator[PassLog]:
+def recording(texts: bool = True, lines: bool = False) -> Iterator[PassLog]:
     """Record every pass that runs inside the block and was not given a log of its own.
 
     For watching a whole compilation from outside: `gallette explain` wraps front end, linker and
     driver in one of these.
     """
-    log = PassLog(texts=texts)
+    log = PassLog(texts=texts, lines=lines)
     _recorders.append(log)
     try:
         yield log
@@ -210,7 +211,8 @@ def _run_recorded(
     from gallette.compiler.nir.text.printer import print_shader
 
     texts = log is not None and log.texts
-    before = print_shader(shader) if texts else ""
+    lines = log is not None and log.lines
+    before = print_shader(shader, lines=lines) if texts else ""
     count = shader.count_instrs() if log is not None else 0
     pressure = register_pressure(shader) if log is not None and log.pressure else 0
     start = time.perf_counter()
@@ -224,7 +226,7 @@ def _run_recorded(
             record.pressure_after = register_pressure(shader) if progress else pressure
         if texts:
             record.before = before
-            record.after = print_shader(shader) if progress else before
+            record.after = print_shader(shader, lines=lines) if progress else before
         log.records.append(record)
     if progress and "nir:print" in active:
         print(f"// after {info.name}\n{print_shader(shader, annotate=True)}", file=sys.stderr)

@@ -89,8 +89,8 @@ def mask_text(mask: int) -> str:
 class Printer:
     """Prints one shader; keeps the numbering of its values, variables and types."""
 
-    def __init__(self, annotate: bool = False):
-        self.annotate = annotate
+    def __init__(self, annotate: bool = False, lines: bool = False):
+        self.annotate, self.source_lines = annotate, lines
         self.lines: list[str] = []
         self.values: dict[Def, int] = {}
         self.blocks: dict[Block, int] = {}
@@ -283,7 +283,8 @@ class Printer:
         pad += "    "
         at = block.first
         while at is not None:
-            self.lines.append(pad + self.instr(at))
+            mark = f" //@{at.loc}" if self.source_lines and at.loc else ""
+            self.lines.append(pad + self.instr(at) + mark)
             at = at.next
 
     def instr(self, instr: Instr) -> str:
@@ -420,9 +421,11 @@ def _used_types(shader: Shader) -> Iterator[Type]:
                         yield instr.type
 
 
-def print_shader(shader: Shader, annotate: bool = False) -> str:
-    """The shader as text; `annotate` adds predecessors and divergence as comments."""
+def print_shader(shader: Shader, annotate: bool = False, lines: bool = False) -> str:
+    """The shader as text; `annotate` adds predecessors and divergence as comments, `lines` the
+    source lines that instructions were made for (`//@12`).
+    """
     if annotate:
         for impl in shader.impls():
             impl.require(Metadata.CFG | Metadata.DIVERGENCE)
-    return Printer(annotate).shader(shader)
+    return Printer(annotate, lines).shader(shader)

@@ -1,0 +1,202 @@
+/* The frame debugger itself: draws on the left, the picture, and everything about the draw. */
+"use strict";
+const { render } = htmPreact;
+
+function DrawList({ draws, chosen, choose }) {
+  const most = Math.max(1, ...draws.map(d => d.microseconds));
+  const box = useRef();
+  const key = e => {
+    const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[e.key];
+    if (!step) return;
+    e.preventDefault();
+    choose(Math.max(0, Math.min(draws.length - 1, chosen + step)));
+  };
+  useEffect(() => {
+    const at = box.current.querySelector("[aria-selected=true]");
+    if (at) at.scrollIntoView({ block: "nearest" });
+  }, [chosen]);
+  const rows = [];
+  let group = "", frame = 0;
+  draws.forEach((d, i) => {
+    const now = d.group.join(" / ");
+    if (d.frame !== frame && draws[draws.length - 1].frame > 1) rows.push(html`<li class="group" role="presentation">frame ${d.frame}</li>`);
+    if (now && now !== group) rows.push(html`<li class="group" role="presentation">${now}</li>`);
+    group = now; frame = d.frame;
+    rows.push(html`<li role="option" id=${"draw" + i} aria-selected=${i === chosen} onClick=${() => choose(i)}>
+      <div class="row"><b>${d.call}</b><small>${d.number}</small></div>
+      <div class="row"><small>${d.primitives ? `${d.primitives} prim.` : d.size.join(" x ")}${d.overdraw ? `, overdraw ${d.overdraw}` : ""}</small><small>${d.microseconds} us</small></div>
+      <span class="meter"><i style=${`width:${Math.max(1, 100 * d.microseconds / most)}%`}></i></span></li>`);
+  });
+  return html`<nav class="draws" aria-label="draws"><h2>${draws.length} draws, clears and copies</h2>
+    <ol ref=${box} role="listbox" aria-label="timeline" tabindex="0" onKeyDown=${key} aria-activedescendant=${"draw" + chosen}>${rows}</ol></nav>`;
+}
+
+function State({ draw }) {
+  const [all, setAll] = useState(false);
+  const changed = new Set(draw.changed);
+  const rows = Object.entries(draw.state).filter(([k]) => all || changed.has(k));
+  return html`<p>${Object.entries(draw.words).map(([k, v]) => html`<code>${k}=${v}</code> `)}</p>
+    <div class="tools"><label><input type="checkbox" checked=${all} onChange=${e => setAll(e.target.checked)} /> all bound state, not only what changed</label></div>
+    ${draw.variants.map(v => html`<p class="warn">new variant: ${v}</p>`)}
+    ${rows.length ? html`<table><thead><tr><th scope="col">state</th><th scope="col">value</th></tr></thead><tbody>
+      ${rows.map(([k, v]) => html`<tr class=${changed.has(k) ? "changed" : ""}><td>${k}</td><td>${v}</td></tr>`)}</tbody></table>`
+      : html`<p class="faint">${Object.keys(draw.state).length ? "Nothing changed before this draw." : "This call depends on no drawing state."}</p>`}`;
+}
+
+function Uniforms({ draw }) {
+  if (!draw.uniforms.length) return html`<p class="faint">No uniforms.</p>`;
+  return html`<table><thead><tr><th scope="col">uniform</th><th scope="col">type</th><th scope="col">value</th></tr></thead><tbody>
+    ${draw.uniforms.map(([n, t, v]) => html`<tr><td>${n}</td><td class="faint">${t}</td><td>${v.split(" | ").map(x => html`<div>${x}</div>`)}</td></tr>`)}</tbody></table>`;
+}
+
+function Textures({ draw }) {
+  return html`<h2>attachments</h2><div class="thumbs">${Object.entries(draw.attachments).map(([n, h]) => html`<${Thumb} name=${h} label=${n}>${n}<//>`)}</div>
+    <h2>textures</h2>${draw.textures.length ? html`<div class="thumbs">${draw.textures.map(t => html`<${Thumb} name=${t.picture} label=${t.label}>
+      ${t.label} <span class="faint">${t.stage} unit ${t.unit}, ${t.format}, ${t.size}</span><//>`)}</div>` : html`<p class="faint">None.</p>`}`;
+}
+
+const shade = v => `rgb(${v.slice(0, 3).map(x => Math.round(Math.max(0, Math.min(1, x)) * 255)).join(",")})`;
+const Stored = ({ name, value }) => html`${name.startsWith("colour") && html`<span class="swatch" style=${`background:${shade(value)}`}></span>`}${name} ${list(value)}`;
+
+function PixelView({ pixel, step }) {
+  if (!pixel) return html`<p class="faint">${live ? "Click a pixel of the picture: everything that touched it, and why nothing else did." : "Histories need the live page: gallette inspect."}</p>`;
+  const found = useAnswer("pixel", pixel, pixel ? `${pixel.x},${pixel.y}` : null);
+  if (!found) return html`<p class="faint">Drawing pixel ${pixel.x}, ${pixel.y} again…</p>`;
+  if (found.error) return html`<p class="error">${found.error}</p>`;
+  return html`<h2>pixel ${found.x}, ${found.y}</h2>${found.events.map(e => html`<section class="event"><h3>${e.gl_call || e.number} ${e.call} <span class="faint">${e.text}</span></h3>
+    ${e.fragments.map(f => html`<div><p>primitive ${f.primitive} (${f.front ? "front" : "back"} face${f.weights.length ? `; weights ${f.weights.map(w => w.toFixed(3)).join(", ")}` : ""}): <strong class=${f.verdict.startsWith("written") ? "good" : "bad"}>${f.verdict}</strong></p>
+      ${Object.entries(f.outputs).map(([n, v]) => html`<p>the shader wrote <${Stored} name=${n} value=${v} /></p>`)}
+      ${f.tests.map(t => html`<p class=${t.passed ? "" : "bad"}>${t.name} ${t.operands}: ${t.passed ? "passes" : "fails"}</p>`)}
+      ${f.blend && html`<p class="faint">${f.blend}</p>`}
+      ${Object.keys(f.outputs).length > 0 && html`<button onClick=${() => step({ x: found.x, y: found.y, call: e.number })}>step through its shader</button>`}</div>`)}
+    ${e.missing.map(f => html`<p class="faint">no fragment of primitive ${f.primitive}: ${f.verdict}</p>`)}
+    ${Object.entries(e.after).filter(([n, v]) => (e.before[n] || {}).raw !== v.raw).map(([n, v]) => html`<p><${Stored} name=${n} value=${(e.before[n] || { value: [] }).value} /> → <${Stored} name="" value=${v.value} /></p>`)}
+  </section>`)}`;
+}
+
+function Debugger({ which }) {
+  const found = useAnswer("debug", which, which ? JSON.stringify(which) : null);
+  const [at, setAt] = useState(0);
+  useEffect(() => setAt(0), [found]);
+  if (!which) return html`<p class="faint">Choose a fragment in a pixel's history, or a vertex of the mesh.</p>`;
+  if (!found) return html`<p class="faint">Running the shader in the reference interpreter…</p>`;
+  if (found.error) return html`<p class="error">${found.error}</p>`;
+  const last = found.steps.length - 1, here = Math.min(at, last);
+  const go = to => setAt(Math.max(0, Math.min(last, to)));
+  const nextLine = d => { for (let i = here + d; i >= 0 && i <= last; i += d) if (found.at[i] !== found.at[here]) return i; return d > 0 ? last : 0; };
+  const results = {};
+  for (let i = 0; i <= here; i++) if (found.numbers[i] && found.steps[i].active) results[found.steps[i].line] = list(found.numbers[i]);
+  const known = {}, pending = [], visited = new Set(found.steps.map(s => found.code[s.line].source));
+  for (let i = 0; i <= here; i++) {
+    const s = found.steps[i], code = found.code[s.line];
+    if (found.numbers[i] && s.active) for (const [name, comps, line] of code.names) comps.forEach((c, k) => c >= 0 && pending.push([name, c, found.numbers[i][k], line]));
+    for (let k = 0; k < pending.length; k++) {
+      const [name, c, v, line] = pending[k];
+      if (!line || code.source === line || (!visited.has(line) && code.source > line)) { (known[name] = known[name] || [])[c] = v; pending.splice(k--, 1); }
+    }
+  }
+  const names = [...new Set([...found.variables, ...Object.keys(known)])];
+  const assigned = new Set(found.code.flatMap(c => c.names.map(n => n[0])));
+  const key = e => {
+    const to = { ArrowRight: here + 1, ArrowLeft: here - 1, ArrowDown: nextLine(1), ArrowUp: nextLine(-1), Home: 0, End: last }[e.key];
+    if (to === undefined) return;
+    e.preventDefault(); go(to);
+  };
+  return html`<div onKeyDown=${key}><h2>${found.title} ${found.note && html`<span class="bad">${found.note}</span>`}</h2>
+    <div class="tools" role="group" aria-label="stepping">
+      <button onClick=${() => go(0)}>start</button><button onClick=${() => go(here - 1)} aria-label="step back">‹</button>
+      <button onClick=${() => go(here + 1)} aria-label="step forward">›</button><button onClick=${() => go(nextLine(1))}>next line</button>
+      <button onClick=${() => go(last)}>end</button><button disabled=${found.nan === null} onClick=${() => go(found.nan)}>first NaN</button>
+      <span class="faint">step ${here + 1} of ${last + 1}; arrow keys</span></div>
+    <${Code} label="GLSL source" lines=${found.source} numbers=${true} now=${found.at[here] - 1}
+      onClick=${i => { const to = found.steps.findIndex((s, k) => k > here && found.code[s.line].source === i + 1); if (to >= 0) go(to); }} />
+    <${Code} label="NIR with values" lines=${found.code.map(c => c.text)} now=${found.steps[here].line} results=${results} />
+    ${found.all[here] && found.lanes.length > 1 && html`<table><thead><tr>${found.lanes.map(l => html`<th scope="col">${l}</th>`)}</tr></thead><tbody><tr>${found.all[here].map(v => html`<td>${list(v)}</td>`)}</tr></tbody></table>`}
+    <table><thead><tr><th scope="col">variable</th><th scope="col">value</th></tr></thead><tbody>
+      ${names.map(n => html`<tr><td>${n}</td><td class=${known[n] ? "" : "faint"}>${known[n] ? list(Array.from(known[n])) : assigned.has(n) ? "not assigned yet" : "optimised out"}</td></tr>`)}</tbody></table>
+    <p>interpreter: ${Object.entries(found.outputs).map(([n, v]) => `${n} ${list(v)}`).join("; ")}</p>
+    <p class="faint">driver: ${Object.entries(found.driver_outputs).map(([n, v]) => `${n} ${list(v)}`).join("; ") || "no outputs to compare"}</p></div>`;
+}
+
+function Shaders({ draw }) {
+  const found = useAnswer("program", { key: draw.program }, draw.program || null);
+  const [stage, setStage] = useState("fragment");
+  if (!draw.program) return html`<p class="faint">No program of the application ran.</p>`;
+  if (!found) return html`<p class="faint">Compiling with every pass recorded…</p>`;
+  if (found.error || !found.stages.length) return html`<p class="error">${found.error || found.log}</p>`;
+  const way = found.stages.find(s => s.stage === stage) || found.stages[0];
+  return html`<div class="tools"><span role="group" aria-label="stage">${found.stages.map(s => html`<button aria-pressed=${s === way} onClick=${() => setStage(s.stage)}>${s.stage}</button>`)}</span></div>
+    <${WayView} way=${way} source=${true} />`;
+}
+
+const SWITCHES = { "depth test": "depth, stencil, alpha: depth enabled", "face culling": "rasterizer: cull face", blending: "blend 0: blend enable", "scissor test": "rasterizer: scissor", "stencil test": "" };
+
+function Edit({ draw, program, show }) {
+  const sources = program || {};
+  const [stage, setStage] = useState("fragment");
+  const chosen = sources[stage] === undefined ? Object.keys(sources)[0] : stage;
+  const [text, setText] = useState(null);
+  const [switches, setSwitches] = useState({});
+  const [log, setLog] = useState("");
+  useEffect(() => { setText(null); setSwitches({}); setLog(""); show(null); }, [draw.number, chosen]);
+  useEffect(() => {
+    if (text === null && !Object.keys(switches).length) { show(null); return; }
+    const wait = setTimeout(async () => {
+      const answer = await ask("edit", { n: draw.number, key: draw.program, stage: text === null ? "" : chosen, text: text || "", switches }, true);
+      setLog(answer.error || answer.log.join("\n"));
+      if (!answer.error) show(answer.attachments);
+    }, 300);
+    return () => clearTimeout(wait);
+  }, [text, switches]);
+  if (!live) return html`<p class="faint">Editing needs the live page: gallette inspect.</p>`;
+  const on = name => switches[name] !== undefined ? switches[name] : !["false", "NONE", undefined].includes(draw.state[SWITCHES[name]]);
+  return html`<div class="tools" role="group" aria-label="state">${Object.keys(SWITCHES).map(n => html`<label><input type="checkbox" checked=${on(n)} onChange=${e => setSwitches({ ...switches, [n]: e.target.checked })} /> ${n}</label>`)}
+      <button onClick=${() => { setText(null); setSwitches({}); }}>as it was</button></div>
+    ${chosen && html`<div class="tools" role="group" aria-label="stage">${Object.keys(sources).map(s => html`<button aria-pressed=${s === chosen} onClick=${() => setStage(s)}>${s}</button>`)}</div>
+    <label>GLSL of the ${chosen} shader<textarea class="code" spellcheck="false" value=${text === null ? sources[chosen] : text} onInput=${e => setText(e.target.value)}></textarea></label>`}
+    ${log && html`<pre class="error" role="status">${log}</pre>`}`;
+}
+
+const TABS = ["State", "Uniforms", "Textures", "Mesh", "Shaders", "Pixel", "Debug", "Edit"];
+
+function App() {
+  const [frame, setFrame] = useState(null);
+  const [at, setAt] = useState(0);
+  const [tab, setTab] = useState("State");
+  const [pixel, setPixel] = useState(null);
+  const [which, setWhich] = useState(null);
+  const [edited, setEdited] = useState(null);
+  useEffect(() => { ask("frame").then(f => { setFrame(f); setAt(Math.max(0, f.draws.length - 1)); document.title = `${f.title} - gallette`; }); }, []);
+  const draw = frame && frame.draws[at];
+  const mesh = useAnswer("mesh", { n: draw ? draw.number : 0 }, draw && draw.has_mesh ? draw.number : null);
+  if (!frame) return html`<p class="wait">Reading the run…</p>`;
+  const step = w => { setWhich(w); setTab("Debug"); };
+  const keys = e => {
+    const now = TABS.indexOf(tab), to = { ArrowRight: now + 1, ArrowLeft: now - 1 }[e.key];
+    if (to === undefined) return;
+    e.preventDefault();
+    const next = TABS[(to + TABS.length) % TABS.length];
+    setTab(next); document.getElementById("tab" + next).focus();
+  };
+  const body = {
+    State: () => html`<${State} draw=${draw} />`,
+    Uniforms: () => html`<${Uniforms} draw=${draw} />`,
+    Textures: () => html`<${Textures} draw=${draw} />`,
+    Mesh: () => mesh && mesh.after ? html`<${Mesh} mesh=${mesh} size=${draw.size} onVertex=${v => step({ n: draw.number, vertex: v })} />` : html`<p class="faint">${draw.has_mesh ? "…" : "This call has no mesh."}</p>`,
+    Shaders: () => html`<${Shaders} draw=${draw} />`,
+    Pixel: () => html`<${PixelView} key=${pixel && `${pixel.x},${pixel.y}`} pixel=${pixel} step=${step} />`,
+    Debug: () => html`<${Debugger} which=${which} />`,
+    Edit: () => html`<${Edit} draw=${draw} program=${frame.programs[draw.program]} show=${setEdited} />`,
+  }[tab];
+  const shown = edited && Object.keys(edited).length ? edited : draw.attachments;
+  return html`<header><span class="brand">gallette</span><h1>${frame.title}</h1><span class="faint">${frame.driver}, ${frame.calls} calls${frame.frames > 1 ? `, ${frame.frames} frames` : ""}</span></header>
+    <main><${DrawList} draws=${frame.draws} chosen=${at} choose=${i => { setAt(i); setEdited(null); }} />
+      <section class="stage" aria-label="picture"><${Picture} draw=${draw} attachments=${shown} edited=${shown === edited} mesh=${mesh}
+        onPick=${live && ((x, y) => { setPixel({ x, y, n: draw.number }); setTab("Pixel"); })} /></section>
+      <section class="pane" aria-label="details"><div role="tablist" aria-label="details" onKeyDown=${keys}>${TABS.map(t => html`<button role="tab" id=${"tab" + t} aria-selected=${t === tab} aria-controls="panel" tabindex=${t === tab ? 0 : -1} onClick=${() => setTab(t)}>${t}</button>`)}</div>
+        <div role="tabpanel" id="panel" aria-labelledby=${"tab" + tab} tabindex="0">${frame.notes.map(n => html`<p class="error">${n}</p>`)}${body()}</div></section></main>`;
+}
+
+const root = document.getElementById("app");
+root.textContent = "";
+render(html`<${App} />`, root);

@@ -1,0 +1,96 @@
+"""A program's way, for the page: passes with their texts, variants with keys and code."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, field
+from typing import Any
+
+from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
+from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.run.pass_runner import recording
+from gallette.compiler.nir.text.printer import print_shader
+from gallette.pipe.loader import create_screen
+
+__all__ = ["Way", "way_of"]
+
+
+@dataclass(slots=True)
+class Way:
+    """One stage: its source, every pass that changed it, and what the driver made of it."""
+
+    stage: str
+    source: str
+    first: str = ""  # NIR before any pass, every instruction with its source line: `//@12`
+    passes: list[dict[str, Any]] = field(default_factory=list)
+    variants: list[dict[str, str]] = field(default_factory=list)
+
+
+def way_of(
+    sources: dict[str, str],
+    driver: str,
+    profile: str = "core",
+    options: dict[str, Any] | None = None,
+) -> tuple[list[Way], str]:
+    """Compile and link afresh with everything recorded; the stages, and the log of errors."""
+    compiled, log = [], ""
+    with recording(lines=True) as passes:
+        for stage, text in sources.items():
+            shader = compile_shader(Stage(stage), text, CompileOptions(api=profile))
+            log += shader.info_log
+            if not shader.ok:
+                return [], log
+            compiled.append(shader)
+        program = link_program(compiled, LinkOptions(separable=len(sources) == 1))
+        log += program.info_log
+        if not program.ok:
+            return [], log
+        ways = []
+        screen = create_screen(driver, **(options or {}))
+        context = screen.context_create()
+        for kind, linked in program.shaders.items():
+            way = Way(kind.value, sources.get(kind.value, ""))
+            ways.append(way)
+            if kind.value not in screen.caps.stages:
+                linked.unref()
+                continue
+            handle = context.create_shader_state(kind, linked)
+            final = handle.null.shader if hasattr(handle, "null") else None
+            for v in context.explain(handle)["variants"]:
+                nir = print_shader(final, lines=True) if final is not None else v["nir"]
+                way.variants.append(
+                    {"key": v["key"], "reason": v["reason"], "nir": nir, "code": v["code"]}
+                )
+            context.delete_shader_state(handle)
+        context.destroy()
+        screen.destroy()
+    for way in ways:
+        _add_passes(way, [r for r in passes.records if r.stage == way.stage])
+    return ways, log
+
+
+def _add_passes(way: Way, records: list[Any]) -> None:
+    """The passes that did something; texts as differences from the one before."""
+    if records:
+        way.first = records[0].before
+    last = way.first
+    for record in records:
+        if not record.progress:
+            continue
+        way.passes.append(
+            {
+                "name": record.name,
+                "delta": record.delta,
+                "count": record.instrs_after,
+                "microseconds": round(record.seconds * 1e6),
+                "edits": _edits(last, record.after),
+            }
+        )
+        last = record.after
+
+
+def _edits(before: str, after: str) -> list[list[Any]]:
+    """`[start, end, lines]`: replace lines start..end of the text before."""
+    a, b = before.splitlines(), after.splitlines()
+    matcher = difflib.SequenceMatcher(None, a, b, autojunk=False)
+    return [[i1, i2, b[j1:j2]] for tag, i1, i2, j1, j2 in matcher.get_opcodes() if tag != "equal"]

@@ -1,0 +1,202 @@
+"""The frame debugger without a browser: what is observed, answered, served and exported."""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gallette.capture.story import open_capture
+from gallette.cli import main
+from gallette.inspector import Frame
+from gallette.inspector.export import LIMIT, export_page
+from gallette.inspector.server import make_server
+from gallette.inspector.service import Service, packed
+
+RED = "#version 330\nout vec4 color;\nvoid main() { color = vec4(1.0, 0.0, 0.0, 1.0); }\n"
+
+
+def last(frame: Frame) -> Any:
+    return frame.draws[-1]
+
+
+def test_every_draw_is_there_with_its_numbers(frame: Frame, capture: Path) -> None:
+    assert [d.number for d in frame.draws] == [c.number for c in open_capture(capture).draws()]
+    draw = last(frame)
+    counts = frame.pictures[draw.overlays["overdraw"]]
+    assert draw.fragments == counts.sum()
+    assert draw.overdraw > 1
+    assert draw.primitives == 1730
+    assert draw.microseconds > 0
+
+
+def test_state_says_what_changed(frame: Frame) -> None:
+    draw = last(frame)
+    assert draw.state["depth, stencil, alpha: depth enabled"] == "true"
+    assert "target colour 0" in draw.changed
+    assert "depth, stencil, alpha: depth enabled" not in draw.changed
+
+
+def test_uniforms_have_names_and_values(frame: Frame) -> None:
+    uniforms = {name: (type, value) for name, type, value in last(frame).uniforms}
+    assert uniforms["shadows"] == ("sampler2DShadow", "unit 0")
+    x, y, z = map(float, uniforms["to_lamp"][1].split(", "))
+    assert x * x + y * y + z * z == pytest.approx(1, abs=1e-4)
+    assert len(uniforms["matrix"][1].split(" | ")) == 4
+
+
+def test_textures_are_pictures(frame: Frame) -> None:
+    (texture,) = last(frame).textures
+    assert texture.format == "Z24X8_UNORM"
+    assert frame.pictures[texture.picture].shape == (256, 256, 1)
+
+
+def test_changes_mark_what_a_draw_covered(frame: Frame) -> None:
+    draw = last(frame)
+    marks = frame.pictures[draw.overlays["changes depth"]][..., 0]
+    covered = frame.pictures[draw.overlays["overdraw"]][..., 0] > 0
+    assert ((marks > 0) == covered).all()
+
+
+def test_the_mesh_is_what_was_drawn(frame: Frame) -> None:
+    mesh = frame.meshes[last(frame).number]
+    assert mesh.total == len(mesh.corners) == 1730
+    assert mesh.names[:3] == ["position.x", "position.y", "position.z"]
+    assert len(mesh.before) == len(mesh.after)
+
+
+def test_pictures_travel_as_numbers(frame: Frame, service: Service) -> None:
+    draw = last(frame)
+    data = service.picture(draw.attachments["colour 0"])
+    assert data is not None
+    width, height, channels, floats = struct.unpack("<4I", data[:16])
+    assert (width, height, channels, floats) == (256, 192, 4, 0)
+    assert service.picture("nonsense") is None
+    assert struct.unpack("<4I", packed(np.zeros((2, 3, 1), np.float32))[:16]) == (3, 2, 1, 1)
+
+
+def test_an_edited_shader_changes_the_picture(frame: Frame, service: Service) -> None:
+    draw = last(frame)
+    question = {"n": draw.number, "key": draw.program, "stage": "fragment", "text": RED}
+    answer = service.ask("edit", question)
+    assert answer.get("log") == []
+    picture = frame.pictures[answer["attachments"]["colour 0"]]
+    covered = frame.pictures[draw.overlays["overdraw"]][..., 0] > 0
+    assert (picture[covered] == [255, 0, 0, 255]).all()
+    assert (picture[~covered] == frame.pictures[draw.attachments["colour 0"]][~covered]).all()
+
+
+def test_an_error_in_an_edited_shader_is_told(frame: Frame, service: Service) -> None:
+    draw = last(frame)
+    question = {
+        "n": draw.number,
+        "key": draw.program,
+        "stage": "fragment",
+        "text": "#version 330\n!",
+    }
+    answer = service.ask("edit", question)
+    assert any("2:1" in line for line in answer["log"])
+
+
+def test_switched_state_changes_the_picture(frame: Frame, service: Service) -> None:
+    draw = last(frame)
+    answer = service.ask("edit", {"n": draw.number, "switches": {"depth test": False}})
+    assert answer["attachments"]["colour 0"] != draw.attachments["colour 0"]
+    again = service.ask("edit", {"n": draw.number, "switches": {"depth test": True}})
+    assert again["attachments"]["colour 0"] == draw.attachments["colour 0"]
+
+
+def test_pixels_invocations_and_programs(frame: Frame, service: Service) -> None:
+    draw = last(frame)
+    pixel = service.ask("pixel", {"x": "120", "y": "90"})
+    event = pixel["events"][-1]
+    assert event["gl_call"] == draw.number
+    session = service.ask("debug", {"x": 120, "y": 90, "call": event["number"]})
+    assert session["stage"] == "fragment"
+    assert len(session["numbers"]) == len(session["steps"]) == len(session["at"])
+    vertex = service.ask("debug", {"n": draw.number, "vertex": 3})
+    assert vertex["stage"] == "vertex"
+    program = service.ask("program", {"key": draw.program})
+    ways = {w["stage"]: w for w in program["stages"]}
+    assert ways["fragment"]["passes"]
+    assert "//@11" in ways["fragment"]["variants"][0]["nir"]
+    assert "error" in service.ask("program", {})
+    assert "error" in service.ask("pixel", {"x": "9999", "y": "0"})
+
+
+# -- the server ----------------------------------------------------------------------------------
+
+
+def fetch(url: str, data: bytes | None = None, **headers: str) -> tuple[int, bytes, Any]:
+    named = {k.replace("_", "-"): v for k, v in headers.items()}
+    request = urllib.request.Request(url, data, named)
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return answer.status, answer.read(), answer.headers
+    except urllib.error.HTTPError as error:
+        return error.code, error.read(), error.headers
+
+
+def test_it_listens_on_this_machine_only(service: Service) -> None:
+    server = make_server(service)
+    assert server.server_address[0] == "127.0.0.1"
+    server.server_close()
+
+
+def test_the_page_and_its_assets(address: str) -> None:
+    status, page, headers = fetch(address)
+    assert status == 200
+    assert "connect-src 'self'" in headers["Content-Security-Policy"]
+    for name in re.findall(r'(?:src|href)="([^":]+)"', page.decode()):
+        assert fetch(f"{address}/{name}")[0] == 200
+    assert fetch(f"{address}/../server.py")[0] == 404
+    assert fetch(f"{address}/api/nonsense")[0] == 404
+    assert fetch(f"{address}/api/picture/nonsense")[0] == 404
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "https://example.org"},
+        {"Origin": "null"},
+        {"Host": "example.org"},
+        {"Sec_Fetch_Site": "cross-site"},
+        {"Sec_Fetch_Site": "same-site"},
+    ],
+)
+def test_other_sites_are_refused(address: str, headers: dict[str, str]) -> None:
+    assert fetch(f"{address}/api/frame", **headers)[0] == 403
+    assert fetch(f"{address}/api/edit", b"{}", Content_Type="application/json", **headers)[0] == 403
+
+
+def test_questions_are_json(address: str) -> None:
+    assert fetch(f"{address}/api/edit", b"n=1")[0] == 415
+    assert fetch(f"{address}/api/edit", b"{", Content_Type="application/json")[0] == 400
+    status, answer, _ = fetch(f"{address}/api/edit", b"[]", Content_Type="application/json")
+    assert status == 200
+    assert "error" in json.loads(answer)
+
+
+# -- one file ------------------------------------------------------------------------------------
+
+
+def test_the_page_as_one_file(frame: Frame, tmp_path: Path) -> None:
+    size = export_page(frame, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text()
+    assert size == (tmp_path / "page.html").stat().st_size < LIMIT
+    assert not re.search(r'(?:src|href)="(?!data:)', text)
+    assert "window.GALLETTE=" in text
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", "gradient", "--html", str(tmp_path / "a.html")]) == 0
+    assert "a.html" in capsys.readouterr().out
+    assert main(["inspect", "gradien"]) == 2
+    assert "did you mean 'gradient'" in capsys.readouterr().err
