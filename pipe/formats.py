@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["FORMATS", "Channel", "Format", "format_named"]
+__all__ = ["ASTC_FOOTPRINTS", "FORMATS", "Channel", "Format", "format_named"]
 
 Array = npt.NDArray[Any]
 
@@ -208,7 +208,26 @@ _SPECIAL: dict[str, tuple[str, int, int, int, str]] = {
     "ETC2_R11_SNORM": ("R11:SNORM", 8, 4, 4, "eac_r11s"),
     "ETC2_RG11_UNORM": ("R11:UNORM G11:UNORM", 16, 4, 4, "eac_rg11"),
     "ETC2_RG11_SNORM": ("R11:SNORM G11:SNORM", 16, 4, 4, "eac_rg11s"),
+    "BPTC_RGBA": ("R8:UNORM G8:UNORM B8:UNORM A8:UNORM", 16, 4, 4, "bc7"),
+    "BPTC_SRGBA": ("R8:SRGB G8:SRGB B8:SRGB A8:UNORM", 16, 4, 4, "bc7"),
+    "BPTC_RGB_FLOAT": ("R16:FLOAT G16:FLOAT B16:FLOAT", 16, 4, 4, "bc6h_signed"),
+    "BPTC_RGB_UFLOAT": ("R16:FLOAT G16:FLOAT B16:FLOAT", 16, 4, 4, "bc6h_unsigned"),
 }
+
+
+ASTC_FOOTPRINTS = (
+    *((4, 4), (5, 4), (5, 5), (6, 5), (6, 6), (8, 5), (8, 6), (8, 8)),
+    *((10, 5), (10, 6), (10, 8), (10, 10), (12, 10), (12, 12)),
+)
+for _w, _h in ASTC_FOOTPRINTS:
+    _SPECIAL[f"ASTC_{_w}x{_h}_RGBA"] = (
+        *("R8:UNORM G8:UNORM B8:UNORM A8:UNORM", 16, _w, _h),
+        f"astc_{_w}x{_h}",
+    )
+    _SPECIAL[f"ASTC_{_w}x{_h}_SRGBA"] = (
+        *("R8:SRGB G8:SRGB B8:SRGB A8:UNORM", 16, _w, _h),
+        f"astc_{_w}x{_h}_srgb",
+    )
 
 
 def _channels(items: list[tuple[str, int, str]]) -> tuple[Channel, ...]:

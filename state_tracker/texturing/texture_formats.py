@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from gallette.pipe.enums import Bind, Target
-from gallette.pipe.formats import FORMATS, Format
+from gallette.pipe.formats import ASTC_FOOTPRINTS, FORMATS, Format
 from gallette.state_tracker.entry_points.enums import GL
 
 if TYPE_CHECKING:
@@ -175,6 +175,10 @@ COMPRESSED_R11_EAC R ETC2_R11_UNORM
 COMPRESSED_SIGNED_R11_EAC R ETC2_R11_SNORM
 COMPRESSED_RG11_EAC RG ETC2_RG11_UNORM
 COMPRESSED_SIGNED_RG11_EAC RG ETC2_RG11_SNORM
+COMPRESSED_RGBA_BPTC_UNORM RGBA BPTC_RGBA
+COMPRESSED_SRGB_ALPHA_BPTC_UNORM RGBA BPTC_SRGBA
+COMPRESSED_RGB_BPTC_SIGNED_FLOAT RGB BPTC_RGB_FLOAT
+COMPRESSED_RGB_BPTC_UNSIGNED_FLOAT RGB BPTC_RGB_UFLOAT
 """
 
 _LEGACY_BASES = frozenset(("A", "L", "LA", "I"))
@@ -237,9 +241,18 @@ def _integers() -> list[str]:
     return lines
 
 
+def _astc() -> list[str]:
+    lines = []
+    for width, height in ASTC_FOOTPRINTS:
+        size = f"{width}x{height}"
+        lines.append(f"COMPRESSED_RGBA_ASTC_{size}_KHR RGBA ASTC_{size}_RGBA")
+        lines.append(f"COMPRESSED_SRGB8_ALPHA8_ASTC_{size}_KHR RGBA ASTC_{size}_SRGBA")
+    return lines
+
+
 def _read_table() -> dict[int, InternalFormat]:
     table = {}
-    for line in [*_TABLE.strip().splitlines(), *_integers()]:
+    for line in [*_TABLE.strip().splitlines(), *_integers(), *_astc()]:
         name, base, *formats = line.split()
         value = int(name) if name.isdigit() else getattr(GL, name)
         table[value] = InternalFormat(value, name, base, tuple(FORMATS[f] for f in formats))

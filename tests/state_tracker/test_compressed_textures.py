@@ -1,0 +1,88 @@
+"""BPTC and ASTC textures through GL: sizes that are no whole blocks, layers, slices, sampling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gallette.state_tracker import GL, GLInterface, create_context
+from tests.conftest import native_context
+
+from .helpers import errors, pixels, program, quad
+
+FS = """#version 430
+uniform sampler2D image;
+uniform sampler2DArray layers;
+uniform sampler3D slices;
+uniform int kind;
+out vec4 color;
+void main() {
+    vec2 at = gl_FragCoord.xy / 64.0;
+    color = kind == 0 ? texture(image, at)
+        : kind == 1 ? texture(layers, vec3(at, 1.0)) : texture(slices, vec3(at, 0.5));
+}"""
+CASES = (
+    ("COMPRESSED_RGBA_BPTC_UNORM", (4, 4)),
+    ("COMPRESSED_SRGB_ALPHA_BPTC_UNORM", (4, 4)),
+    ("COMPRESSED_RGB_BPTC_UNSIGNED_FLOAT", (4, 4)),
+    ("COMPRESSED_RGBA_ASTC_6x5_KHR", (6, 5)),
+    ("COMPRESSED_SRGB8_ALPHA8_ASTC_10x6_KHR", (10, 6)),
+    ("COMPRESSED_SRGB8_ALPHA8_ASTC_4x4_KHR", (4, 4)),
+)
+
+
+def drawn(gl: GLInterface, name: str, block: tuple[int, int], kind: int) -> Any:
+    form, size = getattr(GL, name), (23, 17)
+    count = -(-size[0] // block[0]) * -(-size[1] // block[1])
+    depth = (1, 3, 2)[kind]
+    rng = np.random.default_rng(7)
+    blocks = rng.integers(0, 256, (depth * count, 16), np.uint8)
+    if "BPTC" in name:
+        blocks[:, 0] |= 0x20 if "FLOAT" not in name else 3
+    else:
+        blocks[:, :2] = rng.choice([(0x42, 0x00), (0x53, 0x01), (0x42, 0x08)], depth * count)
+    target = (GL.TEXTURE_2D, GL.TEXTURE_2D_ARRAY, GL.TEXTURE_3D)[kind]
+    gl.bind_texture(target, gl.gen_textures(1)[0])
+    data = blocks.tobytes()
+    if kind == 0:
+        gl.compressed_tex_image2d(target, 0, form, *size, 0, len(data), data)
+    else:
+        gl.compressed_tex_image3d(target, 0, form, *size, depth, 0, len(data), data)
+    gl.tex_parameteri(target, GL.TEXTURE_MIN_FILTER, GL.LINEAR)
+    shader = program(gl, fragment=FS)
+    quad(gl, shader)
+    for unit, sampler in enumerate(("image", "layers", "slices")):
+        gl.uniform1i(gl.get_uniform_location(shader, sampler), 0 if unit == kind else 5 + unit)
+    gl.uniform1i(gl.get_uniform_location(shader, "kind"), kind)
+    gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+    assert errors(gl) == []
+    return pixels(gl).astype(int)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("kind", [0, 1, 2], ids=["2D", "layers", "slices"])
+@pytest.mark.parametrize(("name", "block"), CASES)
+def test_they_look_as_on_llvmpipe(name: str, block: tuple[int, int], kind: int) -> None:
+    options: dict[str, Any] = {"version": (4, 3), "size": (64, 64)}
+    native = native_context(profile="core", **options)
+    expected = drawn(native, name, block, kind)
+    native.release()
+    seen = drawn(create_context("numpipe", **options), name, block, kind)
+    assert len(np.unique(expected)) > 30
+    assert abs(seen - expected).max() <= 1
+
+
+def test_sizes_are_checked() -> None:
+    gl = create_context("numpipe", size=(8, 8))
+    gl.bind_texture(GL.TEXTURE_2D, gl.gen_textures(1)[0])
+    form = GL.COMPRESSED_RGBA_ASTC_12x10_KHR
+    gl.compressed_tex_image2d(GL.TEXTURE_2D, 0, form, 13, 11, 0, 48, bytes(48))
+    assert errors(gl) == ["GL_INVALID_VALUE"]
+    gl.compressed_tex_image2d(GL.TEXTURE_2D, 0, form, 13, 11, 0, 64, bytes(64))
+    at = (GL.TEXTURE_2D, 0)
+    gl.compressed_tex_sub_image2d(*at, 6, 0, 7, 11, form, 64, bytes(64))
+    assert errors(gl) == ["GL_INVALID_OPERATION"]
+    gl.compressed_tex_sub_image2d(*at, 12, 10, 1, 1, form, 16, bytes(16))
+    assert errors(gl) == []
