@@ -42,6 +42,11 @@ FLAGS: dict[str, DebugFlag] = {
             "when inexact rules may look at use counts (see `gallette lesson is_used_once`)",
             ("always", "never", "not_position"),
         ),
+        DebugFlag(
+            "driver:live_ranges",
+            "what the driver simd knows of channels that wait (see `gallette lesson live_ranges`)",
+            ("naive", "loop_extended", "mask_aware"),
+        ),
         DebugFlag("driver:position_invariant", "treat every vertex position as invariant"),
     )
 }

@@ -27,6 +27,7 @@ class BackendOptions:
     width: int = 0  # 8 or 16 channels per thread; 0: 16 for fragments and compute if it fits
     registers: int = ROOM  # fewer make it spill
     schedule: bool = True
+    record: bool = False  # keep the code as it was before registers were filled in
 
 
 @dataclass(slots=True)
@@ -40,6 +41,7 @@ class Compiled:
     block_cycles: list[int] = field(default_factory=list)
     stalls: list[int] = field(default_factory=list)  # before each instruction
     notes: list[str] = field(default_factory=list)
+    virtual: Code | None = None  # with virtual registers, if recorded
 
     @property
     def instructions(self) -> int:
@@ -75,10 +77,12 @@ def _backend(
     dead_code(code)
     forward(code)
     coalesce(code, options.live_ranges)
-    found = allocate(code, options.live_ranges, options.registers, may_spill)
+    found = allocate(code, options.live_ranges, options.registers, may_spill, options.record)
     if found is None:
         return None
-    return finish(code, selector, found, options)
+    made = finish(code, selector, found, options)
+    made.virtual = found.virtual
+    return made
 
 
 def finish(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, get_args
 
+from gallette.compiler import debug
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.drivers.common.screen import HostScreen
 from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
@@ -34,7 +35,7 @@ class ScreenOptions:
     budget: int = DEFAULT_BUDGET  # work one draw may do, in units of about a nanosecond
     record_passes: bool = False
     ownership: str = "counted"
-    live_ranges: str = "mask_aware"  # or "naive", "loop_extended"
+    live_ranges: str = ""  # "naive", "loop_extended" or "mask_aware" (the default)
     width: int = 0  # 8 or 16 channels per thread; 0: as many as registers allow
     registers: int = ROOM  # of a thread; fewer make shaders spill
     schedule: bool = True  # reorder instructions to hide latencies
@@ -49,13 +50,13 @@ class ScreenOptions:
             self.record_passes,
         )
         known = get_args(LiveRanges)
-        if self.live_ranges not in known:
-            raise DriverError(f"live_ranges is {', '.join(known)}, not {self.live_ranges!r}")
+        ranges: Any = self.live_ranges or debug.flag_value("driver:live_ranges", "mask_aware")
+        if ranges not in known:
+            raise DriverError(f"live_ranges is {', '.join(known)}, not {ranges!r}")
         if self.width not in (0, 8, 16):
             raise DriverError(f"width is 8, 16 or 0 for either, not {self.width}")
         if not 48 <= self.registers <= ROOM:
             raise DriverError(f"registers is a number from 48 to {ROOM}, not {self.registers}")
-        ranges: Any = self.live_ranges
         backend = BackendOptions(ranges, self.width, self.registers, self.schedule)
         return SimdCompiler(lowering, backend)
 

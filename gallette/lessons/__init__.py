@@ -8,6 +8,7 @@ from gallette.lessons import (
     dvec_inputs,
     from_nir_to_machine_code,
     is_used_once,
+    live_ranges,
     ownership,
     variants,
 )
@@ -21,6 +22,7 @@ __all__ = [
     "dvec_inputs",
     "from_nir_to_machine_code",
     "is_used_once",
+    "live_ranges",
     "ownership",
     "variants",
 ]

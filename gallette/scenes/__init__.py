@@ -22,6 +22,7 @@ from gallette.scenes import (
     textured_quads,
     transparency,
     volume,
+    waiting_lanes,
 )
 from gallette.scenes.common import SCENES, Pass, Scene
 
@@ -47,4 +48,5 @@ __all__ = [
     "textured_quads",
     "transparency",
     "volume",
+    "waiting_lanes",
 ]

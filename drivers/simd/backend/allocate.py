@@ -32,6 +32,7 @@ class Allocation:
     places: dict[int, int]  # first register by virtual one
     spills: int = 0  # virtual registers that live in scratch
     traffic: int = 0  # instructions that spill and fill
+    virtual: Code | None = None  # the code before registers were filled in, if asked for
 
 
 def alignments(code: Code) -> dict[int, int]:
@@ -45,7 +46,11 @@ def alignments(code: Code) -> dict[int, int]:
 
 
 def allocate(
-    code: Code, ranges: LiveRanges, room: int = ROOM, may_spill: bool = True
+    code: Code,
+    ranges: LiveRanges,
+    room: int = ROOM,
+    may_spill: bool = True,
+    record: bool = False,
 ) -> Allocation | None:
     """Registers for everything, in place; None if that needs spills and none are wanted."""
     result = Allocation({})
@@ -56,6 +61,7 @@ def allocate(
         places, left = colour(code, graph, costs, first, room)
         if not left:
             result.places = places
+            result.virtual = code.copy() if record else None
             _apply(code, places)
             return result
         if not may_spill:

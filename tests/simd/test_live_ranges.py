@@ -1,0 +1,39 @@
+"""The lesson's scene: wrong under naive live ranges, exact under each remedy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
+from gallette.drivers.simd.backend.liveness import LiveRanges
+from gallette.drivers.simd.backend.register_map import map_picture, register_map
+from gallette.drivers.simd.compile import BackendOptions, compile_shader
+from gallette.lessons.live_ranges import wrong_pixels
+from gallette.lessons.shaders import link
+from gallette.scenes.waiting_lanes import FRAGMENT, VERTEX
+
+
+def test_naive_live_ranges_lose_what_waits() -> None:
+    assert wrong_pixels("naive")[0] > 10_000
+
+
+@pytest.mark.parametrize("remedy", ["loop_extended", "mask_aware"])
+def test_each_remedy_is_exact(remedy: LiveRanges) -> None:
+    assert wrong_pixels(remedy)[0] == 0
+
+
+def test_the_register_map_shows_what_waits() -> None:
+    shader = link({"vertex": VERTEX, "fragment": FRAGMENT})["fragment"]
+    optimize(shader, OptimizeOptions(scalar=True))
+    made = compile_shader(shader, BackendOptions(record=True))
+    assert made.virtual is not None
+    table = register_map(made.virtual, made.allocation.places, "mask_aware")
+    assert (table < 0).any(), "nothing waits in the loop"
+    for at, instr in enumerate(made.virtual.instrs):
+        if instr.no_mask and instr.dst.file == "v":
+            rows = table[made.allocation.places[instr.dst.nr]]
+            assert rows[at] == instr.dst.nr + 1
+            assert not (rows[at - 1] < 0), "an instruction without a mask overwrites what waits"
+    picture = map_picture(table, 2)
+    assert picture.dtype == np.uint8 and picture.shape[2] == 3
