@@ -1,0 +1,101 @@
+"""Buffer objects, and the extensions of their creation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from .regions import GemError, Region, rounded
+
+__all__ = ["BufferObject", "CreateExtension", "MemoryRegions", "Protected", "SetPat", "described"]
+
+Bytes = npt.NDArray[np.uint8]
+PAT_ENTRIES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRegions:
+    """Where an object may lie, the best place first."""
+
+    regions: tuple[Region, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Protected:
+    """Only protected contexts may use the object."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetPat:
+    """How the device caches the object: an index into the page attribute table."""
+
+    index: int
+
+
+CreateExtension: TypeAlias = MemoryRegions | Protected | SetPat
+
+
+@dataclass(slots=True)
+class BufferObject:
+    """One object. `size` is what it was rounded up to, and what is reported."""
+
+    handle: int
+    name: str
+    asked: int
+    size: int
+    regions: tuple[Region, ...]
+    data: Callable[[], Bytes]
+    protected: bool = False
+    pat: int = 0
+    region: Region | None = None  # where it lies now; None before it was first used
+    frames: list[int] = field(default_factory=list)
+    address: int | None = None
+    pinned: bool = False
+    used: int = 0  # the last execution that listed it
+
+    @property
+    def page(self) -> int:
+        """The size its page-table entries have where it lies, or will lie first."""
+        return (self.region or self.regions[0]).page
+
+
+def described(
+    handle: int,
+    name: str,
+    size: int,
+    extensions: Sequence[CreateExtension],
+    data: Callable[[], Bytes] | None,
+) -> BufferObject:
+    """An object as its creation describes it. Sizes go up to the largest page it may get."""
+    if size <= 0:
+        raise GemError("EINVAL", f"an object of {size} bytes")
+    regions: tuple[Region, ...] = (Region.SYSTEM,)
+    protected, pat = False, 0
+    seen: set[type] = set()
+    for extension in extensions:
+        if type(extension) in seen:
+            raise GemError("EINVAL", f"the extension {type(extension).__name__} comes twice")
+        seen.add(type(extension))
+        if isinstance(extension, MemoryRegions):
+            regions = extension.regions
+            if not regions or len(set(regions)) != len(regions):
+                raise GemError("EINVAL", "a list of regions names each once, and at least one")
+        elif isinstance(extension, Protected):
+            protected = True
+        else:
+            pat = extension.index
+            if not 0 <= pat < PAT_ENTRIES:
+                raise GemError("EINVAL", f"there is no page attribute {pat}")
+    whole = rounded(size, max(region.page for region in regions))
+    if data is None:
+        memory = np.zeros(whole, np.uint8)
+
+        def own() -> Bytes:
+            return memory
+
+        data = own
+    return BufferObject(handle, name, size, whole, regions, data, protected, pat)

@@ -1,0 +1,97 @@
+"""Page tables, and the walker that reads them as the device does.
+
+Three levels: a root of 512 entries of 1 GiB, directories of 512 entries of 2 MiB, and tables. *An
+entry of a directory says for its whole 2 MiB whether the table behind it has 512 entries of 4 KiB
+or 32 entries of 64 KiB.* Whoever writes entries of both sizes into one table is not stopped here;
+the walker reads what it reads:
+
+    address   | 47..39 unused | 38..30 root | 29..21 directory | 20..12 or 20..16 table | offset
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from gallette.compiler.errors import ResetError
+
+from .regions import KIB, MIB, Region
+
+__all__ = ["DIRECTORY", "PageFaultError", "PageTables", "Table"]
+
+DIRECTORY = 2 * MIB
+"""What one entry of a directory maps."""
+
+LIMIT = 1 << 39
+_PRESENT, _LOCAL = 1, 2
+
+
+class PageFaultError(ResetError):
+    """The device used an address that is not mapped; the context is lost."""
+
+    def __init__(self, address: int, level: str, access: str, near: str = "") -> None:
+        super().__init__(
+            f"page fault: {access} of address {address:#x}, no {level} entry"
+            + (f"; {near}" if near else "")
+        )
+        self.address = address
+        self.level = level
+
+
+@dataclass(slots=True)
+class Table:
+    """A page table, with the bit its directory entry has."""
+
+    large: bool = False  # entries are 64 KiB
+    entries: dict[int, int] = field(default_factory=dict)
+
+
+class PageTables:
+    """The tables of one address space."""
+
+    def __init__(self) -> None:
+        self.root: dict[int, dict[int, Table]] = {}
+
+    def table_at(self, address: int) -> Table | None:
+        """The table behind an address's directory entry."""
+        return self.root.get(address >> 30, {}).get(address >> 21 & 511)
+
+    def map(self, address: int, frame: int, region: Region) -> None:
+        """Write one entry. The directory's bit is 64 KiB as soon as one entry behind it is."""
+        table = self.root.setdefault(address >> 30, {}).setdefault(address >> 21 & 511, Table())
+        entry = frame * region.page | _PRESENT | (_LOCAL if region is Region.LOCAL else 0)
+        if region is Region.LOCAL:
+            table.large = True
+            table.entries[address >> 16 & 31] = entry
+        else:
+            table.entries[address >> 12 & 511] = entry
+
+    def unmap(self, address: int, region: Region) -> None:
+        table = self.table_at(address)
+        if table is None:
+            return
+        table.entries.pop(address >> 16 & 31 if region is Region.LOCAL else address >> 12 & 511, 0)
+        if not table.entries:
+            del self.root[address >> 30][address >> 21 & 511]
+            if not self.root[address >> 30]:
+                del self.root[address >> 30]
+
+    def walk(self, address: int, access: str = "read") -> tuple[Region, int]:
+        """Region and physical address behind a virtual one, as the device finds them."""
+        if not 0 <= address < LIMIT or address >> 30 not in self.root:
+            raise PageFaultError(address, "root", access)
+        table = self.table_at(address)
+        if table is None:
+            raise PageFaultError(address, "directory", access)
+        size, index = (
+            (64 * KIB, address >> 16 & 31) if table.large else (4 * KIB, address >> 12 & 511)
+        )
+        entry = table.entries.get(index)
+        if entry is None:
+            raise PageFaultError(address, "table", access)
+        region = Region.LOCAL if entry & _LOCAL else Region.SYSTEM
+        return region, (entry & ~(size - 1)) | address & size - 1
+
+    @property
+    def count(self) -> int:
+        """Tables that exist."""
+        return sum(len(directory) for directory in self.root.values())
