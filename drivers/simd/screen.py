@@ -7,15 +7,20 @@ from typing import Any, get_args
 
 from gallette.compiler import debug
 from gallette.compiler.nir.ir import Shader, Stage
+from gallette.drivers.common.gem.regions import MIB
+from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.screen import HostScreen
 from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
 from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
 from gallette.drivers.common.work import DEFAULT_BUDGET
+from gallette.pipe.interface import Context
 from gallette.pipe.loader import DriverError
+from gallette.pipe.resource import Resource, ResourceDesc
 
 from .backend.code import ROOM
 from .backend.liveness import LiveRanges
 from .compile import BackendOptions
+from .memory import DeviceMemory, SimdContext
 from .program import Counters, SimdProgram, compile_program
 
 __all__ = ["ScreenOptions", "SimdCompiler", "SimdScreen", "create_screen"]
@@ -39,6 +44,8 @@ class ScreenOptions:
     width: int = 0  # 8 or 16 channels per thread; 0: as many as registers allow
     registers: int = ROOM  # of a thread; fewer make shaders spill
     schedule: bool = True  # reorder instructions to hide latencies
+    local_memory: int = 256  # MiB of the device's own memory
+    mixed_pages: bool = False  # break the rule that a directory has pages of one size
 
     def compiler(self) -> SimdCompiler:
         """What turns shaders into code under these options."""
@@ -91,6 +98,16 @@ class SimdScreen(HostScreen):
         self.options = options or ScreenOptions()
         self.simd_compiler = self.options.compiler()
         super().__init__(self.simd_compiler, self.options.budget)
+        self.memory = DeviceMemory(self.options.local_memory * MIB, self.options.mixed_pages)
+
+    def resource_create(self, desc: ResourceDesc) -> Resource:
+        made = super().resource_create(desc)
+        assert isinstance(made, HostResource)
+        self.memory.adopt(made)
+        return made
+
+    def context_create(self) -> Context:
+        return SimdContext(self, self.memory)
 
     @property
     def counters(self) -> Counters:

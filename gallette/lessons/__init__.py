@@ -10,6 +10,7 @@ from gallette.lessons import (
     is_used_once,
     live_ranges,
     ownership,
+    page_tables,
     variants,
 )
 from gallette.lessons.page import LESSONS, Lesson, Page
@@ -24,5 +25,6 @@ __all__ = [
     "is_used_once",
     "live_ranges",
     "ownership",
+    "page_tables",
     "variants",
 ]

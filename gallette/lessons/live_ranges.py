@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -17,6 +18,7 @@ from gallette.drivers.simd.compile import BackendOptions, Compiled, compile_shad
 from gallette.drivers.simd.explaining import listing
 from gallette.lessons.page import Code, Page, Pictures, Table, lesson
 from gallette.render import render_scenes
+from gallette.scenes.common import Pass
 from gallette.scenes.waiting_lanes import FRAGMENT, VERTEX
 
 __all__ = ["SETTINGS", "Cost", "costs", "wrong_pixels"]
@@ -100,9 +102,15 @@ def _fragment() -> Shader:
     return fragment
 
 
+@functools.cache
+def _right() -> Pass:
+    """The scene on numpipe."""
+    return render_scenes("numpipe", [SCENE]).passes[SCENE][0]
+
+
 def wrong_pixels(setting: LiveRanges) -> tuple[int, np.ndarray]:
     """Pixels of the scene that differ from numpipe's, and the picture."""
-    right = render_scenes("numpipe", [SCENE]).passes[SCENE][0]
+    right = _right()
     rendering = render_scenes("simd", [SCENE], options={"live_ranges": setting})
     if SCENE in rendering.errors:
         raise GalletteError(rendering.errors[SCENE])

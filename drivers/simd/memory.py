@@ -1,0 +1,150 @@
+"""Where simd's things lie: every resource, kernel and scratch area is an object of `gem`.
+
+The bytes stay where the shared parts keep them; the object says which frames they are, and page
+tables which addresses. A draw lists what it uses. The batch that goes with the list holds every
+object's address, by relocations whose presumed values are right unless something has moved.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterator
+
+import numpy as np
+
+from gallette.drivers.common.context import HostContext
+from gallette.drivers.common.gem import (
+    BufferObject,
+    ExecObject,
+    Manager,
+    MemoryRegions,
+    Region,
+    Relocation,
+)
+from gallette.drivers.common.memory.resource import HostResource
+from gallette.drivers.common.screen import HostScreen
+from gallette.pipe.enums import Bind, Target
+from gallette.pipe.resource import Resource
+from gallette.pipe.state import ComputeInfo, DrawInfo
+
+from .program import SimdProgram
+
+__all__ = ["DeviceMemory", "SimdContext"]
+
+_LOCAL_FIRST = MemoryRegions((Region.LOCAL, Region.SYSTEM))
+_SYSTEM_FIRST = MemoryRegions((Region.SYSTEM,))
+_BATCH = 16 << 10
+
+
+class DeviceMemory:
+    """The objects of one screen."""
+
+    def __init__(self, local: int, break_rule: bool) -> None:
+        self.manager = Manager(local, break_rule=break_rule)
+        self._handles: dict[int, int] = {}  # by resource
+        self._kernels: weakref.WeakKeyDictionary[SimdProgram, int] = weakref.WeakKeyDictionary()
+
+    def adopt(self, resource: HostResource) -> None:
+        """Make the resource an object for as long as it lives."""
+        streamed = (
+            resource.desc.target is Target.BUFFER and not resource.desc.bind & Bind.SAMPLER_VIEW
+        )
+        regions = _SYSTEM_FIRST if streamed else _LOCAL_FIRST
+        size = max(1, resource.backing().size)
+        name = resource.desc.label or resource.desc.target.value
+        made = self.manager.create(size, (regions,), name=name, data=resource.backing)
+        self._handles[id(resource)] = made.handle
+        let_go = resource._destroy
+
+        def destroy(gone: Resource) -> None:
+            self.manager.close(self._handles.pop(id(gone)))
+            let_go(gone)
+
+        resource._destroy = destroy
+
+    def handle(self, resource: Resource | None) -> int | None:
+        """The object a resource is; None for none, or for another screen's."""
+        return self._handles.get(id(resource)) if resource is not None else None
+
+    def kernel(self, program: SimdProgram) -> int:
+        """The object a program's instructions are."""
+        found = self._kernels.get(program)
+        if found is None:
+            words = program.compiled.executable.words
+            code = np.frombuffer(b"".join(w.to_bytes(16, "little") for w in words), np.uint8)
+            made = self.manager.create(
+                code.size, (_LOCAL_FIRST,), name=f"kernel {program.name}", data=lambda: code
+            )
+            found = self._kernels[program] = made.handle
+            weakref.finalize(program, _close, weakref.ref(self.manager), found)
+        return found
+
+    def batch(self) -> BufferObject:
+        """An object for the words of a context's executions."""
+        return self.manager.create(_BATCH, (_SYSTEM_FIRST,), name="batch")
+
+
+def _close(manager: weakref.ref[Manager], handle: int) -> None:
+    found = manager()
+    if found is not None and handle in found.objects:
+        found.close(handle)
+
+
+class SimdContext(HostContext):
+    """A command stream whose draws list their objects."""
+
+    def __init__(self, screen: HostScreen, memory: DeviceMemory) -> None:
+        super().__init__(screen)
+        self._memory = memory
+        self._batch = memory.batch()
+        self._listed: tuple[int, ...] = ()
+        self._presumed: dict[int, int] = {}
+
+    def draw_vbo(self, info: DrawInfo) -> None:
+        super().draw_vbo(info)
+        self._execute(info.index_buffer)
+
+    def launch_grid(self, info: ComputeInfo) -> None:
+        super().launch_grid(info)
+        self._execute(None)
+
+    def destroy(self) -> None:
+        super().destroy()
+        if self._batch.handle in self._memory.manager.objects:
+            self._memory.manager.close(self._batch.handle)
+
+    def _execute(self, extra: Resource | None) -> None:
+        """Tell the manager what is used, if that is not what the last draw used."""
+        memory = self._memory
+        handles = {memory.handle(r): None for r in self._resources(extra)}
+        for shader in self.bound.shaders.values():
+            program = shader.null.program if shader is not None else None
+            if isinstance(program, SimdProgram):
+                handles[memory.kernel(program)] = None
+        listed = tuple(handle for handle in handles if handle is not None)[: _BATCH // 8]
+        if listed == self._listed:
+            return
+        self._listed = listed
+        manager = memory.manager
+        words = [
+            Relocation(handle, 8 * k, presumed=self._presumed.get(handle, -1))
+            for k, handle in enumerate(listed)
+        ]
+        entries = [ExecObject(handle) for handle in listed]
+        manager.execute([*entries, ExecObject(self._batch.handle, relocations=words)])
+        self._presumed = {word.target: word.presumed for word in words}
+
+    def _resources(self, extra: Resource | None) -> Iterator[Resource | None]:
+        bound = self.bound
+        yield extra
+        for surface in (*bound.framebuffer.cbufs, bound.framebuffer.zsbuf):
+            yield surface.resource if surface is not None else None
+        for vertices in bound.vertex_buffers:
+            yield vertices.buffer if vertices is not None else None
+        for target in bound.stream_targets:
+            yield target.buffer if target is not None else None
+        for stage in bound.stages.values():
+            for view in (*stage.views, *stage.images):
+                yield view.resource if view is not None else None
+            for buffer in (*stage.buffers, *stage.constants):
+                yield buffer.buffer if buffer is not None else None
