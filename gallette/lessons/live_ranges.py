@@ -172,8 +172,8 @@ def costs(registers: int = 128) -> dict[LiveRanges, Cost]:
 def _costs(page: Page) -> None:
     page.section(
         "What the remedies cost",
-        """Every fourth pair of shaders bundled with gallette in SIMD16, with all 128 registers, and with 48, where
-        they begin to spill.""",
+        """Every fourth pair of shaders bundled with gallette in SIMD16, with all 128 registers,
+        and with 48, where they begin to spill.""",
     )
     rows: list[tuple[str, ...]] = []
     for registers in (128, 48):
