@@ -14,6 +14,7 @@ from typing import Any
 from gallette.compiler.arguments import read_source
 from gallette.compiler.errors import CompileError, GalletteError, InputError
 from gallette.compiler.nir.run.pass_runner import PassRecord, recording
+from gallette.pipe.handing import handed_over
 
 __all__ = ["STAGES", "Explanation", "ShaderStory", "VariantStory", "explain_file"]
 
@@ -175,7 +176,7 @@ def _hand_over(story: ShaderStory, shader: Any, driver: str) -> None:
         shader.unref()
     else:
         with recording() as log:
-            handle = context.create_shader_state(shader.stage, shader)
+            handle = context.create_shader_state(shader.stage, handed_over(shader, screen.caps))
         story.passes += log.records
         story.variants = [_variant(v) for v in context.explain(handle)["variants"]]
         context.delete_shader_state(handle)

@@ -70,6 +70,9 @@ class Caps:
     framebuffer_fetch: bool = _cap(False, "fragment shaders read the framebuffer, in drawing order")
     layered_rendering: bool = _cap(False, "the last vertex stage selects a layer")
     compute: bool = _cap(False, "compute launches")
+    driver_owns_shaders: bool = _cap(
+        False, "the driver changes the very shader it is given; who keeps one hands over a clone"
+    )
     lower_two_sided_color: bool = _cap(False, "tracker selects front or back colour in NIR")
     lower_clip_planes: bool = _cap(False, "tracker turns clip planes into clip distances")
     lower_alpha_test: bool = _cap(False, "tracker compares alpha and discards in NIR")

@@ -11,6 +11,7 @@ Run from a source tree that was never installed, the group's own entries are rea
 from __future__ import annotations
 
 import difflib
+import os
 import tomllib
 from collections.abc import Callable
 from functools import cache
@@ -22,6 +23,7 @@ from typing import Any, cast
 from gallette.compiler.errors import GalletteError
 
 from .interface import Screen
+from .overrides import overridden
 from .settings import settings_for
 
 __all__ = [
@@ -85,9 +87,13 @@ def create_screen(name: str, **options: Any) -> Screen:
         options["inner"] = inner
     options = {**settings_for(base, factory), **options}
     try:
-        return cast(Screen, factory(**options))
+        screen = cast(Screen, factory(**options))
     except TypeError as error:
         raise DriverError(f"driver {base!r} refuses its options: {error}") from error
+    changes = os.environ.get("GALLETTE_CAPS")
+    if changes:
+        screen.caps = overridden(screen.caps, changes)
+    return screen
 
 
 def driver_factory(base: str) -> Callable[..., Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from gallette.drivers.common.memory.heap import keep_freed_memory
@@ -53,6 +54,8 @@ class HostScreen(MemoryScreen):
             max_texture_array_layers=1 << 11,
             max_anisotropy=16.0,
         )
+        if compiler.options.ownership == "driver_owns":
+            caps = replace(caps, driver_owns_shaders=True)
         super().__init__(caps)
 
     def context_create(self) -> Context:

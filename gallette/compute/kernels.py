@@ -26,6 +26,7 @@ from gallette.compiler.spirv.read.kernels import Argument, kernel_arguments
 from gallette.compiler.spirv.read.translate import spirv_to_nir
 from gallette.pipe.enums import Bind, Target
 from gallette.pipe.formats import FORMATS
+from gallette.pipe.handing import handed_over
 from gallette.pipe.loader import create_screen
 from gallette.pipe.resource import ResourceDesc
 from gallette.pipe.state import ComputeInfo, ShaderBuffer
@@ -202,7 +203,8 @@ class Kernel:
         key = (block, local)
         handle = self.handles.get(key)
         if handle is None:
-            handle = self.handles[key] = pipe.create_shader_state(stage, self.shader(block, local))
+            shader = handed_over(self.shader(block, local), program.screen.caps)
+            handle = self.handles[key] = pipe.create_shader_state(stage, shader)
         resources = []
         for array in arrays:
             size = max(array.nbytes, 4)

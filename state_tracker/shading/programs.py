@@ -16,6 +16,7 @@ from gallette.compiler.glsl import (
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import SystemValue, VaryingSlot, VertAttrib
 from gallette.compiler.nir.ir.types import INT
+from gallette.pipe.handing import handed_over
 from gallette.pipe.interface import Handle
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.lowering import NULL_KEY, LoweringKey, lower
@@ -151,7 +152,7 @@ class Executable:
         """The driver's shader of a stage (lowered for `key`), created when first drawn with."""
         found = self.handles.get((stage, key))
         if found is None:
-            shader = lower(self.linked.shaders[stage].ref(), key)
+            shader = handed_over(lower(self.linked.shaders[stage].ref(), key), self.ctx.caps)
             info = self.ctx.feedback.stream_output(self.linked, stage)
             found = self.ctx.pipe.create_shader_state(stage, shader, info)
             self.handles[(stage, key)] = found

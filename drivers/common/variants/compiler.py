@@ -27,8 +27,8 @@ Ownership: TypeAlias = Literal["counted", "driver_owns", "always_clone"]
 """Who may change the shader a tracker hands over, for the lesson on ownership.
 
 `counted`: whoever holds the only reference. `driver_owns`: the driver, so a tracker that wants to
-keep the shader must have cloned it before (that clone is made here, in its name). `always_clone`:
-nobody but the tracker, so the driver clones at once, and again for every variant.
+keep the shader must have cloned it before (see `pipe.handing`). `always_clone`: nobody but the
+tracker, so the driver clones at once, and again for every variant.
 """
 
 UsedOnce: TypeAlias = Literal["always", "never", "not_position"]

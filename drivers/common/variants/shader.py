@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from gallette.compiler import debug
+from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Shader, clone_shader, mutable
 from gallette.compiler.nir.run.pass_runner import PassLog
 from gallette.compiler.nir.text.printer import print_shader
@@ -226,6 +227,12 @@ def _taken_over(shader: Shader, options: LoweringOptions) -> Shader:
     """A shader this driver may change, for the reference it was given."""
     if options.ownership == "always_clone":
         return _exchanged(shader)
+    if options.ownership == "driver_owns":
+        if shader.refcount > 1:
+            name = shader.name or "a shader"
+            shader.unref()
+            raise GalletteError(f"{name} was handed over, but somebody else still holds it")
+        return shader
     return mutable(shader)
 
 

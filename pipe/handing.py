@@ -1,0 +1,19 @@
+"""Handing a shader to a driver, whichever way the driver wants to have it.
+
+`create_shader_state` takes over one reference. A driver that counts references clones a shader that
+somebody else holds, too. One that owns what it gets (`caps.driver_owns_shaders`) changes the very
+shader it was given, so whoever wants to keep one must have cloned it before.
+"""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.ir import Shader, mutable
+
+from .caps import Caps
+
+__all__ = ["handed_over"]
+
+
+def handed_over(shader: Shader, caps: Caps) -> Shader:
+    """What to give to the driver, for the caller's reference to `shader`."""
+    return mutable(shader) if caps.driver_owns_shaders else shader
