@@ -142,7 +142,6 @@ gets(
         "SMOOTH_LINE_WIDTH_GRANULARITY": _is(0.1),
         "POINT_SIZE_RANGE": lambda c: (1.0, c.caps.max_point_size),
         "POINT_SIZE_GRANULARITY": _is(0.1),
-        "QUADS_FOLLOW_PROVOKING_VERTEX_CONVENTION": _is(0),
         "TEXTURE_BUFFER_DATA_STORE_BINDING": lambda c: _buffer_of_texture(c)[0],
         "TEXTURE_BUFFER_FORMAT_ARB": lambda c: _buffer_of_texture(c)[1],
     },
@@ -337,6 +336,17 @@ gets(
 )
 
 
+def _signed_components(c: Context) -> tuple[bool, ...]:
+    """Per component of the colour buffer that is drawn to: can it be negative?"""
+    draw = c.framebuffers.draw
+    found = draw.color(draw.draw_buffers[0]) if draw.draw_buffers[0] != GL.NONE else None
+    if found is None or found.info is None:
+        return (False,) * 4
+    kinds = {x.name: x.type for x in found.info.candidates[0].channels}
+    unsigned = ("UNORM", "UINT") if found.info.name != "R11F_G11F_B10F" else tuple(kinds.values())
+    return tuple(n in kinds and kinds[n] not in unsigned for n in "RGBA")
+
+
 def _has_color(ctx: Context, letters: str) -> bool:
     draw = ctx.framebuffers.draw
     colors = [a for a in (draw.color(b) for b in draw.draw_buffers if b != GL.NONE) if a]
@@ -346,6 +356,8 @@ def _has_color(ctx: Context, letters: str) -> bool:
 
 gets(
     {
+        "QUADS_FOLLOW_PROVOKING_VERTEX_CONVENTION": _is(1),
+        "RGBA_SIGNED_COMPONENTS_EXT": _signed_components,
         "RGBA_FLOAT_MODE_ARB": lambda c: _has_color(c, "float"),
         "RGBA_INTEGER_MODE_EXT": lambda c: _has_color(c, "int"),
     },

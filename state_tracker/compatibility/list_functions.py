@@ -39,7 +39,8 @@ MultiDrawElements(BaseVertex)? MultiTexCoord[1-4][sifd]v? MultiTexCoordP[1-4]uiv
 NormalP3uiv? Ortho PassThrough PatchParameter(i|fv) PauseTransformFeedback PixelMap(f|ui|us)v
 PixelTransfer[fi] PixelZoom PointParameter[fi]v? PointSize PolygonMode PolygonOffset(Clamp)?
 PolygonStipple (Push|Pop)(Attrib|Matrix|Name) PrimitiveRestart(Index)? PrioritizeTextures
-Program(Env|Local)Parameters?4[fd]?v? ProvokingVertex QueryCounter RasterPos[234].* ReadBuffer
+Program(Env|Local)Parameters?4[fd]?v? ProgramUniform[1-4](f|i|ui|d|u?i64)v?
+ProgramUniformMatrix[2-4](x[2-4])?[fd]v ProvokingVertex QueryCounter RasterPos[234].* ReadBuffer
 Rect[sifd]v? ResumeTransformFeedback Rotate[fd] SampleCoverage SampleMaski SampleMap PassTexCoord
 (Color|Alpha)FragmentOp[123] SetFragmentShaderConstant (Begin|End)FragmentShader Scale[fd]
 Scissor(Arrayv|Indexedv?)? SecondaryColor3.* SecondaryColorP3uiv? ShadeModel
@@ -132,9 +133,9 @@ def _map_points(ctx: Context, args: dict[str, Any]) -> int:
 
 
 _COUNTS: tuple[tuple[str, Count], ...] = (
-    (r"UniformMatrix(\d)[fd]v", lambda c, a: a["count"] * a["_m"] ** 2),
-    (r"UniformMatrix(\d)x(\d)[fd]v", lambda c, a: a["count"] * a["_m"] * a["_n"]),
-    (r"Uniform(\d).*v", lambda c, a: a["count"] * a["_m"]),
+    (r"(?:Program)?UniformMatrix(\d)[fd]v", lambda c, a: a["count"] * a["_m"] ** 2),
+    (r"(?:Program)?UniformMatrix(\d)x(\d)[fd]v", lambda c, a: a["count"] * a["_m"] * a["_n"]),
+    (r"(?:Program)?Uniform(\d).*v", lambda c, a: a["count"] * a["_m"]),
     (r"UniformSubroutinesuiv", _argument("count")),
     (r"(?:Load|Mult).*Matrix[fd]", lambda c, a: 16),
     (r".*P[1-4]uiv", lambda c, a: 1),

@@ -285,7 +285,7 @@ def _copy_image_family(dimensions: int) -> None:
         width, height = (rest[0], 1) if dimensions == 1 else (rest[0], rest[1])
         if rest[-1]:
             raise invalid_value("texture borders are not supported")
-        if internalformat not in INTERNAL_FORMATS:
+        if internalformat not in INTERNAL_FORMATS or internalformat in range(1, 5):
             raise invalid_enum(internalformat, "internal format")
         kind = internal_format(ctx, internalformat)
         limit = info.limit(ctx)

@@ -281,7 +281,7 @@ def image_parameter(texture: TextureObject | None, image: TexImage | None, pname
         }
         if pname in fixed:
             return [int(fixed[pname])]
-    compressed = image is not None and image.format.is_compressed
+    compressed = image is not None and image.compressed
     values: dict[int, int] = {
         GL.TEXTURE_WIDTH: image.width if image else 0,
         GL.TEXTURE_HEIGHT: image.height if image else 0,
@@ -295,7 +295,7 @@ def image_parameter(texture: TextureObject | None, image: TexImage | None, pname
     if pname == GL.TEXTURE_COMPRESSED_IMAGE_SIZE:
         if image is None or not compressed:
             raise invalid_operation("the image is not compressed")
-        format = image.format
+        format = image.told_format
         return [format.rows(image.height) * format.row_bytes(image.width) * image.depth]
     for name, letter in _CHANNELS.items():
         bits = channel_bits(image.info, letter) if image is not None else 0

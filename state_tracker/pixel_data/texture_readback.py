@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gallette.pipe import codecs
 from gallette.pipe.enums import Target
 from gallette.pipe.state import Box
 from gallette.state_tracker.entry_points.dispatch import OMITTED
@@ -17,6 +18,7 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.memory import write_bytes
 from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.pixel_data.convert import from_pipe
 from gallette.state_tracker.pixel_data.pixel_store import check_pair, write_client
 from gallette.state_tracker.pixel_data.readback import (
     Bytes,
@@ -24,6 +26,7 @@ from gallette.state_tracker.pixel_data.readback import (
     read_box,
     read_image,
 )
+from gallette.state_tracker.texturing.texture_formats import linear_twin
 from gallette.state_tracker.texturing.texture_targets import image_target
 from gallette.state_tracker.texturing.textures import TextureObject, current
 
@@ -81,15 +84,23 @@ def _compressed_rows(
     ctx: Context, texture: TextureObject, face: int, level: int, at: Triple, extent: Triple
 ) -> Bytes:
     image, place = texture.image(face, level), texture.storage(face, level)
-    if image is None or place is None or not image.format.is_compressed:
+    if image is None or place is None or not image.compressed:
         raise invalid_operation("the image is not compressed")
-    block = (image.format.block_width, image.format.block_height)
+    told = image.told_format
+    block = (told.block_width, told.block_height)
     for axis in (0, 1):
         ends = at[axis] + extent[axis] == image.extent[axis]
         if at[axis] % block[axis] or (extent[axis] % block[axis] and not ends):
             raise invalid_operation("the box does not consist of whole blocks")
     box = Box(at[0], at[1], at[2] + place[2], *extent)
-    return read_box(ctx, place[0], place[1], box)
+    rows = read_box(ctx, place[0], place[1], box)
+    if told is image.format:
+        return rows
+    values = from_pipe(linear_twin(image.format), rows)
+    if image.info.base == "LA":
+        values = values[..., [0, 3, 3, 3]]
+    top = 127 if told.channels[0].type == "SNORM" else 255
+    return codecs.encode_blocks(told, np.rint(values * top).astype(np.int32))
 
 
 def _deliver(ctx: Context, rows: Bytes, room: int | None, pointer: Any) -> bytes | None:

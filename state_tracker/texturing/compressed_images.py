@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from gallette.pipe.codecs import decode_blocks, pack
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
@@ -14,7 +15,11 @@ from gallette.state_tracker.entry_points.memory import Pointer, address_of
 from gallette.state_tracker.entry_points.registry import register
 from gallette.state_tracker.pixel_data.pixel_store import client_image
 from gallette.state_tracker.texturing.teximage import Bytes, check_part, check_sizes, store_pixels
-from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS, InternalFormat
+from gallette.state_tracker.texturing.texture_formats import (
+    INTERNAL_FORMATS,
+    InternalFormat,
+    linear_twin,
+)
 from gallette.state_tracker.texturing.texture_targets import image_target
 from gallette.state_tracker.texturing.textures import TextureObject, current, make_image
 
@@ -88,13 +93,17 @@ def _compressed_family(dimensions: int) -> None:
         at, extent = args[:dimensions] + pad, args[dimensions : 2 * dimensions] + ones
         format, byte_count, data = args[2 * dimensions :]
         image = check_part(texture, face, level, at, extent)
-        if not image.format.is_compressed or image.info.value != format:
+        told = image.told_format
+        if not image.compressed or image.info.value != format:
             raise invalid_operation("the image has another format")
-        for axis, block in ((0, image.format.block_width), (1, image.format.block_height)):
+        for axis, block in ((0, told.block_width), (1, told.block_height)):
             ends = at[axis] + extent[axis] == image.extent[axis]
             if at[axis] % block or (extent[axis] % block and not ends):
                 raise invalid_operation("the box does not consist of whole blocks")
         rows = _compressed_data(ctx, image.info, extent, byte_count, data)
+        if rows is not None and told is not image.format:  # its texels lie here plain
+            texels = decode_blocks(linear_twin(told), rows)[:, : extent[1], : extent[0]]
+            rows = pack(linear_twin(image.format), texels)
         if rows is not None:
             store_pixels(ctx, texture, face, level, at, extent, rows)
 

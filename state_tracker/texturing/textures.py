@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from gallette.pipe.codecs import can_encode
 from gallette.pipe.enums import Bind, MapFlags, Swizzle, Target
 from gallette.pipe.formats import FORMATS, Format
 from gallette.pipe.resource import Resource, ResourceDesc, level_extent
@@ -75,6 +76,16 @@ class TexImage:
     @property
     def extent(self) -> tuple[int, int, int]:
         return self.width, self.height, self.depth
+
+    @property
+    def told_format(self) -> Format:
+        """What the application hears: a compressed one, though its texels may lie here plain."""
+        told = self.info.candidates[0]
+        return told if told.is_compressed and can_encode(told) else self.format
+
+    @property
+    def compressed(self) -> bool:
+        return self.told_format.is_compressed
 
 
 @contextmanager
@@ -585,7 +596,10 @@ def make_image(
     internal format is stored uncompressed then.
     """
     bind = Bind.SAMPLER_VIEW | (Bind.RENDER_TARGET if info.is_color else Bind.DEPTH_STENCIL)
-    candidates = _PLAIN_STORAGE[info.base] if encodable and info.is_compressed else info.candidates
+    candidates = info.candidates
+    if encodable and info.is_compressed:
+        kind = "SRGB" if candidates[0].is_srgb else candidates[0].channels[0].type
+        candidates = _PLAIN_STORAGE[info.base, kind]
     samples = sample_count(ctx.caps, samples)
     format = choose_format(ctx.screen, candidates, target.pipe, samples, bind)
     if format is None:
@@ -593,11 +607,22 @@ def make_image(
     return TexImage(*extent, info, format, samples, fixed)
 
 
-_PLAIN_STORAGE: dict[str, tuple[Format, ...]] = {
-    "R": (FORMATS["R8_UNORM"],),
-    "L": (FORMATS["L8_UNORM"],),
-    "LA": (FORMATS["L8A8_UNORM"],),
-    "RG": (FORMATS["R8G8_UNORM"],),
-    "RGB": (FORMATS["R8G8B8X8_UNORM"], FORMATS["R8G8B8A8_UNORM"]),
-    "RGBA": (FORMATS["R8G8B8A8_UNORM"],),
+_PLAIN_STORAGE: dict[tuple[str, str], tuple[Format, ...]] = {
+    (base, kind): tuple(FORMATS[f"{layout}_{kind}"] for layout in layouts)
+    for base, kind, *layouts in (
+        ("R", "UNORM", "R8"),
+        ("R", "SNORM", "R8"),
+        ("L", "UNORM", "L8"),
+        ("L", "SNORM", "L8"),
+        ("LA", "UNORM", "L8A8"),
+        ("LA", "SNORM", "L8A8"),
+        ("RG", "UNORM", "R8G8"),
+        ("RG", "SNORM", "R8G8"),
+        ("RGB", "UNORM", "R8G8B8X8", "R8G8B8A8"),
+        ("RGB", "SRGB", "R8G8B8X8", "R8G8B8A8"),
+        ("RGB", "FLOAT", "R16G16B16A16"),
+        ("RGBA", "UNORM", "R8G8B8A8"),
+        ("RGBA", "SRGB", "R8G8B8A8"),
+    )
 }
+"""What compressed formats are stored in when plain pixels come, by base and kind of numbers."""

@@ -282,3 +282,74 @@ def test_attributes_that_begin_in_the_middle_of_a_primitive(gl: Context) -> None
         assert pixel(gl, 29, 29)[0] == pytest.approx(colors[1], abs=0.01)
         gl.rectf(-1.0, -1.0, 1.0, 1.0)
         assert pixel(gl, 2, 2)[0] == pytest.approx(colors[1], abs=0.01)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["COMPRESSED_RGB_S3TC_DXT1_EXT", "COMPRESSED_RGBA_S3TC_DXT5_EXT",
+     "COMPRESSED_SRGB_ALPHA_S3TC_DXT5_EXT", "COMPRESSED_RED_RGTC1", "COMPRESSED_SIGNED_RG_RGTC2",
+     "COMPRESSED_LUMINANCE_ALPHA_LATC2_EXT"],
+)  # fmt: skip
+def test_what_came_as_pixels_is_given_away_compressed(gl: Context, name: str) -> None:
+    internal, kind = getattr(GL, name), GL.TEXTURE_2D
+    first, second = gl.gen_textures(2)
+    pixels = np.zeros((10, 10, 4), np.float32)
+    pixels[:5] = (0.0, 1.0, 0.0, 1.0)
+    pixels[5:] = (1.0, 0.0, 0.0, 1.0)
+    gl.bind_texture(kind, first)
+    gl.tex_image2d(kind, 0, internal, 10, 10, 0, GL.RGBA, GL.FLOAT, pixels)
+    assert gl.get_tex_level_parameteriv(kind, 0, GL.TEXTURE_COMPRESSED) == [1]
+    (size,) = gl.get_tex_level_parameteriv(kind, 0, GL.TEXTURE_COMPRESSED_IMAGE_SIZE)
+    blocks = gl.get_compressed_tex_image(kind, 0)
+    assert len(blocks) == size == 9 * (8 if "DXT1" in name or "RGTC1" in name else 16)
+    gl.bind_texture(kind, second)
+    gl.compressed_tex_image2d(kind, 0, internal, 10, 10, 0, size, blocks)
+    assert gl.get_error() == GL.NO_ERROR
+    images = []
+    for texture in (first, second):
+        gl.bind_texture(kind, texture)
+        images.append(np.frombuffer(gl.get_tex_image(kind, 0, GL.RGBA, GL.FLOAT), np.float32))
+    assert np.abs(images[0] - images[1]).max() < 0.01
+    gl.bind_texture(kind, first)
+    gl.compressed_tex_sub_image2d(kind, 0, 0, 8, 10, 2, internal, size // 3, blocks[: size // 3])
+    assert gl.get_error() == GL.NO_ERROR
+    updated = np.frombuffer(gl.get_tex_image(kind, 0, GL.RGBA, GL.FLOAT), np.float32)
+    rows = updated.reshape(10, 10, 4)
+    assert np.abs(rows[8:] - rows[:2]).max() < 0.01
+    assert np.abs(rows[6] - rows[0]).max() > 0.9
+
+
+def test_numbers_of_components_are_no_formats_to_copy_to(gl: Context) -> None:
+    for components in range(1, 5):
+        gl.copy_tex_image2d(GL.TEXTURE_2D, 0, components, 0, 0, 4, 4, 0)
+        assert gl.get_error() == GL.INVALID_ENUM
+
+
+def test_clamped_lookups_with_an_offset_stay_in_the_texture(gl: Context) -> None:
+    """GL_CLAMP limits the coordinate after the offset, not before it."""
+    row = np.arange(8, dtype=np.float32) / 8
+    pixels = np.repeat(row[None, :, None], 8, axis=0).repeat(4, axis=2)
+    gl.tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA32F, 8, 8, 0, GL.RGBA, GL.FLOAT, pixels.copy())
+    for name in (GL.TEXTURE_MIN_FILTER, GL.TEXTURE_MAG_FILTER):
+        gl.tex_parameteri(GL.TEXTURE_2D, name, GL.NEAREST)
+    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_WRAP_S, GL.CLAMP)
+    program = gl.create_program()
+    shader = gl.create_shader(GL.FRAGMENT_SHADER)
+    gl.shader_source(
+        shader,
+        "#version 130\nuniform sampler2D image; void main() {"
+        " gl_FragColor = textureOffset(image, vec2(gl_FragCoord.x / 8.0, 0.5), ivec2(-3, 0)); }",
+    )
+    gl.compile_shader(shader)
+    gl.attach_shader(program, shader)
+    gl.link_program(program)
+    gl.use_program(program)
+    gl.rectf(-1.0, -1.0, 1.0, 1.0)
+    found = [pixel(gl, x, 4)[0] for x in (1, 5, 9, 20)]
+    assert found == pytest.approx([0.0, 0.25, 0.75, 0.875], abs=0.01)
+
+
+def test_signed_components_of_the_draw_buffer(gl: Context) -> None:
+    assert gl.get_booleanv(GL.RGBA_SIGNED_COMPONENTS_EXT) == [0, 0, 0, 0]
+    target(gl, GL.RGBA16F)
+    assert gl.get_booleanv(GL.RGBA_SIGNED_COMPONENTS_EXT) == [1, 1, 1, 1]

@@ -17,7 +17,8 @@ def lower_tex_saturate(shader: Shader, *, s: int = 0, t: int = 0, r: int = 0) ->
     """Clamp coordinate s, t or r to 0..1 for the samplers whose bit is set in the mask.
 
     Together with clamp-to-border sampling this gives what `GL_CLAMP` means. Rectangle textures
-    clamp to their size, array layers are left alone.
+    clamp to their size, array layers are left alone. So are lookups with an offset: it counts in
+    texels and comes before the clamp, which is the sampler's then.
     """
     progress = False
     for impl in shader.impls():
@@ -26,7 +27,7 @@ def lower_tex_saturate(shader: Shader, *, s: int = 0, t: int = 0, r: int = 0) ->
                 continue
             bit = 1 << instr.sampler_index
             wanted = (bool(s & bit), bool(t & bit), bool(r & bit))
-            if any(wanted) and instr.dim is not Dim.CUBE:
+            if any(wanted) and instr.dim is not Dim.CUBE and instr.src("offset") is None:
                 b = Builder(impl).at_before(instr)
                 _saturate(b, instr, wanted)
                 progress = True
