@@ -48,7 +48,8 @@ Stencil(Func|Mask|Op)(Separate)? ActiveStencilFace TexBuffer TexCoord[1-4][sifd]
 ArrayElement
 TexCoordP[1-4]uiv? TexEnv[fi]v? TexGen[fdi]v? Tex(Sub)?Image[123]D TexParameter(I(i|ui)|[fi])v?
 Translate[fd] Uniform[1-4](f|i|ui|d)v? Uniform[1-4](u?i64)v? UniformMatrix[2-4](x[2-4])?[fd]v
-UniformBlockBinding UniformSubroutinesuiv UseProgram(Object|Stages)? Vertex[234][sifd]v? VertexP[234]uiv?
+UniformBlockBinding UniformSubroutinesuiv
+UseProgram(Object|Stages)? Vertex[234][sifd]v? VertexP[234]uiv?
 VertexAttrib(I|L)?[1-4](N?(b|s|i|ub|us|ui)|[fd]|ui64)v? VertexAttribP[1-4]uiv? VertexAttrib4N.*
 Viewport(Arrayv|Indexedfv?)? WindowPos[234].* WindowRectangles TextureBarrier
 """
