@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from gallette.compiler.glsl.builtins.limits import DEFAULT_LIMITS, Limits
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.checker import check
+from gallette.compiler.glsl.check.sealed import seal
 from gallette.compiler.glsl.diagnostics import Abort, Diagnostic, Log
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions
@@ -129,6 +130,7 @@ def compile_shader(
             _make_invariant(tree)
         for function in tree.functions:
             function.lines = log.sources.text_line
+        seal(tree)
     except Abort:
         pass
     ok = log.error_count == 0 and tree is not None

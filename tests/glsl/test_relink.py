@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
+from collections.abc import Mapping
 
 import pytest
 
 from gallette.compiler.glsl import CompiledShader, LinkOptions, link_program
+from gallette.compiler.glsl.check import hir
 from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.text.printer import print_shader
 from tests.glsl.shaders import compiled, fingerprint
 
@@ -113,3 +117,52 @@ def test_links_do_not_disturb_each_other(name: str) -> None:
     shared = fresh()
     for subset in subsets + subsets[::-1]:
         assert outcome(tuple(shared[i] for i in subset)) == expected[subset], subset
+
+
+# -- nothing of a compiled shader can be changed ---------------------------------------------------
+
+WHOLE = """#version 430
+layout(std140) uniform B { vec4 a[2]; float b; } block;
+in vec4 v; out vec4 c; uniform int n; float table[3];
+subroutine float way(float x);
+subroutine(way) float twice(float x) { return x + x; }
+subroutine uniform way chosen;
+float f(inout float x) { float y = x; for (int i = 0; i < n; i++) { int k = i; y += k; } return y; }
+void main() { float z = v.x; c = block.a[1] + f(z) + chosen(z) + table[1] + gl_FragCoord; }"""
+
+
+def test_the_declarations_of_a_compiled_shader_cannot_be_changed() -> None:
+    tree = compiled(F, WHOLE, "core").tree
+    assert tree is not None
+    found = [x for x in reachable(tree) if isinstance(x, DECLARATIONS)]
+    kinds = {type(x).__mro__[2] for x in found}
+    assert kinds == set(DECLARATIONS)
+    for thing in found:
+        for field in dataclasses.fields(thing):
+            value = getattr(thing, field.name)
+            assert not isinstance(value, (list, set, dict)), (thing, field.name)
+            with pytest.raises(AttributeError, match="cannot be changed"):
+                setattr(thing, field.name, value)
+    with pytest.raises(AttributeError, match="cannot be deleted"):
+        del tree.stage
+
+
+DECLARATIONS = (hir.Shader, hir.Function, hir.Block, hir.Variable, hir.Quals)
+
+
+def reachable(tree: hir.Shader) -> list[object]:
+    """Everything the tree consists of."""
+    seen: dict[int, object] = {}
+    work: list[object] = [tree]
+    while work:
+        thing = work.pop()
+        if id(thing) in seen or isinstance(thing, (type, t.Type)) or callable(thing):
+            continue
+        seen[id(thing)] = thing
+        if isinstance(thing, Mapping):
+            work += thing.values()
+        elif isinstance(thing, (list, tuple, set, frozenset)):
+            work += thing
+        elif dataclasses.is_dataclass(thing):
+            work += [getattr(thing, field.name) for field in dataclasses.fields(thing)]
+    return list(seen.values())

@@ -9,13 +9,23 @@ column), one value per element or member for arrays and structs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar, dataclass_transform
 
 from gallette.compiler.nir.ir.types import Type
 
 Value = tuple[Any, ...]
+Class = TypeVar("Class", bound=type)
+
+
+@dataclass_transform(frozen_default=True, eq_default=False)
+def node(cls: Class) -> Class:
+    """An expression or statement: complete when it is made, and never changed.
+
+    The type checker holds everybody to it; at run time frozen dataclasses are slow to make.
+    """
+    return dataclass(slots=True, eq=False)(cls)  # type: ignore[return-value]
 
 
 @dataclass(slots=True, eq=False)
@@ -124,42 +134,42 @@ class Function:
 # -- expressions ------------------------------------------------------------------------------
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Expr:
     type: Type
     loc: int
     end: int
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Const(Expr):
     value: Value
 
 
-@dataclass(slots=True, eq=False)
+@node
 class VarRef(Expr):
     var: Variable
 
 
-@dataclass(slots=True, eq=False)
+@node
 class FieldRef(Expr):
     base: Expr
     index: int
 
 
-@dataclass(slots=True, eq=False)
+@node
 class IndexRef(Expr):
     base: Expr
     index: Expr
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Swizzle(Expr):
     base: Expr
     components: tuple[int, ...]
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Unary(Expr):
     """`op` is - ! ~ (unary plus vanishes)."""
 
@@ -167,7 +177,7 @@ class Unary(Expr):
     operand: Expr
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Step(Expr):
     """++ and --; `post` gives the old value."""
 
@@ -176,7 +186,7 @@ class Step(Expr):
     target: Expr
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Binary(Expr):
     """Arithmetic, bit, relational and equality operators; operands have a common base type."""
 
@@ -185,7 +195,7 @@ class Binary(Expr):
     right: Expr
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Logical(Expr):
     """&& || ^^ on scalars."""
 
@@ -194,14 +204,14 @@ class Logical(Expr):
     right: Expr
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Select(Expr):
     condition: Expr
     then: Expr
     otherwise: Expr
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Assign(Expr):
     """`op` is "" for plain assignment; else the operator, and `value` its right operand."""
 
@@ -210,54 +220,54 @@ class Assign(Expr):
     value: Expr
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Comma(Expr):
-    items: list[Expr]
+    items: Sequence[Expr]
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Construct(Expr):
     """Vector from components, matrix from components or scalar or matrix, array, struct."""
 
-    args: list[Expr]
+    args: Sequence[Expr]
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Convert(Expr):
     """Component-wise conversion between base types, same shape."""
 
     operand: Expr
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Call(Expr):
     function: Function
-    args: list[Expr]
+    args: Sequence[Expr]
 
 
-@dataclass(slots=True, eq=False)
+@node
 class BuiltinCall(Expr):
     name: str
     params: tuple[tuple[str, Type], ...]
     """(in|out|inout, type) of the chosen overload"""
-    args: list[Expr]
+    args: Sequence[Expr]
 
 
-@dataclass(slots=True, eq=False)
+@node
 class SubroutineCall(Expr):
     target: Expr
     prototype: Function
-    args: list[Expr]
+    args: Sequence[Expr]
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Length(Expr):
     """`.length()` of an array whose size is known at run time or at link time only."""
 
     base: Expr
 
 
-def children(e: Expr) -> list[Expr]:
+def children(e: Expr) -> Sequence[Expr]:
     """The expressions directly inside one, in source order."""
     match e:
         case FieldRef() | Swizzle() | Length():
@@ -295,59 +305,59 @@ def walk(e: Expr) -> Iterator[Expr]:
 # -- statements -------------------------------------------------------------------------------
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Stmt:
     loc: int
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Declare(Stmt):
     var: Variable
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Evaluate(Stmt):
     expr: Expr
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Compound(Stmt):
-    body: list[Stmt]
+    body: Sequence[Stmt]
 
 
-@dataclass(slots=True, eq=False)
+@node
 class If(Stmt):
     condition: Expr
-    then: list[Stmt]
-    otherwise: list[Stmt]
+    then: Sequence[Stmt]
+    otherwise: Sequence[Stmt]
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Loop(Stmt):
     """for, while and do-while; `condition_first` is False for do-while."""
 
-    init: list[Stmt]
+    init: Sequence[Stmt]
     condition: Expr | None
     condition_var: Variable | None
     step: Expr | None
-    body: list[Stmt]
+    body: Sequence[Stmt]
     condition_first: bool
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Switch(Stmt):
     """Groups in order: (labels, is it default, body); a body falls through into the next."""
 
     selector: Expr
-    groups: list[tuple[list[Const], bool, list[Stmt]]]
+    groups: Sequence[tuple[Sequence[Const], bool, Sequence[Stmt]]]
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Jump(Stmt):
     kind: str
 
 
-@dataclass(slots=True, eq=False)
+@node
 class Return(Stmt):
     value: Expr | None
 

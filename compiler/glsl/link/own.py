@@ -9,9 +9,8 @@ expressions and statements, which nobody changes, are shared.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gallette.compiler.glsl.check import hir
+from gallette.compiler.glsl.check.sealed import unsealed_copy
 
 __all__ = ["Declarations"]
 
@@ -28,8 +27,9 @@ class Declarations:
         """The copy; a block and its instance, a member and its variable share theirs."""
         own = self.quals.get(quals)
         if own is None:
-            own = replace(quals, layout=dict(quals.layout), flags=set(quals.flags))
+            own = unsealed_copy(quals, layout=dict(quals.layout), flags=set(quals.flags))
             self.quals[quals] = own
+        assert own is not None
         return own
 
     def variable(self, var: hir.Variable) -> hir.Variable:
@@ -39,7 +39,7 @@ class Declarations:
         return self.variables.get(var) or self.bare(var)
 
     def bare(self, var: hir.Variable) -> hir.Variable:
-        own = replace(var, quals=self.qualifiers(var.quals))
+        own: hir.Variable = unsealed_copy(var, quals=self.qualifiers(var.quals))
         self.variables[var] = own
         return own
 
@@ -48,7 +48,7 @@ class Declarations:
         known = self.blocks.get(block)
         if known is not None:
             return known
-        own = replace(
+        own: hir.Block = unsealed_copy(
             block,
             quals=self.qualifiers(block.quals),
             member_quals=[self.qualifiers(q) for q in block.member_quals],

@@ -7,6 +7,8 @@ inlining the copies dissolve.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.lower.context import Frame
 from gallette.compiler.glsl.lower.expressions import ExpressionLowering
@@ -25,7 +27,7 @@ __all__ = ["CallLowering"]
 class CallLowering(MemoryLowering):
     """Calls; `function_for` lowers a function the first time it is called."""
 
-    def statements(self, body: list[hir.Stmt]) -> bool:
+    def statements(self, body: Sequence[hir.Stmt]) -> bool:
         """Overridden by the statement lowering."""
         raise AssertionError(body)
 
@@ -63,7 +65,9 @@ class CallLowering(MemoryLowering):
         function = self.facts.bodies.get(e.function.key, e.function)
         return self.call_function(function, e.args, e.type)
 
-    def call_function(self, function: hir.Function, args: list[hir.Expr], type_: t.Type) -> Value:
+    def call_function(
+        self, function: hir.Function, args: Sequence[hir.Expr], type_: t.Type
+    ) -> Value:
         b = self.b
         nir = self.function_for(function)
         params: list[Def] = []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.lower.calls import CallLowering
 from gallette.compiler.glsl.lower.values import store
@@ -16,7 +18,7 @@ class StatementLowering(CallLowering):
 
     # -- statements --------------------------------------------------------------------------
 
-    def statements(self, body: list[hir.Stmt]) -> bool:
+    def statements(self, body: Sequence[hir.Stmt]) -> bool:
         """Lower a list; True if control never reaches its end."""
         return any(self.statement(s) for s in body)
 
@@ -223,7 +225,7 @@ def _continues(s: hir.Switch) -> bool:
         if isinstance(x, hir.Compound):
             stack += x.body
         elif isinstance(x, hir.If):
-            stack += x.then + x.otherwise
+            stack += [*x.then, *x.otherwise]
         elif isinstance(x, hir.Switch):
             stack += [y for _, _, body in x.groups for y in body]
     return False

@@ -1,0 +1,150 @@
+"""Sealing: once a shader is checked, its tree is only read.
+
+Declarations are put together bit by bit while the checker reads the source: qualifiers are merged,
+sizes found, uses noted. When it is done, `seal` makes all of them unchangeable: attributes can no
+longer be set, lists are tuples, sets frozen, dictionaries read-only views. A compiled shader can
+then be linked with any partners in any order; what a link decides, it decides on copies of its own
+(`link.own`). Expressions and statements are complete when they are made (see `hir.node`).
+"""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Any, NoReturn
+
+from gallette.compiler.glsl.check import hir
+
+__all__ = ["seal", "unsealed_copy"]
+
+
+class _Sealed:
+    """What a sealed declaration answers when somebody wants to change it."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        raise AttributeError(f"{name!r} of a checked declaration cannot be changed")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"{name!r} of a checked declaration cannot be deleted")
+
+
+class _Quals(_Sealed, hir.Quals):
+    __slots__ = ()
+
+
+class _Variable(_Sealed, hir.Variable):
+    __slots__ = ()
+
+
+class _Block(_Sealed, hir.Block):
+    __slots__ = ()
+
+
+class _Function(_Sealed, hir.Function):
+    __slots__ = ()
+
+
+class _Shader(_Sealed, hir.Shader):
+    __slots__ = ()
+
+
+_SEALED: dict[type, type] = {
+    hir.Quals: _Quals,
+    hir.Variable: _Variable,
+    hir.Block: _Block,
+    hir.Function: _Function,
+    hir.Shader: _Shader,
+}
+_OPEN = {sealed: plain for plain, sealed in _SEALED.items()}
+_FIELDS: dict[type, tuple[str, ...]] = {
+    plain: tuple(plain.__dataclass_fields__)  # type: ignore[attr-defined]
+    for plain in _SEALED
+}
+_GROWING = {
+    plain: tuple(
+        name
+        for name, field in plain.__dataclass_fields__.items()  # type: ignore[attr-defined]
+        if str(field.type).startswith(("list", "set", "dict"))
+    )
+    for plain in _SEALED
+}
+_FROZEN: dict[type, Any] = {list: tuple, set: frozenset, dict: MappingProxyType}
+
+
+def seal(shader: hir.Shader) -> None:
+    """Make every declaration of a checked shader unchangeable."""
+    for var in (*shader.globals, *shader.builtins.values()):
+        _seal_variable(var)
+    for block in shader.blocks:
+        _seal_block(block)
+    for function in (*shader.functions, *shader.subroutine_types.values()):
+        if type(function) is not hir.Function:
+            continue
+        for var in (*function.params, *function.globals):
+            _seal_variable(var)
+        _seal_locals(function.body or ())
+        _close(function)
+    _close(shader)
+
+
+def _seal_variable(var: hir.Variable | None) -> None:
+    if var is not None and type(var) is hir.Variable:
+        block = var.block
+        _close(var.quals)
+        _close(var)
+        if block is not None:
+            _seal_block(block)
+
+
+def _seal_block(block: hir.Block) -> None:
+    if type(block) is hir.Block:
+        members = (block.instance, *block.members)
+        for quals in (block.quals, *block.member_quals):
+            _close(quals)
+        _close(block)
+        for var in members:
+            _seal_variable(var)
+
+
+def _seal_locals(body: Any) -> None:
+    for statement in body:
+        match statement:
+            case hir.Declare():
+                _seal_variable(statement.var)
+            case hir.Compound():
+                _seal_locals(statement.body)
+            case hir.If():
+                _seal_locals(statement.then)
+                _seal_locals(statement.otherwise)
+            case hir.Loop():
+                _seal_variable(statement.condition_var)
+                _seal_locals(statement.init)
+                _seal_locals(statement.body)
+            case hir.Switch():
+                for _, _, inner in statement.groups:
+                    _seal_locals(inner)
+
+
+def _close(thing: hir.Quals | hir.Variable | hir.Block | hir.Function | hir.Shader) -> None:
+    plain = type(thing)
+    sealed = _SEALED.get(plain)
+    if sealed is None:  # sealed already: a block and its instance share qualifiers
+        return
+    for name in _GROWING[plain]:
+        value = getattr(thing, name)
+        frozen = _FROZEN.get(type(value))
+        if frozen is not None:
+            setattr(thing, name, frozen(value))
+    thing.__class__ = sealed
+
+
+def unsealed_copy(thing: Any, **changes: Any) -> Any:
+    """A copy that may be changed, with some attributes different; its parts are shared."""
+    plain = _OPEN.get(type(thing), type(thing))
+    new: Any = object.__new__(plain)
+    for name in _FIELDS[plain]:
+        setattr(new, name, getattr(thing, name))
+    for name, value in changes.items():
+        setattr(new, name, value)
+    return new
