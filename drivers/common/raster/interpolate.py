@@ -56,6 +56,8 @@ class PlaneSource:
     _planes: dict[tuple[int, int, bool], Plane] = field(default_factory=dict)
     _flats: dict[tuple[int, int], npt.NDArray[Any]] = field(default_factory=dict)
     _weights: tuple[Floats, ...] | None = None
+    _place: tuple[Floats, Floats] | None = None
+    _inverse_w: list[Floats] | None = None
     _affine: bool | None = None
 
     @property
@@ -102,13 +104,15 @@ class PlaneSource:
             return Plane(np.asarray(value, np.float32), None, None)
         corners = self.corners
         at = (
-            [value[c] for c in corners]
+            [value.take(c) for c in corners]
             if value.ndim
             else [np.full(corners.shape[1], value, np.float32)] * len(corners)
         )
         at = [a.view(np.float32) for a in at]
         if perspective:
-            at = [a * self.vertices.window[3, c] for a, c in zip(at, corners, strict=True)]
+            if self._inverse_w is None:
+                self._inverse_w = [self.vertices.window[3].take(c) for c in corners]
+            at = [a * w for a, w in zip(at, self._inverse_w, strict=True)]
         return self._through(at)
 
     def _through(self, at: list[Floats]) -> Plane:
@@ -123,9 +127,11 @@ class PlaneSource:
         return Plane(a0.astype(np.float64), dx.astype(np.float64), dy.astype(np.float64))
 
     def _anchor(self) -> tuple[Floats, Floats]:
-        x, y = self.vertices.window[:2, self.corners[0]]
-        half = np.float32(0.5 if self.pixel_center else 0.0)
-        return x - half, y - half
+        if self._place is None:
+            window, first = self.vertices.window, self.corners[0]
+            half = np.float32(0.5 if self.pixel_center else 0.0)
+            self._place = window[0].take(first) - half, window[1].take(first) - half
+        return self._place
 
     def _slopes(self, at: list[Floats]) -> tuple[Floats, Floats]:
         weights = self._weights
@@ -139,8 +145,8 @@ class PlaneSource:
         return d01 * dy20 - d20 * dy01, d20 * dx01 - d01 * dx20
 
     def _make_weights(self) -> tuple[Floats, ...]:
-        x = self.vertices.window[0, self.corners]
-        y = self.vertices.window[1, self.corners]
+        x = self.vertices.window[0].take(self.corners)
+        y = self.vertices.window[1].take(self.corners)
         dx01, dy01 = x[0] - x[1], y[0] - y[1]
         if len(x) == 2:
             if not self.rectangular:
@@ -158,6 +164,8 @@ def _level(at: list[Floats]) -> bool:
     sums are the same: `0 x + (a0 + 0 y)`, where only a negative zero turns positive.
     """
     first = at[0]
+    if len(first) and any(other[0] != first[0] for other in at[1:]):
+        return False
     return all(bool((first == other).all()) for other in at[1:]) and bool(np.isfinite(first).all())
 
 

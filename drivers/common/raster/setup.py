@@ -18,7 +18,16 @@ import numpy.typing as npt
 from gallette.drivers.common.vertex.vertices import Floats, Ints
 from gallette.pipe.state import FramebufferState, ScissorState
 
-__all__ = ["Edges", "Rect", "polygon_edges", "snap", "triangle_area"]
+__all__ = [
+    "Edges",
+    "Rect",
+    "greatest",
+    "least",
+    "may_cover",
+    "polygon_edges",
+    "snap",
+    "triangle_area",
+]
 
 Doubles = npt.NDArray[np.float64]
 
@@ -112,8 +121,32 @@ def polygon_edges(x: Doubles, y: Doubles, bottom_edge_rule: bool, target: Rect) 
     b = dx
     b *= SUBPIXELS
     inverse = 1.0 / SUBPIXELS
-    x0 = np.maximum(np.ceil(x.min(axis=0) * inverse), target.x0).astype(np.int64)
-    x1 = np.minimum(np.floor(x.max(axis=0) * inverse) + 1, target.x1).astype(np.int64)
-    y0 = np.maximum(np.ceil(y.min(axis=0) * inverse), target.y0).astype(np.int64)
-    y1 = np.minimum(np.floor(y.max(axis=0) * inverse) + 1, target.y1).astype(np.int64)
+    x0 = np.maximum(np.ceil(least(x) * inverse), target.x0).astype(np.int64)
+    x1 = np.minimum(np.floor(greatest(x) * inverse) + 1, target.x1).astype(np.int64)
+    y0 = np.maximum(np.ceil(least(y) * inverse), target.y0).astype(np.int64)
+    y1 = np.minimum(np.floor(greatest(y) * inverse) + 1, target.y1).astype(np.int64)
     return Edges(a, b, c, x0, x1, y0, y1)
+
+
+def least(corners: Doubles) -> Doubles:
+    """The least value at the corners of each primitive."""
+    found: Doubles = np.minimum(corners[0], corners[1])
+    for more in corners[2:]:
+        np.minimum(found, more, out=found)
+    return found
+
+
+def greatest(corners: Doubles) -> Doubles:
+    """The greatest value at the corners of each primitive."""
+    found: Doubles = np.maximum(corners[0], corners[1])
+    for more in corners[2:]:
+        np.maximum(found, more, out=found)
+    return found
+
+
+def may_cover(x: Doubles, y: Doubles) -> npt.NDArray[np.bool_]:
+    """Is a pixel's centre inside the rectangle around the corners? Else nothing is covered."""
+    inverse = 1.0 / SUBPIXELS
+    found: npt.NDArray[np.bool_] = np.ceil(least(x) * inverse) <= np.floor(greatest(x) * inverse)
+    found &= np.ceil(least(y) * inverse) <= np.floor(greatest(y) * inverse)
+    return found

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.common.vertex.vertices import Floats, Ints, VertexSet
-from gallette.pipe.enums import CullFace
+from gallette.pipe.enums import CullFace, PolygonMode
 from gallette.pipe.state import RasterizerState
 
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
 from .samples import SamplePattern, sampled_spans
-from .setup import SUBPIXELS, Rect, polygon_edges, snap, triangle_area
+from .setup import SUBPIXELS, Rect, greatest, least, may_cover, polygon_edges, snap, triangle_area
 from .spans import Spans, spans_of
 
 __all__ = ["DepthOffset", "Faced", "face_triangles", "offset_depth", "rasterize_triangles"]
@@ -67,8 +67,8 @@ class Faced:
         """Cut the batch so that no part has too many rows: they bound the memory it takes."""
         if self.count * (target.y1 - target.y0) <= _MOST_ROWS:
             return [slice(0, self.count)]
-        low = np.clip(self.y.min(axis=0) / SUBPIXELS, target.y0, target.y1)
-        high = np.clip(self.y.max(axis=0) / SUBPIXELS, target.y0, target.y1)
+        low = np.clip(least(self.y) / SUBPIXELS, target.y0, target.y1)
+        high = np.clip(greatest(self.y) / SUBPIXELS, target.y0, target.y1)
         ends = np.cumsum(high - low + 1)
         if ends[-1] <= _MOST_ROWS:
             return [slice(0, self.count)]
@@ -90,11 +90,13 @@ def face_triangles(
     """
     columns = np.array(corners.T, order="C")  # a copy: corners change places below
     snapped = snap(vertices.window[:2], state.half_pixel_center and not multisampled)
-    x, y = snapped[0, columns], snapped[1, columns]
+    x, y = snapped[0].take(columns), snapped[1].take(columns)
     area = triangle_area(x, y)
     clockwise = area > 0
     front = clockwise != state.front_ccw
     keep = np.isfinite(area) & (area != 0)
+    if not multisampled and state.fill_front is state.fill_back is PolygonMode.FILL:
+        keep &= may_cover(x, y)
     if state.cull_face & CullFace.FRONT:
         keep &= ~front
     if state.cull_face & CullFace.BACK:
