@@ -17,7 +17,7 @@ import numpy.typing as npt
 from gallette.pipe.enums import BlendFactor, BlendFunc, LogicOp
 from gallette.pipe.state import RenderTargetBlend
 
-__all__ = ["BYTES", "FLOATS", "Arithmetic", "blend", "logic_op", "needs_destination"]
+__all__ = ["BYTES", "FLOATS", "Arithmetic", "Operands", "blend", "logic_op", "needs_destination"]
 
 Array = npt.NDArray[Any]
 Planes = Sequence[Array]
@@ -69,7 +69,9 @@ _INVERSE = {
 
 
 @dataclass(slots=True)
-class _Operands:
+class Operands:
+    """What factors are made of."""
+
     source: Planes
     destination: Planes
     constant: Planes
@@ -115,11 +117,11 @@ def blend(
     arithmetic: Arithmetic,
 ) -> list[Array]:
     """Four blended planes."""
-    operands = _Operands(source, destination, constant, second, arithmetic)
+    operands = Operands(source, destination, constant, second, arithmetic)
     return [_channel(state, operands, channel) for channel in range(4)]
 
 
-def _channel(state: RenderTargetBlend, operands: _Operands, channel: int) -> Array:
+def _channel(state: RenderTargetBlend, operands: Operands, channel: int) -> Array:
     if channel == 3:
         func, src, dst = state.alpha_func, state.alpha_src_factor, state.alpha_dst_factor
     else:

@@ -22,6 +22,7 @@ from gallette.pipe.state import BlendState, RenderTargetBlend, Surface
 
 from .advanced import blend_advanced
 from .blend import BYTES, FLOATS, blend, logic_op, needs_destination
+from .fixed import Folded, can_fold, fold
 
 __all__ = ["ColorTarget", "Prepared"]
 
@@ -36,14 +37,16 @@ _DEFAULTS = tuple(np.asarray(v, np.float32) for v in (0.0, 0.0, 0.0, 1.0))
 class Prepared:
     """A draw's output for one buffer: whole texels, or planes still to be blended."""
 
-    __slots__ = ("planes", "second", "texels")
+    __slots__ = ("folded", "planes", "second", "texels")
 
     def __init__(
         self,
         texels: Array | None = None,
         planes: list[Array] | None = None,
         second: list[Array] | None = None,
+        folded: Folded | None = None,
     ) -> None:
+        self.folded = folded
         self.texels = texels
         self.planes = planes or []
         self.second = second or []
@@ -83,6 +86,7 @@ class ColorTarget:
         "_byte_planes",
         "_clamp",
         "_constant",
+        "_folds",
         "_format",
         "_mask",
         "_resource",
@@ -127,6 +131,7 @@ class ColorTarget:
         self.constant = tuple(constant)
         self._constant = self._make_constant(constant)
         self._shifts = _byte_shifts(surface.format)
+        self._folds = self._byte_planes and self._shifts is not None and can_fold(target)
 
     def _make_mask(self, colormask: int) -> Array | None:
         bits = _channel_bits(self._format, colormask)
@@ -186,9 +191,12 @@ class ColorTarget:
             for i, v in enumerate(second or (None,) * 4)
         ]
         if self._byte_planes:
-            return Prepared(
-                planes=[_to_bytes(p) for p in planes], second=[_to_bytes(p) for p in other]
-            )
+            planes, other = [_to_bytes(p) for p in planes], [_to_bytes(p) for p in other]
+            if self._folds:
+                assert self._shifts is not None
+                folded = fold(self._state, planes, self._constant, other, self._shifts, count)
+                return Prepared(folded=folded)
+            return Prepared(planes=planes, second=other)
         return Prepared(
             planes=[self._clamped(p) for p in planes], second=[self._clamped(p) for p in other]
         )
@@ -238,6 +246,8 @@ class ColorTarget:
         self._texels[pixel] = source
 
     def _blended(self, pixel: npt.NDArray[np.int64], prepared: Prepared, which: Any) -> Array:
+        if prepared.folded is not None:
+            return prepared.folded.over(self._texels.take(pixel), which)
         planes, second = prepared.planes, prepared.second
         if which is not None:
             planes = [_pick(p, which) for p in planes]

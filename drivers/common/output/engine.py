@@ -36,10 +36,11 @@ from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.threads import in_order, thread_count
 from gallette.drivers.common.work import FRAGMENT, Work
-from gallette.pipe.enums import CompareFunc
+from gallette.pipe.enums import CompareFunc, StencilOp
 from gallette.pipe.state import DepthStencilAlphaState
 
 from .color import ColorTarget, Prepared
+from .constant import by_primitive, same_within_primitives
 from .depth import DepthTarget, References, compare
 from .order import OPAQUE_FUNCS, Scratch, layers, visible
 
@@ -148,6 +149,7 @@ class FragmentEngine:
             and not any(color.ordered for _, color in self._colors)
             and (not self._tests_depth or tests.depth_func in OPAQUE_FUNCS)
         )
+        self._only_looks = not _tests_write(tests, self._tests_depth, self._stencils)
         self.idle = not (self._shades or self._stencils or self._tests_depth or state.counting)
 
     @property
@@ -321,7 +323,8 @@ class FragmentEngine:
         if self._stencils and tests.stencil[1].enabled:
             front = info.front[lanes.primitive]
         passing: Bools | None = None
-        for layer in layers(lanes.pixel, self._who, lanes.distinct):
+        distinct = lanes.distinct or self._only_looks
+        for layer in layers(lanes.pixel, self._who, distinct):
             if layer is None:
                 return depth.test(lanes.pixel, codes, tests, references, front)
             if passing is None:
@@ -354,6 +357,8 @@ class FragmentEngine:
     ) -> None:
         program = shader.program
         assert program is not None
+        if self._shade_primitives(shader, lanes, source, info):
+            return
 
         def shaded(chunk: Fragments) -> _Shaded:
             inputs = ChunkLanes(source, info, chunk, None, self.framebuffer)
@@ -372,6 +377,26 @@ class FragmentEngine:
                 which = self._late_tests(chunk, inputs, result, source, info)
             if which is None or len(which):
                 self._write(chunk, colors, which)
+
+    def _shade_primitives(
+        self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
+    ) -> bool:
+        """Shade once per primitive if nobody can tell, and write that to all its pixels."""
+        facts, program = self.state.facts, shader.program
+        assert facts is not None and program is not None
+        if not self._tests_first or shader.quads:
+            return False
+        found = by_primitive(lanes) if same_within_primitives(facts, source) else None
+        if found is None:
+            return False
+        chunk, which = found
+        with np.errstate(all="ignore"):
+            result = program.fragment(ChunkLanes(source, info, chunk, None, self.framebuffer))
+        self.counters.fs_invocations += lanes.count
+        self.state.work.spend(FRAGMENT * lanes.count)
+        for color, prepared in self._prepared(chunk, result):
+            self._store(color, lanes.pixel, prepared, which, lanes.distinct)
+        return True
 
     def _threads(self, lanes: int) -> int:
         """How many threads shade so many lanes: one where chunks are few, short or see others."""
@@ -471,6 +496,18 @@ class FragmentEngine:
             color.touch()
         if self.state.depth is not None and (self._tests_depth or self._stencils):
             self.state.depth.touch()
+
+
+def _tests_write(tests: DepthStencilAlphaState, depth: bool, stencil: bool) -> bool:
+    """Do tests change what later fragments of the pixel are tested against?"""
+    if depth and tests.depth_writemask:
+        return True
+    return stencil and any(
+        face.enabled
+        and face.writemask & 0xFF
+        and not face.fail_op is face.zfail_op is face.zpass_op is StencilOp.KEEP
+        for face in tests.stencil
+    )
 
 
 def layers_of(source: PlaneSource, layers: int, lanes: Fragments) -> Ints:

@@ -25,6 +25,7 @@ __all__ = ["OPAQUE_FUNCS", "Scratch", "layers", "visible"]
 
 Array = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]
+Who = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
 
 OPAQUE_FUNCS = frozenset(CompareFunc) - {CompareFunc.NOTEQUAL}
@@ -39,7 +40,7 @@ class Scratch:
     __slots__ = ("_owner", "_who")
 
     def __init__(self) -> None:
-        self._who: Ints = np.zeros(0, np.int64)
+        self._who: Who = np.zeros(0, np.int32)
         self._owner: npt.NDArray[np.int32] = np.zeros(0, np.int32)
 
     def owners(self, pixels: int) -> npt.NDArray[np.int32]:
@@ -48,13 +49,13 @@ class Scratch:
             self._owner = np.zeros(pixels, np.int32)
         return self._owner[:pixels]
 
-    def at_least(self, pixels: int) -> Ints:
+    def at_least(self, pixels: int) -> Who:
         if len(self._who) < pixels:
-            self._who = np.zeros(pixels, np.int64)
+            self._who = np.zeros(pixels, np.int32)
         return self._who
 
 
-def layers(pixel: Ints, who: Ints, distinct: bool = False) -> Iterator[Ints | None]:
+def layers(pixel: Ints, who: Who, distinct: bool = False) -> Iterator[Who | None]:
     """Fragment numbers layer by layer; a single None if all pixels are distinct.
 
     `distinct` promises that they are.
@@ -62,7 +63,7 @@ def layers(pixel: Ints, who: Ints, distinct: bool = False) -> Iterator[Ints | No
     if distinct:
         yield None
         return
-    remaining = np.arange(len(pixel))
+    remaining = np.arange(len(pixel), dtype=np.int32)
     who[pixel] = remaining
     if bool((who.take(pixel) == remaining).all()):
         yield None
@@ -79,7 +80,7 @@ def layers(pixel: Ints, who: Ints, distinct: bool = False) -> Iterator[Ints | No
     yield from _sorted_layers(remaining, at)
 
 
-def _sorted_layers(remaining: Ints, at: Ints) -> Iterator[Ints]:
+def _sorted_layers(remaining: Who, at: Ints) -> Iterator[Who]:
     """The same by sorting: a fragment's layer is its rank among those of its pixel."""
     order = np.argsort((at & 0xFFFF).astype(np.uint16), kind="stable")
     high = at >> 16
@@ -100,7 +101,7 @@ def visible(
     codes: npt.NDArray[np.uint32] | None,
     depth: DepthTarget | None,
     state: DepthStencilAlphaState,
-    who: Ints,
+    who: Who,
     distinct: bool = False,
 ) -> Bools | None:
     """Fragments whose colour survives, with the depth buffer updated as if all had been drawn.
@@ -109,7 +110,7 @@ def visible(
     """
     if distinct:
         return _visible_distinct(pixel, codes, depth, state)
-    order = np.arange(len(pixel))
+    order = np.arange(len(pixel), dtype=np.int32)
     if depth is None or codes is None or not state.depth_enabled:
         who[pixel] = order
         return np.asarray(who.take(pixel) == order)
@@ -123,7 +124,7 @@ def visible(
         return last
     passing = np.asarray(compare(func, codes, depth.load(pixel)))
     everyone = bool(passing.all())
-    chosen = order if everyone else np.flatnonzero(passing)
+    chosen = order if everyone else order[passing]
     if not everyone:
         pixel, codes = pixel.take(chosen), codes.take(chosen)
     who[pixel] = chosen

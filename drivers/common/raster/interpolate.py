@@ -24,7 +24,10 @@ Doubles = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """Coefficients of every primitive, float32 values held as float64; scalar `a0` if constant."""
+    """Coefficients of every primitive, float32 values held as float64.
+
+    Where nothing changes across primitives there are no slopes, and `a0` is float32 (or a scalar).
+    """
 
     a0: npt.NDArray[Any]
     dx: Doubles | None
@@ -118,9 +121,9 @@ class PlaneSource:
     def _through(self, at: list[Floats]) -> Plane:
         """The planes through values at the corners."""
         if len(at) == 1:
-            return Plane(at[0].astype(np.float64), None, None)
+            return Plane(at[0], None, None)
         if _level(at):
-            return Plane(at[0].astype(np.float64) + 0.0, None, None)
+            return Plane(at[0] + np.float32(0.0), None, None)
         dx, dy = self._slopes(at)
         x0, y0 = self._anchor()
         a0 = at[0] - (dx * x0 + dy * y0)

@@ -1,0 +1,59 @@
+"""Fragments that are all alike within their primitive: shaded once for each primitive.
+
+Rectangles of one colour, sprites with flat tints, merged draws with a uniform each: where nothing a
+fragment shader reads changes within a primitive, its result does not either.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gallette.drivers.common.program import ProgramFacts
+from gallette.drivers.common.raster.fragments import Fragments
+from gallette.drivers.common.raster.interpolate import PlaneSource
+from gallette.drivers.common.vertex.vertices import Ints
+
+__all__ = ["by_primitive", "same_within_primitives"]
+
+_OF_A_PRIMITIVE = frozenset({"front_face", "primitive_id"})
+_WORTH = 4
+"""Fragments per primitive from which finding out pays."""
+
+
+def same_within_primitives(facts: ProgramFacts, source: PlaneSource) -> bool:
+    """Does a shader without side effects read nothing that changes within these primitives?"""
+    if (
+        facts.has_side_effects
+        or facts.in_order
+        or facts.uses_discard
+        or facts.uses_derivatives
+        or facts.uses_sample_shading
+        or not facts.system_values <= _OF_A_PRIMITIVE
+    ):
+        return False
+    for use in facts.inputs:
+        if use.mode == "flat":
+            continue
+        if use.where != "pixel":
+            return False
+        perspective = use.mode == "smooth"
+        if source.plane(use.slot, use.component, perspective).dx is not None:
+            return False
+        if perspective and not source.affine and source.window_plane(3).dx is not None:
+            return False
+    return True
+
+
+def by_primitive(lanes: Fragments) -> tuple[Fragments, Ints] | None:
+    """A lane for each primitive from the first to the last, and every fragment's among them.
+
+    None if there are too few fragments for that.
+    """
+    numbers = lanes.primitive
+    first, last = int(numbers.min()), int(numbers.max())
+    count = last - first + 1
+    if count * _WORTH > lanes.count or lanes.covered is not None:
+        return None
+    primitive = np.arange(first, last + 1)
+    nowhere = np.zeros(count)
+    return Fragments(np.zeros(count, np.int64), nowhere, nowhere, primitive), numbers - first
