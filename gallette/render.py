@@ -171,6 +171,7 @@ def _child(driver: str, out: Path, names: Sequence[str]) -> int:
             return 2
         try:
             ctx = moderngl.create_context(standalone=True, context=window)
+            ctx.extra = window  # for scenes that call OpenGL itself
             say(renderer=str(ctx.info["GL_RENDERER"]))
             passes = []
             for p in SCENES[name].render(ctx, SCENES[name].size):

@@ -79,6 +79,7 @@ def _run_scene(name: str, driver: str, hook: Hook, recorder: Recorder | None) ->
     try:
         hook(window)
         ctx = moderngl.create_context(standalone=True, context=window)
+        ctx.extra = window  # for scenes that call OpenGL itself
         names = []
         for done in SCENES[name].render(ctx, SCENES[name].size):
             names.append(done.name)

@@ -53,6 +53,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     merge.add_argument("runs", nargs="+", type=Path, metavar="DIR")
     merge.add_argument("-o", "--output", type=Path, required=True, metavar="DIR")
+    coverage = actions.add_parser(
+        "coverage",
+        help="what tests touch: opcodes, GL functions, formats, grammar",
+        description="Run tests on numpipe and hold what they touch against the tables.",
+        epilog="example: gallette piglit coverage --html reports/coverage",
+    )
+    coverage.add_argument("paths", nargs="*", metavar="PATH", help="default: the bundled tests")
+    coverage.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1, metavar="N")
+    coverage.add_argument("--filter", action="append", default=[], metavar="RE")
+    coverage.add_argument("--html", type=Path, default=None, metavar="DIR", help="write a page")
     actions.add_parser("commands", help="list the [test] commands the runner knows")
 
 
@@ -107,6 +117,8 @@ def run(options: argparse.Namespace) -> int:
         return _summary(options)
     if options.action == "merge":
         return _merge(options)
+    if options.action == "coverage":
+        return _coverage(options)
     if options.action == "commands":
         return _list_commands()
     if options.list:
@@ -206,6 +218,38 @@ def _summary(options: argparse.Namespace) -> int:
             summary, options.html, known=known_failures, pages=options.pages, deep=options.deep
         )
         console().print(f"report: {page}")
+    return 0
+
+
+def _coverage(options: argparse.Namespace) -> int:
+    from rich.table import Table
+
+    from gallette.coverage import measure, report
+    from gallette.reports.html import page_path, render_page
+
+    tests = find_tests(options.paths, options.filter)
+    if not tests:
+        raise GalletteError("no shader_test matches")
+    areas = report(measure([path for _, path in tests], options.jobs))
+    out, table = console(), Table(title=f"what {len(tests)} tests touch")
+    for title, side in (("table", "left"), ("touched", "right"), ("of", "right"), ("", "right")):
+        table.add_column(title, justify=side)  # type: ignore[arg-type]
+    for area in areas:
+        touched = len(area.touched)
+        table.add_row(area.name, str(touched), str(area.total), f"{touched / area.total:.1%}")
+    out.print(table)
+    for area in areas:
+        if area.missing:
+            out.print(f"[bold]{area.name}, untouched:[/] {', '.join(area.missing)}\n")
+    if options.html is not None:
+        page = render_page(
+            "coverage.html.jinja",
+            page_path(options.html),
+            title="What the suite touches",
+            subtitle=f"{len(tests)} shader_tests on numpipe",
+            areas=areas,
+        )
+        out.print(f"report: {page}")
     return 0
 
 

@@ -26,10 +26,13 @@ __all__ = [
     "perspective",
     "plane",
     "quad",
+    "raw",
     "scene",
+    "screen_filler",
     "sphere",
     "torus",
     "upload",
+    "with_stencil",
 ]
 
 Array = npt.NDArray[Any]
@@ -109,6 +112,42 @@ def upload(ctx: Any, program: Any, layout: str, data: Array, names: str, mode: A
         kept += [part] if present else []
         formats.append(form if present else f"{int(form[:-1]) * 4}x")
     return ctx.vertex_array(program, [(buffer, " ".join(formats), *kept)], mode=mode)
+
+
+def raw(ctx: Any) -> Any:
+    """The GL functions moderngl leaves out (`gl.stencil_func(...)`), for the scenes about them.
+
+    Whoever makes the context for a scene puts them into `ctx.extra`.
+    """
+    if ctx.extra is None:
+        raise RuntimeError("this scene calls OpenGL itself: ctx.extra must have the functions")
+    return ctx.extra
+
+
+def screen_filler(ctx: Any, fragment: str) -> tuple[Any, Any]:
+    """A program that draws over everything, given its fragment shader, and its vertex array."""
+    program = ctx.program(
+        vertex_shader="""
+            #version 330
+            in vec2 corner;
+            void main() { gl_Position = vec4(corner, 0.0, 1.0); }
+        """,
+        fragment_shader=fragment,
+    )
+    return program, upload(ctx, program, "2f", quad(), "corner", ctx.TRIANGLE_STRIP)
+
+
+def with_stencil(ctx: Any, size: tuple[int, int]) -> tuple[Any, int]:
+    """A framebuffer with colour, depth and stencil, and the renderbuffer of the latter two."""
+    gl = raw(ctx)
+    target = ctx.framebuffer([ctx.texture(size, 4)], ctx.depth_renderbuffer(size))
+    (buffer,) = gl.gen_renderbuffers(1)
+    gl.bind_renderbuffer(0x8D41, buffer)
+    gl.renderbuffer_storage(0x8D41, 0x88F0, *size)  # DEPTH24_STENCIL8
+    gl.bind_framebuffer(0x8D40, target.glo)
+    gl.framebuffer_renderbuffer(0x8D40, 0x821A, 0x8D41, buffer)  # DEPTH_STENCIL_ATTACHMENT
+    target.use()
+    return target, int(buffer)
 
 
 def quad() -> Array:

@@ -1,0 +1,256 @@
+"""What a suite touches: opcodes, intrinsics, GL functions, formats, blend modes, grammar.
+
+Tests are run with the tables' users watched; what was seen is held against the tables themselves,
+so that a row nobody tests is named. `gallette piglit coverage` prints it and writes a page.
+
+    with watching() as seen:
+        run_file(path, "numpipe")
+    report(seen)["NIR opcodes"].missing
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+__all__ = ["AREAS", "Area", "measure", "report", "watching"]
+
+Seen = dict[str, set[str]]
+AREAS = {
+    "NIR opcodes": "in what the linker, the front ends' lowering and drivers' passes make",
+    "NIR intrinsics": "likewise",
+    "GL functions": "implemented here; called by a test or the runner",
+    "pixel formats": "of textures, renderbuffers and vertex attributes",
+    "blend functions and factors": "colour and alpha each",
+    "logic operations": "enabled",
+    "GLSL syntax": "kinds of nodes in the trees, and operators",
+    "GLSL built-in functions": "by name",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    """One table: what there is, and what was touched of it."""
+
+    name: str
+    what: str
+    touched: tuple[str, ...]
+    missing: tuple[str, ...]
+
+    @property
+    def total(self) -> int:
+        return len(self.touched) + len(self.missing)
+
+
+def report(seen: Seen) -> list[Area]:
+    """Hold what was seen against the tables."""
+    areas = []
+    for name, everything in _tables().items():
+        touched = everything & seen.get(name, set())
+        missing = everything - touched
+        areas.append(Area(name, AREAS[name], tuple(sorted(touched)), tuple(sorted(missing))))
+    return areas
+
+
+def _tables() -> Seen:
+    from gallette.compiler.glsl.builtins.functions import builtin_names
+    from gallette.compiler.nir.ir.intrinsics import INTRINSICS
+    from gallette.compiler.nir.ir.opcodes import OPCODES
+    from gallette.pipe.enums import BlendFactor, BlendFunc, LogicOp
+    from gallette.pipe.formats import FORMATS
+    from gallette.state_tracker.entry_points import registry
+
+    blending = [item.name for kind in (BlendFunc, BlendFactor) for item in kind]
+    return {
+        "NIR opcodes": set(OPCODES),
+        "NIR intrinsics": set(INTRINSICS),
+        "GL functions": set(registry.implementations()),
+        "pixel formats": set(FORMATS),
+        "blend functions and factors": {f"{s} {n}" for s in ("rgb", "alpha") for n in blending},
+        "logic operations": {op.name for op in LogicOp},
+        "GLSL syntax": _syntax(),
+        "GLSL built-in functions": set(builtin_names()),
+    }
+
+
+# -- watching --------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def watching() -> Iterator[Seen]:
+    """What tests touch while this lasts. The compile cache must be off: it hides the compiler."""
+    from gallette.compiler.glsl import api
+    from gallette.compiler.glsl.link import linker
+    from gallette.drivers.common.binding import BindingContext
+    from gallette.drivers.common.memory.screen import MemoryScreen
+    from gallette.drivers.common.variants.shader import ShaderObject
+    from gallette.state_tracker.context import Context
+
+    seen: Seen = {name: set() for name in AREAS}
+    with contextlib.ExitStack() as stack:
+
+        def watch(owner: Any, name: str, look: Callable[..., None]) -> None:
+            """Show `look` the result and the arguments of every call."""
+            original = getattr(owner, name)
+
+            def watched(*args: Any, **kwargs: Any) -> Any:
+                result = original(*args, **kwargs)
+                look(result, *args)
+                return result
+
+            setattr(owner, name, watched)
+            stack.callback(setattr, owner, name, original)
+
+        watch(api, "parse", lambda unit, *_: _note_syntax(seen, unit))
+        watch(linker, "lower_stage", lambda shader, *_: _note_code(seen, shader))
+        watch(linker, "to_driver_form", lambda _, shader, *__: _note_code(seen, shader))
+        watch(ShaderObject, "__init__", lambda _, made, *__: _note_code(seen, made.shader))
+        watch(ShaderObject, "_build", lambda variant, *_: _note_code(seen, variant.shader))
+        watch(Context, "release", lambda _, context: _note_calls(seen, context))
+        watch(MemoryScreen, "resource_create", lambda _, __, desc: _note_format(seen, desc.format))
+        watch(BindingContext, "create_blend_state", lambda _, __, state: _note_blend(seen, state))
+        watch(
+            BindingContext,
+            "create_vertex_elements_state",
+            lambda _, __, elements: [_note_format(seen, e.src_format) for e in elements],
+        )
+        yield seen
+
+
+def _note_code(seen: Seen, shader: Any) -> None:
+    from gallette.compiler.nir.ir import Alu, Intrinsic
+
+    for impl in shader.impls():
+        for block in impl.blocks():
+            for instr in block.instrs():
+                if isinstance(instr, Alu):
+                    seen["NIR opcodes"].add(instr.op.name)
+                elif isinstance(instr, Intrinsic):
+                    seen["NIR intrinsics"].add(instr.name)
+
+
+def _note_calls(seen: Seen, context: Any) -> None:
+    from gallette.state_tracker.entry_points import registry
+    from gallette.state_tracker.entry_points.functions import FUNCTIONS
+
+    implemented = registry.implementations()
+    for name in context._made:
+        core = FUNCTIONS.alias(FUNCTIONS.method(name))
+        seen["GL functions"].add(name if name in implemented or core is None else core.method)
+
+
+def _note_format(seen: Seen, format: Any) -> None:
+    seen["pixel formats"].add(format.name)
+
+
+def _note_blend(seen: Seen, state: Any) -> None:
+    if state.logicop_enable:
+        seen["logic operations"].add(state.logicop.name)
+    for target in state.rt:
+        if target.blend_enable:
+            for side in ("rgb", "alpha"):
+                for field in ("func", "src_factor", "dst_factor"):
+                    name = getattr(target, f"{side}_{field}").name
+                    seen["blend functions and factors"].add(f"{side} {name}")
+
+
+# -- syntax ----------------------------------------------------------------------------------------
+
+
+def _syntax() -> set[str]:
+    """Kinds of nodes, and the operators and keywords they tell apart."""
+    from gallette.compiler.glsl.parse import expressions, syntax
+
+    kinds = {
+        name
+        for name, value in vars(syntax).items()
+        if isinstance(value, type) and issubclass(value, syntax.Node)
+    } - {"Node", "Expr", "Stmt"}
+    found = {f"{kind}" for kind in kinds}
+    found |= {f"Binary {op}" for op in expressions._PRECEDENCE}
+    found |= {f"Unary {op}" for op in (*expressions._PREFIX, "p++", "p--")}
+    found |= {f"Assign {op}" for op in expressions._ASSIGN}
+    found |= {f"Jump {word}" for word in ("return", "break", "continue", "discard", "demote")}
+    literals = ("int", "uint", "float", "double", "bool", "int64_t", "uint64_t")
+    return found | {f"Literal {kind}" for kind in literals}
+
+
+def _note_syntax(seen: Seen, unit: Any) -> None:
+    from gallette.compiler.glsl.builtins.functions import builtin_names
+    from gallette.compiler.glsl.parse import syntax
+
+    builtins = frozenset(builtin_names())
+    stack: list[Any] = [unit]
+    found = seen["GLSL syntax"]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, list | tuple):
+            stack.extend(node)
+            continue
+        if not isinstance(node, syntax.Node):
+            continue
+        kind = type(node).__name__
+        found.add(kind)
+        for name in ("op", "kind"):
+            word = getattr(node, name, None)
+            if isinstance(word, str):
+                found.add(f"{kind} {word}")
+        callee = getattr(node, "callee", None)
+        if isinstance(callee, syntax.Name) and callee.name in builtins:
+            seen["GLSL built-in functions"].add(callee.name)
+        for field in dataclasses.fields(node):
+            stack.append(getattr(node, field.name))
+
+
+# -- measuring a suite -----------------------------------------------------------------------------
+
+
+def measure(paths: Sequence[Path], jobs: int) -> Seen:
+    """Run tests on numpipe, spread over processes, and put together what they touched."""
+    environment = {**os.environ, "GALLETTE_CACHE": "off"}
+    children = []
+    for number in range(max(1, jobs)):
+        child = subprocess.Popen(
+            [sys.executable, "-m", "gallette.coverage"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=environment,
+            text=True,
+        )
+        assert child.stdin is not None
+        child.stdin.write("\n".join(str(path) for path in paths[number::jobs]))
+        child.stdin.close()
+        children.append(child)
+    whole: Seen = {name: set() for name in AREAS}
+    for child in children:
+        assert child.stdout is not None
+        answer = child.stdout.read().rpartition("\n")[2]
+        if child.wait() or not answer:
+            raise RuntimeError(f"a measuring process ended with status {child.returncode}")
+        for name, found in json.loads(answer).items():
+            whole[name].update(found)
+    return whole
+
+
+def _child() -> None:
+    from gallette.piglit_subset.execute import run_file
+
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what tests print is not our answer
+    with watching() as seen:
+        for line in sys.stdin:
+            run_file(Path(line.strip()), "numpipe")
+    answers.write(json.dumps({name: sorted(found) for name, found in seen.items()}))
+    answers.flush()
+
+
+if __name__ == "__main__":
+    _child()

@@ -1,0 +1,58 @@
+"""Depth clamping: what is nearer than near or farther than far is kept, at the limit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gallette.scenes.common import (
+    Pass,
+    capture,
+    capture_depth,
+    gl_matrix,
+    look_at,
+    perspective,
+    scene,
+    torus,
+    upload,
+)
+
+VERTEX = """
+#version 330
+in vec3 position;
+in vec3 normal;
+uniform mat4 matrix;
+out vec3 n;
+void main() { gl_Position = matrix * vec4(position, 1.0); n = normal; }
+"""
+FRAGMENT = """
+#version 330
+in vec3 n;
+out vec4 color;
+void main() { color = vec4(n * 0.5 + 0.5, 1.0); }
+"""
+DEPTH_CLAMP = 0x864F
+
+
+@scene("depth_clamp", size=(128, 96), tags=("multipass",))
+def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
+    """A ring that reaches through both the near and the far plane: clipped, then clamped."""
+    program = ctx.program(VERTEX, FRAGMENT)
+    view = look_at((0.25, 1.0, 3.0))
+    matrix = perspective(40, size[0] / size[1], 2.75, 3.5) @ view
+    program["matrix"].write(gl_matrix(np.asarray(matrix)))
+    ring = upload(ctx, program, "3f 3f 2f", torus(32, 16), "position normal uv")
+    depth = ctx.depth_texture(size)
+    target = ctx.framebuffer([ctx.texture(size, 4)], depth)
+    target.use()
+    ctx.enable(ctx.DEPTH_TEST)
+    for name in ("clipped", "clamped"):
+        target.clear()
+        if name == "clamped":
+            ctx.enable_direct(DEPTH_CLAMP)
+        ring.render()
+        yield capture(name, target)
+    yield capture_depth("clamped, depth", depth)
+    ctx.disable_direct(DEPTH_CLAMP)

@@ -1,0 +1,66 @@
+"""Two-sided materials: one triangle, another colour on its back, whichever way is the front."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from gallette.scenes.common import (
+    Pass,
+    capture,
+    gl_matrix,
+    look_at,
+    perspective,
+    scene,
+    upload,
+)
+
+VERTEX = """
+#version 330
+in vec3 position;
+in vec3 normal;
+uniform mat4 matrix;
+out vec3 n;
+void main() { gl_Position = matrix * vec4(position, 1.0); n = normal; }
+"""
+FRAGMENT = """
+#version 330
+in vec3 n;
+out vec4 color;
+void main() {
+    vec3 facing = gl_FrontFacing ? n : -n;
+    vec3 paint = gl_FrontFacing ? vec3(0.9, 0.7, 0.2) : vec3(0.2, 0.4, 0.9);
+    color = vec4(paint * (0.625 + 0.375 * facing.y), 1.0);
+}
+"""
+
+
+def _ribbon(count: int = 48) -> np.ndarray[Any, Any]:
+    """A ribbon twisted twice around, as a strip."""
+    a = np.linspace(0, 2 * np.pi, count + 1)
+    twist = a * 1.5
+    along = np.stack([np.cos(a), np.zeros_like(a), np.sin(a)], -1)
+    across = along * np.cos(twist)[:, None] + np.array([0.0, 1.0, 0.0]) * np.sin(twist)[:, None]
+    up = np.array([0.0, 1.0, 0.0]) * np.cos(twist)[:, None] - along * np.sin(twist)[:, None]
+    sides = [np.concatenate([along + across * s, up], -1) for s in (-0.375, 0.375)]
+    rows: np.ndarray[Any, Any] = np.stack(sides, 1).reshape(-1, 6).astype(np.float32)
+    return rows
+
+
+@scene("two_sided", size=(160, 120), tags=("multipass",))
+def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
+    """A twisted ribbon whose two sides have two colours, then with the winding turned round."""
+    program = ctx.program(VERTEX, FRAGMENT)
+    matrix = perspective(45, size[0] / size[1], 0.1, 20) @ look_at((0.5, 2.0, 2.8))
+    program["matrix"].write(gl_matrix(matrix))
+    ribbon = upload(ctx, program, "3f 3f", _ribbon(), "position normal", ctx.TRIANGLE_STRIP)
+    target = ctx.framebuffer([ctx.texture(size, 4)], ctx.depth_renderbuffer(size))
+    target.use()
+    ctx.enable(ctx.DEPTH_TEST)
+    for name, winding in (("counter-clockwise", "ccw"), ("clockwise", "cw")):
+        ctx.front_face = winding
+        target.clear()
+        ribbon.render()
+        yield capture(f"front is {name}", target)
