@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gallette.state_tracker import GLInterface
@@ -20,6 +20,7 @@ __all__ = [
     "default_driver",
     "get_proc_address",
     "install",
+    "mark",
     "moderngl_context",
     "pyopengl",
 ]
@@ -61,6 +62,13 @@ def moderngl_context(
 ) -> GLInterface:
     """What `moderngl.create_context(standalone=True, context=...)` takes."""
     return create_context(driver, profile=profile, version=version)
+
+
+def mark(name: str, framebuffer: Any) -> None:
+    """In a script: this moderngl framebuffer holds a picture for `gallette diff` to compare."""
+    from gallette.scripts import mark as do
+
+    do(name, framebuffer)
 
 
 def install(driver: str | None = None) -> None:

@@ -137,7 +137,7 @@ def compare(
     result = []
     for name in scenes:
         times = (ours.seconds.get(name, 0.0), theirs.seconds.get(name, 0.0))
-        diff = SceneDiff(name, SCENES[name].doc, seconds=times)
+        diff = SceneDiff(name, SCENES[name].doc if name in SCENES else "", seconds=times)
         result.append(diff)
         for side in (ours, theirs):
             if name in side.errors:

@@ -150,8 +150,10 @@ def load_passes(path: Path) -> dict[str, list[Pass]]:
 
 
 def _child(driver: str, out: Path, names: Sequence[str]) -> int:
+    answers = sys.stdout  # a script's own words go elsewhere
+
     def say(**message: Any) -> None:
-        print(json.dumps(message), flush=True)
+        print(json.dumps(message), file=answers, flush=True)
 
     try:
         import moderngl
@@ -160,6 +162,7 @@ def _child(driver: str, out: Path, names: Sequence[str]) -> int:
         return 2
     import gallette
     from gallette.scenes import SCENES
+    from gallette.scripts import run_script
 
     done: dict[str, list[Pass]] = {}
     for name in names:
@@ -169,14 +172,21 @@ def _child(driver: str, out: Path, names: Sequence[str]) -> int:
         except GalletteError as error:
             print(error, file=sys.stderr)
             return 2
+        passes: list[Pass] = []
+
+        def keep(taken: Pass, passes: list[Pass] = passes, name: str = name) -> None:
+            passes.append(taken)
+            say(**{"scene": name, "pass": taken.name})
+
         try:
             ctx = moderngl.create_context(standalone=True, context=window)
             ctx.extra = window  # for scenes that call OpenGL itself
             say(renderer=str(ctx.info["GL_RENDERER"]))
-            passes = []
-            for p in SCENES[name].render(ctx, SCENES[name].size):
-                passes.append(p)
-                say(**{"scene": name, "pass": p.name})
+            if name in SCENES:
+                for p in SCENES[name].render(ctx, SCENES[name].size):
+                    keep(p)
+            else:
+                run_script(Path(name), lambda: gallette.moderngl_context(driver), keep)
             done[name] = passes
             say(scene=name, seconds=time.perf_counter() - start)
         except Exception as error:

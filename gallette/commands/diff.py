@@ -43,7 +43,10 @@ class DiffReport:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "scenes", nargs="*", metavar="SCENE", help="scenes or captures (default: all scenes)"
+        "scenes",
+        nargs="*",
+        metavar="SCENE",
+        help="scenes, moderngl scripts or captures (default: all scenes)",
     )
     parser.add_argument("--list", action="store_true", help="list the scenes")
     parser.add_argument("--driver", default=None, help="our side (default: GALLETTE_DRIVER)")
@@ -82,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     if any(is_capture(name) or name.endswith(".gcap") for name in options.scenes):
         return _diff_captures(out, options)
-    scenes = check_scenes(options.scenes, "gallette diff")
+    scenes = check_scenes(options.scenes, "gallette diff", scripts=not options.record)
     if options.record:
         from gallette.references import FOLDER, record
 
@@ -171,21 +174,25 @@ def save_pictures(report: DiffReport, folder: Path) -> Path:
         for scene in report.scenes:
             for p in scene.passes:
                 row = np.concatenate([p.ours, p.theirs, p.heat], axis=1)
-                name = f"{scene.name}-{p.name.replace(' ', '_')}.png"
+                name = f"{Path(scene.name).stem}-{p.name.replace(' ', '_')}.png"
                 Image.fromarray(row).save(folder / name, optimize=True)
     except OSError as error:
         raise GalletteError(f"{folder}: cannot write: {error.strerror or error}") from None
     return folder
 
 
-def check_scenes(names: Sequence[str], command: str) -> list[str]:
-    """The scenes asked for, all of them by default."""
+def check_scenes(names: Sequence[str], command: str, scripts: bool = False) -> list[str]:
+    """The scenes asked for, all of them by default; moderngl `scripts` too where they can be."""
     from difflib import get_close_matches
 
     from gallette.scenes import SCENES
 
     for name in names:
-        if name not in SCENES:
+        if name.endswith(".py"):
+            if not scripts or not Path(name).is_file():
+                why = "no such file" if scripts else "a script; this command wants a scene"
+                raise GalletteError(f"{command}: {name}: {why}")
+        elif name not in SCENES:
             close = get_close_matches(name, SCENES, 1)
             hint = f"did you mean {close[0]!r}?" if close else f"scenes: {', '.join(SCENES)}"
             raise GalletteError(f"{command}: unknown scene {name!r}; {hint}")

@@ -9,7 +9,7 @@ import pytest
 
 from gallette.compare import compare, compare_passes, heat_map
 from gallette.references import FOLDER, load
-from gallette.render import Rendering, load_passes, save_passes
+from gallette.render import Rendering, load_passes, render_scenes, save_passes
 from gallette.scenes import SCENES, Pass
 
 
@@ -119,3 +119,71 @@ def test_without_a_native_gl_the_recordings_are_used(native: str, gallette) -> N
     if "no native OpenGL here" in done.stdout:
         assert "recorded from" in done.stdout
         assert done.returncode == 0
+
+
+SCRIPT = """
+import sys
+import moderngl, numpy as np
+import gallette
+
+def main():
+    ctx = moderngl.create_context(standalone=True)
+    program = ctx.program(
+        vertex_shader="#version 330\\nin vec2 p; void main() { gl_Position = vec4(p, 0.0, 1.0); }",
+        fragment_shader="#version 330\\nuniform vec4 tint; out vec4 color;"
+                        "void main() { color = tint; }",
+    )
+    data = np.array([-1, -1, 1, -1, 0, 1], "f4")
+    shape = ctx.vertex_array(program, ctx.buffer(data), "p")
+    target = ctx.simple_framebuffer((32, 24))
+    target.use()
+    for blue in (0.25, 0.5):
+        program["tint"].value = (1.0, 0.5, blue, 1.0)
+        shape.render()
+        target.read(components=3)
+    gallette.mark("the last", target)
+    picture = ctx.texture((8, 8), 4, bytes(range(256)))
+    picture.read()
+    print("done", len(sys.argv))
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_a_script_is_a_scene(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(SCRIPT)
+    done = render_scenes("numpipe", [str(path)])
+    assert done.errors == {}
+    passes = done.passes[str(path)]
+    assert [p.name for p in passes] == ["line 20", "line 20, 2", "the last", "line 23"]
+    assert passes[0].color[2, 16].tolist() == [255, 128, 64, 255]
+    assert (passes[1].color == passes[2].color).all()
+    assert (passes[3].color.reshape(-1) == np.arange(256)).all()
+
+
+def test_a_script_that_shows_nothing_shows_its_last_framebuffer(tmp_path: Path) -> None:
+    path = tmp_path / "quiet.py"
+    text = SCRIPT.replace("target.read(components=3)", "pass").replace("picture.read()", "pass")
+    path.write_text(text.replace('gallette.mark("the last", target)', "pass"))
+    done = render_scenes("numpipe", [str(path)])
+    assert [p.name for p in done.passes[str(path)]] == ["at the end"]
+
+
+def test_a_script_that_fails_is_a_failure(tmp_path: Path) -> None:
+    path = tmp_path / "bad.py"
+    path.write_text("import moderngl\nmoderngl.create_context(standalone=True)\n1 / 0\n")
+    done = render_scenes("numpipe", [str(path)])
+    assert "ZeroDivisionError" in done.errors[str(path)]
+
+
+@pytest.mark.native
+def test_a_script_against_native(native: str, gallette, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(SCRIPT)
+    done = gallette("diff", "mine.py", "--against", native, "--html", "page")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 of 1 scenes agree" in done.stdout
+    missing = gallette("diff", "other.py")
+    assert missing.returncode == 2
+    assert "other.py: no such file" in missing.stderr
