@@ -7,6 +7,8 @@ results file.
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -92,10 +94,13 @@ def _run(job: Job, head: Head, journal: Journal | None) -> Run:
     todo = costs.longest_first(todo)
     price = {name: costs.of(name, path) for name, path in todo}
     title = f"{job.title} on {head.driver}"
+    debugging = bool(os.environ.get("GALLETTE_DEBUG"))
     with RunProgress(out, title, [price[n] for n, _ in todo], len(run.tests)) as progress:
         for report in _reports(job, head, todo):
             fresh = entry_of(report, head.driver)
             entry = journal.add(report.name, fresh) if journal else run.add(report.name, fresh)
+            if debugging and report.err:  # what the flags asked for
+                print(f"{report.name.replace('@', '/')}:\n{report.err}", file=sys.stderr)
             if job.verbose or fresh.result not in ("pass", "skip") or entry.flaky:
                 out.print(_line(report.name, fresh if not entry.flaky else entry), highlight=False)
             progress.step(price[report.name], run.totals())

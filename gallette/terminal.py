@@ -28,8 +28,26 @@ def console() -> Console:
 
     from rich.console import Console
 
-    # A pipe or a log has no width of its own: leave the tables room.
-    return Console(soft_wrap=True, highlight=False, width=None if sys.stdout.isatty() else 120)
+    width = None if sys.stdout.isatty() else _width_of_a_pipe()
+    return Console(soft_wrap=True, highlight=False, width=width)
+
+
+def _width_of_a_pipe() -> int:
+    """A pipe has no width; whoever reads it probably sits at the terminal we are run from.
+
+    COLUMNS says otherwise; a log nobody looks at yet leaves the tables room.
+    """
+    import os
+
+    told = os.environ.get("COLUMNS", "")
+    if told.isdigit() and int(told) > 0:
+        return max(int(told), 40)
+    for descriptor in (2, 0):  # standard error and input are often still the terminal
+        try:
+            return max(os.get_terminal_size(descriptor).columns, 40)
+        except OSError:
+            continue
+    return 120
 
 
 def progress_bar(out: Console) -> Progress:

@@ -316,3 +316,16 @@ def test_names_follow_the_folder(tmp_path: Path) -> None:
 
 def test_a_missing_file_fails_its_test(tmp_path: Path, native: str) -> None:
     assert "cannot read" in run_file(tmp_path / "x.shader_test", native).reason
+
+
+def test_what_debug_flags_print_in_workers_is_seen(gallette, tmp_path: Path) -> None:
+    test = next(p for n, p in find_tests([]) if n.endswith("flat-float"))
+    done = gallette("piglit", "run", test, GALLETTE_DEBUG="gl:calls")
+    assert done.returncode == 0, done.stderr
+    assert "glLinkProgram" in done.stderr
+
+
+def test_tables_fit_the_width_they_are_told(gallette) -> None:
+    done = gallette("diff", "gradient", "--against", "numpipe", COLUMNS="80")
+    assert done.returncode == 0, done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= 80
