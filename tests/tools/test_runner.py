@@ -188,7 +188,7 @@ def test_results_are_written_in_piglits_format(native: str, tmp_path: Path) -> N
     again = read_run(tmp_path / "out")
     assert again.tests["one"].result == "fail"
     assert again.tests["one"].reason == run.tests["one"].reason
-    assert list(again.tests["one"].images) == ["observed"]
+    assert list(again.tests["one"].images) == ["observed", "expected"]
 
 
 def test_bundled_tests_pass_on_the_native_gl(native: str) -> None:
