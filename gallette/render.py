@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from gallette.compiler.errors import GalletteError
 from gallette.piglit_subset.environment import child_environment
 from gallette.scenes.common import Pass
 
-__all__ = ["Rendering", "load_passes", "render_scenes", "save_passes"]
+__all__ = ["Rendering", "load_passes", "render_on_cluster", "render_scenes", "save_passes"]
 
 
 @dataclass(slots=True)
@@ -90,6 +91,37 @@ def render_scenes(
             tail = "\n".join(errors.splitlines()[-6:])
             result.errors[name] = f"the process ended with status {child.returncode}\n{tail}"
     return result
+
+
+def render_on_cluster(
+    address: str,
+    driver: str,
+    scenes: Sequence[str],
+    on_pass: Callable[[str], None] | None = None,
+    options: Mapping[str, str] | None = None,
+) -> Rendering:
+    """The same, on the workers of a cluster, each scene where there is room."""
+    from gallette.piglit_subset.cluster import Cluster
+
+    whole = Rendering(driver)
+    with Cluster(address) as cluster:
+        render = partial(_render_batch, driver, dict(options or {}))
+        for name, found in cluster.run(render, list(scenes), lambda name: 1.0):
+            if isinstance(found, BaseException):
+                whole.errors[name] = str(found)
+                continue
+            whole.renderer = whole.renderer or found.renderer
+            whole.passes.update(found.passes)
+            whole.errors.update(found.errors)
+            whole.seconds.update(found.seconds)
+            for taken in found.passes.get(name, ()):
+                if on_pass is not None:
+                    on_pass(taken.name)
+    return whole
+
+
+def _render_batch(driver: str, options: dict[str, str], batch: list[str]) -> list[Rendering]:
+    return [render_scenes(driver, [name], options=options) for name in batch]
 
 
 def _progress(

@@ -42,6 +42,7 @@ class Job:
     verbose: bool = False
     title: str = "shader_tests"
     use_cache: bool = True
+    cluster: str = ""
 
 
 def check_driver(name: str) -> None:
@@ -96,7 +97,7 @@ def _run(job: Job, head: Head, journal: Journal | None) -> Run:
     title = f"{job.title} on {head.driver}"
     debugging = bool(os.environ.get("GALLETTE_DEBUG"))
     with RunProgress(out, title, [price[n] for n, _ in todo], len(run.tests)) as progress:
-        for report in _reports(job, head, todo):
+        for report in _reports(job, head, todo, price):
             fresh = entry_of(report, head.driver)
             entry = journal.add(report.name, fresh) if journal else run.add(report.name, fresh)
             if debugging and report.err:  # what the flags asked for
@@ -107,7 +108,20 @@ def _run(job: Job, head: Head, journal: Journal | None) -> Run:
     return run
 
 
-def _reports(job: Job, head: Head, todo: list[tuple[str, Path]]) -> Iterator[Report]:
+def _reports(
+    job: Job, head: Head, todo: list[tuple[str, Path]], price: dict[str, float]
+) -> Iterator[Report]:
+    if job.cluster:
+        from gallette.piglit_subset.remote import run_on_cluster
+
+        return run_on_cluster(
+            todo,
+            head.driver,
+            job.cluster,
+            timeout=head.timeout,
+            use_cache=job.use_cache,
+            cost=price.__getitem__,
+        )
     jobs = max(1, min(job.jobs, len(todo)))
     environment = child_environment(head.driver, jobs)
     if not job.use_cache:

@@ -23,7 +23,7 @@ from typing import Any
 
 from .environment import child_environment
 
-__all__ = ["Report", "run_all"]
+__all__ = ["Report", "TestProcess", "run_all"]
 
 # A worker is retired after this many tests, so that a slow leak in a native driver stays small.
 _TESTS_PER_WORKER = 400
@@ -110,26 +110,53 @@ class _Worker:
         self.log.close()
 
 
-def _run_one(worker: _Worker, name: str, path: Path, driver: str, timeout: float) -> Report:
-    start = time.time()
-    reply = worker.ask({"path": str(path), "driver": driver}, timeout)
-    err = worker.stderr_of_last()
-    if isinstance(reply, str):
-        worker.close(kill=reply == "timeout")
-        code = worker.process.returncode
-        reason = f"no answer within {timeout:g} s" if reply == "timeout" else f"exit status {code}"
-        return Report(name, path, reply, reason, "", err, start, time.time())
-    return Report(
-        name,
-        path,
-        reply["result"],
-        reply["reason"],
-        reply["out"],
-        err,
-        reply["start"],
-        reply["end"],
-        reply["images"],
-    )
+class TestProcess:
+    """The process that runs tests; one that died or hung is followed by another."""
+
+    __test__ = False  # not a class of tests
+
+    def __init__(self, driver: str, timeout: float, environment: dict[str, str]):
+        self.driver, self.timeout, self._environment = driver, timeout, environment
+        self._worker: _Worker | None = None
+
+    def run(self, name: str, path: Path) -> Report:
+        worker = self._worker
+        if worker is not None and worker.tests >= _TESTS_PER_WORKER:
+            worker.close()
+            worker = None
+        if worker is None:
+            worker = self._worker = _Worker(self._environment)
+        start = time.time()
+        reply = worker.ask({"path": str(path), "driver": self.driver}, self.timeout)
+        err = worker.stderr_of_last()
+        if isinstance(reply, str):
+            self._worker = None
+            worker.close(kill=reply == "timeout")
+            reason = f"exit status {worker.process.returncode}"
+            if reply == "timeout":
+                reason = f"no answer within {self.timeout:g} s"
+            return Report(name, path, reply, reason, "", err, start, time.time())
+        return Report(
+            name,
+            path,
+            reply["result"],
+            reply["reason"],
+            reply["out"],
+            err,
+            reply["start"],
+            reply["end"],
+            reply["images"],
+        )
+
+    def kill(self) -> None:
+        """From another thread: do not wait for the test in hand."""
+        if self._worker is not None:
+            self._worker.process.kill()
+
+    def close(self, kill: bool = False) -> None:
+        if self._worker is not None:
+            self._worker.close(kill=kill)
+            self._worker = None
 
 
 def run_all(
@@ -148,32 +175,24 @@ def run_all(
     done: queue.SimpleQueue[Report | BaseException | None] = queue.SimpleQueue()
     halt = stop or threading.Event()
     env = environment or child_environment(driver, jobs)
-    alive: set[_Worker] = set()
+    processes: list[TestProcess] = []
 
     def serve() -> None:
-        worker: _Worker | None = None
+        process = TestProcess(driver, timeout, env)
+        processes.append(process)
         try:
             while not halt.is_set():
                 try:
                     name, path = todo.get_nowait()
                 except queue.Empty:
                     break
-                if worker is None or worker.tests >= _TESTS_PER_WORKER:
-                    if worker is not None:
-                        worker.close()
-                    worker = _Worker(env)
-                    alive.add(worker)
-                report = _run_one(worker, name, path, driver, timeout)
-                if report.result in ("crash", "timeout"):
-                    alive.discard(worker)
-                    worker = None
+                report = process.run(name, path)
                 if not halt.is_set():
                     done.put(report)
         except BaseException as error:
             done.put(error)
         finally:
-            if worker is not None:
-                worker.close(kill=halt.is_set())
+            process.close(kill=halt.is_set())
             done.put(None)
 
     threads = [threading.Thread(target=serve, daemon=True) for _ in range(max(1, jobs))]
@@ -193,7 +212,7 @@ def run_all(
         halt.set()
         if running:
             # Interrupted: a test in the middle of its timeout must not keep us waiting.
-            for worker in list(alive):
-                worker.process.kill()
+            for process in processes:
+                process.kill()
         for thread in threads:
             thread.join(timeout=10)

@@ -17,7 +17,7 @@ from gallette.capture.container import is_capture
 from gallette.capture.differ import CaptureDiff
 from gallette.compare import SceneDiff, compare
 from gallette.compiler.errors import GalletteError
-from gallette.render import render_scenes
+from gallette.render import render_on_cluster, render_scenes
 from gallette.terminal import console, progress_bar
 
 __all__ = ["DiffReport", "add_arguments", "print_diffs", "run", "run_diffs"]
@@ -64,6 +64,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--frame", type=int, default=None, metavar="N", help="of a capture, only this frame"
     )
     parser.add_argument("--png", type=Path, default=None, metavar="DIR", help="save the pictures")
+    parser.add_argument(
+        "--cluster", default="", metavar="ADDRESS", help="on a dask.distributed cluster, or local:N"
+    )
     parser.add_argument("--record", action="store_true", help="store references from native GL")
 
 
@@ -105,6 +108,7 @@ def run(options: argparse.Namespace) -> int:
         options.against,
         options.tolerance,
         parse_options(options.option),
+        options.cluster,
     )
     print_diffs(out, report)
     if options.html is not None:
@@ -210,7 +214,12 @@ def parse_options(texts: Sequence[str]) -> dict[str, str]:
 
 
 def run_diffs(
-    scenes: list[str], driver: str, against: str, tolerance: float, options: dict[str, str]
+    scenes: list[str],
+    driver: str,
+    against: str,
+    tolerance: float,
+    options: dict[str, str],
+    cluster: str = "",
 ) -> DiffReport:
     """Render both sides with progress, compare."""
     from gallette.references import native_or_recorded
@@ -222,11 +231,17 @@ def run_diffs(
         def step(side: int) -> None:
             bar.update(sides[side], advance=1)
 
-        theirs, note = native_or_recorded(against, scenes, lambda name: step(0))
+        if cluster:
+            theirs, note = render_on_cluster(cluster, against, scenes, lambda name: step(0)), ""
+        else:
+            theirs, note = native_or_recorded(against, scenes, lambda name: step(0))
         total = sum(map(len, theirs.passes.values()))
         bar.update(sides[0], total=total, completed=total)
         bar.update(sides[1], total=total)
-        ours = render_scenes(driver, scenes, lambda name: step(1), options)
+        if cluster:
+            ours = render_on_cluster(cluster, driver, scenes, lambda name: step(1), options)
+        else:
+            ours = render_scenes(driver, scenes, lambda name: step(1), options)
     return DiffReport(
         driver,
         theirs.driver,

@@ -108,6 +108,12 @@ def _add_run(actions: argparse._SubParsersAction[argparse.ArgumentParser]) -> No
     add("--junit", type=Path, default=None, metavar="FILE", help="write a JUnit XML file, too")
     add("--no-cache", action="store_true", help="compile every shader, trust no cache")
     add("--update-known", action="store_true", help="rewrite the driver's list of known failures")
+    add(
+        "--cluster",
+        default="",
+        metavar="ADDRESS",
+        help="run on a dask.distributed cluster: tcp://HOST:8786, or local:N",
+    )
     add("--list", action="store_true", help="list the tests, run none")
     add("-v", "--verbose", action="store_true", help="name every test")
 
@@ -167,6 +173,7 @@ def _fresh(options: argparse.Namespace) -> Job:
         options.overwrite,
         verbose=options.verbose,
         use_cache=not options.no_cache,
+        cluster=options.cluster,
     )
 
 
@@ -191,6 +198,7 @@ def _resumed(options: argparse.Namespace) -> Job:
         rerun=options.rerun,
         verbose=options.verbose,
         use_cache=not options.no_cache,
+        cluster=options.cluster,
     )
 
 

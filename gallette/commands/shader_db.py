@@ -11,6 +11,7 @@ import argparse
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from gallette.compiler.nir.algebraic.options import AlgebraicOptions
 from gallette.compiler.nir.analysis.pressure import register_pressure
 from gallette.compiler.nir.ir import Loop, Shader, Stage, clone_shader, walk
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
+from gallette.piglit_subset.cluster import Cluster
+from gallette.piglit_subset.suite import BUNDLED
 
 __all__ = ["Counts", "add_arguments", "count", "parse_setting", "programs", "run"]
 
@@ -61,6 +64,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             dest=flag.strip("-"),
             help="an option of the optimiser or of the algebraic rules; may be repeated",
         )
+    parser.add_argument(
+        "--cluster", default="", metavar="ADDRESS", help="on a dask.distributed cluster, or local:N"
+    )
     parser.add_argument("--each", action="store_true", help="list every shader")
 
 
@@ -93,19 +99,63 @@ def parse_setting(words: Sequence[str]) -> OptimizeOptions:
 
 def programs(folders: Sequence[Path]) -> Iterator[tuple[str, dict[Stage, Shader]]]:
     """Every program that links, as the linker leaves it; the shaders are the caller's."""
-    for path in sorted(p for folder in folders for p in folder.rglob("*.shader_test")):
-        text = path.read_text(encoding="utf-8", errors="replace")
-        parts = re.split(r"^\[(.*?)\]\s*$", text, flags=re.MULTILINE)
-        api = "core" if "CORE" in (parts[2] if len(parts) > 2 else "") else "compat"
-        shaders = [
-            compile_shader(_STAGES[name], [body.lstrip("\n")], CompileOptions(api=api))
-            for name, body in zip(parts[1::2], parts[2::2], strict=True)
-            if name in _STAGES
-        ]
-        if shaders and all(shader.ok for shader in shaders):
-            program = link_program(shaders, LinkOptions(separable=len(shaders) == 1))
-            if program.ok:
-                yield path.stem, program.shaders
+    for path in _files(folders):
+        shaders = _program(path.read_text(encoding="utf-8", errors="replace"))
+        if shaders:
+            yield path.stem, shaders
+
+
+def _files(folders: Sequence[Path]) -> list[Path]:
+    return sorted(p for folder in folders for p in folder.rglob("*.shader_test"))
+
+
+def _program(text: str) -> dict[Stage, Shader]:
+    """The shaders of a shader_test, linked; none if they do not link."""
+    parts = re.split(r"^\[(.*?)\]\s*$", text, flags=re.MULTILINE)
+    api = "core" if "CORE" in (parts[2] if len(parts) > 2 else "") else "compat"
+    shaders = [
+        compile_shader(_STAGES[name], [body.lstrip("\n")], CompileOptions(api=api))
+        for name, body in zip(parts[1::2], parts[2::2], strict=True)
+        if name in _STAGES
+    ]
+    if not shaders or not all(shader.ok for shader in shaders):
+        return {}
+    program = link_program(shaders, LinkOptions(separable=len(shaders) == 1))
+    return program.shaders if program.ok else {}
+
+
+Row = tuple[str, list[Counts]]
+"""A shader's name, and what it costs under each setting."""
+
+
+def _measure(settings: Sequence[OptimizeOptions], batch: list[tuple[str, str]]) -> list[list[Row]]:
+    """The shaders of some files, given as name and text: what a worker of a cluster does."""
+    measured = []
+    for name, text in batch:
+        rows: list[Row] = []
+        for stage, shader in _program(text).items():
+            rows.append((f"{name} {stage.value}", [count(shader, s) for s in settings]))
+            shader.unref()
+        measured.append(rows)
+    return measured
+
+
+def _rows(
+    folders: Sequence[Path], settings: Sequence[OptimizeOptions], address: str
+) -> Iterator[Row]:
+    texts = [(p.stem, p.read_text(encoding="utf-8", errors="replace")) for p in _files(folders)]
+    if not address:
+        for each in texts:
+            yield from _measure(settings, [each])[0]
+        return
+    found: dict[tuple[str, str], list[Row]] = {}
+    with Cluster(address) as cluster:
+        for item, rows in cluster.run(partial(_measure, settings), texts, lambda t: len(t[1])):
+            if isinstance(rows, BaseException):
+                raise InputError(f"shader-db: {item[0]}: {rows}")
+            found[item] = rows
+    for each in texts:  # in the order of one machine
+        yield from found[each]
 
 
 def count(shader: Shader, options: OptimizeOptions) -> Counts:
@@ -119,7 +169,7 @@ def count(shader: Shader, options: OptimizeOptions) -> Counts:
 
 
 def run(options: argparse.Namespace) -> int:
-    folders = options.folders or [Path("piglit_subset/tests")]
+    folders = options.folders or [BUNDLED]
     for folder in folders:
         if not folder.is_dir():
             raise InputError(f"shader-db: {folder} is no folder")
@@ -129,21 +179,17 @@ def run(options: argparse.Namespace) -> int:
     totals = [Counts() for _ in settings]
     changes: list[tuple[str, int, int]] = []
     shaders = 0
-    for name, stages in programs(folders):
-        for stage, shader in stages.items():
-            shaders += 1
-            found = [count(shader, setting) for setting in settings]
-            totals = [a + b for a, b in zip(totals, found, strict=True)]
-            label = f"{name} {stage.value}"
-            if options.each:
-                counts = "   ".join(
-                    f"{c.instructions:6} instructions {c.registers:4} registers {c.loops:2} loops"
-                    for c in found
-                )
-                print(f"{label:50} {counts}")
-            if len(found) == 2 and found[0].instructions != found[1].instructions:
-                changes.append((label, found[1].instructions, found[0].instructions))
-            shader.unref()
+    for label, found in _rows(folders, settings, options.cluster):
+        shaders += 1
+        totals = [a + b for a, b in zip(totals, found, strict=True)]
+        if options.each:
+            counts = "   ".join(
+                f"{c.instructions:6} instructions {c.registers:4} registers {c.loops:2} loops"
+                for c in found
+            )
+            print(f"{label:50} {counts}")
+        if len(found) == 2 and found[0].instructions != found[1].instructions:
+            changes.append((label, found[1].instructions, found[0].instructions))
     print(f"{shaders} shaders")
     for title, words, total in zip(
         ("set", "against"), (options.set, options.against), totals, strict=False

@@ -1,0 +1,95 @@
+"""shader_tests on a cluster: what is sent to a worker, and what it does with it.
+
+A worker runs tests in a process of its own, as the pool does here: a crash or a hang costs one
+test. That process is kept from batch to batch. A test's file is sent along, because a worker on
+another machine need not have it; where it has the same one, that is used, so that messages name it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from gallette.piglit_subset.cluster import Cluster
+from gallette.piglit_subset.environment import child_environment
+from gallette.piglit_subset.pool import Report, TestProcess
+
+__all__ = ["run_on_cluster"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A test as it travels."""
+
+    name: str
+    path: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How tests are run."""
+
+    driver: str
+    timeout: float
+    use_cache: bool
+
+
+def run_on_cluster(
+    tests: list[tuple[str, Path]],
+    driver: str,
+    address: str,
+    *,
+    timeout: float,
+    use_cache: bool,
+    cost: Callable[[str], float],
+) -> Iterator[Report]:
+    """Run every (name, path); reports as batches come back."""
+    items = [Sent(name, str(path), path.read_bytes()) for name, path in tests]
+    run = partial(_run_batch, How(driver, timeout, use_cache))
+    with Cluster(address) as cluster:
+        for item, result in cluster.run(run, items, lambda sent: cost(sent.name)):
+            if isinstance(result, BaseException):
+                why = f"the worker was lost twice: {result}"
+                yield Report(item.name, Path(item.path), "crash", why)
+            else:
+                yield result
+
+
+_processes: dict[How, TestProcess] = {}
+
+
+def _run_batch(how: How, batch: list[Sent]) -> list[Report]:
+    """On a worker: run some tests in its test process."""
+    process = _processes.get(how)
+    if process is None:
+        environment = child_environment(how.driver, 2)
+        if not how.use_cache:
+            environment["GALLETTE_CACHE"] = "off"
+        process = _processes[how] = TestProcess(how.driver, how.timeout, environment)
+        atexit.register(process.close)
+    reports = []
+    with tempfile.TemporaryDirectory(prefix="gallette-") as folder:
+        for number, sent in enumerate(batch):
+            report = process.run(sent.name, _file(sent, Path(folder) / str(number)))
+            report.path = Path(sent.path)
+            reports.append(report)
+    return reports
+
+
+def _file(sent: Sent, folder: Path) -> Path:
+    """The test on this machine."""
+    path = Path(sent.path)
+    try:
+        if path.read_bytes() == sent.content:
+            return path
+    except OSError:
+        pass
+    folder.mkdir()
+    copy = folder / path.name
+    copy.write_bytes(sent.content)
+    return copy

@@ -1,0 +1,95 @@
+"""Work on a cluster: batches, and runs on workers of this machine, some of which die."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gallette.piglit_subset.cluster import LONGEST_BATCH, Cluster, batches
+from gallette.piglit_subset.remote import run_on_cluster
+from gallette.piglit_subset.suite import find_tests
+
+
+@given(st.lists(st.floats(0, 40), max_size=300), st.integers(1, 50))
+def test_batches_hold_everything_once_and_none_is_long(costs: list[float], workers: int) -> None:
+    items = list(enumerate(costs))
+    made = batches(items, lambda item: item[1], workers)
+    assert sorted(item for batch in made for item in batch) == items
+    for batch in made:
+        assert batch and (len(batch) == 1 or sum(c for _, c in batch) <= LONGEST_BATCH + 1e-6)
+    flat = [cost for batch in made for _, cost in batch]
+    assert flat == sorted(flat, reverse=True)
+
+
+def test_a_worker_is_never_left_with_a_large_batch() -> None:
+    made = batches([0.1] * 10_000, lambda cost: cost, 10)
+    assert sum(made[0]) == pytest.approx(LONGEST_BATCH)
+    assert sum(made[-1]) <= 0.5 + 1e-6
+
+
+def _doubled(batch: list[int]) -> list[int]:
+    if 13 in batch:
+        raise ValueError("unlucky")
+    return [2 * n for n in batch]
+
+
+def _deadly(batch: list[tuple[int, str]]) -> list[int]:
+    """Kills its worker the first time it sees number 5."""
+    for number, mark in batch:
+        if number == 5 and not Path(mark).exists():
+            Path(mark).write_text("x")
+            os.kill(os.getpid(), signal.SIGKILL)
+    return [2 * number for number, _ in batch]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Cluster:
+    pytest.importorskip("distributed")
+    with Cluster("local:2") as found:
+        yield found
+
+
+def test_an_item_that_fails_is_the_only_one(cluster: Cluster) -> None:
+    found = dict(cluster.run(_doubled, range(40), lambda n: 1.0))
+    assert {n: r for n, r in found.items() if n != 13} == {n: 2 * n for n in range(40) if n != 13}
+    assert isinstance(found[13], ValueError)
+
+
+def test_a_worker_that_dies_loses_nothing(cluster: Cluster, tmp_path: Path) -> None:
+    mark = str(tmp_path / "died")
+    items = [(n, mark) for n in range(12)]
+    found = {item[0]: result for item, result in cluster.run(_deadly, items, lambda n: 1.0)}
+    assert found == {n: 2 * n for n in range(12)}
+    assert Path(mark).exists()
+
+
+def test_tests_run_on_workers_that_have_no_files(tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    chosen = find_tests([], ["interpolation/flat-(float|int|vec2)$"])
+    gone = tmp_path / "gone.shader_test"
+    gone.write_text("[require]\nGLSL >= 3.30\n[test]\ndrwa rect -1 -1 2 2\n")
+    tests = [*chosen, ("gone", gone)]
+    reports = {}
+    for report in run_on_cluster(
+        tests, "numpipe", "local:1", timeout=60, use_cache=False, cost=lambda name: 1.0
+    ):
+        reports[report.name] = report
+    assert {name: r.result for name, r in reports.items()} == {
+        **{name: "pass" for name, _ in chosen},
+        "gone": "fail",
+    }
+    assert reports["gone"].path == gone
+    assert "gone.shader_test:4:1" in reports["gone"].reason
+
+
+def test_addresses_that_make_no_sense(gallette) -> None:
+    pytest.importorskip("distributed")
+    for address, why in (("local:none", "a number of workers"), ("tcp://127.0.0.1:1", "scheduler")):
+        done = gallette("piglit", "run", "--filter", "flat-float$", "--cluster", address)
+        assert done.returncode == 2
+        assert why in done.stderr
