@@ -66,6 +66,7 @@ def _tables() -> Seen:
     from gallette.compiler.nir.ir.opcodes import OPCODES
     from gallette.pipe.enums import BlendFactor, BlendFunc, LogicOp
     from gallette.pipe.formats import FORMATS
+    from gallette.state_tracker import context  # noqa: F401 - it registers what is implemented
     from gallette.state_tracker.entry_points import registry
 
     blending = [item.name for kind in (BlendFunc, BlendFactor) for item in kind]
@@ -120,7 +121,7 @@ def watching() -> Iterator[Seen]:
         watch(
             BindingContext,
             "create_vertex_elements_state",
-            lambda _, __, elements: [_note_format(seen, e.src_format) for e in elements],
+            lambda _, __, elements: _note_elements(seen, elements),
         )
         yield seen
 
@@ -149,6 +150,11 @@ def _note_calls(seen: Seen, context: Any) -> None:
 
 def _note_format(seen: Seen, format: Any) -> None:
     seen["pixel formats"].add(format.name)
+
+
+def _note_elements(seen: Seen, elements: Any) -> None:
+    for element in elements:
+        _note_format(seen, element.src_format)
 
 
 def _note_blend(seen: Seen, state: Any) -> None:
