@@ -93,6 +93,11 @@ COMMANDS: dict[str, Command] = {
         "gallette inspect shadow_map\ngallette inspect script.gcap --port 8000\n"
         "gallette inspect deferred --html deferred.html",
     ),
+    "explore": Command(
+        "gallette.commands.explore",
+        "a pair of shaders, live: GLSL, NIR after any pass, code and picture",
+        "gallette explore\ngallette explore shader.frag",
+    ),
     "bench": Command(
         "gallette.commands.bench",
         "time scenes side by side with other drivers",

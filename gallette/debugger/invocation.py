@@ -28,13 +28,20 @@ from gallette.history.recorder import watch_pixel
 from gallette.history.records import Fragment, History
 from gallette.pipe.state import ComputeInfo, DrawInfo
 
-__all__ = ["debug_fragment", "debug_invocation", "debug_vertex", "source_of", "vertex_session"]
+__all__ = [
+    "compiled_afresh",
+    "debug_fragment",
+    "debug_invocation",
+    "debug_vertex",
+    "source_of",
+    "vertex_session",
+]
 
 _QUAD = ("x, y", "x+1, y", "x, y+1", "x+1, y+1")
 
 
 @contextmanager
-def _compiled_afresh() -> Iterator[None]:
+def compiled_afresh() -> Iterator[None]:
     """Programs from the cache have no source locations: nothing is taken from it meanwhile."""
     before = os.environ.get("GALLETTE_CACHE")
     os.environ["GALLETTE_CACHE"] = "off"
@@ -136,7 +143,7 @@ def debug_fragment(
     def created(gl: Any) -> None:
         examiner.gl = gl
 
-    with _compiled_afresh():
+    with compiled_afresh():
         history = watch_pixel(target, x, y, driver, examine=examiner, created=created)
     if examiner.session is None:
         raise GalletteError(
@@ -217,7 +224,7 @@ def debug_vertex(
             title = f"vertex {vertex} of draw {count[0]}"
             found.append(vertex_session(gl, info, vertex, instance, title))
 
-    with _compiled_afresh(), np.errstate(all="ignore"):
+    with compiled_afresh(), np.errstate(all="ignore"):
         run_target(target, driver, lambda gl: _watch_calls(gl, "draw_vbo", before, errors))
     if errors:
         raise errors[0]
@@ -240,7 +247,7 @@ def debug_invocation(
             title = f"invocation {place} of launch {count[0]}"
             found.append(_compute_session(gl, info, place, title))
 
-    with _compiled_afresh(), np.errstate(all="ignore"):
+    with compiled_afresh(), np.errstate(all="ignore"):
         run_target(target, driver, lambda gl: _watch_calls(gl, "launch_grid", before, errors))
     if errors:
         raise errors[0]

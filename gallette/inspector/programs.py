@@ -12,7 +12,7 @@ from gallette.compiler.nir.run.pass_runner import recording
 from gallette.compiler.nir.text.printer import print_shader
 from gallette.pipe.loader import create_screen
 
-__all__ = ["Way", "way_of"]
+__all__ = ["Way", "add_passes", "way_of"]
 
 
 @dataclass(slots=True)
@@ -65,11 +65,11 @@ def way_of(
         context.destroy()
         screen.destroy()
     for way in ways:
-        _add_passes(way, [r for r in passes.records if r.stage == way.stage])
+        add_passes(way, [r for r in passes.records if r.stage == way.stage])
     return ways, log
 
 
-def _add_passes(way: Way, records: list[Any]) -> None:
+def add_passes(way: Way, records: list[Any]) -> None:
     """The passes that did something; texts as differences from the one before."""
     if records:
         way.first = records[0].before

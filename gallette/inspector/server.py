@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from gallette.inspector.service import Service
+from gallette.inspector.service import Questions
 
 __all__ = ["ASSETS", "make_server"]
 
@@ -29,7 +29,7 @@ MOST = 1 << 22  # bytes of a question
 
 
 class _Handler(BaseHTTPRequestHandler):
-    service: Service
+    service: Questions
     view = "inspect"
     protocol_version = "HTTP/1.1"
 
@@ -48,7 +48,11 @@ class _Handler(BaseHTTPRequestHandler):
             self._ask(name.removeprefix("api/"), dict(parse_qsl(url.query)))
         elif name in ("", "index.html"):
             page = (ASSETS / "index.html").read_text(encoding="utf-8")
-            self._answer(200, page.replace("inspect", self.view, 1).encode(), "text/html")
+            self._answer(
+                200,
+                page.replace('data-view="inspect"', f'data-view="{self.view}"').encode(),
+                "text/html",
+            )
         else:
             self._asset(name)
 
@@ -113,7 +117,7 @@ class _Handler(BaseHTTPRequestHandler):
         """The terminal has better things to show."""
 
 
-def make_server(service: Service, port: int = 0, view: str = "inspect") -> ThreadingHTTPServer:
+def make_server(service: Questions, port: int = 0, view: str = "inspect") -> ThreadingHTTPServer:
     """A server on 127.0.0.1 (of any free port); `serve_forever` runs it."""
     handler = type("Handler", (_Handler,), {"service": service, "view": view})
     return ThreadingHTTPServer(("127.0.0.1", port), handler)

@@ -23,7 +23,7 @@ from gallette.inspector.frames import Frame, Picture
 from gallette.inspector.observe import SWITCHES, replay_edited, source_calls
 from gallette.inspector.programs import way_of
 
-__all__ = ["Service", "packed"]
+__all__ = ["Questions", "Service", "packed"]
 
 
 def packed(picture: Picture) -> bytes:
@@ -47,21 +47,13 @@ def _clean(value: Any) -> Any:
     return value
 
 
-class Service:
-    """The page's questions about one run."""
+class Questions:
+    """Answers one question at a time; pictures it made are kept by name."""
 
-    def __init__(self, frame: Frame, path: Path):
-        self.frame, self.path = frame, path
+    def __init__(self, frame: Frame):
+        self.frame = frame
+        self.questions: dict[str, Callable[[dict[str, Any]], Any]] = {}
         self._lock = threading.Lock()
-        self._ways: dict[str, Any] = {}
-        self.questions: dict[str, Callable[[dict[str, Any]], Any]] = {
-            "frame": lambda q: self.frame.plain(),
-            "mesh": self._mesh,
-            "pixel": self._pixel,
-            "debug": self._debug,
-            "program": self._program,
-            "edit": self._edit,
-        }
 
     def ask(self, question: str, parameters: dict[str, Any]) -> Any:
         """The answer, or {"error": text}."""
@@ -76,6 +68,23 @@ class Service:
     def picture(self, name: str) -> bytes | None:
         found = self.frame.pictures.get(name)
         return None if found is None else packed(found)
+
+
+class Service(Questions):
+    """The page's questions about one run."""
+
+    def __init__(self, frame: Frame, path: Path):
+        super().__init__(frame)
+        self.path = path
+        self._ways: dict[str, Any] = {}
+        self.questions = {
+            "frame": lambda q: self.frame.plain(),
+            "mesh": self._mesh,
+            "pixel": self._pixel,
+            "debug": self._debug,
+            "program": self._program,
+            "edit": self._edit,
+        }
 
     def _mesh(self, q: dict[str, Any]) -> Any:
         mesh = self.frame.meshes.get(int(q["n"]))

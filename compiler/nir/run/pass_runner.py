@@ -152,7 +152,8 @@ class PassLog:
     """
 
     texts: bool = False
-    lines: bool = False  # texts say the source lines of instructions
+    lines: bool = False  # texts say source lines, and values keep their names from pass to pass
+    numbers: dict[Any, int] = field(default_factory=dict)
     pressure: bool = False
     records: list[PassRecord] = field(default_factory=list)
 
@@ -212,7 +213,8 @@ def _run_recorded(
 
     texts = log is not None and log.texts
     lines = log is not None and log.lines
-    before = print_shader(shader, lines=lines) if texts else ""
+    numbers = log.numbers if log is not None and lines else None
+    before = print_shader(shader, lines=lines, numbers=numbers) if texts else ""
     count = shader.count_instrs() if log is not None else 0
     pressure = register_pressure(shader) if log is not None and log.pressure else 0
     start = time.perf_counter()
@@ -226,7 +228,9 @@ def _run_recorded(
             record.pressure_after = register_pressure(shader) if progress else pressure
         if texts:
             record.before = before
-            record.after = print_shader(shader, lines=lines) if progress else before
+            record.after = (
+                print_shader(shader, lines=lines, numbers=numbers) if progress else before
+            )
         log.records.append(record)
     if progress and "nir:print" in active:
         print(f"// after {info.name}\n{print_shader(shader, annotate=True)}", file=sys.stderr)

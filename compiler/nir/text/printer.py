@@ -89,10 +89,16 @@ def mask_text(mask: int) -> str:
 class Printer:
     """Prints one shader; keeps the numbering of its values, variables and types."""
 
-    def __init__(self, annotate: bool = False, lines: bool = False):
+    def __init__(
+        self,
+        annotate: bool = False,
+        lines: bool = False,
+        numbers: dict[Def, int] | None = None,
+    ):
+        """`numbers` are what values were called before, so that they keep their names."""
         self.annotate, self.source_lines = annotate, lines
         self.lines: list[str] = []
-        self.values: dict[Def, int] = {}
+        self.values: dict[Def, int] = {} if numbers is None else numbers
         self.blocks: dict[Block, int] = {}
         self.variables: dict[Variable, str] = {}
         self.names: set[str] = set()
@@ -249,7 +255,7 @@ class Printer:
             self.blocks[block] = i
             for instr in block.instrs():
                 if instr.dest is not None:
-                    self.values[instr.dest] = len(self.values)
+                    self.values.setdefault(instr.dest, len(self.values))
         self.body(impl.body, 1)
         self.lines.append("}")
 
@@ -421,11 +427,16 @@ def _used_types(shader: Shader) -> Iterator[Type]:
                         yield instr.type
 
 
-def print_shader(shader: Shader, annotate: bool = False, lines: bool = False) -> str:
+def print_shader(
+    shader: Shader,
+    annotate: bool = False,
+    lines: bool = False,
+    numbers: dict[Def, int] | None = None,
+) -> str:
     """The shader as text; `annotate` adds predecessors and divergence as comments, `lines` the
     source lines that instructions were made for (`//@12`).
     """
     if annotate:
         for impl in shader.impls():
             impl.require(Metadata.CFG | Metadata.DIVERGENCE)
-    return Printer(annotate, lines).shader(shader)
+    return Printer(annotate, lines, numbers).shader(shader)

@@ -237,8 +237,8 @@ function Picture({ draw, attachments, edited, mesh, onPick, mark }) {
 
 function Thumb({ name, label, children }) {
   const p = usePicture(name), canvas = useRef();
-  useEffect(() => { if (p) { const c = p.channels === 1 ? CHANNELS.R : CHANNELS.RGB; const [l, h] = p.floats ? range(p, c) : [0, 255]; paint(canvas.current, p, c, l, h, false); } }, [p]);
-  return html`<figure>${name ? html`<canvas ref=${canvas} role="img" aria-label=${label}></canvas>` : html`<p class="faint">not a picture</p>`}<figcaption>${children}</figcaption></figure>`;
+  useEffect(() => { if (p) { const c = p.channels === 1 ? CHANNELS.R : CHANNELS.RGB; const [l, h] = p.floats ? range(p, c) : [0, 255]; paint(canvas.current, p, c, l, h, false); canvas.current.dataset.name = name; } }, [p]);
+  return html`<figure>${name ? html`<canvas ref=${canvas} data-name="" role="img" aria-label=${label}></canvas>` : html`<p class="faint">not a picture</p>`}<figcaption>${children}</figcaption></figure>`;
 }
 
 /* -- a mesh, before and after the vertex shader -- */
@@ -331,11 +331,11 @@ function afterPass(way, upto) {
 }
 
 /* A stage's way: source, NIR after any pass, code; hovering one lights up the others. */
-function WayView({ way, source }) {
-  const [at, setAt] = useState(way.passes.length);
-  const [what, setWhat] = useState("nir");
-  const [line, setLine] = useState(0);
-  useEffect(() => setAt(way.passes.length), [way]);
+function WayView({ way, source, outer, setOuter, forms }) {
+  const [at, setAt] = useState(1e9);
+  const [what, setWhat] = useState(forms ? forms[0] : "nir");
+  const [own, setOwn] = useState(0);
+  const line = setOuter ? outer : own, setLine = setOuter || setOwn;
   const upto = Math.min(at, way.passes.length);
   const [lines, fresh] = useMemo(() => afterPass(way, upto), [way, upto]);
   const variant = way.variants[0];
@@ -350,9 +350,7 @@ function WayView({ way, source }) {
   const name = upto ? way.passes[upto - 1] : null;
   return html`${source && html`<${Code} label="GLSL source" lines=${way.source.split("\n")} numbers=${true} lit=${i => i + 1 === line} onHover=${i => setLine(i + 1)} />`}
     <div class="tools"><span role="group" aria-label="form">
-      <button aria-pressed=${what === "nir"} onClick=${() => setWhat("nir")}>passes</button>
-      <button aria-pressed=${what === "final"} onClick=${() => setWhat("final")}>what the driver compiled</button>
-      <button aria-pressed=${what === "code"} onClick=${() => setWhat("code")}>its code</button></span></div>
+      ${Object.entries({ nir: "passes", final: "what the driver compiled", code: "its code" }).filter(([k]) => !forms || forms.includes(k)).map(([k, t]) => html`<button aria-pressed=${what === k} onClick=${() => setWhat(k)}>${t}</button>`)}</span></div>
     ${what === "nir" && html`<div class="tools" onKeyDown=${key}>
       <button onClick=${() => setAt(Math.max(0, upto - 1))} aria-label="pass before">‹</button>
       <select aria-label="after which pass" value=${upto} onChange=${e => setAt(Number(e.target.value))}>

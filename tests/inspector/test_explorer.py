@@ -1,0 +1,142 @@
+"""The live explorer: compiles, draws and tells everything about a pair of shaders."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gallette.cli import main
+from gallette.inspector.explorer import FRAGMENT, VERTEX, Explorer, sources_of
+from gallette.inspector.server import make_server
+
+from .test_browser import Visit, axe, browser  # noqa: F401
+
+FLAT = """#version 330
+uniform vec4 tint;
+out vec4 color;
+void main() {
+    vec4 twice = tint * 2.0;
+    color = twice;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def explorer() -> Iterator[Explorer]:
+    made = Explorer()
+    yield made
+    made.close()
+
+
+def asked(explorer: Explorer, **more: Any) -> dict[str, Any]:
+    answer = explorer.ask("explore", {"vertex": VERTEX, "fragment": FRAGMENT, **more})
+    assert "error" not in answer, answer
+    return dict(answer)
+
+
+def text_after(way: dict[str, Any], count: int) -> list[str]:
+    """What the page shows after some passes: the edits, applied."""
+    lines = way["first"].splitlines()
+    for record in way["passes"][:count]:
+        out, at = [], 0
+        for start, end, text in record["edits"]:
+            out += lines[at:start] + text
+            at = end
+        lines = out + lines[at:]
+    return lines
+
+
+def test_the_picture_is_drawn(explorer: Explorer) -> None:
+    answer = asked(explorer, fragment=FLAT)
+    picture = explorer.frame.pictures[answer["picture"]]
+    assert picture.shape == (256, 256, 4)
+    assert (picture == 255).all()  # an unknown uniform is a half
+    assert asked(explorer, time=0.0)["picture"] != asked(explorer, time=1.0)["picture"]
+
+
+def test_passes_are_told_with_source_lines_and_steady_names(explorer: Explorer) -> None:
+    answer = asked(explorer, fragment=FLAT)
+    way = next(w for w in answer["stages"] if w["stage"] == "fragment")
+    last = text_after(way, len(way["passes"]))
+    assert any(("fmul" in line or "fadd" in line) and line.endswith("//@5") for line in last)
+    # Values keep their names: a pass changes its own lines, not the numbers of all others.
+    longer = asked(explorer)["stages"][-1]["passes"]
+    changed = sum(len(text) for p in longer for _, _, text in p["edits"])
+    assert changed < sum(p["count"] for p in longer) / 2
+    variant = way["variants"][0]
+    assert "//@5" in variant["nir"]
+    assert "def run" in variant["code"]
+
+
+def test_errors_are_told_with_their_place(explorer: Explorer) -> None:
+    answer = asked(explorer, fragment="#version 330\nvoid main() { nonsense; }\n")
+    assert "2:15: error" in answer["log"]
+    assert answer["picture"] == ""
+    broken = asked(explorer, fragment=FRAGMENT.replace("in vec2 uv", "in vec3 uv"))
+    assert "error" in broken["log"]
+
+
+def test_switches_become_key_fields(explorer: Explorer) -> None:
+    answer = asked(explorer, switches={"alpha test": True})
+    way = next(w for w in answer["stages"] if w["stage"] == "fragment")
+    assert "alpha" in way["variants"][0]["key"]
+
+
+def test_nonsense_is_refused(explorer: Explorer) -> None:
+    assert "error" in explorer.ask("explore", {"vertex": VERTEX, "fragment": FLAT, "driver": "x"})
+    assert "error" in explorer.ask("explore", {})
+    assert "error" in explorer.ask(
+        "explore", {"vertex": VERTEX, "fragment": FLAT, "used_once": "sometimes"}
+    )
+
+
+def test_a_file_brings_its_twin(tmp_path: Path) -> None:
+    (tmp_path / "a.frag").write_text(FLAT)
+    assert sources_of(tmp_path / "a.frag") == {"vertex": VERTEX, "fragment": FLAT}
+    (tmp_path / "a.vert").write_text("twin")
+    assert sources_of(tmp_path / "a.frag")["vertex"] == "twin"
+    assert sources_of(tmp_path / "a.vert") == {"vertex": "twin", "fragment": FLAT}
+
+
+def test_the_command_refuses_what_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explore", "/nowhere.frag"]) == 2
+    assert "no such file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (400, "dark")])
+def test_the_page_follows_the_typing(
+    browser: Any,  # noqa: F811
+    explorer: Explorer,
+    width: int,
+    scheme: str,
+) -> None:
+    server = make_server(explorer, 0, "explore")
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        visit = Visit(browser, f"http://127.0.0.1:{server.server_port}", width, scheme)
+        page = visit.page
+        page.wait_for_selector(".shown canvas")
+        page.wait_for_function("document.querySelector('.shown canvas').dataset.name !== ''")
+        before = page.get_attribute(".shown canvas", "data-name")
+        page.fill("textarea", FLAT)
+        page.wait_for_function(
+            f"document.querySelector('.shown canvas').dataset.name !== '{before}'"
+        )
+        read = """() => Array.from(document.querySelector('.shown canvas').getContext('2d')
+            .getImageData(9, 9, 1, 1).data)"""
+        assert page.evaluate(read) == [255, 255, 255, 255]
+        assert axe(page) == []
+        page.fill("textarea", "#version 330\nnonsense")
+        page.wait_for_selector("pre.error")
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        visit.clean()
+        page.close()
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
