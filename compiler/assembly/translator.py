@@ -7,7 +7,7 @@ uniform arrays (`assembly_env`, `assembly_local`), generic attributes `assembly_
 
 from __future__ import annotations
 
-from gallette.compiler.assembly.parser import Instruction, Operand, Program
+from gallette.compiler.assembly.program import Instruction, Operand, Program
 
 __all__ = ["translate"]
 
