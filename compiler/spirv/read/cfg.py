@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from gallette.compiler.spirv.grammar import opcode
 from gallette.compiler.spirv.module import Instruction
-from gallette.compiler.spirv.read.declarations import Block, FunctionCode
+from gallette.compiler.spirv.read.model import Block, FunctionCode
 from gallette.compiler.spirv.read.structure import successors
 
 __all__ = ["add_merges"]

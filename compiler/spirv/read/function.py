@@ -18,15 +18,9 @@ from gallette.compiler.spirv.grammar import opcode
 from gallette.compiler.spirv.module import Instruction, SpirvError
 from gallette.compiler.spirv.read import images, memory
 from gallette.compiler.spirv.read.arithmetic import ARITHMETIC, does
-from gallette.compiler.spirv.read.declarations import (
-    Block,
-    Constant,
-    Data,
-    Declarations,
-    FunctionCode,
-    SpvType,
-)
+from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.extended import deref_of, glsl_std_450
+from gallette.compiler.spirv.read.model import Block, Constant, Data, FunctionCode, SpvType
 from gallette.compiler.spirv.read.places import (
     DerefPlace,
     Index,

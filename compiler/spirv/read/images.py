@@ -10,7 +10,7 @@ from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.grammar import grammar, value_of
 from gallette.compiler.spirv.module import Instruction
 from gallette.compiler.spirv.read.arithmetic import does
-from gallette.compiler.spirv.read.declarations import SpvType
+from gallette.compiler.spirv.read.model import SpvType
 from gallette.compiler.spirv.read.places import Handle, Texel
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.module import SpirvError
-from gallette.compiler.spirv.read.declarations import SpvType
+from gallette.compiler.spirv.read.model import SpvType
 from gallette.compiler.spirv.read.places import Builtin, Place, Value
 
 __all__ = ["kernel_builtin"]

@@ -19,14 +19,9 @@ from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.module import Instruction, SpirvError
 from gallette.compiler.spirv.read.arithmetic import does
 from gallette.compiler.spirv.read.cfg import add_merges
-from gallette.compiler.spirv.read.declarations import (
-    Block,
-    Declarations,
-    EntryPoint,
-    FunctionCode,
-    SpvType,
-)
+from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.function import FunctionReader
+from gallette.compiler.spirv.read.model import Block, EntryPoint, FunctionCode, SpvType
 from gallette.compiler.spirv.read.places import DerefPlace, Place, RootPlace, Value
 from gallette.compiler.spirv.read.translate import ModuleReader
 

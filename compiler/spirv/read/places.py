@@ -17,7 +17,7 @@ from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.spirv.module import SpirvError
-from gallette.compiler.spirv.read.declarations import SpvType
+from gallette.compiler.spirv.read.model import SpvType
 
 __all__ = ["Handle", "Index", "Place", "Value", "load_tree", "store_tree"]
 

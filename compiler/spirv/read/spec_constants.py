@@ -13,7 +13,8 @@ from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.grammar import grammar
 from gallette.compiler.spirv.module import Instruction
-from gallette.compiler.spirv.read.declarations import Data, Declarations, FunctionCode, SpvType
+from gallette.compiler.spirv.read.declarations import Declarations
+from gallette.compiler.spirv.read.model import Data, FunctionCode, SpvType
 from gallette.compiler.spirv.read.places import Value
 
 __all__ = ["evaluate_operation"]

@@ -19,7 +19,7 @@ from gallette.compiler.nir.ir.types import BOOL
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.spirv.module import Instruction, SpirvError
-from gallette.compiler.spirv.read.declarations import Block
+from gallette.compiler.spirv.read.model import Block
 from gallette.compiler.spirv.read.places import RootPlace
 
 if TYPE_CHECKING:

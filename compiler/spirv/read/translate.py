@@ -23,14 +23,9 @@ from gallette.compiler.spirv.emit import (
     TESS_SPACINGS,
 )
 from gallette.compiler.spirv.module import Instruction, Module, SpirvError
-from gallette.compiler.spirv.read.declarations import (
-    Block,
-    Declarations,
-    EntryPoint,
-    FunctionCode,
-    SpvType,
-)
+from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.function import FunctionReader
+from gallette.compiler.spirv.read.model import Block, EntryPoint, FunctionCode, SpvType
 from gallette.compiler.spirv.read.places import DerefPlace, Place, Value
 from gallette.compiler.spirv.read.variables import Variables
 

@@ -15,7 +15,8 @@ from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.spirv.emit.types import FORMATS
 from gallette.compiler.spirv.grammar import name_of
 from gallette.compiler.spirv.module import Instruction, SpirvError
-from gallette.compiler.spirv.read.declarations import Declarations, EntryPoint, SpvType
+from gallette.compiler.spirv.read.declarations import Declarations
+from gallette.compiler.spirv.read.model import EntryPoint, SpvType
 from gallette.compiler.spirv.read.places import (
     BlockArray,
     Builtin,

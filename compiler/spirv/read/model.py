@@ -1,0 +1,90 @@
+"""What a module's declarations become: types, constants, blocks, functions, entry points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.types import Type
+from gallette.compiler.spirv.grammar import opcode
+from gallette.compiler.spirv.module import Instruction
+
+__all__ = ["Block", "Constant", "Data", "EntryPoint", "FunctionCode", "SpvType", "by_name"]
+
+Data: TypeAlias = "tuple[Any, ...]"
+
+
+@dataclass(slots=True, eq=False)
+class SpvType:
+    """A type of the module; `nir` is what it is in NIR."""
+
+    kind: str
+    nir: Type = t.VOID
+    element: SpvType | None = None
+    members: tuple[SpvType, ...] = ()
+    count: int = 0
+    storage: str = ""
+    id: int = 0
+    format: str = ""
+    block: bool = False
+
+    @property
+    def inner(self) -> SpvType:
+        """Element, pointee, image or return type."""
+        assert self.element is not None
+        return self.element
+
+
+@dataclass(slots=True)
+class Constant:
+    """A constant; `undefined` if its bits do not matter."""
+
+    type: SpvType
+    data: Data
+    undefined: bool = False
+
+
+@dataclass(slots=True)
+class Block:
+    """A basic block: its instructions, merge instruction and terminator."""
+
+    label: int
+    phis: list[Instruction] = field(default_factory=list)
+    code: list[Instruction] = field(default_factory=list)
+    merge: Instruction | None = None
+    end: Instruction | None = None
+
+
+@dataclass(slots=True)
+class FunctionCode:
+    """A function as the module has it."""
+
+    id: int
+    type: SpvType
+    returns: SpvType
+    params: list[tuple[int, SpvType]] = field(default_factory=list)
+    blocks: dict[int, Block] = field(default_factory=dict)
+    first: int = 0
+    meetings: dict[int, int] = field(default_factory=dict)
+    """Where the ways of a loop header's own branch meet again (found by `cfg`)."""
+
+
+@dataclass(slots=True)
+class EntryPoint:
+    """An entry point and its execution modes."""
+
+    model: str
+    function: int
+    name: str
+    interface: tuple[int, ...]
+    modes: dict[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+def by_name(table: dict[str, Any]) -> dict[int, Any]:
+    """Handlers by opcode, from a table of (several) names."""
+    out = {}
+    for names, handler in table.items():
+        for name in names.split():
+            out[opcode(name)] = handler
+    return out
