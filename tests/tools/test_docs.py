@@ -79,6 +79,27 @@ def test_places_named_in_the_docs_exist(file: str, name: str) -> None:
         assert name in defined, f"{file} has no {name}"
 
 
+# What contracts.md says that stands in no source file: an address, and C's own name of a function.
+_ELSEWHERE = {"x1F01", "geometry_", "glProgramParameteri"}
+
+
+def test_files_and_names_in_the_contracts_exist() -> None:
+    """Every file it names is one, and every name in it occurs in the sources."""
+    files = [p for f in ("compiler", "drivers", "pipe", "state_tracker", "gallette", "tests")
+             for p in (ROOT / f).rglob("*.py")]  # fmt: skip
+    paths = [str(p) for p in files]
+    known: set[str] = set(_ELSEWHERE)
+    for path in files:
+        known.update(re.findall(r"\w+", path.read_text(encoding="utf-8")), path.parts, [path.stem])
+    text = (ROOT / "docs" / "contracts.md").read_text(encoding="utf-8")
+    wrong = []
+    for span in re.findall(r"`([^`]+)`", re.sub(r"```.*?```", "", text, flags=re.S)):
+        named = re.findall(r"[\w/]*\w+\.py\b", span)
+        wrong += [name for name in named if not any(p.endswith(f"/{name}") for p in paths)]
+        wrong += [word for word in re.findall(r"[A-Za-z_]\w{2,}", span) if word not in known]
+    assert wrong == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_links_lead_somewhere(page: Path) -> None:
     for target in _LINK.findall(page.read_text(encoding="utf-8")):
