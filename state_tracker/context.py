@@ -95,6 +95,7 @@ ENTRY_MODULES = (
     "targets.sample_locations",
     "texturing.format_queries",
     "shading.interface_queries",
+    "shading.named_strings",
     "small_extensions",
     "limit_queries",
     "compatibility.legacy_queries",

@@ -274,8 +274,10 @@ gets(
         "MINOR_VERSION": lambda c: c.limits.version[1],
         "NUM_EXTENSIONS": lambda c: len(c.limits.extensions),
         "CONTEXT_FLAGS": lambda c: GL.CONTEXT_FLAG_DEBUG_BIT if c.debug_context else 0,
-        "RESET_NOTIFICATION_STRATEGY": _is(GL.NO_RESET_NOTIFICATION),
-        "CONTEXT_ROBUST_ACCESS": _is(0),
+        "RESET_NOTIFICATION_STRATEGY": lambda c: (
+            GL.LOSE_CONTEXT_ON_RESET if c.loses_context_on_reset else GL.NO_RESET_NOTIFICATION
+        ),
+        "CONTEXT_ROBUST_ACCESS": lambda c: c.robust,
         "CONTEXT_RELEASE_BEHAVIOR": _is(GL.CONTEXT_RELEASE_BEHAVIOR_FLUSH),
         "MAX_SERVER_WAIT_TIMEOUT": _is((1 << 63) - 1),
         "MIN_MAP_BUFFER_ALIGNMENT": _is(64),

@@ -92,6 +92,7 @@ class ShareGroup:
         self.lock = threading.RLock()
         self.names: dict[str, NameTable[Any]] = {}
         self.syncs = SyncState()
+        self.named_strings: dict[str, str] = {}  # what shaders include, by absolute path
         self.mapped = 0  # how many buffers are mapped now
         self.constants_bound = 0  # one more than the highest constant buffer ever bound
         self.epoch = 0  # grows whenever some buffer gets other storage

@@ -180,3 +180,11 @@ def primitive_restart_nv(ctx: Context) -> None:
     mode = ctx.immediate.mode
     ctx.immediate.end()
     ctx.immediate.begin(mode)
+
+
+def _no_imaging(ctx: Context, *args: Any) -> None:
+    raise invalid_operation("there is no imaging subset")
+
+
+for _name in ("color_table", "convolution_filter", "separable_filter", "histogram", "minmax"):
+    register(f"getn_{_name}_arb", _no_imaging)

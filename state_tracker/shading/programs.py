@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.glsl import (
@@ -23,6 +23,7 @@ from gallette.state_tracker.drawing.lowering import NULL_KEY, LoweringKey, lower
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
 from gallette.state_tracker.objects import GLObject, NameTable, swap
+from gallette.state_tracker.shading.named_strings import include_lookup
 from gallette.state_tracker.shading.spirv import SpirvState, link_binaries
 from gallette.state_tracker.shading.uniform_storage import UniformStorage
 
@@ -70,14 +71,17 @@ class ShaderObject(GLObject):
             return self.spirv.log
         return self.compiled.info_log if self.compiled is not None else ""
 
-    def compile(self, ctx: Context) -> None:
+    def compile(self, ctx: Context, include_folders: Sequence[str] = ()) -> None:
         self.drop()
+        # Only who says #include can depend on what has a name now.
+        includes = "include" in self.source
         options = CompileOptions(
             api=ctx.glsl_api,
             version_limit=ctx.limits.language_limit,
             es_version_limit=ctx.limits.es_glsl_version,
             extensions=ctx.limits.glsl_extensions,
             limits=ctx.limits.glsl_limits,
+            include=include_lookup(ctx, include_folders) if includes else None,
         )
         self.compiled = compile_cached(self.stage, self.source, options)
 

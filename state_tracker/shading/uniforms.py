@@ -16,6 +16,7 @@ from gallette.state_tracker.shading.programs import Executable
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
+    from gallette.state_tracker.shading.uniform_storage import Slot
 
 __all__: list[str] = []
 
@@ -59,6 +60,11 @@ def _set_values(
     _touch(ctx, executable, units)
 
 
+def _useful(slot: Slot, count: int) -> int:
+    """How many of `count` values are looked at: two tell that there are too many."""
+    return min(count, slot.remaining if slot.uniform.array_size else 2)
+
+
 def _set_array(
     ctx: Context, executable: Executable, location: int, count: int, value: Pointer,
     components: int, gl_type: str, letter: str,
@@ -73,6 +79,7 @@ def _set_array(
         storage.copy(slot, value)
         _touch(ctx, executable, False)
         return
+    count = _useful(slot, count)
     array = read_array(value, gl_type, count * components).reshape(count, components)
     if count:
         _touch(ctx, executable, storage.set_vectors(slot, letter, array))
@@ -92,6 +99,7 @@ def _set_matrices(
         storage.copy(slot, value)
         _touch(ctx, executable, False)
         return
+    count = _useful(slot, count)
     shape = (count, rows, columns) if transpose else (count, columns, rows)
     array = read_array(value, gl_type, count * columns * rows).reshape(shape)
     if count:

@@ -72,6 +72,8 @@ class Unit:
             return size_of(self.image, lod)
         if op == "query_levels":
             return [np.asarray(np.int32(self.image.levels))]
+        if op == "texture_samples":
+            return [np.asarray(np.int32(max(1, self.view.resource.desc.samples)))]
         given = [c for c in (*coords, lod, bias, compare, sample_index) if c is not None]
         uniform = all(np.ndim(c) == 0 for c in given)
         count = 1 if uniform else lanes

@@ -98,6 +98,7 @@ class VariantCompiler(ABC, Generic[Key, Code]):
     """
 
     name = "driver"  # in debugging output
+    subgroups = False  # do lanes know each other? else each is a subgroup of its own
     home = ""  # the driver's folder under `gallette`; code is kept on disk for those who say it
 
     def __init__(self, options: LoweringOptions | None = None) -> None:
@@ -125,6 +126,8 @@ class VariantCompiler(ABC, Generic[Key, Code]):
 
     def first_round(self, shader: Shader, log: PassLog | None) -> None:
         """Key-independent lowering and optimisation, once per shader."""
+        if not self.subgroups:
+            run_passes(shader, ["lower_subgroups"], log)
         optimize(shader, self.options.optimize_options(), log)
 
     def second_round(self, shader: Shader, key: Any, log: PassLog | None) -> None:

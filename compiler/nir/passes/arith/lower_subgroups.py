@@ -1,0 +1,56 @@
+"""For drivers whose lanes do not know each other: every subgroup has one lane."""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir.instrs import Intrinsic
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.questions import intrinsics_of
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.run.pass_runner import nir_pass
+
+_VALUES = (
+    "vote_any",
+    "vote_all",
+    "read_first_invocation",
+    "read_invocation",
+    "reduce",
+)
+_NUMBERS = {
+    "load_subgroup_size": (1,),
+    "load_subgroup_invocation": (0,),
+    "load_subgroup_eq_mask": (1, 0, 0, 0),
+    "load_subgroup_ge_mask": (1, 0, 0, 0),
+    "load_subgroup_gt_mask": (0, 0, 0, 0),
+    "load_subgroup_le_mask": (1, 0, 0, 0),
+    "load_subgroup_lt_mask": (0, 0, 0, 0),
+}
+_TRUE = ("vote_feq", "vote_ieq", "elect")
+
+
+@nir_pass("lower_subgroups", preserves=Metadata.CONTROL_FLOW)
+def lower_subgroups(shader: Shader) -> bool:
+    """Votes, ballots and reads of other lanes are answered by the lane itself.
+
+    Before: `%2 = ballot(%1)`; after: `%2 = vec4(b2i32(%1), 0, 0, 0)`. The languages leave the size
+    of subgroups to the implementation; a group of one is the only one that is the same however
+    lanes are gathered into chunks.
+    """
+    progress = False
+    for impl in shader.impls():
+        for instr in intrinsics_of(impl, *_VALUES, *_NUMBERS, *_TRUE, "ballot"):
+            instr.replace_by(_answer(Builder(impl).at_before(instr), instr))
+            progress = True
+    return progress
+
+
+def _answer(b: Builder, instr: Intrinsic) -> Def:
+    if instr.name in _VALUES:
+        return instr.srcs[0].value
+    if instr.name in _TRUE:
+        return b.const([1], 1)
+    if instr.name in _NUMBERS:
+        return b.const(list(_NUMBERS[instr.name][: instr.result.num_components]), 32)
+    zero = b.imm_int(0)
+    return b.vec([b.b2i32(instr.srcs[0].value), zero, zero, zero][: instr.result.num_components])
