@@ -25,6 +25,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from queue import Empty, Queue
@@ -139,11 +140,9 @@ def _run(
                     flush=True,
                 )
 
-    threads = [threading.Thread(target=worker, args=(n,)) for n in range(jobs)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(jobs) as pool:
+        for ended in [pool.submit(worker, number) for number in range(jobs)]:
+            ended.result()
     return results
 
 

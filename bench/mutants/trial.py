@@ -45,11 +45,12 @@ class Copy:
     @classmethod
     def of(cls, tree: Path, folder: Path) -> Copy:
         if folder.exists():
-            subprocess.run(["git", "-C", str(folder), "fetch", "-q"], check=True)
+            fetch = ["git", "-C", str(folder), "fetch", "-q", str(tree), "HEAD"]
+            subprocess.run(fetch, check=True)
         else:
             subprocess.run(["git", "clone", "-q", str(tree), str(folder)], check=True)
         head = subprocess.check_output(["git", "-C", str(tree), "rev-parse", "HEAD"], text=True)
-        checkout = ["git", "-C", str(folder), "checkout", "-q", "--force", head.strip()]
+        checkout = ["git", "-C", str(folder), "checkout", "-q", "--force", "--detach", head.strip()]
         subprocess.run(checkout, check=True)
         return cls(folder)
 
@@ -108,7 +109,7 @@ def judge(copy: Copy, tests: CoverageMap, path: str, fault: Fault, whole: bool) 
         file.write_bytes(clean)
 
 
-def _noticed_by(copy: Copy, tests: CoverageMap, path: str, meeting: list[str], whole: bool) -> str:
+def _noticed_by(copy: Copy, tests: CoverageMap, meeting: list[str], whole: bool) -> str:
     quick: list[str] = []
     seconds = 0.0
     for name in meeting:
