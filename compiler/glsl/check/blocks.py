@@ -17,6 +17,7 @@ from gallette.compiler.glsl.check.types import array_of, check_precision, resolv
 from gallette.compiler.glsl.check.variables import declare_variable
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t
+from gallette.compiler.nir.ir.layout import STD140, STD430, align, size_align
 from gallette.compiler.nir.ir.types import Base, Field, Type
 
 __all__ = ["block_declaration"]
@@ -139,10 +140,7 @@ def check_member(
         if any(leaf.is_boolean for leaf in type_.leaves()):
             c.error("members of this block cannot be bool", d)
     layout = own.layout
-    if "offset" in layout or "align" in layout:
-        align = layout.get("align", 1)
-        if align < 1 or align & (align - 1):
-            c.error("'align' must be a power of two", d)
+    check_alignment(c, own, d)
     if "xfb_offset" in layout:
         unit = 8 if any(leaf.bit_size == 64 for leaf in type_.leaves()) else 4
         if layout["xfb_offset"] % unit:
@@ -226,9 +224,9 @@ def check_block_layout(c: Checker, block: hir.Block, node: s.BlockDecl) -> None:
     explicit = any("offset" in m.layout or "align" in m.layout for m in block.member_quals)
     if (explicit or "align" in quals.layout) and not quals.flags & {"std140", "std430"}:
         c.error("'offset' and 'align' need std140 or std430", node)
-    align = quals.layout.get("align", 1)
-    if align < 1 or align & (align - 1):
-        c.error("'align' must be a power of two", node)
+    check_alignment(c, quals, node)
+    if explicit:
+        check_offsets(c, block, node)
     if "xfb_stride" in quals.layout:
         buffer = quals.layout.get("xfb_buffer", c.shader.layout.get("default_xfb_buffer", 0))
         merge_xfb_stride(c, buffer, quals.layout["xfb_stride"], node)
@@ -236,3 +234,27 @@ def check_block_layout(c: Checker, block: hir.Block, node: s.BlockDecl) -> None:
     for m in block.member_quals:
         if m.layout.get("xfb_buffer", buffer) != buffer:
             c.error("a member cannot have another xfb_buffer than its block", node)
+
+
+def check_alignment(c: Checker, quals: hir.Quals, node: s.Node) -> None:
+    step = quals.layout.get("align", 1)
+    if step < 1 or step & (step - 1):
+        c.error("'align' must be a power of two", node)
+
+
+def check_offsets(c: Checker, block: hir.Block, node: s.BlockDecl) -> None:
+    """Members given an offset lie behind the one before, as their type is aligned."""
+    rule = STD430 if "std430" in block.quals.flags else STD140
+    everywhere = block.quals.layout.get("align", 1)
+    end = 0
+    for f, quals in zip(block.type.fields, block.member_quals, strict=True):
+        row_major = block.type.row_major if f.row_major is None else f.row_major
+        sized = f.type.element if f.type.is_unsized_array and f.type.element else f.type
+        size, alignment = size_align(sized, rule, row_major)
+        start = quals.layout.get("offset", end)
+        if "offset" in quals.layout and start % alignment:
+            c.error(f"offset {start} of '{f.name}' is no multiple of {alignment}", node)
+        if start < end:
+            c.error(f"'{f.name}' at offset {start} overlaps the member before", node)
+        start = align(start, max(alignment, quals.layout.get("align", everywhere)))
+        end = start + (0 if f.type.is_unsized_array else size)

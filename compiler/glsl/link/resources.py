@@ -103,10 +103,22 @@ class ResourceLinker(BlockLinker):
                 if var in unit.live or var.init is not None:
                     # Initialised uniforms stay active: their value can be queried.
                     item.live.add(unit.stage)
+        for name in sorted(self.open_members() & found.keys()):
+            self.log.error(f"'{name}' is declared both inside and outside of a block")
         for unit in self.units:
             if self.needs_origin(unit):
                 self.hidden_uniform(found, unit, "gl_FbWposYTransform", t.VEC4)
         return list(found.values())
+
+    def open_members(self) -> set[str]:
+        """Members of blocks without an instance name: names like those of other uniforms."""
+        return {
+            member.name
+            for unit in self.units
+            for block in unit.blocks.values()
+            if block.quals.storage in ("uniform", "buffer") and not block.instance_name
+            for member in block.members
+        }
 
     def needs_origin(self, unit: StageUnit) -> bool:
         coord = unit.builtins.get("gl_FragCoord")
@@ -146,11 +158,6 @@ class ResourceLinker(BlockLinker):
             init = constant_value(var.init)
             if init is None or not same_constant(item.type, init, item.init):
                 log.error(f"uniform '{name}' has two different initializers")
-        for block_unit in self.units:
-            for block in block_unit.blocks.values():
-                if block.quals.storage in ("uniform", "buffer") and not block.instance_name:
-                    if any(m.name == name for m in block.members):
-                        log.error(f"'{name}' is declared both inside and outside of a block")
 
     # -- locations ---------------------------------------------------------------------------
 

@@ -1,0 +1,59 @@
+"""Every rule of `link_rules` here, and as the native GL has it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from gallette.state_tracker import GL, create_context
+from tests.conftest import native_context
+from tests.glsl.link_rules import RULES, Rule, shaders
+
+KINDS = {
+    "vertex": GL.VERTEX_SHADER,
+    "tess_ctrl": GL.TESS_CONTROL_SHADER,
+    "tess_eval": GL.TESS_EVALUATION_SHADER,
+    "geometry": GL.GEOMETRY_SHADER,
+    "fragment": GL.FRAGMENT_SHADER,
+    "compute": GL.COMPUTE_SHADER,
+}
+
+
+def links(gl: Any, program: str) -> tuple[bool, str]:
+    """Does the program come through, and what was said if not?"""
+    name, log = gl.create_program(), ""
+    attributes = gl.get_integerv(GL.MAX_VERTEX_ATTRIBS)[0]
+    for stage, source in shaders(program, attributes):
+        shader = gl.create_shader(KINDS[stage])
+        gl.shader_source(shader, source)
+        gl.compile_shader(shader)
+        if not gl.get_shaderiv(shader, GL.COMPILE_STATUS)[0]:
+            log += gl.get_shader_info_log(shader)
+        gl.attach_shader(name, shader)
+        gl.delete_shader(shader)
+    gl.link_program(name)
+    linked = bool(gl.get_programiv(name, GL.LINK_STATUS)[0])
+    log += "" if linked else gl.get_program_info_log(name)
+    gl.delete_program(name)
+    return linked, log
+
+
+@pytest.mark.parametrize("rule", RULES, ids=[r.name for r in RULES])
+def test_the_rule_holds(rule: Rule) -> None:
+    gl = create_context("numpipe", profile="core", version=(4, 4))
+    assert links(gl, rule.accepted) == (True, "")
+    linked, log = links(gl, rule.rejected)
+    assert not linked
+    assert "error" in log
+
+
+@pytest.mark.native
+def test_the_native_gl_has_the_same_rules() -> None:
+    gl = native_context(profile="core", version=(4, 4))
+    other = {
+        rule.name
+        for rule in RULES
+        if not links(gl, rule.accepted)[0] or links(gl, rule.rejected)[0]
+    }
+    assert other == {rule.name for rule in RULES if rule.native}
