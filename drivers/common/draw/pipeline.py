@@ -26,7 +26,7 @@ from .parts import Primitives, parts
 from .state import DrawState
 from .tessellation import tessellated_primitives
 
-__all__ = ["draw", "run", "run_part"]
+__all__ = ["draw", "rasterize_part", "run", "run_part"]
 
 
 def draw(states: DrawStates, info: DrawInfo) -> None:
@@ -74,7 +74,15 @@ def run_part(draw: DrawState, mode: Primitive, part: Primitives) -> None:
         draw.fixed.engine.finish()
 
 
-def _finish(draw: DrawState, mode: Primitive, part: Primitives) -> bool:
+def rasterize_part(draw: DrawState, mode: Primitive, part: Primitives, sink: FragmentSink) -> None:
+    """The same, but fragments go elsewhere."""
+    draw.counters.ia_primitives += len(part.corners)
+    _finish(draw, mode, part, sink)
+
+
+def _finish(
+    draw: DrawState, mode: Primitive, part: Primitives, sink: FragmentSink | None = None
+) -> bool:
     """Capture and rasterize some primitives; true if memory may have been written."""
     fixed, counters = draw.fixed, draw.counters
     vertices, corners, state = part.vertices, part.corners, fixed.raster.state
@@ -93,10 +101,11 @@ def _finish(draw: DrawState, mode: Primitive, part: Primitives) -> bool:
     if state.line_stipple_enable and mode in _CONNECTED:
         batch.resets = np.ones(len(corners), np.bool_)
         batch.resets[1:] = corners[1:, 0] != corners[:-1, 1]
-    fragments = FragmentRun(fixed.engine, draw.fragment)
-    sink: FragmentSink = fragments
-    if draw.witness is not None:
-        sink = draw.witness.around(draw, vertices, batch, fragments)
+    if sink is None:
+        fragments = FragmentRun(fixed.engine, draw.fragment)
+        sink = fragments
+        if draw.witness is not None:
+            sink = draw.witness.around(draw, vertices, batch, fragments)
     rasterize(fixed.raster, sink, vertices, batch)
     return True
 

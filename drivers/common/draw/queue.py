@@ -24,7 +24,7 @@ from gallette.pipe.state import DrawInfo
 from .finding import DrawStates
 from .grouping import Group, batches
 from .parts import lanes_at_once, parts
-from .pipeline import draw, run, run_part
+from .pipeline import draw, run
 from .programs import ConstantTable
 from .waiting import MERGED_STAGES, Given, Memory, Row
 
@@ -246,11 +246,9 @@ def _add_group(
 
 def _draw_batch(group: Group, rows: list[int]) -> None:
     """Some draws of a group."""
-    part = group.part(rows)
-    if part is not None:
-        group.draw.work.begin()
-        with np.errstate(all="ignore"):
-            run_part(group.draw, group.mode, part)
+    group.draw.work.begin()
+    with np.errstate(all="ignore"):
+        group.execute(rows)
 
 
 def _table(blocks: list[ConstantBuffer | None]) -> ConstantTable:

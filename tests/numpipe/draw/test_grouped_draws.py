@@ -48,11 +48,13 @@ def random_draws(target: Canvas, seed: int, count: int, size: float) -> None:
         context.draw_vbo(DrawInfo(Primitive.TRIANGLE_STRIP, count=4))
 
 
+@pytest.mark.parametrize("rows", [0, 1 << 20])
 @pytest.mark.parametrize("size", [0.3, 1.0, 4.0])
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_draws_of_many_states_look_as_if_drawn_in_order(
-    seed: int, size: float, canvas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    seed: int, size: float, rows: int, canvas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(grouping, "_MOST_ROWS", rows)  # whether what is covered is kept
     images = []
     for small, worth in ((512, 2), (512, 1 << 30), (0, 1)):
         monkeypatch.setattr(queue, "SMALL", small)
