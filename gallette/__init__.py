@@ -4,7 +4,9 @@
     ctx = moderngl.create_context(standalone=True, context=gallette.moderngl_context())
 
 `moderngl_context` makes a GL context, ours or the machine's, as the object moderngl asks for;
-`create_context` is the same with the GL functions as Python methods.
+`create_context` is the same with the GL functions as Python methods. `trace`, `replay`, `diff`,
+`pixel`, `debug`, `explain`, `compare_images` and `show` are what the command line does, for scripts
+and notebooks.
 """
 
 from __future__ import annotations
@@ -12,20 +14,51 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from gallette.notebook import (
+        Image,
+        compare_images,
+        debug,
+        diff,
+        draw_scene,
+        explain,
+        pixel,
+        replay,
+        show,
+        trace,
+    )
     from gallette.state_tracker import GLInterface
 
 __all__ = [
+    "Image",
     "__version__",
+    "compare_images",
     "create_context",
+    "debug",
     "default_driver",
+    "diff",
+    "draw_scene",
+    "explain",
     "get_proc_address",
     "install",
     "mark",
     "moderngl_context",
+    "pixel",
     "pyopengl",
+    "replay",
+    "show",
+    "trace",
 ]
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """What lives in `gallette.notebook` is imported when it is first used."""
+    if name in __all__:
+        from gallette import notebook
+
+        return getattr(notebook, name)
+    raise AttributeError(f"module 'gallette' has no attribute {name!r}")
 
 
 def default_driver() -> str:

@@ -8,13 +8,14 @@ it does, and `differ` compares two replays draw by draw.
 
 from gallette.capture.container import CaptureError
 from gallette.capture.recorder import recording
-from gallette.capture.replay import Replayer, replay
+from gallette.capture.replay import Replayed, Replayer, replay
 from gallette.capture.story import Call, Capture, open_capture
 
 __all__ = [
     "Call",
     "Capture",
     "CaptureError",
+    "Replayed",
     "Replayer",
     "open_capture",
     "recording",

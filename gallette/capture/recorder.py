@@ -20,8 +20,10 @@ Records that are no calls begin with `@`: `@context`, `@current`, `@window`, `@f
 from __future__ import annotations
 
 import atexit
+import ctypes
 import os
 import sys
+import threading
 import time
 from _thread import get_ident
 from collections.abc import Callable, Iterator
@@ -66,6 +68,7 @@ class Recorder:
         self.hidden = 0
         self.calls = self.frames = 0
         self._inside: dict[int, _Heard] = {}
+        self._lock = threading.RLock()
         self._numbers: dict[int, int] = {}  # contexts and windows, by identity
         self._kept: list[Any] = []  # identities must not come back
         self._current = 0
@@ -118,7 +121,6 @@ class Recorder:
         return known
 
     def window(self, gl: Context, draw: Drawable | None, read: Drawable | None) -> None:
-        self._switch(gl)
         parts: list[Any] = []
         for drawable in (draw, read):
             if drawable is None:
@@ -127,7 +129,11 @@ class Recorder:
             color, depth = drawable._color, drawable._depth_stencil
             size = list(drawable.size)
             parts.append([self._number(drawable), size, drawable.samples, color, depth])
-        self.writer.record(["@window", *parts])
+        with self._lock:
+            self._switch(gl)
+            self.writer.record(["@window", *parts])
+        if draw is None:  # nothing is current any more: the program may be about to end
+            self.writer.flush()
 
     def frame(self) -> None:
         self.frames += 1
@@ -166,9 +172,10 @@ class Recorder:
             thread = get_ident()
             if thread in inside or self.hidden:
                 return method(*args)
-            self._switch(gl)
             if before is not None:
-                before(gl, args)
+                with self._lock:
+                    self._switch(gl)
+                    before(gl, args)
             heard = inside[thread] = _Heard()
             start = clock()
             try:
@@ -176,14 +183,16 @@ class Recorder:
             finally:
                 del inside[thread]
             more: dict[str, Any] = {}
-            if paints:
-                more["us"] = (clock() - start) // 1000
-                self._painted(gl)
-            self._write(encode, args, result, heard, more)
-            if links:
-                self._linked(gl, function, args, result)
-            if maps and result:
-                self._map(gl, name, args)
+            with self._lock:  # threads take turns: a call stands behind its own context
+                self._switch(gl)
+                if paints:
+                    more["us"] = (clock() - start) // 1000
+                    self._painted(gl)
+                self._write(encode, args, result, heard, more)
+                if links:
+                    self._linked(gl, function, args, result)
+                if maps and result:
+                    self._map(gl, name, args)
             return result
 
         return call
@@ -314,3 +323,17 @@ def from_environment() -> None:
     recorder = Recorder(path, {"program": program})
     recorder.install()
     atexit.register(recorder.remove)
+    if not Path("/proc/self/exe").resolve().name.startswith("python"):
+        _at_exit(recorder.writer.close)
+
+
+def _at_exit(close: Callable[[], None]) -> None:
+    """A host that is no Python program ends without ending Python: libc must tell."""
+    kind = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)
+    _KEPT.append(kind(lambda status, argument: close()))
+    on_exit = getattr(ctypes.CDLL(None), "on_exit", None)
+    if on_exit is not None:
+        on_exit(_KEPT[-1], None)
+
+
+_KEPT: list[Any] = []

@@ -20,6 +20,7 @@ from gallette.capture.container import CaptureError, content_hash
 from gallette.capture.memory import Arena
 from gallette.capture.story import Call, Capture, Event, open_capture
 from gallette.compiler.errors import GalletteError
+from gallette.pipe.loader import create_screen
 from gallette.state_tracker import create_context
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import Kind
@@ -77,6 +78,8 @@ class Replayer:
         self._maps: dict[int, tuple[int, int]] = {}
         self._mapped_at = 0
         self._windows: dict[int, Any] = {}
+        self._screen: Any = None
+        self._several = sum(1 for _ in capture.events("context")) > 1
         self._alive: dict[str, Any] = {}
         self._arena = Arena(capture)
         self._links = {e.before - 1: e for e in capture.events("link")}
@@ -109,7 +112,14 @@ class Replayer:
         return self.result
 
     def release(self) -> None:
-        """The end of every context."""
+        """The end of every context, and of the windows they drew on."""
+        if self._windows:
+            for gl in self.contexts.values():
+                gl.make_current()
+                gl.bind_drawables(None, None)
+            for window in self._windows.values():
+                window.release()
+            self._windows.clear()
         for gl in reversed(self.contexts.values()):
             try:
                 gl.make_current()
@@ -117,9 +127,9 @@ class Replayer:
             except GalletteError as error:
                 self.result.errors.append(str(error))
         self.contexts.clear()
-        for window in self._windows.values():
-            window.release()
-        self._windows.clear()
+        if self._screen is not None:
+            self._screen.destroy()
+            self._screen = None
 
     # -- what is no call -------------------------------------------------------------------------
 
@@ -146,6 +156,7 @@ class Replayer:
             self.contexts.pop(parts[0]).release()
 
     def _create(self, number: int, facts: dict[str, Any]) -> None:
+        before = self.gl
         version = facts["version"][0], facts["version"][1]
         size = tuple(facts["size"]) if facts["size"] else self._first_window(number)
         options: dict[str, Any] = {"profile": facts["profile"], "version": version}
@@ -164,10 +175,17 @@ class Replayer:
             if facts["size"]:
                 options["size"] = size
                 options["samples"] = facts["samples"] or 0
+            if share is None and self._several:  # contexts of one display, and its windows
+                if self._screen is None:
+                    self._screen = create_screen(self.driver)
+                options["screen"] = self._screen
             self.gl = Context(self.driver, share=share, **options)
         self.contexts[number] = self.gl
         if self._after_create is not None:
             self._after_create(self.gl)
+        if before is not None:  # the program has not made the new one current yet
+            self.gl = before
+            before.make_current()
 
     def _first_window(self, number: int) -> tuple[int, int] | None:
         """Where EGL gave the context a window: the size of the first."""

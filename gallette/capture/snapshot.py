@@ -116,7 +116,11 @@ def _color(gl: Any, saved: _Saved, target: Target, index: int, format: str) -> I
     data = gl.read_pixels(0, 0, width, height, layout, kind)
     if gl.get_error() or len(data) != width * height * 4 * dtype().itemsize:
         return None
-    return np.frombuffer(data, dtype).reshape(height, width, 4)
+    image = np.frombuffer(data, dtype).reshape(height, width, 4)
+    if "A" not in format:  # another window may have what this one lacks
+        image = image.copy()
+        image[..., 3] = 255 if dtype is np.uint8 else 1
+    return image
 
 
 def _resolved(gl: Any, saved: _Saved, target: Target) -> Image | None:

@@ -167,7 +167,7 @@ def open_capture(path: str | Path) -> Capture:
     """Read a capture; resources stay in the file until they are asked for."""
     reader = CaptureReader(path)
     capture = Capture(Path(path), reader)
-    frame, context = 1, 0
+    frame, context, marked = 1, 0, 0
     open_groups: list[str] = []
     target: Target | None = None
     for record in reader.records():
@@ -175,6 +175,10 @@ def open_capture(path: str | Path) -> Capture:
         if name.startswith("@"):
             if name == "@current":
                 context = record[1]
+            elif name == "@marker":  # the end of a scene's pass: what came before was it
+                for done in capture.calls[marked:]:
+                    capture.groups[done.number] = (record[1], *capture.groups.get(done.number, ()))
+                marked = len(capture.calls)
             elif name == "@frame":
                 frame = record[1] + 1
             elif name == "@framebuffer":

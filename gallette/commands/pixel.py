@@ -13,6 +13,7 @@ from rich.text import Text
 
 from gallette import default_driver
 from gallette.capture.targets import check_target
+from gallette.compiler.errors import GalletteError
 from gallette.history import Fragment, History, PixelEvent, pixel_history
 from gallette.terminal import console
 
@@ -26,6 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("place", type=place_of, metavar="X,Y", help="the pixel; y counts upwards")
     parser.add_argument("--driver", default=None, help="the driver (default: GALLETTE_DRIVER)")
     parser.add_argument("--sample", type=int, default=0, metavar="S", help="which of its samples")
+    parser.add_argument(
+        "--target", dest="buffer", type=int, default=None, metavar="N", help="colour buffer N only"
+    )
     parser.add_argument("--everything", action="store_true", help="all framebuffers of the run")
     parser.add_argument("--json", type=Path, default=None, metavar="FILE", help="write it as JSON")
 
@@ -42,11 +46,22 @@ def run(options: argparse.Namespace) -> int:
     check_target(target, "gallette pixel")
     x, y = options.place
     history = pixel_history(target, x, y, options.driver or default_driver(), options.sample)
+    if options.buffer is not None:
+        history.resource = _buffer(history, options.buffer)
     if options.json is not None:
         events = [_plain(e) for e in _events(history, options.everything)]
         options.json.write_text(json.dumps(events, indent=1) + "\n")
     print_history(console(), history, options.everything)
     return 0
+
+
+def _buffer(history: History, number: int) -> str:
+    """What was last attached as that colour buffer."""
+    name = f"colour {number}"
+    found = [e.attachments[name] for e in history.events if name in e.attachments]
+    if not found:
+        raise GalletteError(f"gallette pixel: no framebuffer with this pixel has a {name}")
+    return found[-1]
 
 
 def _events(history: History, everything: bool) -> list[PixelEvent]:

@@ -134,7 +134,7 @@ def debug_fragment(
 ) -> tuple[Session, History, list[tuple[Fragment, Session]]]:
     """The last fragment of a pixel (of one drawing call), instruction by instruction.
 
-    >>> session, history, _ = debug_fragment("gradient", 5, 5)
+    >>> session, history, _ = debug_fragment("gradient", 100, 90)
     >>> session.stage
     'fragment'
     """

@@ -41,7 +41,7 @@ WATCHED = (
 def pixel_history(target: str, x: int, y: int, driver: str = "numpipe", sample: int = 0) -> History:
     """The history of pixel (x, y) of everything that a scene, shader_test or capture draws to.
 
-    >>> history = pixel_history("gradient", 3, 4)
+    >>> history = pixel_history("gradient", 100, 90)
     >>> history.events[-1].fragments[-1].verdict
     'written'
     """

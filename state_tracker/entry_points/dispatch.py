@@ -212,4 +212,5 @@ def bind_method(
         method = general
     method.__name__ = function.method
     method.__doc__ = str(function)
+    method.__signature__ = function.signature  # type: ignore[attr-defined]
     return method

@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
+from inspect import Parameter, Signature
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +149,18 @@ class Function:
         ):
             count -= 1
         return count
+
+    @property
+    def signature(self) -> Signature:
+        """The Python method's: outputs may be left out."""
+        kind, found = Parameter.POSITIONAL_ONLY, []
+        for i, p in enumerate(self.params):
+            default = Parameter.empty if i < self.required else None
+            found.append(Parameter(p.name, kind, default=default, annotation=_spell(p)))
+        result = Signature.empty if self.result == "void" and not self.outputs else self.result
+        if self.outputs and result in ("void", Signature.empty):
+            result = ", ".join(p.name for p in self.outputs)
+        return Signature(found, return_annotation=result)
 
     def with_count(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """Python may leave out the count of texts: `shader_source(shader, text)`."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
+
 __all__ = ["GLInterface"]
 
 
@@ -19,6 +21,16 @@ class GLInterface:
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(name)
+
+    def __dir__(self) -> list[str]:
+        """Everything a caller may want, the GL functions of this context among it."""
+        functions = [FUNCTIONS[name] for name in FUNCTIONS]
+        found = [f.method for f in functions if self.has_function(f)]
+        return sorted({*object.__dir__(self), *found})
+
+    def has_function(self, function: Function) -> bool:
+        """Does this context have that entry point?"""
+        return function.available(self.profile, self.requested_version)
 
     def make_current(self) -> None:
         """Make this the context that C callers of the GL functions mean."""

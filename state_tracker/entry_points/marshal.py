@@ -157,6 +157,7 @@ def native_method(
     method = call_simple if simple and function.result != "const ubyte*" else call
     method.__name__ = function.method
     method.__doc__ = str(function)
+    method.__signature__ = function.signature  # type: ignore[attr-defined]
     return method
 
 
