@@ -250,3 +250,48 @@ def test_a_capture_replays_on_the_machines_own_gl(tmp_path: Path) -> None:
         record_target(name, path, "numpipe")
         diff = diff_capture(path, "numpipe", "native:llvmpipe")
         assert diff.compared and diff.ok, (diff.first, diff.notes)
+
+
+def test_contexts_that_take_turns(tmp_path: Path) -> None:
+    with recording(tmp_path / "a.gcap"):
+        contexts: list[Any] = [gallette.create_context(size=(4, 4)) for _ in range(2)]
+        for shade in (0.2, 0.4, 0.6):
+            for i, gl in enumerate(contexts):
+                gl.make_current()
+                gl.clear_color(shade, i, 0, 1)
+                gl.clear(GL.COLOR_BUFFER_BIT)
+        for gl in contexts:
+            gl.read_pixels(0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)
+            gl.release()
+    done = replay(tmp_path / "a.gcap")
+    assert done.images == 2
+    assert done.identical, (done.different, done.errors)
+
+
+def test_threads_have_their_own_contexts(tmp_path: Path) -> None:
+    import threading
+
+    def draw(number: int) -> None:
+        gl: Any = gallette.create_context(size=(4, 4))
+        for shade in range(20):
+            gl.clear_color(shade / 20, number / 4, 0, 1)
+            gl.clear(GL.COLOR_BUFFER_BIT)
+            gl.read_pixels(0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)
+        gl.release()
+
+    with recording(tmp_path / "a.gcap"):
+        threads = [threading.Thread(target=draw, args=(n,)) for n in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    done = replay(tmp_path / "a.gcap")
+    assert done.images == 80
+    assert done.identical, (done.different, done.errors)
+
+
+def test_passes_of_a_scene_are_groups(tmp_path: Path) -> None:
+    record_target("transparency", tmp_path / "a.gcap", "numpipe")
+    capture = open_capture(tmp_path / "a.gcap")
+    groups = [capture.groups.get(c.number) for c in capture.draws()]
+    assert groups == [("source over",), ("source over",), ("added",)]
