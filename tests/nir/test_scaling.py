@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from gallette.compiler.errors import CompileError
+from gallette.compiler.glsl import compile_shader, link_program
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir import types as t
@@ -60,6 +62,58 @@ def test_variable_passes_do_not_compare_everything_with_everything(
         validate(shader)
         steps.append(calls[0])
     assert steps[1] <= 2 * steps[0] + 50
+
+
+FUNCTION = """
+struct Lamp{0} {{ vec3 way; float far; }};
+vec3 shade{0}(vec3 n, vec3 v, Lamp{0} lamp) {{
+    float d = dot(n, lamp.way);
+    if (d < 0.0)
+        return vec3(0.0);
+    vec3 sum = vec3(0.0);
+    for (int i = 0; i < int(lamp.far); i++)
+        sum += pow(d, float(i)) * v;
+    return sum * {0}.5;
+}}
+"""
+
+
+def long_shader(functions: int) -> str:
+    calls = [
+        f"sum += shade{i}(n, v, Lamp{i}(n + v, sum.x)); if (sum.y > {i}.0) sum.z += v.x;"
+        for i in range(functions)
+    ]
+    return "\n".join(
+        [
+            "#version 330\nin vec3 n; in vec3 v; out vec4 color;",
+            *(FUNCTION.format(i) for i in range(functions)),
+            "void main() { vec3 sum = v;",
+            *calls,
+            "color = vec4(sum, 1.0); }",
+        ]
+    )
+
+
+def test_compiling_and_linking_a_shader_twice_as_long_takes_twice_the_steps() -> None:
+    steps = []
+    for functions in (4, 12, 24):  # the first fills tables
+        calls = 0
+
+        def count(frame: object, event: str, argument: object) -> None:
+            nonlocal calls
+            calls += event == "call"
+
+        source = long_shader(functions)
+        sys.setprofile(count)
+        try:
+            program = link_program([compile_shader(Stage.FRAGMENT, source)])
+        finally:
+            sys.setprofile(None)
+        assert program.ok, program.info_log
+        for shader in program.shaders.values():
+            shader.unref()
+        steps.append(calls)
+    assert steps[2] < 2.15 * steps[1], steps
 
 
 def test_a_long_array_is_copied_in_a_loop_and_a_short_one_element_by_element() -> None:

@@ -95,6 +95,25 @@ def pour(source: Block, target: Block) -> None:
     source.first = source.last = None
 
 
+def insert_run(before: Instr, source: Block) -> None:
+    """Move all instructions of `source` (which has no jump) in front of an instruction."""
+    home, first, last = before.block, source.first, source.last
+    assert home is not None
+    if first is None or last is None:
+        return
+    at: Instr | None = first
+    while at is not None:
+        at.block = home
+        at = at.next
+    first.prev, last.next = before.prev, before
+    if before.prev is not None:
+        before.prev.next = first
+    else:
+        home.first = first
+    before.prev = last
+    source.first = source.last = None
+
+
 def splice(before: Block, nodes: Body, after: Block | None) -> None:
     """Put a body's worth of `nodes` behind `before`.
 

@@ -7,7 +7,8 @@ from gallette.compiler.nir.ir.copying import Remap, clone_body
 from gallette.compiler.nir.ir.instrs import Call, Deref, Intrinsic
 from gallette.compiler.nir.ir.questions import instrs_of
 from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
-from gallette.compiler.nir.ir.surgery import drop_body, splice, split_block
+from gallette.compiler.nir.ir.surgery import drop_body, insert_run, splice, split_block
+from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.passes.vars.opt_deref import propagate_modes, simplify_cast
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
@@ -87,23 +88,23 @@ def _check_size(order: list[Function], limit: int) -> None:
 
 def _inline_into(impl: FunctionImpl) -> bool:
     calls = [i for i in instrs_of(impl) if isinstance(i, Call)]
-    for call in calls:
-        _inline_call(impl, call)
+    # From the last to the first: what is behind a call, and moves, then ends at the next one.
+    added = [_inline_call(call) for call in reversed(calls)]
+    for variables in reversed(added):
+        impl.locals += variables
     if calls:
         impl.invalidate()
     return bool(calls)
 
 
-def _inline_call(impl: FunctionImpl, call: Call) -> None:
+def _inline_call(call: Call) -> list[Variable]:
+    """Put a call's code in its place; answers the locals that come with it."""
     callee = call.callee.impl
     assert callee is not None
     block = call.block
     assert block is not None
     remap = Remap()
-    for var in callee.locals:
-        copy = var.copy()
-        remap.variables[var] = copy
-        impl.locals.append(copy)
+    variables = [remap.variable(var) for var in callee.locals]
     body = clone_body(callee.body, block.parent, remap)
     remap.finish_phis()
     params = [src.value for src in call.srcs]
@@ -114,10 +115,15 @@ def _inline_call(impl: FunctionImpl, call: Call) -> None:
                 instr.replace_by(params[instr["param"]])
             elif isinstance(instr, Deref) and instr.form == "cast":
                 casts.append(instr)
-    tail = split_block(block, call)
-    call.remove()
-    splice(block, body, tail)
+    if len(body) == 1:
+        insert_run(call, body[0])  # type: ignore[arg-type]
+        call.remove()
+    else:
+        tail = split_block(block, call)
+        call.remove()
+        splice(block, body, tail)
     for cast in casts:
         replaced = simplify_cast(cast)
         if replaced is not None:
             propagate_modes(replaced)
+    return variables
