@@ -150,7 +150,7 @@ class CallLowering(MemoryLowering):
 
     def lower_body(self, function: hir.Function, impl: FunctionImpl) -> None:
         """Lower one function."""
-        frame = Frame(Builder(impl), precise=function.precise_result)
+        frame = Frame(Builder(impl).sharing_constants(), precise=function.precise_result)
         first = 0
         if function.result is not t.VOID:
             frame.result = frame.b.deref_param(0)

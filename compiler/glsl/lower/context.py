@@ -86,7 +86,7 @@ class Lowering:
         self.locals: dict[hir.Variable, Deref | Variable] = {}
         self.functions: dict[hir.Function, NirFunction] = {}
         self.constants: dict[tuple[Type, hir.Value], Variable] = {}
-        self.frame = Frame(Builder(shader.add_entry()))
+        self.frame = Frame(Builder(shader.add_entry()).sharing_constants())
         self.b = self.frame.b
         self.lines: Callable[[int], int] | None = None
 

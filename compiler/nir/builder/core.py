@@ -42,12 +42,15 @@ _COMPONENT_NAMES = {c: i for s in ("xyzw", "rgba", "stpq") for i, c in enumerate
 class Builder:
     """Inserts instructions into one function at a cursor."""
 
-    __slots__ = ("after", "block", "exact", "impl", "loc", "shader", "stack")
+    __slots__ = ("after", "block", "constants", "exact", "impl", "loc", "shader", "stack")
 
     def __init__(self, impl: FunctionImpl, cursor: Block | Instr | None = None):
         self.impl = impl
         self.shader: Shader = impl.shader
         self.exact = False
+        self.constants: dict[tuple[tuple[int, ...], int], Def] | None = (
+            None  # see `sharing_constants`
+        )
         self.loc = 0  # the line of the source that instructions are made for
         self.stack: list[If | Loop] = []
         self.block: Block = impl.last
@@ -71,6 +74,11 @@ class Builder:
             yield
         finally:
             self.exact = outside
+
+    def sharing_constants(self) -> Builder:
+        """From now on equal constants of a block are one, for whoever builds a lot."""
+        self.constants = {}
+        return self
 
     # Cursor.
 
@@ -234,8 +242,16 @@ class Builder:
     def const(self, values: Sequence[int], bit_size: int) -> Def:
         """A constant of raw bits."""
         mask = (1 << bit_size) - 1
-        instr = LoadConst(tuple(v & mask for v in values), bit_size)
+        bits = tuple([v & mask for v in values])
+        if self.constants is not None and self.after is self.block.last:
+            # At the end of a block everything in it is in front.
+            known = self.constants.get((bits, bit_size))
+            if known is not None and known.instr.block is self.block:
+                return known
+        instr = LoadConst(bits, bit_size)
         self.insert(instr)
+        if self.constants is not None:
+            self.constants[bits, bit_size] = instr.result
         return instr.result
 
     def imm_float(self, value: float, bit_size: int = 32) -> Def:
