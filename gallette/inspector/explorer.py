@@ -20,7 +20,7 @@ from gallette.compiler.nir.run.pass_runner import recording
 from gallette.compiler.nir.text.printer import print_shader
 from gallette.debugger.invocation import compiled_afresh
 from gallette.inspector.frames import Frame
-from gallette.inspector.programs import Way, add_passes
+from gallette.inspector.programs import Way, add_passes, marked_code
 from gallette.inspector.service import Questions
 from gallette.inspector.surfaces import attachments_of
 from gallette.state_tracker.context import Context
@@ -240,9 +240,13 @@ def _ways(gl: Any, texts: dict[str, str], records: list[Any]) -> list[dict[str, 
         way = Way(stage.value, texts.get(stage.value, ""))
         add_passes(way, [r for r in records if r.stage == stage.value])
         for v, told in zip(handle.variants.values(), handle.explain()["variants"], strict=True):
-            nir = print_shader(v.shader, lines=True)
             way.variants.append(
-                {"key": told["key"], "reason": told["reason"], "nir": nir, "code": told["code"]}
+                {
+                    "key": told["key"],
+                    "reason": told["reason"],
+                    "nir": print_shader(v.shader, lines=True),
+                    "code": marked_code(v, told["code"]),
+                }
             )
         way.variants.reverse()  # the one the draw has just used comes first
         ways.append(asdict(way))

@@ -10,9 +10,20 @@ from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, 
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.run.pass_runner import recording
 from gallette.compiler.nir.text.printer import print_shader
+from gallette.debugger.invocation import compiled_afresh
 from gallette.pipe.loader import create_screen
 
-__all__ = ["Way", "add_passes", "way_of"]
+__all__ = ["Way", "add_passes", "marked_code", "way_of"]
+
+
+def marked_code(variant: Any, code: str) -> str:
+    """Generated code with the source lines it computes, if the driver knows them: `//@12`."""
+    known = getattr(variant.program, "lines", None) or []
+    lines = code.splitlines()
+    if len(known) != len(lines):
+        return code
+    pairs = zip(lines, known, strict=True)
+    return "\n".join(f"{text} //@{line}" if line else text for text, line in pairs)
 
 
 @dataclass(slots=True)
@@ -34,7 +45,7 @@ def way_of(
 ) -> tuple[list[Way], str]:
     """Compile and link afresh with everything recorded; the stages, and the log of errors."""
     compiled, log = [], ""
-    with recording(lines=True) as passes:
+    with compiled_afresh(), recording(lines=True) as passes:
         for stage, text in sources.items():
             shader = compile_shader(Stage(stage), text, CompileOptions(api=profile))
             log += shader.info_log
@@ -54,12 +65,15 @@ def way_of(
             if kind.value not in screen.caps.stages:
                 linked.unref()
                 continue
-            handle = context.create_shader_state(kind, linked)
-            final = handle.null.shader if hasattr(handle, "null") else None
-            for v in context.explain(handle)["variants"]:
-                nir = print_shader(final, lines=True) if final is not None else v["nir"]
+            handle: Any = context.create_shader_state(kind, linked)
+            for v, told in zip(handle.variants.values(), handle.explain()["variants"], strict=True):
                 way.variants.append(
-                    {"key": v["key"], "reason": v["reason"], "nir": nir, "code": v["code"]}
+                    {
+                        "key": told["key"],
+                        "reason": told["reason"],
+                        "nir": print_shader(v.shader, lines=True),
+                        "code": marked_code(v, told["code"]),
+                    }
                 )
             context.delete_shader_state(handle)
         context.destroy()

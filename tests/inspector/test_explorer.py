@@ -70,6 +70,7 @@ def test_passes_are_told_with_source_lines_and_steady_names(explorer: Explorer) 
     variant = way["variants"][0]
     assert "//@5" in variant["nir"]
     assert "def run" in variant["code"]
+    assert any(" * k" in text and text.endswith("//@5") for text in variant["code"].splitlines())
 
 
 def test_errors_are_told_with_their_place(explorer: Explorer) -> None:

@@ -37,7 +37,9 @@ class Emitter(LoopEmitter):
         self.region(self.program.root)
         head = ["def run(lanes, count, views, state, spend, helper, quads):"]
         head += [f"    {line}" for line in self.header()]
-        return "\n".join([*head, *self.lines, *(f"    {x}" for x in self.footer())]) + "\n"
+        foot = [f"    {line}" for line in self.footer()]
+        self.sources = [0] * len(head) + self.sources + [0] * len(foot)
+        return "\n".join([*head, *self.lines, *foot]) + "\n"
 
     def region(self, region: Region) -> None:
         outer, self.current = self.current, region
@@ -47,7 +49,9 @@ class Emitter(LoopEmitter):
 
     def item(self, item: Item) -> None:
         if isinstance(item, Op):
+            self.source = item.loc
             self.op(item)
+            self.source = 0
         elif isinstance(item, IfOp):
             if item.divergent:
                 self.divergent_if(item)

@@ -36,6 +36,8 @@ class BaseEmitter:
     def __init__(self, program: LaneProgram):
         self.program = program
         self.lines: list[str] = []
+        self.sources: list[int] = []  # the line of the shader's source, for each of `lines`
+        self.source = 0
         self.depth = 1
         self.current: Region = program.root
         self.scope = Scope(program.root, None, "count")
@@ -57,6 +59,7 @@ class BaseEmitter:
 
     def line(self, text: str) -> None:
         self.lines.append("    " * self.depth + text)
+        self.sources.append(self.source)
 
     @contextmanager
     def indented(self, by: int = 1) -> Iterator[None]:

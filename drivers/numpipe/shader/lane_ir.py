@@ -96,9 +96,10 @@ class Region:
 class Op:
     """A scalar operation: `what` says which kind, `data` holds what that kind needs."""
 
-    __slots__ = ("data", "dsts", "pos", "srcs", "what")
+    __slots__ = ("data", "dsts", "loc", "pos", "srcs", "what")
 
     def __init__(self, what: str, data: Any, dsts: list[LaneValue], srcs: list[LaneValue]):
+        self.loc = 0  # line of the source, for those who watch
         self.what = what
         self.data = data
         self.dsts = dsts

@@ -10,7 +10,7 @@ import functools
 import marshal
 import pickle
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -106,6 +106,7 @@ class _Made:
     globals: dict[str, Any]
     name: str
     code: Any = None
+    lines: list[int] = field(default_factory=list)  # of the shader's source, by line of `source`
 
 
 def _generate(shader: Shader, flat_colors: bool) -> _Made:
@@ -117,19 +118,22 @@ def _generate(shader: Shader, flat_colors: bool) -> _Made:
     facts = gather_facts(lane_program, emitter.file.most)
     places = tuple(sorted(lane_program.output_arrays))
     code = _code_object(source, f"numpipe {shader.stage.value} {shader.name}")
-    return _Made(facts, places, source, views, emitter.globals, shader.name, code)
+    made = _Made(facts, places, source, views, emitter.globals, shader.name, code)
+    made.lines = emitter.sources
+    return made
 
 
 class CompiledShader:
     """The `Program` of the API."""
 
-    __slots__ = ("code", "facts", "made", "name", "places", "run", "views")
+    __slots__ = ("code", "facts", "lines", "made", "name", "places", "run", "views")
 
     def __init__(self, made: _Made, run: Callable[..., Any]):
         self.made = made
         self.facts = made.facts
         self.places = made.places  # (slot, component, 0) of an emitted vertex's values, in order
         self.code = made.source
+        self.lines = made.lines
         self.run = run
         self.views = made.views
         self.name = made.name

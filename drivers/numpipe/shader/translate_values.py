@@ -48,6 +48,7 @@ class ValueTranslator:
         self.program.interlocks = shader.info.interlocks
         self.program.patch_size = max(1, shader.info.vertices_out)
         self.region = root
+        self.loc = 0
         self.components: dict[Def, list[LaneValue]] = {}
         self.escapes: dict[tuple[int, int], LaneValue] = {}
         shader.entry.require(Metadata.DIVERGENCE)
@@ -78,6 +79,7 @@ class ValueTranslator:
         self, what: str, data: Any, dsts: list[LaneValue], srcs: list[LaneValue]
     ) -> list[LaneValue]:
         op = Op(what, data, dsts, srcs)
+        op.loc = self.loc
         varying = any(src.varying for src in srcs)
         for dst in dsts:
             dst.op = op
@@ -134,6 +136,7 @@ class ValueTranslator:
     # -- instructions --------------------------------------------------------------------------
 
     def instruction(self, instr: Any) -> None:
+        self.loc = instr.loc
         if isinstance(instr, Alu):
             self.alu(instr)
         elif isinstance(instr, LoadConst):

@@ -245,7 +245,7 @@ function Explorer() {
       <section class="pane" aria-label="picture and code"><div class="stage">
         ${good && html`<div class="shown"><${Thumb} name=${good.picture} label="what the shaders draw">time ${spell(choice.time)}<//></div>`}
         <label>time <input type="range" min="0" max="6.3" step="0.05" value=${choice.time} onInput=${e => put({ time: Number(e.target.value) })} /></label>
-        ${way && way.variants[0] && html`<p class="faint">${way.variants[0].key} (${way.variants[0].reason})</p><${Code} label="generated code" lines=${way.variants[0].code.split("\n")} />`}</div></section>
+        ${way && way.variants[0] && html`<p class="faint">${way.variants[0].key} (${way.variants[0].reason})</p><${Code} label="generated code" lines=${way.variants[0].code.split("\n")} lit=${i => line && lineOf(way.variants[0].code.split("\n")[i]) === line} onHover=${i => setLine(lineOf(way.variants[0].code.split("\n")[i]))} />`}</div></section>
     </main>`;
 }
 
