@@ -26,6 +26,7 @@ def drawn(name: str) -> float:
     start = time.process_time()
     window: Any = gallette.moderngl_context("numpipe")
     ctx = moderngl.create_context(standalone=True, context=window)
+    ctx.extra = window  # for scenes that call OpenGL itself
     list(SCENES[name].render(ctx, SCENES[name].size))
     spent = time.process_time() - start
     window.release()

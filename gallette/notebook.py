@@ -138,6 +138,7 @@ def draw_scene(name: str, driver: str | None = None) -> Any:
     window: Any = gallette.moderngl_context(driver)
     try:
         ctx = moderngl.create_context(standalone=True, context=window)
+        ctx.extra = window  # for scenes that call OpenGL itself
         passes = list(SCENES[name].render(ctx, SCENES[name].size))
     finally:
         window.release()

@@ -15,7 +15,9 @@ __all__ = ["add_arguments", "run"]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("target", help="a scene, a .shader_test file or a capture")
+    parser.add_argument(
+        "target", help="a scene, a .shader_test, a capture, or a shader (as gallette explore)"
+    )
     parser.add_argument("--driver", default=None, help="the driver (default: GALLETTE_DRIVER)")
     parser.add_argument("--port", type=int, default=0, metavar="N", help="of the local server")
     parser.add_argument("--no-browser", action="store_true", help="only say where the page is")
@@ -28,6 +30,9 @@ def run(options: argparse.Namespace) -> int:
     from gallette.inspector.observe import captured, observe
     from gallette.running import check_driver
 
+    path = Path(options.target)
+    if path.suffix in (".frag", ".vert") and options.html is None:
+        return _explore(options, path)
     check_target(options.target, "gallette inspect")
     driver = options.driver or default_driver()
     if driver.split(":")[0] == "native":
@@ -45,6 +50,14 @@ def run(options: argparse.Namespace) -> int:
             out.print(f"page: {options.html} ({size / 1e3:.0f} kB)", markup=False)
             return 0
         return _serve(options, frame, path)
+
+
+def _explore(options: argparse.Namespace, path: Path) -> int:
+    """A shader is no run: the explorer shows it."""
+    from gallette.commands import explore
+
+    options.file = path
+    return explore.run(options)
 
 
 def _serve(options: argparse.Namespace, frame: object, path: Path) -> int:

@@ -123,7 +123,7 @@ class _Observer:
             return
         draw.fragments = int(counts.sum())
         covered = int((counts > 0).sum())
-        draw.overdraw = round(draw.fragments / covered, 3) if covered else 0.0
+        draw.overdraw = round(draw.fragments / covered, 2) if covered else 0.0
         heat = np.minimum(counts, 255).astype(np.uint8)[..., None]
         draw.overlays["overdraw"] = self.frame.keep(heat)
         quads = counts > 0
