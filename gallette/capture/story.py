@@ -60,6 +60,7 @@ class Call:
     context: int
     frame: int
     target: Target | None = None
+    listed: bool = False  # it went into a display list and was not made
 
     @property
     def function(self) -> Function:
@@ -67,7 +68,7 @@ class Call:
 
     @property
     def draws(self) -> bool:
-        return draws(self.name)
+        return draws(self.name) and not self.listed
 
     @property
     def microseconds(self) -> int:
@@ -169,6 +170,7 @@ def open_capture(path: str | Path) -> Capture:
     capture = Capture(Path(path), reader)
     frame, context, marked = 1, 0, 0
     open_groups: list[str] = []
+    listing = False
     target: Target | None = None
     for record in reader.records():
         name = record[0]
@@ -190,6 +192,11 @@ def open_capture(path: str | Path) -> Capture:
             raise CaptureError(f"{path}: OpenGL has no function gl{name}")
         more = record[2] if len(record) > 2 else {}
         call = Call(len(capture.calls) + 1, name, record[1], more, context, frame, target)
+        if name == "NewList":
+            listing = call.args[1] == GL.COMPILE
+        elif name == "EndList":
+            listing = False
+        call.listed = listing
         if name.startswith(("PushDebugGroup", "PushGroupMarker")):
             open_groups.append(str(call.args[-1]))
         elif name.startswith(("PopDebugGroup", "PopGroupMarker")) and open_groups:

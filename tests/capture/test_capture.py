@@ -295,3 +295,21 @@ def test_passes_of_a_scene_are_groups(tmp_path: Path) -> None:
     capture = open_capture(tmp_path / "a.gcap")
     groups = [capture.groups.get(c.number) for c in capture.draws()]
     assert groups == [("source over",), ("source over",), ("added",)]
+
+
+def test_calls_that_went_into_a_display_list_drew_nothing(tmp_path: Path) -> None:
+    with recording(tmp_path / "a.gcap"):
+        gl: Any = gallette.create_context(profile="compat", version=(2, 1), size=(8, 8))
+        made = gl.gen_lists(1)
+        gl.new_list(made, GL.COMPILE)
+        gl.begin(GL.TRIANGLES)
+        for x, y in ((-1, -1), (3, -1), (-1, 3)):
+            gl.vertex2f(x, y)
+        gl.end()
+        gl.end_list()
+        gl.call_list(made)
+        assert gl.read_pixels(0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE) == b"\xff" * 4
+        gl.release()
+    capture = open_capture(tmp_path / "a.gcap")
+    assert [c.name for c in capture.draws()] == ["CallList"]
+    assert replay(tmp_path / "a.gcap").identical

@@ -189,7 +189,7 @@ function Picture({ draw, attachments, edited, mesh, onPick, mark }) {
   const plain = p && p.floats && p.channels > 1 ? [0, 1] : auto;
   const [low, high] = limits || plain;
   useEffect(() => setLimits(null), [shown]);
-  const scale = !p ? 1 : zoom || Math.max(1, Math.floor(Math.min(((box.current && box.current.clientWidth) || 300) / p.width, 460 / p.height)) || 1);
+  const scale = !p ? 1 : zoom || Math.max(1, Math.floor(Math.min(((box.current && box.current.parentElement.clientWidth - 30) || 300) / p.width, 460 / p.height)) || 1);
   useEffect(() => { if (p) paint(canvas.current, p, channels, low, high, overlay === "NaN and Inf"); }, [p, channels, low, high, overlay]);
   useEffect(() => {
     const view = over.current;
