@@ -26,6 +26,7 @@ def trace_shader(shader: Shader, env: DrawEnvironment, session: Session) -> Sess
     numbers = _code(shader, session)
     tracer = _Tracer(shader, env, session, numbers)
     result = tracer.run()
+    types = _output_types(numbers)
     for (slot, component), raw in sorted(result.outputs.items()):
         name = _slot_name(shader.stage.value, int(slot))
         values = session.outputs.setdefault(name, [])
@@ -33,11 +34,22 @@ def trace_shader(shader: Shader, env: DrawEnvironment, session: Session) -> Sess
             values.append(0.0)
         bits = np.asarray(raw[session.lane : session.lane + 1])
         if bits.dtype == np.uint32:
-            bits = bits.view(np.float32)
+            bits = bits.view(types.get(int(slot), np.float32))
         values.append(bits[0].item())
     if not result.alive[session.lane]:
         session.note = "discarded"
     return session
+
+
+def _output_types(instrs: dict[Instr, int]) -> dict[int, Any]:
+    """The integer outputs: the others are floats."""
+    found: dict[int, Any] = {}
+    for instr in instrs:
+        if isinstance(instr, Intrinsic) and instr.name == "store_output":
+            base = str(instr.indices.get("src_type", "")).rstrip("0123456789")
+            if base in ("int", "uint"):
+                found[int(instr["location"])] = np.int32 if base == "int" else np.uint32
+    return found
 
 
 def _slot_name(stage: str, slot: int) -> str:
@@ -159,6 +171,9 @@ class _Tracer(Interpreter):
         elif name.startswith("load_barycentric"):
             zero = np.zeros((instr.result.num_components, self.lanes), np.uint32)
             self.write(instr.result, zero)
+        elif name == "store_output" and instr.indices.get("dual_source"):
+            raw = np.ascontiguousarray(self.read(instr.srcs[0])[:, self._session.lane])
+            self._session.outputs["second colour"] = raw.view(np.float32).tolist()
         else:
             return False
         return True

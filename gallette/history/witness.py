@@ -167,7 +167,9 @@ class PixelSink:
             written = program.output(slot)
             if written is not None:
                 name = "colour" if slot == FragResult.COLOR else f"colour {slot - FragResult.DATA0}"
-                seen.outputs[name] = written
+                number = max(0, slot - FragResult.DATA0)
+                target = state.colors[number] if number < len(state.colors) else None
+                seen.outputs[name] = _as_stored(written, target)
         written = program.output(FragResult.DEPTH)
         if written:
             seen.depth = written[0]
@@ -256,6 +258,15 @@ class PixelSink:
         if (z < 0).all() or (z > 1).all():
             return "clipped: outside the near or far plane"
         return "clipped, or its edge leaves the pixel's centre out"
+
+
+def _as_stored(values: tuple[float, ...], target: Any) -> tuple[float, ...]:
+    """What a shader wrote as its target takes it: raw bits are integers for integer formats."""
+    format = getattr(target, "format", None)
+    if format is None or not format.name.endswith(("UINT", "SINT")):
+        return values
+    dtype = np.uint32 if format.name.endswith("UINT") else np.int32
+    return tuple(int(np.float32(v).view(dtype)) if isinstance(v, float) else int(v) for v in values)
 
 
 def _covers(x: Any, y: Any, px: float, py: float) -> tuple[Any, Any]:
