@@ -6,6 +6,8 @@ one chunk. Workgroups come in order, x fastest; so do the invocations of each.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
@@ -69,10 +71,13 @@ class GroupLanes:
 
 def _axis(number: npt.NDArray[np.int64], extent: tuple[int, int, int], axis: int) -> Value:
     """One coordinate of flattened positions, x fastest."""
-    below = 1
-    for size in extent[:axis]:
-        below *= size
-    return np.asarray(number // below % extent[axis]).astype(U32)
+    below = math.prod(extent[:axis])
+    if extent[axis] == 1:
+        return np.zeros(len(number), U32)
+    part = number if below == 1 else number // below
+    if math.prod(extent[axis + 1 :]) > 1:
+        part = part % extent[axis]
+    return part.astype(U32)
 
 
 def _grid(info: ComputeInfo) -> tuple[int, int, int]:

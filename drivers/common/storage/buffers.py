@@ -40,9 +40,19 @@ def _locate(elements: Array, offset: Array, first: int, bits: int) -> tuple[Arra
 def buffer_load(data: Bytes | None, offset: Array, components: int, bits: int = 32) -> list[Array]:
     """Consecutive elements from each lane's byte offset, as unsigned bits by component."""
     elements = _elements(data, bits)
+    offset = np.asarray(offset)
+    if offset.ndim and offset.size and not offset.strides[0]:  # all lanes load the same
+        same = buffer_load(data, offset[:1], components, bits) if offset.size > 1 else None
+        if same is not None:
+            return [np.full(offset.shape, value[0]) for value in same]
+    index, inside = _locate(elements, offset, 0, bits)
+    if index.size and int(index.max()) + components <= elements.size:
+        return [elements[i:].take(index) for i in range(components)]
     loaded = []
     for i in range(components):
-        index, inside = _locate(elements, offset, i, bits)
+        if i:
+            index += 1
+            inside = index < elements.size
         if elements.size == 0 or not inside.any():
             loaded.append(np.zeros(index.shape, elements.dtype))
             continue
@@ -67,6 +77,14 @@ def buffer_store(
     elements = _elements(data, bits)
     stored = [i for i, value in enumerate(values) if value is not None]
     at = _by_lane(offset, lanes)
+    if len(stored) == 1 and active is None:
+        where, inside = _locate(elements, at, stored[0], bits)
+        bits_ = _by_lane(_bits(np.asarray(values[stored[0]]), elements.dtype), lanes)
+        if inside.all():
+            elements[where] = bits_
+        else:
+            elements[where[inside]] = bits_[inside]
+        return
     index = np.empty((lanes, len(stored)), np.int64)
     source = np.empty((lanes, len(stored)), elements.dtype)
     for column, i in enumerate(stored):

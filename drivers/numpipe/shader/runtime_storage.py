@@ -74,6 +74,8 @@ def _offset(state: Memory, address: tuple[Any, ...], count: int) -> Array:
     if not isinstance(state, SharedMemory):
         return offset
     inside = (offset >= 0) & (offset < state.size)
+    if inside.all():
+        return np.asarray(offset + state.base)
     return np.where(inside, offset + state.base, np.int32(-4))
 
 
