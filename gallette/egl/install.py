@@ -38,6 +38,7 @@ _CHOICES = {
     "GLCONTEXT_LINUX_LIBGL": "libGL.so.1",
     "GLCONTEXT_LINUX_LIBEGL": "libEGL.so.1",
     "VISPY_APP_BACKEND": "egl",
+    "MUJOCO_GL": "egl",
 }
 _KEPT: list[Any] = []
 

@@ -27,6 +27,7 @@ NATIVE = {
     "PYOPENGL_PLATFORM": "egl",
     "VTK_DEFAULT_OPENGL_WINDOW": "vtkEGLRenderWindow",
     "SDL_VIDEODRIVER": "offscreen",
+    "MUJOCO_GL": "egl",
 }
 
 
@@ -52,6 +53,11 @@ CLIENTS = (
     Client("vtk_sphere", ("vtk",)),
     Client("pyvista_plot", ("pyvista",)),
     Client("zengl_headless", ("zengl", "glcontext")),
+    Client("vispy_markers", ("vispy",)),
+    Client("imgui_bundle_window", ("imgui_bundle", "moderngl")),
+    Client("panda3d_cubes", ("panda3d",)),
+    # Its lit spheres are quads, and which diagonal cuts a quad is the implementation's choice.
+    Client("mujoco_scene", ("mujoco",), 16),
 )
 
 
