@@ -1,6 +1,7 @@
 /* A C program that knows nothing of Python: it opens libEGL and draws. The argument says what. */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,9 @@ static void *in_thread(void *argument) {
     return (void *)good;
 }
 
+static volatile sig_atomic_t heard = 0;
+static void on_interrupt(int number) { (void)number; heard++; }
+
 int main(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : "draw";
     start();
@@ -108,6 +112,15 @@ int main(int argc, char **argv) {
         if (!child) _exit(draw(0.4f) == 102 ? 0 : 1);
         int status; waitpid(child, &status, 0);
         printf("%d %d\n", status, draw(0.2f));
+    }
+    if (!strcmp(what, "interrupt")) {  /* Ctrl-C is the program's: its handler, or its end */
+        pid_t child = fork();
+        if (!child) { draw(0.4f); raise(SIGINT); _exit(0); }
+        int status; waitpid(child, &status, 0);
+        signal(SIGINT, on_interrupt);
+        int first = draw(0.2f);
+        raise(SIGINT);
+        printf("%d %d %d %d\n", WIFSIGNALED(status) ? WTERMSIG(status) : 0, first, heard, draw(0.4f));
     }
     if (!strcmp(what, "terminated")) {  /* handles that are gone */
         terminate(display);
