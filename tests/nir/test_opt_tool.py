@@ -127,13 +127,13 @@ def test_no_file_is_one_message() -> None:
 def test_options_are_read_by_the_type_of_their_default() -> None:
     steps = parse_passes(
         "peephole_select(limit=3, expensive_ok=true), lower_io(modes=shader_in|shader_out),"
-        "algebraic(lower=fdiv+fpow), lower_constant_inputs(inputs=((1, (0.5, 1)),)), optimize"
+        "algebraic(lower=fdiv+fpow), inline_uniforms(values=((16, 1065353216),)), optimize"
     )
     assert [step.name for step in steps][-1] == "optimize"
     assert steps[0].options == {"limit": 3, "expensive_ok": True}
     assert steps[1].options == {"modes": Mode.SHADER_IN | Mode.SHADER_OUT}
     assert steps[2].options == {"lower": "fdiv+fpow"}
-    assert steps[3].options == {"inputs": ((1, (0.5, 1)),)}
+    assert steps[3].options == {"values": ((16, 1065353216),)}
 
 
 def test_every_pass_has_textual_cases() -> None:
