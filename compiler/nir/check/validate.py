@@ -136,10 +136,13 @@ class Validator:
         phis_over = False
         for instr in block.instrs():
             self.instr = instr
-            self.expect(instr.block is block, "the instruction's block link is wrong")
-            self.expect(instr.prev is prev, "the instruction list is broken")
+            if instr.block is not block:
+                self.fail("the instruction's block link is wrong")
+            if instr.prev is not prev:
+                self.fail("the instruction list is broken")
             if isinstance(instr, Phi):
-                self.expect(not phis_over, "a phi must not follow other instructions")
+                if phis_over:
+                    self.fail("a phi must not follow other instructions")
                 self.check_phi(instr, block)
             else:
                 phis_over = True
@@ -147,20 +150,26 @@ class Validator:
                     self.check_use(src, block, instr)
                 _CHECKS[instr.kind](self, instr)
             if isinstance(instr, Jump):
-                self.expect(instr is block.last, "nothing may follow a jump")
+                if instr is not block.last:
+                    self.fail("nothing may follow a jump")
             if instr.dest is not None:
                 self.check_dest(instr, instr.dest)
             prev = instr
         self.instr = None
-        self.expect(block.last is prev, "the instruction list's end is wrong")
+        if block.last is not prev:
+            self.fail("the instruction list's end is wrong")
         if isinstance(block.last, Jump):
             i = block.owner.index(block)
-            self.expect(i + 1 == len(block.owner), "a jump must end its body")
+            if i + 1 != len(block.owner):
+                self.fail("a jump must end its body")
 
     def check_dest(self, instr: Instr, dest: Def) -> None:
-        self.expect(dest.instr is instr, "the result belongs to another instruction")
-        self.expect(dest.bit_size in BIT_SIZES, f"{dest.bit_size} is no bit size")
-        self.expect(1 <= dest.num_components <= 16, f"{dest.num_components} components")
+        if dest.instr is not instr:
+            self.fail("the result belongs to another instruction")
+        if dest.bit_size not in BIT_SIZES:
+            self.fail(f"{dest.bit_size} is no bit size")
+        if not 1 <= dest.num_components <= 16:
+            self.fail(f"{dest.num_components} components")
 
     def check_use(self, src: Src, block: Block, user: Instr | None) -> None:
         value = src.value
@@ -169,32 +178,38 @@ class Validator:
             self.fail("a source uses a value that is not in this function")
             return
         if user is not None:
-            self.expect(src.parent is user, "a source has the wrong parent")
+            if src.parent is not user:
+                self.fail("a source has the wrong parent")
         if not block.predecessors and block.index != 0:
             return
         home = value.instr.block
         assert home is not None
         if home is block:
             late = user is not None and self.order[value.instr] >= self.order[user]
-            self.expect(not late, "a value is used before it is defined")
+            if late:
+                self.fail("a value is used before it is defined")
         else:
-            self.expect(home.dominates(block), "the definition does not dominate this use")
+            if not home.dominates(block):
+                self.fail("the definition does not dominate this use")
 
     def check_phi(self, phi: Phi, block: Block) -> None:
         preds = [s.pred for s in phi.phi_srcs]
-        self.expect(len(set(preds)) == len(preds), "two phi sources for one predecessor")
+        if len(set(preds)) != len(preds):
+            self.fail("two phi sources for one predecessor")
         self.expect(
             set(preds) == set(block.predecessors),
             "phi sources do not match the block's predecessors",
         )
         for src in phi.phi_srcs:
             self.check_use(src, src.pred, None)
-            self.expect(src.parent is phi, "a source has the wrong parent")
+            if src.parent is not phi:
+                self.fail("a source has the wrong parent")
             same = (
                 src.value.num_components == phi.result.num_components
                 and src.value.bit_size == phi.result.bit_size
             )
-            self.expect(same, "a phi source has another size than the phi")
+            if not same:
+                self.fail("a phi source has another size than the phi")
 
     def check_alu(self, instr: Alu) -> None:
         op, dest = instr.op, instr.result
@@ -202,32 +217,37 @@ class Validator:
             self.fail(f"{op.name} takes {op.num_inputs} sources, not {len(instr.srcs)}")
             return
         if op.output_size:
-            self.expect(dest.num_components == op.output_size, "wrong number of components")
+            if dest.num_components != op.output_size:
+                self.fail("wrong number of components")
         unsized = 0
         for src, type, size in zip(instr.srcs, op.input_types, op.input_sizes, strict=True):
             need = size or dest.num_components
-            self.expect(len(src.swizzle) == need, f"a swizzle must have {need} components")
-            self.expect(
-                all(0 <= c < src.value.num_components for c in src.swizzle),
-                "a swizzle reads a component that is not there",
-            )
+            if len(src.swizzle) != need:
+                self.fail(f"a swizzle must have {need} components")
+            if src.swizzle and not 0 <= min(src.swizzle) <= max(src.swizzle) < _width(src):
+                self.fail("a swizzle reads a component that is not there")
             bits = src.value.bit_size
             if type.bits:
-                self.expect(bits == type.bits, f"a source must have {type.bits} bits, not {bits}")
+                if bits != type.bits:
+                    self.fail(f"a source must have {type.bits} bits, not {bits}")
             elif unsized and bits != unsized:
                 self.fail(f"sources of {unsized} and {bits} bits")
             else:
                 unsized = bits
                 if type.base == "float":
-                    self.expect(bits >= 16, "a float has at least 16 bits")
+                    if bits < 16:
+                        self.fail("a float has at least 16 bits")
         out = op.output_type.bits or unsized
-        self.expect(dest.bit_size == out, f"the result must have {out} bits")
+        if dest.bit_size != out:
+            self.fail(f"the result must have {out} bits")
 
     def check_load_const(self, instr: LoadConst) -> None:
         dest = instr.result
-        self.expect(len(instr.values) == dest.num_components, "wrong number of values")
+        if len(instr.values) != dest.num_components:
+            self.fail("wrong number of values")
         limit = 1 << dest.bit_size
-        self.expect(all(0 <= v < limit for v in instr.values), "a constant does not fit its size")
+        if not all(0 <= v < limit for v in instr.values):
+            self.fail("a constant does not fit its size")
 
     def check_deref(self, instr: Deref) -> None:
         if instr.form == "var":
@@ -357,6 +377,10 @@ class Validator:
 
     def check_nothing(self, instr: Instr) -> None:
         """Nothing beyond what every instruction must satisfy."""
+
+
+def _width(src: Src) -> int:
+    return src.value.num_components
 
 
 def _one_bit(mode: int) -> bool:
