@@ -146,7 +146,18 @@ COMMANDS: dict[str, Command] = {
         "gallette.commands.shader_db",
         "instructions, registers and loops of a corpus, under one or two settings",
         "gallette shader-db piglit_subset/tests/operators\n"
-        "gallette shader-db my_tests --set fuse_ffma=true --against fuse_ffma=false",
+        "gallette shader-db my_tests --set fuse_ffma=true --against fuse_ffma=false\n"
+        "gallette shader-db my_tests --driver simd --against live_ranges=loop_extended",
+    ),
+    "asm": Command(
+        "gallette.commands.asm",
+        "assemble a driver's machine code",
+        "gallette asm kernel.s -o kernel.bin\ngallette asm kernel.s",
+    ),
+    "disasm": Command(
+        "gallette.commands.disasm",
+        "disassemble a driver's machine code, or a shader's",
+        "gallette disasm kernel.bin\ngallette disasm lit.frag",
     ),
 }
 # These bring their own argument parser: they are tools of their packages first.

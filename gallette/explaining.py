@@ -47,6 +47,7 @@ class VariantStory:
     passes: list[PassRecord]
     nir: str
     code: str
+    pictures: list[tuple[str, Any]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -193,6 +194,7 @@ def _variant(v: dict[str, Any]) -> VariantStory:
         list(v["passes"]),
         v["nir"],
         v["code"],
+        list(v.get("pictures", ())),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from gallette.compiler import debug
@@ -19,7 +19,8 @@ from gallette.pipe.resource import Resource, ResourceDesc
 
 from .backend.code import ROOM
 from .backend.liveness import LiveRanges
-from .compile import BackendOptions
+from .backend.register_map import map_picture, register_map
+from .compile import BackendOptions, compile_shader
 from .memory import DeviceMemory, SimdContext
 from .program import Counters, SimdProgram, compile_program
 
@@ -87,6 +88,26 @@ class SimdCompiler(VariantCompiler[VariantKey, SimdProgram]):
 
     def text(self, code: SimdProgram) -> str:
         return code.code
+
+    def pictures(self, shader: Shader, key: VariantKey) -> list[tuple[str, Any]]:
+        """The registers over time."""
+        flat = isinstance(key, FragmentKey) and key.flat_colors
+        made = compile_shader(shader, replace(self.backend, record=True), flat)
+        if made.virtual is None:
+            return []
+        table = register_map(made.virtual, made.allocation.places, self.backend.live_ranges)
+        caption = "registers (rows) over instructions before scheduling (columns); dark: kept for "
+        return [(f"{caption}channels that wait", map_picture(table))]
+
+    def measure(self, shader: Shader) -> dict[str, int]:
+        made = compile_shader(shader, self.backend)
+        return {
+            "instructions": made.instructions,
+            "cycles": made.cycles,
+            "registers": made.registers,
+            "spills": made.allocation.spills,
+            "SIMD16": int(made.executable.width == 16),
+        }
 
 
 class SimdScreen(HostScreen):

@@ -68,6 +68,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--cluster", default="", metavar="ADDRESS", help="on a dask.distributed cluster, or local:N"
     )
     parser.add_argument("--each", action="store_true", help="list every shader")
+    parser.add_argument(
+        "--driver",
+        default=None,
+        help="measure a driver's machine code; --set and --against are the driver's options then",
+    )
 
 
 def parse_setting(words: Sequence[str]) -> OptimizeOptions:
@@ -173,6 +178,10 @@ def run(options: argparse.Namespace) -> int:
     for folder in folders:
         if not folder.is_dir():
             raise InputError(f"shader-db: {folder} is no folder")
+    if options.driver is not None:
+        from .shader_db_driver import run_on_driver
+
+        return run_on_driver(options, folders)
     settings = [parse_setting(options.set)]
     if options.against:
         settings.append(parse_setting(options.against))

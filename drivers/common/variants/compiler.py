@@ -116,6 +116,14 @@ class VariantCompiler(ABC, Generic[Key, Code]):
         """The code as people read it, for `explain`."""
         return str(getattr(code, "code", ""))
 
+    def pictures(self, shader: Shader, key: Key) -> list[tuple[str, Any]]:
+        """What can be seen of a variant's code: captions and 8-bit RGB arrays, for `explain`."""
+        return []
+
+    def measure(self, shader: Shader) -> dict[str, int]:
+        """What the code of a lowered shader costs, by name, for `shader-db`; empty: unknown."""
+        return {}
+
     def pack(self, code: Code) -> bytes:
         """The code for another process; empty if it cannot be taken there."""
         return b""

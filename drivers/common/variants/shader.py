@@ -220,6 +220,7 @@ class ShaderObject(Generic[Key, Code]):
             "passes": log.records,
             "nir": print_shader(variant.shader),
             "code": self.compiler.text(variant.program),
+            "pictures": self.compiler.pictures(variant.shader, variant.key),
         }
 
 

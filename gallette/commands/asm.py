@@ -1,0 +1,39 @@
+"""`gallette asm FILE`: assembly text of the machine `simd` to its 128-bit instructions."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from gallette.compiler.arguments import read_source
+from gallette.compiler.errors import InputError, Span
+
+__all__ = ["add_arguments", "run"]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", help="assembly text; - reads standard input")
+    parser.add_argument(
+        "-o", "--output", type=Path, default=None, help="binary code (default: words in hex)"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    from gallette.drivers.simd.isa.assembly import assemble
+    from gallette.drivers.simd.isa.encoding import encode
+
+    text, name = read_source(options.file)
+    words = []
+    for number, instr in enumerate(assemble(text, name), 1):
+        try:
+            words.append(encode(instr))
+        except ValueError as error:
+            span = Span(number, 1, 0, name)
+            raise InputError(f"instruction {number}: {error}", span, "") from error
+    if options.output is not None:
+        options.output.write_bytes(b"".join(word.to_bytes(16, "little") for word in words))
+        print(f"{options.output}: {len(words)} instructions")
+        return 0
+    for word in words:
+        print(f"{word:032x}")
+    return 0
