@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from gallette.compiler.errors import GalletteError, InputError
-from gallette.compiler.nir.ir import Shader
-from gallette.compiler.nir.ir.copying import clone_shader
+from gallette.compiler.nir.ir import Shader, clone_shader
 
 __all__ = ["driver_options", "run_on_driver"]
 

@@ -87,6 +87,10 @@ def test_programs_with_divergent_loops_are_right_with_either_remedy(
     assert [seed for seed in seeds if wrong(seed, live_ranges)] == []
 
 
+def test_code_that_nobody_reaches_writes_no_phi() -> None:
+    assert not wrong(2111, "mask_aware")
+
+
 def test_naive_live_ranges_are_caught() -> None:
     found = [seed for seed in range(60) if wrong(seed, "naive")]
     assert len(found) >= 3, "the programs do not show the problem any more"

@@ -171,7 +171,9 @@ class Selector(MemorySelector):
         """Write the phis of whatever comes next."""
         for after in successors_of(block):
             for phi in after.phis():
-                src = phi.src_for(block)
+                src = next((s for s in phi.phi_srcs if s.pred is block), None)
+                if src is None:  # nobody comes from here: both sides of an if before jump away
+                    continue
                 for k, target in enumerate(self.phi_registers(phi)):
                     self.emit("mov", target, self.typed(self.value(src, k), target.type))
 
