@@ -62,12 +62,11 @@ class Executable:
         return [(b.start, b.stop) for b in self._blocks.values()]
 
     def group_of(self, launch: Launch) -> Any:
-        """The workgroup of every lane."""
-        size = max(1, launch.lanes.shared_size)
-        base = launch.lanes.shared_base
-        if launch.lanes.shared_size:
-            return base // size
-        return launch.lanes.group_numbers()
+        """The workgroup of every lane, counted from the launch's first."""
+        axes = [np.asarray(launch.lanes.system("workgroup_id", axis)) for axis in range(3)]
+        places = np.stack([np.broadcast_to(axis, launch.count) for axis in axes])
+        changes = np.any(places[:, 1:] != places[:, :-1], axis=0)
+        return np.concatenate([[0], np.cumsum(changes)])
 
     def start(self, launch: Launch) -> None:
         """Run a launch to its end."""

@@ -93,13 +93,18 @@ _LEAST = 64
 """Fewer threads than this are not worth a copy."""
 
 
+_INSTRUCTION = 4096
+"""What an instruction costs besides its lanes, in the units of `work`: a Python call or two."""
+
+
 def _while(instr: Instruction, at: int) -> Leave:
     target = instr.target
+    cost = (at - target + 1) * _INSTRUCTION
 
     def go(m: Threads) -> int:
         if not m.active:
             return _first(m, at + 1)
-        m.launch.resources.work.round(m.active)
+        m.launch.resources.work.spend(cost + m.active)
         executable = m.launch.executable
         if m.count >= _LEAST and m.waiting and not executable.has_barriers:
             busy = m.threads()
