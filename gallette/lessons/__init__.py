@@ -11,6 +11,7 @@ from gallette.lessons import (
     live_ranges,
     ownership,
     page_tables,
+    register_pressure,
     variants,
 )
 from gallette.lessons.page import LESSONS, Lesson, Page
@@ -26,5 +27,6 @@ __all__ = [
     "live_ranges",
     "ownership",
     "page_tables",
+    "register_pressure",
     "variants",
 ]

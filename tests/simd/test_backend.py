@@ -15,6 +15,9 @@ from gallette.drivers.simd.compile import BackendOptions, compile_shader
 from gallette.drivers.simd.isa.assembly import assemble, disassemble
 from gallette.drivers.simd.isa.encoding import decode, encode
 from gallette.drivers.simd.isa.instruction import Instruction
+from gallette.drivers.simd.program import Counters, SimdProgram
+from gallette.lessons.register_pressure import _shader, chosen_width
+from tests.numpipe.shader.shader_harness import PictureEnvironment, compare
 from tests.simd.divergent_programs import divergent_shader
 
 
@@ -133,3 +136,17 @@ def test_random_bits_are_decoded_or_refused() -> None:
         except (ValueError, IndexError, KeyError):
             continue
         assert again.key() == instr.key()
+
+
+def test_more_values_than_registers_are_spilled_and_stay_right() -> None:
+    """24 texels alive at once, of which sixteen channels have registers for 15."""
+    shader = _shader(24)
+    made = compile_shader(shader, BackendOptions(width=16))
+    assert 0 < made.allocation.spills < 16
+    assert made.executable.scratch == 8 * made.allocation.spills
+    program = SimdProgram(shader, made, Counters())
+    compare(shader, PictureEnvironment(100, 1), compiler=lambda _: program)
+
+
+def test_the_compiler_takes_the_width_that_fits() -> None:
+    assert [chosen_width(taps) for taps in (4, 12, 16, 24)] == [16, 16, 8, 8]

@@ -152,20 +152,35 @@ def _costs(code: Code) -> dict[int, float]:
     return found
 
 
+_SHORT = 6
+"""A value that lives no longer than so many instructions makes no room when it is spilled."""
+
+
 def _victims(
     code: Code, graph: dict[int, int], costs: dict[int, float], failed: list[int]
 ) -> list[int]:
-    """What to spill: those without a place, or cheap neighbours of those that must have one."""
-    chosen = [nr for nr in failed if nr not in code.fixed]
-    if chosen:
-        return chosen
-    around: set[int] = set()
+    """What to spill: per value without a place, the one whose absence helps most for its cost."""
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for at, instr in enumerate(code.instrs):
+        for nr in code.virtual(instr):
+            first.setdefault(nr, at)
+            last[nr] = at
+
+    def price(nr: int) -> float:
+        degree = sum(code.sizes[other] for other in bits_of(graph.get(nr, 0)))
+        return costs[nr] / (code.sizes[nr] * (degree + 1))
+
+    chosen: set[int] = set()
     for nr in failed:
-        around.update(bits_of(graph.get(nr, 0)))
-    candidates = sorted(
-        (n for n in around if n not in code.fixed), key=lambda n: costs[n] / code.sizes[n]
-    )
-    return candidates[:4]
+        around = {nr, *bits_of(graph.get(nr, 0))}
+        if around & chosen:
+            continue
+        free = [n for n in around if n not in code.fixed and n in first]
+        long = [n for n in free if last[n] - first[n] > _SHORT]
+        if long or free:
+            chosen.add(min(long or free, key=lambda n: (price(n), n)))
+    return sorted(chosen)
 
 
 def _spill(code: Code, nr: int) -> int:
@@ -188,7 +203,8 @@ def _spill(code: Code, nr: int) -> int:
         # A masked write leaves other channels alone: they must be there to be left alone.
         start, stop = instr.written()
         whole = (start, stop) == (0, 32 * size) and not depth and not instr.pred
-        if reads or not whole:
+        filled = reads or not whole
+        if filled:
             out.append(_scratch("fill", region, slot, size))
             count += 1
         instr.srcs = tuple(
@@ -196,7 +212,7 @@ def _spill(code: Code, nr: int) -> int:
         )
         if writes:
             instr.dst = instr.dst._replace(nr=temporary)
-            instr.fresh = False
+            instr.fresh = not filled
         out.append(instr)
         if writes:
             out.append(_scratch("spill", region, slot, size))

@@ -69,6 +69,10 @@ def dead_code(code: Code) -> None:
         code.instrs = kept
 
 
+_NEAR = 10
+"""A payload is not begun earlier than this before it is sent: it would fill registers till then."""
+
+
 def forward(code: Code) -> None:
     """A value made only to be copied into a payload is made there.
 
@@ -96,7 +100,7 @@ def forward(code: Code) -> None:
         maker = code.instrs[made[0]]
         fits = (
             block_of[made[0]] == block_of[at]
-            and made[0] < at
+            and at - _NEAR <= made[0] < at
             and maker.message is None
             and (maker.width, maker.group) == (instr.width, instr.group)
             and maker.dst.stride == 1
