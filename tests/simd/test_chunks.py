@@ -59,7 +59,7 @@ class Impatient(SimdProgram):
     """Gives up soon: what forgets its channels may loop for ever."""
 
     def bind(self, resources: ShaderResources) -> BoundSimd:
-        resources.work = Work(1 << 23)
+        resources.work = Work(1 << 28)
         return super().bind(resources)
 
 
