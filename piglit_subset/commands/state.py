@@ -105,6 +105,13 @@ def blend_func(session: Session, line: Line, words: Words) -> None:
     words.end()
 
 
+@command("logic op")
+def logic_op(session: Session, line: Line, words: Words) -> None:
+    """logic op GL_XOR (with `enable GL_COLOR_LOGIC_OP`; not in piglit)"""
+    session.gl.logic_op(enum(line, words.word("a logic operation")))
+    words.end()
+
+
 @command("blend equation")
 def blend_equation(session: Session, line: Line, words: Words) -> None:
     """blend equation GL_FUNC_ADD"""

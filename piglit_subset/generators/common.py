@@ -23,6 +23,7 @@ __all__ = [
 
 MARK = GENERATED
 FAMILIES = (
+    "atomics",
     "builtin_functions",
     "conversions",
     "doubles",
@@ -30,9 +31,12 @@ FAMILIES = (
     "interfaces",
     "interpolation",
     "layouts",
+    "logic_operations",
     "operators",
     "output_state",
+    "packing",
     "texture_formats",
+    "texture_functions",
 )
 # Scalar type -> the prefix of its vectors.
 SCALARS = {"float": "vec", "int": "ivec", "uint": "uvec", "bool": "bvec", "double": "dvec"}
