@@ -55,11 +55,8 @@ def _table() -> dict[str, UniformType]:
 TYPES = _table()
 
 
-def _values(words: Words, kind: UniformType, padded: bool) -> npt.NDArray[Any]:
-    """All numbers left on the line; a whole multiple of the type's size (arrays take several).
-
-    Where it may be `padded`, what is missing of the first value is zero.
-    """
+def _values(words: Words, kind: UniformType) -> npt.NDArray[Any]:
+    """All numbers left on the line; a whole multiple of the type's size (arrays take several)."""
     size = kind.components * kind.columns
     found: npt.NDArray[Any]
     if kind.dtype is np.float32 or kind.dtype is np.float64:
@@ -71,8 +68,6 @@ def _values(words: Words, kind: UniformType, padded: bool) -> npt.NDArray[Any]:
         mask = 2**bits - 1
         wrapped = [value & mask for value in words.rest(parse_integer, "an integer")]
         found = np.array(wrapped, np.uint32 if bits == 32 else np.uint64).view(kind.dtype)
-    if padded and 0 < len(found) < size:
-        found = np.concatenate([found, np.zeros(size - len(found), found.dtype)])
     if not len(found) or len(found) % size:
         raise words.error(f"expected {size} numbers (or a multiple), got {len(found)}", back=0)
     return found
@@ -86,8 +81,7 @@ def uniform(session: Session, line: Line, words: Words) -> None:
     if kind is None:
         raise words.error(f"unknown uniform type {type_name!r}")
     name = words.word("a uniform's name")
-    # piglit's own tests rely on this for members that are named by their offset.
-    values = _values(words, kind, padded=session.block.offset >= 0)
+    values = _values(words, kind)
     session.need_program(line)
     if session.program or session.pipeline:
         target = _find(session, line, name)
