@@ -66,6 +66,14 @@ class SceneDiff:
     def ok(self) -> bool:
         return not self.error and bool(self.passes) and all(p.ok for p in self.passes)
 
+    @property
+    def verdict(self) -> str:
+        """The worst of its passes'."""
+        if self.error or not self.passes:
+            return "error"
+        order = ("identical", "close", "different")
+        return max((p.verdict for p in self.passes), key=order.index)
+
 
 def to_rgb8(color: Image) -> Image:
     """RGB of a pass for looking at: 8 bits, top row first."""

@@ -1,3 +1,10 @@
+// A link to something folded away opens it.
+function unfold() {
+  const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (target && target.tagName === "DETAILS") { target.open = true; target.scrollIntoView(); }
+}
+addEventListener("hashchange", unfold);
+addEventListener("load", unfold);
 // Pictures are shown at whole multiples of their size, or a pixel would be as wide as two.
 for (const image of document.querySelectorAll("figure img")) {
   const fit = () => {
