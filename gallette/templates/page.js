@@ -6,15 +6,17 @@ function unfold() {
 addEventListener("hashchange", unfold);
 addEventListener("load", unfold);
 // Pictures are shown at whole multiples of their size, or a pixel would be as wide as two.
-for (const image of document.querySelectorAll("figure img")) {
-  const fit = () => {
-    const room = Math.max(image.parentElement.clientWidth, 1);
-    const zoom = Math.max(1, Math.min(Math.floor(room / image.naturalWidth), Math.ceil(256 / image.naturalWidth)));
-    image.style.width = zoom * image.naturalWidth + "px";
-  };
-  if (image.complete && image.naturalWidth) fit();
-  image.addEventListener("load", fit);
+function fit(image) {
+  const room = image.parentElement.clientWidth; // none while it is folded away
+  if (!image.naturalWidth || !room) return;
+  const zoom = Math.max(1, Math.min(Math.floor(room / image.naturalWidth), Math.ceil(256 / image.naturalWidth)));
+  image.style.width = zoom * image.naturalWidth + "px";
 }
+for (const image of document.querySelectorAll("figure img")) {
+  fit(image);
+  image.addEventListener("load", () => fit(image));
+}
+document.addEventListener("toggle", (event) => event.target.querySelectorAll("figure img").forEach(fit), true);
 for (const box of document.querySelectorAll(".filter")) {
   const rows = document.querySelectorAll(box.dataset.rows);
   let only = "";
