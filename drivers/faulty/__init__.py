@@ -4,7 +4,7 @@
 
 `faulty:NAME` makes the mistake in every draw it can be made in, `faulty:NAME@7` only in the seventh
 call that draws (clears and blits count). It is there to prove that the tools which look for such
-mistakes find them; `gallette drivers faulty` lists the names.
+mistakes find them; an unknown name is answered with the list of all.
 """
 
 from __future__ import annotations

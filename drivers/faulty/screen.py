@@ -173,7 +173,7 @@ class FaultyScreenBase(Screen):
         return context
 
     def describe(self) -> str:
-        return f"{self.inner.describe()}, which {self.fault.doc}"
+        return f"{self.inner.name} with a deliberate mistake ({self.fault.name})"
 
     def _seen(self, name: str, args: tuple[Any, ...], result: Any) -> None:
         """Nothing to remember of a screen."""
