@@ -18,6 +18,7 @@ from gallette.inspector import Frame
 from gallette.inspector.export import export_page
 
 RED = "#version 330\nout vec4 c;\nvoid main() { c = vec4(1.0, 0.0, 0.0, 1.0); }"
+PAINTED = "document.querySelector('.picture canvas').dataset.name"  # which picture it shows
 CHROMIUM = shutil.which("chromium")
 
 
@@ -131,7 +132,7 @@ def test_from_pixel_to_fragment_to_instruction_to_source(browser: Any, address: 
     visit = Visit(browser, address, 1280, "light")
     page = visit.page
     page.wait_for_selector("li[role=option]")
-    page.wait_for_timeout(300)
+    page.wait_for_function(f"{PAINTED} !== ''")
     page.click(".picture canvas", position={"x": 130, "y": 100})
     page.wait_for_selector(".event")
     page.locator("text=step through its shader").last.click()
@@ -149,12 +150,12 @@ def test_an_edited_shader_shows_at_once(browser: Any, address: str) -> None:
     visit = Visit(browser, address, 1280, "light")
     page = visit.page
     page.wait_for_selector("li[role=option]")
+    page.wait_for_function(f"{PAINTED} !== ''")
+    before = page.evaluate(PAINTED)
     page.click("#tabEdit")
-    page.fill(
-        "textarea", "#version 330\nout vec4 c;\nvoid main() { c = vec4(1.0, 0.0, 0.0, 1.0); }"
-    )
+    page.fill("textarea", RED)
     page.wait_for_selector("strong:has-text('edited')", timeout=15_000)
-    page.wait_for_timeout(300)
+    page.wait_for_function(f"{PAINTED} !== '{before}'")
     read = """() => { const c = document.querySelector('.picture canvas');
         return Array.from(c.getContext('2d').getImageData(128, 150, 1, 1).data); }"""
     assert page.evaluate(read) == [255, 0, 0, 255]

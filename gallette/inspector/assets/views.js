@@ -190,7 +190,7 @@ function Picture({ draw, attachments, edited, mesh, onPick, mark }) {
   const [low, high] = limits || plain;
   useEffect(() => setLimits(null), [shown]);
   const scale = !p ? 1 : zoom || Math.max(1, Math.floor(Math.min(((box.current && box.current.parentElement.clientWidth - 30) || 300) / p.width, 460 / p.height)) || 1);
-  useEffect(() => { if (p) paint(canvas.current, p, channels, low, high, overlay === "NaN and Inf"); }, [p, channels, low, high, overlay]);
+  useEffect(() => { if (p) { paint(canvas.current, p, channels, low, high, overlay === "NaN and Inf"); canvas.current.dataset.name = attachments[shown]; } }, [p, channels, low, high, overlay]);
   useEffect(() => {
     const view = over.current;
     if (!p || !view) return;
@@ -204,6 +204,7 @@ function Picture({ draw, attachments, edited, mesh, onPick, mark }) {
   };
   const values = (x, y) => Array.from(p.data.slice((y * p.width + x) * p.channels, (y * p.width + x + 1) * p.channels));
   const hover = e => {
+    if (!p) return;
     const [x, y] = place(e);
     if (x < 0 || y < 0 || x >= p.width || y >= p.height) return;
     const extra = marks && marks.width === p.width ? `; ${overlay} ${marks.data[y * marks.width + x]}` : "";
@@ -227,8 +228,8 @@ function Picture({ draw, attachments, edited, mesh, onPick, mark }) {
       ${edited && html`<strong class="warn">edited</strong>`}
     </div>
     <div class="picture" ref=${box} tabindex="0" role="group" aria-label="the picture; click a pixel for its history">
-      <canvas ref=${canvas} style=${size} role="img" aria-label=${`${shown} after call ${draw.number}`}
-        onMouseMove=${hover} onClick=${e => onPick && onPick(...place(e))}></canvas>
+      <canvas ref=${canvas} data-name="" style=${size} role="img" aria-label=${`${shown} after call ${draw.number}`}
+        onMouseMove=${hover} onClick=${e => p && onPick && onPick(...place(e))}></canvas>
       <canvas ref=${over} class="over" style=${size} aria-hidden="true"></canvas>
     </div>
     <div class="reading faint" aria-live="off">${reading || (p ? `${p.width} x ${p.height}${p.full && p.full[0] !== p.width ? ` (of ${p.full[0]} x ${p.full[1]})` : ""}` : "")}</div>
