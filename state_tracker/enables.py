@@ -58,6 +58,8 @@ POINT_SPRITE raster.point_sprite RASTERIZER compat
 PROGRAM_POINT_SIZE raster.program_point_size RASTERIZER
 VERTEX_PROGRAM_TWO_SIDE raster.two_side RASTERIZER compat
 DEPTH_CLAMP raster.depth_clamp RASTERIZER
+DEPTH_CLAMP_NEAR_AMD raster.clamp_near RASTERIZER
+DEPTH_CLAMP_FAR_AMD raster.clamp_far RASTERIZER
 RASTERIZER_DISCARD raster.discard RASTERIZER
 MULTISAMPLE raster.multisample RASTERIZER
 BLEND_ADVANCED_COHERENT_KHR fragment.blend_coherent BLEND
@@ -107,7 +109,7 @@ def set_enabled(ctx: Context, cap: int, on: bool) -> None:
     found = _CAPABILITIES.get(cap)
     if found is not None and (ctx.is_compat or not found.compat):
         holder = getattr(ctx, found.holder)
-        if getattr(holder, found.field) != on:
+        if getattr(holder, found.field) != on or cap == GL.DEPTH_CLAMP:
             setattr(holder, found.field, on)
             ctx.dirty |= found.dirty
             if cap == GL.TEXTURE_CUBE_MAP_SEAMLESS:

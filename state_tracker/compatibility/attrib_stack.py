@@ -34,7 +34,7 @@ _GROUPS: dict[int, dict[str, str]] = {
         "alpha_to_coverage alpha_to_one",
         "raster": "cull_enabled offset_fill offset_line offset_point polygon_smooth "
         "polygon_stipple line_smooth line_stipple point_smooth point_sprite program_point_size "
-        "two_side depth_clamp multisample sample_coverage_enabled sample_mask_enabled "
+        "two_side clamp_near clamp_far multisample sample_coverage_enabled sample_mask_enabled "
         "scissor_enabled clip_planes_enabled framebuffer_srgb",
         "lighting": "enabled color_material_enabled normalize rescale_normal fog_enabled "
         "color_sum texgen_enabled",
@@ -60,7 +60,7 @@ _GROUPS: dict[int, dict[str, str]] = {
     GL.SCISSOR_BIT: {"raster": "scissors scissor_enabled"},
     GL.VIEWPORT_BIT: {"raster": "viewports depth_ranges"},
     GL.TRANSFORM_BIT: {
-        "raster": "clip_planes clip_planes_enabled depth_clamp",
+        "raster": "clip_planes clip_planes_enabled clamp_near clamp_far",
         "matrices": "mode",
         "lighting": "normalize rescale_normal",
     },

@@ -80,7 +80,7 @@ class RasterState:
         self.two_side = False
         self.clip_planes_enabled = 0
         self.clip_planes: list[tuple[float, ...]] = [(0.0, 0.0, 0.0, 0.0)] * CLIP_PLANES
-        self.depth_clamp = False
+        self.clamp_near = self.clamp_far = False
         self.discard = False
         self.multisample = True
         self.sample_coverage_enabled = False
@@ -95,6 +95,15 @@ class RasterState:
         self.primitive_restart_fixed = False
         self.restart_index = 0
         self.bounding_box = (-1.0, -1.0, -1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
+
+    @property
+    def depth_clamp(self) -> bool:
+        """Clamped at either end (AMD_depth_clamp_separate has a switch for each)."""
+        return self.clamp_near or self.clamp_far
+
+    @depth_clamp.setter
+    def depth_clamp(self, on: bool) -> None:
+        self.clamp_near = self.clamp_far = on
 
     def cover(self, width: int, height: int) -> None:
         """Viewports and scissors of the whole window."""
@@ -152,9 +161,9 @@ def rasterizer_state(ctx: Context) -> RasterizerState:
         line_stipple_factor=s.stipple_factor,
         line_stipple_pattern=s.stipple_pattern,
         line_width=s.line_width,
-        depth_clip_near=not s.depth_clamp,
-        depth_clip_far=not s.depth_clamp,
-        depth_clamp=s.depth_clamp,
+        depth_clip_near=not s.clamp_near,
+        depth_clip_far=not s.clamp_far,
+        depth_clamp=s.clamp_near and s.clamp_far,
         clip_halfz=s.clip_depth == GL.ZERO_TO_ONE,
         clip_plane_enable=clip,
         rasterizer_discard=s.discard,

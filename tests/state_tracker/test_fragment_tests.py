@@ -149,3 +149,22 @@ void main() { color = vec4(1.0, 0.0, 0.0, gl_FragCoord.x < 32.0 ? 0.5 : 0.0); }"
     assert (abs(seen[:, :32, 3].astype(int) - left) <= 1).all()
     assert (seen[:, 32:, 3] == right).all()
     assert (seen[..., 0] == seen[..., 3]).all()
+
+
+def test_the_ends_of_the_depth_range_are_clamped_apart(gl: GLInterface) -> None:
+    need(gl, "GL_AMD_depth_clamp_separate")
+    program(gl, VS.replace("corner.x * 0.999", "corner.x * 2.0"), WHITE)
+    columns = {}
+    for near in (0, 1):
+        for far in (0, 1):
+            (gl.enable if near else gl.disable)(GL.DEPTH_CLAMP_NEAR_AMD)
+            (gl.enable if far else gl.disable)(GL.DEPTH_CLAMP_FAR_AMD)
+            gl.clear(GL.COLOR_BUFFER_BIT)
+            gl.draw_arrays(GL.TRIANGLES, 0, 3)
+            drawn = np.flatnonzero(pixels(gl)[32, :, 0])
+            columns[near, far] = (int(drawn[0]), int(drawn[-1]))
+    assert columns == {(0, 0): (16, 47), (1, 0): (0, 47), (0, 1): (16, 63), (1, 1): (0, 63)}
+    assert gl.is_enabled(GL.DEPTH_CLAMP)
+    gl.disable(GL.DEPTH_CLAMP)
+    assert not gl.is_enabled(GL.DEPTH_CLAMP_NEAR_AMD)
+    assert errors(gl) == []

@@ -24,6 +24,7 @@ from gallette.drivers.common.output.engine import (
 )
 from gallette.drivers.common.output.multisample import MultisampleEngine
 from gallette.drivers.common.output.order import Scratch
+from gallette.drivers.common.output.smooth import SMOOTH, SmoothEngine
 from gallette.drivers.common.program import BoundProgram
 from gallette.drivers.common.queries import Counters
 from gallette.drivers.common.raster.primitives import Batch, FragmentSink, RasterContext
@@ -141,7 +142,8 @@ def _engine(
         work=work,
     )
     if samples == 1:
-        return FragmentEngine(state, scratch, counters)
+        kind = SmoothEngine if _is_smooth(raster) else FragmentEngine
+        return kind(state, scratch, counters)
     facts = state.facts
     return MultisampleEngine(
         state,
@@ -160,12 +162,16 @@ def _clamps_depth(raster: RasterizerState) -> bool:
     return raster.depth_clamp or not (raster.depth_clip_near and raster.depth_clip_far)
 
 
+def _is_smooth(raster: RasterizerState) -> bool:
+    return raster.point_smooth or raster.line_smooth or raster.poly_smooth
+
+
 def _samples(framebuffer: FramebufferState) -> int:
     """Samples per pixel of the attachments."""
     for surface in (*framebuffer.cbufs, framebuffer.zsbuf):
         if surface is not None:
             return max(1, surface.resource.desc.samples)
-    return 1
+    return max(1, framebuffer.samples)
 
 
 def _raster_context(bound: Bound, selection: Selection, counters: Counters) -> RasterContext:
@@ -200,6 +206,7 @@ def _raster_context(bound: Bound, selection: Selection, counters: Counters) -> R
         cull_distances=culls,
         screen=polygon_screen(bound.polygon_stipple) if state.poly_stipple_enable else None,
         multisampled=pattern,
+        smooth=SMOOTH if samples == 1 and _is_smooth(state) else None,
         viewports=viewports,
     )
 

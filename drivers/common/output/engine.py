@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from gallette.drivers.common.raster.primitives import Batch, RasterContext
     from gallette.drivers.common.vertex.vertices import VertexSet
 
-__all__ = ["FragmentEngine", "FragmentRun", "FragmentShader", "FragmentState"]
+__all__ = ["FragmentEngine", "FragmentRun", "FragmentShader", "FragmentState", "PreparedColors"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -62,8 +62,8 @@ _WORTH_DEFERRING = PIECE + PIECE // 2
 WORTH_A_THREAD = 1 << 13
 """Lanes per chunk from which NumPy leaves other threads enough time to shade another one."""
 
-_Colors = list[tuple[ColorTarget, Prepared]]
-_Shaded = tuple[ChunkLanes, FragmentOutputs, _Colors]
+PreparedColors = list[tuple[ColorTarget, Prepared]]
+_Shaded = tuple[ChunkLanes, FragmentOutputs, PreparedColors]
 
 _MONOTONE = (CompareFunc.LESS, CompareFunc.LEQUAL, CompareFunc.GREATER, CompareFunc.GEQUAL)
 _EXACT = (*_MONOTONE, CompareFunc.EQUAL)
@@ -448,7 +448,7 @@ class FragmentEngine:
 
     # -- colours -------------------------------------------------------------------------------
 
-    def _prepared(self, chunk: Fragments, result: FragmentOutputs) -> _Colors:
+    def _prepared(self, chunk: Fragments, result: FragmentOutputs) -> PreparedColors:
         """What the shader wrote, as the colour buffers want it."""
         prepared = []
         for index, color in self._colors:
@@ -457,7 +457,7 @@ class FragmentEngine:
                 prepared.append((color, color.prepare(values, second, chunk.count)))
         return prepared
 
-    def _write(self, chunk: Fragments, colors: _Colors, which: Ints | None) -> None:
+    def _write(self, chunk: Fragments, colors: PreparedColors, which: Ints | None) -> None:
         pixel = chunk.pixel if which is None else chunk.pixel[which]
         for color, prepared in colors:
             self._store(color, pixel, prepared, which, chunk.distinct)

@@ -26,7 +26,7 @@ Ints = npt.NDArray[np.int64]
 class PrimitiveInfo:
     """What else a fragment can know about its primitive (arrays by primitive number)."""
 
-    __slots__ = ("front", "identity", "points", "screen", "sprite_upper_left")
+    __slots__ = ("front", "identity", "points", "round", "screen", "sprite_upper_left")
 
     def __init__(
         self,
@@ -39,6 +39,7 @@ class PrimitiveInfo:
         self.identity = identity
         self.points = points  # window x, window y, size
         self.sprite_upper_left = sprite_upper_left
+        self.round = False  # points are circles
         self.screen: npt.NDArray[np.bool_] | None = None  # fragments it hides do not exist
 
 
@@ -95,7 +96,7 @@ class ChunkLanes:
         self._x = chunk.x
         self._y = chunk.y
         self._sample = sample
-        self._samples = chunk.samples
+        self._samples = None if pattern is None else chunk.samples
         self._centroid: tuple[Doubles, Doubles] | None = None
         if sample is not None:
             assert pattern is not None

@@ -60,6 +60,7 @@ def rasterize_points(
         front, identity, (window[0], window[1], size), state.sprite_coord_upper_left
     )
     if multisampled:
+        info.round = state.point_smooth and not state.multisample
         edges = _squares(window, size, state, target)
         source = PlaneSource(vertices, which[None, :], provoking, False, depth=depth)
         return sampled_spans(edges, target, multisampled), source, info

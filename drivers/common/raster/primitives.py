@@ -98,8 +98,13 @@ class RasterContext:
     offset: DepthOffset
     cull_distances: int = 0
     multisampled: SamplePattern | None = None
+    smooth: SamplePattern | None = None  # how the coverage of smooth primitives is counted
     screen: Bools | None = None  # polygon stipple
     viewports: Viewports | None = None  # where primitives choose theirs
+
+    def pattern(self, smooth: bool) -> SamplePattern | None:
+        """The samples whose coverage matters, of primitives that are `smooth` or not."""
+        return self.multisampled or (self.smooth if smooth else None)
 
 
 def rasterize(
@@ -233,7 +238,9 @@ def _triangles(
     if fill is not None and fill(context, vertices, batch):
         return
     state = context.state
-    faced = face_triangles(vertices, batch.corners, batch.provoking, state, context.multisampled)
+    faced = face_triangles(
+        vertices, batch.corners, batch.provoking, state, context.pattern(state.poly_smooth)
+    )
     if not faced.count:
         return
     for mode, some in _by_mode(faced, state):
@@ -255,7 +262,7 @@ def _triangles(
                     state,
                     context.target,
                     None if depth is None else depth[:, part],
-                    context.multisampled,
+                    context.pattern(state.poly_smooth),
                 )
                 info.screen = context.screen
                 sink.draw(spans, source, info)
@@ -348,7 +355,7 @@ def _lines(
             context.target,
             depth,
             front,
-            context.multisampled,
+            context.pattern(context.state.line_smooth),
         )
     )
 
@@ -371,6 +378,6 @@ def _points(
             context.target,
             depth,
             front,
-            context.multisampled,
+            context.pattern(context.state.point_smooth),
         )
     )

@@ -1,0 +1,82 @@
+"""The fragment engine of smooth points, lines and polygons: alpha times coverage.
+
+Smooth primitives cover pixels in part. How much is counted with sixteen samples, as if the target
+had them; a fragment is still shaded once, at the pixel's centre, tested once and written once, with
+its alpha multiplied by what is covered. Primitives that are not smooth go their usual way.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.drivers.common.program import FragmentOutputs
+from gallette.drivers.common.raster.fragments import Fragments, expand_samples, pieces, sample_quads
+from gallette.drivers.common.raster.interpolate import PlaneSource
+from gallette.drivers.common.raster.lanes import PrimitiveInfo
+from gallette.drivers.common.raster.samples import MASK, SamplePattern, sample_pattern
+from gallette.drivers.common.raster.spans import Spans
+
+from .engine import PIECE, FragmentEngine, FragmentShader, PreparedColors, layers_of, screened
+
+__all__ = ["SMOOTH", "SmoothEngine"]
+
+SMOOTH = sample_pattern(16)
+"""The samples coverage is counted with."""
+
+_SHARE = np.array([mask.bit_count() for mask in range(1 << 16)], np.float32) / np.float32(16)
+_OPAQUE = np.ones((), np.float32)
+
+
+class SmoothEngine(FragmentEngine):
+    """Runs fragments of one draw some of whose primitives may be smooth."""
+
+    def draw(
+        self, shader: FragmentShader, spans: Spans, source: PlaneSource, info: PrimitiveInfo
+    ) -> None:
+        """Run the fragments of some primitives."""
+        if spans.bounds is None:
+            super().draw(shader, spans, source, info)
+            return
+        if self.idle or self.state.sample_mask & 1 == 0:
+            return
+        for piece in pieces(spans, PIECE):
+            lanes = expand_samples(piece, self.state.width)
+            if info.round:
+                lanes = _inside_circles(lanes, info, SMOOTH)
+            if info.screen is not None:
+                lanes = screened(lanes, info.screen)
+            if self.state.layers > 1 and VaryingSlot.LAYER in source.vertices.varyings:
+                lanes.pixel += layers_of(source, self.state.layers, lanes) * self.state.plane
+            if shader.quads and self._shades and lanes.count:
+                lanes = sample_quads(lanes, self.state.width)
+            for turn in self._turns(lanes):
+                self._piece(shader, turn, source, info)
+
+    def _prepared(self, chunk: Fragments, result: FragmentOutputs) -> PreparedColors:
+        """What the shader wrote, with alpha times coverage."""
+        if chunk.samples is None:
+            return super()._prepared(chunk, result)
+        share = _SHARE[chunk.samples]
+        prepared = []
+        for index, color in self._colors:
+            values, second = self._values(result, index)
+            if values is None:
+                continue
+            if not color.format.is_pure_integer:
+                alpha = values[3] if len(values) > 3 and values[3] is not None else _OPAQUE
+                values = [*values[:3], np.asarray(alpha * share, np.float32)]
+            prepared.append((color, color.prepare(values, second, chunk.count)))
+        return prepared
+
+
+def _inside_circles(lanes: Fragments, info: PrimitiveInfo, pattern: SamplePattern) -> Fragments:
+    """The lanes of round points: of each square's samples those inside the circle."""
+    assert info.points is not None and lanes.samples is not None
+    x, y, size = (np.asarray(value, np.float64)[lanes.primitive] for value in info.points)
+    inside = np.zeros(lanes.count, MASK)
+    for number, (dx, dy) in enumerate(pattern.positions):
+        away = (lanes.x - 0.5 + dx - x) ** 2 + (lanes.y - 0.5 + dy - y) ** 2
+        inside |= (away <= (size / 2) ** 2).astype(MASK) << MASK(number)
+    lanes.samples = lanes.samples & inside
+    return lanes.take(np.flatnonzero(lanes.samples))

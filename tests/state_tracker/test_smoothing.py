@@ -1,0 +1,117 @@
+"""Smooth points, lines and polygons: alpha is the part of a pixel that is covered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gallette.state_tracker import GL, GLInterface, create_context
+from tests.conftest import native_context
+
+from .helpers import errors, pixels
+
+
+def context(driver: str) -> GLInterface:
+    options: dict[str, Any] = {"profile": "compat", "version": (2, 1), "size": (64, 64)}
+    if driver == "native":
+        gl = native_context(**options)
+    else:
+        if driver == "jit":
+            pytest.importorskip("llvmlite")
+        gl = create_context(driver, **options)
+    gl.clear_color(0.0, 0.0, 0.0, 0.0)
+    gl.clear(GL.COLOR_BUFFER_BIT)
+    gl.enable(GL.BLEND)
+    gl.blend_func(GL.SRC_ALPHA, GL.ONE_MINUS_SRC_ALPHA)
+    gl.color4f(1.0, 1.0, 1.0, 1.0)
+    gl.ortho(0, 64, 0, 64, -1, 1)
+    return gl
+
+
+def drawn(gl: GLInterface, mode: int, vertices: list[tuple[float, float]]) -> Any:
+    gl.begin(mode)
+    for x, y in vertices:
+        gl.vertex2f(x, y)
+    gl.end()
+    assert errors(gl) == []
+    return pixels(gl)[..., 0].astype(float) / 255
+
+
+DRIVERS = ["numpipe", "jit", pytest.param("native", marks=pytest.mark.native)]
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+@pytest.mark.parametrize("size", [3.0, 9.5, 20.0])
+def test_points_are_discs(driver: str, size: float) -> None:
+    gl = context(driver)
+    gl.enable(GL.POINT_SMOOTH)
+    gl.point_size(size)
+    seen = drawn(gl, GL.POINTS, [(32.3, 30.6)])
+    area = np.pi * size**2 / 4
+    assert abs(seen.sum() - area) < 0.02 * area + 0.7 * (driver == "native") * size
+    y, x = np.mgrid[:64, :64] + 0.5
+    away = np.hypot(x - 32.3, y - 30.6)
+    assert (seen[away < size / 2 - 1] == 1).all()
+    assert (seen[away > size / 2 + 1] == 0).all()
+
+
+@pytest.mark.parametrize("driver", DRIVERS)
+@pytest.mark.parametrize("end", [(55.2, 40.1), (20.3, 60.9)])
+def test_lines_are_rectangles(driver: str, end: tuple[float, float]) -> None:
+    gl = context(driver)
+    gl.enable(GL.LINE_SMOOTH)
+    gl.line_width(4.0)
+    seen = drawn(gl, GL.LINES, [(8.7, 9.4), end])
+    length = float(np.hypot(end[0] - 8.7, end[1] - 9.4))
+    assert abs(seen.sum() - 4 * length) < (0.02 if driver != "native" else 0.2) * 4 * length
+    assert len(np.unique(seen)) > 8
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+def test_polygons_have_soft_edges_and_plain_insides(driver: str) -> None:
+    gl = context(driver)
+    gl.enable(GL.POLYGON_SMOOTH)
+    corners = [(5.3, 7.9), (58.7, 13.1), (23.2, 57.6)]
+    seen = drawn(gl, GL.TRIANGLES, corners)
+    (ax, ay), (bx, by), (cx, cy) = corners
+    area = abs((bx - ax) * (cy - ay) - (cx - ax) * (by - ay)) / 2
+    assert abs(seen.sum() - area) < 0.005 * area
+    assert seen[25, 28] == 1.0
+    assert len(np.unique(seen)) > 12
+
+
+def test_neighbouring_smooth_polygons_share_their_edge() -> None:
+    gl = context("numpipe")
+    gl.enable(GL.POLYGON_SMOOTH)
+    gl.blend_func(GL.SRC_ALPHA_SATURATE, GL.ONE)
+    drawn(gl, GL.TRIANGLES, [(5.3, 7.9), (58.7, 13.1), (23.2, 57.6)])
+    seen = drawn(gl, GL.TRIANGLES, [(58.7, 13.1), (60.1, 60.3), (23.2, 57.6)])
+    middle = [seen[int(y), int(x)] for x, y in ((40.9, 35.3), (45.2, 29.9), (34.6, 43.3))]
+    assert min(middle) > 0.99
+
+
+def test_textures_and_the_depth_test_work_with_smooth_lines() -> None:
+    gl = context("numpipe")
+    gl.bind_texture(GL.TEXTURE_2D, gl.gen_textures(1)[0])
+    data = np.arange(64, dtype=np.uint8).reshape(8, 8) + 100
+    gl.tex_image2d(GL.TEXTURE_2D, 0, GL.LUMINANCE8, 8, 8, 0, GL.LUMINANCE, GL.UNSIGNED_BYTE, data)
+    gl.generate_mipmap(GL.TEXTURE_2D)
+    gl.enable(GL.TEXTURE_2D)
+    gl.enable(GL.DEPTH_TEST)
+    gl.clear(GL.DEPTH_BUFFER_BIT)
+    gl.enable(GL.LINE_SMOOTH)
+    gl.line_width(3.0)
+    gl.begin(GL.LINES)
+    for x, y, s in ((5.0, 5.0, 0.0), (60.0, 50.0, 1.0)):
+        gl.tex_coord2f(s, s)
+        gl.vertex2f(x, y)
+    gl.end()
+    first = pixels(gl).copy()
+    assert 90 < first[..., 0].max() <= 163
+    gl.begin(GL.LINES)  # behind what is there: nothing changes
+    gl.vertex3f(5.0, 5.0, -0.5)
+    gl.vertex3f(60.0, 50.0, -0.5)
+    gl.end()
+    assert (pixels(gl)[first[..., 0] > 0] == first[first[..., 0] > 0]).all()
