@@ -15,12 +15,13 @@ from __future__ import annotations
 
 from .blocks import block_decoder, decode_blocks
 from .depth import pack_depth, pack_stencil, unpack_depth, unpack_stencil
-from .encode import can_encode, encode_blocks
+from .encode import block_codes, can_encode, encode_blocks
 from .image import clear_texel, pack, texel_bytes, texel_layout, texels, unpack
 from .plain import pack_planes, unpack_planes
 from .srgb import linear_to_srgb8, srgb8_to_linear
 
 __all__ = [
+    "block_codes",
     "block_decoder",
     "can_encode",
     "clear_texel",

@@ -1,9 +1,11 @@
-"""Texels into blocks: what a texture kept in plain texels gives away as S3TC, RGTC or LATC.
+"""Block compression the other way: images become blocks of the formats applications ask for.
 
-Nothing here is stored: a driver keeps an image that came uncompressed as it came, at a quality no
-block has. Only who asks for its compressed bytes gets these. End points are the corners of the
-texels' bounding box, the diagonal chosen by how the channels go together; each texel then takes
-the nearest colour of the palette the decoder makes of them.
+A driver keeps an image that came as pixels as it came, at a quality no block has; who asks for its
+compressed bytes gets these. Mipmaps of images that came compressed are made of them, too.
+
+Every encoder does the plain thing well: end points at the ends of the block's colours along their
+main direction, then for every texel the nearest of the colours the decoder makes between them. A
+block of one colour keeps it as well as its end points can. ETC2 and ASTC are not written.
 """
 
 from __future__ import annotations
@@ -14,153 +16,203 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.pipe.formats import Format
+from ..formats import Format
+from .srgb import linear_to_srgb8
 
-from .blocks import block_decoder
+__all__ = ["block_codes", "can_encode", "encode_blocks"]
 
-__all__ = ["can_encode", "encode_blocks"]
-
-Ints = npt.NDArray[np.int32]
+Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
-Encoder = Callable[[Format, Ints], Bytes]
-
-_SHIFTS = np.arange(16)
-
-
-def _to565(color: Ints) -> Ints:
-    """8-bit channels [n, 3] as RGB565, to nearest."""
-    r, g, b = (color[:, i] for i in range(3))
-    whole: Ints = (r * 31 + 127) // 255 << 11 | (g * 63 + 127) // 255 << 5 | (b * 31 + 127) // 255
-    return whole
-
-
-def _ends(texels: Ints, counted: npt.NDArray[np.bool_]) -> tuple[Ints, Ints]:
-    """The corners of each block's bounding box that lie along its longest direction."""
-    mask = counted[:, :, None]
-    low = np.where(mask, texels, 255).min(axis=1)
-    high = np.where(mask, texels, 0).max(axis=1)
-    low = np.minimum(low, high)
-    centred = np.where(mask, texels - (low + high)[:, None, :] / 2.0, 0.0)
-    main = (high - low).argmax(axis=1)
-    along = np.take_along_axis(centred, main[:, None, None], axis=2)
-    against = (centred * along).sum(axis=1) < 0
-    return np.where(against, high, low), np.where(against, low, high)
-
-
-def _select(block: Bytes, decode: Callable[[Bytes], Any], palette: int, wanted: Ints) -> Ints:
-    """For each texel the palette entry nearest to it: found by decoding every one of them."""
-    errors = []
-    for index in range(palette):
-        block[:, 4:8] = 0x55 * index
-        color = decode(block).reshape(len(block), 16, 4)[:, :1, : wanted.shape[2]].astype(np.int32)
-        errors.append(((color - wanted) ** 2).sum(axis=2))
-    nearest: Ints = np.argmin(np.stack(errors), axis=0).astype(np.int32)
-    return nearest
-
-
-def _color_blocks(
-    decode: Callable[[Bytes], Any], texels: Ints, opaque: Any, always4: bool
-) -> Bytes:
-    """8-byte colour blocks of texels [n, 16, 3]; those not opaque get the transparent entry."""
-    counted = np.broadcast_to(opaque, texels.shape[:2])
-    low, high = _ends(texels, counted)
-    c0, c1 = _to565(high), _to565(low)
-    c0, c1 = np.maximum(c0, c1), np.minimum(c0, c1)
-    three: npt.NDArray[np.bool_] = np.zeros(len(texels), np.bool_)
-    if not always4:
-        three = np.logical_not(counted.all(axis=1))
-    c0, c1 = np.where(three, c1, c0), np.where(three, c0, c1)
-    block = np.zeros((len(texels), 8), np.uint8)
-    block[:, :4] = np.stack([c0, c1], axis=1).astype("<u2").view(np.uint8)
-    best4 = _select(block, decode, 4, texels)
-    best3 = _select(block, decode, 3, texels)
-    if not always4:  # end points in the other order, or alike, make three colours
-        three |= c0 == c1
-    index = np.where(three[:, None], best3, best4)
-    index = np.where(counted, index, 3)
-    bits = (index.astype(np.uint32) << (2 * _SHIFTS).astype(np.uint32)).sum(axis=1, dtype=np.uint32)
-    block[:, 4:8] = bits.astype("<u4")[:, None].view(np.uint8)
-    return block
-
-
-def _ramp_blocks(values: Ints, signed: bool) -> Bytes:
-    """8-byte blocks of one channel [n, 16]: both ends and six steps between."""
-    low, high = values.min(axis=1), values.max(axis=1)
-    block = np.zeros((len(values), 8), np.uint8)
-    block[:, 0], block[:, 1] = high.astype(np.int8).view(np.uint8) if signed else high, 0
-    block[:, 1] = low.astype(np.int8).view(np.uint8) if signed else low
-    span = np.maximum(high - low, 1)[:, None]
-    step = ((high[:, None] - values) * 14 + span) // (2 * span)  # 0: high ... 7: low
-    index = np.where(step == 0, 0, np.where(step == 7, 1, step + 1)).astype(np.uint64)
-    index = np.where((high == low)[:, None], np.uint64(0), index)
-    bits = (index << (3 * _SHIFTS).astype(np.uint64)).sum(axis=1, dtype=np.uint64)
-    block[:, 2:8] = bits.astype("<u8")[:, None].view(np.uint8)[:, :6]
-    return block
-
-
-def _bc1(format: Format, texels: Ints) -> Bytes:
-    return _color_blocks(block_decoder(format), texels[..., :3], True, False)
-
-
-def _bc1a(format: Format, texels: Ints) -> Bytes:
-    return _color_blocks(block_decoder(format), texels[..., :3], texels[..., 3] >= 128, False)
-
-
-def _behind(alpha: Bytes, format: Format, texels: Ints) -> Bytes:
-    """Alpha bytes and a colour block that always has four colours."""
-    decode = block_decoder(format)
-
-    def decode_color(color: Bytes) -> Any:
-        return decode(np.concatenate([alpha, color], axis=1))
-
-    color = _color_blocks(decode_color, texels[..., :3], True, True)
-    return np.concatenate([alpha, color], axis=1)
-
-
-def _bc2(format: Format, texels: Ints) -> Bytes:
-    nibbles = (texels[..., 3] * 15 + 127) // 255
-    alpha = (nibbles[:, 0::2] | nibbles[:, 1::2] << 4).astype(np.uint8)
-    return _behind(alpha, format, texels)
-
-
-def _bc3(format: Format, texels: Ints) -> Bytes:
-    return _behind(_ramp_blocks(texels[..., 3], False), format, texels)
-
-
-def _channels(count: int, signed: bool) -> Encoder:
-    def encode(format: Format, texels: Ints) -> Bytes:
-        parts = [_ramp_blocks(texels[..., i], signed) for i in range(count)]
-        return np.concatenate(parts, axis=1)
-
-    return encode
-
-
-_ENCODERS: dict[str, Encoder] = {
-    "bc1": _bc1,
-    "bc1a": _bc1a,
-    "bc2": _bc2,
-    "bc3": _bc3,
-    "bc4": _channels(1, False),
-    "bc4s": _channels(1, True),
-    "bc5": _channels(2, False),
-    "bc5s": _channels(2, True),
-}
+Encoder = Callable[[Array], Bytes]
 
 
 def can_encode(format: Format) -> bool:
-    """Is there an encoder for that compressed format?"""
+    """Is there an encoder for a compressed format?"""
     return format.codec in _ENCODERS
 
 
-def encode_blocks(format: Format, codes: Ints) -> Bytes:
-    """Rows of blocks `[depth, rows, row bytes]` of 8-bit codes `[depth, height, width, 4]`.
+def encode_blocks(format: Format, image: Array) -> Bytes:
+    """Rows of blocks `[..., rows, row bytes]` of codes `[..., height, width, 4]` (`block_codes`).
 
-    Codes of signed formats go from -127 to 127; sRGB colours are still encoded.
+    What blocks at the edges have too much repeats the last row and column.
     """
-    depth, height, width, _ = codes.shape
-    rows, columns = -(-height // 4), -(-width // 4)
-    pad = ((0, 0), (0, 4 * rows - height), (0, 4 * columns - width), (0, 0))
-    whole = np.pad(codes, pad, mode="edge")
-    tiles = whole.reshape(depth, rows, 4, columns, 4, 4).swapaxes(2, 3).reshape(-1, 16, 4)
-    blocks = _ENCODERS[format.codec](format, np.ascontiguousarray(tiles, np.int32))
-    return blocks.reshape(depth, rows, -1)
+    height, width = image.shape[-3:-1]
+    rows, columns = format.rows(height), -(-width // format.block_width)
+    y = np.minimum(np.arange(rows * format.block_height), height - 1)
+    x = np.minimum(np.arange(columns * format.block_width), width - 1)
+    whole = image[..., y[:, None], x, :].reshape(-1, rows, 4, columns, 4, 4)
+    blocks = whole.transpose(0, 1, 3, 2, 4, 5).reshape(-1, 16, 4)
+    coded = _ENCODERS[format.codec](blocks.astype(np.float32 if format.is_float else np.int64))
+    return coded.reshape(*image.shape[:-3], rows, columns * format.block_bytes)
+
+
+def block_codes(format: Format, colors: Array) -> Array:
+    """Colours as the whole numbers the format counts with (floats stay floats)."""
+    kind = format.channels[0].type
+    values = np.nan_to_num(colors.astype(np.float32))
+    if kind == "FLOAT":
+        return values
+    if kind == "SNORM":
+        return np.rint(np.clip(values, -1, 1) * 127).astype(np.int64)
+    codes = np.rint(np.clip(values, 0, 1) * 255).astype(np.int64)
+    if format.is_srgb:
+        codes[..., :3] = linear_to_srgb8(np.clip(values[..., :3], 0, 1))
+    return codes
+
+
+def _ends(colors: Array) -> tuple[Array, Array]:
+    """The ends of each block's colours `[n, 16, c]` along the direction they differ most in."""
+    colors = colors.astype(np.float64)
+    mean = colors.mean(axis=1, keepdims=True)
+    away = colors - mean
+    spread = away.transpose(0, 2, 1) @ away
+    direction = np.abs(away).max(axis=1)[..., None] + 1e-9
+    for _ in range(6):
+        direction = spread @ direction
+        size = np.linalg.norm(direction, axis=1, keepdims=True)
+        direction = np.where(size > 0, direction / np.maximum(size, 1e-30), 0.0)
+    along = (away @ direction)[..., 0]
+    axis = direction[..., 0]
+    low, high = along.min(axis=1, keepdims=True), along.max(axis=1, keepdims=True)
+    return mean[:, 0] + low * axis, mean[:, 0] + high * axis
+
+
+def _nearest(colors: Array, palette: Array) -> Array:
+    """For every texel `[n, 16, c]` the number of the nearest colour of `[n, k, c]`."""
+    difference = colors[:, :, None].astype(np.float64) - palette[:, None]
+    return np.asarray((difference * difference).sum(axis=-1).argmin(axis=-1))
+
+
+def _packed(fields: list[tuple[Array, int]], size: int) -> Bytes:
+    """Bytes of fields (numbers, bits), the first one lowest; `[n, k]` numbers follow each other."""
+    count = len(fields[0][0])
+    bits: list[Array] = []
+    for numbers, width in fields:
+        columns = numbers.reshape(count, -1)
+        each = columns[:, :, None] >> np.arange(width) & 1
+        bits.append(each.reshape(count, -1))
+    return np.packbits(np.hstack(bits).astype(np.uint8), axis=1, bitorder="little")[:, :size]
+
+
+# -- S3TC and RGTC ---------------------------------------------------------------------------------
+
+
+def _as565(color: Array) -> Array:
+    r, g, b = (np.clip(np.rint(color[:, i] * top / 255), 0, top).astype(np.int64)
+               for i, top in enumerate((31, 63, 31)))  # fmt: skip
+    return r << 11 | g << 5 | b
+
+
+def _from565(word: Array) -> Array:
+    r, g, b = word >> 11, word >> 5 & 63, word & 31
+    return np.stack((r << 3 | r >> 2, g << 2 | g >> 4, b << 3 | b >> 2), axis=-1)
+
+
+def _color_block(codes: Array, punch_through: bool = False) -> Bytes:
+    colors = codes[..., :3]
+    low, high = _ends(colors)
+    first, second = _as565(high), _as565(low)
+    clear = codes[..., 3] < 128 if punch_through else np.zeros(codes.shape[:2], np.bool_)
+    three: Array = np.asarray(clear.any(axis=1))
+    swap = np.asarray(np.where(three, first > second, first < second))
+    first, second = np.where(swap, second, first), np.where(swap, first, second)
+    a, b = _from565(first), _from565(second)
+    four = np.stack((a, b, (2 * a + b) / 3, (a + 2 * b) / 3), axis=1)
+    half = np.stack((a, b, (a + b) / 2, a), axis=1)
+    index = _nearest(colors, np.where(three[:, None, None], half, four))
+    same = np.asarray(first == second)  # which is in three-colour mode
+    index = np.where(same[:, None], 0, index)
+    index = np.where(clear, 3, index)
+    return _packed([(first, 16), (second, 16), (index, 2)], 8)
+
+
+def _ramp_block(values: Array) -> Bytes:
+    """Blocks of one channel `[n, 16]`; negative codes as two's complement."""
+    high, low = values.max(axis=1), values.min(axis=1)
+    steps = [(high * (7 - k) + low * k) / 7 for k in range(1, 7)]
+    palette = np.stack((high, low, *steps), axis=1)[..., None]
+    index = _nearest(values[..., None], palette)
+    index = np.where((high == low)[:, None], 0, index)
+    return _packed([(high & 255, 8), (low & 255, 8), (index, 3)], 8)
+
+
+def _bc2(codes: Array) -> Bytes:
+    alpha = np.rint(codes[..., 3] * 15 / 255).astype(np.int64)
+    return np.hstack((_packed([(alpha, 4)], 8), _opaque_block(codes)))
+
+
+def _opaque_block(codes: Array) -> Bytes:
+    """A colour block beside an alpha block: always of four colours."""
+    return _color_block(codes)
+
+
+# -- BPTC ------------------------------------------------------------------------------------------
+
+_WEIGHTS = np.array([0, 4, 9, 13, 17, 21, 26, 30, 34, 38, 43, 47, 51, 55, 60, 64])
+
+
+def _indexed(colors: Array, palette: Array) -> tuple[Array, Array]:
+    """Indices whose first has no top bit, and the blocks whose end points change places."""
+    index = _nearest(colors, palette)
+    swap = index[:, 0] >= 8
+    return np.where(swap[:, None], 15 - index, index), swap
+
+
+def _bc7(codes: Array) -> Bytes:
+    """Mode 6: one pair of end points of seven bits and a lowest one, indices of four bits."""
+    ends, lowest = [], []
+    for end in _ends(codes):
+        tries = []
+        for bit in (0, 1):
+            value = np.clip(np.rint((end - bit) / 2), 0, 127).astype(np.int64) << 1 | bit
+            tries.append((np.abs(value - end).sum(axis=1), value))
+        better = tries[1][0] < tries[0][0]
+        ends.append(np.where(better[:, None], tries[1][1], tries[0][1]))
+        lowest.append(better.astype(np.int64))
+    low, high = ends
+    palette = (
+        low[:, None] * (64 - _WEIGHTS[:, None]) + high[:, None] * _WEIGHTS[:, None] + 32
+    ) >> 6
+    index, swap = _indexed(codes, palette)
+    low, high = np.where(swap[:, None], high, low), np.where(swap[:, None], low, high)
+    bits = np.where(swap, lowest[1], lowest[0]), np.where(swap, lowest[0], lowest[1])
+    fields = [(np.full(len(codes), 1 << 6), 7)]
+    fields += [(end[:, channel] >> 1, 7) for channel in range(4) for end in (low, high)]
+    fields += [(bits[0], 1), (bits[1], 1), (index[:, 0], 3), (index[:, 1:], 4)]
+    return _packed(fields, 16)
+
+
+def _bc6h(values: Array, signed: bool) -> Bytes:
+    """Mode 3: one pair of end points of ten bits, indices of four bits; halves as whole numbers."""
+    halves = np.clip(values[..., :3], -65504 if signed else 0, 65504).astype(np.float16)
+    raw = halves.view(np.uint16).astype(np.int64)
+    numbers = np.where(raw & 0x8000, -(raw & 0x7FFF), raw) if signed else raw
+    step, top = (62, 511) if signed else (31, 1023)
+    ends = []
+    for end in _ends(numbers):
+        size = np.clip(np.rint((np.abs(end) - step / 2) / step), 0, top).astype(np.int64)
+        ends.append(np.where(end < 0, -size, size) if signed else size)
+    full = [np.sign(e) * np.where(e == 0, 0, np.abs(e) * step + step // 2) for e in ends]
+    weight = _WEIGHTS[:, None]
+    palette = (full[0][:, None] * (64 - weight) + full[1][:, None] * weight) / 64
+    index, swap = _indexed(numbers, palette)
+    low = np.where(swap[:, None], ends[1], ends[0]) & 1023
+    high = np.where(swap[:, None], ends[0], ends[1]) & 1023
+    fields = [(np.full(len(values), 3), 5)]
+    fields += [(end[:, channel], 10) for end in (low, high) for channel in range(3)]
+    return _packed([*fields, (index[:, 0], 3), (index[:, 1:], 4)], 16)
+
+
+_ENCODERS: dict[str, Encoder] = {
+    "bc1": _color_block,
+    "bc1a": lambda codes: _color_block(codes, True),
+    "bc2": _bc2,
+    "bc3": lambda codes: np.hstack((_ramp_block(codes[..., 3]), _opaque_block(codes))),
+    "bc4": lambda codes: _ramp_block(codes[..., 0]),
+    "bc4s": lambda codes: _ramp_block(codes[..., 0]),
+    "bc5": lambda codes: np.hstack([_ramp_block(codes[..., i]) for i in range(2)]),
+    "bc5s": lambda codes: np.hstack([_ramp_block(codes[..., i]) for i in range(2)]),
+    "bc7": _bc7,
+    "bc6h_unsigned": lambda values: _bc6h(values, False),
+    "bc6h_signed": lambda values: _bc6h(values, True),
+}

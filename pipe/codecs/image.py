@@ -11,6 +11,7 @@ import numpy.typing as npt
 from ..formats import Format
 from .blocks import decode_blocks
 from .depth import pack_depth, pack_stencil
+from .encode import block_codes, encode_blocks
 from .plain import pack_planes, texel_layout, unpack_planes
 
 __all__ = ["clear_texel", "pack", "texel_bytes", "texel_layout", "texels", "unpack"]
@@ -57,7 +58,12 @@ def unpack(format: Format, data: Bytes) -> Array:
 
 
 def pack(format: Format, rgba: Array) -> Bytes:
-    """Bytes `[..., row bytes]` of colours `[..., n, 4]`; not for compressed formats."""
+    """Bytes `[..., row bytes]` of colours `[..., n, 4]`.
+
+    Of compressed formats that have an encoder, rows of blocks of `[..., height, width, 4]`.
+    """
+    if format.is_compressed:
+        return encode_blocks(format, block_codes(format, rgba))
     return texel_bytes(format, pack_planes(format, [rgba[..., i] for i in range(4)]))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gallette.pipe.codecs import can_encode
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_operation
 from gallette.state_tracker.entry_points.registry import entry
@@ -34,7 +35,10 @@ def generate(ctx: Context, texture: TextureObject) -> None:
         raise invalid_operation(f"level {texture.base_level}, the base, has no image")
     if not base.width:
         return
-    if base.info.base in ("S",) or base.info.is_integer or base.format.is_compressed:
+    packed = base.format.is_compressed and (
+        ctx.profile == "es" or not can_encode(base.format)  # nobody could write the levels
+    )
+    if base.info.base in ("S",) or base.info.is_integer or packed:
         raise invalid_operation(f"no mipmaps of GL_{base.info.name}")
     if texture.target.faces == 6 and not texture.is_complete(False):
         raise invalid_operation("the cube map is not complete")

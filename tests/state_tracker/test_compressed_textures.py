@@ -86,3 +86,62 @@ def test_sizes_are_checked() -> None:
     assert errors(gl) == ["GL_INVALID_OPERATION"]
     gl.compressed_tex_sub_image2d(*at, 12, 10, 1, 1, form, 16, bytes(16))
     assert errors(gl) == []
+
+
+ENCODED = ("COMPRESSED_RGB_S3TC_DXT1_EXT", "COMPRESSED_RGBA_S3TC_DXT5_EXT",
+           "COMPRESSED_RG_RGTC2", "COMPRESSED_RGBA_BPTC_UNORM",
+           "COMPRESSED_RGB_BPTC_UNSIGNED_FLOAT")  # fmt: skip
+
+
+def gradients() -> Any:
+    y, x = np.mgrid[:24, :36] / 36
+    return np.stack((x, y, (x + y) / 2, 1 - x * 0.5), axis=-1).astype(np.float32)
+
+
+def compressed(gl: GLInterface, name: str) -> list[Any]:
+    """Pixels that GL compresses, with an update and mipmaps; every level read back."""
+    image = gradients()
+    gl.bind_texture(GL.TEXTURE_2D, gl.gen_textures(1)[0])
+    target, form = GL.TEXTURE_2D, getattr(GL, name)
+    gl.tex_image2d(target, 0, form, 36, 24, 0, GL.RGBA, GL.FLOAT, np.ascontiguousarray(image))
+    assert gl.get_tex_level_parameteriv(target, 0, GL.TEXTURE_COMPRESSED)[0]
+    patch = np.full((8, 8, 4), 0.25, np.float32)
+    gl.tex_sub_image2d(target, 0, 16, 8, 8, 8, GL.RGBA, GL.FLOAT, patch)
+    gl.generate_mipmap(target)
+    assert errors(gl) == []
+    size = gl.get_tex_level_parameteriv(target, 0, GL.TEXTURE_COMPRESSED_IMAGE_SIZE)[0]
+    assert size == 6 * 9 * (8 if "DXT1" in name else 16)
+    seen = []
+    for level, (width, height) in enumerate(((36, 24), (18, 12), (9, 6), (4, 3))):
+        raw = gl.get_tex_image(target, level, GL.RGBA, GL.FLOAT)
+        seen.append(np.frombuffer(raw, np.float32).reshape(height, width, 4))
+    return seen
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("name", ENCODED)
+def test_pixels_are_compressed_and_mipmaps_made(name: str) -> None:
+    native = native_context(profile="core", version=(4, 3), size=(8, 8))
+    expected = compressed(native, name)
+    native.release()
+    seen = compressed(create_context("numpipe", version=(4, 3), size=(8, 8)), name)
+    used = slice(0, 2) if "RG_" in name else slice(0, 3)
+    true = gradients()
+    true[8:16, 16:24] = 0.25
+    for a, b in zip(seen[:3], expected[:3], strict=True):
+        error, theirs = (abs(c - true)[..., used].mean() for c in (a, b))
+        assert error <= 1.25 * theirs + 0.002
+        height, width = true.shape[:2]
+        if height % 2 == width % 2 == 0:
+            true = true.reshape(height // 2, 2, width // 2, 2, 4).mean(axis=(1, 3))
+    assert abs(seen[0][8:16, 16:24, used] - 0.25).max() < 0.02
+
+
+def test_what_nobody_compresses_stays_an_error() -> None:
+    gl = create_context("numpipe", version=(4, 3), size=(8, 8))
+    gl.bind_texture(GL.TEXTURE_2D, gl.gen_textures(1)[0])
+    data = bytes(16)
+    form = GL.COMPRESSED_RGBA_ASTC_4x4_KHR
+    gl.compressed_tex_image2d(GL.TEXTURE_2D, 0, form, 4, 4, 0, 16, data)
+    gl.generate_mipmap(GL.TEXTURE_2D)
+    assert errors(gl) == ["GL_INVALID_OPERATION"]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError
 from gallette.drivers.common.texture.unit import Unit
-from gallette.pipe.codecs import pack_depth, pack_planes
+from gallette.pipe.codecs import can_encode, pack, pack_depth, pack_planes, unpack
 from gallette.pipe.enums import Filter, Target
 from gallette.pipe.formats import Format
 from gallette.pipe.resource import Resource, level_extent
@@ -37,10 +37,12 @@ def generate_mipmap(
 ) -> None:
     """Fill levels base+1..last of the layers."""
     assert isinstance(resource, HostResource)
-    if format.is_compressed:
+    if format.is_compressed and not can_encode(format):
         raise GalletteError(f"cannot generate mipmaps of {format.name}")
     for level in range(base_level + 1, last_level + 1):
-        if format.is_pure_integer or (format.has_stencil and not format.has_depth):
+        if format.is_compressed:
+            _halve_blocks(resource, format, level, first_layer, last_layer)
+        elif format.is_pure_integer or (format.has_stencil and not format.has_depth):
             _nearest(resource, format, level, first_layer, last_layer)
         elif resource.desc.target is Target.TEXTURE_3D:
             _halve_volume(resource, format, level)
@@ -76,6 +78,34 @@ def _halve_volume(resource: HostResource, format: Format, level: int) -> None:
         found = unit.sample("tex", [*flat, np.asarray(r, np.float32)], width * height)
         planes = [np.broadcast_to(p, flat[0].shape).reshape(shape) for p in found]
         _store(resource, format, level, z, planes)
+
+
+def _halve_blocks(
+    resource: HostResource, format: Format, level: int, first_layer: int, last_layer: int
+) -> None:
+    """Decode the level above, average, encode."""
+    width, height, depth = level_extent(resource.desc, level)
+    above = level_extent(resource.desc, level - 1)
+    volume = resource.desc.target is Target.TEXTURE_3D
+    first, last = (0, above[2] - 1) if volume else (first_layer, last_layer)
+    image = unpack(format, resource.level(level - 1)[first : last + 1])
+    image = image[:, : above[1], : above[0]]
+    for axis, extent in ((1, height), (2, width)) + (((0, depth),) if volume else ()):
+        image = _resampled(image, axis, extent)
+    resource.level(level)[first : first + len(image)] = pack(format, image)
+
+
+def _resampled(image: Array, axis: int, extent: int) -> Array:
+    """Linearly filtered along an axis, at the centres of `extent` texels."""
+    size = image.shape[axis]
+    at = np.clip(_centres(extent, size) - 0.5, 0, size - 1)
+    low = np.floor(at).astype(np.int64)
+    high = np.minimum(low + 1, size - 1)
+    shape = [1] * image.ndim
+    shape[axis] = extent
+    part = (at - low).reshape(shape).astype(np.float32)
+    mixed: Array = image.take(low, axis) * (1 - part) + image.take(high, axis) * part
+    return mixed
 
 
 def _store(
