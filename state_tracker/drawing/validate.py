@@ -229,6 +229,11 @@ def _view_and_sampler(
     format = view.format
     rect = target == GL.TEXTURE_RECTANGLE
     state = params.state(ctx, rect, format.is_pure_integer, format.has_depth)
+    if format.is_compressed:
+        base = texture.image(0, texture.base_level)
+        if base is not None and base.info.base == "LA":  # kept as red and green
+            r, _, b, a = state.border_color
+            state = dataclasses.replace(state, border_color=(r, a, b, a))
     return view, state
 
 

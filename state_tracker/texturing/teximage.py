@@ -123,8 +123,9 @@ def tex_image(
     kind = internal_format(ctx, internalformat)
     if border and (not ctx.is_compat or border != 1 or info.value == GL.TEXTURE_RECTANGLE):
         raise invalid_value("texture borders")
+    around = extent
     if border:
-        raise invalid_value("texture borders are not supported")
+        extent = _inside(info, extent)
     fits = check_sizes(ctx, info, level, extent)
     _check_type(kind, info, format)
     if kind.is_compressed and dimensions == 1:
@@ -140,11 +141,35 @@ def tex_image(
     texture = current(ctx, info.value)
     if texture.immutable_levels:
         raise invalid_operation("the texture's storage is immutable")
-    client = read_client(ctx, format, type, pixels, extent, dimensions)
+    client = read_client(ctx, format, type, pixels, around, dimensions)
     texture.define(face, level, image)
     if client is not None:
+        if border:
+            client = _without_border(client, extent)
         _fill(ctx, texture, face, level, (0, 0, 0), extent, format, type, client)
     after_update(ctx, texture, level)
+
+
+def _inside(info: TargetInfo, extent: tuple[int, int, int]) -> tuple[int, int, int]:
+    """The size of an image without its border of one texel; layers have none.
+
+    As on most hardware border texels are not kept: filters use the border colour instead.
+    """
+    axes = 1 if info.pipe in (Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY) else 2
+    axes = 3 if info.pipe is Target.TEXTURE_3D else axes
+    inside = [size - 2 if axis < axes else size for axis, size in enumerate(extent)]
+    if min(inside) < 0:
+        raise invalid_value("an image with a border is at least two texels wide")
+    return inside[0], inside[1], inside[2]
+
+
+def _without_border(client: Bytes, extent: tuple[int, int, int]) -> Bytes:
+    """Client pixels `[d, h, w, bytes]` without those around `extent`."""
+    cuts = [
+        slice(1, -1) if have > wanted else slice(None)
+        for have, wanted in zip(client.shape[:3], reversed(extent), strict=True)
+    ]
+    return np.ascontiguousarray(client[tuple(cuts)])
 
 
 def _fill(

@@ -347,3 +347,22 @@ def test_a_texture_belongs_to_the_target_it_was_first_bound_to(gl: GLInterface) 
     name = bound(gl)
     gl.bind_texture(GL.TEXTURE_3D, name)
     assert errors(gl) == ["GL_INVALID_OPERATION"]
+
+
+@pytest.mark.parametrize("shape", [(10,), (6, 8), (4, 5, 6)])
+def test_the_border_of_an_image_is_left_out(compat: GLInterface, shape: tuple[int, ...]) -> None:
+    gl = compat
+    target = (GL.TEXTURE_1D, GL.TEXTURE_2D, GL.TEXTURE_3D)[len(shape) - 1]
+    data = np.arange(int(np.prod(shape)), dtype=np.uint8).reshape(shape)
+    gl.pixel_storei(GL.UNPACK_ALIGNMENT, 1)
+    gl.pixel_storei(GL.PACK_ALIGNMENT, 1)
+    gl.bind_texture(target, gl.gen_textures(1)[0])
+    define = (gl.tex_image1d, gl.tex_image2d, gl.tex_image3d)[len(shape) - 1]
+    size = tuple(reversed(shape))
+    define(target, 0, GL.LUMINANCE8, *size, 1, GL.LUMINANCE, GL.UNSIGNED_BYTE, data)
+    assert errors(gl) == []
+    inside = data[tuple(slice(1, -1) for _ in shape)]
+    raw = gl.get_tex_image(target, 0, GL.LUMINANCE, GL.UNSIGNED_BYTE)
+    assert np.frombuffer(raw, np.uint8).reshape(inside.shape).tolist() == inside.tolist()
+    define(target, 0, GL.LUMINANCE8, *size, 2, GL.LUMINANCE, GL.UNSIGNED_BYTE, data)
+    assert errors(gl) == ["GL_INVALID_VALUE"]

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.pipe.enums import CompareFunc, Target, Wrap
+from gallette.pipe.formats import Channel
 from gallette.pipe.state import SamplerState, SamplerView
 
 from .cube import across_the_seam
@@ -109,9 +110,16 @@ class FloatFilter:
                 float(s) if isinstance(s, str) else color[3 if s == format.swizzle[3] else c]
                 for c, s in enumerate(format.swizzle)
             ]
-            luminance = len({c.name for c in format.channels} & set("LI"))
-            if luminance:
+            letters = {c.name for c in format.channels}
+            if "L" in letters:
                 planes[:3] = [color[0]] * 3
+            elif "I" in letters:
+                planes = [color[0]] * 4
+            if format.is_pure_integer:
+                planes = [
+                    _in_range(p, format.channels[s]) if isinstance(s, int) else p
+                    for p, s in zip(planes, format.swizzle, strict=True)
+                ]
         return image.select([np.asarray(p).astype(dtype) for p in planes])
 
     # -- gathering -----------------------------------------------------------------------------
@@ -288,3 +296,11 @@ class FloatFilter:
         else:
             corners = self._corners(place, self.taps(place))
         return [corners[k][component] for k in (2, 3, 1, 0)]
+
+
+def _in_range(value: Any, channel: Channel) -> Any:
+    """A whole number as near as the channel can hold it."""
+    low, high = 0, (1 << channel.bits) - 1
+    if channel.type == "SINT":
+        low, high = -(1 << (channel.bits - 1)), (1 << (channel.bits - 1)) - 1
+    return np.clip(np.asarray(value).astype(np.int64), low, high)
