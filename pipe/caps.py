@@ -64,6 +64,7 @@ class Caps:
     logic_op: bool = _cap(True, "bitwise framebuffer operations")
     polygon_mode: bool = _cap(True, "polygons as lines or points")
     clip_halfz: bool = _cap(True, "clip volumes from 0 to w")
+    conservative_raster: bool = _cap(False, "pixels that a primitive only touches can be drawn")
     depth_bounds: bool = _cap(False, "a test of stored depths against bounds")
     stencil_export: bool = _cap(False, "fragment shaders write the stencil reference")
     blend_advanced: bool = _cap(False, "advanced blend equations, in drawing order")

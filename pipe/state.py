@@ -123,6 +123,7 @@ class RasterizerState:
     scissor: bool = False
     poly_smooth: bool = False
     poly_stipple_enable: bool = False
+    conservative: bool = False  # every pixel a primitive touches is covered
     point_smooth: bool = False
     sprite_coord_enable: int = 0  # bit i: TEXi is replaced by the point coordinate; see also PNTC
     sprite_coord_upper_left: bool = True

@@ -34,6 +34,7 @@ class HostScreen(MemoryScreen):
             framebuffer_fetch=True,
             blend_advanced=True,
             depth_bounds=True,
+            conservative_raster=True,
             stencil_export=True,
             max_viewports=16,
             max_dual_source_render_targets=1,

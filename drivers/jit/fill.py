@@ -79,6 +79,7 @@ def _is_plain(
         and state.fill_front is PolygonMode.FILL
         and state.fill_back is PolygonMode.FILL
         and not state.offset_tri
+        and not state.conservative
         and context.screen is None
         and not context.multisampled
         and not facts.has_side_effects

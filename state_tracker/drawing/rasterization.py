@@ -43,6 +43,7 @@ class RasterState:
     patch_vertices: int
     patch_levels: tuple[float, ...]
     sample_mask: int
+    precision_bias: tuple[int, int]
 
     def __init__(self, ctx: Context):
         viewports = max(1, ctx.caps.max_viewports)
@@ -94,6 +95,8 @@ class RasterState:
         self.primitive_restart = False
         self.primitive_restart_fixed = False
         self.restart_index = 0
+        self.conservative = False
+        self.precision_bias = (0, 0)
         self.bounding_box = (-1.0, -1.0, -1.0, 1.0, 1.0, 1.0, 1.0, 1.0)
 
     @property
@@ -148,6 +151,7 @@ def rasterizer_state(ctx: Context) -> RasterizerState:
         offset_clamp=clamp if any_offset else 0.0,
         scissor=any(s.scissor_enabled),
         poly_smooth=s.polygon_smooth,
+        conservative=s.conservative,
         poly_stipple_enable=compat and s.polygon_stipple,
         point_smooth=compat and s.point_smooth and not sprite,
         sprite_coord_enable=s.coord_replace if compat and sprite else 0,
@@ -420,6 +424,14 @@ def primitive_bounding_box(
     ctx.raster.bounding_box = (x0, y0, z0, w0, x1, y1, z1, w1)
 
 
+@entry
+def subpixel_precision_bias_nv(ctx: Context, xbits: int, ybits: int) -> None:
+    """More bits than positions have: none here can be added (the limit is 0)."""
+    if xbits or ybits:
+        raise invalid_value("positions are not snapped to more bits than they are")
+    ctx.raster.precision_bias = (xbits, ybits)
+
+
 register("primitive_bounding_box_arb", primitive_bounding_box)
 
 
@@ -427,6 +439,14 @@ def _field(name: str) -> Any:
     return lambda ctx: getattr(ctx.raster, name)
 
 
+gets(
+    {
+        "SUBPIXEL_PRECISION_BIAS_X_BITS_NV": lambda c: c.raster.precision_bias[0],
+        "SUBPIXEL_PRECISION_BIAS_Y_BITS_NV": lambda c: c.raster.precision_bias[1],
+        "MAX_SUBPIXEL_PRECISION_BIAS_BITS_NV": lambda c: 0,
+    },
+    profiles=("core", "compat"),
+)
 gets({"PRIMITIVE_BOUNDING_BOX": _field("bounding_box")})
 gets(
     {

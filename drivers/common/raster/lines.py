@@ -19,7 +19,7 @@ from gallette.pipe.state import RasterizerState
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
 from .samples import SamplePattern, sampled_spans
-from .setup import SUBPIXELS, Rect, polygon_edges, snap
+from .setup import SUBPIXELS, Rect, conservative_edges, polygon_edges, snap
 from .spans import Spans, spans_of
 
 __all__ = ["rasterize_lines"]
@@ -68,7 +68,10 @@ def rasterize_lines(
         corners = _rectangles(x, y, dx, dy, state)
     else:
         corners = _parallelograms(x, y, dx, dy, state, center)
-    edges = polygon_edges(corners[0], corners[1], state.bottom_edge_rule, target)
+    if state.conservative:
+        edges = conservative_edges(corners[0], corners[1], target)
+    else:
+        edges = polygon_edges(corners[0], corners[1], state.bottom_edge_rule, target)
     source = PlaneSource(vertices, columns, provoking, center, bool(multisampled), depth)
     if front is None:
         front = np.ones(len(provoking), np.bool_)

@@ -12,7 +12,7 @@ from gallette.pipe.state import RasterizerState
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
 from .samples import SamplePattern, sampled_spans
-from .setup import SUBPIXELS, Edges, Rect, polygon_edges, snap
+from .setup import SUBPIXELS, Edges, Rect, conservative_edges, polygon_edges, snap
 from .spans import Spans, spans_of
 
 __all__ = ["point_sizes", "rasterize_points"]
@@ -64,6 +64,11 @@ def rasterize_points(
         edges = _squares(window, size, state, target)
         source = PlaneSource(vertices, which[None, :], provoking, False, depth=depth)
         return sampled_spans(edges, target, multisampled), source, info
+    if state.conservative:
+        edges = _squares(window, size, state, target, state.half_pixel_center)
+        center = state.half_pixel_center
+        source = PlaneSource(vertices, which[None, :], provoking, center, depth=depth)
+        return spans_of(edges), source, info
     x0, x1 = _extent(window[0], size, state)
     y0, y1 = _extent(window[1], size, state)
     nothing = np.zeros((0, len(size)))
@@ -87,14 +92,18 @@ def _rasterized_size(size: Floats) -> Floats:
     )
 
 
-def _squares(window: Floats, size: Floats, state: RasterizerState, target: Rect) -> Edges:
-    """Points as squares of their exact size, for coverage by samples."""
-    x, y = snap(window, False)
+def _squares(
+    window: Floats, size: Floats, state: RasterizerState, target: Rect, center: bool = False
+) -> Edges:
+    """Points as squares of their exact size, for coverage by samples or all that is touched."""
+    x, y = snap(window, center)
     width = np.maximum(np.rint(size.astype(np.float64) * SUBPIXELS), SUBPIXELS)
     left, low = x - np.floor(width / 2), y - np.floor(width / 2)
     right, high = left + width, low + width
     corners_x = np.stack((left, left, right, right))
     corners_y = np.stack((low, high, high, low))
+    if state.conservative:
+        return conservative_edges(corners_x, corners_y, target)
     return polygon_edges(corners_x, corners_y, state.bottom_edge_rule, target)
 
 

@@ -104,6 +104,8 @@ class RasterContext:
 
     def pattern(self, smooth: bool) -> SamplePattern | None:
         """The samples whose coverage matters, of primitives that are `smooth` or not."""
+        if self.state.conservative:  # whole pixels, whatever their samples
+            return None
         return self.multisampled or (self.smooth if smooth else None)
 
 

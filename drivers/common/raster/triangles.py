@@ -16,7 +16,17 @@ from gallette.pipe.state import RasterizerState
 from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
 from .samples import SamplePattern, sampled_spans
-from .setup import SUBPIXELS, Rect, greatest, least, may_cover, polygon_edges, snap, triangle_area
+from .setup import (
+    SUBPIXELS,
+    Rect,
+    conservative_edges,
+    greatest,
+    least,
+    may_cover,
+    polygon_edges,
+    snap,
+    triangle_area,
+)
 from .spans import Spans, spans_of
 
 __all__ = ["DepthOffset", "Faced", "face_triangles", "offset_depth", "rasterize_triangles"]
@@ -157,7 +167,10 @@ def rasterize_triangles(
     multisampled: SamplePattern | None = None,
 ) -> tuple[Spans, PlaneSource, PrimitiveInfo]:
     """The spans of filled triangles, and where their fragments get their values."""
-    edges = polygon_edges(faced.x, faced.y, state.bottom_edge_rule, target)
+    if state.conservative:
+        edges = conservative_edges(faced.x, faced.y, target)
+    else:
+        edges = polygon_edges(faced.x, faced.y, state.bottom_edge_rule, target)
     center = state.half_pixel_center and not multisampled
     source = PlaneSource(vertices, faced.corners, faced.provoking, center, depth=depth)
     spans = sampled_spans(edges, target, multisampled) if multisampled else spans_of(edges)
