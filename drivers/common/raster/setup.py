@@ -21,6 +21,7 @@ from gallette.pipe.state import FramebufferState, ScissorState
 __all__ = [
     "Edges",
     "Rect",
+    "conservative_edges",
     "greatest",
     "least",
     "may_cover",
