@@ -110,6 +110,7 @@ gets(
         "MAX_DEPTH_TEXTURE_SAMPLES": _cap("max_samples"),
         "MAX_INTEGER_SAMPLES": _cap("max_samples"),
         "MAX_SAMPLE_MASK_WORDS": _is(1),
+        "FRAGMENT_SHADER_DISCARDS_SAMPLES_EXT": _is(1),
         "MAX_FRAMEBUFFER_WIDTH": _cap("max_texture_2d_size"),
         "MAX_FRAMEBUFFER_HEIGHT": _cap("max_texture_2d_size"),
         "MAX_FRAMEBUFFER_LAYERS": _cap("max_texture_array_layers"),
