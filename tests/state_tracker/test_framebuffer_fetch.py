@@ -85,7 +85,6 @@ void main() {
 def test_a_shader_reads_what_was_drawn_before(gl: GLInterface, source: str) -> None:
     program(gl, VS, source)
     gl.draw_arrays(GL.TRIANGLES, 0, 180)
-    assert gl.get_integerv(GL.FRAGMENT_SHADER_DISCARDS_SAMPLES_EXT)[0] in (0, 1)
     assert errors(gl) == []
     seen, expected = pixels(gl), one_by_one()
     assert len(np.unique(expected)) > 40
