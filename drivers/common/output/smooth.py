@@ -53,6 +53,14 @@ class SmoothEngine(FragmentEngine):
             for turn in self._turns(lanes):
                 self._piece(shader, turn, source, info)
 
+    def _shade_primitives(
+        self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
+    ) -> bool:
+        """Smooth fragments of a primitive are never alike: each has its coverage."""
+        if lanes.samples is not None:
+            return False
+        return super()._shade_primitives(shader, lanes, source, info)
+
     def _prepared(self, chunk: Fragments, result: FragmentOutputs) -> PreparedColors:
         """What the shader wrote, with alpha times coverage."""
         if chunk.samples is None:
