@@ -383,11 +383,11 @@ class TextureObject(GLObject):
         base = self.images[0].get(self.base_level)
         if base is None or not (base.width and base.height and base.depth):
             return False
-        if self.base_level > self.max_level:
-            return False
         if self.target.faces == 6 and base.width != base.height:
             return False
         mipmaps = mipmaps and self.target.mipmapped
+        if mipmaps and self.base_level > self.max_level:
+            return False
         for level in range(
             self.base_level, self.last_level + 1 if mipmaps else self.base_level + 1
         ):

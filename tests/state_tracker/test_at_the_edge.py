@@ -125,7 +125,72 @@ def images_packed_apart(gl: Any) -> Any:
     return bytes(gl.get_buffer_sub_data(GL.PIXEL_PACK_BUFFER, 0, 256)), gl.get_error()
 
 
+TEXEL = """#version 330
+    uniform sampler2D image; out vec4 color;
+    void main() { color = texture(image, vec2(0.3, 0.6)); }"""
+
+
+def levels_the_wrong_way_round(gl: Any) -> Any:
+    """A base level behind the last one: only who wants mipmaps misses them."""
+    target(gl)
+    gl.use_program(program(gl, FULL_SCREEN, TEXEL))
+    (array,) = gl.gen_vertex_arrays(1)
+    gl.bind_vertex_array(array)
+    (name,) = gl.gen_textures(1)
+    gl.bind_texture(GL.TEXTURE_2D, name)
+    for level in range(4):
+        texels = np.full((8 >> level, 8 >> level, 4), 50 * (level + 1), np.uint8)
+        gl.tex_image2d(
+            GL.TEXTURE_2D,
+            level,
+            GL.RGBA8,
+            8 >> level,
+            8 >> level,
+            0,
+            GL.RGBA,
+            GL.UNSIGNED_BYTE,
+            texels,
+        )
+    seen = []
+    for base, last in ((0, 3), (2, 3), (3, 3), (3, 2), (2, 0), (0, 9), (4, 9)):
+        for smaller in (GL.NEAREST, GL.LINEAR, GL.NEAREST_MIPMAP_NEAREST, GL.LINEAR_MIPMAP_LINEAR):
+            for pname, value in (
+                (GL.TEXTURE_BASE_LEVEL, base),
+                (GL.TEXTURE_MAX_LEVEL, last),
+                (GL.TEXTURE_MIN_FILTER, smaller),
+            ):
+                gl.tex_parameteri(GL.TEXTURE_2D, pname, value)
+            gl.draw_arrays(GL.TRIANGLES, 0, 3)
+            pixel = bytes(gl.read_pixels(4, 4, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE))[:4]
+            seen.append((base, last, smaller, pixel))
+    return seen
+
+
+def outlines_of_nothing(gl: Any) -> Any:
+    """Triangles two of whose corners are one, filled and as lines, under every kind of culling."""
+    target(gl)
+    seen = []
+    for mode in (GL.FILL, GL.LINE):
+        for culled in (None, GL.FRONT, GL.BACK):
+            for winding in (GL.CCW, GL.CW):
+                gl.polygon_mode(GL.FRONT_AND_BACK, mode)
+                (gl.disable if culled is None else gl.enable)(GL.CULL_FACE)
+                gl.cull_face(culled or GL.BACK)
+                gl.front_face(winding)
+                gl.clear(GL.COLOR_BUFFER_BIT)
+                gl.begin(GL.TRIANGLES)
+                for x, y in ((-7, -5), (6, 3), (-7, -5), (-6, 5), (-6, 5), (7, -6)):
+                    gl.vertex2f(x / 8 + 1 / 16, y / 8 + 1 / 16)
+                gl.end()
+                raw = bytes(gl.read_pixels(0, 0, SIZE, SIZE, GL.RED, GL.UNSIGNED_BYTE))
+                seen.append((mode, culled, winding, raw))
+    assert any(any(raw) for *_, raw in seen)
+    return seen
+
+
 CASES = (
+    outlines_of_nothing,
+    levels_the_wrong_way_round,
     outlines_along_planes,
     depths_that_are_nan,
     bytes_beside_a_mapping,

@@ -176,7 +176,7 @@ def depth(w: Writer) -> None:
     w.switch("DEPTH_TEST", 0.75)
     w.say(f"gl.depth_func({w.pick(t.COMPARES)})", f"gl.depth_mask({w.flag()})")
     if w.often(0.3):
-        near, far = w.r.choice([(0, 1), (0.25, 0.75), (1, 0), (0.5, 0.5)])
+        near, far = w.r.choice([(0, 1), (0.25, 0.75), (1, 0), (0.75, 0.5)])
         w.say(f"gl.depth_range({near}, {far})")
 
 

@@ -41,6 +41,8 @@ def store(w: Writer, side: str) -> str:
     choices = {"ROW_LENGTH": (0, 0, 5, 9), "SKIP_ROWS": (0, 0, 1), "SKIP_PIXELS": (0, 0, 2)}
     choices |= {"ALIGNMENT": (1, 2, 4, 8), "SWAP_BYTES": (0, 0, 1)}
     chosen = {name: w.choice(*values) for name, values in choices.items()}
+    if chosen["SWAP_BYTES"]:  # where Mesa swaps, it loses pixels behind skipped or padded ones
+        chosen = {"SWAP_BYTES": 1}
     return f"with w.store({side!r}, " + ", ".join(f"{k}={v}" for k, v in chosen.items() if v) + ")"
 
 
@@ -83,7 +85,13 @@ def copy(w: Writer) -> None:
     target = w.target
     if target.samples:
         return
-    others = [x for x in w.targets if x is not target and x.kind == target.kind]
+    # What is coarser stays so in another format: its steps must be the other's as well.
+    finest = min(_step(f) for f in target.colors)
+    others = [
+        x
+        for x in w.targets
+        if x is not target and x.kind == target.kind and _step(x.colors[0]) <= finest
+    ]
     kind = w.number(3)
     if others and kind < 2:
         blit(w, w.r.choice(others))
@@ -97,6 +105,10 @@ def copy(w: Writer) -> None:
         )
 
 
+def _step(format: str) -> int:
+    return t.COLOR_FORMATS.get(format, 0)
+
+
 def blit(w: Writer, source: Target) -> None:
     target = w.target
     boxes = ["0, 0, 32, 32, 0, 0, 32, 32"]
@@ -108,10 +120,11 @@ def blit(w: Writer, source: Target) -> None:
         bits = "GL.DEPTH_BUFFER_BIT"
         if source.stencil:
             bits = f"GL.STENCIL_BUFFER_BIT{w.choice('', ' | ' + bits)}"
+    # One line: without its first, a framebuffer would be copied onto itself.
     w.say(
-        f"gl.bind_framebuffer(GL.READ_FRAMEBUFFER, {source.name})",
-        "gl.read_buffer(GL.COLOR_ATTACHMENT0)",
-        f"gl.blit_framebuffer({w.r.choice(boxes)}, {bits}, GL.NEAREST)",
+        f"gl.bind_framebuffer(GL.READ_FRAMEBUFFER, {source.name}); "
+        "gl.read_buffer(GL.COLOR_ATTACHMENT0); "
+        f"gl.blit_framebuffer({w.r.choice(boxes)}, {bits}, GL.NEAREST); "
         f"gl.bind_framebuffer(GL.FRAMEBUFFER, {target.name})",
     )
 

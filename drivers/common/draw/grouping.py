@@ -141,12 +141,12 @@ def rectangles(group: Group) -> Ints:
     vertices = group.primitives.vertices
     known = _finite(vertices, count)
     window = vertices.window[:2, : vertices.count // count * count].reshape(2, count, -1)
+    window = window[:, known]
     low = np.floor(window.min(axis=2) - _SNAPPED)
     high = np.floor(window.max(axis=2) + _SNAPPED)
     last = np.array([[max(last_x, 0)], [max(last_y, 0)]])
-    low, high = np.clip(low, 0, last), np.clip(high, 0, last)
-    found[known, :2] = low.T[known]
-    found[known, 2:] = high.T[known]
+    found[known, :2] = np.clip(low, 0, last).T
+    found[known, 2:] = np.clip(high, 0, last).T
     return found
 
 

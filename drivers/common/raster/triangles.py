@@ -96,15 +96,19 @@ def face_triangles(
 ) -> Faced:
     """Snap, drop what has no area or faces the wrong way, turn the rest clockwise.
 
-    A counter-clockwise triangle swaps two corners, never moving the provoking one.
+    A counter-clockwise triangle swaps two corners, never moving the provoking one. Without area
+    it faces back; as an outline it is there all the same.
     """
     columns = np.array(corners.T, order="C")  # a copy: corners change places below
     snapped = snap(vertices.window[:2], state.half_pixel_center and not multisampled)
     x, y = snapped[0].take(columns), snapped[1].take(columns)
     area = triangle_area(x, y)
     clockwise = area > 0
-    front = clockwise != state.front_ccw
-    keep = np.isfinite(area) & (area != 0)
+    extended = area != 0
+    front = (clockwise != state.front_ccw) & extended
+    keep = np.isfinite(area)
+    if state.fill_back is PolygonMode.FILL:
+        keep &= extended
     if not multisampled and state.fill_front is state.fill_back is PolygonMode.FILL:
         keep &= may_cover(x, y)
     if state.cull_face & CullFace.FRONT:
@@ -141,6 +145,7 @@ def offset_depth(
     slope_x = np.abs((dz01 * dy20 - dz20 * dy01) * inverse)
     slope_y = np.abs((dz20 * dx01 - dz01 * dx20) * inverse)
     slope = np.fmax(slope_x, slope_y)
+    slope[~np.isfinite(slope)] = 0  # no area
     units = np.float32(state.offset_units)
     if offset.is_float:
         largest = np.abs(z).max(axis=0)

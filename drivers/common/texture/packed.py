@@ -171,7 +171,7 @@ class PackedFilter:
     def mix(self, a: Words, b: Words, fraction: Array) -> Words:
         """Between two mipmap levels."""
         weight = (fraction * F32(256.0)).astype(U32)
-        if a[0].dtype == np.uint16 or b[0].dtype == np.uint16:
+        if any(word.dtype == np.uint16 for word in (*a[:1], *b[:1])):
             low, high = self._as_channels(a), self._as_channels(b)
             out = np.empty_like(low)
             return [lerp16(low, high, spread_weight(weight), out, np.empty_like(low))]
@@ -190,7 +190,7 @@ class PackedFilter:
 
     def planes(self, words: Sequence[Array]) -> Planes:
         """Float components, swizzled."""
-        if words[0].dtype == np.uint16:
+        if words and words[0].dtype == np.uint16:  # no words: a view of constants alone
             return self._channel_planes(words[0])
         parts = {}
         if self.even:

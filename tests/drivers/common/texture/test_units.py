@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -158,6 +159,16 @@ def test_views_swizzle() -> None:
         np.testing.assert_array_equal(mixed[2], plain[0])
         assert np.all(mixed[1] == 1)
         assert np.all(mixed[3] == 0)
+
+
+@pytest.mark.parametrize("mipmap", [MipFilter.NONE, MipFilter.LINEAR])
+def test_views_of_constants_alone(mipmap: MipFilter) -> None:
+    swizzle = (Swizzle.ONE, Swizzle.ZERO, Swizzle.ZERO, Swizzle.ONE)
+    view = view_of(texture("R8G8B8A8_UNORM"), swizzle=swizzle)
+    for sampler in (NEAREST, LINEAR):
+        unit = texture_unit(view, replace(sampler, min_mip_filter=mipmap))
+        found = unit.sample("tex", [lanes(0.1, 0.6), lanes(0.9, 0.3)], 2)
+        assert [float(np.max(plane)) for plane in found] == [1.0, 0.0, 0.0, 1.0]
 
 
 def test_luminance_and_alpha_formats_replicate() -> None:
