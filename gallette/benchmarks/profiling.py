@@ -40,9 +40,11 @@ _MODULES = {
     "drivers.common.output.blend": "blending",
     "drivers.common.output.color": "blending",
     "drivers.common.output.fixed": "blending",
+    "drivers.common.output.constant": "shading",
     "drivers.common.output.multisample": "blending",
     "drivers.common.memory": "memory",
     "drivers.common.storage": "shading",
+    "drivers.common.threads": "shading",  # waiting for somebody who shades
     "drivers.numpipe.shader": "shading",
     "drivers.jit.shader": "shading",
 }

@@ -40,17 +40,17 @@ def geometric_mean(values: Sequence[float]) -> float:
     return math.exp(sum(map(math.log, values)) / len(values)) if values else 0.0
 
 
-def markdown(sides: Sequence[Side], names: Sequence[str]) -> str:
+def markdown(sides: Sequence[Side], names: Sequence[str], processor: bool = False) -> str:
     """Milliseconds of every side, ratios of the native ones to the first, geometric means."""
     ours = sides[0]
     natives = [side for side in sides if side.native]
     head = ["benchmark", *(s.name for s in sides), *(f"{s.name} / {ours.name}" for s in natives)]
     rows = [head, ["---", *["---:"] * (len(head) - 1)]]
-    compared = [ratios(ours, side, names) for side in natives]
+    compared = [ratios(ours, side, names, processor) for side in natives]
     for name in names:
         cells = [f"`{name}`"]
         for side in sides:
-            median = side.median(name)
+            median = side.median(name, processor)
             cells.append("" if median is None else f"{median * 1000:.1f}")
         cells += [f"{found[name]:.2f}" if name in found else "" for found in compared]
         rows.append(cells)
@@ -78,10 +78,10 @@ _ROW, _LEFT, _WIDTH = 22, 150, 760
 _COLORS = ("#2f6f4f", "#b5651d", "#3b5b92")
 
 
-def chart(sides: Sequence[Side], names: Sequence[str]) -> str:
+def chart(sides: Sequence[Side], names: Sequence[str], processor: bool = False) -> str:
     """An SVG of every ratio on a logarithmic axis; right of 1 our first side is faster."""
     ours, natives = sides[0], [side for side in sides if side.native]
-    compared = [ratios(ours, side, names) for side in natives]
+    compared = [ratios(ours, side, names, processor) for side in natives]
     values = [v for found in compared for v in found.values()] or [1.0]
     low = min(-1, math.floor(math.log10(min(values))))
     high = max(1, math.ceil(math.log10(max(values))))
@@ -114,7 +114,9 @@ def chart(sides: Sequence[Side], names: Sequence[str]) -> str:
     return "\n".join([*out, "</svg>"]) + "\n"
 
 
-def update_page(page: Path, sides: Sequence[Side], names: Sequence[str]) -> Path:
+def update_page(
+    page: Path, sides: Sequence[Side], names: Sequence[str], processor: bool = False
+) -> Path:
     """Put the table between the page's two comments, the chart beside it; the chart's path."""
     try:
         text = page.read_text(encoding="utf-8")
@@ -125,11 +127,12 @@ def update_page(page: Path, sides: Sequence[Side], names: Sequence[str]) -> Path
     if not begin or not end:
         raise InputError(f"{page}: there is no {_BEGIN} ... {_END}")
     picture = page.parent / "pictures" / "benchmarks.svg"
-    table = markdown(sides, names)
+    what = "Processor time of all threads" if processor else "Time by the clock"
+    table = f"{what}, milliseconds per frame:\n\n{markdown(sides, names, processor)}"
     body = f"\n\n![Ratios](pictures/benchmarks.svg)\n\n{table}\n\n"
     try:
         picture.parent.mkdir(exist_ok=True)
-        picture.write_text(chart(sides, names), encoding="utf-8")
+        picture.write_text(chart(sides, names, processor), encoding="utf-8")
         page.write_text(f"{before}{_BEGIN}{body}{_END}{after}", encoding="utf-8")
     except OSError as error:
         raise InputError(f"{page}: cannot write: {error.strerror or error}") from None

@@ -74,7 +74,8 @@ def run(options: argparse.Namespace) -> int:
         _write_json(options.json, names, sides)
         console().print(f"figures: {options.json}")
     if options.docs is not None:
-        console().print(f"table: {options.docs}, chart: {update_page(options.docs, sides, names)}")
+        chart = update_page(options.docs, sides, names, options.processor)
+        console().print(f"table: {options.docs}, chart: {chart}")
     return 1 if any(side.errors for side in sides) else 0
 
 
