@@ -158,3 +158,16 @@ def test_what_drivers_share_knows_no_driver() -> None:
             layer, part = layer_of(module)
             if layer == "drivers" and part:
                 assert part == "common", f"{path}:{line}: imports {module}"
+
+
+def test_the_machine_simd_knows_no_compiler() -> None:
+    """Instructions are understood by themselves; the simulator sees them and no back end."""
+    rooms = {"isa": {"isa"}, "machine": {"isa", "machine"}, "backend": {"isa", "backend"}}
+    home = "gallette.drivers.simd."
+    for room, allowed in rooms.items():
+        assert list(modules(f"drivers/simd/{room}"))
+        for path in modules(f"drivers/simd/{room}"):
+            for line, module in imports(path):
+                if module.startswith(home):
+                    part = module.removeprefix(home).split(".")[0]
+                    assert part in allowed, f"{path}:{line}: imports {module}"
