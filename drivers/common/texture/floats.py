@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -90,10 +91,17 @@ class FloatFilter:
         self.seamless = image.target.is_cube and sampler.seamless_cube_map
         self.format = format = view.format
         self.clamp_reference = format.has_depth and not format.is_float
-        self.border = self._border(image, sampler)
+        self._sampler = sampler
         # Comparison looks at the depth itself, before the view's swizzle.
         self.depths = replace(image, swizzle=(0, 1, 2, 3))
-        self.border_depth = self._border(self.depths, sampler)
+
+    @cached_property
+    def border(self) -> Planes:
+        return self._border(self.image, self._sampler)
+
+    @cached_property
+    def border_depth(self) -> Planes:
+        return self._border(self.depths, self._sampler)
 
     def _border(self, image: Image, sampler: SamplerState) -> Planes:
         """The border colour as components of the view, like a decoded texel."""
