@@ -53,8 +53,6 @@ SYSTEM_VALUES = (
     "layer_id",
     "viewport_index",
     "alpha_ref",
-    "fog_color",
-    "fog_params",
     "global_invocation_id",
     "local_invocation_id",
     "local_invocation_index",

@@ -441,8 +441,6 @@ _SYSTEM_VALUES: dict[str, tuple[int, int, str, str]] = {
     "subgroup_le_mask": (4, 32, "", "Mask of this and all earlier lanes."),
     "subgroup_lt_mask": (4, 32, "", "Mask of all earlier lanes."),
     "alpha_ref": (1, 32, "uniform float", "Reference value of the alpha test."),
-    "fog_color": (4, 32, "uniform float", "Fog colour."),
-    "fog_params": (4, 32, "uniform float", "Fog: density, start, end, 1/(end - start)."),
 }
 for _name, (_n, _bits, _traits, _doc) in _SYSTEM_VALUES.items():
     _full = f"load_{_name}" if not _name.startswith("is_") else _name

@@ -243,8 +243,6 @@ class SystemValue(Slot):
     SUBGROUP_ID = 37
     USER_CLIP_PLANE = 38
     ALPHA_REF = 39
-    FOG_COLOR = 40
-    FOG_PARAMS = 41
 
     @property
     def intrinsic(self) -> str:

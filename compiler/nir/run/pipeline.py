@@ -29,7 +29,7 @@ FRONT_END: tuple[PassSpec, ...] = (
 LOWER_IO: tuple[PassSpec, ...] = (
     "lower_array_deref_of_vec",
     "lower_system_values",
-    "lower_packed_indirects",
+    ("lower_indirect_derefs", {"packed": True}),
     "lower_io",
     "lower_64bit_io",
     "lower_uniforms_to_ubo",

@@ -35,8 +35,6 @@ _UNIFORM = frozenset(
         "num_workgroups",
         "workgroup_size",
         "alpha_ref",
-        "fog_color",
-        "fog_params",
     }
 )
 _MODES = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 from gallette.compiler.nir.builder import Builder
@@ -12,81 +13,121 @@ from gallette.compiler.nir.ir.questions import const_int, intrinsics_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.passes.io.lower_io import ACCESSES
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 _DEFAULT = Mode.FUNCTION_TEMP | Mode.SHADER_IN | Mode.SHADER_OUT
-_READ_MODIFY = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP | Mode.SHADER_OUT
+_READ_MODIFY = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP  # nobody else writes it meanwhile
 
 
-@nir_pass("lower_indirect_derefs", preserves=Metadata.CONTROL_FLOW)
+@nir_pass("lower_indirect_derefs", preserves=Metadata.NONE)
 def lower_indirect_derefs(
-    shader: Shader, *, modes: int = int(_DEFAULT), max_length: int = 16
+    shader: Shader, *, modes: int = int(_DEFAULT), max_length: int = 16, packed: bool = False
 ) -> bool:
     """`load(&a[i])` becomes a tree of `bcsel` over `a[0]`, `a[1]`...; a store tries all elements.
 
     For arrays of at most `max_length` elements in all indirect dimensions together, and for matrix
     columns. Afterwards the variable can become SSA values. Out of range reads the first or last
-    element and writes nothing.
+    element and writes nothing. Which vertex of several is meant stays dynamic.
+
+    `packed`: only, and however long they are, the varyings whose elements the linker did not lay a
+    whole slot apart; `lower_io` needs constant indices for them.
     """
+    if packed and not any(var.packed for var in shader.variables):
+        return False
     progress = False
     for impl in shader.impls():
-        accesses = intrinsics_of(impl, "load_deref", "store_deref")
-        for access in accesses:
+        for access in intrinsics_of(impl, *ACCESSES):
             deref = access.deref
             if deref is None or not deref.modes & modes or deref.modes & ~modes:
                 continue
-            path = deref.path()
-            if path[0].form != "var" or not _suitable(path, max_length):
+            path, var = deref.path(), deref.root_var
+            if path[0].form != "var" or (packed and (var is None or not var.packed)):
+                continue
+            chosen = _Chosen(access, 1 if var is not None and var.per_vertex else 0, path)
+            if not chosen.suitable(None if packed else max_length):
                 continue
             b = Builder(impl).at_before(access)
             root = b.deref_var(path[0].var) if path[0].var is not None else path[0]
             if access.dest is not None:
-                access.replace_by(_load(b, root, path[1:]))
+                access.replace_by(chosen.load(b, root, 1))
             else:
-                _store(b, root, path[1:], access, None)
+                chosen.store(b, root, 1, None)
                 access.remove()
             remove_dead_deref(deref)
             progress = True
     return progress
 
 
-def _length(parent: Deref) -> int:
-    return parent.type.indexed_length()
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """An access some of whose indices are chosen among constants; nesting is bounded by types."""
 
+    access: Intrinsic
+    kept: int  # this many steps behind the variable keep their index
+    path: list[Deref]
 
-def _is_indirect(step: Deref) -> bool:
-    return step.form == "array" and const_int(step.srcs[1].value) is None
+    def indirect(self, i: int) -> bool:
+        step = self.path[i]
+        return i > self.kept and step.form == "array" and const_int(step.array_index.value) is None
 
+    def suitable(self, most: int | None) -> bool:
+        total, found = 1, False
+        for i, (parent, step) in enumerate(pairwise(self.path), 1):
+            if step.form not in ("array", "struct"):
+                return False
+            if self.indirect(i):
+                found = True
+                total *= parent.type.indexed_length()
+        return found and total > 0 and (most is None or total <= most)
 
-def _suitable(path: list[Deref], max_length: int) -> bool:
-    total, found = 1, False
-    for parent, step in pairwise(path):
-        if step.form not in ("array", "struct"):
-            return False
-        if _is_indirect(step):
-            found = True
-            total *= _length(parent)
-    return found and 0 < total <= max_length
+    def follow(self, b: Builder, at: Deref, step: Deref) -> Deref:
+        if step.form == "struct":
+            return b.deref_struct(at, step.field)
+        return b.deref_array(at, step.array_index.value)
 
+    def at(self, b: Builder, place: Deref, *srcs: Def) -> Intrinsic:
+        """The access at another place."""
+        access = self.access
+        others = srcs or tuple(s.value for s in access.srcs[1:])
+        dest = access.dest
+        sizes = (dest.num_components, dest.bit_size) if dest is not None else (0, 0)
+        made = Intrinsic(access.info, [place.result, *others], *sizes, dict(access.indices))
+        b.insert(made)
+        return made
 
-def _follow(b: Builder, at: Deref, step: Deref) -> Deref:
-    if step.form == "struct":
-        return b.deref_struct(at, step.field)
-    index = const_int(step.srcs[1].value)
-    assert index is not None
-    return b.deref_array_imm(at, index)
+    def load(self, b: Builder, place: Deref, start: int) -> Def:
+        for i in range(start, len(self.path)):
+            step = self.path[i]
+            if not self.indirect(i):
+                place = self.follow(b, place, step)
+                continue
+            length = place.type.indexed_length()
+            values = [self.load(b, b.deref_array_imm(place, k), i + 1) for k in range(length)]
+            return _select(b, step.array_index.value, values)
+        return self.at(b, place).result
 
-
-def _load(b: Builder, at: Deref, steps: list[Deref]) -> Def:
-    """Load below `at`; nesting is bounded by the type."""
-    for i, step in enumerate(steps):
-        if not _is_indirect(step):
-            at = _follow(b, at, step)
-            continue
-        index = step.srcs[1].value
-        values = [_load(b, b.deref_array_imm(at, k), steps[i + 1 :]) for k in range(_length(at))]
-        return _select(b, index, values)
-    return b.load_deref(at)
+    def store(self, b: Builder, place: Deref, start: int, condition: Def | None) -> None:
+        for i in range(start, len(self.path)):
+            step = self.path[i]
+            if not self.indirect(i):
+                place = self.follow(b, place, step)
+                continue
+            index = step.array_index.value
+            for k in range(place.type.indexed_length()):
+                hit = b.ieq(index, b.imm_int(k, index.bit_size))
+                both = hit if condition is None else b.iand(condition, hit)
+                self.store(b, b.deref_array_imm(place, k), i + 1, both)
+            return
+        if condition is None:
+            self.at(b, place)
+        elif place.modes & _READ_MODIFY:
+            value = b.bcsel(condition, self.access.srcs[1].value, b.load_deref(place))
+            self.at(b, place, value)
+        else:
+            b.push_if(condition)
+            self.at(b, place)
+            b.pop_if()
 
 
 def _select(b: Builder, index: Def, values: list[Def], first: int = 0) -> Def:
@@ -98,27 +139,3 @@ def _select(b: Builder, index: Def, values: list[Def], first: int = 0) -> Def:
     high = _select(b, index, values[half:], first + half)
     below = b.ilt(index, b.imm_int(first + half, index.bit_size))
     return b.bcsel(below, low, high)
-
-
-def _store(
-    b: Builder, at: Deref, steps: list[Deref], access: Intrinsic, condition: Def | None
-) -> None:
-    for i, step in enumerate(steps):
-        if not _is_indirect(step):
-            at = _follow(b, at, step)
-            continue
-        index = step.srcs[1].value
-        for k in range(_length(at)):
-            hit = b.ieq(index, b.imm_int(k, index.bit_size))
-            both = hit if condition is None else b.iand(condition, hit)
-            _store(b, b.deref_array_imm(at, k), steps[i + 1 :], access, both)
-        return
-    value, mask = access.srcs[1].value, access["write_mask"]
-    if condition is None:
-        b.store_deref(at, value, mask)
-    elif at.modes & _READ_MODIFY:
-        b.store_deref(at, b.bcsel(condition, value, b.load_deref(at)), mask)
-    else:
-        b.push_if(condition)
-        b.store_deref(at, value, mask)
-        b.pop_if()
