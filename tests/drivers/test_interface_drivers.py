@@ -60,6 +60,7 @@ def arguments(name: str, texture: Resource, buffer: Resource) -> dict[str, Any]:
         "set_stencil_ref": {"front": 1, "back": 2},
         "set_sample_mask": {"mask": 0xFFFF},
         "set_min_samples": {"samples": 1},
+        "set_sample_locations": {"locations": [(0.25, 0.75)]},
         "set_clip_planes": {"planes": [(1.0, 0.0, 0.0, 0.5)]},
         "set_polygon_stipple": {"pattern": tuple(range(32))},
         "set_constant_buffer": {"stage": Stage.VERTEX, "index": 0, "data": b"\x00" * 32},

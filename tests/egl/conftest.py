@@ -12,6 +12,7 @@ import pytest
 
 from gallette.compiler.errors import GalletteError
 from gallette.egl.libraries import folder, libpython, vendor_file
+from tests.interrupts import hear_interrupts
 
 HERE = Path(__file__).parent
 
@@ -65,7 +66,12 @@ def host(request: pytest.FixtureRequest, host_program: Path, libraries: Path) ->
 
     def run(mode: str) -> str:
         done = subprocess.run(
-            [str(host_program), mode], env=env, capture_output=True, text=True, timeout=120
+            [str(host_program), mode],
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            preexec_fn=hear_interrupts,
         )
         assert done.returncode == 0, f"{done.returncode}: {done.stdout}{done.stderr}"
         assert not done.stderr, done.stderr
