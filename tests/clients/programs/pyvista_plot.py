@@ -5,6 +5,8 @@ import sys
 import numpy as np
 import pyvista
 
+pyvista.global_theme.multi_samples = 4  # as many as every OpenGL here has
+
 x, y = np.meshgrid(np.linspace(-3, 3, 25), np.linspace(-3, 3, 25))
 surface = pyvista.StructuredGrid(x, y, np.sin(x) * np.cos(y))
 plotter = pyvista.Plotter(off_screen=True, window_size=(120, 100))
