@@ -44,13 +44,12 @@ def test_differences_are_found_and_allowed_ones_are_not() -> None:
         [Seen("colour 0", grey)], [Seen("colour 0", grey + 3)]
     )
     assert difference([Seen("colour 0", grey, 1)], [Seen("colour 0", grey + 3)]) == ""
-    for pixels, text in ((2, ""), (3, "colour 0: 3 of 64")):
-        large = np.zeros((4, 4, 4), np.uint8)
+    large = np.zeros((4, 4, 4), np.uint8)
+    for pixels, allowed in ((2, True), (3, False)):  # a sliver, or more than one
         dotted = large.copy()
-        dotted.reshape(-1, 4)[:pixels, 1] = 90  # a sliver, or more than one
-        assert (
-            difference([Seen("colour 0", large)], [Seen("colour 0", dotted)])[: len(text)] == text
-        )
+        dotted.reshape(-1, 4)[:pixels, 1] = 90
+        found = difference([Seen("colour 0", large)], [Seen("colour 0", dotted)])
+        assert (found == "") is allowed
     assert "'query'" in difference([Seen("query", 1)], [])
     assert difference([Seen("query", 1)], [Seen("query", 2)]) == "query: 1, the other 2"
 
