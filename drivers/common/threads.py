@@ -20,11 +20,13 @@ Result = TypeVar("Result")
 
 
 @functools.cache
-def thread_count() -> int:
-    """How many threads share a draw: GALLETTE_THREADS, by default one per processor."""
+def thread_count(unless_told: int = 0) -> int:
+    """How many threads share a draw: GALLETTE_THREADS; without it so many (0: processors)."""
     given = os.environ.get("GALLETTE_THREADS", "")
     if given.isdigit() and int(given):
         return int(given)
+    if unless_told:
+        return unless_told
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

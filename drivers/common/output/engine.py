@@ -404,7 +404,10 @@ class FragmentEngine:
         assert facts is not None
         if facts.chunk_lanes < WORTH_A_THREAD or lanes < 2 * facts.chunk_lanes:
             return 1
-        return 1 if facts.has_side_effects or facts.in_order else thread_count()
+        if facts.has_side_effects or facts.in_order:
+            return 1
+        # Chunks that fit a cache are so short that threads wait for Python's lock: told to only.
+        return thread_count(1)
 
     def _late_tests(
         self,
