@@ -3,7 +3,7 @@
 A `Program` is one shader variant as generated NumPy code. The way of one draw:
 
 1. `facts = program.facts` says, before anything runs, which inputs will be asked for, which
-   outputs will come, and whether 2x2 quads are needed (`program.needs_quads(resources)`).
+   outputs will come, and whether 2x2 quads are needed (`facts.needs_quads(resources)`).
 2. `bound = program.bind(resources)` fixes the constants and textures of the draw (microseconds).
 3. `bound.vertex(lanes)` or `bound.fragment(lanes)` runs one chunk of at most
    `facts.chunk_lanes` lanes (more is legal, only slower). Chunks are independent: they may run in
@@ -109,6 +109,14 @@ class ProgramFacts:
         """Running it would change nothing: no outputs, no discard, no side effects."""
         return not (self.outputs or self.uses_discard or self.has_side_effects)
 
+    def needs_quads(self, resources: ShaderResources) -> bool:
+        """Must fragments come as whole 2x2 quads (helpers included) with these textures bound?"""
+        units = resources.textures
+        return self.uses_derivatives or any(
+            index < len(units) and (unit := units[index]) is not None and unit.needs_lod
+            for index in self.implicit_lod
+        )
+
 
 @dataclass(slots=True)
 class FragmentOutputs:
@@ -161,10 +169,6 @@ class Program(Protocol):
     facts: ProgramFacts
     places: tuple[tuple[int, int, int], ...]  # (slot, component, 0) of an emitted vertex's values
     code: str  # the generated Python source, for `explain`
-
-    def needs_quads(self, resources: ShaderResources) -> bool:
-        """Must fragments come as whole 2x2 quads (helpers included) with these textures bound?"""
-        ...
 
     def bind(self, resources: ShaderResources) -> BoundProgram:
         """Fix the resources of a draw. They must not change while the result is in use."""

@@ -76,16 +76,6 @@ class SimdProgram:
 
         return listing(self.compiled)
 
-    def needs_quads(self, resources: ShaderResources) -> bool:
-        """Must fragments come as whole 2x2 quads with these textures bound?"""
-        if self.facts.uses_derivatives:
-            return True
-        for index in self.facts.implicit_lod:
-            unit = resources.textures[index] if index < len(resources.textures) else None
-            if unit is not None and unit.needs_lod:
-                return True
-        return False
-
     def bind(self, resources: ShaderResources) -> BoundSimd:
         """Fix the resources of a draw."""
         return BoundSimd(self, resources)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import webbrowser
 from pathlib import Path
 
 from gallette import default_driver
 from gallette.compiler.errors import GalletteError
-from gallette.terminal import console
 
 __all__ = ["add_arguments", "run"]
 
@@ -28,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from gallette.inspector.explorer import Explorer, sources_of
-    from gallette.inspector.server import make_server
+    from gallette.inspector.server import show
     from gallette.running import check_driver
 
     driver = options.driver or default_driver()
@@ -40,18 +38,4 @@ def run(options: argparse.Namespace) -> int:
         if not options.file.is_file():
             raise GalletteError(f"{options.file}: no such file")
         sources = sources_of(options.file)
-    try:
-        server = make_server(Explorer(sources, driver), options.port, "explore")
-    except OSError as error:
-        raise GalletteError(f"gallette explore: port {options.port}: {error.strerror}") from None
-    address = f"http://127.0.0.1:{server.server_port}/"
-    console().print(f"{address}   (Ctrl-C ends)", markup=False)
-    if not options.no_browser:
-        webbrowser.open(address)
-    try:
-        server.serve_forever()
-    except KeyboardInterrupt:
-        print()
-    finally:
-        server.server_close()
-    return 0
+    return show(Explorer(sources, driver), options.port, "explore", not options.no_browser)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import webbrowser
 from pathlib import Path
 
 from gallette import default_driver
@@ -62,22 +61,8 @@ def _explore(options: argparse.Namespace, path: Path) -> int:
 
 def _serve(options: argparse.Namespace, frame: object, path: Path) -> int:
     from gallette.inspector.frames import Frame
-    from gallette.inspector.server import make_server
+    from gallette.inspector.server import show
     from gallette.inspector.service import Service
 
     assert isinstance(frame, Frame)
-    try:
-        server = make_server(Service(frame, path), options.port)
-    except OSError as error:
-        raise GalletteError(f"gallette inspect: port {options.port}: {error.strerror}") from None
-    address = f"http://127.0.0.1:{server.server_port}/"
-    console().print(f"{address}   (Ctrl-C ends)", markup=False)
-    if not options.no_browser:
-        webbrowser.open(address)
-    try:
-        server.serve_forever()
-    except KeyboardInterrupt:
-        print()
-    finally:
-        server.server_close()
-    return 0
+    return show(Service(frame, path), options.port, "inspect", not options.no_browser)

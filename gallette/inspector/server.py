@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import contextlib
 import json
+import webbrowser
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from gallette.compiler.errors import GalletteError
 from gallette.inspector.service import Questions
+from gallette.terminal import console
 
-__all__ = ["ASSETS", "make_server"]
+__all__ = ["ASSETS", "make_server", "show"]
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 _TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
@@ -121,3 +124,22 @@ def make_server(service: Questions, port: int = 0, view: str = "inspect") -> Thr
     """A server on 127.0.0.1 (of any free port); `serve_forever` runs it."""
     handler = type("Handler", (_Handler,), {"service": service, "view": view})
     return ThreadingHTTPServer(("127.0.0.1", port), handler)
+
+
+def show(service: Questions, port: int, view: str, browse: bool) -> int:
+    """Serve a page until Ctrl-C; `browse` opens it. For `gallette inspect` and its kin."""
+    try:
+        server = make_server(service, port, view)
+    except OSError as error:
+        raise GalletteError(f"gallette {view}: port {port}: {error.strerror}") from None
+    address = f"http://127.0.0.1:{server.server_port}/"
+    console().print(f"{address}   (Ctrl-C ends)", markup=False)
+    if browse:
+        webbrowser.open(address)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        print()
+    finally:
+        server.server_close()
+    return 0

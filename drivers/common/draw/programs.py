@@ -182,7 +182,7 @@ class Joiner:
         found = self._joined.get(stage)
         if found is None or found[0] is not compiled:
             resources = self.resources(stage)
-            quads = stage is Stage.FRAGMENT and compiled.needs_quads(resources)
+            quads = stage is Stage.FRAGMENT and compiled.facts.needs_quads(resources)
             joined = FragmentShader(compiled.bind(resources), quads)
             found = self._joined[stage] = compiled, joined
         return found[1]

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 
 from gallette.compiler.nir.ir import Intrinsic
 from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.drivers.common.lanes import SYSTEM_VALUES
 from gallette.drivers.simd.isa.instruction import Region, immediate
-from gallette.drivers.simd.isa.messages import KINDS, SYSTEM_VALUES, URB_OPS, WHERE
+from gallette.drivers.simd.isa.messages import KINDS, URB_OPS, WHERE
 from gallette.drivers.simd.isa.types import TYPES, type_of
 
 from .code import ConstantSlot

@@ -9,7 +9,6 @@ from __future__ import annotations
 from gallette.compiler.nir.ir.intrinsics import ATOMIC_OPS
 
 __all__ = [
-    "SYSTEM_VALUES",
     "TEX_OPS",
     "UNITS",
     "describe",
@@ -141,36 +140,6 @@ IMAGE_OPS = ("load", "store", "atomic", "swap", "size", "samples")
 URB_OPS = ("write", "read", "emit", "cut", "peer")
 RENDER_OPS = ("write", "end")
 ATOMICS = ATOMIC_OPS
-
-SYSTEM_VALUES = (
-    "vertex_id",
-    "vertex_id_zero_base",
-    "instance_id",
-    "base_vertex",
-    "first_vertex",
-    "base_instance",
-    "draw_id",
-    "primitive_id",
-    "invocation_id",
-    "patch_vertices_in",
-    "tess_coord",
-    "frag_coord",
-    "point_coord",
-    "front_face",
-    "sample_id",
-    "sample_pos",
-    "sample_mask_in",
-    "num_samples",
-    "layer_id",
-    "viewport_index",
-    "alpha_ref",
-    "global_invocation_id",
-    "local_invocation_id",
-    "local_invocation_index",
-    "num_workgroups",
-    "workgroup_id",
-    "workgroup_size",
-)
 
 
 def pack(unit: str, **fields: int) -> int:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.drivers.simd.isa.messages import KINDS, SYSTEM_VALUES, WHERE
+from gallette.drivers.common.lanes import SYSTEM_VALUES
+from gallette.drivers.simd.isa.messages import KINDS, WHERE
 from gallette.drivers.simd.machine.alu import Step
 from gallette.drivers.simd.machine.launch import LIVE_FLAG, Launch
 from gallette.drivers.simd.machine.threads import Threads, from_lanes, lane_order
