@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from gallette.compiler.nir.lower.machine import Machine
+
 __all__ = ["Caps", "describe_caps"]
 
 
@@ -73,6 +75,12 @@ class Caps:
     compute: bool = _cap(False, "compute launches")
     driver_owns_shaders: bool = _cap(
         False, "the driver changes the very shader it is given; who keeps one hands over a clone"
+    )
+    machine: Machine = field(
+        default=Machine(),
+        metadata={
+            "doc": "functions the driver emits; others are lowered before it is given a shader"
+        },
     )
     lower_two_sided_color: bool = _cap(False, "tracker selects front or back colour in NIR")
     lower_clip_planes: bool = _cap(False, "tracker turns clip planes into clip distances")

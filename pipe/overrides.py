@@ -16,6 +16,7 @@ import difflib
 from typing import Any
 
 from gallette.compiler.errors import InputError
+from gallette.compiler.nir.lower.machine import Machine
 
 from .caps import Caps
 
@@ -44,7 +45,7 @@ def overridden(caps: Caps, text: str) -> Caps:
 
 
 def _parsed(name: str, value: str, like: Any) -> Any:
-    """A value of the kind the cap has; stages are joined by `+`."""
+    """A value of the kind the cap has; stages and functions are joined by `+`."""
     try:
         if isinstance(like, bool):
             return _SWITCHES[value.lower()]
@@ -52,6 +53,8 @@ def _parsed(name: str, value: str, like: Any) -> Any:
             return type(like)(value)
         if isinstance(like, frozenset):
             return frozenset(filter(None, value.split("+")))
+        if isinstance(like, Machine):
+            return Machine.of(value)
     except (KeyError, ValueError):
         pass
     raise InputError(f"GALLETTE_CAPS: {value!r} is no value of {name} (it is {like!r})")

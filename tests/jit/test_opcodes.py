@@ -25,6 +25,7 @@ Array = npt.NDArray[Any]
 LANES = 64
 DERIVATIVES = {name for name, op in OPCODES.items() if op.is_derivative}
 ULPS = {"fexp2": 2, "flog2": 2, "fsin": 2, "fcos": 2, "fpow": 64}
+ULPS |= {"fsin_reduced": 2, "fcos_reduced": 2}
 """Bounds against float64; fpow's is that of exp2(y log2(x)) for results up to 2**64."""
 
 

@@ -164,6 +164,24 @@ _row("fexp2", _F1, sem.fexp2, "costly not_negative", "2 to the power x")
 _row("flog2", _F1, sem.flog2, "costly", "logarithm to base 2")
 _row("fsin", _F1, sem.fsin, "costly", "sine of an angle in radians")
 _row("fcos", _F1, sem.fcos, "costly", "cosine of an angle in radians")
+# What small machines have instead (`compiler.nir.lower`).
+_F1_32 = "float32 -> float32"
+_row("frcp_8bit", _F1_32, sem.frcp_8bit, "", "1/x, of which eight bits are right")
+_row("frsq_8bit", _F1_32, sem.frsq_8bit, "", "1/sqrt(x), of which eight bits are right")
+_row(
+    "fsin_reduced",
+    _F1_32,
+    sem.of_half_a_turn(sem.fsin),
+    "costly",
+    "sine of an angle between -pi and pi; NaN beyond 3.15",
+)
+_row(
+    "fcos_reduced",
+    _F1_32,
+    sem.of_half_a_turn(sem.fcos),
+    "costly",
+    "cosine of an angle between -pi and pi; NaN beyond 3.15",
+)
 _row("ftrunc", _F1, np.trunc, "integral", "round towards zero")
 _row("fceil", _F1, np.ceil, "integral", "round up")
 _row("ffloor", _F1, np.floor, "integral", "round down")

@@ -83,6 +83,28 @@ def frsq(x: Array) -> Array:
     return np.divide(x.dtype.type(1), np.sqrt(x))
 
 
+def first_bits(x: Array) -> Array:
+    """x with eight bits behind the point of its significand, the others cut off."""
+    return np.bitwise_and(x.view(np.uint32), np.uint32(0xFFFF8000)).view(np.float32)
+
+
+def frcp_8bit(x: Array) -> Array:
+    return first_bits(frcp(x))
+
+
+def frsq_8bit(x: Array) -> Array:
+    return first_bits(frsq(x))
+
+
+def of_half_a_turn(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """A function of angles which a machine has between -pi and pi only: elsewhere it is NaN."""
+
+    def run(x: Array) -> Array:
+        return np.where(np.less(np.abs(x), np.float32(3.15)), function(x), np.float32(np.nan))
+
+    return run
+
+
 def ffract(x: Array) -> Array:
     return np.subtract(x, np.floor(x))
 

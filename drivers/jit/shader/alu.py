@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from gallette.compiler.nir.ir.opcodes import OPCODES, AluType
 
 from ..llvm.text import Builder
@@ -105,6 +107,18 @@ def _half_towards_zero(b: Builder, x: V) -> V:
     return b.select(away, bits - 1, bits).bitcast("half")
 
 
+def _first_bits(b: Builder, x: V) -> V:
+    return (x.as_int() & 0xFFFF8000).bitcast("float")
+
+
+def _of_half_a_turn(function: Emit) -> Emit:
+    def run(b: Builder, x: V) -> V:
+        near = b.math("fabs", x) < float(np.float32(3.15))
+        return b.select(near, function(b, x), float("nan"))
+
+    return run
+
+
 _FLOAT: dict[str, Emit] = {
     "fneg": lambda b, x: -x,
     "fabs": _intrinsic("fabs"),
@@ -117,6 +131,10 @@ _FLOAT: dict[str, Emit] = {
     "flog2": maths.log2,
     "fsin": maths.sine,
     "fcos": maths.cosine,
+    "frcp_8bit": lambda b, x: _first_bits(b, 1.0 / x),
+    "frsq_8bit": lambda b, x: _first_bits(b, 1.0 / b.math("sqrt", x)),
+    "fsin_reduced": _of_half_a_turn(maths.sine),
+    "fcos_reduced": _of_half_a_turn(maths.cosine),
     "ftrunc": _intrinsic("trunc"),
     "fceil": _intrinsic("ceil"),
     "ffloor": _intrinsic("floor"),

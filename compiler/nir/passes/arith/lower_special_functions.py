@@ -1,0 +1,52 @@
+"""Functions that a machine lacks become those it has."""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir.instrs import Alu
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.questions import instrs_of
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.lower.machine import Machine, special
+from gallette.compiler.nir.run.pass_runner import nir_pass
+
+
+@nir_pass("lower_special_functions", preserves=Metadata.CONTROL_FLOW, exact=False)
+def lower_special_functions(
+    shader: Shader,
+    *,
+    has: str = "frcp+frsq+fexp2+flog2+fsin_reduced+fcos_reduced",
+    steps: int = 2,
+    ffma: bool = True,
+    exact_division: bool = False,
+    full_range: bool = False,
+) -> bool:
+    """Express what `has` does not name of division, roots, exponentials and angles with the rest.
+
+    Before: `32 %1 = frcp %0`; after, on a machine with `frcp_8bit` and one step: `32 %1 =
+    frcp_8bit %0`, then `%3 = ffma(-%0, %1, 1)` (how wrong it is), `%4 = ffma(%1, %3, %1)`, and a
+    choice of %1 where %4 is no number. The options are the fields of `compiler.nir.lower.Machine`,
+    which says what each machine needs. 16-bit floats are computed in 32 bits; 64-bit ones are left
+    alone. Everything built is exact, so that no algebraic rule undoes a range reduction. Run it
+    after the last `algebraic`, which may make divisions of reciprocals again.
+    """
+    machine = Machine.of(
+        has, steps=steps, ffma=ffma, exact_division=exact_division, full_range=full_range
+    )
+    lacks = machine.lacks
+    progress = False
+    for impl in shader.impls():
+        for instr in list(instrs_of(impl)):
+            if not isinstance(instr, Alu) or instr.op.name not in lacks:
+                continue
+            bits = instr.result.bit_size
+            if bits == 64:
+                continue
+            b = Builder(impl).at_before(instr)
+            srcs = [b.swizzle(src.value, src.swizzle) for src in instr.srcs]
+            if bits == 16:
+                srcs = [b.f2f32(src) for src in srcs]
+            value = special(b, machine, instr.op.name, *srcs)
+            instr.replace_by(b.f2f16(value) if bits == 16 else value)
+            progress = True
+    return progress
