@@ -1,5 +1,5 @@
-"""What a small machine lacks, said with what it has: `Machine` and the functions it computes."""
+"""What a small machine lacks, said with what it has."""
 
-from gallette.compiler.nir.lower.machine import Machine, special
+from gallette.compiler.nir.lower.machine import Machine
 
-__all__ = ["Machine", "special"]
+__all__ = ["Machine"]

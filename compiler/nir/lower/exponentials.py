@@ -11,10 +11,11 @@ from collections.abc import Sequence
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.values import Def
-from gallette.compiler.nir.lower.machine import Lower, Machine, special
+from gallette.compiler.nir.lower.machine import Machine
 from gallette.compiler.nir.lower.reciprocals import multiply_add
+from gallette.compiler.nir.lower.table import enter, special
 
-__all__ = ["ROWS", "polynomial"]
+__all__ = ["polynomial"]
 
 # 2 to the power x, -1/2 <= x <= 1/2.
 _EXP2 = (
@@ -72,4 +73,4 @@ def _power(b: Builder, m: Machine, x: Def, y: Def) -> Def:
     return special(b, m, "fexp2", b.fmul(special(b, m, "flog2", x), y))
 
 
-ROWS: dict[str, Lower] = {"fexp2": _exp2, "flog2": _log2, "fpow": _power}
+enter({"fexp2": _exp2, "flog2": _log2, "fpow": _power})

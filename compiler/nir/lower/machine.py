@@ -3,8 +3,8 @@
 Every machine adds, multiplies, compares, shifts and rounds down. Beyond that they differ: one has
 sine and cosine of any angle, another only of angles that were brought near zero; one divides,
 another has a reciprocal, a third only a table that gives the first eight bits of one. A `Machine`
-says which, `special` expresses everything else with it, and the pass `lower_special_functions` does
-that to a shader.
+says which, `table.special` expresses everything else with it, and the pass
+`lower_special_functions` does that to a shader.
 
     Machine()                                              everything, nothing to lower
     Machine.of("frcp frsq fsin_reduced fcos_reduced fexp2 flog2")    a small GPU
@@ -15,15 +15,12 @@ The opcodes it speaks of are `FUNCTIONS`; what stands in `has` is emitted as it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from gallette.compiler.errors import GalletteError
-from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir.values import Def
 
-__all__ = ["FUNCTIONS", "Lower", "Machine", "special"]
+__all__ = ["FUNCTIONS", "Machine"]
 
 FIRST: tuple[str, ...] = ("frcp_8bit", "frsq_8bit", "fsin_reduced", "fcos_reduced")
 """what only the lowering itself makes use of"""
@@ -95,18 +92,3 @@ class Machine:
             return "everything"
         steps = f", {self.steps} steps" if any("8bit" in name for name in self.has) else ""
         return f"{' '.join(sorted(self.has))}{steps}"
-
-
-Lower: TypeAlias = Callable[..., Def]
-"""(builder, machine, sources) -> result, in 32 bits"""
-
-
-def special(b: Builder, m: Machine, name: str, *srcs: Def) -> Def:
-    """The function `name` as machine `m` computes it, on 32-bit floats."""
-    from gallette.compiler.nir.lower import exponentials, reciprocals, trigonometry
-
-    if name in m.has:
-        return b.alu(name, *srcs)
-    rows = {**reciprocals.ROWS, **exponentials.ROWS, **trigonometry.ROWS}
-    with b.exactly():
-        return rows[name](b, m, *srcs)

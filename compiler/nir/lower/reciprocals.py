@@ -15,9 +15,10 @@ import math
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.values import Def
-from gallette.compiler.nir.lower.machine import Lower, Machine, special
+from gallette.compiler.nir.lower.machine import Machine
+from gallette.compiler.nir.lower.table import enter, special
 
-__all__ = ["ROWS", "multiply_add", "reciprocal"]
+__all__ = ["multiply_add", "reciprocal"]
 
 
 def multiply_add(b: Builder, m: Machine, x: Def, y: Def, z: Def) -> Def:
@@ -85,11 +86,13 @@ def _remainder(b: Builder, m: Machine, x: Def, y: Def) -> Def:
     return b.fadd(x, b.fneg(b.fmul(y, whole)))
 
 
-ROWS: dict[str, Lower] = {
-    "frcp": reciprocal,
-    "frsq": _reciprocal_root,
-    "fsqrt": _root,
-    "fdiv": _quotient,
-    "fmod": _modulus,
-    "frem": _remainder,
-}
+enter(
+    {
+        "frcp": reciprocal,
+        "frsq": _reciprocal_root,
+        "fsqrt": _root,
+        "fdiv": _quotient,
+        "fmod": _modulus,
+        "frem": _remainder,
+    }
+)

@@ -16,10 +16,11 @@ from itertools import pairwise
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.lower.exponentials import polynomial
-from gallette.compiler.nir.lower.machine import Lower, Machine
+from gallette.compiler.nir.lower.machine import Machine
 from gallette.compiler.nir.lower.reciprocals import multiply_add
+from gallette.compiler.nir.lower.table import Lower, enter
 
-__all__ = ["ROWS"]
+__all__: list[str] = []
 
 # sin(r) = r + r^3 p(r^2), cos(r) = 1 - r^2/2 + r^4 q(r^2), for r within an eighth of a turn.
 _SIN = (-0.1666665494, 0.008332178146, -0.0001951729896)
@@ -168,4 +169,4 @@ def _of_angle(ahead: int, name: str) -> Lower:
     return lower
 
 
-ROWS: dict[str, Lower] = {"fsin": _of_angle(0, "fsin"), "fcos": _of_angle(1, "fcos")}
+enter({"fsin": _of_angle(0, "fsin"), "fcos": _of_angle(1, "fcos")})

@@ -7,21 +7,28 @@ from gallette.compiler.nir.ir.instrs import Alu
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.questions import instrs_of
 from gallette.compiler.nir.ir.shader import Shader
-from gallette.compiler.nir.lower.machine import Machine, special
+from gallette.compiler.nir.lower import exponentials, reciprocals, trigonometry
+from gallette.compiler.nir.lower.machine import LOWERED, Machine
+from gallette.compiler.nir.lower.table import special
 from gallette.compiler.nir.run.pass_runner import nir_pass
+
+ROOMS = (exponentials, reciprocals, trigonometry)
+"""modules that enter their functions when imported"""
 
 
 @nir_pass("lower_special_functions", preserves=Metadata.CONTROL_FLOW, exact=False)
 def lower_special_functions(
     shader: Shader,
     *,
-    has: str = "frcp+frsq+fexp2+flog2+fsin_reduced+fcos_reduced",
+    has: str = "",
     steps: int = 2,
     ffma: bool = True,
     exact_division: bool = False,
     full_range: bool = False,
 ) -> bool:
     """Express what `has` does not name of division, roots, exponentials and angles with the rest.
+
+    `has` is opcodes with `+` between them; "" is a machine with all of them.
 
     Before: `32 %1 = frcp %0`; after, on a machine with `frcp_8bit` and one step: `32 %1 =
     frcp_8bit %0`, then `%3 = ffma(-%0, %1, 1)` (how wrong it is), `%4 = ffma(%1, %3, %1)`, and a
@@ -31,7 +38,7 @@ def lower_special_functions(
     after the last `algebraic`, which may make divisions of reciprocals again.
     """
     machine = Machine.of(
-        has, steps=steps, ffma=ffma, exact_division=exact_division, full_range=full_range
+        has or LOWERED, steps=steps, ffma=ffma, exact_division=exact_division, full_range=full_range
     )
     lacks = machine.lacks
     progress = False
