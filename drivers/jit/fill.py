@@ -1,7 +1,7 @@
 """Filling triangles by machine code: from assembled vertices to pixels.
 
 `fill` is asked by the shared rasterizer before it makes fragments of triangles. It says no wherever
-there is no code for what is bound (several samples, layers, stipple, offsets, side effects, a
+there is no code for what is bound (shading per sample, layers, stipple, offsets, side effects, a
 format nobody wrote code for); the shared parts do it then, with the same result.
 """
 
@@ -19,7 +19,9 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.output.engine import FragmentEngine
+from gallette.drivers.common.output.multisample import MultisampleEngine
 from gallette.drivers.common.raster.primitives import Batch, RasterContext
+from gallette.drivers.common.raster.samples import SamplePattern
 from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.threads import run_all, thread_count
 from gallette.drivers.common.vertex.vertices import VertexSet
@@ -60,7 +62,9 @@ def fill(bound: BoundJit, engine: FragmentEngine, context: RasterContext, vertic
     """Fill the triangles of a batch; False if that needs the shared parts."""
     if not _is_plain(bound, engine, context, vertices):
         return False
-    if engine.idle or not engine.state.sample_mask & 1:
+    several = engine if isinstance(engine, MultisampleEngine) else None
+    every = 1 if several is None else several.pattern.every
+    if engine.idle or not engine.state.sample_mask & every:
         return True
     key = _tile_key(bound, engine, context)
     if key is None:
@@ -74,14 +78,17 @@ def _is_plain(
 ) -> bool:
     state = context.state
     facts = bound.program.facts
+    if type(engine) is MultisampleEngine:
+        if context.multisampled is None or engine.per_sample or facts.uses_sample_shading:
+            return False
+    elif type(engine) is not FragmentEngine or context.multisampled:
+        return False
     return (
-        type(engine) is FragmentEngine
-        and state.fill_front is PolygonMode.FILL
+        state.fill_front is PolygonMode.FILL
         and state.fill_back is PolygonMode.FILL
         and not state.offset_tri
         and not state.conservative
         and context.screen is None
-        and not context.multisampled
         and not facts.has_side_effects
         and not facts.in_order
         and not facts.writes_stencil
@@ -107,16 +114,33 @@ def _tile_key(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -
         colors.append(
             ColorKey(color.format, color.state, color.blends, color.logicop, color.kept_bits)
         )
+    half, samples = 0.5 if context.state.half_pixel_center else 0.0, None
+    coverage = opaque = False
+    if isinstance(engine, MultisampleEngine):
+        half, samples = 0.0, _sample_places(engine.pattern)
+        if samples is None:
+            return None
+        coverage, opaque = engine.alpha_to_coverage, engine.alpha_to_one
     return TileKey(
         tuple(colors),
         depth,
         engine.tests_first,
         state.counting,
-        0.5 if context.state.half_pixel_center else 0.0,
+        half,
         state.depth_clamp is not None,
         bound.program.chunk.flat_colors,
         bound.texture_keys if engine.shades else (),
+        samples or (),
+        coverage and engine.shades,
+        opaque,
     )
+
+
+def _sample_places(pattern: SamplePattern) -> tuple[tuple[int, int], ...] | None:
+    """Where samples are, in 1/256 pixel; None if they are between."""
+    places = pattern.positions * 256
+    whole = places.astype(np.int64)
+    return tuple((int(x), int(y)) for x, y in whole) if (whole == places).all() else None
 
 
 def _depth_key(engine: FragmentEngine) -> DepthKey | None:
@@ -156,14 +180,15 @@ def tile_function(program: JitProgram, key: TileKey, shades: bool) -> TileFuncti
 
 
 @functools.lru_cache(maxsize=64)
-def _setup_functions(state: RasterizerState, cache: Any) -> tuple[Any, Any]:
+def _setup_functions(state: RasterizerState, sampled: bool, cache: Any) -> tuple[Any, Any]:
     text = setup_text(
-        0.5 if state.half_pixel_center else 0.0,
+        0.5 if state.half_pixel_center and not sampled else 0.0,
         bool(state.cull_face & CullFace.FRONT),
         bool(state.cull_face & CullFace.BACK),
         state.front_ccw,
         state.flatshade_first,
         state.bottom_edge_rule,
+        sampled,
     )
     code = compile_module(text, ("setup", "bin"), cache)
     return code.function("setup", ctypes.c_void_p), code.function("bin", ctypes.c_void_p)
@@ -209,7 +234,8 @@ def _run(
     block[TileWords.TRIANGLES] = count
     block[TileWords.TARGET : TileWords.TARGET + 4] = (target.x0, target.y0, target.x1, target.y1)
     block[TileWords.NEXT] = counters.ctypes.data + 16
-    setup, bin = _setup_functions(_setup_state(context.state), bound.program.cache)
+    sampled = isinstance(engine, MultisampleEngine)
+    setup, bin = _setup_functions(_setup_state(context.state), sampled, bound.program.cache)
     setup(block.ctypes.data)
     if block[Words.STATUS]:
         return False  # larger than its numbers can be
@@ -273,6 +299,11 @@ def _describe_targets(block: Array, engine: FragmentEngine) -> None:
             block[TileWords.COLORS + 2 * number + 1] = color.stride
             constant = np.asarray(color.constant, np.float32).view(np.uint64)
             block[TileWords.BLEND + 2 * number : TileWords.BLEND + 2 * number + 2] = constant
+    if isinstance(engine, MultisampleEngine):
+        block[TileWords.SAMPLES] = state.sample_mask & engine.pattern.every
+        depths, colors = engine.apart
+        block[TileWords.DEPTH_PLANE] = depths
+        block[TileWords.COLOR_PLANES : TileWords.COLOR_PLANES + len(colors)] = colors
     block[TileWords.REFERENCES] = state.references[0] | state.references[1] << 32
     if state.depth_clamp is not None:
         block[TileWords.NEAR] = np.asarray(state.depth_clamp, np.float32).view(np.uint64)[0]

@@ -12,6 +12,7 @@ import pytest
 
 import gallette
 from gallette.drivers.jit import fill
+from gallette.state_tracker import GL
 
 Array = npt.NDArray[Any]
 SIZE = (101, 75)
@@ -45,9 +46,9 @@ void main() {
 
 
 def picture(driver: str, draw: Draw) -> Array:
-    with moderngl.create_context(
-        standalone=True, context=gallette.moderngl_context(driver)
-    ) as context:
+    gl = gallette.moderngl_context(driver, version=(4, 0))
+    with moderngl.create_context(standalone=True, context=gl) as context:
+        context.extra = gl
         return np.frombuffer(draw(context), np.uint8)
 
 
@@ -139,12 +140,66 @@ def test_discards_derivatives_and_depth_of_the_shader(monkeypatch: pytest.Monkey
     same(draw, monkeypatch)
 
 
-def test_several_samples_are_left_to_the_shared_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+SAMPLED = """
+#version 400
+in vec3 v; centroid in vec2 inside; flat in ivec2 number; out vec4 o;
+void main() {
+    o = vec4(inside, float(gl_SampleMaskIn[0] & 15) / 15.0, v.z);
+    if (fract(v.x * 5.0) < 0.2) discard;
+    gl_SampleMask[0] = number.y % 3 == 0 ? 0x5b : -1;
+}
+"""
+SAMPLED_VERTEX = """
+#version 400
+in vec4 position; in vec3 value; out vec3 v; flat out ivec2 number; centroid out vec2 inside;
+void main() {
+    v = value; number = ivec2(gl_VertexID, gl_VertexID / 3); inside = value.xy;
+    gl_Position = position;
+}
+"""
+WAYS = {
+    "plain": (),
+    "depth": (GL.DEPTH_TEST,),
+    "blend": (GL.BLEND,),
+    "coverage": (GL.DEPTH_TEST, GL.SAMPLE_ALPHA_TO_COVERAGE, GL.SAMPLE_ALPHA_TO_ONE),
+    "mask": (GL.DEPTH_TEST, GL.SAMPLE_MASK, GL.CULL_FACE),
+}
+
+
+@pytest.mark.parametrize("samples", [2, 4, 8, 16])
+@pytest.mark.parametrize("way", WAYS)
+def test_several_samples(samples: int, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def draw(context: moderngl.Context) -> bytes:
+        many = context.framebuffer(
+            [context.renderbuffer(SIZE, samples=samples)],
+            context.depth_renderbuffer(SIZE, samples=samples),
+        )
+        many.use()
+        many.clear(0.1, 0.2, 0.3, 1.0, depth=0.8)
+        gl: Any = context.extra
+        for flag in WAYS[way]:
+            gl.enable(flag)
+        gl.sample_maski(0, 0x35A6)
+        shaders = [(VERTEX, FRAGMENT), (SAMPLED_VERTEX, SAMPLED)][samples in (4, 16)]
+        program = context.program(vertex_shader=shaders[0], fragment_shader=shaders[1])
+        triangles(context, program, 30)
+        one = context.simple_framebuffer(SIZE)
+        context.copy_framebuffer(one, many)
+        return bytes(one.read(components=4))
+
+    same(draw, monkeypatch)
+
+
+def test_shading_of_every_sample_is_left_to_the_shared_parts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def draw(context: moderngl.Context) -> bytes:
         many = context.simple_framebuffer(SIZE, samples=4)
         many.use()
         many.clear(0.1, 0.2, 0.3, 1.0)
-        triangles(context, context.program(vertex_shader=VERTEX, fragment_shader=FRAGMENT), 20)
+        each = SAMPLED.replace("o = vec4(inside,", "o = vec4(gl_SamplePosition.x, inside.y,")
+        program = context.program(vertex_shader=SAMPLED_VERTEX, fragment_shader=each)
+        triangles(context, program, 20)
         one = context.simple_framebuffer(SIZE)
         context.copy_framebuffer(one, many)
         return bytes(one.read(components=4))

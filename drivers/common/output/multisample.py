@@ -72,10 +72,10 @@ class MultisampleEngine(FragmentEngine):
         super().__init__(state, scratch, counters)
         self._planes = colors
         self._depths = depths
-        self._pattern = pattern
-        self._per_sample = per_sample
-        self._alpha_to_coverage = alpha_to_coverage
-        self._alpha_to_one = alpha_to_one
+        self.pattern = pattern
+        self.per_sample = per_sample
+        self.alpha_to_coverage = alpha_to_coverage
+        self.alpha_to_one = alpha_to_one
         if alpha_to_coverage and self._shades:
             self._tests_first = False
 
@@ -90,14 +90,27 @@ class MultisampleEngine(FragmentEngine):
             expand = expand_samples if sampled else expand_pixels
             lanes = expand(piece, self.state.width)
             if lanes.samples is None:  # multisampling is off: all samples are at the centre
-                lanes.samples = np.full(lanes.count, self._pattern.every, MASK)
-            lanes.samples = lanes.samples & MASK(self.state.sample_mask & self._pattern.every)
+                lanes.samples = np.full(lanes.count, self.pattern.every, MASK)
+            lanes.samples = lanes.samples & MASK(self.state.sample_mask & self.pattern.every)
             if info.screen is not None:
                 lanes = screened(lanes, info.screen)
             if self.state.layers > 1 and VaryingSlot.LAYER in source.vertices.varyings:
                 lanes.pixel += layers_of(source, self.state.layers, lanes) * self.state.plane
             for turn in self._turns(_some(lanes)):
                 self._sampled_piece(shader, turn, source, info, sampled)
+
+    @property
+    def apart(self) -> tuple[int, list[int]]:
+        """How many bytes are between the planes of samples: of the depth buffer, of each colour."""
+        first, second = self._depths[:2]
+        depth = 0
+        if first is not None and second is not None:
+            depth = second.depth_words.ctypes.data - first.depth_words.ctypes.data
+        colors = [
+            0 if a is None or b is None else b.texels.ctypes.data - a.texels.ctypes.data
+            for a, b in zip(*self._planes[:2], strict=True)
+        ]
+        return depth, colors
 
     def framebuffer(self, index: int, pixel: Ints, sample: int) -> list[Value]:
         """What a sample's plane of a colour buffer holds."""
@@ -128,8 +141,8 @@ class MultisampleEngine(FragmentEngine):
         program = shader.program
         assert program is not None
         for chunk in self._chunks(lanes):
-            for sample in range(self._pattern.count) if self._per_sample and sampled else (None,):
-                inputs = ChunkLanes(source, info, chunk, sample, self.framebuffer, self._pattern)
+            for sample in range(self.pattern.count) if self.per_sample and sampled else (None,):
+                inputs = ChunkLanes(source, info, chunk, sample, self.framebuffer, self.pattern)
                 result = program.fragment(inputs)
                 self.counters.fs_invocations += chunk.count
                 self.state.work.spend(FRAGMENT * chunk.count)
@@ -156,12 +169,12 @@ class MultisampleEngine(FragmentEngine):
         if written is not None and written[0] is not None:
             mask = np.broadcast_to(written[0].view(np.int32), count)
             samples = samples & mask.astype(MASK)
-        if self._alpha_to_coverage:
+        if self.alpha_to_coverage:
             values = result.outputs.get(FragResult.DATA0, result.outputs.get(FragResult.COLOR))
             alpha = None if values is None else values[3]
             if alpha is not None:
                 samples = samples & _alpha_coverage(
-                    np.broadcast_to(alpha, count), self._pattern.count
+                    np.broadcast_to(alpha, count), self.pattern.count
                 )
         return samples
 
@@ -178,7 +191,7 @@ class MultisampleEngine(FragmentEngine):
         if not (self._stencils or self._tests_depth or self._bounds):
             return lanes.samples
         passed = lanes.samples.copy()
-        for sample in range(self._pattern.count):
+        for sample in range(self.pattern.count):
             which = np.flatnonzero(lanes.samples & MASK(1 << sample))
             if not len(which):
                 continue
@@ -193,7 +206,7 @@ class MultisampleEngine(FragmentEngine):
                 exported = exported_stencil(result, lanes.count, which)
             passing = self._test(some, codes, info, self._depths[sample], exported)
             if passing is not None:
-                passed[which[~passing]] &= MASK(~(1 << sample) & self._pattern.every)
+                passed[which[~passing]] &= MASK(~(1 << sample) & self.pattern.every)
         return passed
 
     def _sample_codes(
@@ -209,7 +222,7 @@ class MultisampleEngine(FragmentEngine):
             z = written[0]
             return self._depth_codes(z[which] if z.ndim else z, source, lanes)
         nobody = PrimitiveInfo(np.zeros(0, np.bool_), np.zeros(0, np.int32))
-        z = ChunkLanes(source, nobody, lanes, sample, None, self._pattern).depth()
+        z = ChunkLanes(source, nobody, lanes, sample, None, self.pattern).depth()
         return self._depth_codes(z, source, lanes)
 
     def _write_samples(self, chunk: Fragments, result: FragmentOutputs, left: Masks) -> None:
@@ -217,11 +230,11 @@ class MultisampleEngine(FragmentEngine):
             values, second = self._values(result, index)
             if values is None:
                 continue
-            if self._alpha_to_one and not color.format.is_pure_integer:
+            if self.alpha_to_one and not color.format.is_pure_integer:
                 values = [*values[:3], _OPAQUE]
                 second = None if second is None else [*second[:3], _OPAQUE]
             prepared = color.prepare(values, second, chunk.count)
-            for sample in range(self._pattern.count):
+            for sample in range(self.pattern.count):
                 which = np.flatnonzero(left & MASK(1 << sample))
                 plane = self._planes[sample][index]
                 if len(which) and plane is not None:

@@ -53,6 +53,9 @@ class TileWords:
     DEPTH: Final = WINDOW + 20  # address, and texels in a row
     COLORS: Final = WINDOW + 22  # the same for each colour buffer
     BLEND: Final = COLORS + 16  # constant colour of each colour buffer: four 32-bit values
+    SAMPLES: Final = BLEND + 16  # the mask of samples that may be written
+    DEPTH_PLANE: Final = SAMPLES + 1  # bytes from one sample's plane to the next's
+    COLOR_PLANES: Final = SAMPLES + 2
 
 
 class Record:
@@ -65,5 +68,5 @@ class Record:
     BOUNDS: Final = 6  # x0, y0, x1, y1
     DX: Final = 10  # of three edges
     DY: Final = 13
-    C: Final = 16  # three 64-bit values
+    C: Final = 16  # three 64-bit values, minus one; of pixels: divided by 256
     SIZE: Final = 24

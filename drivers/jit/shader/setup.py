@@ -5,7 +5,8 @@ exact edge functions for each that can cover a pixel; it counts how many fall in
 then writes each tile's list, in drawing order.
 
 The edge functions are those of `drivers.common.raster.setup`, divided by 256: a whole number that
-is not negative where `a x + b y + c > 0` there.
+is not negative where `a x + b y + c > 0` there. Where pixels have several samples, these bits are
+kept, and positions count from the pixels' corners.
 """
 
 from __future__ import annotations
@@ -25,11 +26,17 @@ LARGEST = 1 << 22
 
 
 def setup_text(
-    half: float, cull_front: bool, cull_back: bool, front_ccw: bool, first: bool, bottom: bool
+    half: float,
+    cull_front: bool,
+    cull_back: bool,
+    front_ccw: bool,
+    first: bool,
+    bottom: bool,
+    sampled: bool = False,
 ) -> str:
     """The module with `setup` and `bin` for a rasterizer state."""
     b = Builder()
-    _setup(b, half, cull_front, cull_back, front_ccw, first, bottom)
+    _setup(b, half, cull_front, cull_back, front_ccw, first, bottom, sampled)
     _bin(b)
     return b.text()
 
@@ -47,6 +54,7 @@ def _setup(
     front_ccw: bool,
     first: bool,
     bottom: bool,
+    sampled: bool,
 ) -> None:
     (ctx,) = b.begin("setup", [("ptr", "ctx")])
     corners, provoking = _word(b, ctx, TileWords.CORNERS), _word(b, ctx, TileWords.PROVOKING)
@@ -100,7 +108,7 @@ def _setup(
                 b.select(clockwise, row[p], row[q]),
                 b.select(clockwise, row[q], row[p]),
             )
-        bounds = _bounds(b, xi, yi, target)
+        bounds = _bounds(b, xi, yi, target, sampled)
         visible = (bounds[0] < bounds[2]) & (bounds[1] < bounds[3])
         store = b.block()
         b.branch(visible, store, after)
@@ -115,7 +123,8 @@ def _setup(
             c = c + ((dy < 0) | (dy.eq(0) & flat)).to("i64", False)
             b.store(b.at(record, Record.DX + k, "i32"), dx)
             b.store(b.at(record, Record.DY + k, "i32"), dy)
-            b.store(b.at(record, Record.C + 2 * k, "i32"), (c - 1) >> 8, 4)
+            least = c - 1 if sampled else (c - 1) >> 8
+            b.store(b.at(record, Record.C + 2 * k, "i32"), least, 4)
         b.store(b.at(record, Record.PROVOKING, "i32"), b.load_at(provoking, i, "i64").to("i32"))
         b.store(b.at(record, Record.FRONT, "i32"), front.to("i32", False))
         b.store(b.at(record, Record.IDENTITY, "i32"), b.load_at(identity, i, "i32"))
@@ -134,13 +143,16 @@ def _snap(b: Builder, value: V, half: float) -> V:
     return b.math("roundeven", (value - half) * 256.0)
 
 
-def _bounds(b: Builder, x: list[V], y: list[V], target: list[V]) -> list[V]:
-    """First and past-the-last column and row, inside the target."""
+def _bounds(b: Builder, x: list[V], y: list[V], target: list[V], sampled: bool) -> list[V]:
+    """First and past-the-last column and row, inside the target.
+
+    A pixel counts if its only sample, at whole coordinates, may be covered, or any place in it.
+    """
     found = []
     for axis, values in enumerate((x, y)):
         low = b.math("smin", b.math("smin", values[0], values[1]), values[2])
         high = b.math("smax", b.math("smax", values[0], values[1]), values[2])
-        first = b.math("smax", (low + 255) >> 8, target[axis])
+        first = b.math("smax", (low if sampled else low + 255) >> 8, target[axis])
         last = b.math("smin", (high >> 8) + 1, target[axis + 2])
         found.append((first, last))
     return [found[0][0], found[1][0], found[0][1], found[1][1]]

@@ -7,6 +7,7 @@ multiply-adds, x first); flat values, the facing and the primitive's number are 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,17 +36,24 @@ class TileStage(Stage):
     """Inputs by plane."""
 
     def __init__(
-        self, flat_colors: bool, half: float, textures: Sequence[TextureKey | None] = ()
+        self,
+        flat_colors: bool,
+        half: float,
+        textures: Sequence[TextureKey | None] = (),
+        positions: Sequence[tuple[int, int]] = (),
     ) -> None:
         self.textures = textures
         self.flat_colors = flat_colors
         self.half = half
+        self.positions = positions
+        self.samples: list[V] = []  # where there are several: the lanes that each covers
         self.inputs: dict[tuple[int, int], int] = {}
         self.sites: list[Any] = []
         self.planes: dict[tuple[int, int, bool], Plane] = {}
         self.flats: dict[tuple[int, int], V] = {}
         self.values: dict[tuple[int, int, bool], V] = {}
         self.triangle: list[Any] = []  # where a triangle's own things are worked out
+        self.shading: list[Any] = []  # and what depends on the samples that are left
         self.record: V | None = None
         self.corners: list[V] = []
         self.x: V | None = None
@@ -54,6 +62,7 @@ class TileStage(Stage):
         self._slopes: tuple[V, V, V, V] | None = None
         self._at: list[list[V]] = []
         self._w: V | None = None
+        self._centroid: tuple[V, V] | None = None
 
     # -- triangles -------------------------------------------------------------------------------
 
@@ -137,9 +146,33 @@ class TileStage(Stage):
     def inverse_w(self, e: Emitter) -> V:
         return self.smooth(e, -1, 3, False)
 
-    def depth(self, e: Emitter) -> V:
-        """Window z."""
-        return self.smooth(e, -1, 2, False)
+    def depth(self, e: Emitter, sample: int | None = None) -> V:
+        """Window z, at the pixel's centre or at a sample."""
+        if sample is None:
+            return self.smooth(e, -1, 2, False)
+        return self.at(e, self.plane(e, -1, 2, False), *self._sample_place(sample))
+
+    def _sample_place(self, sample: int) -> tuple[V, V]:
+        assert self.x is not None and self.y is not None
+        dx, dy = (at / 256 - 0.5 for at in self.positions[sample])
+        return self.x + dx, self.y + dy
+
+    def _centroids(self, e: Emitter) -> tuple[V, V]:
+        """The pixel's centre where all samples are covered (or none), else the first covered."""
+        assert self.x is not None and self.y is not None
+        if self._centroid is None:
+            b = e.b
+            every = some = self.samples[0]
+            for covered in self.samples[1:]:
+                every, some = every & covered, some | covered
+            whole = every | ~some
+            x, y = self.x, self.y
+            for sample in reversed(range(len(self.samples))):
+                there = self._sample_place(sample)
+                x = b.select(self.samples[sample], there[0], x)
+                y = b.select(self.samples[sample], there[1], y)
+            self._centroid = b.select(whole, self.x, x), b.select(whole, self.y, y)
+        return self._centroid
 
     def flat(self, e: Emitter, slot: int, component: int) -> V:
         found = self.flats.get((slot, component))
@@ -170,24 +203,27 @@ class TileStage(Stage):
             at = instr["component"] + i
             slot, component = instr["location"] + at // 4, at % 4
             numbers = [known] if known is not None else list(range(max(1, instr["num_slots"])))
-            options = [
-                self._one(e, mode, slot + k, component, bary if where == "at_offset" else None)
-                for k in numbers
-            ]
+            options = [self._one(e, mode, slot + k, component, where, bary) for k in numbers]
             found.append(
                 options[0] if known is not None else choose(e, options, e.value(offset).as_int())
             )
         return found
 
-    def _one(self, e: Emitter, mode: str, slot: int, component: int, bary: Intrinsic | None) -> V:
+    def _one(
+        self, e: Emitter, mode: str, slot: int, component: int, where: str, bary: Intrinsic | None
+    ) -> V:
         if mode == "flat":
             return self.flat(e, slot, component)
         perspective = mode == "smooth"
-        if bary is None:
-            return self.smooth(e, slot, component, perspective).as_int()
         assert self.x is not None and self.y is not None
-        dx, dy = (v.as_float() for v in e.values(bary.srcs[0]))
-        x, y = self.x + dx, self.y + dy
+        if where == "at_offset" and bary is not None:
+            dx, dy = (v.as_float() for v in e.values(bary.srcs[0]))
+            x, y = self.x + dx, self.y + dy
+        elif where == "centroid" and self.samples:
+            with e.b.into(self.shading):
+                x, y = self._centroids(e)
+        else:
+            return self.smooth(e, slot, component, perspective).as_int()
         value = self.at(e, self.plane(e, slot, component, perspective), x, y)
         if perspective:
             value = value / self.at(e, self.plane(e, -1, 3, False), x, y)
@@ -206,6 +242,11 @@ class TileStage(Stage):
             return b.load_at(self.record, Record.IDENTITY, "i32")
         if name == "alpha_ref":
             return e.word(Words.ALPHA_REF, "i32")
+        if name == "sample_mask_in" and self.samples:
+            covered = [b.select(m, 1 << i, b.const("i32", 0)) for i, m in enumerate(self.samples)]
+            return functools.reduce(lambda one, other: one | other, covered)
+        if name == "num_samples":
+            return b.const("i32", max(1, len(self.samples)))
         if name in _CONSTANTS:
             return b.const("i32", _CONSTANTS[name])
         if name == "sample_pos":
@@ -358,7 +399,6 @@ _CONSTANTS = {
     "point_coord": 0,
     "sample_id": 0,
     "sample_mask_in": 1,
-    "num_samples": 1,
     "layer_id": 0,
     "viewport_index": 0,
 }

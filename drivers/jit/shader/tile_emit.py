@@ -7,6 +7,8 @@ functions, early tests, the shader, late tests, colours.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,7 +58,7 @@ class _Tiles:
         self.b = Builder()
         self.w = machine().lanes
         self.half = self.w // 2
-        self.stage = TileStage(key.flat_colors, key.half, key.textures)
+        self.stage = TileStage(key.flat_colors, key.half, key.textures, key.samples)
         self.passed: Var | None = None
         self.shaded: Var | None = None
 
@@ -126,53 +128,73 @@ class _Tiles:
         for k in range(3):
             dx = b.load_at(record, Record.DX + k, "i32")
             dy = b.load_at(record, Record.DY + k, "i32")
-            c = b.load(b.at(record, Record.C + 2 * k, "i32"), "i64", align=4)
-            corner = c + dx.to("i64") * tile_y.to("i64") - dy.to("i64") * tile_x.to("i64")
-            limit = 1 << 30
-            corner = b.math("smin", b.math("smax", corner, -limit), limit).to("i32")
-            # From the tile's corner: inside it nothing can overflow.
-            edges.append((corner, dx, dy, rows * dx - columns * dy))
+            corners = self._corners(record, k, dx, dy, tile_x, tile_y)
+            edges.append((corners, dx, dy, rows * dx - columns * dy))
         self.stage.begin_triangle(self.e, record)
         start_x = x0 & -half
         with b.loop(y0 & -2, y1, 2) as y:
             from_top = y - tile_y
-            at_row = [corner + dx * from_top for corner, dx, _, _ in edges]
+            at_row = [[corner + dx * from_top for corner in corners] for corners, dx, _, _ in edges]
             with b.loop(start_x, x1, half) as x:
                 from_left = x - tile_x
-                outside: V | None = None
-                for base, (_, _, dy, offsets) in zip(at_row, edges, strict=True):
-                    value = offsets + (base - dy * from_left)
-                    outside = value if outside is None else outside | value
-                assert outside is not None
+                moved = [offsets - dy * from_left for _, _, dy, offsets in edges]
                 lane_x, lane_y = columns + x, rows + y
                 inside = (lane_x - x0).ult(x1 - x0) & (lane_y - y0).ult(y1 - y0)
-                mask = (outside >= 0) & inside
-                with b.when(b.any(mask)):
-                    self._block(record, x, y, lane_x, lane_y, mask)
+                masks = []
+                for bases in zip(*at_row, strict=True):
+                    values = [own + base for own, base in zip(moved, bases, strict=True)]
+                    masks.append((_either(values) >= 0) & inside)
+                masks = self._wanted(masks)
+                with b.when(b.any(_either(masks))):
+                    self._block(record, x, y, lane_x, lane_y, masks)
+
+    def _corners(self, record: V, k: int, dx: V, dy: V, tile_x: V, tile_y: V) -> list[V]:
+        """An edge's function at the tile's corner, for every sample: inside nothing overflows."""
+        b = self.b
+        c = b.load(b.at(record, Record.C + 2 * k, "i32"), "i64", align=4)
+        wide_dx, wide_dy = dx.to("i64"), dy.to("i64")
+        across = wide_dx * tile_y.to("i64") - wide_dy * tile_x.to("i64")
+        found = []
+        for sample in self.key.samples or (None,):
+            at = c if sample is None else (c + wide_dx * sample[1] - wide_dy * sample[0]) >> 8
+            limit = 1 << 30
+            found.append(b.math("smin", b.math("smax", at + across, -limit), limit).to("i32"))
+        return found
+
+    def _wanted(self, masks: list[V]) -> list[V]:
+        """The samples that the bound mask lets through."""
+        if not self.key.samples:
+            return masks
+        bits = self.e.word(TileWords.SAMPLES).to("i32")
+        return [mask & (bits & (1 << i)).ne(0) for i, mask in enumerate(masks)]
 
     # -- a block ---------------------------------------------------------------------------------
 
-    def _block(self, record: V, x: V, y: V, lane_x: V, lane_y: V, mask: V) -> None:
+    def _block(self, record: V, x: V, y: V, lane_x: V, lane_y: V, masks: list[V]) -> None:
+        """Pixels of two rows, with the lanes that each sample covers."""
         b, key, stage = self.b, self.key, self.stage
         stage.x, stage.y = lane_x.to_float(), lane_y.to_float()
+        if key.samples:  # whose places count from the corner
+            stage.x, stage.y = stage.x + 0.5, stage.y + 0.5
         every = b.lanes("i1", [True] * self.w)
         leave = b.block()
         e = self.e
         e.mask = e.entry_mask = every
         e.leave = leave
         e.start = b.reserve()
-        stage.covered = mask
         if key.tests_first:
-            mask = self._test(record, x, y, mask, None)
-            stage.covered = mask
+            masks = self._test(record, x, y, masks, None)
+        stage.covered = covered = _either(masks)
+        stage.samples = masks if key.samples else []
         if self.shader is None:
             b.place(leave)
             return
         shading = b.block()
-        b.branch(b.any(mask), shading, leave)
+        b.branch(b.any(covered), shading, leave)
         b.place(shading)
+        stage.shading = b.reserve()
         e.shader = self.shader
-        self._count(self.shaded, mask)
+        self._count(self.shaded, covered)
         if _discards(self.shader):
             e.alive = b.var("i1", self.w, b.const("i1", True))
         declare_locals(e)
@@ -181,17 +203,33 @@ class _Tiles:
         with b.into(e.start):
             for variable in e.outputs.values():
                 variable.set(b.const(variable.t, 0))
-        left = mask if e.alive is None else mask & e.alive.get()
+        masks = self._left(masks)
         if not key.tests_first:
-            written = e.outputs.get((FragResult.SAMPLE_MASK, 0, 0))
-            if written is not None:
-                left = left & (written.get() & 1).ne(0)
             depth = e.outputs.get((FragResult.DEPTH, 0, 0))
-            left = self._test(record, x, y, left, None if depth is None else depth.get().as_float())
+            z = None if depth is None else depth.get().as_float()
+            masks = self._test(record, x, y, masks, z)
         for number, color in enumerate(key.colors):
             if color is not None:
-                self._color(number, color, x, y, left)
+                self._color(number, color, x, y, masks)
         b.place(leave)
+
+    def _left(self, masks: list[V]) -> list[V]:
+        """What the shader leaves: not discarded, in its mask, in its alpha's coverage."""
+        b, e, key = self.b, self.e, self.key
+        if e.alive is not None:
+            alive = e.alive.get()
+            masks = [mask & alive for mask in masks]
+        written = e.outputs.get((FragResult.SAMPLE_MASK, 0, 0))
+        if written is not None and (key.samples or not key.tests_first):
+            bits = written.get()
+            masks = [mask & (bits & (1 << i)).ne(0) for i, mask in enumerate(masks)]
+        if key.alpha_to_coverage:
+            values = self._values(FragResult.DATA0, 0)
+            if values is not None:
+                alpha = b.math("minnum", b.math("maxnum", values[3].as_float(), 0.0), 1.0)
+                count = b.math("floor", alpha * float(len(key.samples)) + 0.5)
+                masks = [mask & (count > float(i)) for i, mask in enumerate(masks)]
+        return masks
 
     def _count(self, counter: Var | None, mask: V) -> None:
         assert counter is not None
@@ -226,24 +264,38 @@ class _Tiles:
         for row, part, half in zip(rows, self._halves(mask), values, strict=True):
             self.b.masked_store(row, part, half)
 
-    def _test(self, record: V, x: V, y: V, mask: V, z: V | None) -> V:
-        """The depth and stencil tests; what is left of the mask."""
-        b, key = self.b, self.key.depth
+    def _test(self, record: V, x: V, y: V, masks: list[V], z: V | None) -> list[V]:
+        """The depth and stencil tests; what is left of the masks."""
+        key = self.key.depth
         if key is not None and (key.func is not None or key.stencil is not None):
-            mask = self._tested(key, record, x, y, mask, z)
+            rows = self._place(TileWords.DEPTH, x, y, key.step)
+            masks = [
+                self._tested(key, record, self._plane(rows, TileWords.DEPTH_PLANE, i), mask, z, i)
+                for i, mask in enumerate(masks)
+            ]
         if self.key.counting:
-            self._count(self.passed, mask)
-        _ = b
-        return mask
+            for mask in masks:
+                self._count(self.passed, mask)
+        return masks
 
-    def _tested(self, key: DepthKey, record: V, x: V, y: V, mask: V, z: V | None) -> V:
+    def _plane(self, rows: tuple[V, V], word: int, sample: int) -> tuple[V, V]:
+        """The same rows of a sample's plane; `word` says how far planes are apart."""
+        if not sample:
+            return rows
+        step = self.e.word(word) * sample
+        return self.b.at(rows[0], step, "i8"), self.b.at(rows[1], step, "i8")
+
+    def _tested(
+        self, key: DepthKey, record: V, rows: tuple[V, V], mask: V, z: V | None, sample: int
+    ) -> V:
         b, e = self.b, self.e
         t = f"i{key.word}"
-        rows = self._place(TileWords.DEPTH, x, y, key.step)
         words = self._load(rows, mask, t)
         codes = None
         if key.func is not None:
-            depth = self.stage.depth(e) if z is None else z
+            depth = z
+            if depth is None:
+                depth = self.stage.depth(e, sample if self.key.samples else None)
             if self.key.clamp:
                 limits = [
                     e.word(TileWords.NEAR + 0, "i64").lshr(32 * k).to("i32").bitcast("float")
@@ -259,24 +311,33 @@ class _Tiles:
             self._store(rows, found.changed, new)
         return found.passing
 
-    def _color(self, number: int, key: ColorKey, x: V, y: V, mask: V) -> None:
+    def _color(self, number: int, key: ColorKey, x: V, y: V, masks: list[V]) -> None:
         b, e = self.b, self.e
         slot = FragResult.DATA0 + number
         color = self._values(slot, 0)
         if color is None:
             return
         second = self._values(slot, 1) or _missing(self.b, self.w)
+        if self.key.alpha_to_one and not key.format.is_pure_integer:
+            opaque = _missing(self.b, self.w)[3]
+            color, second = [*color[:3], opaque], [*second[:3], opaque]
         size = key.format.block_bytes * 8
         rows = self._place(TileWords.COLORS + 2 * number, x, y, size)
-        current = None
-        if key.blends or key.logicop is not None or key.mask is not None:
-            current = self._load(rows, mask, f"i{size}")
         constant = [
             e.word(TileWords.BLEND + 2 * number + k // 2).lshr(32 * (k % 2)).to("i32")
             for k in range(4)
         ]
-        texels = new_texels(b, key, color, second, [c.bitcast("float") for c in constant], current)
-        self._store(rows, mask, b.spread(texels, self.w))
+        floats = [c.bitcast("float") for c in constant]
+        reads = key.blends or key.logicop is not None or key.mask is not None
+        texels: V | None = None
+        for sample, mask in enumerate(masks):
+            plane = self._plane(rows, TileWords.COLOR_PLANES + number, sample)
+            if reads:
+                current = self._load(plane, mask, f"i{size}")
+                texels = new_texels(b, key, color, second, floats, current)
+            elif texels is None:
+                texels = new_texels(b, key, color, second, floats, None)
+            self._store(plane, mask, b.spread(texels, self.w))
 
     def _values(self, slot: int, table: int) -> list[V] | None:
         """What the shader wrote for a colour buffer; 0, 0, 0, 1 where it wrote nothing."""
@@ -289,6 +350,11 @@ class _Tiles:
                     for i, other in enumerate(missing)
                 ]
         return None
+
+
+def _either(values: Sequence[V]) -> V:
+    """The bits of any."""
+    return functools.reduce(lambda one, other: one | other, values)
 
 
 def _missing(b: Builder, w: int) -> list[V]:

@@ -51,6 +51,10 @@ class TileKey:
     clamp: bool  # depths are clamped to the viewport's
     flat_colors: bool = False
     textures: tuple[TextureKey | None, ...] = ()
+    samples: tuple[tuple[int, int], ...] = ()
+    """Where samples are, in 1/256 from the pixel's corner; none: at the centre, one per pixel."""
+    alpha_to_coverage: bool = False
+    alpha_to_one: bool = False
 
 
 def can_store(format: Format) -> bool:
