@@ -37,9 +37,13 @@ from gallette.drivers.common.program import (
 )
 from gallette.drivers.common.raster.primitives import Batch, RasterContext
 from gallette.drivers.common.texture.unit import Unit
+from gallette.drivers.common.vertex.clip import ClipContext
 from gallette.drivers.common.vertex.vertices import VertexSet
+from gallette.pipe.enums import PolygonMode
+from gallette.pipe.state import RasterizerState
 
 from .calls import CallArea, answer
+from .clipping import cut_triangles
 from .fill import TileFunction, fill
 from .llvm.engine import Code, compile_module
 from .shader.chunk import Input
@@ -194,6 +198,19 @@ class BoundJit:
     ) -> bool:
         """Fill triangles by a tile function; False if there is none for what is bound."""
         return fill(self, engine, context, vertices, batch)
+
+    def cut(
+        self,
+        state: RasterizerState,
+        context: ClipContext,
+        corners: Array,
+        provoking: Array,
+        codes: Array,
+    ) -> tuple[Array, Array, Array] | None:
+        """Clip triangles that are to be filled; None if the shared parts have to do it."""
+        if not state.fill_front is state.fill_back is PolygonMode.FILL:
+            return None
+        return cut_triangles(context, corners, provoking, codes, self.program.cache)
 
     @functools.cached_property
     def texture_keys(self) -> tuple[TextureKey | None, ...]:

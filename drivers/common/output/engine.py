@@ -45,7 +45,7 @@ from .depth import DepthTarget, References, compare
 from .order import OPAQUE_FUNCS, Scratch, layers, visible
 
 if TYPE_CHECKING:
-    from gallette.drivers.common.raster.primitives import Batch, RasterContext
+    from gallette.drivers.common.raster.primitives import Batch, Cutter, RasterContext
     from gallette.drivers.common.vertex.vertices import VertexSet
 
 __all__ = ["FragmentEngine", "FragmentRun", "FragmentShader", "FragmentState", "PreparedColors"]
@@ -110,6 +110,11 @@ class FragmentRun:
         """Fill triangles by the program's own code, if it has any for them."""
         own = getattr(self.shader.program, "fill", None)
         return own is not None and bool(own(self.engine, context, vertices, batch))
+
+    @property
+    def cut(self) -> Cutter | None:
+        """How the program's own code clips triangles, if it does."""
+        return getattr(self.shader.program, "cut", None)
 
 
 class FragmentEngine:

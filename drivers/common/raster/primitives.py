@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -36,6 +36,7 @@ from gallette.drivers.common.vertex.assembly import ALL_EDGES
 from gallette.drivers.common.vertex.clip import (
     ClipContext,
     ClipPlanes,
+    EdgeMasks,
     clip_codes,
     clip_lines,
     clip_polygons,
@@ -53,11 +54,17 @@ LARGEST_BATCH = {1: 1 << 13, 2: 1 << 14, 3: 1 << 16}
 """Points, lines and triangles taken through setup at a time: it bounds the rows they cover."""
 
 
+Cutter = Callable[
+    [RasterizerState, ClipContext, Ints, Ints, Codes], "tuple[Ints, Ints, EdgeMasks] | None"
+]
+"""Clips triangles in place of `clip_polygons`, or says None."""
+
+
 class FragmentSink(Protocol):
     """Where covered pixels go: the part of a driver that shades, tests and writes them.
 
     A sink that has `fill(context, vertices, batch) -> bool` is offered whole triangles first; it
-    answers whether it has filled them.
+    answers whether it has filled them. One that has `cut` may clip triangles itself.
     """
 
     def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
@@ -120,7 +127,7 @@ def rasterize(
     context.counters.clipper_in += len(batch.corners)
     if context.cull_distances:
         batch = _cull_by_distance(context, vertices, batch)
-    batch = _clipped(context, vertices, batch)
+    batch = _clipped(context, vertices, batch, getattr(sink, "cut", None))
     context.counters.clipper_out += len(batch.corners)
     if context.target.empty or not len(batch.corners):
         return
@@ -171,7 +178,9 @@ def _cull_by_distance(context: RasterContext, vertices: VertexSet, batch: Batch)
     return batch if keep.all() else batch.take(np.flatnonzero(keep))
 
 
-def _clipped(context: RasterContext, vertices: VertexSet, batch: Batch) -> Batch:
+def _clipped(
+    context: RasterContext, vertices: VertexSet, batch: Batch, own: Cutter | None
+) -> Batch:
     """The batch inside the clip volume, order kept."""
     codes = clip_codes(vertices, context.planes)
     if codes is None:
@@ -200,8 +209,12 @@ def _clipped(context: RasterContext, vertices: VertexSet, batch: Batch) -> Batch
             kept[needing[~alive]] = False
             batch = batch.take(np.flatnonzero(kept))
         return batch
-    edges = cut.edges if cut.edges is not None else np.full(len(needing), ALL_EDGES, np.uint8)
-    pieces = clip_polygons(clip, cut.corners, cut.provoking, some[needing], edges)
+    pieces = None
+    if own is not None:
+        pieces = own(context.state, clip, cut.corners, cut.provoking, some[needing])
+    if pieces is None:
+        edges = cut.edges if cut.edges is not None else np.full(len(needing), ALL_EDGES, np.uint8)
+        pieces = clip_polygons(clip, cut.corners, cut.provoking, some[needing], edges)
     return _merged(context, batch, some != 0, needing, *pieces)
 
 

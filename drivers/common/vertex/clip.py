@@ -18,7 +18,7 @@ from gallette.pipe.state import RasterizerState
 
 from .vertices import Floats, Ints, VertexSet
 
-__all__ = ["ClipPlanes", "clip_codes", "clip_lines", "clip_polygons"]
+__all__ = ["ClipContext", "ClipPlanes", "EdgeMasks", "clip_codes", "clip_lines", "clip_polygons"]
 
 Bools = npt.NDArray[np.bool_]
 Array = npt.NDArray[Any]

@@ -16,14 +16,14 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.pipe.state import ViewportState
 
-__all__ = ["Floats", "Ints", "OwnViewports", "VertexSet"]
+__all__ = ["INTEGERS", "Floats", "Ints", "OwnViewports", "VertexSet"]
 
 Floats = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 Components = list[npt.NDArray[Any] | None]
 
 _ZERO = np.zeros((), np.float32)
-_INTEGERS = frozenset({VaryingSlot.LAYER, VaryingSlot.VIEWPORT, VaryingSlot.PRIMITIVE_ID})
+INTEGERS = frozenset({VaryingSlot.LAYER, VaryingSlot.VIEWPORT, VaryingSlot.PRIMITIVE_ID})
 _DEFAULTS = (_ZERO, _ZERO, _ZERO, np.ones((), np.float32))
 
 
@@ -134,7 +134,7 @@ class VertexSet:
             for i, value in enumerate(components):
                 if value is None or not value.ndim:
                     continue
-                if (slot in flat or slot in _INTEGERS) and constant is not None:
+                if (slot in flat or slot in INTEGERS) and constant is not None:
                     new = value[constant]
                 else:
                     raw = value.view(np.float32)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["Record", "TileWords", "Words"]
+__all__ = ["ClipWords", "Record", "TileWords", "Words"]
 
 
 class Words:
@@ -69,4 +69,29 @@ class Record:
     DX: Final = 10  # of three edges
     DY: Final = 13
     C: Final = 16  # three 64-bit values, minus one; of pixels: divided by 256
+    SIZE: Final = 24
+
+
+class ClipWords:
+    """The block of clipping."""
+
+    FULL: Final = 0  # becomes non-zero when there was no room
+    PLACES: Final = 1  # x, y, z, w and clip distances of the vertices, one array after the other
+    ROOM: Final = 2  # elements of each of these arrays
+    COUNT: Final = 3  # vertices given
+    NEW_COUNT: Final = 4  # and with those made
+    TRIANGLES: Final = 5  # to be cut
+    CORNERS: Final = 6  # their vertices, three each (64 bits)
+    CODES: Final = 7  # the planes each crosses (32 bits)
+    PROVOKING: Final = 8
+    PIECES: Final = 9  # corners of what is left
+    ROWS: Final = 10  # and which triangle it was
+    MADE: Final = 11  # how many
+    CUTS: Final = 12  # of new vertices: t (float), outside, inside and provoking vertex
+    SCREEN: Final = 16  # t on the screen
+    WINDOW: Final = 17  # x, y, z, 1/w of all vertices, one array after the other
+    SCALE: Final = 18  # the viewport: six floats
+    ARRAYS: Final = 21  # addresses of arrays of values by vertex
+    KINDS: Final = 22
+    ARRAY_COUNT: Final = 23
     SIZE: Final = 24

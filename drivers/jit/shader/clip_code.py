@@ -1,0 +1,230 @@
+"""Clipping of triangles in machine code, with the bits of `drivers.common.vertex.clip`.
+
+`clip` cuts triangle after triangle by the planes it crosses and writes down each cut: from which
+vertex to which, and how far. It only knows where vertices are and their clip distances. `extend`
+then makes the rest of the new vertices, one array of values after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..llvm.text import Builder, Var
+from ..llvm.values import V
+from .layout import ClipWords
+
+__all__ = ["FLAT", "LINEAR", "SMOOTH", "clip_text"]
+
+SMOOTH, LINEAR, FLAT = range(3)
+"""How the values of a new vertex are made: by t, by t on the screen, or copied."""
+
+_ROOM = 40  # corners of a polygon: three, and at most two more per plane
+_CORNERS = _ROOM - 3
+
+Distance = Callable[[Callable[[int], V]], V]
+
+
+def clip_text(planes: tuple[int, ...], halfz: bool) -> str:
+    """The module with `clip` and `extend` for the planes in force (numbered as in `ClipPlanes`)."""
+    b = Builder()
+    _Clip(b, planes, halfz).run()
+    _extend(b)
+    return b.text()
+
+
+def _word(b: Builder, ctx: V, index: int, t: str = "ptr") -> V:
+    return b.load_at(ctx, index, t)
+
+
+@dataclass(slots=True)
+class _Polygon:
+    """Corners in memory, and how many there are."""
+
+    corners: V
+    count: Var
+
+
+class _Clip:
+    def __init__(self, b: Builder, planes: tuple[int, ...], halfz: bool) -> None:
+        self.b = b
+        self.planes = planes
+        self.halfz = halfz
+
+    def run(self) -> None:
+        b = self.b
+        (ctx,) = b.begin("clip", [("ptr", "ctx")])
+        self.ctx = ctx
+        self.places, self.room = (
+            _word(b, ctx, ClipWords.PLACES),
+            _word(b, ctx, ClipWords.ROOM, "i64"),
+        )
+        self.cuts = [_word(b, ctx, ClipWords.CUTS + i) for i in range(4)]
+        given = _word(b, ctx, ClipWords.COUNT, "i64")
+        corners, codes = _word(b, ctx, ClipWords.CORNERS), _word(b, ctx, ClipWords.CODES)
+        provoking = _word(b, ctx, ClipWords.PROVOKING)
+        self.pieces, self.rows = _word(b, ctx, ClipWords.PIECES), _word(b, ctx, ClipWords.ROWS)
+        self.given = given
+        self.next, self.made = b.var("i64", 0, given), b.var("i64", 0, 0)
+        self.stop = b.block()
+        self.here = V(b, "ptr", 0, b.alloca("float", count=_ROOM))
+        self.polygon = _Polygon(V(b, "ptr", 0, b.alloca("i64", count=_ROOM)), b.var("i64", 0, 0))
+        self.other = _Polygon(V(b, "ptr", 0, b.alloca("i64", count=_ROOM)), b.var("i64", 0, 0))
+        with b.loop(b.const("i64", 0), _word(b, ctx, ClipWords.TRIANGLES, "i64")) as row:
+            for k in range(3):
+                b.store(
+                    b.at(self.polygon.corners, k, "i64"), b.load_at(corners, row * 3 + k, "i64")
+                )
+            self.polygon.count.set(3)
+            code, owner = b.load_at(codes, row, "i32"), b.load_at(provoking, row, "i64")
+            for plane in self.planes:
+                with b.when((code & (1 << plane)).ne(0)):
+                    self._plane(plane, owner)
+            self._fan(row)
+        b.store(b.at(ctx, ClipWords.NEW_COUNT, "i64"), self.next.get())
+        b.store(b.at(ctx, ClipWords.MADE, "i64"), self.made.get())
+        b.jump(self.stop)
+        b.place(self.stop)
+        b.end()
+
+    def _distance(self, plane: int, vertex: V) -> V:
+        """How far a vertex is inside of a plane."""
+        b = self.b
+
+        def at(row: int) -> V:
+            return b.load_at(self.places, self.room * row + vertex, "float")
+
+        if plane >= 6:
+            return at(4 + [p for p in self.planes if p >= 6].index(plane))
+        if plane == 4 and self.halfz:
+            return at(2)
+        axis, w = at(plane // 2), at(3)
+        return w + axis if plane in (1, 3, 4) else w - axis
+
+    def _plane(self, plane: int, owner: V) -> None:
+        b, polygon, other = self.b, self.polygon, self.other
+        count = polygon.count.get()
+        finite = b.var("i1", 0, b.const("i1", True))
+        with b.loop(b.const("i64", 0), count) as k:
+            far = self._distance(plane, b.load_at(polygon.corners, k, "i64"))
+            b.store(b.at(self.here, k, "float"), far)
+            finite.set(finite.get() & (b.math("fabs", far) < float("inf")))
+        other.count.set(0)
+        with b.when(finite.get()), b.loop(b.const("i64", 0), count) as k:
+            following = b.select((k + 1).eq(count), b.const("i64", 0), k + 1)
+            here, there = (b.load_at(self.here, i, "float") for i in (k, following))
+            start, end = (b.load_at(polygon.corners, i, "i64") for i in (k, following))
+            inside = here >= 0.0
+            with b.when(inside):
+                self._emit(start)
+            # A vertex on the plane is its own cut.
+            crossed = (inside ^ (there >= 0.0)) & here.ne(0.0) & there.ne(0.0)
+            with b.when(crossed):
+                self._emit(self._cut(here, there, start, end, owner))
+        kept = other.count.get()
+        polygon.count.set(b.select(kept < 3, b.const("i64", 0), kept))
+        with b.loop(b.const("i64", 0), kept) as k:
+            b.store(b.at(polygon.corners, k, "i64"), b.load_at(other.corners, k, "i64"))
+
+    def _emit(self, vertex: V) -> None:
+        b, count = self.b, self.other.count.get()
+        b.store(b.at(self.other.corners, count, "i64"), vertex)
+        self.other.count.set(count + 1)
+        self._abandon_if(count >= _CORNERS)
+
+    def _abandon_if(self, full: V) -> None:
+        """No room: whoever called does it otherwise."""
+        b = self.b
+        with b.when(full):
+            b.store(b.at(self.ctx, ClipWords.FULL, "i64"), b.const("i64", 1))
+            b.jump(self.stop)
+            b.reopen()
+
+    def _cut(self, here: V, there: V, start: V, end: V, owner: V) -> V:
+        """A vertex where an edge crosses the plane, measured from the end nearer to it."""
+        b, new = self.b, self.next.get()
+        self._abandon_if(new >= self.room)
+        a, c = b.math("fabs", here), b.math("fabs", there)
+        nearer = (c < a) | (c.eq(a) & (here < 0.0))
+        near, far = b.select(nearer, there, here), b.select(nearer, here, there)
+        t = near / (near - far)
+        outside, inside = b.select(nearer, end, start), b.select(nearer, start, end)
+        number = new - self.given
+        b.store(b.at(self.cuts[0], number, "float"), t)
+        for place, value in zip(self.cuts[1:], (outside, inside, owner), strict=True):
+            b.store(b.at(place, number, "i64"), value)
+        distances = sum(plane >= 6 for plane in self.planes)
+        for row in range(4 + distances):
+            line = b.at(self.places, self.room * row, "float")
+            value = _lerp(b, t, b.load_at(line, outside, "float"), b.load_at(line, inside, "float"))
+            b.store(b.at(line, new, "float"), value)
+        self.next.set(new + 1)
+        return new
+
+    def _fan(self, row: V) -> None:
+        """Triangles around the polygon's first corner."""
+        b, polygon = self.b, self.polygon
+        first = b.load_at(polygon.corners, 0, "i64")
+        with b.loop(b.const("i64", 1), polygon.count.get() - 1) as k:
+            made = self.made.get()
+            rest = (b.load_at(polygon.corners, k + i, "i64") for i in range(2))
+            for place, corner in enumerate((first, *rest)):
+                b.store(b.at(self.pieces, made * 3 + place, "i64"), corner)
+            b.store(b.at(self.rows, made, "i64"), row)
+            self.made.set(made + 1)
+
+
+def _lerp(b: Builder, t: V, outside: V, inside: V) -> V:
+    return outside + t * (inside - outside)
+
+
+def _extend(b: Builder) -> None:
+    """Window places of new vertices, then their values array by array."""
+    (ctx,) = b.begin("extend", [("ptr", "ctx")])
+    cuts = [_word(b, ctx, ClipWords.CUTS + i) for i in range(4)]
+    screen = _word(b, ctx, ClipWords.SCREEN)
+    first = _word(b, ctx, ClipWords.COUNT, "i64")
+    new = _word(b, ctx, ClipWords.NEW_COUNT, "i64")
+    amount = new - first
+    clip, window = _word(b, ctx, ClipWords.PLACES), _word(b, ctx, ClipWords.WINDOW)
+    room = _word(b, ctx, ClipWords.ROOM, "i64")
+    scale = [b.load_at(b.at(ctx, ClipWords.SCALE, "i64"), i, "float") for i in range(6)]
+    with b.loop(b.const("i64", 0), amount) as i:
+        vertex = first + i
+        inverse = 1.0 / b.load_at(clip, room * 3 + vertex, "float")
+        b.store(b.at(window, new * 3 + vertex, "float"), inverse)
+        for axis in range(3):
+            value = b.load_at(clip, room * axis + vertex, "float") * inverse
+            value = value * scale[axis] + scale[3 + axis]
+            b.store(b.at(window, new * axis + vertex, "float"), value)
+        b.store(b.at(screen, i, "float"), _along(b, window, new, vertex, i, cuts))
+    arrays, kinds = _word(b, ctx, ClipWords.ARRAYS), _word(b, ctx, ClipWords.KINDS)
+    with b.loop(b.const("i64", 0), _word(b, ctx, ClipWords.ARRAY_COUNT, "i64")) as number:
+        values, kind = b.load_at(arrays, number, "ptr"), b.load_at(kinds, number, "i64")
+        with b.when(kind.eq(FLAT)), b.loop(b.const("i64", 0), amount) as i:
+            own = b.load_at(values, b.load_at(cuts[3], i, "i64"), "i32")
+            b.store(b.at(values, first + i, "i32"), own)
+        with b.when(kind.ne(FLAT)), b.loop(b.const("i64", 0), amount) as i:
+            t = b.load_at(b.select(kind.eq(LINEAR), screen, cuts[0]), i, "float")
+            outside, inside = (
+                b.load_at(values, b.load_at(cuts[k], i, "i64"), "float") for k in (1, 2)
+            )
+            b.store(b.at(values, first + i, "float"), _lerp(b, t, outside, inside))
+    b.end()
+
+
+def _along(b: Builder, window: V, new: V, vertex: V, i: V, cuts: list[V]) -> V:
+    """Where a cut lies between its ends on the screen, along the longer axis."""
+    outside, inside = (b.load_at(cuts[k], i, "i64") for k in (1, 2))
+    places = [
+        [b.load_at(window, new * axis + at, "float") for axis in range(2)]
+        for at in (vertex, outside, inside)
+    ]
+    spans = [end - start for start, end in zip(places[1], places[2], strict=True)]
+    upright = b.math("fabs", spans[1]) > b.math("fabs", spans[0])
+    here, start, span = (
+        b.select(upright, pair[1], pair[0]) for pair in (places[0], places[1], spans)
+    )
+    along = (here - start) / span
+    finite = b.math("fabs", along) < float("inf")
+    return b.select(finite, along, b.load_at(cuts[0], i, "float"))
