@@ -114,6 +114,7 @@ ENTRY_MODULES = (
     "pixel_data.texture_readback",
     "texturing.texture_views",
     "shading.uniforms",
+    "direct_access.entries",  # last: made of the others
 )
 for _module in ENTRY_MODULES:
     importlib.import_module(f"gallette.state_tracker.{_module}")

@@ -6,6 +6,8 @@ ones exist in the compatibility profile only.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -206,8 +208,23 @@ def _set_indexed(ctx: Context, cap: int, index: int, on: bool) -> None:
             raise invalid_value(f"there is no viewport {index}")
         ctx.raster.scissor_enabled[index] = on
         ctx.dirty |= Dirty.SCISSOR | Dirty.RASTERIZER
+    elif ctx.is_compat and (cap in _TEXTURES or cap in _TEXGEN):
+        with _unit(ctx, index):
+            set_enabled(ctx, cap, on)
     else:
         raise invalid_enum(cap, "indexed capability")
+
+
+@contextmanager
+def _unit(ctx: Context, index: int) -> Iterator[None]:
+    """EXT_direct_state_access counts what is switched per texture unit by unit."""
+    if index >= FIXED_UNITS:
+        raise invalid_value(f"fixed function has {FIXED_UNITS} texture units")
+    saved, ctx.textures.active = ctx.textures.active, index
+    try:
+        yield
+    finally:
+        ctx.textures.active = saved
 
 
 register("enablei", lambda ctx, cap, index: _set_indexed(ctx, cap, index, True))
@@ -222,6 +239,9 @@ def is_enabledi(ctx: Context, cap: int, index: int) -> int:
         return int(ctx.raster.scissor_enabled[index])
     if cap in (GL.BLEND, GL.SCISSOR_TEST):
         raise invalid_value(f"index {index} of a capability")
+    if ctx.is_compat and (cap in _TEXTURES or cap in _TEXGEN):
+        with _unit(ctx, index):
+            return int(is_enabled(ctx, cap))
     raise invalid_enum(cap, "indexed capability")
 
 

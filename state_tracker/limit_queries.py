@@ -131,6 +131,7 @@ gets(
         "SUBPIXEL_BITS": _is(8),
         "MAX_CULL_DISTANCES": _glsl("max_cull_distances"),
         "MAX_COMBINED_CLIP_AND_CULL_DISTANCES": _glsl("max_combined_clip_and_cull_distances"),
+        "MAX_DUAL_SOURCE_DRAW_BUFFERS": lambda c: max(1, c.caps.max_dual_source_render_targets),
         "ALIASED_LINE_WIDTH_RANGE": lambda c: (1.0, c.caps.max_line_width),
         "ALIASED_POINT_SIZE_RANGE": lambda c: (1.0, c.caps.max_point_size),
     }
@@ -138,7 +139,6 @@ gets(
 gets(
     {
         "MAX_RECTANGLE_TEXTURE_SIZE": _cap("max_texture_2d_size"),
-        "MAX_DUAL_SOURCE_DRAW_BUFFERS": lambda c: max(1, c.caps.max_dual_source_render_targets),
         "SMOOTH_LINE_WIDTH_RANGE": lambda c: (1.0, c.caps.max_line_width),
         "SMOOTH_LINE_WIDTH_GRANULARITY": _is(0.1),
         "POINT_SIZE_RANGE": lambda c: (1.0, c.caps.max_point_size),

@@ -24,6 +24,7 @@ from gallette.state_tracker.pixel_data.convert import to_pipe
 from gallette.state_tracker.pixel_data.pixel_store import check_pair
 from gallette.state_tracker.pixel_data.pixels import pixel_bytes
 from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS
+from gallette.state_tracker.vertices.buffer_objects import check_range
 from gallette.state_tracker.vertices.buffers import BufferObject, bound, indexed
 from gallette.state_tracker.vertices.vertex_arrays import VertexArray, set_vertex_buffer
 
@@ -162,8 +163,7 @@ def _fill(
     unit = target.block_bytes
     if offset < 0 or size < 0 or offset + size > buffer.size or offset % unit or size % unit:
         raise invalid_value("the range is outside the buffer or not a multiple of the element")
-    if buffer.blocked:
-        raise invalid_operation("the buffer is mapped")
+    check_range(buffer, offset, size)
     element = np.zeros(unit, np.uint8)
     if data is not None:
         pixel = read_bytes(data, pixel_bytes(format, type)).reshape(1, 1, 1, -1)

@@ -17,6 +17,7 @@ from gallette.state_tracker.entry_points.errors import (
 from gallette.state_tracker.entry_points.memory import Pointer, address_of, copy_of
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets
+from gallette.state_tracker.vertices.buffers import name_of
 from gallette.state_tracker.vertices.current_attribs import set_current, unpack_word
 from gallette.state_tracker.vertices.vertex_arrays import Attrib, set_pointer
 from gallette.state_tracker.vertices.vertex_formats import element_bytes
@@ -24,7 +25,7 @@ from gallette.state_tracker.vertices.vertex_formats import element_bytes
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["pointer_query", "slot_of_array"]
+__all__ = ["pointer_query", "set_client_state", "slot_of_array"]
 
 _ARRAYS: dict[int, VertAttrib] = {
     GL.VERTEX_ARRAY: VertAttrib.POS,
@@ -45,7 +46,7 @@ def slot_of_array(ctx: Context, array: int) -> int | None:
     return int(found) if found is not None else None
 
 
-def _set_client_state(ctx: Context, array: int, on: bool) -> None:
+def set_client_state(ctx: Context, array: int, on: bool) -> None:
     slot = slot_of_array(ctx, array)
     if array == GL.PRIMITIVE_RESTART_NV:
         ctx.raster.primitive_restart = on
@@ -58,8 +59,8 @@ def _set_client_state(ctx: Context, array: int, on: bool) -> None:
     ctx.dirty |= Dirty.VERTEX
 
 
-register("enable_client_state", lambda ctx, array: _set_client_state(ctx, array, True))
-register("disable_client_state", lambda ctx, array: _set_client_state(ctx, array, False))
+register("enable_client_state", lambda ctx, array: set_client_state(ctx, array, True))
+register("disable_client_state", lambda ctx, array: set_client_state(ctx, array, False))
 
 
 @entry
@@ -201,7 +202,7 @@ def interleaved_arrays(ctx: Context, format: int, stride: int, pointer: Pointer)
     used = {names[p[0]] for p in parts}
     address, keep = address_of(pointer)
     for array in {*names.values(), GL.EDGE_FLAG_ARRAY}:
-        _set_client_state(ctx, array, array in used)
+        set_client_state(ctx, array, array in used)
     at = address or 0
     for part in parts:
         slot, size = slot_of_array(ctx, names[part[0]]), int(part[1])
@@ -233,18 +234,32 @@ def pointer_query(ctx: Context, pname: int) -> int | None:
 
 
 def _array_gets() -> None:
-    for name in ("VERTEX", "NORMAL", "COLOR", "SECONDARY_COLOR", "FOG_COORD", "TEXTURE_COORD"):
+    """Size, type, stride and buffer of each array, where it has a choice of them."""
+    names = ("VERTEX", "NORMAL", "COLOR", "SECONDARY_COLOR", "FOG_COORD", "TEXTURE_COORD", "INDEX",
+             "EDGE_FLAG")  # fmt: skip
+    for name in names:
 
-        def attrib(ctx: Context, name: str = name) -> Any:
+        def attrib(ctx: Context, name: str = name) -> Attrib:
             slot = slot_of_array(ctx, getattr(GL, f"{name}_ARRAY"))
             assert slot is not None
             return ctx.arrays.current.attribs[slot]
 
-        gets({f"{name}_ARRAY": lambda c, a=attrib: a(c).enabled}, compat=True)  # type: ignore[misc]
-        gets({f"{name}_ARRAY_TYPE": lambda c, a=attrib: a(c).type}, compat=True)  # type: ignore[misc]
-        gets({f"{name}_ARRAY_STRIDE": lambda c, a=attrib: a(c).stride}, compat=True)  # type: ignore[misc]
-        if name not in ("NORMAL", "FOG_COORD"):
-            gets({f"{name}_ARRAY_SIZE": lambda c, a=attrib: a(c).size}, compat=True)  # type: ignore[misc]
+        def buffer(ctx: Context, attrib: Any = attrib) -> int:
+            return name_of(ctx.arrays.current.bindings[attrib(ctx).binding].buffer)
+
+        fields = {"TYPE": "type", "STRIDE": "stride", "SIZE": "size"}
+        if name in ("NORMAL", "FOG_COORD", "INDEX", "EDGE_FLAG"):
+            del fields["SIZE"]
+        if name == "EDGE_FLAG":
+            del fields["TYPE"]
+        for suffix, field in fields.items():
+            gets(
+                {f"{name}_ARRAY_{suffix}": lambda c, a=attrib, f=field: getattr(a(c), f)},  # type: ignore[misc]
+                compat=True,
+            )
+        gets({f"{name}_ARRAY_BUFFER_BINDING": buffer}, compat=True)
+        if name not in ("INDEX", "EDGE_FLAG"):  # glIsEnabled declares those
+            gets({f"{name}_ARRAY": lambda c, a=attrib: a(c).enabled}, compat=True)  # type: ignore[misc]
 
 
 _array_gets()

@@ -16,7 +16,7 @@ from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, 
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.state_tracker.compatibility.fixed_fragment import TextureEnv, fragment_source
-from gallette.state_tracker.drawing.rasterization import clamps
+from gallette.state_tracker.drawing.color_clamp import clamps
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.shading.programs import Executable
 

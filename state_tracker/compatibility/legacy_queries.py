@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gallette.state_tracker.drawing.color_clamp import told_color
 from gallette.state_tracker.entry_points.dispatch import OMITTED
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
@@ -55,7 +56,7 @@ def _tex_env(ctx: Context, target: int, pname: int) -> list[float]:
     if target not in (GL.TEXTURE_ENV, GL.POINT_SPRITE, GL.TEXTURE_FILTER_CONTROL):
         raise invalid_enum(target, "texture environment target")
     if target == GL.TEXTURE_ENV and pname == GL.TEXTURE_ENV_COLOR:
-        return list(ctx.lighting.env_colors[min(active, UNITS - 1)])
+        return told_color(ctx, ctx.lighting.env_colors[min(active, UNITS - 1)])
     if target == GL.TEXTURE_ENV and pname in _ENV_DEFAULTS:
         return [float(unit.env.get(pname, _ENV_DEFAULTS[pname]))]
     raise invalid_enum(pname, "texture environment parameter")

@@ -15,6 +15,7 @@ import numpy as np
 from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.state_tracker.compatibility.matrices import inverse
 from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.drawing.color_clamp import told_color
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
@@ -493,7 +494,7 @@ gets(
 )
 gets(
     {
-        "FOG_COLOR": lambda c: c.lighting.fog_color,
+        "FOG_COLOR": lambda c: told_color(c, c.lighting.fog_color),
         "LIGHT_MODEL_AMBIENT": lambda c: c.lighting.model_ambient,
     },
     compat=True,

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from gallette.state_tracker.direct_access.twins import twin_of
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function, Kind
 from gallette.state_tracker.entry_points.memory import dtype_of
@@ -67,9 +68,15 @@ _FORBIDDEN = re.compile(
 IMAGES = re.compile(r"Tex(Sub)?Image[123]D|DrawPixels|Bitmap|PolygonStipple|"
                     r"CompressedTex(Sub)?Image[123]D")  # fmt: skip
 
+# Objects that EXT_direct_state_access names and whose changes no list takes up.
+_NOT_RECORDED = frozenset(("buffer", "buffers", "array", "framebuffer", "bound framebuffer"))
+
 
 @cache
 def _plain_name(name: str) -> str:
+    twin = twin_of(name)
+    if twin is not None and twin[1] not in _NOT_RECORDED:
+        name = twin[0]
     return re.sub(r"(ARB|EXT|NV|ATI|AMD|OES|MESA|APPLE)$", "", name)
 
 

@@ -9,6 +9,7 @@ from gallette.compiler.nir.ir import Stage
 from gallette.pipe.enums import BlendFactor, BlendFunc, CompareFunc, LogicOp, StencilOp
 from gallette.pipe.state import BlendState, DepthStencilAlphaState, RenderTargetBlend, StencilState
 from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.drawing.color_clamp import clamps, told_color
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
@@ -215,8 +216,16 @@ def depth_stencil_alpha_state(ctx: Context) -> DepthStencilAlphaState:
         faces,
         alpha,
         CompareFunc(state.alpha_func - GL.NEVER) if alpha else CompareFunc.ALWAYS,
-        state.alpha_ref if alpha else 0.0,
+        alpha_reference(ctx) if alpha else 0.0,
     )
+
+
+def alpha_reference(ctx: Context) -> float:
+    """What alpha is compared with: clamped where colours are."""
+    reference = ctx.fragment.alpha_ref
+    if clamps(ctx, ctx.fragment.clamp_fragment_color):
+        return min(max(reference, 0.0), 1.0)
+    return reference
 
 
 def _face(stencil: Stencil) -> StencilState:
@@ -385,7 +394,7 @@ def depth_bounds_ext(ctx: Context, zmin: float, zmax: float) -> None:
 @entry
 def alpha_func(ctx: Context, func: int, ref: float) -> None:
     check_compare(func)
-    ctx.fragment.alpha_func, ctx.fragment.alpha_ref = func, min(max(ref, 0.0), 1.0)
+    ctx.fragment.alpha_func, ctx.fragment.alpha_ref = func, float(ref)
     ctx.dirty |= Dirty.DEPTH_STENCIL
 
 
@@ -514,8 +523,8 @@ gets(
 )
 gets(
     {
-        "BLEND_COLOR": lambda c: c.fragment.blend_color,
-        "COLOR_CLEAR_VALUE": lambda c: c.fragment.clear_color,
+        "BLEND_COLOR": lambda c: told_color(c, c.fragment.blend_color),
+        "COLOR_CLEAR_VALUE": lambda c: told_color(c, c.fragment.clear_color),
         "DEPTH_CLEAR_VALUE": lambda c: c.fragment.clear_depth,
         "DEPTH_BOUNDS_EXT": lambda c: c.fragment.depth_bounds,
     },
@@ -524,7 +533,7 @@ gets(
 gets(
     {
         "ALPHA_TEST_FUNC": lambda c: c.fragment.alpha_func,
-        "ALPHA_TEST_REF": lambda c: c.fragment.alpha_ref,
+        "ALPHA_TEST_REF": alpha_reference,
         "CLAMP_VERTEX_COLOR": lambda c: c.fragment.clamp_vertex_color,
         "CLAMP_FRAGMENT_COLOR": lambda c: c.fragment.clamp_fragment_color,
     },

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gallette.pipe.enums import CullFace, PolygonMode
 from gallette.pipe.state import RasterizerState
 from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.drawing.color_clamp import clamps
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
 from gallette.state_tracker.entry_points.memory import Pointer, read_array, read_bytes
@@ -113,13 +114,6 @@ class RasterState:
         count = len(self.scissor_enabled)
         self.viewports = [(0.0, 0.0, float(width), float(height))] * count
         self.scissors = [(0, 0, width, height)] * count
-
-
-def clamps(ctx: Context, clamp: int) -> bool:
-    """A value of glClampColor; GL_FIXED_ONLY: unless some colour buffer holds floats."""
-    if clamp == GL.FIXED_ONLY:
-        return ctx.framebuffers.draw.is_fixed_point
-    return clamp != GL.FALSE
 
 
 def rasterizer_state(ctx: Context) -> RasterizerState:

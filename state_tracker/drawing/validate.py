@@ -30,9 +30,10 @@ from gallette.state_tracker.drawing.rasterization import (
 from gallette.state_tracker.drawing.storage import bind_images, bind_storage
 from gallette.state_tracker.drawing.viewports import scissor_states, viewport_states
 from gallette.state_tracker.entry_points.enums import GL
-from gallette.state_tracker.entry_points.errors import invalid_framebuffer
+from gallette.state_tracker.entry_points.errors import invalid_framebuffer, invalid_operation
 from gallette.state_tracker.entry_points.gl_types import sampler_target
 from gallette.state_tracker.shading.builtin_uniforms import fill
+from gallette.state_tracker.shading.sampler_units import sampler_conflict
 from gallette.state_tracker.texturing.texture_targets import TARGETS
 from gallette.state_tracker.texturing.textures import TextureObject
 
@@ -238,6 +239,9 @@ def _view_and_sampler(
 
 
 def _textures(ctx: Context) -> None:
+    sampling = {e for e in ctx.programs.stages.values() if e.textures}
+    if sampling and (conflict := sampler_conflict(sampling)):
+        raise invalid_operation(conflict)
     for stage, executable in ctx.programs.stages.items():
         slots = executable.textures.get(stage)
         if slots is None:

@@ -8,13 +8,15 @@ its own. Functions of plain parameters take a short cut.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gallette.compiler.errors import ResetError
-from gallette.state_tracker.entry_points.errors import GLError, invalid_value
+from gallette.state_tracker.compatibility.list_functions import is_vertex_data
+from gallette.state_tracker.entry_points.errors import GLError, invalid_operation, invalid_value
 from gallette.state_tracker.entry_points.functions import Function, Kind, Param
 from gallette.state_tracker.entry_points.memory import (
     dtype_of,
@@ -26,7 +28,7 @@ from gallette.state_tracker.entry_points.memory import (
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["OMITTED", "bind_method", "converter"]
+__all__ = ["OMITTED", "bind_method", "converter", "may_stand_inside"]
 
 
 class _Omitted:
@@ -37,6 +39,24 @@ class _Omitted:
 
 
 OMITTED = _Omitted()
+
+
+class _Never:
+    """Where no primitive can be under way."""
+
+    active = False
+
+
+_NEVER = _Never()
+_INSIDE = re.compile(
+    r"EvalCoord[12][fd]v?|EvalPoint[12]|ArrayElement(EXT)?|Material[fi]v?|CallLists?|Begin|End"
+    r"|PrimitiveRestartNV|GetError"
+)
+
+
+def may_stand_inside(function: Function) -> bool:
+    """May the function be called between glBegin and glEnd, or answer for itself there?"""
+    return is_vertex_data(function.name) or _INSIDE.fullmatch(function.name) is not None
 
 
 def _default(function: Function) -> Any:
@@ -148,8 +168,13 @@ def bind_method(
     record, default = context.record_error, _default(function)
     converters = [converter(function, i) for i in range(total)]
 
+    # Only the compatibility profile can be between glBegin and glEnd.
+    begun = context.immediate if context.is_compat and not may_stand_inside(function) else _NEVER
+
     def plain(*args: Any) -> Any:
         try:
+            if begun.active:
+                raise invalid_operation("not between glBegin and glEnd")
             return implementation(context, *args)
         except GLError as error:
             record(error, function)
@@ -161,6 +186,8 @@ def bind_method(
     def raw(*args: Any) -> Any:
         full = args + (OMITTED,) * (total - len(args))
         try:
+            if begun.active:
+                raise invalid_operation("not between glBegin and glEnd")
             return implementation(context, *full)
         except GLError as error:
             record(error, function)
@@ -178,6 +205,8 @@ def bind_method(
         if not required <= len(args) <= total:
             raise TypeError(f"{function} takes {required} to {total} arguments")
         try:
+            if begun.active:
+                raise invalid_operation("not between glBegin and glEnd")
             for param, value in zip(params, args, strict=False):
                 if param.kind is Kind.CAPACITY and value < 0:
                     raise invalid_value(f"{param.name} is negative")

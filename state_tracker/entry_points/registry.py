@@ -13,11 +13,15 @@ from typing import Any, TypeVar
 
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 
-__all__ = ["entry", "implementation", "implementations", "register"]
+__all__ = ["derives", "entry", "implementation", "implementations", "register"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+Deriver = Callable[[Function], Callable[..., Any] | None]
+
 _IMPLEMENTATIONS: dict[str, Callable[..., Any]] = {}
+_DERIVERS: dict[str, Deriver] = {}
+_DERIVED: dict[str, Callable[..., Any] | None] = {}
 
 
 def register(method: str, function: Callable[..., Any]) -> None:
@@ -35,9 +39,23 @@ def entry(function: F) -> F:
     return function
 
 
+def derives(extension: str) -> Callable[[Deriver], Deriver]:
+    """Decorator: this makes the functions of an extension, each when it is first asked for."""
+
+    def wrap(deriver: Deriver) -> Deriver:
+        _DERIVERS[extension] = deriver
+        return deriver
+
+    return wrap
+
+
 def implementation(function: Function) -> Callable[..., Any] | None:
     """What implements an entry point, directly or under its core name."""
     found = _IMPLEMENTATIONS.get(function.method)
+    if found is None and function.extension in _DERIVERS:
+        if function.method not in _DERIVED:
+            _DERIVED[function.method] = _DERIVERS[function.extension](function)
+        found = _DERIVED[function.method]
     if found is None:
         core = FUNCTIONS.alias(function)
         if core is not None:

@@ -18,6 +18,7 @@ from gallette.state_tracker.getters import gets
 from gallette.state_tracker.objects import GLObject, NameTable, swap
 from gallette.state_tracker.shading.program_objects import create_program, create_shader
 from gallette.state_tracker.shading.programs import STAGES, Executable, ProgramObject
+from gallette.state_tracker.shading.sampler_units import sampler_conflict
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -181,7 +182,10 @@ def create_shader_programv(ctx: Context, type: int, count: int, strings: list[st
 @entry
 def validate_program_pipeline(ctx: Context, pipeline: int) -> None:
     found = _named(ctx, pipeline)
-    found.validate_ok = bool(found.programs)
+    conflict = sampler_conflict(set(found.stages().values()))
+    found.validate_ok = bool(found.programs) and not conflict
+    if conflict:
+        found.info_log = f"error: {conflict}\n"
 
 
 @entry

@@ -16,6 +16,7 @@ from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.shading.program_queries import get_programiv
 from gallette.state_tracker.shading.programs import STAGES, ProgramObject, ShaderObject
+from gallette.state_tracker.shading.sampler_units import sampler_conflict
 from gallette.state_tracker.shading.subroutines import reset_choices
 
 if TYPE_CHECKING:
@@ -192,7 +193,11 @@ def use_program(ctx: Context, program: int) -> None:
 @entry
 def validate_program(ctx: Context, program: int) -> None:
     found = ctx.programs.program(program)
-    found.validate_ok = found.link_ok
+    executable = found.executable
+    conflict = sampler_conflict([executable]) if executable is not None else ""
+    found.validate_ok = found.link_ok and not conflict
+    if conflict:
+        found.info_log = f"error: {conflict}\n"
 
 
 @entry

@@ -92,6 +92,10 @@ def get_programiv(ctx: Context, program: int, pname: int) -> list[int]:
     }
     if pname in values:
         return [values[pname]]
+    if pname == GL.COMPUTE_WORK_GROUP_SIZE:
+        if linked is None or not found.link_ok or Stage.COMPUTE not in linked.shaders:
+            raise invalid_operation("the program has no compute shader")
+        return list(linked.shaders[Stage.COMPUTE].info.workgroup_size)
     return [_linked_parameter(found, linked, pname)]
 
 
@@ -116,7 +120,9 @@ def _linked_parameter(program: ProgramObject, linked: LinkedProgram | None, pnam
         if linked is None or stage not in linked.shaders:
             raise invalid_operation(f"the program has no {stage.value} shader")
         value = getattr(linked.shaders[stage].info, field)
-        return _PRIMITIVES[value] if isinstance(value, str) else int(value)
+        if pname == GL.TESS_GEN_VERTEX_ORDER:
+            return int(GL.CCW if value else GL.CW)
+        return _LAYOUTS[value] if isinstance(value, str) else int(value)
     raise invalid_enum(pname, "program parameter")
 
 
@@ -125,8 +131,13 @@ _STAGE_GETS: dict[int, tuple[Stage, str]] = {
     GL.GEOMETRY_SHADER_INVOCATIONS: (Stage.GEOMETRY, "invocations"),
     GL.GEOMETRY_INPUT_TYPE: (Stage.GEOMETRY, "input_primitive"),
     GL.GEOMETRY_OUTPUT_TYPE: (Stage.GEOMETRY, "output_primitive"),
+    GL.TESS_CONTROL_OUTPUT_VERTICES: (Stage.TESS_CTRL, "vertices_out"),
+    GL.TESS_GEN_MODE: (Stage.TESS_EVAL, "tess_primitive"),
+    GL.TESS_GEN_SPACING: (Stage.TESS_EVAL, "tess_spacing"),
+    GL.TESS_GEN_VERTEX_ORDER: (Stage.TESS_EVAL, "tess_ccw"),
+    GL.TESS_GEN_POINT_MODE: (Stage.TESS_EVAL, "tess_point_mode"),
 }
-_PRIMITIVES: dict[str, int] = {
+_LAYOUTS: dict[str, int] = {
     "points": GL.POINTS,
     "lines": GL.LINES,
     "line_strip": GL.LINE_STRIP,
@@ -134,6 +145,15 @@ _PRIMITIVES: dict[str, int] = {
     "triangles": GL.TRIANGLES,
     "triangle_strip": GL.TRIANGLE_STRIP,
     "triangles_adjacency": GL.TRIANGLES_ADJACENCY,
+    "quads": GL.QUADS,
+    "isolines": GL.ISOLINES,
+    "": GL.EQUAL,
+    "equal": GL.EQUAL,
+    "equal_spacing": GL.EQUAL,
+    "fractional_even": GL.FRACTIONAL_EVEN,
+    "fractional_even_spacing": GL.FRACTIONAL_EVEN,
+    "fractional_odd": GL.FRACTIONAL_ODD,
+    "fractional_odd_spacing": GL.FRACTIONAL_ODD,
 }
 
 

@@ -339,8 +339,6 @@ def _draw_buffer(ctx: Context, framebuffer: Framebuffer, buffer: int) -> None:
 
 
 def _read_buffer(ctx: Context, framebuffer: Framebuffer, buffer: int) -> None:
-    if buffer == GL.FRONT_AND_BACK:
-        raise invalid_enum(buffer, "read buffer")
     _check_buffer(ctx, framebuffer, buffer)
     framebuffer.read_buffer = buffer
 

@@ -254,6 +254,8 @@ def _complete_attachment(ctx: Context, point: int | str, attachment: Attachment)
     else:
         if not info.is_color or (info.compat_only and not ctx.is_compat):
             return False
+        if info.is_compressed:  # also where its texels happen to lie here plain
+            return False
         bind = Bind.RENDER_TARGET
     return ctx.screen.is_format_supported(format, target, resource.desc.samples, bind)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.drawing.color_clamp import told_color
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
@@ -249,7 +250,8 @@ def _register_texture_parameters() -> None:
         def get(ctx: Context, which: int, pname: int) -> list[Any]:
             values = _get(find(ctx, which), ctx, pname)
             if suffix == "fv":
-                return [float(v) for v in values]
+                told = told_color(ctx, values) if pname == GL.TEXTURE_BORDER_COLOR else values
+                return [float(v) for v in told]
             return _integers(values, pname) if suffix == "iv" else [int(v) for v in values]
 
         return get

@@ -34,7 +34,7 @@ from gallette.state_tracker.vertices.buffers import (
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__: list[str] = []
+__all__ = ["check_range"]
 
 
 @entry
@@ -159,7 +159,7 @@ def _storage(ctx: Context, buffer: BufferObject, size: int, data: Pointer, flags
     buffer.immutable, buffer.flags = True, flags
 
 
-def _check_range(buffer: BufferObject, offset: int, size: int) -> None:
+def check_range(buffer: BufferObject, offset: int, size: int) -> None:
     if offset < 0 or size < 0 or offset + size > buffer.size:
         raise invalid_value(f"bytes {offset}+{size} are outside a buffer of {buffer.size}")
     mapping = buffer.mapping
@@ -169,7 +169,7 @@ def _check_range(buffer: BufferObject, offset: int, size: int) -> None:
 
 
 def _sub_data(ctx: Context, buffer: BufferObject, offset: int, size: int, data: Pointer) -> None:
-    _check_range(buffer, offset, size)
+    check_range(buffer, offset, size)
     if buffer.immutable and not buffer.flags & GL.DYNAMIC_STORAGE_BIT:
         raise invalid_operation("the buffer's storage is not dynamic")
     if size:
@@ -179,7 +179,7 @@ def _sub_data(ctx: Context, buffer: BufferObject, offset: int, size: int, data: 
 def _get_sub_data(
     ctx: Context, buffer: BufferObject, offset: int, size: int, data: Pointer
 ) -> bytes | None:
-    _check_range(buffer, offset, size)
+    check_range(buffer, offset, size)
     content = buffer.read(offset, size)
     if data is OMITTED:
         return content
@@ -303,8 +303,8 @@ def copy_named_buffer_sub_data(
 def _copy(
     ctx: Context, src: BufferObject, dst: BufferObject, read_at: int, write_at: int, size: int
 ) -> None:
-    _check_range(src, read_at, size)
-    _check_range(dst, write_at, size)
+    check_range(src, read_at, size)
+    check_range(dst, write_at, size)
     if src is dst and max(read_at, write_at) < min(read_at, write_at) + size:
         raise invalid_value("source and destination overlap")
     if size and src.resource is not None and dst.resource is not None:
@@ -348,7 +348,7 @@ register("get_named_buffer_pointerv", _by_name(_pointer))
 
 def fill(ctx: Context, buffer: BufferObject, offset: int, size: int, pattern: bytes) -> None:
     """Repeat a pattern over a range."""
-    _check_range(buffer, offset, size)
+    check_range(buffer, offset, size)
     unit = len(pattern)
     if offset % unit or size % unit:
         raise invalid_value("the range is not a multiple of the element size")

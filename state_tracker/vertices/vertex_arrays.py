@@ -146,6 +146,8 @@ def _array(ctx: Context) -> VertexArray:
 
 
 def _by_name(ctx: Context, name: int) -> VertexArray:
+    if not name and ctx.is_compat:
+        return ctx.arrays.default
     return ctx.arrays.names.require(name)
 
 

@@ -128,16 +128,20 @@ def swizzle_expr(c: Checker, node: s.Member, base: hir.Expr) -> hir.Expr:
 
 @checks(s.Index)
 def index_expr(c: Checker, node: s.Index) -> hir.Expr:
+    indexing, c.indexing = c.indexing, isinstance(node.base, s.Name)
     base = c.expr(node.base)
+    c.indexing = False
     quiet, c.quiet = c.quiet, 0
     index = c.expr(node.index)
-    c.quiet = quiet
+    c.quiet, c.indexing = quiet, indexing
     type_ = base.type
     if not (type_.is_array or type_.is_matrix or type_.is_vector):
         raise c.abort(f"'{type_}' cannot be subscripted", node.base)
     if not index.type.is_scalar or index.type.base not in (Base.INT, Base.UINT):
         raise c.abort(f"the index is '{index.type}', not an integer", node.index)
     value = constant_value(index)
+    if isinstance(base, hir.VarRef) and type_.length and base.var.quals.storage == "uniform":
+        note_element(base.var, value)
     if value is not None:
         check_constant_index(c, base, int(value[0]), node)
         whole = constant_value(base)
@@ -192,6 +196,14 @@ def check_constant_index(c: Checker, base: hir.Expr, i: int, node: s.Index) -> N
             node.index,
             f"valid indices are 0 to {length - 1}",
         )
+
+
+def note_element(var: hir.Variable, index: hir.Value | None) -> None:
+    """A uniform array is as long as its highest element in use, if all are named by constants."""
+    if index is None:
+        var.whole = True
+    else:
+        var.max_index = max(var.max_index, int(index[0]))
 
 
 def note_member_index(c: Checker, ref: hir.FieldRef, i: int) -> None:

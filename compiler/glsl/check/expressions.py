@@ -48,6 +48,8 @@ def name_expr(c: Checker, node: s.Name) -> hir.Expr:
         value = symbol.const_value
         if value is not None and not symbol.type.is_aggregate:
             return hir.Const(symbol.type, node.loc, node.end, value)
+        if not c.indexing and symbol.quals.storage == "uniform":
+            symbol.whole = True
         return hir.VarRef(symbol.type, node.loc, node.end, symbol)
     if isinstance(symbol, FunctionSet):
         raise c.abort(f"function '{node.name}' is used without a call", node)

@@ -72,7 +72,9 @@ class Variable:
     written: bool = False
     read_only: bool = False
     max_index: int = -1
-    """highest constant index into an implicitly sized array"""
+    """highest constant index into an implicitly sized array, or a uniform one"""
+    whole: bool = False
+    """a uniform array of which more than single constant elements is mentioned"""
     dynamic_index: bool = False
     explicit_size: bool = False
     declared_implicitly: bool = False

@@ -95,6 +95,8 @@ class Checker:
         self.precisions: list[dict[str, str]] = [{}]
         self.quiet = 0
         """above 0 while an expression is read as the target of a write"""
+        self.indexing = False
+        """is the name that is read the array of a subscript?"""
         self.loop_depth = 0
         self.switch_depth = 0
         self.control_depth = 0

@@ -215,7 +215,23 @@ class ResourceLinker(BlockLinker):
         else:
             self.place_plain(item)
 
+    def trim(self, item: _Shared) -> None:
+        """Elements behind the last one that somebody names are not active."""
+        variables = item.users.values()
+        if (
+            item.type.element is None
+            or item.init is not None
+            or "location" in item.layout
+            or any(v.whole or v.max_index < 0 for u, v in item.users.items() if v in u.live)
+        ):
+            return
+        highest = max(v.max_index for v in variables)
+        if 0 <= highest < item.type.length:
+            item.type = t.array(item.type.element, highest + 1)
+
     def place_plain(self, item: _Shared) -> None:
+        if not item.var.builtin:
+            self.trim(item)
         type_ = explicit_type(item.type)
         offset = -1
         if self.has_data(item.type):

@@ -100,6 +100,7 @@ class _Joiner:
                 log.error(f"'{name}' is indexed beyond its size {other.type.length}")
         old.type = merged
         old.max_index = max(old.max_index, new.max_index)
+        old.whole |= new.whole
         old.used, old.written = old.used or new.used, old.written or new.written
         for key in ("location", "binding", "component", "index", "offset"):
             x, y = a.layout.get(key, -1), b.layout.get(key, -1)

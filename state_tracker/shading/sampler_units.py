@@ -1,0 +1,30 @@
+"""Do the samplers of programs agree on what each texture unit is?
+
+A texture unit has a texture for each target but serves one kind of sampler at a time: programs
+whose samplers disagree link, and fail validation and draws until the units are set apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from gallette.state_tracker.entry_points.gl_types import sampler_target
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.shading.programs import Executable
+
+__all__ = ["sampler_conflict"]
+
+
+def sampler_conflict(executables: Iterable[Executable]) -> str:
+    """Why these programs' samplers cannot be used together; "" if they can."""
+    targets: dict[int, int] = {}
+    for executable in executables:
+        for slots in executable.textures.values():
+            for _, index, kind in slots:
+                target = sampler_target(kind)
+                for unit in executable.uniforms.units[index]:
+                    if targets.setdefault(unit, target) != target:
+                        return f"samplers of different types use texture unit {unit}"
+    return ""
