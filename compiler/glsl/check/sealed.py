@@ -9,6 +9,7 @@ then be linked with any partners in any order; what a link decides, it decides o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import MappingProxyType
 from typing import Any, NoReturn
 
@@ -141,10 +142,19 @@ def _close(thing: hir.Quals | hir.Variable | hir.Block | hir.Function | hir.Shad
 
 def unsealed_copy(thing: Any, **changes: Any) -> Any:
     """A copy that may be changed, with some attributes different; its parts are shared."""
-    plain = _OPEN.get(type(thing), type(thing))
-    new: Any = object.__new__(plain)
-    for name in _FIELDS[plain]:
-        setattr(new, name, getattr(thing, name))
+    new = _COPIES[type(thing)](thing)
     for name, value in changes.items():
         setattr(new, name, value)
     return new
+
+
+def _copier(plain: type) -> Callable[[Any], Any]:
+    """A function that copies attribute by attribute: every link copies every declaration."""
+    lines = "".join(f"    new.{name} = old.{name}\n" for name in _FIELDS[plain])
+    room: dict[str, Any] = {"make": object.__new__, "plain": plain}
+    exec(f"def copy(old):\n    new = make(plain)\n{lines}    return new\n", room)
+    copy: Callable[[Any], Any] = room["copy"]
+    return copy
+
+
+_COPIES = {kind: _copier(_OPEN.get(kind, kind)) for kind in (*_SEALED, *_OPEN)}

@@ -38,6 +38,9 @@ _PRECEDENCE = {
 }
 _ASSIGN = frozenset(("=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "^=", "|="))
 _PREFIX = frozenset(("+", "-", "!", "~", "++", "--"))
+_WORDS = frozenset(("id", "num", "bool"))
+_LINKS = frozenset((".", "[", "(", "++", "--"))
+_ENDS = frozenset((",", ")", ";", "]"))
 
 
 class ExpressionParser:
@@ -157,8 +160,11 @@ class ExpressionParser:
         return s.Comma(first.loc, self.last_end, items)
 
     def assignment(self) -> s.Expr:
+        pos = self.pos
+        if self.tokens[pos][0] in _WORDS and self.tokens[pos + 1][0] in _ENDS:
+            return self.primary()  # as most arguments are
         target = self.conditional()
-        op = self.kind
+        op = self.tokens[self.pos][0]
         if op not in _ASSIGN:
             return target
         self.pos += 1
@@ -169,7 +175,7 @@ class ExpressionParser:
 
     def conditional(self) -> s.Expr:
         condition = self.binary(1)
-        if self.kind != "?":
+        if self.tokens[self.pos][0] != "?":
             return condition
         self.pos += 1
         self.enter()
@@ -193,6 +199,8 @@ class ExpressionParser:
     def unary(self) -> s.Expr:
         kind, _, loc = self.tokens[self.pos]
         if kind not in _PREFIX:
+            if kind in _WORDS and self.tokens[self.pos + 1][0] not in _LINKS:
+                return self.primary()
             return self.postfix()
         self.pos += 1
         self.enter()
@@ -319,9 +327,10 @@ class ExpressionParser:
         self.expect("(")
         self.enter()
         args: list[s.Expr] = []
-        if self.kind == "type" and self.tokens[self.pos][1] == "void" and self.peek() == ")":
+        kind, text, _ = self.tokens[self.pos]
+        if text == "void" and kind == "type" and self.peek() == ")":
             self.pos += 1
-        if self.kind != ")":
+        if self.tokens[self.pos][0] != ")":
             args.append(self.assignment())
             while self.accept(","):
                 args.append(self.assignment())

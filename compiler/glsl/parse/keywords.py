@@ -133,7 +133,11 @@ def classify(tokens: list[Token], lang: Language, log: Log) -> list[Token]:
         kind = token[0]
         if kind == "id" or kind == "painted":
             text = token[1]
-            kind = table.get(text, "id")
+            known = table.get(text)
+            if known is None and kind == "id":
+                append(token)
+                continue
+            kind = known or "id"
             if kind == "reserved":
                 log.error(
                     f"'{text}' is a reserved word in {lang.name}", token[2], token[2] + len(text)

@@ -16,40 +16,114 @@ __all__ = ["Token", "number_value", "tokenize"]
 
 Token = tuple[str, str, int]
 
-_TOKEN = re.compile(
-    r"""[ \t\v\f]*(?:
-      (?P<id>[A-Za-z_]\w*)
-    | (?P<com>//[^\r\n]*|/\*.*?\*/)
-    | (?P<num>0[xX][0-9a-fA-F]+\w*|\.?[0-9](?:[eE][+-]?[0-9]|[\w.])*)
-    | (?P<open>/\*)
-    | (?P<op><<=|>>=|\+\+|--|<<|>>|[<>=!+\-*/%&|^]=|&&|\|\||\^\^|\#\#
-        |[(){}\[\].,;:?+\-*/%<>=!&|^~\#])
-    | (?P<nl>\r\n|\n|\r)
-    | (?P<str>"[^"\r\n]*")
-    | (?P<bad>[^ \t\v\f])
-    )""",
+# Every character belongs to a piece, so a piece begins where the one in front of it ended.
+_PIECE = re.compile(
+    r"""[ \t\v\f]+
+    | [A-Za-z_]\w*
+    | //[^\r\n]* | /\*.*?\*/ | /\*
+    | 0[xX][0-9a-fA-F]+\w* | \.?[0-9](?:[eE][+-]?[0-9]|[\w.])*
+    | <<=|>>=|\+\+|--|<<|>>|[<>=!+\-*/%&|^]=|&&|\|\||\^\^|\#\#
+    | \r\n
+    | "[^"\r\n]*"
+    | .""",
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
+_OPERATORS = frozenset(
+    [
+        "<<=",
+        ">>=",
+        "++",
+        "--",
+        "<<",
+        ">>",
+        "<=",
+        ">=",
+        "==",
+        "!=",
+        "+=",
+        "-=",
+        "*=",
+        "/=",
+        "%=",
+        "&=",
+        "|=",
+        "^=",
+        "&&",
+        "||",
+        "^^",
+        "##",
+        "(",
+        ")",
+        "{",
+        "}",
+        "[",
+        "]",
+        ".",
+        ",",
+        ";",
+        ":",
+        "?",
+        "+",
+        "-",
+        "*",
+        "/",
+        "%",
+        "<",
+        ">",
+        "=",
+        "!",
+        "&",
+        "|",
+        "^",
+        "~",
+        "#",
+    ]
+)
+_MOST_KNOWN = 20_000
+_known: dict[str, str] = {}
+"""the kind of every piece met so far; nothing for blanks"""
 
 
 def tokenize(text: str, base: int, log: Log) -> list[Token]:
     """All tokens of a text whose first character has location `base`; comments are gone."""
     out: list[Token] = []
-    append = out.append
-    for m in _TOKEN.finditer(text):
-        kind = m.lastgroup
-        if kind == "op":
-            op = m.group("op")
-            append((op, op, base + m.start("op")))
-        elif kind == "com":
-            continue
-        elif kind == "open":
-            log.error("comment is not closed", base + m.start("open"), hint="expected '*/'")
+    append, known = out.append, _known.get
+    at = base
+    for piece in _PIECE.findall(text):
+        kind = known(piece)
+        if kind is None:
+            kind = _kind(piece)
+        if kind == "open":
+            log.error("comment is not closed", at, hint="expected '*/'")
             break
-        elif kind is not None:
+        if kind:
             # A character GLSL does not know is only an error if it survives preprocessing.
-            append((kind, m.group(kind), base + m.start(kind)))
+            append((kind, piece, at))
+        at += len(piece)
     return out
+
+
+def _kind(piece: str) -> str:
+    """The kind of a piece that is met for the first time."""
+    first = piece[0]
+    if piece in _OPERATORS:
+        kind = piece
+    elif first == "_" or (first.isalpha() and first.isascii()):
+        kind = "id"
+    elif first in ".0123456789":
+        kind = "num"
+    elif first in "\r\n":
+        kind = "nl"
+    elif first in " \t\v\f":
+        kind = ""
+    elif first == "/":
+        return "" if len(piece) > 2 or piece == "//" else "open"  # one comment is like no other
+    else:
+        kind = "str" if first == '"' and len(piece) > 1 else "bad"
+    if len(_known) > _MOST_KNOWN:
+        _known.clear()
+    _known[piece] = kind
+    return kind
 
 
 _FLOAT = re.compile(r"((?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\d+(?=[fF]$))(\w*)$")

@@ -127,8 +127,11 @@ class _Preprocessor:
     def define_builtins(self) -> None:
         """The macros of the language as it is now, instead of those it had before."""
         macros, lang = self.macros, self.lang
-        for name in self.builtins:
-            del macros[name]
+        if len(macros) == len(self.builtins):
+            macros.clear()
+        else:
+            for name in self.builtins:
+                del macros[name]
         self.builtins = _builtin_macros(
             lang.version, lang.es, lang.compat, self.settings.extensions
         )
@@ -143,6 +146,7 @@ class _Preprocessor:
         depth = len(self.conditions)
         i, n = 0, len(tokens)
         line_start = True
+        looked = 0
         out, macros = self.out, self.macros
         while i < n:
             token = tokens[i]
@@ -162,6 +166,11 @@ class _Preprocessor:
                 while i < n and tokens[i][0] != "nl":
                     i += 1
                 continue
+            if line_start and i >= looked:
+                looked, plain = self.plain_lines(tokens, i)
+                if plain:
+                    i = looked
+                    continue
             line_start = False
             if kind == "id" and token[1] in macros:
                 try:
@@ -180,6 +189,26 @@ class _Preprocessor:
                 i += 1
         while len(self.conditions) > depth:
             self.log.error("#if without #endif", self.conditions.pop().loc)
+
+    def plain_lines(self, tokens: list[Token], start: int) -> tuple[int, bool]:
+        """Take the lines up to the next directive at once if no macro is named in them.
+
+        Answers where they end, and whether they were taken.
+        """
+        rest = [t[0] for t in tokens[start:]]
+        end = len(tokens)
+        if "#" in rest:
+            end = start + rest.index("#")
+            while end > start and tokens[end - 1][0] != "nl":
+                end -= 1
+            if end == start:
+                return end, False
+            rest = rest[: end - start]
+        part = tokens[start:end]
+        if "bad" in rest or "str" in rest or self.macros.keys() & {t[1] for t in part}:
+            return end, False
+        self.out += [t for t in part if t[0] != "nl"] if "nl" in rest else part
+        return end, True
 
     # -- directives --------------------------------------------------------------------------
 

@@ -48,11 +48,11 @@ class RuleSet:
         for rule in self.rules:
             self.by_op.setdefault(rule.search.name, []).append(rule)
         self.depth = max((_depth(rule.search) for rule in self.rules), default=1)
-        self._candidates: dict[tuple[str, ...], tuple[Candidate, ...]] = {}
+        self._candidates: dict[tuple[Any, ...], tuple[Candidate, ...]] = {}
         self._known: set[str] = set()
         for rule in self.rules:
             self._collect_constants(rule.search)
-        self._const_kinds: dict[tuple[int, ...], str] = {}
+        self._const_kinds: dict[tuple[int, tuple[int, ...]], str] = {}
 
     def _collect_constants(self, node: Pattern) -> None:
         if isinstance(node, Const):
@@ -61,52 +61,55 @@ class RuleSet:
             for sub in node.srcs:
                 self._collect_constants(sub)
 
-    def _kind(self, instr: Instr) -> str:
-        """What a source looks like from one level up: an opcode, or (with `#`) a constant.
+    def _const_kind(self, bits: int, values: tuple[int, ...]) -> str:
+        """What a constant looks like from one level up; other sources look like their opcode.
 
-        A constant some rule asks for is named by its bits; `#?` has components that differ.
+        A constant some rule asks for is named by its bits; others are `#`.
         """
-        if isinstance(instr, Alu):
-            return instr.op.name
-        if not isinstance(instr, LoadConst):
-            return ""
-        key = (instr.result.bit_size, *instr.values)
-        kind = self._const_kinds.get(key)
+        kind = self._const_kinds.get((bits, values))
         if kind is None:
-            if len(set(instr.values)) > 1:
-                kind = "#?"
-            else:
-                kind = f"#{key[0]}:{key[1]}"
-                if kind not in self._known:
-                    kind = "#"
-            self._const_kinds[key] = kind
+            kind = f"#{bits}:{values[0]}"
+            if len(set(values)) > 1 or kind not in self._known:
+                kind = "#"
+            self._const_kinds[bits, values] = kind
         return kind
 
     def candidates(self, alu: Alu) -> tuple[Candidate, ...]:
-        """The rules that may match, judged by opcode and the kinds of the sources.
+        """The rules that may match, judged by opcode, sizes, and the kinds of the sources.
 
         With each come the ways to swap sources that are worth trying.
         """
-        name = alu.op.name
-        rules = self.by_op.get(name)
-        if rules is None:
-            return ()
         srcs = alu.srcs
-        key = (name, *[self._kind(src.value.instr) for src in srcs])
+        last = srcs[-1].value
+        key: list[Any] = [alu.op.name, alu.dest.bit_size, last.bit_size]
+        for src in srcs:
+            instr = src.value.instr
+            if instr.__class__ is Alu:
+                key.append(instr.op.name)
+            elif instr.__class__ is LoadConst:
+                values = instr.values
+                read = tuple([values[c] for c in src.swizzle])
+                key.append(self._const_kind(src.value.bit_size, read))
+            else:
+                key.append("")
         if len(srcs) == 2:
-            key = (*key, "=" if srcs[0].value is srcs[1].value else "")
+            key.append(srcs[0].value is last)
         elif len(srcs) == 3:
-            key = (*key, "=" if srcs[1].value is srcs[2].value else "")
-        found = self._candidates.get(key)
+            first, middle = srcs[0].value, srcs[1].value
+            key += (first is middle, first is last, middle is last)
+        found = self._candidates.get(tuple(key))
         if found is None:
-            kinds = key[1 : len(srcs) + 1]
-            same_end = key[-1] == "="
-            pairs = [
-                (rule, _possible(rule, kinds) if same_end or not _wants_same(rule) else ())
-                for rule in rules
-            ]
-            found = self._candidates[key] = tuple(pair for pair in pairs if pair[1])
+            found = self._candidates[tuple(key)] = self._found(alu, key[3 : len(srcs) + 3])
         return found
+
+    def _found(self, alu: Alu, kinds: list[str]) -> tuple[Candidate, ...]:
+        """`candidates` of what is met for the first time."""
+        pairs = [
+            (rule, _possible(rule, kinds, alu))
+            for rule in self.by_op.get(alu.op.name, ())
+            if rule.search.bit_size in (0, alu.dest.bit_size)
+        ]
+        return tuple(pair for pair in pairs if pair[1])
 
 
 def _depth(node: Pattern) -> int:
@@ -125,25 +128,49 @@ def _fits(node: Pattern, kind: str) -> bool:
     if isinstance(node, Expr):
         return node.name == kind
     if isinstance(node, Const):
-        return kind == "#?" or kind in _spellings(node)
+        return kind in _spellings(node)
     return kind[:1] == "#" if node.is_const else True
 
 
-def _wants_same(rule: Rule) -> bool:
-    """Must the last two sources of the root be one value?"""
-    *_, a, b = (None, None, *rule.search.srcs)
-    return isinstance(a, Var) and isinstance(b, Var) and a.index == b.index
+def _same_where_wanted(rule: Rule, order: tuple[int, ...], alu: Alu) -> bool:
+    """Are sources that the rule calls by one name one value, and of the size it asks for?"""
+    bound: dict[int, Def] = {}
+    for node, at in zip(rule.search.srcs, order, strict=True):
+        if isinstance(node, Var):
+            value = alu.srcs[at].value
+            if bound.setdefault(node.index, value) is not value:
+                return False
+    return True
 
 
-def _possible(rule: Rule, kinds: tuple[str, ...]) -> tuple[int, ...]:
+def _sizes_fit(rule: Rule, alu: Alu) -> bool:
+    """Do sources of open size have the size the rule asks for? (They all have that of the last.)"""
+    types = alu.op.input_types
+    if types[-1].bits:
+        return True
+    size = alu.srcs[-1].value.bit_size
+    return all(
+        type.bits or node.bit_size in (0, size)
+        for node, type in zip(rule.search.srcs, types, strict=True)
+        if isinstance(node, Var)
+    )
+
+
+def _possible(rule: Rule, kinds: list[str], alu: Alu) -> tuple[int, ...]:
     """The masks of swapped sources with which a rule fits the kinds of the root's sources."""
     search = rule.search
-    swapped = (kinds[1], kinds[0], *kinds[2:]) if search.flip else kinds
+    if not _sizes_fit(rule, alu):
+        return ()
+    straight = tuple(range(len(kinds)))
+    orders = {False: straight}
+    if search.flip:
+        orders[True] = (1, 0, *straight[2:])
     fits = {
-        False: all(map(_fits, search.srcs, kinds)),
-        True: bool(search.flip) and all(map(_fits, search.srcs, swapped)),
+        swapped: all(map(_fits, search.srcs, [kinds[i] for i in order]))
+        and _same_where_wanted(rule, order, alu)
+        for swapped, order in orders.items()
     }
-    if not fits[False] and not fits[True]:
+    if not any(fits.values()):
         return ()
     return tuple(mask for mask in _different_masks(rule) if fits[bool(mask & search.flip)])
 
@@ -193,7 +220,7 @@ class _Match:
         if isinstance(size, int):
             return size
         if size == "root":
-            return alu.result.bit_size
+            return alu.dest.bit_size
         bound = self.bindings[size[1]]
         assert bound is not None
         value: Def = bound[0]
@@ -253,7 +280,9 @@ class _Match:
 
 
 def _match(rule: Rule, masks: tuple[int, ...], alu: Alu) -> _Match | None:
-    swizzle = IDENTITY[alu.result.num_components]
+    if alu.exact and rule.inexact:
+        return None
+    swizzle = IDENTITY[alu.dest.num_components]
     for flips in masks:
         match = _Match(rule.num_vars, flips)
         if match.expr(rule.search, alu, swizzle):
@@ -354,7 +383,7 @@ class _Worklist:
                     users.append(parent)
             if not users:
                 return
-            level = [src.parent for alu in users for src in alu.result.uses]
+            level = [src.parent for alu in users for src in alu.dest.uses]
 
 
 def _substitute(alu: Alu, value: Def, swizzle: Swizzle, new: list[Alu]) -> None:
@@ -436,7 +465,7 @@ def rewrite_impl(impl: FunctionImpl, rules: RuleSet, protected: Protection | Non
         for rule, masks in rules.candidates(alu):
             match = _match(rule, masks, alu)
             if match is None or (
-                protected is not None and rule.depends_on_use_counts and alu.result in protected
+                protected is not None and rule.depends_on_use_counts and alu.dest in protected
             ):
                 continue
             _apply(rule, alu, match, work, protected)
@@ -455,16 +484,16 @@ def _apply(
     protected: Protection | None,
 ) -> None:
     builder = _Builder(alu, match)
-    value, swizzle = builder.value(rule.replace, alu.result.num_components)
-    users = list(alu.result.uses)
+    value, swizzle = builder.value(rule.replace, alu.dest.num_components)
+    users = list(alu.dest.uses)
     _substitute(alu, value, swizzle, builder.new)
     for const in builder.consts:  # folded into another one
-        if not const.result.uses:
+        if not const.dest.uses:
             const.remove()
     for instr in builder.new:
         work.add(instr)
     if protected is not None:
-        protected.inherit(alu.result, [instr.result for instr in builder.new])
+        protected.inherit(alu.dest, [instr.result for instr in builder.new])
     work.add_users(users)
     work.add(value.instr)
     _remove_dead(alu, work)

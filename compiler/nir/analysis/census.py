@@ -1,31 +1,59 @@
-"""Census: what kinds of variables does a shader declare?
+"""Census: what kinds of variables and of code does a shader have?
 
 A pass may say what it looks for (`@nir_pass(..., looks_for=...)`); a sequence of passes leaves it
-out for shaders that have none of it. Only declarations are looked at, so asking costs next to
-nothing: a shader without uniforms needs no walk over its code to find that out.
+out for shaders that have none of it. Declarations are looked at first, which costs next to nothing;
+the code is walked once, when the first pass asks for something that only the code can tell.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 
+from gallette.compiler.nir.ir.instrs import Call, Deref, Intrinsic, Jump
 from gallette.compiler.nir.ir.modes import TEMPORARIES, Mode, Stage
 from gallette.compiler.nir.ir.shader import Shader
 
-STRUCT, WIDE, MEMORY = "struct", "64 bits", "memory"
+STRUCT, WIDE, MEMORY, OPAQUE = "struct", "64 bits", "memory", "opaque"
+COPIES, CASTS, CALLS, RETURNS = "copies", "casts", "calls", "returns"
+COMPONENTS = "vector components"
+_IN_CODE = frozenset((COPIES, CASTS, CALLS, RETURNS, COMPONENTS))
 
 
-def census(shader: Shader) -> set[str]:
-    """Modes of all variables, `struct` and `64 bits` if one has such a type, and `memory`."""
+class Census:
+    """What a shader has, found out as far as somebody asks."""
+
+    __slots__ = ("code", "declared", "shader")
+
+    def __init__(self, shader: Shader):
+        self.shader = shader
+        self.declared = _declared(shader)
+        self.code: set[str] | None = None
+
+    def has_none_of(self, words: frozenset[str]) -> bool:
+        if not words.isdisjoint(self.declared):
+            return False
+        if words.isdisjoint(_IN_CODE):
+            return True
+        if self.code is None:
+            self.code = _in_code(self.shader)
+        return words.isdisjoint(self.code)
+
+
+def _declared(shader: Shader) -> set[str]:
+    """Modes of all variables; `struct`, `64 bits` or `opaque` for such types; and `memory`."""
     found: set[str] = set()
     modes = 0
     for var in shader.variables:
         modes |= int(var.mode)
         inner = var.type.without_array
         if inner.is_struct:
-            found.update((STRUCT, WIDE))
+            found.update((STRUCT, WIDE, OPAQUE))
         elif inner.bit_size == 64:
-            found.add(WIDE)
+            found.update((WIDE, OPAQUE))
+        elif inner.is_opaque:
+            found.add(OPAQUE)
+    if len(shader.functions) > 1:
+        found.add(CALLS)
     for impl in shader.impls():
         for var in impl.locals:
             modes |= _LOCAL
@@ -34,6 +62,31 @@ def census(shader: Shader) -> set[str]:
     if modes & _MEMORY or shader.stage is Stage.TESS_CTRL:
         found.add(MEMORY)
     return found.union(_names(modes))
+
+
+def _in_code(shader: Shader) -> set[str]:
+    """Calls, returns, copies and casts, and indices into vectors."""
+    found: set[str] = set()
+    for impl in shader.impls():
+        for block in impl.blocks():
+            at = block.first
+            while at is not None:
+                if at.__class__ is Deref:
+                    if at.form == "cast":
+                        found.add(CASTS)
+                    elif at.form == "array":
+                        parent = at.parent
+                        if parent is not None and parent.type.is_vector:
+                            found.add(COMPONENTS)
+                elif at.__class__ is Intrinsic:
+                    if at.info.name == "copy_deref":
+                        found.add(COPIES)
+                elif at.__class__ is Call:
+                    found.add(CALLS)
+                elif at.__class__ is Jump and at.type == "return":
+                    found.add(RETURNS)
+                at = at.next
+    return found
 
 
 _LOCAL = int(Mode.FUNCTION_TEMP)

@@ -32,6 +32,7 @@ from gallette.compiler.nir.ir.values import Def, Src
 from gallette.compiler.nir.ir.variables import Variable
 
 BIT_SIZES = (1, 8, 16, 32, 64)
+_UNKNOWN = 1 << 40
 _REGISTER_ACCESS = frozenset({"load_reg", "store_reg", "load_reg_indirect", "store_reg_indirect"})
 
 
@@ -43,9 +44,10 @@ class Validator:
         self.problems: list[tuple[str, Instr | None]] = []
         self.instr: Instr | None = None
         self.impl: FunctionImpl | None = None
-        self.order: dict[Instr, int] = {}
         self.defs: set[Def] = set()
-        self.uses: dict[Def, set[Src]] = {}
+        self.done: set[Def] = set()
+        """values whose definition the walk has passed"""
+        self.uses: dict[Def, int] = {}
         self.variables: set[Variable] = set()
 
     def fail(self, message: str) -> None:
@@ -72,8 +74,8 @@ class Validator:
 
     def check_impl(self, impl: FunctionImpl) -> None:
         self.impl = impl
-        self.order = {}
         self.defs = set()
+        self.done = set()
         self.uses = {}
         for var in impl.locals:
             self.expect(var.mode == Mode.FUNCTION_TEMP, f"{var.name}: a local of another mode")
@@ -83,23 +85,24 @@ class Validator:
         compute_cfg(impl)
         compute_dominance(impl)
         impl.valid = valid | impl.valid | Metadata.DOMINANCE
-        count = 0
         for block in impl.blocks():
-            for instr in block.instrs():
-                self.order[instr] = count
-                count += 1
-                if instr.dest is not None:
-                    self.defs.add(instr.dest)
+            at = block.first
+            while at is not None:
+                if at.dest is not None:
+                    self.defs.add(at.dest)
+                at = at.next
         for node in walk(impl.body):
             if isinstance(node, Block):
                 self.check_block(node)
             elif isinstance(node, If):
                 self.check_condition(node)
         self.instr = None
+        # A use that is not in its value's list counts more than any list is long.
+        seen = self.uses.get
         for value in self.defs:
-            self.instr = value.instr
-            seen = self.uses.get(value, set())
-            self.expect(seen == value.uses.keys(), "the use list does not match the uses")
+            if seen(value, 0) != len(value.uses):
+                self.instr = value.instr
+                self.fail("the use list does not match the uses")
 
     def check_structure(self, impl: FunctionImpl) -> bool:
         """Bodies alternate, owners and parents are right; nothing else can be checked if not."""
@@ -152,8 +155,15 @@ class Validator:
             if isinstance(instr, Jump):
                 if instr is not block.last:
                     self.fail("nothing may follow a jump")
-            if instr.dest is not None:
-                self.check_dest(instr, instr.dest)
+            dest = instr.dest
+            if dest is not None:
+                if (
+                    dest.instr is not instr
+                    or dest.bit_size not in BIT_SIZES
+                    or not 1 <= dest.num_components <= 16
+                ):
+                    self.check_dest(instr, dest)
+                self.done.add(dest)
             prev = instr
         self.instr = None
         if block.last is not prev:
@@ -173,7 +183,7 @@ class Validator:
 
     def check_use(self, src: Src, block: Block, user: Instr | None) -> None:
         value = src.value
-        self.uses.setdefault(value, set()).add(src)
+        self.uses[value] = self.uses.get(value, 0) + (1 if src in value.uses else _UNKNOWN)
         if value not in self.defs:
             self.fail("a source uses a value that is not in this function")
             return
@@ -185,8 +195,7 @@ class Validator:
         home = value.instr.block
         assert home is not None
         if home is block:
-            late = user is not None and self.order[value.instr] >= self.order[user]
-            if late:
+            if user is not None and value not in self.done:
                 self.fail("a value is used before it is defined")
         else:
             if not home.dominates(block):
@@ -373,7 +382,7 @@ class Validator:
 
     def check_parallel_copy(self, instr: ParallelCopy) -> None:
         for src in instr.regs:
-            self.uses.setdefault(src.value, set()).add(src)
+            self.uses[src.value] = self.uses.get(src.value, 0) + 1
 
     def check_nothing(self, instr: Instr) -> None:
         """Nothing beyond what every instruction must satisfy."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -15,26 +16,40 @@ def evaluate(
     op: Opcode, srcs: Sequence[tuple[int, ...]], bit_sizes: Sequence[int], bit_size: int
 ) -> tuple[int, ...]:
     """Components of the result as raw bits; `srcs` are already swizzled."""
-    arrays = []
-    for values, type, bits in zip(srcs, op.input_types, bit_sizes, strict=True):
-        raw = np.array(values, dtype=numpy_dtype("uint", bits))
-        arrays.append(raw.view(numpy_dtype(type.base, bits)))
     with np.errstate(all="ignore"):
-        if op.per_component:
-            results = [op.semantics(*arrays)]
-        else:
-            sizes = op.input_sizes
-            args = [
-                a if size <= 1 else [a[i : i + 1] for i in range(size)]
-                for a, size in zip(arrays, sizes, strict=True)
-            ]
-            results = op.semantics(*args)
-            results = list(results) if op.output_size > 1 else [results]
-    unsigned = numpy_dtype("uint", bit_size)
+        return evaluate_quietly(op, srcs, bit_sizes, bit_size)
+
+
+def evaluate_quietly(
+    op: Opcode, srcs: Sequence[tuple[int, ...]], bit_sizes: Sequence[int], bit_size: int
+) -> tuple[int, ...]:
+    """`evaluate` for those who have silenced NumPy's warnings themselves, once for many."""
+    arrays = [
+        np.array(values, _UNSIGNED[bits]).view(numpy_dtype(type.base, bits))
+        for values, type, bits in zip(srcs, op.input_types, bit_sizes, strict=True)
+    ]
+    unsigned = _UNSIGNED[bit_size]
+    if op.per_component:
+        result = np.ascontiguousarray(op.semantics(*arrays))
+        return tuple(_bits(result, unsigned))
+    args = [
+        a if size <= 1 else [a[i : i + 1] for i in range(size)]
+        for a, size in zip(arrays, op.input_sizes, strict=True)
+    ]
+    results = op.semantics(*args)
     out: list[int] = []
-    for r in results:
-        out.extend(np.ascontiguousarray(r).view(unsigned).tolist())
-    return tuple(int(v) for v in out)
+    for r in results if op.output_size > 1 else [results]:
+        out += _bits(np.ascontiguousarray(r), unsigned)
+    return tuple(out)
+
+
+def _bits(values: np.ndarray[Any, Any], unsigned: np.dtype[Any]) -> list[int]:
+    """Raw bits as integers (booleans as 0 and 1)."""
+    raw: list[int] = values.view(unsigned).tolist()
+    return raw if unsigned.kind == "u" else [int(v) for v in raw]
+
+
+_UNSIGNED = {bits: numpy_dtype("uint", bits) for bits in (1, 8, 16, 32, 64)}
 
 
 @lru_cache(maxsize=4096)

@@ -107,6 +107,7 @@ class Alu(Instr):
 
     __slots__ = ("exact", "op")
     kind = "alu"
+    dest: Def
 
     def __init__(
         self,
@@ -120,7 +121,9 @@ class Alu(Instr):
         self.loc = 0
         self.op = op if isinstance(op, Opcode) else OPCODES[op]
         self.exact = exact
-        self.srcs = [Src(value, self, swizzle) for value, swizzle in srcs]
+        self.srcs = uses = []
+        for value, swizzle in srcs:
+            uses.append(Src(value, self, swizzle))
         self.dest = Def(self, num_components, bit_size)
 
     def bequeath_names(self) -> None:
@@ -137,9 +140,12 @@ class LoadConst(Instr):
 
     __slots__ = ("values",)
     kind = "load_const"
+    dest: Def
 
     def __init__(self, values: tuple[int, ...], bit_size: int):
-        super().__init__()
+        self.block = self.prev = self.next = None
+        self.loc = 0
+        self.srcs = []
         self.values = values
         self.dest = Def(self, len(values), bit_size)
 
@@ -149,6 +155,7 @@ class Undef(Instr):
 
     __slots__ = ()
     kind = "undef"
+    dest: Def
 
     def __init__(self, num_components: int, bit_size: int):
         super().__init__()
@@ -165,9 +172,12 @@ class Deref(Instr):
 
     __slots__ = ("field", "form", "modes", "stride", "type", "var")
     kind = "deref"
+    dest: Def
 
     def __init__(self, form: str, modes: int, type: Type, bit_size: int = 32):
-        super().__init__()
+        self.block = self.prev = self.next = None
+        self.loc = 0
+        self.srcs = []
         self.form = form
         self.modes = modes
         self.type = type
@@ -272,6 +282,7 @@ class Tex(Instr):
         "tg4_offsets",
     )
     kind = "tex"
+    dest: Def
 
     def __init__(
         self,
@@ -334,6 +345,7 @@ class Phi(Instr):
     __slots__ = ()
     kind = "phi"
     is_phi = True
+    dest: Def
 
     def __init__(self, num_components: int, bit_size: int):
         super().__init__()

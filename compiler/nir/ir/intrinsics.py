@@ -79,38 +79,17 @@ class IntrinsicInfo:
     doc: str
     dest_bits: int
     defaults: dict[str, Any]
-
-    @property
-    def has_dest(self) -> bool:
-        return self.dest is not None
-
-    @property
-    def can_eliminate(self) -> bool:
-        return "can_eliminate" in self.flags
-
-    @property
-    def can_reorder(self) -> bool:
-        return "can_reorder" in self.flags
-
-    @property
-    def convergent(self) -> bool:
-        return "convergent" in self.flags
-
-    @property
-    def is_uniform(self) -> bool:
-        return "uniform" in self.flags
-
-    @property
-    def is_fence(self) -> bool:
-        return "fence" in self.flags
-
-    @property
-    def ends_lanes(self) -> bool:
-        return "ends" in self.flags
-
-    @property
-    def is_float(self) -> bool:
-        return "float" in self.flags
+    # The flags again, and what follows from them: asked for every instruction in every pass.
+    has_dest: bool
+    can_eliminate: bool
+    can_reorder: bool
+    is_pure: bool
+    """equal sources mean equal results, and nothing else happens"""
+    convergent: bool
+    is_uniform: bool
+    is_fence: bool
+    ends_lanes: bool
+    is_float: bool
 
     def src_index(self, name: str) -> int:
         for i, (n, _) in enumerate(self.srcs):
@@ -137,8 +116,25 @@ def _row(
     parsed = tuple((s.split(":")[0], int(s.split(":")[1])) for s in srcs.split())
     names = tuple(indices.split())
     defaults = {n: INDICES[n][1] for n in names}
+    has = frozenset(flags.split())
     INTRINSICS[name] = IntrinsicInfo(
-        name, parsed, dest, names, frozenset(flags.split()), doc, dest_bits, defaults
+        name,
+        parsed,
+        dest,
+        names,
+        has,
+        doc,
+        dest_bits,
+        defaults,
+        has_dest=dest is not None,
+        can_eliminate="can_eliminate" in has,
+        can_reorder="can_reorder" in has,
+        is_pure={"can_eliminate", "can_reorder"} <= has,
+        convergent="convergent" in has,
+        is_uniform="uniform" in has,
+        is_fence="fence" in has,
+        ends_lanes="ends" in has,
+        is_float="float" in has,
     )
 
 
@@ -445,15 +441,14 @@ _SYSTEM_VALUES: dict[str, tuple[int, int, str, str]] = {
 for _name, (_n, _bits, _traits, _doc) in _SYSTEM_VALUES.items():
     _full = f"load_{_name}" if not _name.startswith("is_") else _name
     _row(_full, "", _n, "", f"{_PURE} {_traits}", _doc, _bits)
-INTRINSICS["is_helper_invocation"] = IntrinsicInfo(
+_row(
     "is_helper_invocation",
-    (),
+    "",
     1,
-    (),
-    frozenset({"can_eliminate"}),
+    "",
+    "can_eliminate",  # a discard changes the answer
     _SYSTEM_VALUES["is_helper_invocation"][3],
     1,
-    {},
 )
 _row(
     "load_user_clip_plane",

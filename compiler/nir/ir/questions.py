@@ -22,6 +22,7 @@ from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.ir.variables import Variable
 
 DerefKey = tuple[object, ...]
+_EFFECTS = frozenset(("jump", "call", "parallel_copy"))
 
 
 def const_int(value: Def) -> int | None:
@@ -36,15 +37,15 @@ def const_int(value: Def) -> int | None:
 
 def has_side_effects(instr: Instr) -> bool:
     """Must the instruction stay even if nobody uses its result?"""
-    if isinstance(instr, Intrinsic):
+    if instr.__class__ is Intrinsic:
         return not instr.info.can_eliminate or bool(instr.indices.get("access", 0) & 2)
-    return instr.kind in ("jump", "call", "parallel_copy")
+    return instr.kind in _EFFECTS
 
 
 def is_pure(instr: Instr) -> bool:
     """Does the result depend on the sources alone, so that equal sources mean equal results?"""
     if isinstance(instr, Intrinsic):
-        return instr.info.can_eliminate and instr.info.can_reorder
+        return instr.info.is_pure
     return isinstance(instr, (Alu, LoadConst, Tex, Deref))
 
 
@@ -53,7 +54,7 @@ def can_speculate(instr: Instr) -> bool:
     if isinstance(instr, Alu):
         return not instr.op.is_derivative
     if isinstance(instr, Intrinsic):
-        return instr.info.can_eliminate and instr.info.can_reorder
+        return instr.info.is_pure
     return isinstance(instr, (LoadConst, Undef, Deref))
 
 
@@ -117,7 +118,7 @@ def intrinsics_of(impl: FunctionImpl, *names: str) -> list[Intrinsic]:
     for block in blocks_in(impl.body):
         at = block.first
         while at is not None:
-            if isinstance(at, Intrinsic) and at.info.name in names:
+            if at.__class__ is Intrinsic and at.info.name in names:
                 found.append(at)
             at = at.next
     return found

@@ -42,6 +42,9 @@ class Base(enum.Enum):
     SUBROUTINE = "subroutine"
     ERROR = "error"
 
+    # Members are compared by identity; Enum's own hash is a Python call at every look-up.
+    __hash__ = object.__hash__
+
 
 class Dim(enum.Enum):
     """The shape of a texture; the value is its spelling inside `sampler...`."""
@@ -54,6 +57,8 @@ class Dim(enum.Enum):
     BUF = "Buffer"
     MS = "2DMS"
     EXTERNAL = "ExternalOES"
+
+    __hash__ = object.__hash__
 
     @property
     def coordinates(self) -> int:
@@ -143,7 +148,6 @@ class Type:
     """One interned type; never construct it directly."""
 
     __slots__ = (
-        "_hash",
         "base",
         "bit_size",
         "columns",
@@ -151,15 +155,27 @@ class Type:
         "dim",
         "element",
         "fields",
+        "is_aggregate",
         "is_array",
         "is_arrayed",
+        "is_boolean",
+        "is_double",
+        "is_float",
         "is_image",
+        "is_integer",
+        "is_interface",
         "is_matrix",
+        "is_numeric",
+        "is_opaque",
         "is_sampler",
         "is_scalar",
         "is_shadow",
+        "is_signed",
         "is_struct",
+        "is_unsigned",
+        "is_unsized_array",
         "is_vector",
+        "is_vector_or_scalar",
         "length",
         "name",
         "packing",
@@ -167,6 +183,7 @@ class Type:
         "rows",
         "sampled",
         "stride",
+        "without_array",
     )
 
     def __init__(self, key: tuple[Any, ...]):
@@ -207,10 +224,21 @@ class Type:
         self.is_struct = base is Base.STRUCT or base is Base.INTERFACE
         self.is_sampler = base is Base.SAMPLER or base is Base.TEXTURE
         self.is_image = base is Base.IMAGE
-        self._hash = id(self) >> 4
-
-    def __hash__(self) -> int:
-        return self._hash
+        self.is_numeric = numeric
+        """a scalar, vector or matrix of numbers or booleans"""
+        self.is_vector_or_scalar = numeric and self.columns == 1
+        self.is_float = base in _FLOATS
+        self.is_signed = base in _SIGNED
+        self.is_unsigned = base in _UNSIGNED
+        self.is_integer = self.is_signed or self.is_unsigned
+        self.is_boolean = base is Base.BOOL
+        self.is_double = base is Base.DOUBLE
+        self.is_interface = base is Base.INTERFACE
+        self.is_opaque = base in _HANDLES
+        """a handle that has no memory representation of its own"""
+        self.is_unsized_array = self.is_array and self.length == 0
+        self.is_aggregate = self.is_array or self.is_struct
+        self.without_array: Type = self if self.element is None else self.element.without_array
 
     def __copy__(self) -> Type:
         return self
@@ -220,56 +248,6 @@ class Type:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_intern, (_KEYS[self],))
-
-    @property
-    def is_numeric(self) -> bool:
-        """A scalar, vector or matrix of numbers or booleans."""
-        return self.base in _NUMERIC
-
-    @property
-    def is_vector_or_scalar(self) -> bool:
-        return self.columns == 1 and self.base in _NUMERIC
-
-    @property
-    def is_float(self) -> bool:
-        return self.base in _FLOATS
-
-    @property
-    def is_integer(self) -> bool:
-        return self.base in _SIGNED or self.base in _UNSIGNED
-
-    @property
-    def is_signed(self) -> bool:
-        return self.base in _SIGNED
-
-    @property
-    def is_unsigned(self) -> bool:
-        return self.base in _UNSIGNED
-
-    @property
-    def is_boolean(self) -> bool:
-        return self.base is Base.BOOL
-
-    @property
-    def is_double(self) -> bool:
-        return self.base is Base.DOUBLE
-
-    @property
-    def is_interface(self) -> bool:
-        return self.base is Base.INTERFACE
-
-    @property
-    def is_opaque(self) -> bool:
-        """A handle that has no memory representation of its own."""
-        return self.base in _HANDLES
-
-    @property
-    def is_unsized_array(self) -> bool:
-        return self.is_array and self.length == 0
-
-    @property
-    def is_aggregate(self) -> bool:
-        return self.is_array or self.is_struct
 
     @property
     def column_type(self) -> Type:
@@ -295,13 +273,6 @@ class Type:
         if self.base in _NUMERIC and (self.stride or self.row_major):
             return _intern((self.base, self.columns, self.rows, 0, False))
         return self
-
-    @property
-    def without_array(self) -> Type:
-        t = self
-        while t.element is not None:
-            t = t.element
-        return t
 
     @property
     def array_elements(self) -> int:

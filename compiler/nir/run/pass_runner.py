@@ -24,7 +24,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from gallette.compiler import debug
 from gallette.compiler.errors import InputError
-from gallette.compiler.nir.analysis.census import census
+from gallette.compiler.nir.analysis.census import Census
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.shader import Shader
 
@@ -252,15 +252,15 @@ def run_passes(
     """Run passes in order; each is a name or `(name, options)`. True if any made progress."""
     progress = False
     plain = unwatched(log)
-    found: set[str] | None = None
+    found: Census | None = None
     for spec in passes:
         name, options = (spec, None) if isinstance(spec, str) else spec
         info = PASSES.get(name) or get_pass(name)
         wanted = info.looks_for
         if wanted:
             if found is None:
-                found = census(shader)
-            if wanted.isdisjoint(found):
+                found = Census(shader)
+            if found.has_none_of(wanted):
                 continue
         if plain:
             made = info.function(shader, **options) if options else info.function(shader)

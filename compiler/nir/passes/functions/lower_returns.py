@@ -26,7 +26,7 @@ def _returns(jump: Jump) -> bool:
     return jump.type == "return"
 
 
-@nir_pass("lower_returns")
+@nir_pass("lower_returns", looks_for=("returns",))
 def lower_returns(shader: Shader) -> bool:
     """Leave functions only at their end, so that they can be inlined and flattened.
 

@@ -6,7 +6,6 @@ from collections.abc import Hashable
 
 from gallette.compiler.nir.ir.instrs import Alu, Deref, Instr, Intrinsic, LoadConst, Phi, Tex
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import is_pure
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.passes.opt.copy_prop import see_through
 from gallette.compiler.nir.run.pass_runner import nir_pass
@@ -22,7 +21,8 @@ def cse(shader: Shader) -> bool:
     """
     progress = False
     for impl in shader.impls():
-        impl.require(Metadata.DOMINANCE)
+        if len(impl.body) > 1:  # in one block what comes first dominates
+            impl.require(Metadata.DOMINANCE)
         progress |= _cse_impl(impl)
     return progress
 
@@ -31,18 +31,24 @@ def _cse_impl(impl: FunctionImpl) -> bool:
     progress = False
     seen: dict[Hashable, Instr] = {}
     for block in impl.blocks():
-        for instr in block.instrs():
-            if isinstance(instr, Alu) and instr.op.is_copy and see_through(instr):
-                progress = True
-                if not instr.result.uses:
-                    instr.remove()
+        following = block.first
+        while following is not None:
+            instr, following = following, following.next
+            if instr.__class__ is Alu:
+                if instr.op.is_copy and see_through(instr):
+                    progress = True
+                    if not instr.dest.uses:
+                        instr.remove()
+                        continue
+                key: Hashable | None = _alu_key(instr)
+            elif instr.__class__ is LoadConst:
+                key = (instr.values, instr.dest.bit_size)
+            else:
+                key = _key(instr)
+                if key is None:
                     continue
-            key = _key(instr)
-            if key is None:
-                continue
-            known = seen.get(key)
-            if known is None:
-                seen[key] = instr
+            known = seen.setdefault(key, instr)
+            if known is instr:
                 continue
             assert known.block is not None
             if known.block is not block and not known.block.dominates(block):
@@ -56,20 +62,17 @@ def _cse_impl(impl: FunctionImpl) -> bool:
 
 
 def _key(instr: Instr) -> Hashable | None:
-    """What two instructions must agree in to compute the same value."""
-    if isinstance(instr, Alu):
-        return _alu_key(instr)
-    if isinstance(instr, LoadConst):
-        return (instr.values, instr.result.bit_size)
+    """What two instructions (no arithmetic) must agree in to compute the same value."""
+    if isinstance(instr, Intrinsic):
+        dest = instr.dest
+        if dest is None or not instr.info.is_pure:
+            return None
+        parts = [id(s.value) for s in instr.srcs]
+        indices = instr.indices.values()
+        return (instr.info.name, dest.num_components, dest.bit_size, *indices, *parts)
     if isinstance(instr, Deref):
         parts = [id(s.value) for s in instr.srcs]
         return ("deref", instr.form, id(instr.var), instr.field, instr.type, *parts)
-    if isinstance(instr, Intrinsic):
-        if not is_pure(instr) or instr.dest is None:
-            return None
-        indices = tuple(instr.indices.values())
-        parts = [id(s.value) for s in instr.srcs]
-        return (instr.info.name, instr.dest.num_components, instr.dest.bit_size, indices, *parts)
     if isinstance(instr, Tex):
         return _tex_key(instr)
     if isinstance(instr, Phi):
@@ -88,9 +91,12 @@ def _alu_key(instr: Alu) -> Hashable:
     a, b = (id(first.value), first.swizzle), (id(second.value), second.swizzle)
     if op.commutative and b < a:
         a, b = b, a
-    width = instr.result.num_components
+    width = instr.dest.num_components
     if len(srcs) == 2:
         return (op, width, a, b)
+    if len(srcs) == 3:
+        third = srcs[2]
+        return (op, width, a, b, id(third.value), third.swizzle)
     return (op, width, a, b, *[(id(s.value), s.swizzle) for s in srcs[2:]])
 
 

@@ -15,7 +15,9 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 _DEFAULT = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP | Mode.SHADER_IN | Mode.SHADER_OUT | Mode.UNIFORM
 
 
-@nir_pass("lower_array_deref_of_vec", preserves=Metadata.CONTROL_FLOW)
+@nir_pass(
+    "lower_array_deref_of_vec", preserves=Metadata.CONTROL_FLOW, looks_for=("vector components",)
+)
 def lower_array_deref_of_vec(shader: Shader, *, modes: int = int(_DEFAULT)) -> bool:
     """`v[i]` loads the whole vector and selects; `v[i] = x` stores under a mask.
 
