@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gallette.compiler.glsl.builtins.limits import DEFAULT_LIMITS, Limits
 from gallette.compiler.glsl.check import hir
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from gallette.compiler.nir.run.optimize import OptimizeOptions
 
 __all__ = ["CompileOptions", "CompiledShader", "compile_shader", "link_program"]
+
+Work = TypeVar("Work", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +64,24 @@ def _ensure_stack() -> None:
         sys.setrecursionlimit(12000)
 
 
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """No garbage collection meanwhile.
+def _collector_paused(function: Work) -> Work:
+    """No garbage collection while `function` runs.
 
     Trees and IR are many small objects that all stay: the collector would walk them again and
     again for nothing, the more often the longer the shader (a third of the time at 10,000 lines).
     """
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
+
+    @wraps(function)
+    def run(*args: Any, **options: Any) -> Any:
+        if not gc.isenabled():
+            return function(*args, **options)
+        gc.disable()
+        try:
+            return function(*args, **options)
+        finally:
+            gc.enable()
+
+    return run  # type: ignore[return-value]
 
 
 def _make_invariant(tree: hir.Shader) -> None:
@@ -106,7 +111,7 @@ def _settings(options: CompileOptions) -> Settings:
     )
 
 
-@_collector_paused()
+@_collector_paused
 def compile_shader(
     stage: Stage,
     sources: str | Sequence[str],
@@ -137,7 +142,7 @@ def compile_shader(
     return CompiledShader(stage, ok, log.text, log.diagnostics, language, tree if ok else None)
 
 
-@_collector_paused()
+@_collector_paused
 def link_program(
     shaders: Sequence[CompiledShader],
     options: LinkOptions | None = None,

@@ -21,7 +21,7 @@ from gallette.compiler.glsl.lower import operators
 from gallette.compiler.glsl.lower import values as lowered
 from gallette.compiler.glsl.lower.math import lower_math
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir import Alu, Def, LoadConst, Shader, Stage
+from gallette.compiler.nir.ir import Alu, Def, FunctionImpl, LoadConst, Shader, Stage
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.bits import bits_to_float
 from gallette.compiler.nir.ir.fold import evaluate_quietly
@@ -70,22 +70,34 @@ def _defs(value: lowered.Value) -> list[Def]:
     return [value]
 
 
+_rooms: list[FunctionImpl] = []
+"""Functions nobody builds in at the moment: a shader is much to make for one expression."""
+
+
 def _run(build: Build, types: list[Type], values: list[hir.Value]) -> Bits:
     """The raw bits of what `build` makes of some constants, in a function of its own."""
-    shader = Shader(Stage.COMPUTE, "constant")
-    b = Builder(shader.add_entry())
+    impl = _rooms.pop() if _rooms else _new_room()
+    b = Builder(impl)
     args = [lowered.constant(b, kind, v) for kind, v in zip(types, values, strict=True)]
     result = build(b, args)
     known: dict[Def, Bits] = {}
     with np.errstate(all="ignore"):
-        for instr in b.impl.first.instrs():
+        for instr in impl.first.instrs():
             if isinstance(instr, LoadConst):
                 known[instr.dest] = instr.values
             else:
                 assert isinstance(instr, Alu), "a constant expression is arithmetic"
                 known[instr.dest] = _computed(instr, known)
-    shader.unref()
+    impl.first.first = impl.first.last = None
+    _rooms.append(impl)
     return tuple([x for d in _defs(result) for x in known[d]])
+
+
+def _new_room() -> FunctionImpl:
+    shader = Shader(Stage.COMPUTE, "constant")
+    impl = shader.add_entry()
+    shader.unref()  # nobody owns it; `impl` keeps it
+    return impl
 
 
 def _computed(instr: Alu, known: dict[Def, Bits]) -> Bits:

@@ -288,6 +288,15 @@ def blocks_in(body: Body) -> Iterator[Block]:
     if len(body) == 1:  # most bodies are
         yield body[0]  # type: ignore[misc]
         return
-    for node in walk(body):
-        if isinstance(node, Block):
+    stack: list[Iterator[Node]] = [iter(body)]
+    while stack:
+        node = next(stack[-1], None)
+        if node.__class__ is Block:
             yield node
+        elif node is None:
+            stack.pop()
+        elif node.__class__ is If:
+            stack.append(iter(node.else_body))
+            stack.append(iter(node.then_body))
+        elif node.__class__ is Loop:
+            stack.append(iter(node.body))

@@ -30,6 +30,7 @@ class Instr:
     __slots__ = ("block", "dest", "loc", "next", "prev", "srcs")
     kind = "instr"
     is_phi = False
+    may_have_effects = False  # beyond its result; `questions.has_side_effects` knows whether
 
     def __init__(self) -> None:
         self.loc = 0  # line of the source it was made for, 0 if nobody knows
@@ -225,6 +226,7 @@ class Intrinsic(Instr):
 
     __slots__ = ("indices", "info")
     kind = "intrinsic"
+    may_have_effects = True
 
     def __init__(
         self,
@@ -382,6 +384,7 @@ class Jump(Instr):
 
     __slots__ = ("type",)
     kind = "jump"
+    may_have_effects = True
 
     def __init__(self, type: str):
         super().__init__()
@@ -393,6 +396,7 @@ class Call(Instr):
 
     __slots__ = ("callee",)
     kind = "call"
+    may_have_effects = True
 
     def __init__(self, callee: Function, params: Sequence[Def]):
         super().__init__()
@@ -408,6 +412,7 @@ class ParallelCopy(Instr):
 
     __slots__ = ("regs",)
     kind = "parallel_copy"
+    may_have_effects = True
 
     def __init__(self, pairs: Sequence[tuple[Def, Def]]):
         super().__init__()

@@ -22,7 +22,6 @@ from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.ir.variables import Variable
 
 DerefKey = tuple[object, ...]
-_EFFECTS = frozenset(("jump", "call", "parallel_copy"))
 
 
 def const_int(value: Def) -> int | None:
@@ -39,7 +38,7 @@ def has_side_effects(instr: Instr) -> bool:
     """Must the instruction stay even if nobody uses its result?"""
     if instr.__class__ is Intrinsic:
         return not instr.info.can_eliminate or bool(instr.indices.get("access", 0) & 2)
-    return instr.kind in _EFFECTS
+    return instr.may_have_effects
 
 
 def is_pure(instr: Instr) -> bool:

@@ -26,12 +26,13 @@ def _dce_impl(impl: FunctionImpl) -> bool:
     live: set[Instr] = set()
     work: list[Instr] = []
     everything: list[Instr] = []
-    for node in walk(impl.body):
+    body = impl.body
+    for node in body if len(body) == 1 else walk(body):
         if isinstance(node, Block):
             at = node.first
             while at is not None:
                 everything.append(at)
-                if has_side_effects(at):
+                if at.may_have_effects and has_side_effects(at):
                     live.add(at)
                     work.append(at)
                 at = at.next
