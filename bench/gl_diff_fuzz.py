@@ -4,6 +4,7 @@
     python bench/gl_diff_fuzz.py --seed 4711 --count 1    # one again
     python bench/gl_diff_fuzz.py --seed 4711 --show       # print the program
     python bench/gl_diff_fuzz.py --count 1000 --save found/
+    python bench/gl_diff_fuzz.py --driver jit --seconds 60   # another driver against numpipe
 
 Programs run one after the other on contexts they share, as many at a time as there are cores. One
 that shows a difference the specification does not allow is tried again alone, made small (with what
@@ -101,13 +102,13 @@ def smaller(lines: list[str], profile: str, pairs: Pairs, kind: str) -> tuple[li
     return small, check(small, profile, pairs)
 
 
-def script(lines: list[str], profile: str, note: str, seed: int) -> str:
+def script(lines: list[str], profile: str, pairs: Pairs, note: str, seed: int) -> str:
     """The program as a file that runs from a checkout."""
     body = "\n".join(f"    {line!r}," for line in lines)
     return (
         f'# Seed {seed}: {note}\n\nimport sys\n\nsys.path.insert(0, "bench")\n'
         f"from gl_diff_fuzz import check\n\nLINES = [\n{body}\n]\n\n"
-        f"print(check(LINES, {profile!r}) or 'no difference')\n"
+        f"PAIRS = {pairs!r}\nprint(check(LINES, {profile!r}, PAIRS) or 'no difference')\n"
     )
 
 
@@ -123,6 +124,8 @@ def explained(note: str, lines: list[str], contexts: Contexts, profile: str) -> 
 def search(options: argparse.Namespace, first: int, by: int) -> Iterator[tuple[int, str, str]]:
     """(seed, what differs or "", the small program) for every `by`-th family of seeds."""
     pairs = PAIRS[1:] if options.without_native else PAIRS
+    if options.driver:
+        pairs = (("queued", options.driver),)
     contexts = Contexts(pairs)
     start = time.monotonic()
     for seed in range(options.seed, options.seed + options.count):
@@ -135,7 +138,7 @@ def search(options: argparse.Namespace, first: int, by: int) -> Iterator[tuple[i
                 lines, note = explained(note, lines, contexts, profile)
                 if not note.startswith("not again"):
                     lines, note = smaller(lines, profile, pairs, kind_of(note))
-                text = script(lines, profile, note, seed)
+                text = script(lines, profile, pairs, note, seed)
             contexts.drop(profile)
         yield seed, note, text
         if time.monotonic() - start > options.seconds:
@@ -196,6 +199,7 @@ def main() -> int:
     parser.add_argument(
         "--without-native", action="store_true", help="only queued against immediate"
     )
+    parser.add_argument("--driver", help="compare this driver with numpipe")
     parser.add_argument("--save", type=Path, help="write scripts into this folder")
     options = parser.parse_args()
     if options.show:

@@ -10,6 +10,8 @@
                 evaluator says who is wrong
     variants    rewritten versions of itself, all drawn by numpipe: a family has one image
 
+`--driver` names who draws; with the evaluator it draws in place of the interpreter.
+
 A program that differs is made small and printed with its seed; the exit status is 1. The same seed
 is the same program, so a found one becomes a test in `tests/glsl/test_programs.py`.
 """
@@ -58,8 +60,9 @@ Check = Callable[[s.Program, int], str]
 """(program, seed) -> what is wrong with it, or "" """
 
 
-def against_evaluator() -> Check:
-    machine = Interpreted()
+def against_evaluator(driver: str = "") -> Check:
+    """With the reference interpreter, or drawn by a driver."""
+    machine = Drawn(driver) if driver else Interpreted()
 
     def check(program: s.Program, seed: int) -> str:
         given = inputs(seed)
@@ -68,8 +71,8 @@ def against_evaluator() -> Check:
     return check
 
 
-def against_native(driver: str = "native:llvmpipe") -> Check:
-    ours, theirs = Drawn("numpipe"), Drawn(driver)
+def against_native(driver: str = "") -> Check:
+    ours, theirs = Drawn(driver or "numpipe"), Drawn("native:llvmpipe")
 
     def check(program: s.Program, seed: int) -> str:
         given = inputs(seed)
@@ -86,8 +89,8 @@ def against_native(driver: str = "native:llvmpipe") -> Check:
     return check
 
 
-def against_variants() -> Check:
-    machine = Drawn("numpipe")
+def against_variants(driver: str = "") -> Check:
+    machine = Drawn(driver or "numpipe")
 
     def check(program: s.Program, seed: int) -> str:
         given = inputs(seed)
@@ -103,7 +106,7 @@ def against_variants() -> Check:
     return check
 
 
-CHECKS: dict[str, Callable[[], Check]] = {
+CHECKS: dict[str, Callable[[str], Check]] = {
     "evaluator": against_evaluator,
     "native": against_native,
     "variants": against_variants,
@@ -150,10 +153,11 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=0, help="of the first program")
     parser.add_argument("--against", choices=sorted(CHECKS), default="evaluator")
+    parser.add_argument("--driver", default="", help="draws (numpipe unless told)")
     parser.add_argument("--shrink", type=float, default=60, help="seconds per failing program")
     parser.add_argument("--failures", type=int, default=5, help="stop after so many")
     options = parser.parse_args()
-    check = CHECKS[options.against]()
+    check = CHECKS[options.against](options.driver)
     start = time.monotonic()
     done = skipped = 0
     bad: list[int] = []

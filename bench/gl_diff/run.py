@@ -113,12 +113,17 @@ class Eyes:
         self.draws += 1
 
 
+_NUMPIPE = ("queued", "immediate")
+
+
 class Side:
-    """A context of one kind: numpipe merging draws, numpipe drawing at once, or the native one."""
+    """A context of one kind: numpipe merging draws, numpipe drawing at once, the native one, or
+    another driver by its name."""
 
     def __init__(self, side: str, profile: str) -> None:
         self.side = side
-        driver = "native:llvmpipe" if side == "native" else "numpipe"
+        driver = "numpipe" if side in _NUMPIPE else side
+        driver = "native:llvmpipe" if side == "native" else driver
         self.gl: Any = gallette.create_context(driver, profile=profile, version=VERSION)
         self.world = World(self.gl, profile == "core")
         self.world.reset()

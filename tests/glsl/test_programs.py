@@ -7,6 +7,7 @@ versions of themselves. `make fuzz` does the same for as long as one likes.
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -28,7 +29,7 @@ def fuzz() -> ModuleType:
     return module
 
 
-def wrong(fuzz: ModuleType, check: Any, against: str, seeds: range) -> str:
+def wrong(fuzz: ModuleType, check: Any, against: str, seeds: Iterable[int]) -> str:
     """The first program of some that is wrong, with what is wrong."""
     for seed in seeds:
         program = fuzz.generate(seed, fuzz.style(against, seed))
@@ -46,6 +47,19 @@ def test_programs_compute_what_the_evaluator_says(fuzz: ModuleType, start: int) 
 @pytest.mark.native
 def test_programs_draw_what_mesa_draws(fuzz: ModuleType) -> None:
     assert not wrong(fuzz, fuzz.against_native(), "native", range(6000, 6010))
+
+
+@pytest.mark.parametrize(
+    "driver,seeds",
+    [
+        ("jit", (*range(5000, 5008), 800090)),  # 800090: a loop whose end nobody reaches
+        ("simd", range(5000, 5004)),
+    ],
+)
+def test_drivers_draw_what_the_evaluator_says(
+    fuzz: ModuleType, driver: str, seeds: Iterable[int]
+) -> None:
+    assert not wrong(fuzz, fuzz.against_evaluator(driver), "evaluator", seeds)
 
 
 def test_rewritten_programs_draw_the_same(fuzz: ModuleType) -> None:

@@ -196,6 +196,7 @@ class _Flow:
             b.place(after)
 
     def _send_last(self, body: Body, phis: list[Phi]) -> None:
+        """The same at the end of a body, unless nobody comes there."""
         last = body[-1]
         assert isinstance(last, Block)
         if last.jump is None and any(src.pred is last for p in phis for src in p.phi_srcs):
@@ -253,9 +254,7 @@ class _Flow:
             state.going.set(e.mask)
         self._body(node.body, state.latch)
         if b.open:
-            self.path.append(id(node.body))
-            self._send(state.phis, node.last, e.active)
-            self.path.pop()
+            self._send_last(node.body, state.phis)
         b.place(state.latch)
         if state.inside is not None:
             b.branch(b.any(self._counting(state.inside.get())), state.head, state.after)
