@@ -33,4 +33,10 @@ class Dirty:
     IMAGES = 1 << 18
     STORAGE = 1 << 19
     TRANSFORM_FEEDBACK = 1 << 20
-    ALL = (1 << 21) - 1
+    # Less than the bits they are named after: only capabilities were switched, or other textures
+    # bound, so that what was derived for these before is still good.
+    BLEND_SWITCHED = 1 << 21
+    DEPTH_STENCIL_SWITCHED = 1 << 22
+    RASTERIZER_SWITCHED = 1 << 23
+    TEXTURES_BOUND = 1 << 24
+    ALL = (1 << 25) - 1

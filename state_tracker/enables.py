@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.drawing.fragment_ops import EVERY_BUFFER
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
@@ -35,6 +36,7 @@ class Capability:
     field: str
     dirty: int
     compat: bool = False
+    switch: int = 0  # its bit in `ctx.switches`; 0: derived state does not remember it
 
 
 _TABLE = """
@@ -88,15 +90,25 @@ AUTO_NORMAL evaluators.auto_normal BUILTINS compat
 
 
 def _read() -> dict[int, Capability]:
-    table = {}
+    table: dict[int, Capability] = {}
     for line in _TABLE.splitlines():
         if line:
             name, place, dirty, *compat = line.split()
             holder, field = place.split(".")
+            switched = getattr(Dirty, f"{dirty}_SWITCHED", 0)
+            if field == "depth_clamp":  # two switches in one
+                switched = 0
             table[getattr(GL, name)] = Capability(
-                holder, field, getattr(Dirty, dirty), bool(compat)
+                holder,
+                field,
+                switched or getattr(Dirty, dirty),
+                bool(compat),
+                2 << len(table) if switched else 0,
             )
     return table
+
+
+_BLEND_SWITCH = 1
 
 
 _CAPABILITIES = _read()
@@ -115,13 +127,19 @@ def set_enabled(ctx: Context, cap: int, on: bool) -> None:
         if getattr(holder, found.field) != on or cap == GL.DEPTH_CLAMP:
             setattr(holder, found.field, on)
             ctx.dirty |= found.dirty
+            ctx.switches ^= found.switch
             if cap == GL.TEXTURE_CUBE_MAP_SEAMLESS:
                 ctx.dirty |= Dirty.TEXTURES
         return
     if cap == GL.BLEND:
-        for blend in ctx.fragment.blend:
-            blend.enabled = on
-        ctx.dirty |= Dirty.BLEND
+        fragment = ctx.fragment
+        wanted = EVERY_BUFFER if on else 0
+        if fragment.blend_enabled == EVERY_BUFFER ^ wanted:
+            ctx.dirty |= Dirty.BLEND_SWITCHED
+            ctx.switches ^= _BLEND_SWITCH
+        elif fragment.blend_enabled != wanted:
+            ctx.dirty |= Dirty.BLEND
+        fragment.blend_enabled = wanted
     elif cap == GL.SCISSOR_TEST:
         ctx.raster.scissor_enabled = [on] * len(ctx.raster.scissor_enabled)
         ctx.dirty |= Dirty.SCISSOR | Dirty.RASTERIZER
@@ -167,7 +185,7 @@ def is_enabled(ctx: Context, cap: int) -> bool:
     if found is not None and (ctx.is_compat or not found.compat):
         return bool(getattr(getattr(ctx, found.holder), found.field))
     if cap == GL.BLEND:
-        return ctx.fragment.blend[0].enabled
+        return bool(ctx.fragment.blend_enabled & 1)
     if cap == GL.SCISSOR_TEST:
         return ctx.raster.scissor_enabled[0]
     if 0 <= cap - GL.CLIP_DISTANCE0 < ctx.caps.max_clip_planes:
@@ -201,7 +219,9 @@ def _set_indexed(ctx: Context, cap: int, index: int, on: bool) -> None:
     if cap == GL.BLEND:
         if index >= ctx.caps.max_render_targets:
             raise invalid_value(f"there is no draw buffer {index}")
-        ctx.fragment.blend[index].enabled = on
+        bit = 1 << index
+        enabled = ctx.fragment.blend_enabled
+        ctx.fragment.blend_enabled = enabled | bit if on else enabled & ~bit
         ctx.dirty |= Dirty.BLEND
     elif cap == GL.SCISSOR_TEST:
         if index >= len(ctx.raster.scissor_enabled):
@@ -234,7 +254,7 @@ register("disablei", lambda ctx, cap, index: _set_indexed(ctx, cap, index, False
 @entry
 def is_enabledi(ctx: Context, cap: int, index: int) -> int:
     if cap == GL.BLEND and index < ctx.caps.max_render_targets:
-        return int(ctx.fragment.blend[index].enabled)
+        return ctx.fragment.blend_enabled >> index & 1
     if cap == GL.SCISSOR_TEST and index < len(ctx.raster.scissor_enabled):
         return int(ctx.raster.scissor_enabled[index])
     if cap in (GL.BLEND, GL.SCISSOR_TEST):
@@ -291,5 +311,5 @@ gets(
 )
 gets_indexed(
     lambda c: c.caps.max_render_targets,
-    {"BLEND": lambda c, i: c.fragment.blend[i].enabled},
+    {"BLEND": lambda c, i: bool(c.fragment.blend_enabled >> i & 1)},
 )

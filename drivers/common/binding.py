@@ -69,6 +69,7 @@ class BindingContext(Context):
         self.bound.stages = {stage: StageBindings() for stage in Stage}
         self._on_failure: Callable[[Exception], None] | None = None
         self._failure: Exception | None = None
+        self._block = ConstantBuffer(b"")  # the one bound as block 0 last
 
     def settle(self) -> None:
         """Do what was put off: something is about to change, or to be looked at.
@@ -105,9 +106,18 @@ class BindingContext(Context):
         """What was derived from a stage's bindings is stale."""
 
     def _set(self, name: str, value: Any) -> None:
+        """A parameter."""
         if getattr(self.bound, name) != value:
             self.changing()
             setattr(self.bound, name, value)
+            self.bound.revision += 1
+            self.rebound()
+
+    def _bind(self, name: str, handle: Handle) -> None:
+        """A state object."""
+        if getattr(self.bound, name) is not handle:
+            self.changing()
+            setattr(self.bound, name, handle)
             self.rebound()
 
     # -- state objects -------------------------------------------------------------------------
@@ -116,7 +126,7 @@ class BindingContext(Context):
         return Cso(state)
 
     def bind_blend_state(self, handle: Handle) -> None:
-        self._set("blend", handle or self._defaults[0])
+        self._bind("blend", handle or self._defaults[0])
 
     def delete_blend_state(self, handle: Handle) -> None:
         """Nothing is held outside the object."""
@@ -125,7 +135,7 @@ class BindingContext(Context):
         return Cso(state)
 
     def bind_rasterizer_state(self, handle: Handle) -> None:
-        self._set("rasterizer", handle or self._defaults[1])
+        self._bind("rasterizer", handle or self._defaults[1])
 
     def delete_rasterizer_state(self, handle: Handle) -> None:
         """Nothing is held outside the object."""
@@ -135,7 +145,7 @@ class BindingContext(Context):
 
     def bind_depth_stencil_alpha_state(self, handle: Handle) -> None:
         old = self.bound.depth_stencil_alpha
-        self._set("depth_stencil_alpha", handle or self._defaults[2])
+        self._bind("depth_stencil_alpha", handle or self._defaults[2])
         if self.bound.depth_stencil_alpha is not old:
             self.stage_rebound(Stage.FRAGMENT)  # it holds the alpha test's reference
 
@@ -151,6 +161,7 @@ class BindingContext(Context):
             return
         self.changing()
         store(bindings.samplers, start, handles)
+        bindings.revision += 1
         self.stage_rebound(stage)
         self.rebound()
 
@@ -161,7 +172,7 @@ class BindingContext(Context):
         return Cso(tuple(elements))
 
     def bind_vertex_elements_state(self, handle: Handle) -> None:
-        self._set("elements", handle or self._defaults[3])
+        self._bind("elements", handle or self._defaults[3])
 
     def delete_vertex_elements_state(self, handle: Handle) -> None:
         """Nothing is held outside the object."""
@@ -170,6 +181,7 @@ class BindingContext(Context):
         if self.bound.shaders.get(stage) is not handle:
             self.changing()
             self.bound.shaders[stage] = handle
+            self.bound.revision += 1
             self.rebound()
 
     def delete_shader_state(self, handle: Handle) -> None:
@@ -178,6 +190,7 @@ class BindingContext(Context):
         for stage, bound in self.bound.shaders.items():
             if bound is handle:
                 self.bound.shaders[stage] = None
+        self.bound.revision += 1
         self.rebound()
         handle.destroy()
 
@@ -226,6 +239,7 @@ class BindingContext(Context):
             return
         self.changing()
         self.bound.clip_planes = tuple(planes)
+        self.bound.revision += 1
         for stage in self.bound.stages:
             self.stage_rebound(stage)
 
@@ -245,16 +259,20 @@ class BindingContext(Context):
         new: ConstantBuffer | None = None
         if buffer is not None:
             assert isinstance(buffer, HostResource)
-            new = ConstantBuffer(buffer.bytes_at(offset, size), buffer, offset)
+            new = ConstantBuffer(None, buffer.bytes_at(offset, size), buffer, offset)
         elif data is not None:
-            new = ConstantBuffer(np.frombuffer(bytes(data), np.uint8))
-        constants = self.bound.stages[stage].constants
+            new = self._block
+            if new.raw is not data:  # several stages are given the same bytes
+                new = self._block = ConstantBuffer(bytes(data))
+        bindings = self.bound.stages[stage]
+        constants = bindings.constants
         if buffer is None and index == 0 and constants:
             last = constants[0]
             if last is not None and last.buffer is None:  # what happens before every other draw
                 constants[0] = new
                 self.stage_rebound(stage)
                 return
+        bindings.revision += 1
         old = constants[index] if index < len(constants) else None
         hold(new.buffer if new else None, old.buffer if old else None)
         store(constants, index, [new])
@@ -283,6 +301,7 @@ class BindingContext(Context):
             return
         self.changing()
         self._rebind(bindings.views, start, views, "resource")
+        bindings.revision += 1
         self.stage_rebound(stage)
 
     def set_shader_images(
@@ -291,6 +310,7 @@ class BindingContext(Context):
         self.settle()
         bindings = self.bound.stages[stage]
         self._rebind(bindings.images, start, images, "resource")
+        bindings.revision += 1
         self.stage_rebound(stage)
 
     def set_shader_buffers(
@@ -299,6 +319,7 @@ class BindingContext(Context):
         self.settle()
         bindings = self.bound.stages[stage]
         self._rebind(bindings.buffers, start, buffers, "buffer")
+        bindings.revision += 1
         self.stage_rebound(stage)
 
     def set_vertex_buffers(self, buffers: Sequence[VertexBuffer | None]) -> None:
@@ -326,6 +347,7 @@ class BindingContext(Context):
             if old is not None:
                 old.buffer.unref()
         self.bound.stream_targets = tuple(targets)
+        self.bound.revision += 1
 
     def destroy(self) -> None:
         self.settle()

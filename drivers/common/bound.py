@@ -46,24 +46,41 @@ class Cso(Generic[State]):
         self.derived: dict[Any, Any] = {}
 
 
-@dataclass(slots=True)
 class ConstantBuffer:
     """One constant block: bytes copied at the call, or a range of a buffer (one reference held)."""
 
-    data: npt.NDArray[np.uint8]
-    buffer: Resource | None = None
-    offset: int = 0
+    __slots__ = ("_data", "buffer", "offset", "raw")
+
+    def __init__(
+        self,
+        raw: bytes | None,
+        data: npt.NDArray[np.uint8] | None = None,
+        buffer: Resource | None = None,
+        offset: int = 0,
+    ) -> None:
+        self.raw = raw  # None: it is in a buffer
+        self.buffer = buffer
+        self.offset = offset
+        self._data = data
+
+    @property
+    def data(self) -> npt.NDArray[np.uint8]:
+        """The bytes as an array, made when somebody looks."""
+        if self._data is None:
+            self._data = np.frombuffer(self.raw or b"", np.uint8)
+        return self._data
 
 
 @dataclass(slots=True)
 class StageBindings:
-    """What one shader stage can reach."""
+    """What one shader stage can reach; `revision` tells when, apart from block 0, it was other."""
 
     constants: list[ConstantBuffer | None] = field(default_factory=list)
     samplers: list[Cso[SamplerState] | None] = field(default_factory=list)
     views: list[SamplerView | None] = field(default_factory=list)
     images: list[ImageView | None] = field(default_factory=list)
     buffers: list[ShaderBuffer | None] = field(default_factory=list)
+    revision: int = 0
 
 
 @dataclass(slots=True)
@@ -89,6 +106,7 @@ class Bound:
     vertex_buffers: tuple[VertexBuffer | None, ...] = ()
     stream_targets: tuple[StreamOutputTarget | None, ...] = ()
     counting_samples: int = 0  # occlusion queries that are running
+    revision: int = 0  # grows with every change of what seldom changes: of parameters
 
 
 def store(slots: list[Slot | None], start: int, values: Sequence[Slot | None]) -> None:

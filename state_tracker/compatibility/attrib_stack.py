@@ -24,14 +24,14 @@ __all__ = ["AttribStack"]
 DEPTH = 16
 _GROUPS: dict[int, dict[str, str]] = {
     GL.COLOR_BUFFER_BIT: {
-        "fragment": "blend blend_color logic_enabled logic_op dither alpha_test alpha_func "
-        "alpha_ref clear_color clamp_fragment_color clamp_read_color"
+        "fragment": "blend blend_enabled blend_color logic_enabled logic_op dither alpha_test "
+        "alpha_func alpha_ref clear_color clamp_fragment_color clamp_read_color"
     },
     GL.DEPTH_BUFFER_BIT: {"fragment": "depth_test depth_mask depth_func clear_depth"},
     GL.STENCIL_BUFFER_BIT: {"fragment": "stencil_test stencil clear_stencil"},
     GL.ENABLE_BIT: {
-        "fragment": "logic_enabled dither alpha_test depth_test stencil_test depth_bounds_test "
-        "alpha_to_coverage alpha_to_one",
+        "fragment": "blend_enabled logic_enabled dither alpha_test depth_test stencil_test "
+        "depth_bounds_test alpha_to_coverage alpha_to_one",
         "raster": "cull_enabled offset_fill offset_line offset_point polygon_smooth "
         "polygon_stipple line_smooth line_stipple point_smooth point_sprite program_point_size "
         "two_side clamp_near clamp_far multisample sample_coverage_enabled sample_mask_enabled "
@@ -97,10 +97,6 @@ class AttribStack:
         self.client.clear()
 
 
-def _save_blend_enables(ctx: Context) -> list[bool]:
-    return [b.enabled for b in ctx.fragment.blend]
-
-
 def _save_textures(ctx: Context) -> dict[str, Any]:
     """Bindings, environments and the active unit; the bound textures are kept alive."""
     units = []
@@ -143,7 +139,6 @@ def push_attrib(ctx: Context, mask: int) -> None:
                     value = getattr(getattr(ctx, holder), name)
                     saved[(holder, name)] = copy.deepcopy(value)
     if mask & GL.ENABLE_BIT:
-        saved["blend"] = _save_blend_enables(ctx)
         saved["texture_enables"] = [set(u.enabled) for u in ctx.textures.units]
         saved["light_enables"] = [light.enabled for light in ctx.lighting.lights]
     if mask & GL.TEXTURE_BIT:
@@ -162,8 +157,6 @@ def pop_attrib(ctx: Context) -> None:
     for key, value in saved.items():
         if isinstance(key, tuple):
             setattr(getattr(ctx, key[0]), key[1], value)
-    for blend, on in zip(ctx.fragment.blend, saved.get("blend", ()), strict=False):
-        blend.enabled = on
     for unit, enabled in zip(ctx.textures.units, saved.get("texture_enables", ()), strict=False):
         unit.enabled = enabled
     for light, on in zip(ctx.lighting.lights, saved.get("light_enables", ()), strict=False):

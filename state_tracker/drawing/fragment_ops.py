@@ -22,7 +22,13 @@ from gallette.state_tracker.getters import gets, gets_indexed
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["FragmentState", "blend_state", "check_advanced_blending", "depth_stencil_alpha_state"]
+__all__ = [
+    "EVERY_BUFFER",
+    "FragmentState",
+    "blend_state",
+    "check_advanced_blending",
+    "depth_stencil_alpha_state",
+]
 
 FACTORS: dict[int, BlendFactor] = {
     GL.ZERO: BlendFactor.ZERO,
@@ -81,13 +87,13 @@ STENCIL_OPS: dict[int, StencilOp] = {
     GL.DECR_WRAP: StencilOp.DECR_WRAP,
 }
 BUFFERS = 8
+EVERY_BUFFER = (1 << BUFFERS) - 1
 
 
 @dataclass(slots=True)
 class Blend:
-    """Blending of one colour buffer, in GL's names."""
+    """Blending of one colour buffer, in GL's names (`FragmentState.blend_enabled`: whether)."""
 
-    enabled: bool = False
     equation_rgb: int = GL.FUNC_ADD
     equation_alpha: int = GL.FUNC_ADD
     src_rgb: int = GL.ONE
@@ -115,6 +121,7 @@ class FragmentState:
 
     def __init__(self) -> None:
         self.blend = [Blend() for _ in range(BUFFERS)]
+        self.blend_enabled = 0  # a bit for each colour buffer
         self.blend_color = (0.0, 0.0, 0.0, 0.0)
         self.blend_coherent = True
         self.logic_enabled = False
@@ -160,9 +167,9 @@ def blend_state(ctx: Context) -> BlendState:
     ):
         raise invalid_operation(f"a second source colour while draw buffer {count - 1} is in use")
     targets = []
-    for blend in state.blend[:count]:
+    for index, blend in enumerate(state.blend[:count]):
         mask = sum(1 << i for i, on in enumerate(blend.mask) if on)
-        if not blend.enabled or state.logic_enabled:
+        if not state.blend_enabled >> index & 1 or state.logic_enabled:
             targets.append(RenderTargetBlend(colormask=mask))
             continue
         targets.append(
@@ -245,7 +252,8 @@ def check_advanced_blending(ctx: Context) -> None:
     cbufs = ctx.pipe_framebuffer.cbufs
     for index, surface in enumerate(cbufs):
         blend = ctx.fragment.blend[index]
-        func = ADVANCED_EQUATIONS.get(blend.equation_rgb) if blend.enabled else None
+        blends = ctx.fragment.blend_enabled >> index & 1
+        func = ADVANCED_EQUATIONS.get(blend.equation_rgb) if blends else None
         if surface is None or func is None or surface.format.is_pure_integer:
             continue
         if sum(other is not None for other in cbufs) > 1:

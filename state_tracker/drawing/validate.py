@@ -7,6 +7,7 @@ are looked up in a cache of the driver's objects, and set only if they differ fr
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +60,8 @@ class StateCache:
                  delete: Callable[[Handle], None], filled: Callable[[], None]):  # fmt: skip
         self._create, self._bind, self._delete, self._filled = create, bind, delete, filled
         self._handles: dict[Any, Handle] = {}
-        self._bound: Any = None
+        self._bound: Handle = None
+        self._state: Any = None  # what is bound, if it was told by its state
 
     def get(self, state: Any) -> Handle:
         handle = self._handles.get(state)
@@ -69,10 +71,16 @@ class StateCache:
                 self._filled()
         return handle
 
-    def bind(self, state: Any) -> None:
-        if state != self._bound:
-            self._bind(self.get(state))
-            self._bound = state
+    def bind(self, state: Any) -> Handle:
+        if state != self._state:
+            self.bind_handle(self.get(state))
+            self._state = state
+        return self._bound
+
+    def bind_handle(self, handle: Handle) -> None:
+        if handle is not self._bound:
+            self._bind(handle)
+            self._bound, self._state = handle, None
 
     def clear(self) -> None:
         """Unbind and delete everything."""
@@ -80,7 +88,23 @@ class StateCache:
         for handle in self._handles.values():
             self._delete(handle)
         self._handles.clear()
-        self._bound = None
+        self._bound = self._state = None
+
+
+@dataclasses.dataclass(slots=True)
+class Derived:
+    """What a context derived for the capabilities that were on, and for the textures it saw.
+
+    Good as long as nothing else changes: each atom below clears what it is about to replace.
+    """
+
+    blend: dict[int, tuple[Handle, bool]] = dataclasses.field(default_factory=dict)
+    depth_stencil: dict[int, Handle] = dataclasses.field(default_factory=dict)
+    rasterizer: dict[int, Handle] = dataclasses.field(default_factory=dict)
+    textures: dict[Any, tuple[SamplerView, Handle]] = dataclasses.field(default_factory=dict)
+
+
+_MOST_DERIVED = 256
 
 
 def _framebuffer(ctx: Context) -> None:
@@ -94,20 +118,59 @@ def _framebuffer(ctx: Context) -> None:
 
 
 def _blend(ctx: Context) -> None:
+    ctx.derived.blend.clear()
+    _blend_switched(ctx)
+
+
+def _blend_switched(ctx: Context) -> None:
+    known = ctx.derived.blend
+    found = known.get(ctx.switches)
+    if found is not None:
+        ctx.caches.blend.bind_handle(found[0])
+        ctx.blends_advanced = found[1]
+        return
     state = blend_state(ctx)
-    ctx.caches.blend.bind(state)
+    handle = ctx.caches.blend.bind(state)
     ctx.blends_advanced = any(rt.blend_enable and rt.rgb_func.is_advanced for rt in state.rt)
+    _remember(known, ctx.switches, (handle, ctx.blends_advanced))
+
+
+def _remember(known: dict[Any, Any], key: Any, value: Any) -> None:
+    if len(known) >= _MOST_DERIVED:
+        known.clear()
+    known[key] = value
 
 
 def _depth_stencil(ctx: Context) -> None:
+    ctx.derived.depth_stencil.clear()
+    _depth_stencil_switched(ctx)
+
+
+def _depth_stencil_switched(ctx: Context) -> None:
+    known = ctx.derived.depth_stencil
+    found = known.get(ctx.switches)
+    if found is not None:
+        ctx.caches.depth_stencil.bind_handle(found)
+        return
     state = depth_stencil_alpha_state(ctx)
     if ctx.lowers:
         ctx.full_depth_stencil = state
-        state = told_depth_stencil(ctx.caps, state)
-    ctx.caches.depth_stencil.bind(state)
+        ctx.caches.depth_stencil.bind(told_depth_stencil(ctx.caps, state))
+        return
+    _remember(known, ctx.switches, ctx.caches.depth_stencil.bind(state))
 
 
 def _rasterizer(ctx: Context) -> None:
+    ctx.derived.rasterizer.clear()
+    _rasterizer_switched(ctx)
+
+
+def _rasterizer_switched(ctx: Context) -> None:
+    known = ctx.derived.rasterizer
+    found = known.get(ctx.switches)
+    if found is not None:
+        ctx.caches.rasterizer.bind_handle(found)
+        return
     state = rasterizer_state(ctx)
     outlined = ctx.is_compat and not (state.fill_front is state.fill_back is PolygonMode.FILL)
     if outlined != ctx.passes_edge_flags:
@@ -116,7 +179,9 @@ def _rasterizer(ctx: Context) -> None:
     if ctx.lowers:
         ctx.full_rasterizer = state
         state = told_rasterizer(ctx.caps, state)
-    ctx.caches.rasterizer.bind(state)
+    handle = ctx.caches.rasterizer.bind(state)
+    if not (ctx.lowers or ctx.is_compat):  # which look at more
+        _remember(known, ctx.switches, handle)
 
 
 def _viewport(ctx: Context) -> None:
@@ -192,7 +257,7 @@ def _constants(ctx: Context) -> None:
     ctx.group.constants_bound = max(ctx.group.constants_bound, 1)
     data, last = b"", None
     for stage, executable in ctx.programs.stages.items():
-        if executable is not last:
+        if executable is not last:  # the same bytes for all its stages: drivers may look at that
             data, last = bytes(executable.uniforms.data), executable
         ctx.pipe.set_constant_buffer(stage, 0, data)
 
@@ -242,6 +307,12 @@ def _textures(ctx: Context) -> None:
     sampling = {e for e in ctx.programs.stages.values() if e.textures}
     if sampling and (conflict := sampler_conflict(sampling)):
         raise invalid_operation(conflict)
+    ctx.derived.textures.clear()
+    _textures_bound(ctx)
+
+
+def _textures_bound(ctx: Context) -> None:
+    known, texture_units = ctx.derived.textures, ctx.textures.units
     for stage, executable in ctx.programs.stages.items():
         slots = executable.textures.get(stage)
         if slots is None:
@@ -255,9 +326,13 @@ def _textures(ctx: Context) -> None:
                 while len(views) <= first + i:
                     views.append(None)
                     samplers.append(None)
-                view, state = _view_and_sampler(ctx, unit, target, scalar)
-                views[first + i] = view
-                samplers[first + i] = ctx.caches.sampler.get(state)
+                key = texture_units[unit].bound[target], texture_units[unit].sampler, scalar
+                found = known.get(key)
+                if found is None:
+                    view, state = _view_and_sampler(ctx, unit, target, scalar)
+                    found = view, ctx.caches.sampler.get(state)
+                    _remember(known, key, found)
+                views[first + i], samplers[first + i] = found
         ctx.pipe.set_sampler_views(stage, 0, views)
         ctx.pipe.bind_sampler_states(stage, 0, samplers)
 
@@ -270,11 +345,15 @@ ATOMS: tuple[tuple[int, Callable[[Context], None]], ...] = (
     (Dirty.CONSTANTS, _constants),
     (Dirty.UNIFORM_BUFFERS, _uniform_buffers),
     (Dirty.TEXTURES, _textures),
+    (Dirty.TEXTURES_BOUND, _textures_bound),
     (Dirty.STORAGE, bind_storage),
     (Dirty.IMAGES, bind_images),
     (Dirty.BLEND, _blend),
+    (Dirty.BLEND_SWITCHED, _blend_switched),
     (Dirty.DEPTH_STENCIL, _depth_stencil),
+    (Dirty.DEPTH_STENCIL_SWITCHED, _depth_stencil_switched),
     (Dirty.RASTERIZER, _rasterizer),
+    (Dirty.RASTERIZER_SWITCHED, _rasterizer_switched),
     (Dirty.VIEWPORT, _viewport),
     (Dirty.SCISSOR, _scissor),
     (Dirty.STENCIL_REF, _stencil_ref),
@@ -284,9 +363,17 @@ ATOMS: tuple[tuple[int, Callable[[Context], None]], ...] = (
     (Dirty.STIPPLE, _stipple),
 )
 # What decides which shaders run: with fixed function, much more than glUseProgram.
-_WHAT_RUNS = Dirty.PROGRAM | Dirty.BUILTINS | Dirty.TEXTURES
+_WHAT_RUNS = Dirty.PROGRAM | Dirty.BUILTINS | Dirty.TEXTURES | Dirty.TEXTURES_BOUND
 # What the keys of lowered shaders are made from.
-_KEYS = Dirty.PROGRAM | Dirty.RASTERIZER | Dirty.DEPTH_STENCIL | Dirty.TEXTURES
+_KEYS = (
+    Dirty.PROGRAM
+    | Dirty.RASTERIZER
+    | Dirty.RASTERIZER_SWITCHED
+    | Dirty.DEPTH_STENCIL
+    | Dirty.DEPTH_STENCIL_SWITCHED
+    | Dirty.TEXTURES
+    | Dirty.TEXTURES_BOUND
+)
 _IMPLIED = (
     (Dirty.FRAMEBUFFER,
      Dirty.BLEND | Dirty.DEPTH_STENCIL | Dirty.SCISSOR | Dirty.SAMPLE_MASK | Dirty.RASTERIZER
@@ -295,21 +382,26 @@ _IMPLIED = (
 )  # fmt: skip
 
 
+@functools.lru_cache(maxsize=1024)
+def _plan(dirty: int) -> tuple[tuple[int, Callable[[Context], None]], ...]:
+    """The atoms to run."""
+    return tuple((bit, atom) for bit, atom in ATOMS if dirty & bit)
+
+
 def validate(ctx: Context, wanted: int = Dirty.ALL) -> None:
     """Bring the pipe up to date with everything dirty in `wanted`."""
     if ctx.caches.full:
         ctx.group.trim()
-    if ctx.dirty & wanted & _WHAT_RUNS:
+    if ctx.dirty & wanted & (_WHAT_RUNS if ctx.is_compat else Dirty.PROGRAM):
         ctx.programs.resolve()
     dirty = ctx.dirty & wanted
     for cause, effect in _IMPLIED:
         if dirty & cause:
             ctx.dirty |= effect
             dirty |= effect & wanted
-    for bit, atom in ATOMS:
-        if dirty & bit:
-            atom(ctx)
-            ctx.dirty &= ~bit
+    for bit, atom in _plan(dirty):
+        atom(ctx)
+        ctx.dirty &= ~bit
     if ctx.dirty & wanted & Dirty.PROGRAM or (ctx.lowers and dirty & _KEYS):
         _program(ctx)
         ctx.dirty &= ~Dirty.PROGRAM

@@ -20,7 +20,7 @@ from _thread import get_ident
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from gallette.compiler.errors import GalletteError, MisuseError
+from gallette.compiler.errors import GalletteError, MisuseError, ResetError
 from gallette.state_tracker.entry_points.current import CALL_TABLES, current_context
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import GLError
@@ -66,7 +66,10 @@ class CallTable(dict[str, Callable[..., Any]]):
     def __missing__(self, c_name: str) -> Callable[..., Any]:
         function = known(c_name)
         assert function is not None
-        made = self[c_name] = self._context.guarded(_method(self._context, function))
+        method = _method(self._context, function)
+        if not self._context.group.crowded:
+            method = getattr(method, "direct", method)  # `_failed` records its errors
+        made = self[c_name] = self._context.guarded(method)
         return made
 
 
@@ -84,8 +87,29 @@ def _method(context: Context, function: Function) -> Callable[..., Any]:
 
 
 def _entry_point(function: Function) -> Callable[..., Any]:
-    """What C calls. Results of functions without one are ignored, so only the others differ."""
+    """What C calls. Results of functions without one are ignored, so only the others differ.
+
+    Most calls of most programs are of one or two numbers: they do without a tuple for them.
+    """
     name, tables, no_table = function.c_name, CALL_TABLES, _NoContext()
+
+    def call_one(one: Any) -> None:
+        try:
+            tables.get(get_ident(), no_table)[name](one)
+        except BaseException as error:
+            _failed(function, error)
+
+    def call_two(one: Any, two: Any) -> None:
+        try:
+            tables.get(get_ident(), no_table)[name](one, two)
+        except BaseException as error:
+            _failed(function, error)
+
+    def call_three(one: Any, two: Any, three: Any) -> None:
+        try:
+            tables.get(get_ident(), no_table)[name](one, two, three)
+        except BaseException as error:
+            _failed(function, error)
 
     def call(*args: Any) -> None:
         try:
@@ -100,7 +124,10 @@ def _entry_point(function: Function) -> Callable[..., Any]:
             _failed(function, error)
             return 0
 
-    return call if function.restype is None else answer
+    if function.restype is not None:
+        return answer
+    few: dict[int, Callable[..., Any]] = {1: call_one, 2: call_two, 3: call_three}
+    return few.get(len(function.params), call)
 
 
 class _NoContext(dict[str, Callable[..., Any]]):
@@ -126,8 +153,14 @@ def _failed(function: Function, error: BaseException) -> None:
     if isinstance(error, MisuseError):  # recorded already; C learns of it by glGetError
         print(f"gallette: {error}", file=sys.stderr)
         return
-    code = GL.OUT_OF_MEMORY if isinstance(error, MemoryError) else GL.INVALID_OPERATION
     context = current_context()
+    if context is not None and isinstance(error, GLError):
+        context.record_error(error, function)
+        return
+    if context is not None and isinstance(error, ResetError | MemoryError):
+        context.work_failed(error, function)
+        return
+    code = GL.OUT_OF_MEMORY if isinstance(error, MemoryError) else GL.INVALID_OPERATION
     if context is not None:
         context.record_error(GLError(code, str(error)), function)
     if function.name not in _REPORTED:

@@ -3,11 +3,13 @@
 The method takes all C parameters, or leaves the trailing outputs out and gets them as its result.
 It turns strings into `str`, runs the implementation, records a GL error instead of letting it out,
 and stores outputs where the caller wanted them. An implementation with `stores_itself` does that on
-its own. Functions of plain parameters take a short cut.
+its own. Functions of plain parameters take a short cut, and their methods have an attribute
+`direct`: the same without catching errors, for callers that do (see `abi`).
 """
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -237,6 +239,7 @@ def bind_method(
         method = raw
     elif required == total and not any(converters):
         method = plain
+        method.direct = functools.partial(implementation, context)  # type: ignore[attr-defined]
     else:
         method = general
     method.__name__ = function.method

@@ -94,6 +94,8 @@ class UniformStorage:
         self.data[: len(initial)] = initial
         self.units: dict[int, list[int]] = {}
         self.slots: dict[int, Slot] = {}
+        self.straight: dict[tuple[int, str, int, int], tuple[int, int, int]] = {}
+        """By location, kind, components and columns: where one value is copied to as it is."""
         self.ignored = linked.inactive_locations | {-1}
         self.max_units = ctx.limits.max_combined_texture_units
         for index, uniform in enumerate(linked.uniforms):
@@ -110,7 +112,8 @@ class UniformStorage:
         letter = numeric_kind(kind)
         for element in range(count):
             offset = max(uniform.offset, 0) + element * uniform.array_stride
-            self.slots[uniform.location + element] = Slot(
+            location = uniform.location + element
+            self.slots[location] = slot = Slot(
                 index,
                 uniform,
                 element,
@@ -121,6 +124,10 @@ class UniformStorage:
                 count - element,
                 _pieces(uniform, letter, kind, offset),
             )
+            if len(slot.pieces) == 1:
+                _, at, size = slot.pieces[0]
+                key = location, letter, slot.components, slot.columns
+                self.straight[key] = at, at + size, size
 
     def copy(self, slot: Slot, address: int) -> None:
         """One value straight from C memory: the way of every frame's uniforms."""

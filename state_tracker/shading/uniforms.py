@@ -9,7 +9,12 @@ import numpy as np
 
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
-from gallette.state_tracker.entry_points.memory import Pointer, read_array, write_bytes
+from gallette.state_tracker.entry_points.memory import (
+    Pointer,
+    copy_of,
+    read_array,
+    write_bytes,
+)
 from gallette.state_tracker.entry_points.memory import dtype_of as gl_dtype
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.shading.programs import Executable
@@ -107,6 +112,26 @@ def _set_matrices(
         _touch(ctx, executable, False)
 
 
+def _copied(
+    ctx: Context, location: int, letter: str, components: int, address: int, columns: int = 1
+) -> bool:
+    """One value of the program in use, straight from C memory: the way of every frame's uniforms.
+
+    False: it goes another way.
+    """
+    executable = ctx.programs.executable
+    if executable is None:
+        return False
+    storage = executable.uniforms
+    found = storage.straight.get((location, letter, components, columns))
+    if found is None:
+        return False
+    at, end, size = found
+    storage.data[at:end] = copy_of(address, size)
+    ctx.dirty |= Dirty.CONSTANTS
+    return True
+
+
 def _vector_family(components: int, suffix: str, gl_type: str, letter: str, end: str) -> None:
     def by_use(ctx: Context, location: int, *values: Any) -> None:
         _set_values(ctx, _in_use(ctx), location, letter, values)
@@ -115,6 +140,8 @@ def _vector_family(components: int, suffix: str, gl_type: str, letter: str, end:
         _set_values(ctx, _named(ctx, program), location, letter, values)
 
     def array_by_use(ctx: Context, location: int, count: int, value: Pointer) -> None:
+        if count == 1 and type(value) is int and _copied(ctx, location, letter, components, value):
+            return
         _set_array(ctx, _in_use(ctx), location, count, value, components, gl_type, letter)
 
     def array_by_name(
@@ -133,6 +160,9 @@ def _matrix_family(columns: int, rows: int, suffix: str, gl_type: str) -> None:
     shape = str(columns) if columns == rows else f"{columns}x{rows}"
 
     def by_use(ctx: Context, location: int, count: int, transpose: int, value: Pointer) -> None:
+        if count == 1 and type(value) is int and not transpose:
+            if _copied(ctx, location, suffix, rows, value, columns):
+                return
         executable = _in_use(ctx)
         _set_matrices(
             ctx, executable, location, count, transpose, value, columns, rows, gl_type, suffix

@@ -93,6 +93,10 @@ def lookup(ctx: Context, target: int, name: int) -> TextureObject:
 
 @entry
 def bind_texture(ctx: Context, target: int, texture: int) -> None:
+    found = ctx.textures.names.get(texture)
+    if found is not None and found.target.value == target:
+        ctx.textures.bind(target, found)
+        return
     ctx.textures.bind(target, lookup(ctx, target, texture))
 
 
@@ -320,7 +324,7 @@ def bind_sampler(ctx: Context, unit: int, sampler: int) -> None:
     if slot.sampler is not None:
         slot.sampler.release()
     slot.sampler = found
-    ctx.dirty |= Dirty.TEXTURES
+    ctx.dirty |= Dirty.TEXTURES_BOUND
 
 
 _NOT_FOR_SAMPLERS = frozenset((GL.TEXTURE_PRIORITY,))

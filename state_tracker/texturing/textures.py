@@ -540,7 +540,7 @@ class TextureState:
             texture.retain()
             bound[target].release()
             bound[target] = texture
-            self._ctx.dirty |= Dirty.TEXTURES
+            self._ctx.dirty |= Dirty.TEXTURES_BOUND
 
     def dummy(self, target: Target) -> SamplerView:
         """What an incomplete texture samples as: (0, 0, 0, 1)."""

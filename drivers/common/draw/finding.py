@@ -30,11 +30,11 @@ class DrawStates:
 
     __slots__ = (
         "_fixed",
-        "_scratch",
         "_selections",
         "bound",
         "counters",
         "joiner",
+        "scratch",
         "witness",
         "work",
     )
@@ -43,7 +43,7 @@ class DrawStates:
         self.bound = bound
         self.counters = counters
         self.witness: Witness | None = None
-        self._scratch = Scratch()
+        self.scratch = Scratch()
         self.work = work
         self.joiner = Joiner(bound, work)
         self._selections: dict[Any, Selection] = {}
@@ -52,7 +52,7 @@ class DrawStates:
     def remembering(self, bound: Bound) -> DrawStates:
         """The states of draws that were given `bound`, which nobody changes."""
         states = DrawStates(bound, self.counters, self.work)
-        states._scratch, states._selections = self._scratch, self._selections
+        states.scratch, states._selections = self.scratch, self._selections
         return states
 
     def forget(self) -> None:
@@ -114,7 +114,7 @@ class DrawStates:
             selection = select(bound, kind, self._selections)
             if selection is None:
                 return None
-            found = fixed_state(bound, selection, self._scratch, self.counters, self.work)
+            found = fixed_state(bound, selection, self.scratch, self.counters, self.work)
             self._fixed[points] = found
         return found
 

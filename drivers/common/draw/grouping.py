@@ -27,7 +27,7 @@ from .parts import Primitives
 from .pipeline import rasterize_part, run_part
 from .state import DrawState
 
-__all__ = ["Group", "batches", "rectangles"]
+__all__ = ["Covered", "Group", "Kept", "batches", "rectangles", "rows_covered"]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -56,7 +56,7 @@ class Covered:
     info: PrimitiveInfo
 
 
-class _Kept:
+class Kept:
     """A place for what is covered."""
 
     def __init__(self) -> None:
@@ -102,14 +102,14 @@ class Group:
         if self.primitives is None:
             return
         if self.keeping is None:
-            self.keeping = len(rows) < len(self.entries) and self._keeps(self.primitives.vertices)
+            self.keeping = len(rows) < len(self.entries) and self._keeps()
         if not self.keeping:
             part = self.part(rows)
             if part is not None:
                 run_part(self.draw, self.mode, part)
             return
         if self.covered is None:
-            kept = _Kept()
+            kept = Kept()
             rasterize_part(self.draw, self.mode, self.primitives, kept)
             self.covered = kept.found
         run = FragmentRun(self.draw.fixed.engine, self.draw.fragment)
@@ -120,13 +120,20 @@ class Group:
                 run.draw(each.spans.take(chosen), each.source, each.info)
         self.draw.fixed.engine.finish()
 
-    def _keeps(self, vertices: VertexSet) -> bool:
+    def _keeps(self) -> bool:
         """Is what all draws cover little enough to be kept, and nobody else's business?"""
         if hasattr(self.draw.fragment.program, "fill") or self.draw.witness is not None:
             return False
-        heights = vertices.window[1].reshape(len(self.entries), -1)
-        rows = np.minimum(np.ptp(heights, axis=1) + 2, self.draw.fixed.raster.target.y1)
-        return bool(rows.sum() * heights.shape[1] <= _MOST_ROWS)
+        return rows_covered(self) <= _MOST_ROWS
+
+
+def rows_covered(group: Group) -> float:
+    """At most how many rows the primitives of a group cover, all added up; perhaps not a number."""
+    if group.primitives is None:
+        return 0.0
+    heights = group.primitives.vertices.window[1].reshape(len(group.entries), -1)
+    rows = np.minimum(np.ptp(heights, axis=1) + 2, group.draw.fixed.raster.target.y1)
+    return float(rows.sum() * heights.shape[1])
 
 
 def rectangles(group: Group) -> Ints:

@@ -21,6 +21,7 @@ from gallette.compiler.errors import GalletteError, ResetError
 from gallette.drivers.common.bound import ConstantBuffer
 from gallette.pipe.state import DrawInfo
 
+from .dealing import deal
 from .finding import DrawStates
 from .grouping import Group, batches
 from .parts import lanes_at_once, parts
@@ -170,8 +171,9 @@ class DrawQueue:
             states.work.begin()
             failures.of(_add_group, groups, states, info, some, numbers)
         else:
-            for group, rows in batches(groups):
-                failures.of(_draw_batch, group, rows)
+            if not deal(groups, self._states.scratch, failures.of):
+                for group, rows in batches(groups):
+                    failures.of(_draw_batch, group, rows)
             return
         for _, same in itertools.groupby(entries, lambda entry: (id(entry[0]), entry[1])):
             failures.of(_draw_many, list(same))
@@ -252,15 +254,12 @@ def _draw_batch(group: Group, rows: list[int]) -> None:
 
 
 def _table(blocks: list[ConstantBuffer | None]) -> ConstantTable:
-    """The blocks' bytes, one per row, padded to whole vec4s; one row if all are the same."""
-    data = [np.zeros(0, np.uint8) if block is None else block.data for block in blocks]
-    size = max(len(d) for d in data)
+    """The blocks' bytes, one per row, padded to whole vec4s."""
+    data = [b"" if block is None else block.raw or block.data.tobytes() for block in blocks]
+    size = max(map(len, data))
     if not size:
         return None
-    table = np.zeros((len(data), -(-size // 16) * 16), np.uint8)
-    if all(len(d) == size for d in data):
-        table[:, :size] = np.concatenate(data).reshape(-1, size)
-    else:
-        for row, each in zip(table, data, strict=True):
-            row[: len(each)] = each
-    return table
+    room = -(-size // 16) * 16
+    if room > size or min(map(len, data)) < size:
+        data = [each.ljust(room, b"\0") for each in data]
+    return np.frombuffer(b"".join(data), np.uint8).reshape(-1, room)

@@ -111,22 +111,51 @@ class Given:
 class Memory:
     """The states draws were given lately."""
 
-    __slots__ = ("_found", "_states")
+    __slots__ = ("_fixed", "_found", "_stages", "_states")
 
     def __init__(self, states: DrawStates) -> None:
         self._states = states
         self._found: dict[tuple[Any, ...], Given] = {}
+        self._fixed = _Part()
+        self._stages = [(states.bound.stages[stage], _Part()) for stage in MERGED_STAGES]
 
     def given(self) -> Given:
         """What is bound now."""
         bound = self._states.bound
-        key = _key(bound)
+        key = self._key(bound)
         found = self._found.get(key)
         if found is None:
             if len(self._found) >= _MOST:
                 self.tidy(0)
             found = self._found[key] = Given(self._states, bound)
         return found
+
+    def _key(self, bound: Bound) -> tuple[Any, ...]:
+        """What tells two states apart. Objects count by identity: a copy keeps those it names."""
+        shaders, fixed = bound.shaders, self._fixed
+        if fixed.revision != bound.revision:
+            fixed.revision, fixed.key = bound.revision, _key_of_parameters(bound)
+        (vertex, of_vertex), (fragment, of_fragment) = self._stages
+        if of_vertex.revision != vertex.revision:
+            of_vertex.revision, of_vertex.key = vertex.revision, _key_of_stage(vertex)
+        if of_fragment.revision != fragment.revision:
+            of_fragment.revision, of_fragment.key = fragment.revision, _key_of_stage(fragment)
+        return (
+            id(bound.blend),
+            id(bound.rasterizer),
+            id(bound.depth_stencil_alpha),
+            id(bound.elements),
+            id(shaders.get(Stage.VERTEX)),
+            id(shaders.get(Stage.FRAGMENT)),
+            bound.counting_samples,
+            fixed.key,
+            of_vertex.key,
+            of_fragment.key,
+            *[
+                None if b is None else (id(b.buffer), b.offset, b.stride)
+                for b in bound.vertex_buffers
+            ],
+        )
 
     def tidy(self, most: int = _MOST) -> None:
         """Forget what names resources that are gone, and if there are too many, all but `most`."""
@@ -163,15 +192,18 @@ def _resources(bound: Bound) -> Iterator[Resource]:
                 yield storage.buffer
 
 
-def _key(bound: Bound) -> tuple[Any, ...]:
-    """What tells two states apart. Objects count by identity: a copy keeps those it names."""
-    vertex, fragment = (bound.stages[stage] for stage in MERGED_STAGES)
-    shaders = bound.shaders
-    key: list[Any] = [
-        id(bound.blend),
-        id(bound.rasterizer),
-        id(bound.depth_stencil_alpha),
-        id(bound.elements),
+class _Part:
+    """The part of a key that was found last, and for which revision of what is bound."""
+
+    __slots__ = ("key", "revision")
+
+    def __init__(self) -> None:
+        self.revision = -1
+        self.key: tuple[Any, ...] = ()
+
+
+def _key_of_parameters(bound: Bound) -> tuple[Any, ...]:
+    return (
         id(bound.framebuffer),
         id(bound.viewports),
         id(bound.scissors),
@@ -183,36 +215,18 @@ def _key(bound: Bound) -> tuple[Any, ...]:
         bound.sample_mask,
         bound.min_samples,
         bound.sample_locations,
-        bound.counting_samples,
-        *[id(shaders.get(stage)) for stage in _STAGES],
-    ]
-    for buffer in bound.vertex_buffers:
-        if buffer is None:
-            key.append(None)
-        else:
-            key += (id(buffer.buffer), buffer.offset, buffer.stride)
-    key.append(-1)
-    for bindings in (vertex, fragment):
-        key += map(id, bindings.samplers)
-        key.append(-1)
-        key += map(id, bindings.views)
-        key.append(-1)
-        if len(bindings.constants) > 1:
-            _key_of_constants(bindings, key)
-        if bindings.images or bindings.buffers:
-            key += map(id, bindings.images)
-            key.append(-1)
-            key += map(id, bindings.buffers)
-        key.append(bool(bindings.constants))
-    return tuple(key)
+        *[id(bound.shaders.get(stage)) for stage in _BETWEEN],
+    )
 
 
-_STAGES = (*MERGED_STAGES, *_BETWEEN)
-
-
-def _key_of_constants(bindings: StageBindings, key: list[Any]) -> None:
+def _key_of_stage(bindings: StageBindings) -> tuple[Any, ...]:
+    key: list[Any] = [*map(id, bindings.samplers), -1, *map(id, bindings.views), -1]
     for block in bindings.constants[1:]:
         if block is None or block.buffer is None:
             key.append(id(block))
         else:
             key += (id(block.buffer), block.offset, len(block.data))
+    if bindings.images or bindings.buffers:
+        key += (-1, *map(id, bindings.images), -1, *map(id, bindings.buffers))
+    key.append(bool(bindings.constants))
+    return tuple(key)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -120,6 +120,9 @@ class FragmentRun:
 class FragmentEngine:
     """Runs fragments; `draw` may be called for several batches of a draw, in order."""
 
+    deals: ClassVar[bool] = True
+    """Fragments may be asked for (`fragments`) and run (`run`) some at a time."""
+
     def __init__(self, state: FragmentState, scratch: Scratch, counters: Counters) -> None:
         self.state = state
         self.counters = counters
@@ -188,15 +191,27 @@ class FragmentEngine:
         if self._visible and self._shades and plain and _overdrawn(spans):
             self._deferred(shader, spans, source, info)
             return
-        expand = expand_quads if shader.quads and self._shades else expand_pixels
+        quads = shader.quads and self._shades
         for piece in pieces(spans, PIECE):
-            lanes = expand(piece, self.state.width)
-            if info.screen is not None:
-                lanes = screened(lanes, info.screen)
-            if layered:
-                lanes.pixel += layers_of(source, self.state.layers, lanes) * self.state.plane
-            for turn in self._turns(lanes):
-                self._piece(shader, turn, source, info)
+            self.run(shader, self.fragments(piece, source, info, quads), source, info)
+
+    def fragments(
+        self, spans: Spans, source: PlaneSource, info: PrimitiveInfo, quads: bool
+    ) -> Fragments:
+        """The fragments of some primitives, perhaps in quads."""
+        lanes = (expand_quads if quads else expand_pixels)(spans, self.state.width)
+        if info.screen is not None:
+            lanes = screened(lanes, info.screen)
+        if self.state.layers > 1 and VaryingSlot.LAYER in source.vertices.varyings:
+            lanes.pixel += layers_of(source, self.state.layers, lanes) * self.state.plane
+        return lanes
+
+    def run(
+        self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
+    ) -> None:
+        """Run some of them, in order."""
+        for turn in self._turns(lanes):
+            self._piece(shader, turn, source, info)
 
     def _turns(self, lanes: Fragments) -> Sequence[Fragments]:
         """Lanes that may be shaded together: all, or of each pixel one after the other."""

@@ -57,6 +57,8 @@ class MultisampleEngine(FragmentEngine):
     `colors[s]` and `depths[s]` are the planes of sample s; the state's own are those of sample 0.
     """
 
+    deals = False
+
     def __init__(
         self,
         state: FragmentState,

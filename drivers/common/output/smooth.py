@@ -31,6 +31,8 @@ _OPAQUE = np.ones((), np.float32)
 class SmoothEngine(FragmentEngine):
     """Runs fragments of one draw some of whose primitives may be smooth."""
 
+    deals = False
+
     def draw(
         self, shader: FragmentShader, spans: Spans, source: PlaneSource, info: PrimitiveInfo
     ) -> None:

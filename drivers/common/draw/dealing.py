@@ -1,0 +1,195 @@
+"""Draws of several states that wait together, executed pixel by pixel in order.
+
+What all of them cover is found first. Then a pixel's fragments are dealt out: those before the
+first of another state go now, with the fragments of that kind at all other pixels; what is left
+waits for the next round. So a state is gone through once per round, and there are as many rounds as
+states take turns at a pixel, however long the chain of draws that overlap one another.
+
+Shaders that need derivatives run on 2x2 quads; then quads are dealt out in place of pixels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.drivers.common.output.engine import FragmentEngine, FragmentShader
+from gallette.drivers.common.output.order import Scratch
+from gallette.drivers.common.raster.fragments import Fragments
+
+from .grouping import Covered, Group, Kept, rows_covered
+from .pipeline import rasterize_part
+
+__all__ = ["deal"]
+
+MOST_ROWS = 1 << 20
+"""Rows of primitives whose spans are kept."""
+
+AT_ONCE = 1 << 17
+"""Fragments dealt out at a time, unless a single draw has more."""
+
+Ints = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.uint16]
+
+
+@dataclass(slots=True)
+class _Sheet:
+    """Pixels that primitives of a group cover."""
+
+    engine: FragmentEngine
+    shader: FragmentShader
+    covered: Covered
+    draws: Numbers  # of each primitive: the number of its draw
+    order: Numbers  # the same for each span
+
+    def part(self, first: int, end: int) -> _Sheet | None:
+        """What the draws from `first` to before `end` cover."""
+        chosen = np.flatnonzero((self.order >= first) & (self.order < end))
+        if not len(chosen):
+            return None
+        if len(chosen) == len(self.order):
+            return self
+        spans = self.covered.spans.take(chosen)
+        return replace(
+            self, covered=replace(self.covered, spans=spans), order=self.order.take(chosen)
+        )
+
+    def draw(self) -> None:
+        """All of it at once."""
+        self.engine.state.work.begin()
+        with np.errstate(all="ignore"):
+            covered = self.covered
+            self.engine.draw(self.shader, covered.spans, covered.source, covered.info)
+
+    def run(self, lanes: Fragments) -> None:
+        """Some of its fragments."""
+        self.engine.state.work.begin()
+        with np.errstate(all="ignore"):
+            self.engine.run(self.shader, lanes, self.covered.source, self.covered.info)
+
+
+def deal(groups: Sequence[Group], scratch: Scratch, attempt: Callable[..., None]) -> bool:
+    """Draw the draws of all groups; false, and nothing is done, where it is not the way to go.
+
+    `attempt` is called with what to do and its arguments: what fails is its business.
+    """
+    shown = [group for group in groups if group.primitives is not None]
+    for group in shown:
+        engine = group.draw.fixed.engine
+        if not engine.deals or group.draw.witness is not None:
+            return False
+        if hasattr(group.draw.fragment.program, "fill"):
+            return False
+    if not sum(rows_covered(group) for group in shown) <= MOST_ROWS:
+        return False
+    sheets: list[_Sheet] = []
+    for group in shown:
+        attempt(_cover, group, sheets)
+    for part in _portions(sheets):
+        if len(part) == 1:
+            attempt(part[0].draw)
+        elif part:
+            for sheet, lanes in _rounds(part, scratch):
+                attempt(sheet.run, lanes)
+    for group in shown:
+        group.draw.fixed.engine.finish()
+    return True
+
+
+def _cover(group: Group, sheets: list[_Sheet]) -> None:
+    """Find out what the draws of a group cover."""
+    draw = group.draw
+    assert group.primitives is not None
+    draw.work.begin()
+    kept = Kept()
+    with np.errstate(all="ignore"):
+        rasterize_part(draw, group.mode, group.primitives, kept)
+    if not draw.fixed.engine.state.sample_mask & 1:
+        return
+    numbers = np.asarray(group.entries, np.uint16)
+    for covered in kept.found:
+        if covered.spans.count:
+            draws = numbers.take(covered.info.identity)
+            order = draws.take(covered.spans.primitive)
+            sheets.append(_Sheet(draw.fixed.engine, draw.fragment, covered, draws, order))
+
+
+def _portions(sheets: list[_Sheet]) -> Iterator[list[_Sheet]]:
+    """Cut between draws, so that there are not too many fragments at a time."""
+    if not sheets:
+        return
+    last = max(int(sheet.order.max()) for sheet in sheets)
+    sizes = np.zeros(last + 1, np.float64)
+    for sheet in sheets:
+        sizes += np.bincount(sheet.order, sheet.covered.spans.length, last + 1)
+    if sizes.sum() <= AT_ONCE + AT_ONCE // 2:
+        yield sheets
+        return
+    ends = np.cumsum(sizes)
+    first = 0
+    while first <= last:
+        before = ends[first - 1] if first else 0.0
+        end = max(first + 1, int(np.searchsorted(ends, before + AT_ONCE, side="right")))
+        yield [part for sheet in sheets if (part := sheet.part(first, end)) is not None]
+        first = end
+
+
+def _rounds(sheets: list[_Sheet], scratch: Scratch) -> Iterator[tuple[_Sheet, Fragments]]:
+    """Fragments of one sheet after the other, so that at every pixel they come in order."""
+    quads = any(sheet.shader.quads and sheet.engine.shades for sheet in sheets)
+    if quads:
+        sheets = [replace(sheet, shader=replace(sheet.shader, quads=True)) for sheet in sheets]
+    state = sheets[0].engine.state
+    dealt = [
+        sheet.engine.fragments(sheet.covered.spans, sheet.covered.source, sheet.covered.info, quads)
+        for sheet in sheets
+    ]
+    step = 4 if quads else 1
+    places = np.concatenate([lanes.pixel[::step] for lanes in dealt])
+    sizes = [lanes.count // step for lanes in dealt]
+    owner = np.repeat(np.arange(len(sheets), dtype=np.int16), sizes)
+    numbers = [
+        sheet.draws.take(lanes.primitive[::step])
+        for sheet, lanes in zip(sheets, dealt, strict=True)
+    ]
+    bounds = np.concatenate(([0], np.cumsum(sizes)))
+    who = scratch.at_least(state.plane * state.layers)
+    for now in _turns(places, owner, np.concatenate(numbers), who):
+        cuts = np.searchsorted(now, bounds)
+        for number, (sheet, lanes) in enumerate(zip(sheets, dealt, strict=True)):
+            which = now[cuts[number] : cuts[number + 1]] - bounds[number]
+            if len(which) == sizes[number]:
+                yield sheet, lanes
+            elif len(which):
+                if quads:
+                    which = (which[:, None] * 4 + np.arange(4)).reshape(-1)
+                yield sheet, lanes.take(which)
+
+
+def _turns(
+    places: Ints, owner: npt.NDArray[np.int16], numbers: Numbers, who: npt.NDArray[np.int32]
+) -> Iterator[Ints]:
+    """Round by round the units whose turn it is: no unit of another owner comes before them.
+
+    `places` are where units are, `numbers` tell their order (units of one owner are in order),
+    `who` is scratch memory for every place.
+    """
+    left = np.argsort(numbers, kind="stable")
+    while True:
+        at, whose = places.take(left), owner.take(left)
+        running = np.arange(len(left), dtype=np.int32)
+        who[at[::-1]] = running[::-1]  # the first at each place
+        others = np.flatnonzero(whose != whose.take(who.take(at)))
+        if not len(others):
+            yield np.sort(left)
+            return
+        who[at] = len(left)
+        who[at.take(others[::-1])] = others[::-1]  # the first of another owner
+        now = running < who.take(at)
+        chosen = np.zeros(len(places), np.bool_)
+        chosen[left[now]] = True
+        yield np.flatnonzero(chosen)
+        left = left[~now]
