@@ -10,6 +10,7 @@ makes the context `flush` the queue first.
 from __future__ import annotations
 
 import itertools
+import operator
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -41,6 +42,7 @@ MOST = 4096
 """Draws that may wait."""
 
 _Waiting = tuple[Given, DrawInfo, Row]
+_GIVEN, _INFO = operator.itemgetter(0), operator.itemgetter(1)
 
 
 class DrawQueue:
@@ -131,21 +133,26 @@ class DrawQueue:
         try:
             self._execute(entries)
         finally:
-            for _, info, _ in entries:
+            for info in map(_INFO, entries):
                 if info.index_buffer is not None:
                     info.index_buffer.unref()
-            for given in {id(entry[0]): entry[0] for entry in entries}.values():
+            for given in {*map(_GIVEN, entries)}:
                 given.release()
             self._memory.tidy()
 
     def _execute(self, entries: list[_Waiting]) -> None:
         failures = _Failures()
-        counts = Counter(given.shaders for given, _, _ in entries)
+        draws = Counter(map(id, map(_GIVEN, entries)))
+        shaders = {id(given): given.shaders for given in {*map(_GIVEN, entries)}}
+        counts: Counter[Any] = Counter()
+        for number, count in draws.items():
+            counts[shaders[number]] += count
         worth = {
             s for s, n in counts.items() if n >= WORTH_MERGING or (n > 1 and s in self._merged)
         }
         self._merged |= worth
-        for merge, some in itertools.groupby(entries, lambda entry: entry[0].shaders in worth):
+        merges = {number: found in worth for number, found in shaders.items()}
+        for merge, some in itertools.groupby(entries, lambda entry: merges[id(entry[0])]):
             if merge:
                 self._together(list(some), failures)
             else:
@@ -156,16 +163,15 @@ class DrawQueue:
 
     def _together(self, entries: list[_Waiting], failures: _Failures) -> None:
         """Draws whose shaders run for many draws at once."""
-        found: dict[tuple[int, DrawInfo], list[int]] = {}
-        for number, (given, info, _) in enumerate(entries):
-            found.setdefault((id(given), info), []).append(number)
+        found = _alike(entries)
         if len(found) == 1:
             failures.of(_draw_many, entries)
             return
         groups: list[Group] = []
-        for (_, info), numbers in found.items():
+        for numbers in found:
             some = [entries[n] for n in numbers]
-            states = some[0][0].states
+            given, info, _ = some[0]
+            states = given.states
             if _lanes(info, len(some)) > _limit(some[0]):
                 break  # too many for one part: in order, then
             states.work.begin()
@@ -198,6 +204,18 @@ class _Failures:
     def tell(self) -> None:
         if self._first is not None:
             raise self._first
+
+
+def _alike(entries: Sequence[_Waiting]) -> list[list[int]]:
+    """The numbers of draws that differ in nothing but constants, together."""
+    same: dict[tuple[int, int], list[int]] = {}
+    for number, (given, info, _) in enumerate(entries):
+        same.setdefault((id(given), id(info)), []).append(number)
+    found: dict[tuple[int, DrawInfo], list[int]] = {}
+    for numbers in same.values():
+        given, info, _ = entries[numbers[0]]
+        found.setdefault((id(given), info), []).extend(numbers)
+    return [sorted(numbers) for numbers in found.values()]
 
 
 def _lanes(info: DrawInfo, draws: int) -> int:

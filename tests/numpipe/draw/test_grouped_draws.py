@@ -11,7 +11,8 @@ from draw_scene import Canvas
 from test_merged_draws import OVER, SHAPE, moved_vertex, painted_fragment
 
 from gallette.compiler.nir.ir import Stage
-from gallette.drivers.common.draw import grouping, queue
+from gallette.drivers.common.draw import dealing, grouping, queue
+from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.pipe.enums import CompareFunc, CullFace, Primitive
 from gallette.pipe.state import BlendState, DrawInfo, ScissorState, VertexBuffer
 
@@ -48,19 +49,28 @@ def random_draws(target: Canvas, seed: int, count: int, size: float) -> None:
         context.draw_vbo(DrawInfo(Primitive.TRIANGLE_STRIP, count=4))
 
 
-@pytest.mark.parametrize("rows", [0, 1 << 20])
+WAYS: dict[str, dict[tuple[Any, str], int]] = {
+    "dealt": {},
+    "dealt in portions": {(dealing, "AT_ONCE"): 1 << 10},
+    "in batches": {(dealing, "MOST_ROWS"): -1},
+    "in batches, rasterized again": {(dealing, "MOST_ROWS"): -1, (grouping, "_MOST_ROWS"): 0},
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("size", [0.3, 1.0, 4.0])
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, 2])
 def test_draws_of_many_states_look_as_if_drawn_in_order(
-    seed: int, size: float, rows: int, canvas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+    seed: int, size: float, way: str, canvas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(grouping, "_MOST_ROWS", rows)  # whether what is covered is kept
+    for (module, name), value in WAYS[way].items():
+        monkeypatch.setattr(module, name, value)
     images = []
     for small, worth in ((512, 2), (512, 1 << 30), (0, 1)):
         monkeypatch.setattr(queue, "SMALL", small)
         monkeypatch.setattr(queue, "WORTH_MERGING", worth)
         target = canvas(64, 64, depth="Z24X8_UNORM")
-        random_draws(target, seed, 120, size)
+        random_draws(target, seed, 80, size)
         images.append(target.pixels())
     assert len(np.unique(images[0].reshape(-1, 4), axis=0)) > 8
     np.testing.assert_array_equal(images[0], images[2])
@@ -71,6 +81,7 @@ def test_disjoint_draws_of_two_states_take_two_batches(
     canvas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     taken: list[list[int]] = []
+    monkeypatch.setattr(dealing, "MOST_ROWS", -1)
 
     def watched(groups: Sequence[grouping.Group]) -> list[tuple[grouping.Group, list[int]]]:
         found = grouping.batches(groups)
@@ -78,21 +89,40 @@ def test_disjoint_draws_of_two_states_take_two_batches(
         return found
 
     monkeypatch.setattr(queue, "batches", watched)
-    target = canvas(128, 128)
+    draw_in_turns(canvas(128, 128), [(n % 4 / 2 - 0.9, n // 4 / 4 - 0.9) for n in range(32)])
+    assert taken == [list(range(16))] * 2
+
+
+def draw_in_turns(target: Canvas, places: list[tuple[float, float]]) -> None:
+    """Small squares, every other one blended."""
     context = target.context
     target.program(moved_vertex(), painted_fragment())
     target.vertices(SHAPE * [0.2, 0.2, 1, 1])
     states = [BlendState((OVER,)), BlendState()]
     blends = [context.create_blend_state(state) for state in states]
-    for number in range(32):
-        data = np.array([number % 4 / 2 - 0.9, number // 4 / 4 - 0.9, 0, 0, 1, 0, 0, 1], np.float32)
+    for number, place in enumerate(places):
+        data = np.array([*place, 0, 0, 1, 0, 0, 1], np.float32)
         for stage in (Stage.VERTEX, Stage.FRAGMENT):
             context.set_constant_buffer(stage, 0, data.tobytes())
         context.bind_blend_state(blends[number % 2])
         context.draw_vbo(DrawInfo(Primitive.TRIANGLE_STRIP, count=4))
     context.flush()
-    assert taken == [list(range(16))] * 2
     context.bind_blend_state(None)
+
+
+def test_a_chain_of_draws_that_overlap_takes_a_round_per_turn_at_a_pixel(
+    canvas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs: list[int] = []
+    run = FragmentEngine.run
+
+    def counted(self: FragmentEngine, shader: Any, lanes: Any, *rest: Any) -> None:
+        runs.append(lanes.count)
+        run(self, shader, lanes, *rest)
+
+    monkeypatch.setattr(FragmentEngine, "run", counted)
+    draw_in_turns(canvas(128, 128), [(n / 20 - 0.9, 0.0) for n in range(32)])  # up to 4 at a pixel
+    assert 2 < len(runs) <= 4 * 2
 
 
 def test_what_waits_keeps_its_resources_and_no_longer(
