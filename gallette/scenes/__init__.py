@@ -4,6 +4,7 @@ Importing this package registers them all; `SCENES` has them by name.
 """
 
 from gallette.scenes import (
+    anisotropic,
     blur,
     borders,
     conditional,
@@ -11,6 +12,7 @@ from gallette.scenes import (
     cutaway,
     deep_zoom,
     deferred,
+    depth_bounds,
     depth_clamp,
     depth_prepass,
     distance_text,
@@ -50,6 +52,7 @@ __all__ = [
     "SCENES",
     "Pass",
     "Scene",
+    "anisotropic",
     "blur",
     "borders",
     "conditional",
@@ -57,6 +60,7 @@ __all__ = [
     "cutaway",
     "deep_zoom",
     "deferred",
+    "depth_bounds",
     "depth_clamp",
     "depth_prepass",
     "distance_text",
