@@ -5,6 +5,7 @@ Importing the topics fills `COMMANDS`; the order does not matter.
 
 from gallette.piglit_subset.commands import (
     buffers,
+    calls,
     draw,
     framebuffers,
     legacy,
@@ -20,6 +21,7 @@ __all__ = [
     "COMMANDS",
     "Handler",
     "buffers",
+    "calls",
     "draw",
     "framebuffers",
     "legacy",

@@ -2,7 +2,8 @@
 
 Lanes are sorted by address. Within the run of lanes that share one, an associative operation is a
 prefix scan (log2 of the longest run steps); an exchange hands each lane its predecessor's value;
-the rest go rank by rank: first every address's first lane, then every second, and so on.
+the rest go rank by rank: first every address's first lane, then every second, and so on. A compare
+and swap that many lanes try at one address goes from success to success.
 """
 
 from __future__ import annotations
@@ -40,6 +41,9 @@ def _dec_wrap(old: Array, limit: Array) -> Array:
     down: Array = old - old.dtype.type(1)
     return np.where((old == 0) | (old > limit), limit, down)
 
+
+# Runs this short go rank by rank at once; and that many changes are followed one by one.
+_SHORT, _CHANGES = 4, 32
 
 _ORDERED: dict[str, Combine] = {"inc_wrap": _inc_wrap, "dec_wrap": _dec_wrap}
 
@@ -142,8 +146,44 @@ def compare_and_swap(
         return np.zeros(0, memory.dtype)
     runs = _Runs(address)
     expected, values = compare[runs.order], data[runs.order]
+    old = np.empty_like(values)
+    rest = np.arange(old.size)
+    if int(runs.rank.max()) >= _SHORT:
+        rest = _swap_by_change(runs, memory, expected, values, old)
+    if rest.size:
+        later = _Runs(runs.address[rest])
 
-    def swap(old: Array, lanes: Array) -> Array:
-        return np.where(old == expected[lanes], values[lanes], old)
+        def swap(before: Array, lanes: Array) -> Array:
+            lane = rest[later.order[lanes]]
+            return np.where(before == expected[lane], values[lane], before)
 
-    return _by_rank(runs, memory, swap, memory.dtype)
+        old[rest] = _by_rank(later, memory, swap, memory.dtype)
+    return runs.unsorted(old)
+
+
+def _swap_by_change(
+    runs: _Runs, memory: Array, expected: Array, values: Array, old: Array
+) -> npt.NDArray[np.intp]:
+    """Go from change to change of each address; fills `old`, returns the lanes that are left.
+
+    A lock that all lanes want changes once, however many there are. After some changes the rest
+    is left to others: where every lane succeeds, this would look at all lanes for each.
+    """
+    lanes = np.arange(old.size)
+    lengths = runs.last - runs.first + 1
+    run = np.repeat(np.arange(lengths.size), lengths)
+    current = memory[runs.address[runs.first]]
+    able = expected != values  # others leave memory as it is
+    for _ in range(_CHANGES):
+        old[lanes] = current[run[lanes]]
+        hits = lanes[able[lanes] & (expected[lanes] == old[lanes])]
+        if not hits.size:
+            lanes = hits
+            break
+        which, first = np.unique(run[hits], return_index=True)
+        current[which] = values[hits[first]]
+        behind = np.full(lengths.size, old.size, np.intp)  # where nothing matched, all is done
+        behind[which] = hits[first]
+        lanes = lanes[lanes > behind[run[lanes]]]
+    memory[runs.address[runs.first]] = current
+    return lanes

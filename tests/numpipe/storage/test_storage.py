@@ -74,6 +74,32 @@ def test_compare_and_swap_equals_one_lane_after_the_other(
     assert memory.tolist() == expected
 
 
+@pytest.mark.parametrize("changes", [1, 20, 200])
+def test_many_lanes_compare_and_swap_at_few_addresses(changes: int) -> None:
+    """Address 1 changes so many times, 0 is taken by the first lane, 2 never changes."""
+    address = np.arange(900) % 3
+    compare = np.where(address == 1, np.arange(900) // 3, 0).astype(np.uint32)
+    compare[address == 2] = 7
+    value = np.where(compare < changes, compare + 1, compare).astype(np.uint32)
+    memory, expected, old = np.zeros(3, np.uint32), [0, 0, 0], []
+    for at, if_, then in zip(address.tolist(), compare.tolist(), value.tolist(), strict=True):
+        old.append(expected[at])
+        if expected[at] == if_:
+            expected[at] = then
+    assert expected == [1, changes, 0]
+    assert compare_and_swap(memory, address, compare, value).tolist() == old
+    assert memory.tolist() == expected
+
+
+def test_a_lock_that_all_lanes_want_is_given_at_once() -> None:
+    memory = np.zeros(1, np.uint32)
+    address, compare = np.zeros(100_000, np.intp), np.zeros(100_000, np.uint32)
+    value = np.arange(1, 100_001, dtype=np.uint32)
+    old = compare_and_swap(memory, address, compare, value)
+    assert memory.tolist() == [1]
+    assert old.tolist() == [0] + [1] * 99_999
+
+
 def test_ten_thousand_lanes_count_on_one_address() -> None:
     memory = np.zeros(1, np.uint32)
     old = apply_atomic("iadd", memory, np.zeros(10_000, np.intp), np.ones(10_000, np.uint32))

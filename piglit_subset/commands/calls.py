@@ -1,0 +1,293 @@
+"""Any function of OpenGL by its own name: `call` and `check` (not in piglit).
+
+Most of OpenGL has no word of its own in a `[test]` section, and needs none: the table of functions
+says what every parameter is, so a line can be read by it.
+
+    call glCreateBuffers 1 -> buffer
+    call glNamedBufferData $buffer 8 float(1 2) GL_STATIC_DRAW
+    check glGetNamedBufferSubData $buffer 4 4 = float(2)
+    call glEnable GL_CULL_FACE_MODE
+    check glGetError = GL_INVALID_ENUM
+
+Outputs (what a function returns or writes behind its last pointers) are left out and come back as
+the call's values: `->` keeps them under names, `check` compares them. `=` allows what single
+precision rounds, `~` a hundredth, as pictures have it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import difflib
+import operator
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gallette.piglit_subset.commands.registry import command
+from gallette.piglit_subset.session import Session, enum
+from gallette.piglit_subset.text import Line, Words, parse_double, parse_integer
+from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function, Kind, Param
+from gallette.state_tracker.entry_points.memory import dtype_of
+
+__all__: list[str] = []
+
+_TOKEN = re.compile(r'\s*("[^"]*"|->|>=|<=|!=|[=~](?=\s|$)|[\w$.+|-]+|[(),])')
+_FLOATS = ("float", "clampf", "double", "clampd")
+_NEAR = {"=": 2e-6, "~": 0.0125}
+_ORDER: dict[str, Callable[[Any, Any], bool]] = {
+    "!=": operator.ne,
+    ">=": operator.ge,
+    "<=": operator.le,
+}
+_STAGES = ("vertex", "fragment", "geometry", "compute")
+
+
+class _Reader:
+    """A cursor over a line's tokens, which keep the parentheses that words lose."""
+
+    def __init__(self, line: Line, start: int):
+        self.line, self.tokens = line, list[tuple[str, int]]()
+        text = line.text.rstrip()
+        while start < len(text):
+            found = _TOKEN.match(text, start)
+            if found is None:
+                at = start + len(text[start:]) - len(text[start:].lstrip())
+                raise line.error(f"unexpected {text[at]!r}", at, at + 1)
+            self.tokens.append((found[1], found.start(1)))
+            start = found.end()
+        self.at = 0
+
+    @property
+    def next(self) -> str:
+        return self.tokens[self.at][0] if self.at < len(self.tokens) else ""
+
+    def take(self, what: str) -> str:
+        if not self.next:
+            end = len(self.line.text.rstrip())
+            raise self.line.error(f"expected {what}", end, end + 1)
+        self.at += 1
+        return self.tokens[self.at - 1][0]
+
+    def fail(self, message: str) -> Exception:
+        """An error at the token taken last."""
+        text, start = self.tokens[self.at - 1]
+        return self.line.error(message, start, start + len(text))
+
+
+def _variables(session: Session) -> dict[str, Any]:
+    found: dict[str, Any] = session.uniform_cache.setdefault("call variables", {})
+    return found
+
+
+def _variable(session: Session, reader: _Reader, name: str) -> Any:
+    if name in ("program", "pipeline", "window"):
+        return getattr(session, name)
+    if name in session.stage_programs:
+        return session.stage_programs[name]
+    found = _variables(session)
+    if name not in found:
+        raise reader.fail(f"nothing has been kept as {name!r}")
+    return found[name]
+
+
+def _number(session: Session, reader: _Reader, text: str, floating: bool) -> Any:
+    """A number, an enum, several joined by `|`, or what was kept under a name."""
+    if text[0] == "$":
+        return _variable(session, reader, text[1:])
+    if text.startswith("GL_"):
+        value = 0
+        for name in text.split("|"):
+            value |= enum(reader.line, name)
+        return value
+    try:
+        return parse_double(text) if floating else parse_integer(text)
+    except ValueError:
+        kind = "a number" if floating else "an integer"
+        raise reader.fail(f"expected {kind}, not {text!r}") from None
+
+
+def _list(session: Session, reader: _Reader, dtype: Any) -> Any:
+    """What stands in parentheses, the first of which has been taken: numbers, or texts."""
+    values: list[Any] = []
+    floating = np.issubdtype(dtype, np.floating)
+    while (token := reader.take("')'")) != ")":
+        if token == ",":
+            continue
+        if token[0] == '"':
+            values.append(token[1:-1])
+        else:
+            values.append(_number(session, reader, token, floating))
+    if any(isinstance(value, str) for value in values):
+        return values
+    if floating:
+        return np.array(values, dtype)
+    bits = dtype.itemsize * 8
+    wide = np.array([int(value) & (1 << bits) - 1 for value in values], np.uint64)
+    return wide.astype(f"u{dtype.itemsize}").view(dtype)
+
+
+def _typed(session: Session, reader: _Reader, name: str) -> Any:
+    """`float(1 2)`: values of a GL type; `source(vertex)`: the text of a section."""
+    reader.take("'('")
+    if name == "source":
+        stage = reader.take("a stage")
+        found = [s for s in session.test.shaders if s.stage.lower().startswith(stage)]
+        if not found:
+            raise reader.fail(f"the test has no {stage} shader")
+        reader.take("')'")
+        return [found[0].text]
+    if name == "zeros":
+        count = _number(session, reader, reader.take("a count of bytes"), False)
+        reader.take("')'")
+        return np.zeros(min(int(count), 1 << 20), np.uint8)
+    try:
+        dtype = dtype_of(name)
+    except KeyError:
+        raise reader.fail(f"{name!r} is no type of OpenGL's") from None
+    return _list(session, reader, dtype)
+
+
+def _argument(session: Session, reader: _Reader, param: Param) -> Any:
+    token = reader.take(f"{param.name} ({param.type})")
+    if token[0] == '"':
+        return token[1:-1] if param.stars == 1 else [token[1:-1]]
+    if token == "null":
+        return None
+    if token == "(":
+        return _list(session, reader, dtype_of("intptr" if param.stars > 1 else param.type))
+    if reader.next == "(" and token.isidentifier():
+        return _typed(session, reader, token)
+    if param.kind is Kind.VALUE and not param.stars:
+        return _number(session, reader, token, param.type in _FLOATS)
+    return _number(session, reader, token, False)  # an offset into a buffer, an address
+
+
+def _function(reader: _Reader) -> Function:
+    name = reader.take("a function of OpenGL")
+    if name.startswith("gl") and name[2:] in FUNCTIONS:
+        return FUNCTIONS[name[2:]]
+    close = difflib.get_close_matches(name.removeprefix("gl"), FUNCTIONS, 1, 0.7)
+    hint = f"; did you mean 'gl{close[0]}'?" if close else ""
+    raise reader.fail(f"OpenGL has no function {name!r}{hint}")
+
+
+def _call(session: Session, reader: _Reader, stops: Sequence[str]) -> list[Any]:
+    """Read a call up to one of `stops`, make it, and give its values as a flat list."""
+    function = _function(reader)
+    arguments: list[Any] = []
+    for param in function.params:
+        if not reader.next or reader.next in stops:
+            break
+        arguments.append(_argument(session, reader, param))
+    if len(arguments) < function.required:
+        raise reader.line.error(f"expected more arguments: {function}")
+    if reader.next and reader.next not in stops:
+        reader.take("the end")
+        raise reader.fail(f"unexpected {reader.tokens[reader.at - 1][0]!r}: {function}")
+    written = [a for a, p in zip(arguments, function.params, strict=False) if p.kind.is_output]
+    result = getattr(session.gl, function.method)(*arguments)
+    values = list(result) if isinstance(result, tuple | list) else [result]
+    flat: list[Any] = []
+    for value in values:
+        flat += value if isinstance(value, list) else [value]
+    return [memory.tobytes() for memory in written if isinstance(memory, np.ndarray)] or flat
+
+
+def _start(line: Line) -> int:
+    return line.text.index(line.text.split()[0]) + len(line.text.split()[0])
+
+
+@command("call")
+def call(session: Session, line: Line, words: Words) -> None:
+    """call glFUNCTION ARGUMENTS [-> NAMES]: any function of OpenGL (not in piglit)"""
+    reader = _Reader(line, _start(line))
+    values = _call(session, reader, ("->",))
+    names = [name for name, _ in reader.tokens[reader.at + 1 :]]
+    if len(names) > len(values):
+        raise line.error(f"{len(names)} names for {len(values)} values")
+    _variables(session).update(zip(names, values, strict=False))
+
+
+@command("check")
+def check(session: Session, line: Line, words: Words) -> None:
+    """check glFUNCTION ARGUMENTS =|~|!=|>=|<= VALUES: what a function gives (not in piglit)"""
+    reader = _Reader(line, _start(line))
+    _compare(session, reader, _call(session, reader, (*_NEAR, *_ORDER)))
+
+
+@command("check memory")
+def check_memory(session: Session, line: Line, words: Words) -> None:
+    """check memory $ADDRESS = TYPE(VALUES): mapped memory (not in piglit)"""
+    reader = _Reader(line, line.text.index("memory") + len("memory"))
+    address = _number(session, reader, reader.take("an address"), False)
+    if not address:
+        raise line.error("there is no memory at a null pointer")
+    _compare(session, reader, [int(address)], memory=True)
+
+
+@command("store memory")
+def store_memory(session: Session, line: Line, words: Words) -> None:
+    """store memory $ADDRESS TYPE(VALUES): write to mapped memory (not in piglit)"""
+    reader = _Reader(line, line.text.index("memory") + len("memory"))
+    address = _number(session, reader, reader.take("an address"), False)
+    data = _typed(session, reader, reader.take("a type"))
+    if not address:
+        raise line.error("there is no memory at a null pointer")
+    ctypes.memmove(int(address), data.ctypes.data, data.nbytes)
+
+
+def _compare(session: Session, reader: _Reader, seen: list[Any], memory: bool = False) -> None:
+    how = reader.take("a comparison (= ~ != >= <=)")
+    if how not in _NEAR and how not in _ORDER:
+        raise reader.fail(f"expected a comparison (= ~ != >= <=), not {how!r}")
+    wanted: list[Any] = []
+    while reader.next:
+        token = reader.take("a value")
+        if reader.next == "(":
+            array = _typed(session, reader, token)
+            wanted += array.tolist()
+            seen = _as_type(seen, array, memory)
+        elif token[0] == '"':
+            wanted.append(token[1:-1])
+        else:
+            floating = token[0] != "$" and not re.fullmatch(r"-?(0x)?[0-9a-fA-F]+|GL_.*", token)
+            wanted.append(_number(session, reader, token, floating))
+    if not wanted:
+        raise reader.line.error("expected values to compare with")
+    if len(seen) < len(wanted) or not all(
+        _agree(how, a, b) for a, b in zip(seen, wanted, strict=False)
+    ):
+        shown = " ".join(_shown(value) for value in seen[: max(len(wanted), 1)])
+        session.wrong(reader.line, f"observed {shown}")
+
+
+def _as_type(seen: list[Any], array: Any, memory: bool) -> list[Any]:
+    """Bytes a function wrote, or those at an address, as the type they are compared as."""
+    if memory:
+        raw = ctypes.string_at(seen[0], array.nbytes)
+    elif len(seen) and isinstance(seen[0], bytes):
+        raw = seen[0][: array.nbytes]
+    else:
+        return seen
+    found: list[Any] = np.frombuffer(
+        raw[: len(raw) // array.itemsize * array.itemsize], array.dtype
+    ).tolist()
+    return found
+
+
+def _agree(how: str, seen: Any, wanted: Any) -> bool:
+    if how in _ORDER:
+        return _ORDER[how](seen, wanted)
+    if isinstance(seen, float) or isinstance(wanted, float):
+        return bool(abs(seen - wanted) <= _NEAR[how] * max(1.0, abs(wanted))) or seen == wanted
+    if isinstance(seen, int) and isinstance(wanted, int) and how == "~":
+        return abs(seen - wanted) <= 2
+    return bool(seen == wanted)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.9g}"
+    return value[:32].hex(" ") if isinstance(value, bytes) else repr(value)
