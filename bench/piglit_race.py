@@ -105,9 +105,8 @@ def verdicts(folder: Path) -> dict[str, str]:
 
 def show(rows: list[dict[str, object]]) -> None:
     done = [n for n in {r["shard"] for r in rows} if sum(r["shard"] == n for r in rows) == 3]
-    print(
-        f"{len(done)} shards\n| runner | processor time | on the clock | results |\n|---|---|---|---|"
-    )
+    print(f"{len(done)} shards")
+    print("| runner | processor time | on the clock | results |\n|---|---|---|---|")
     for runner in RUNNERS:
         mine = [r for r in rows if r["runner"] == runner and r["shard"] in done]
         counts: Counter[str] = Counter()

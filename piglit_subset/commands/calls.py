@@ -27,14 +27,20 @@ import numpy as np
 
 from gallette.piglit_subset.commands.registry import command
 from gallette.piglit_subset.session import Session, enum
-from gallette.piglit_subset.text import Line, Words, parse_double, parse_integer
-from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function, Kind, Param
+from gallette.piglit_subset.text import Line, Words, parse_double, parse_float, parse_integer
+from gallette.state_tracker.entry_points.functions import CTYPES, FUNCTIONS, Function, Kind, Param
 from gallette.state_tracker.entry_points.memory import dtype_of
 
 __all__: list[str] = []
 
 _TOKEN = re.compile(r'\s*("[^"]*"|->|>=|<=|!=|[=~](?=\s|$)|[\w$.+|-]+|[(),])')
-_FLOATS = ("float", "clampf", "double", "clampd")
+_PARSERS: dict[str, Callable[[str], float]] = {
+    "float": parse_float,
+    "half": parse_float,
+    "clampf": parse_float,
+    "double": parse_double,
+    "clampd": parse_double,
+}
 _NEAR = {"=": 2e-6, "~": 0.0125}
 _ORDER: dict[str, Callable[[Any, Any], bool]] = {
     "!=": operator.ne,
@@ -92,8 +98,11 @@ def _variable(session: Session, reader: _Reader, name: str) -> Any:
     return found[name]
 
 
-def _number(session: Session, reader: _Reader, text: str, floating: bool) -> Any:
-    """A number, an enum, several joined by `|`, or what was kept under a name."""
+def _number(session: Session, reader: _Reader, text: str, kind: str) -> Any:
+    """A number, an enum, several joined by `|`, or what was kept under a name.
+
+    `kind` is a GL type: it tells whether `0x3f800000` is an integer or the bits of a float.
+    """
     if text[0] == "$":
         return _variable(session, reader, text[1:])
     if text.startswith("GL_"):
@@ -102,26 +111,26 @@ def _number(session: Session, reader: _Reader, text: str, floating: bool) -> Any
             value |= enum(reader.line, name)
         return value
     try:
-        return parse_double(text) if floating else parse_integer(text)
+        return _PARSERS.get(kind, parse_integer)(text)
     except ValueError:
-        kind = "a number" if floating else "an integer"
-        raise reader.fail(f"expected {kind}, not {text!r}") from None
+        wanted = "a number" if kind in _PARSERS else "an integer"
+        raise reader.fail(f"expected {wanted}, not {text!r}") from None
 
 
-def _list(session: Session, reader: _Reader, dtype: Any) -> Any:
+def _list(session: Session, reader: _Reader, kind: str) -> Any:
     """What stands in parentheses, the first of which has been taken: numbers, or texts."""
     values: list[Any] = []
-    floating = np.issubdtype(dtype, np.floating)
+    dtype: np.dtype[Any] = dtype_of(kind)
     while (token := reader.take("')'")) != ")":
         if token == ",":
             continue
         if token[0] == '"':
             values.append(token[1:-1])
         else:
-            values.append(_number(session, reader, token, floating))
+            values.append(_number(session, reader, token, kind))
     if any(isinstance(value, str) for value in values):
         return values
-    if floating:
+    if dtype.kind == "f":
         return np.array(values, dtype)
     bits = dtype.itemsize * 8
     wide = np.array([int(value) & (1 << bits) - 1 for value in values], np.uint64)
@@ -130,6 +139,7 @@ def _list(session: Session, reader: _Reader, dtype: Any) -> Any:
 
 def _typed(session: Session, reader: _Reader, name: str) -> Any:
     """`float(1 2)`: values of a GL type; `source(vertex)`: the text of a section."""
+    name_at = reader.at
     reader.take("'('")
     if name == "source":
         stage = reader.take("a stage")
@@ -139,14 +149,13 @@ def _typed(session: Session, reader: _Reader, name: str) -> Any:
         reader.take("')'")
         return [found[0].text]
     if name == "zeros":
-        count = _number(session, reader, reader.take("a count of bytes"), False)
+        count = _number(session, reader, reader.take("a count of bytes"), "int")
         reader.take("')'")
         return np.zeros(min(int(count), 1 << 20), np.uint8)
-    try:
-        dtype = dtype_of(name)
-    except KeyError:
-        raise reader.fail(f"{name!r} is no type of OpenGL's") from None
-    return _list(session, reader, dtype)
+    if name not in CTYPES:
+        reader.at = name_at
+        raise reader.fail(f"{name!r} is no type of OpenGL's")
+    return _list(session, reader, name)
 
 
 def _argument(session: Session, reader: _Reader, param: Param) -> Any:
@@ -156,12 +165,12 @@ def _argument(session: Session, reader: _Reader, param: Param) -> Any:
     if token == "null":
         return None
     if token == "(":
-        return _list(session, reader, dtype_of("intptr" if param.stars > 1 else param.type))
-    if reader.next == "(" and token.isidentifier():
+        return _list(session, reader, "intptr" if param.stars > 1 else param.type)
+    if reader.next == "(" and token.isalpha():
         return _typed(session, reader, token)
     if param.kind is Kind.VALUE and not param.stars:
-        return _number(session, reader, token, param.type in _FLOATS)
-    return _number(session, reader, token, False)  # an offset into a buffer, an address
+        return _number(session, reader, token, param.type)
+    return _number(session, reader, token, "intptr")  # an offset into a buffer, an address
 
 
 def _function(reader: _Reader) -> Function:
@@ -221,7 +230,7 @@ def check(session: Session, line: Line, words: Words) -> None:
 def check_memory(session: Session, line: Line, words: Words) -> None:
     """check memory $ADDRESS = TYPE(VALUES): mapped memory (not in piglit)"""
     reader = _Reader(line, line.text.index("memory") + len("memory"))
-    address = _number(session, reader, reader.take("an address"), False)
+    address = _number(session, reader, reader.take("an address"), "intptr")
     if not address:
         raise line.error("there is no memory at a null pointer")
     _compare(session, reader, [int(address)], memory=True)
@@ -231,7 +240,7 @@ def check_memory(session: Session, line: Line, words: Words) -> None:
 def store_memory(session: Session, line: Line, words: Words) -> None:
     """store memory $ADDRESS TYPE(VALUES): write to mapped memory (not in piglit)"""
     reader = _Reader(line, line.text.index("memory") + len("memory"))
-    address = _number(session, reader, reader.take("an address"), False)
+    address = _number(session, reader, reader.take("an address"), "intptr")
     data = _typed(session, reader, reader.take("a type"))
     if not address:
         raise line.error("there is no memory at a null pointer")
@@ -253,7 +262,7 @@ def _compare(session: Session, reader: _Reader, seen: list[Any], memory: bool = 
             wanted.append(token[1:-1])
         else:
             floating = token[0] != "$" and not re.fullmatch(r"-?(0x)?[0-9a-fA-F]+|GL_.*", token)
-            wanted.append(_number(session, reader, token, floating))
+            wanted.append(_number(session, reader, token, "double" if floating else "int"))
     if not wanted:
         raise reader.line.error("expected values to compare with")
     if len(seen) < len(wanted) or not all(

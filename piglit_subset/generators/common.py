@@ -26,6 +26,7 @@ FAMILIES = (
     "atomics",
     "builtin_functions",
     "conversions",
+    "current_values",
     "doubles",
     "errors",
     "interfaces",
@@ -37,6 +38,7 @@ FAMILIES = (
     "packing",
     "texture_formats",
     "texture_functions",
+    "uniform_calls",
 )
 # Scalar type -> the prefix of its vectors.
 SCALARS = {"float": "vec", "int": "ivec", "uint": "uvec", "bool": "bvec", "double": "dvec"}

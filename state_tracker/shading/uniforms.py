@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.dispatch import OMITTED
 from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
 from gallette.state_tracker.entry_points.memory import (
     Pointer,
@@ -216,11 +217,14 @@ def get_uniformuiv(ctx: Context, program: int, location: int) -> list[int]:
 def _bounded(gl_type: str, convert: Any) -> Any:
     """glGetnUniform*: the same with a size limit in bytes."""
 
-    def call(ctx: Context, program: int, location: int, room: int, params: Any) -> None:
+    def call(ctx: Context, program: int, location: int, room: int, params: Any) -> bytes | None:
         values = np.array([convert(v) for v in _get(ctx, program, location)], gl_dtype(gl_type))
         if values.nbytes > room:
             raise invalid_operation(f"{room} bytes are too few for this uniform")
+        if params is OMITTED:
+            return values.tobytes()
         write_bytes(params, values)
+        return None
 
     return call
 

@@ -1,0 +1,245 @@
+"""Entry points that set a current value: colours, normals, coordinates, attributes, positions.
+
+Which there are, and what their arguments mean, is read from the table of GL functions, so that
+every spelling of `glColor3b...glColor4usv` is called once. A test sets the value with each and asks
+for it; those whose value shows only in a picture draw with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
+
+_CALL = re.compile(r"(\d)(N?)(ub|us|ui|[bsifd])(v?)$")
+_BITS = {"b": 8, "s": 16, "i": 32, "ub": 8, "us": 16, "ui": 32}
+_SMALL = (1, 2, 3, 4)
+_PACKED = "GL_UNSIGNED_INT_2_10_10_10_REV"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A current value: how its setters start, what to ask for, and what arguments become."""
+
+    setter: str
+    query: str
+    place: str
+    what: str
+    sizes: tuple[int, ...]
+    normalized: bool = False
+    first: str = ""  # arguments before the value
+    before: str = ""  # a command before everything
+    shown: int = 4
+
+
+_VALUES = (
+    Value("Color", "CURRENT_COLOR", "color", "current colour", (3, 4), normalized=True),
+    Value("SecondaryColor", "CURRENT_SECONDARY_COLOR", "secondary-color",
+          "current secondary colour", (3,), normalized=True, shown=3),
+    Value("Normal", "CURRENT_NORMAL", "normal", "current normal", (3,), normalized=True, shown=3),
+    Value("TexCoord", "CURRENT_TEXTURE_COORDS", "texture-coordinate",
+          "current texture coordinates", (1, 2, 3, 4)),
+    Value("MultiTexCoord", "CURRENT_TEXTURE_COORDS", "multi-texture-coordinate",
+          "current texture coordinates of a unit", (1, 2, 3, 4), first="GL_TEXTURE1",
+          before="call glActiveTexture GL_TEXTURE1"),
+    Value("RasterPos", "CURRENT_RASTER_POSITION", "raster-position",
+          "current raster position, transformed", (2, 3, 4), before="ortho"),
+    Value("WindowPos", "CURRENT_RASTER_POSITION", "window-position",
+          "current raster position as it is", (2, 3)),
+)  # fmt: skip
+_HEAD = "[require]\nGL COMPAT >= {}\nSIZE 16 16\n\n[test]\n"
+
+
+def tests() -> Iterator[tuple[str, str, str]]:
+    for value in _VALUES:
+        for size in value.sizes:
+            yield _current(value, size)
+    for value in _VALUES:
+        if f"{value.setter}P{value.sizes[0]}ui" in FUNCTIONS:
+            yield _packed(value)
+    yield from _scalars()
+    for size in (2, 3, 4):
+        yield _vertices(size)
+    yield _rectangles()
+    yield from _attributes()
+
+
+def _spellings(prefix: str, size: int) -> Iterator[tuple[Function, str, bool, bool]]:
+    """(function, type letters, normalised, by pointer) of each entry point without a suffix."""
+    for name in FUNCTIONS:
+        match = _CALL.fullmatch(name.removeprefix(prefix)) if name.startswith(prefix) else None
+        if match and int(match[1]) == size:
+            yield FUNCTIONS[name], match[3], bool(match[2]), bool(match[4])
+
+
+def _arguments(letters: str, size: int, normalized: bool) -> tuple[list[str], list[float]]:
+    """What to pass, and which values that are."""
+    if letters in "fd":
+        values = [0.25, 0.5, 0.75, 1.0][:size] if normalized else [2.5, 3.5, 0.5, 1.0][:size]
+        return [str(v) for v in values], values
+    if not normalized:
+        small = [3, 5, 1, 1][:size]
+        return [str(v) for v in small], [float(v) for v in small]
+    bits = _BITS[letters]
+    top = (1 << bits) - 1 if letters[0] == "u" else (1 << bits - 1) - 1
+    low = 0 if letters[0] == "u" else -top - 1
+    raw = [top, low, (top + 1) // 2, top][:size]
+    return [str(v) for v in raw], [max(v / top, -1.0) for v in raw]
+
+
+def _expected(value: Value, values: list[float]) -> str:
+    whole = [*values, *[0.0, 0.0, 0.0, 1.0][len(values) :]]
+    if value.setter in ("RasterPos", "WindowPos"):
+        # The depth range is 0 to 1; `ortho` looks along -z with -1 near, and w divides.
+        z = whole[2]
+        depth = min(max(z, 0.0), 1.0) if value.setter == "WindowPos" else (1 - z) / 2
+        whole = [whole[0], whole[1], depth, 1.0]
+    return " ".join(f"{v:.6g}" for v in whole[: value.shown])
+
+
+def _line(function: Function, first: str, numbers: list[str], pointer: bool) -> str:
+    shown = " ".join(numbers)
+    parts = [f"call {function.c_name}", first, f"({shown})" if pointer else shown]
+    return " ".join(part for part in parts if part)
+
+
+def _current(value: Value, size: int) -> tuple[str, str, str]:
+    lines = [value.before] if value.before else []
+    # Another value first, so that a call that does nothing is noticed.
+    away = _line(FUNCTIONS[f"{value.setter}{size}f"], value.first, ["0.125"] * size, False)
+    for function, letters, _, pointer in _spellings(value.setter, size):
+        numbers, values = _arguments(letters, size, value.normalized)
+        lines += [away, _line(function, value.first, numbers, pointer)]
+        lines.append(f"check glGetFloatv GL_{value.query} ~ {_expected(value, values)}")
+    return (
+        f"gl-1.4/current-values/{value.place}-{size}",
+        f"Every gl{value.setter}{size} sets the {value.what}.",
+        _HEAD.format("2.1") + "\n".join(lines),
+    )
+
+
+def _packed(value: Value) -> tuple[str, str, str]:
+    lines = [value.before] if value.before else []
+    word = 1 | 2 << 10 | 3 << 20 | 1 << 30
+    if value.normalized:
+        word = 1023 | 0 << 10 | 512 << 20 | 3 << 30
+    plain = [1.0, 0.0, 0.5, 1.0] if value.normalized else [1.0, 2.0, 3.0, 1.0]
+    for size in value.sizes:
+        for pointer in (False, True):
+            function = FUNCTIONS[f"{value.setter}P{size}ui{'v' * pointer}"]
+            first = f"{value.first} {_PACKED}".strip()
+            lines.append(_line(function, first, [str(word)], pointer))
+            expected = _expected(value, plain[:size])
+            lines.append(f"check glGetFloatv GL_{value.query} ~ {expected}")
+    return (
+        f"gl-3.3/current-values/{value.place}-packed",
+        f"The {value.what}, packed into one word.",
+        _HEAD.format("3.3") + "\n".join(lines),
+    )
+
+
+def _scalars() -> Iterator[tuple[str, str, str]]:
+    """Fog coordinate, colour index, edge flag."""
+    for setter, query in (("FogCoord", "CURRENT_FOG_COORD"), ("Index", "CURRENT_INDEX")):
+        lines = []
+        for number, name in enumerate(
+            n for n in FUNCTIONS if re.fullmatch(rf"{setter}(ub|[sifd])v?", n)
+        ):
+            shown = str(number + 2)
+            lines.append(_line(FUNCTIONS[name], "", [shown], name.endswith("v")))
+            lines.append(f"check glGetFloatv GL_{query} = {shown}")
+        yield (
+            f"gl-1.4/current-values/{'fog-coordinate' if setter == 'FogCoord' else 'index'}",
+            f"Every gl{setter} sets its current value.",
+            _HEAD.format("2.1") + "\n".join(lines),
+        )
+    lines = []
+    for flag in (0, 1):
+        for name, shown in (("EdgeFlag", f"{flag}"), ("EdgeFlagv", f"({1 - flag})")):
+            lines.append(f"call gl{name} {shown}")
+            lines.append(f"check glGetBooleanv GL_EDGE_FLAG = {shown.strip('()')}")
+    yield (
+        "gl-1.4/current-values/edge-flag",
+        "The edge flag is what the last call said.",
+        _HEAD.format("2.1") + "\n".join(lines),
+    )
+
+
+_CORNERS = ((0, 0), (16, 0), (16, 16), (0, 16))
+
+
+def _vertices(size: int) -> tuple[str, str, str]:
+    lines = ["ortho", "clear color 1 0 0 1", "color 0 1 0 1"]
+    calls = [(f, "", p) for f, _, _, p in _spellings("Vertex", size)]
+    for function, _, pointer in calls:
+        lines += ["", "clear", "call glBegin GL_QUADS"]
+        for x, y in _CORNERS:
+            lines.append(_line(function, "", [str(v) for v in (x, y, 0, 1)[:size]], pointer))
+        lines += ["call glEnd", "probe all rgba 0 1 0 1"]
+    return (
+        f"gl-1.0/vertices/vertex-{size}",
+        f"Every glVertex{size} gives a vertex between glBegin and glEnd.",
+        _HEAD.format("2.1") + "\n".join(lines),
+    )
+
+
+def _rectangles() -> tuple[str, str, str]:
+    lines = ["ortho", "clear color 1 0 0 1", "color 0 1 0 1"]
+    for letters in "dfis":
+        for arguments in (f"glRect{letters} 0 0 16 16", f"glRect{letters}v (0 0) (16 16)"):
+            lines += ["", "clear", f"call {arguments}", "probe all rgba 0 1 0 1"]
+    return (
+        "gl-1.0/vertices/rectangles",
+        "Every glRect fills the rectangle between two corners.",
+        _HEAD.format("2.1") + "\n".join(lines),
+    )
+
+
+# -- generic attributes ----------------------------------------------------------------------------
+
+
+def _attributes() -> Iterator[tuple[str, str, str]]:
+    head = "[require]\nGL >= 4.1\nSIZE 16 16\n\n[test]\n"
+    for kind, query, what in (
+        ("VertexAttrib", "glGetVertexAttribfv", "floats"),
+        ("VertexAttribI", "glGetVertexAttribIiv", "integers"),
+        ("VertexAttribL", "glGetVertexAttribLdv", "doubles"),
+    ):
+        for size in _SMALL:
+            lines = []
+            for function, letters, normalized, pointer in _spellings(kind, size):
+                numbers, values = _arguments(letters, size, normalized)
+                if kind == "VertexAttribL":
+                    numbers, values = _arguments("d", size, False)
+                asked = query
+                if kind == "VertexAttribI" and letters[0] == "u":
+                    asked = "glGetVertexAttribIuiv"
+                default = ["0", "0", "0", "1"][size:] if kind != "VertexAttribL" else []
+                shown = [f"{v:.6g}" for v in values] + default
+                letter = {"VertexAttrib": "f", "VertexAttribI": "i", "VertexAttribL": "d"}[kind]
+                lines.append(f"call gl{kind}{size}{letter} 1{' 9' * size}")
+                lines.append(_line(function, "1", numbers, pointer))
+                lines.append(f"check {asked} 1 GL_CURRENT_VERTEX_ATTRIB ~ {' '.join(shown)}")
+            yield (
+                f"gl-4.1/vertex-attributes/current-{what}-{size}",
+                f"Every gl{kind}{size} sets a generic attribute's current value.",
+                head + "\n".join(lines),
+            )
+    lines = []
+    word = 1023 | 0 << 10 | 1023 << 20 | 3 << 30
+    for size in _SMALL:
+        for pointer in (False, True):
+            function = FUNCTIONS[f"VertexAttribP{size}ui{'v' * pointer}"]
+            for normalized, whole in ((0, (1023, 0, 1023, 3)), (1, (1, 0, 1, 1))):
+                shown = [str(v) for v in (*whole[:size], *(0, 0, 0, 1)[size:])]
+                lines.append(_line(function, f"1 {_PACKED} {normalized}", [str(word)], pointer))
+                lines.append(
+                    f"check glGetVertexAttribfv 1 GL_CURRENT_VERTEX_ATTRIB ~ {' '.join(shown)}"
+                )
+    yield (
+        "gl-3.3/vertex-attributes/current-packed",
+        "Every glVertexAttribP unpacks a word into an attribute's current value.",
+        head.replace("4.1", "3.3") + "\n".join(lines),
+    )
