@@ -232,9 +232,9 @@ def _attributes() -> Iterator[tuple[str, str, str]]:
     for size in _SMALL:
         for pointer in (False, True):
             function = FUNCTIONS[f"VertexAttribP{size}ui{'v' * pointer}"]
-            for normalized, whole in ((0, (1023, 0, 1023, 3)), (1, (1, 0, 1, 1))):
+            for unit, whole in ((0, (1023, 0, 1023, 3)), (1, (1, 0, 1, 1))):
                 shown = [str(v) for v in (*whole[:size], *(0, 0, 0, 1)[size:])]
-                lines.append(_line(function, f"1 {_PACKED} {normalized}", [str(word)], pointer))
+                lines.append(_line(function, f"1 {_PACKED} {unit}", [str(word)], pointer))
                 lines.append(
                     f"check glGetVertexAttribfv 1 GL_CURRENT_VERTEX_ATTRIB ~ {' '.join(shown)}"
                 )
