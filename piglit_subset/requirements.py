@@ -115,7 +115,6 @@ def context_needs(test: ShaderTest) -> ContextNeeds:
 
 def check(gl: Any, test: ShaderTest, needs: ContextNeeds) -> None:
     """Raise `Skip` for the first requirement the live context does not meet."""
-    extensions = _extensions(gl)
     for line in test.require:
         words = line.words()
         first = words.word("a requirement")
@@ -140,7 +139,7 @@ def check(gl: Any, test: ShaderTest, needs: ContextNeeds) -> None:
             absent = first.startswith("!")
             name = first.lstrip("!")
             name = name if name.startswith("GL_") else f"GL_{name}"
-            met = (name in extensions) != absent
+            met = (name in _extensions(gl, needs.profile)) != absent
         else:
             raise line.error(f"unknown requirement {first!r}")
         words_left = first not in ("SPIRV",) and not words.done
@@ -160,11 +159,20 @@ def _integer(gl: Any, name: str) -> int:
     return answer
 
 
-def _extensions(gl: Any) -> frozenset[str]:
-    if gl_version(gl) >= (3, 0):
-        count = gl.get_integerv(GL.NUM_EXTENSIONS)[0]
-        return frozenset(gl.get_stringi(GL.EXTENSIONS, i) for i in range(count))
-    return frozenset(str(gl.get_string(GL.EXTENSIONS)).split())
+# A process meets few kinds of contexts, and hundreds of tests ask each for its extensions.
+_KNOWN: dict[tuple[str, ...], frozenset[str]] = {}
+
+
+def _extensions(gl: Any, profile: str) -> frozenset[str]:
+    kind = (profile, str(gl.get_string(GL.RENDERER)), str(gl.get_string(GL.VERSION)))
+    if kind not in _KNOWN:
+        if gl_version(gl) >= (3, 0):
+            count = gl.get_integerv(GL.NUM_EXTENSIONS)[0]
+            found = frozenset(gl.get_stringi(GL.EXTENSIONS, i) for i in range(count))
+        else:
+            found = frozenset(str(gl.get_string(GL.EXTENSIONS)).split())
+        _KNOWN[kind] = found
+    return _KNOWN[kind]
 
 
 def gl_version(gl: Any) -> tuple[int, int]:

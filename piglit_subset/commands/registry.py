@@ -21,7 +21,7 @@ __all__ = ["COMMANDS", "Handler", "command", "lookup", "unsupported"]
 
 Handler = Callable[[Session, Line, Words], None]
 COMMANDS: dict[tuple[str, ...], Handler] = {}
-_LONGEST = 5
+_LONGEST: dict[str, int] = {}  # first word -> how many words the longest head that starts so has
 
 
 def command(*heads: str) -> Callable[[Handler], Handler]:
@@ -29,10 +29,16 @@ def command(*heads: str) -> Callable[[Handler], Handler]:
 
     def register(handler: Handler) -> Handler:
         for head in heads:
-            COMMANDS[tuple(head.split())] = handler
+            _add(head, handler)
         return handler
 
     return register
+
+
+def _add(head: str, handler: Handler) -> None:
+    words = tuple(head.split())
+    COMMANDS[words] = handler
+    _LONGEST[words[0]] = max(_LONGEST.get(words[0], 0), len(words))
 
 
 def unsupported(reason: str, *heads: str) -> None:
@@ -42,13 +48,14 @@ def unsupported(reason: str, *heads: str) -> None:
         raise Skip(f"unsupported command (line {line.number}): {line.text.strip()}: {reason}")
 
     for head in heads:
-        COMMANDS[tuple(head.split())] = refuse
+        _add(head, refuse)
 
 
 def lookup(line: Line) -> tuple[Handler, Words]:
     """The handler for a line and the cursor behind its head; an error if there is none."""
     words = line.words()
-    for length in range(min(_LONGEST, len(words.texts)), 0, -1):
+    longest = _LONGEST.get(words.texts[0], 0) if words.texts else 0
+    for length in range(min(longest, len(words.texts)), 0, -1):
         handler = COMMANDS.get(tuple(words.texts[:length]))
         if handler is not None:
             words.skip(length)
@@ -63,7 +70,7 @@ def _unknown(line: Line, words: Words) -> InputError:
     while fitting < len(words.texts) and tuple(words.texts[: fitting + 1]) in heads:
         fitting += 1
     words.skip(fitting)
-    length = max(1, min(_LONGEST, len(words.texts)))
+    length = max(1, min(max(_LONGEST.values()), len(words.texts)))
     typed = " ".join(words.texts[:length])
     close = difflib.get_close_matches(typed, [" ".join(head) for head in COMMANDS], 1, 0.6)
     hint = f"; did you mean {close[0]!r}?" if close else ""

@@ -12,6 +12,8 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import Signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -162,13 +164,51 @@ def _as_array(value: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, np.dtype[Any]
         return np.array([0 if v is None else v for v in items], dtype)
 
 
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What a function's methods have in common in all contexts: worked out once."""
+
+    required: int
+    converters: tuple[Callable[[tuple[Any, ...]], Any] | None, ...]
+    answers: bool
+    several: bool
+    is_raw: bool
+    has_texts: bool
+    signature: Signature
+
+
+_FACTS: dict[str, _Facts] = {}
+
+
+def _facts(function: Function) -> _Facts:
+    found = _FACTS.get(function.name)  # hashing all of a function would take longer
+    if found is None:
+        found = _FACTS[function.name] = _work_out(function)
+    return found
+
+
+def _work_out(function: Function) -> _Facts:
+    outputs, total = function.outputs, len(function.params)
+    result = function.result != "void"
+    return _Facts(
+        function.required,
+        tuple(converter(function, i) for i in range(total)),
+        bool(outputs) or result,
+        len(outputs) > 1 or bool(outputs and result),
+        function.is_raw,
+        any(p.kind is Kind.STRINGS for p in function.params),
+        function.signature,
+    )
+
+
 def bind_method(
     context: Context, function: Function, implementation: Callable[..., Any]
 ) -> Callable[..., Any]:
     """The method of `context` for one GL function."""
-    params, required, total = function.params, function.required, len(function.params)
-    record, default = context.record_error, _default(function)
-    converters = [converter(function, i) for i in range(total)]
+    facts = _facts(function)
+    params, required, converters = function.params, facts.required, facts.converters
+    total, several = len(params), facts.several
+    record, default = context.record_error, _default(function) if facts.answers else None
 
     # Only the compatibility profile can be between glBegin and glEnd.
     begun = context.immediate if context.is_compat and not may_stand_inside(function) else _NEVER
@@ -198,8 +238,7 @@ def bind_method(
             context.work_failed(error, function)
             return default
 
-    has_texts = any(p.kind is Kind.STRINGS for p in params)
-    several = len(function.outputs) > 1 or (function.outputs and function.result != "void")
+    has_texts = facts.has_texts
 
     def general(*args: Any) -> Any:
         if has_texts:
@@ -235,7 +274,7 @@ def bind_method(
         _store(function, args, result)
         return None
 
-    if function.is_raw or getattr(implementation, "stores_itself", False):
+    if facts.is_raw or getattr(implementation, "stores_itself", False):
         method = raw
     elif required == total and not any(converters):
         method = plain
@@ -244,5 +283,5 @@ def bind_method(
         method = general
     method.__name__ = function.method
     method.__doc__ = str(function)
-    method.__signature__ = function.signature  # type: ignore[attr-defined]
+    method.__signature__ = facts.signature  # type: ignore[attr-defined]
     return method

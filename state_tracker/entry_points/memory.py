@@ -159,7 +159,9 @@ def write_bytes(pointer: Pointer, data: Any) -> None:
 def read_string(pointer: Pointer, length: int | None = None) -> str:
     """Text given as `str`, bytes, a NUL-terminated address, or `length` bytes at an address."""
     if isinstance(pointer, str):
-        return pointer
+        if length is None:
+            return pointer
+        pointer = pointer.encode()
     if pointer is None:
         return ""
     if type(pointer) is int:
