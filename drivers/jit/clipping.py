@@ -18,7 +18,7 @@ from gallette.drivers.common.vertex.vertices import INTEGERS, OwnViewports, Vert
 
 from .llvm.engine import compile_module
 from .shader.clip_code import FLAT, LINEAR, SMOOTH, clip_text
-from .shader.layout import ClipWords
+from .shader.layout import ClipWords, Plane
 
 __all__ = ["cut_triangles"]
 
@@ -26,10 +26,24 @@ Array = npt.NDArray[Any]
 Pieces = tuple[Array, Array, Array]
 
 
-@functools.lru_cache(maxsize=64)
-def _functions(planes: tuple[int, ...], halfz: bool, cache: Any) -> tuple[Any, Any]:
-    code = compile_module(clip_text(planes, halfz), ("clip", "extend"), cache)
+@functools.lru_cache(maxsize=4)
+def _functions(cache: Any) -> tuple[Any, Any]:
+    code = compile_module(clip_text(), ("clip", "extend"), cache)
     return code.function("clip", ctypes.c_void_p), code.function("extend", ctypes.c_void_p)
+
+
+@functools.lru_cache(maxsize=64)
+def _planes(numbers: tuple[int, ...], halfz: bool) -> Array:
+    """A `Plane` for each: distances are w - x, w + x, w - y, w + y, z + w (or z), w - z, d."""
+    table = np.zeros((len(numbers), Plane.SIZE), np.int32)
+    for row, plane in enumerate(numbers):
+        own = plane >= 6
+        minus = plane in (0, 2, 5)
+        table[row, Plane.BIT] = 1 << plane
+        table[row, Plane.ROW] = 4 + sum(6 <= n < plane for n in numbers) if own else plane // 2
+        table[row, Plane.SIGN] = np.float32(-1.0 if minus else 1.0).view(np.int32)
+        table[row, Plane.FROM_W] = not (own or (plane == 4 and halfz))
+    return table
 
 
 def cut_triangles(
@@ -40,7 +54,8 @@ def cut_triangles(
     numbers = tuple(planes.numbers())
     if isinstance(vertices.viewport, OwnViewports) or not _lerped(context):
         return None
-    clip, extend = _functions(numbers, planes.halfz, cache)
+    clip, extend = _functions(cache)
+    table = _planes(numbers, planes.halfz)
     crossed = sum(int(np.count_nonzero(codes & np.uint32(1 << plane))) for plane in numbers)
     count, triangles = vertices.count, len(corners)
     room, most = count + 2 * crossed, triangles + 2 * crossed
@@ -59,11 +74,13 @@ def cut_triangles(
         (ClipWords.PROVOKING, keep[2]),
         (ClipWords.PIECES, pieces),
         (ClipWords.ROWS, rows),
+        (ClipWords.PLANES, table),
         *((ClipWords.CUTS + i, cut) for i, cut in enumerate(cuts)),
     ):
         block[word] = array.ctypes.data
     block[ClipWords.ROOM], block[ClipWords.COUNT] = room, count
     block[ClipWords.TRIANGLES] = triangles
+    block[ClipWords.PLANE_COUNT], block[ClipWords.PLACE_ROWS] = len(table), len(places)
     clip(block.ctypes.data)
     if block[ClipWords.FULL]:
         return None

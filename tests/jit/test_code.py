@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,38 @@ def test_code_is_compiled_once_for_all_processes(
     monkeypatch.setattr(engine, "optimised", lambda text: pytest.fail("compiled again"))
     again = engine.compile_module(TEXT, ("answer",), cache)
     assert again.cached and again.functions["answer"]
+
+
+ROOTS = """define void @roots(ptr %at) {
+ %x = load float, ptr %at
+ %y = call float @llvm.sqrt.f32(float %x)
+ %z = fmul float %y, %y
+ store float %z, ptr %at
+ ret void
+}
+declare float @llvm.sqrt.f32(float)
+"""
+
+
+def test_code_that_is_used_is_made_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "_loaded", {})
+    cache = DiskCache(tmp_path)
+    code = engine.compile_module(ROOTS, ("roots",), cache)
+    roots = code.function("roots", ctypes.c_void_p)
+
+    def root(value: float) -> np.float32:
+        place = np.array([value], np.float32)
+        roots(place.ctypes.data)
+        return place[0]
+
+    before, place = root(2.0), code.functions["roots"]
+    assert code.quick
+    code.used(60.0)
+    assert not code.quick and code.functions["roots"] != place
+    assert root(2.0) == before and root(4.0) == 4.0
+    monkeypatch.setattr(engine, "_loaded", {})
+    again = engine.compile_module(ROOTS, ("roots",), cache)
+    assert again.cached and not again.quick  # the next process begins where this one ends
 
 
 def test_machine_code_is_kept_where_the_screen_says(

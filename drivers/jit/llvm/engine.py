@@ -30,6 +30,7 @@ class Machine:
     features: str
     lanes: int  # 32-bit lanes of a vector register
     target: Any = field(compare=False, repr=False)
+    quick_target: Any = field(compare=False, repr=False)
 
     @property
     def key(self) -> str:
@@ -50,25 +51,112 @@ def machine() -> Machine:
         features["prefer-256-bit"] = False
     flags = features.flatten()
     cpu = llvm.get_host_cpu_name()
-    target = llvm.Target.from_default_triple().create_target_machine(
-        cpu=cpu, features=flags, opt=2, reloc="pic", codemodel="small", jit=True
+    well, quick = (
+        llvm.Target.from_default_triple().create_target_machine(
+            cpu=cpu, features=flags, opt=level, reloc="pic", codemodel="small", jit=True
+        )
+        for level in (2, 0)
     )
-    return Machine(cpu, flags, lanes, target)
+    return Machine(cpu, flags, lanes, well, quick)
 
 
-@dataclass(slots=True)
 class Code:
-    """Machine code in memory: addresses of functions by name, and what it took to make them."""
+    """Machine code in memory: made quickly at first, and well once it has been used for a while.
 
-    functions: dict[str, int]
-    text: str
-    seconds: float
-    cached: bool
-    _library: Any = field(default=None, repr=False)
+    Both have the same results: what LLVM leaves out when it is quick are passes that make code
+    shorter. `quick` says which one there is.
+    """
 
-    def function(self, name: str, *argtypes: Any) -> Any:
+    def __init__(
+        self, key: str, text: str, names: tuple[str, ...], cache: DiskCache | None
+    ) -> None:
+        self.key = key
+        self.text = text
+        self.names = names
+        self.cached = False
+        self.quick = True
+        self.seconds = 0.0  # it took to make
+        self.functions: dict[str, int] = {}
+        self._cache = cache
+        self._spent = 0.0
+        self._libraries: list[Any] = []  # each stays: somebody may be in it
+        self._made: list[Function] = []
+        well = self._kept(key)
+        self._load(well or self._kept(_quick(key)) or self._emitted(True), well is None)
+
+    def function(self, name: str, *argtypes: Any) -> Function:
         """A callable that releases the GIL while it runs."""
-        return ctypes.CFUNCTYPE(None, *argtypes)(self.functions[name])
+        made = Function(self, name, ctypes.CFUNCTYPE(None, *argtypes))
+        self._made.append(made)
+        return made
+
+    def used(self, seconds: float) -> None:
+        """It ran for so long: what is worth it is made anew, well."""
+        self._spent += seconds
+        if self._spent < max(_LEAST_USE, _WORTH * self.seconds):
+            return
+        with _lock:
+            if self.quick:
+                self._load(self._emitted(False), False)
+
+    def _kept(self, key: str) -> bytes | None:
+        image = self._cache.get(key) if self._cache is not None else None
+        self.cached |= image is not None
+        return image
+
+    def _emitted(self, quick: bool) -> bytes:
+        start = time.perf_counter()
+        target = machine().quick_target if quick else machine().target
+        image: bytes = target.emit_object(optimised(self.text, quick))
+        self.seconds = time.perf_counter() - start
+        if self._cache is not None:
+            self._cache.put(_quick(self.key) if quick else self.key, image)
+        return image
+
+    def _load(self, image: bytes, quick: bool) -> None:
+        global _number
+        _number += 1
+        library = llvm.JITLibraryBuilder().add_object_img(image).add_current_process()
+        for name in self.names:
+            library.export_symbol(name)
+        tracker = library.link(_session(), f"gallette{_number}")
+        self._libraries.append(tracker)
+        self.functions = {name: int(tracker[name]) for name in self.names}
+        self.quick = quick
+        for made in self._made:
+            made.point()
+
+
+class Function:
+    """A function of some `Code`, wherever that is now."""
+
+    __slots__ = ("_call", "_code", "_name", "_type")
+
+    def __init__(self, code: Code, name: str, type: Any) -> None:
+        self._code, self._name, self._type = code, name, type
+        self.point()
+
+    def point(self) -> None:
+        """The code has moved."""
+        self._call = self._type(self._code.functions[self._name])
+
+    def __call__(self, *args: int) -> None:
+        if not self._code.quick:
+            self._call(*args)
+            return
+        start = time.perf_counter()
+        self._call(*args)
+        self._code.used(time.perf_counter() - start)
+
+
+_WORTH = 2.0
+"""Making code well takes about five times as long as making it quickly; it pays for itself."""
+
+_LEAST_USE = 0.01
+
+
+def _quick(key: str) -> str:
+    return f"{key}.quick"
 
 
 @functools.cache
@@ -77,7 +165,7 @@ def _session() -> Any:
     return llvm.create_lljit_compiler(machine().target)
 
 
-_lock = threading.Lock()
+_lock = threading.RLock()
 _loaded: dict[str, Code] = {}
 _number = 0
 
@@ -88,32 +176,12 @@ def compile_module(text: str, names: tuple[str, ...], cache: DiskCache | None) -
     with _lock:
         found = _loaded.get(key)
         if found is None:
-            found = _loaded[key] = _load(key, text, names, cache)
+            found = _loaded[key] = Code(key, text, names, cache)
         return found
 
 
-def _load(key: str, text: str, names: tuple[str, ...], cache: DiskCache | None) -> Code:
-    global _number
-    start = time.perf_counter()
-    image = cache.get(key) if cache is not None else None
-    cached = image is not None
-    if image is None:
-        module = optimised(text)
-        image = machine().target.emit_object(module)
-        if cache is not None:
-            cache.put(key, image)
-    _number += 1
-    session = _session()
-    library = llvm.JITLibraryBuilder().add_object_img(image).add_current_process()
-    for name in names:
-        library.export_symbol(name)
-    tracker = library.link(session, f"gallette{_number}")
-    functions = {name: int(tracker[name]) for name in names}
-    return Code(functions, text, time.perf_counter() - start, cached, tracker)
-
-
-def optimised(text: str) -> Any:
-    """A module in LLVM's memory, after its passes."""
+def optimised(text: str, quick: bool = False) -> Any:
+    """A module in LLVM's memory, after its passes (or the few without which code is huge)."""
     module = llvm.parse_assembly(text)
     module.triple = machine().target.triple
     options = llvm.create_pipeline_tuning_options(speed_level=2)
@@ -121,12 +189,13 @@ def optimised(text: str) -> Any:
     options.loop_unrolling = False
     builder = llvm.create_pass_builder(machine().target, options)
     manager = llvm.create_new_module_pass_manager()
-    for name in _PASSES:
+    for name in _FEW_PASSES if quick else _PASSES:
         getattr(manager, f"add_{name}_pass")()
     manager.run(module, builder)
     return module
 
 
+_FEW_PASSES = ("sroa", "simplify_cfg", "aggressive_dce")
 _PASSES = (
     "sroa",
     "instruction_combine",

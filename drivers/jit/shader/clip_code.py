@@ -7,12 +7,11 @@ then makes the rest of the new vertices, one array of values after the other.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..llvm.text import Builder, Var
 from ..llvm.values import V
-from .layout import ClipWords
+from .layout import ClipWords, Plane
 
 __all__ = ["FLAT", "LINEAR", "SMOOTH", "clip_text"]
 
@@ -22,13 +21,11 @@ SMOOTH, LINEAR, FLAT = range(3)
 _ROOM = 40  # corners of a polygon: three, and at most two more per plane
 _CORNERS = _ROOM - 3
 
-Distance = Callable[[Callable[[int], V]], V]
 
-
-def clip_text(planes: tuple[int, ...], halfz: bool) -> str:
-    """The module with `clip` and `extend` for the planes in force (numbered as in `ClipPlanes`)."""
+def clip_text() -> str:
+    """The module with `clip` and `extend`: they are told the planes in force."""
     b = Builder()
-    _Clip(b, planes, halfz).run()
+    _Clip(b).run()
     _extend(b)
     return b.text()
 
@@ -46,10 +43,8 @@ class _Polygon:
 
 
 class _Clip:
-    def __init__(self, b: Builder, planes: tuple[int, ...], halfz: bool) -> None:
+    def __init__(self, b: Builder) -> None:
         self.b = b
-        self.planes = planes
-        self.halfz = halfz
 
     def run(self) -> None:
         b = self.b
@@ -61,6 +56,7 @@ class _Clip:
         )
         self.cuts = [_word(b, ctx, ClipWords.CUTS + i) for i in range(4)]
         given = _word(b, ctx, ClipWords.COUNT, "i64")
+        planes = _word(b, ctx, ClipWords.PLANES)
         corners, codes = _word(b, ctx, ClipWords.CORNERS), _word(b, ctx, ClipWords.CODES)
         provoking = _word(b, ctx, ClipWords.PROVOKING)
         self.pieces, self.rows = _word(b, ctx, ClipWords.PIECES), _word(b, ctx, ClipWords.ROWS)
@@ -77,8 +73,9 @@ class _Clip:
                 )
             self.polygon.count.set(3)
             code, owner = b.load_at(codes, row, "i32"), b.load_at(provoking, row, "i64")
-            for plane in self.planes:
-                with b.when((code & (1 << plane)).ne(0)):
+            with b.loop(b.const("i64", 0), _word(b, ctx, ClipWords.PLANE_COUNT, "i64")) as number:
+                plane = b.at(planes, number * Plane.SIZE, "i32")
+                with b.when((code & b.load_at(plane, Plane.BIT, "i32")).ne(0)):
                     self._plane(plane, owner)
             self._fan(row)
         b.store(b.at(ctx, ClipWords.NEW_COUNT, "i64"), self.next.get())
@@ -87,21 +84,19 @@ class _Clip:
         b.place(self.stop)
         b.end()
 
-    def _distance(self, plane: int, vertex: V) -> V:
+    def _distance(self, plane: V, vertex: V) -> V:
         """How far a vertex is inside of a plane."""
         b = self.b
 
-        def at(row: int) -> V:
+        def at(row: V | int) -> V:
             return b.load_at(self.places, self.room * row + vertex, "float")
 
-        if plane >= 6:
-            return at(4 + [p for p in self.planes if p >= 6].index(plane))
-        if plane == 4 and self.halfz:
-            return at(2)
-        axis, w = at(plane // 2), at(3)
-        return w + axis if plane in (1, 3, 4) else w - axis
+        along = at(b.load_at(plane, Plane.ROW, "i32").to("i64"))
+        along = along * b.load_at(plane, Plane.SIGN, "float")
+        from_w = b.load_at(plane, Plane.FROM_W, "i32").ne(0)
+        return b.select(from_w, at(3) + along, along)
 
-    def _plane(self, plane: int, owner: V) -> None:
+    def _plane(self, plane: V, owner: V) -> None:
         b, polygon, other = self.b, self.polygon, self.other
         count = polygon.count.get()
         finite = b.var("i1", 0, b.const("i1", True))
@@ -153,8 +148,7 @@ class _Clip:
         b.store(b.at(self.cuts[0], number, "float"), t)
         for place, value in zip(self.cuts[1:], (outside, inside, owner), strict=True):
             b.store(b.at(place, number, "i64"), value)
-        distances = sum(plane >= 6 for plane in self.planes)
-        for row in range(4 + distances):
+        with b.loop(b.const("i64", 0), _word(b, self.ctx, ClipWords.PLACE_ROWS, "i64")) as row:
             line = b.at(self.places, self.room * row, "float")
             value = _lerp(b, t, b.load_at(line, outside, "float"), b.load_at(line, inside, "float"))
             b.store(b.at(line, new, "float"), value)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["ClipWords", "Record", "TileWords", "Words"]
+__all__ = ["ClipWords", "Plane", "Record", "TileWords", "Words"]
 
 
 class Words:
@@ -94,4 +94,17 @@ class ClipWords:
     ARRAYS: Final = 21  # addresses of arrays of values by vertex
     KINDS: Final = 22
     ARRAY_COUNT: Final = 23
-    SIZE: Final = 24
+    PLANES: Final = 24  # a `Plane` for each in force
+    PLANE_COUNT: Final = 25
+    PLACE_ROWS: Final = 26  # how many arrays PLACES has
+    SIZE: Final = 27
+
+
+class Plane:
+    """A clip plane: an array of PLACES, its sign, and whether w is added. 32-bit words."""
+
+    BIT: Final = 0  # that says a triangle crosses it
+    ROW: Final = 1
+    SIGN: Final = 2  # a float
+    FROM_W: Final = 3
+    SIZE: Final = 4
