@@ -106,8 +106,9 @@ COMMANDS: dict[str, Command] = {
     ),
     "lesson": Command(
         "gallette.commands.lesson",
-        "runnable pages about real driver problems",
-        "gallette lesson\ngallette lesson is_used_once --html lesson.html",
+        "the course: runnable pages about real driver problems",
+        "gallette lesson\ngallette lesson is_used_once --html lesson.html\n"
+        "gallette lesson --html reports/lessons\ngallette lesson triangle --serve",
     ),
     "drivers": Command(
         "gallette.commands.drivers",

@@ -1,11 +1,12 @@
-"""`gallette lesson`: list the lessons, or run one in the terminal or into a page."""
+"""`gallette lesson`: the course in the terminal, as pages, or live."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
 from rich.syntax import Syntax
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -13,7 +14,20 @@ from rich.text import Text
 from gallette import default_driver
 from gallette.compiler.errors import GalletteError
 from gallette.difftext import diff_lines
-from gallette.lessons.page import Block, Code, Diff, Lesson, Page, Pictures, Prose, Table
+from gallette.lessons.page import (
+    Block,
+    Code,
+    Diff,
+    Drawing,
+    Flip,
+    Lesson,
+    Page,
+    Pictures,
+    Prose,
+    Question,
+    Table,
+    Try,
+)
 from gallette.terminal import console, progress_bar
 
 __all__ = ["add_arguments", "make_page", "run"]
@@ -22,36 +36,86 @@ _STYLES = {"add": "green", "del": "red", "same": "", "hunk": "bright_black"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", nargs="?", help="the lesson; without one, list them")
+    parser.add_argument("name", nargs="?", help="the lesson; without one, list the course")
     parser.add_argument("--driver", default=None, help="the driver (default: GALLETTE_DRIVER)")
-    parser.add_argument("--html", type=Path, default=None, metavar="FILE", help="write a page")
+    parser.add_argument(
+        "--html",
+        type=Path,
+        default=None,
+        metavar="PATH",
+        help="write a page; without a name, the whole course into a folder",
+    )
+    parser.add_argument("--serve", action="store_true", help="the course live, as a local page")
+    parser.add_argument("--port", type=int, default=0, metavar="N", help="of the local server")
+    parser.add_argument("--no-browser", action="store_true", help="only say where the page is")
 
 
 def run(options: argparse.Namespace) -> int:
     from gallette.lessons import LESSONS
+    from gallette.running import check_driver
 
     out = console()
-    if options.name is None:
-        for item in LESSONS.values():
-            out.print(f"[bold]{item.name:<14}[/] {item.title}\n{'':<15}{item.doc}")
+    if options.name is None and not options.serve and options.html is None:
+        _list(out)
         return 0
-    if options.name not in LESSONS:
+    if options.name is not None and options.name not in LESSONS:
         known = ", ".join(LESSONS)
         raise GalletteError(f"gallette lesson: unknown lesson {options.name!r} (one of {known})")
     driver = options.driver or default_driver()
     if driver.split(":")[0] == "native":
         raise GalletteError("gallette lesson: lessons look inside a driver of the stack")
-    from gallette.running import check_driver
-
     check_driver(driver)
-    page = make_page(LESSONS[options.name], driver)
+    if options.serve:
+        from gallette.lessons.serve import serve
+
+        return serve(driver, options.name, options.port, not options.no_browser)
+    if options.name is None:
+        return _write_all(out, options.html, driver)
+    item = LESSONS[options.name]
+    page = make_page(item, driver)
     if options.html is not None:
         from gallette.reports.html import write_lesson
 
-        out.print(f"page: {write_lesson(page, options.html)}")
+        out.print(f"page: {write_lesson(page, options.html, item, driver)}")
         return 0
     for block in page.blocks:
-        _print(out, block)
+        out.print(_drawn(block), soft_wrap=False)
+    _neighbours(out, item)
+    return 0
+
+
+def _list(out: Console) -> None:
+    """The course's contents."""
+    from gallette.lessons.course import chapters
+
+    for name, about, members in chapters():
+        out.print(f"[bold]{name}[/]  [bright_black]{about}[/]")
+        for item in members:
+            out.print(Text(f"  {item.name}", style="bold"), Text(item.title))
+            out.print(Padding(Text(item.doc, style="bright_black"), (0, 0, 0, 4)), soft_wrap=False)
+        out.print()
+
+
+def _neighbours(out: Console, item: Lesson) -> None:
+    from gallette.lessons.course import neighbours
+
+    before, after = neighbours(item.name)
+    out.rule()
+    for word, other in (("before", before), ("next", after)):
+        if other is not None:
+            out.print(f"{word:>6}: gallette lesson {other.name}   ({other.title})", markup=False)
+
+
+def _write_all(out: Console, folder: Path, driver: str) -> int:
+    from gallette.lessons.course import write_course
+
+    with progress_bar(out) as bar:
+        task = bar.add_task("lessons", total=None, note="")
+        index, written = write_course(folder, driver, lambda text: bar.update(task, note=text))
+    for w in written:
+        if w.path is None:
+            out.print(f"left out: {w.lesson.name} ({w.missing})", markup=False)
+    out.print(f"page: {index}", markup=False)
     return 0
 
 
@@ -64,26 +128,44 @@ def make_page(item: Lesson, driver: str) -> Page:
     return page
 
 
-def _print(out: Console, block: Block) -> None:
+def _drawn(block: Block) -> RenderableType:
+    """A block as the terminal shows it."""
+    parts: list[RenderableType] = []
+    caption = getattr(block, "caption", "")
+    if caption and not isinstance(block, Flip):
+        parts.append(Text(caption, style="bright_black"))
     if isinstance(block, Prose):
         if block.heading:
-            out.rule(block.heading)
-        out.print(block.text, markup=False, soft_wrap=False)
+            parts.append(Text(f"\n{block.heading}", style="bold underline"))
+        if block.text:
+            parts.append(Text(block.text))
     elif isinstance(block, Code):
-        if block.caption:
-            out.print(Text(block.caption, style="bright_black"))
-        out.print(Syntax(block.text, block.language, background_color="default"))
+        parts.append(Syntax(block.text, block.language, background_color="default"))
     elif isinstance(block, Diff):
-        out.print(Text(block.caption, style="bright_black"))
         for kind, line in diff_lines(block.before, block.after):
-            out.print(Text({"add": "+ ", "del": "- "}.get(kind, "  ") + line, style=_STYLES[kind]))
+            sign = {"add": "+ ", "del": "- "}.get(kind, "  ")
+            parts.append(Text(sign + line, style=_STYLES[kind]))
     elif isinstance(block, Table):
         table = RichTable()
         for i, column in enumerate(block.columns):
-            table.add_column(column, justify="left" if i == 0 else "right")
+            table.add_column(column, justify="right" if i in block.figures else "left")
         for row in block.rows:
-            table.add_row(*row)
-        out.print(table)
+            table.add_row(*(Text(cell) for cell in row))
+        parts.append(table)
     elif isinstance(block, Pictures):
-        for caption, _ in block.pictures:
-            out.print(Text(f"[picture] {caption} (see --html)", style="bright_black"))
+        for name, _ in block.pictures:
+            parts.append(Text(f"[picture] {name} (see --html)", style="bright_black"))
+    elif isinstance(block, Drawing):
+        parts.append(Text(block.words))
+    elif isinstance(block, Flip):
+        parts.append(Text(f"\n[switch] {block.caption}", style="bold"))
+        for name, inside in block.states:
+            parts.append(Text(f"  ( ) {name}", style="bold"))
+            parts.append(Padding(Group(*(_drawn(b) for b in inside)), (0, 0, 0, 4)))
+    elif isinstance(block, Try):
+        parts.append(Text("\nTry this", style="bold green"))
+        for command, look in block.commands:
+            parts += [Text(f"  {command}"), Text(f"      {look}", style="bright_black")]
+    elif isinstance(block, Question):
+        parts += [Text(f"\n? {block.text}", style="bold"), Text(f"  {block.answer}")]
+    return Group(*parts)

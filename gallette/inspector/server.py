@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import webbrowser
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from gallette.compiler.errors import GalletteError
 from gallette.inspector.service import Questions
 from gallette.terminal import console
 
-__all__ = ["ASSETS", "make_server", "show"]
+__all__ = ["ASSETS", "make_server", "own_page", "show"]
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 _TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
@@ -29,6 +30,15 @@ _POLICY = (
     "frame-ancestors 'none'"
 )
 MOST = 1 << 22  # bytes of a question
+
+
+def own_page(headers: Message, port: int) -> bool:
+    """Was this asked by a page of the server on that port, or by nobody in particular?"""
+    hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
+    origin = headers.get("Origin")
+    own = headers.get("Host") in hosts
+    own = own and (origin is None or origin in {f"http://{h}" for h in hosts})
+    return own and headers.get("Sec-Fetch-Site", "same-origin") in ("same-origin", "none")
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -78,13 +88,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _allowed(self) -> bool:
         """Only this machine's own pages."""
         address: Any = self.server.server_address
-        port = address[1]
-        hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
-        origin = self.headers.get("Origin")
-        site = self.headers.get("Sec-Fetch-Site", "same-origin")
-        own = self.headers.get("Host") in hosts
-        own = own and (origin is None or origin in {f"http://{h}" for h in hosts})
-        if own and site in ("same-origin", "none"):
+        if own_page(self.headers, address[1]):
             return True
         self._answer(403, b"only pages of this server may ask", "text/plain")
         return False

@@ -84,7 +84,7 @@ def timed(run: Callable[[], Result]) -> tuple[Result, str]:
     return result, f"{(time.perf_counter() - start) * 1e3:.1f} ms"
 
 
-@lesson("from_nir_to_machine_code", "From NIR to machine code")
+@lesson("from_nir_to_machine_code", "From NIR to machine code", chapter="Machines", place=50)
 def run(page: Page, driver: str) -> None:
     """The same shader as NumPy code, as LLVM IR and as assembly, with the time each step takes.
 
@@ -138,6 +138,20 @@ def run(page: Page, driver: str) -> None:
     page.add(Table(("step", "time", "result"), rows, "the driver does this once; files keep it"))
     shader.unref()
     _memory(page)
+    page.ask(
+        "One line of the NumPy code works on thousands of lanes. So what is slow about it?",
+        """Memory: every intermediate value is an array that is written and read again. The
+        interpreter's share shrinks with the number of lanes; that of memory does not.""",
+    )
+    page.ask(
+        "The loop in the machine code runs until its mask is empty. What does that cost?",
+        """A lane that leaves in the first round is carried along until the last of its group has
+        left. NumPy code drops it from the arrays instead, which costs a gather.""",
+    )
+    page.tries(
+        ("gallette explain shader.frag --driver jit", "IR and assembly of your own shader"),
+        ("gallette bench mandelbrot --against jit", "what it is worth, side by side"),
+    )
 
 
 def _memory(page: Page) -> None:

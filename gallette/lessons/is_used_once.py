@@ -13,7 +13,7 @@ from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.compiler.nir.run.pass_runner import run_passes
 from gallette.compiler.nir.text.printer import print_shader
-from gallette.lessons.page import Code, Diff, Page, Pictures, Table, lesson
+from gallette.lessons.page import Block, Code, Diff, Page, Pictures, Table, lesson
 from gallette.render import render_scenes
 from gallette.scenes.depth_prepass import FRAGMENT, VERTEX
 
@@ -75,7 +75,9 @@ def variants_under(shader: Shader, remedy: Remedy) -> tuple[Shader, Shader]:
     return full, depth_only
 
 
-@lesson("is_used_once", "is_used_once breaks multi-pass rendering")
+@lesson(
+    "is_used_once", "is_used_once breaks multi-pass rendering", chapter="The compiler", place=10
+)
 def run(page: Page, driver: str) -> None:
     """A depth pre-pass, the same shader again with GL_EQUAL, and holes in the picture.
 
@@ -123,7 +125,35 @@ def run(page: Page, driver: str) -> None:
         """Remedy (a) is safe everywhere and gives up some code quality. Remedy (b) promises
         invariance for positions computed the same way, and does not help when position data
         makes a detour through a texture. Remedy (c) touches only what contributes to the
-        position; that is what numpipe does by default.""",
+        position; that is what numpipe does by default. A fourth, (d), is a file of settings that
+        turns (b) on for a named program: the bug stays for everybody who is not named.""",
+    )
+    page.ask(
+        "A program draws its pre-pass with `glColorMask` off. Does it need `invariant`?",
+        """No. Write masks are in the list of state whose change must not affect anything else: the
+        promise is the driver's to keep.""",
+    )
+    page.ask(
+        "And if the pre-pass uses a program of its own, with an empty fragment shader?",
+        """Then it is another program, and nothing is promised. Both vertex shaders must declare
+        `invariant gl_Position`, and compute it by the same expressions.""",
+    )
+    page.ask(
+        "Why do the holes form speckles and not a smooth shape?",
+        """Whether rounding once or twice gives another last bit depends on the bits that are cut
+        off, which look random from one vertex to the next; and where it does, the plane of the
+        whole triangle moves by that much.""",
+    )
+    page.tries(
+        (
+            "gallette diff depth_prepass --option inexact_used_once=always --html holes.html",
+            "the bug on; every lost pixel links to its history",
+        ),
+        (
+            "gallette diff depth_prepass --option inexact_used_once=never",
+            "remedy (a): no differences",
+        ),
+        ("gallette pixel depth_prepass 120,90", "the depth test of one pixel, with both numbers"),
     )
     for shader in shaders.values():
         shader.unref()
@@ -139,7 +169,7 @@ def _pictures(page: Page, driver: str, vertex: Shader) -> None:
     """Render the scene under every remedy and count the holes."""
     page.section("The same frames under each remedy")
     rows: list[tuple[str, ...]] = []
-    pictures = []
+    states: list[tuple[str, list[Block]]] = []
     for remedy in REMEDIES:
         page.progress(f"rendering with {remedy.name}")
         rendering = render_scenes(driver, ["depth_prepass"], options=remedy.driver_options)
@@ -153,12 +183,11 @@ def _pictures(page: Page, driver: str, vertex: Shader) -> None:
         rows.append((remedy.name, f"{lost} of {seen}", str(counts[0]), str(counts[1])))
         picture = to_rgb8(after.color).copy()
         picture[(before.coverage & ~after.coverage)[::-1]] = (255, 0, 255)
-        pictures.append(
-            (f"{remedy.name}: {lost} pixels lost (magenta)", np.ascontiguousarray(picture))
-        )
+        caption = f"{remedy.name}: {lost} pixels lost (magenta)"
+        states.append((remedy.name, [Pictures([(caption, np.ascontiguousarray(picture))])]))
     columns = ("remedy", "pixels lost", "ALU, full variant", "ALU, depth-only variant")
     page.add(Table(columns, rows))
-    page.add(Pictures(pictures))
+    page.flip("flip a remedy on", *states)
 
 
 def _costs(page: Page) -> None:

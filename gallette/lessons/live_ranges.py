@@ -17,7 +17,7 @@ from gallette.drivers.simd.backend.liveness import LiveRanges
 from gallette.drivers.simd.backend.register_map import map_picture, register_map
 from gallette.drivers.simd.compile import BackendOptions, Compiled, compile_shader
 from gallette.drivers.simd.explaining import listing
-from gallette.lessons.page import Code, Page, Pictures, Table, lesson
+from gallette.lessons.page import Block, Code, Page, Pictures, Table, lesson
 from gallette.render import render_scenes
 from gallette.scenes.common import Pass
 from gallette.scenes.waiting_lanes import FRAGMENT, VERTEX
@@ -50,7 +50,7 @@ class Cost:
         self.cycles += made.cycles
 
 
-@lesson("live_ranges", "Live ranges on a SIMD machine")
+@lesson("live_ranges", "Live ranges on a SIMD machine", chapter="Machines", place=10)
 def run(page: Page, driver: str) -> None:
     """A value from before a divergent break is overwritten by a header that ignores the mask.
 
@@ -90,6 +90,24 @@ def run(page: Page, driver: str) -> None:
         what ignores the mask, or puts its channels elsewhere (64 and 16 bits, halves of SIMD16),
         must keep away from values that wait, and only where channels part at all.""",
     )
+    page.ask(
+        "Would a machine that executes one pixel at a time have the problem?",
+        """No. A pixel that has left the loop runs no more of its instructions. It is running lanes
+        together, and an instruction that ignores who takes part, that make a value wait.""",
+    )
+    page.ask(
+        "Why not let the header respect the mask?",
+        """The message is one thing for all channels: its header is not a value per pixel. With
+        the mask on, the channels that wait would be missing from it.""",
+    )
+    page.tries(
+        (
+            "gallette diff waiting_lanes --driver simd --against numpipe "
+            "--option live_ranges=naive --html wrong.html",
+            "the scene with the bug on",
+        ),
+        ("gallette explain shader.frag --driver simd", "the machine code of your own shader"),
+    )
 
 
 def _fragment() -> Shader:
@@ -122,14 +140,16 @@ def wrong_pixels(setting: LiveRanges) -> tuple[int, np.ndarray]:
 def _pictures(page: Page) -> None:
     page.section("The picture under each setting")
     rows: list[tuple[str, ...]] = []
-    pictures = []
+    states: list[tuple[str, list[Block]]] = []
     for setting, name in SETTINGS.items():
         page.progress(f"rendering with live_ranges={setting}")
         wrong, color = wrong_pixels(setting)
         rows.append((name, setting, str(wrong)))
-        pictures.append((f"{setting}: {wrong} pixels wrong", np.ascontiguousarray(to_rgb8(color))))
+        caption = f"{setting}: {wrong} pixels wrong"
+        picture = np.ascontiguousarray(to_rgb8(color))
+        states.append((name, [Pictures([(caption, picture)])]))
+    page.flip("flip the remedy on", *states)
     page.add(Table(("setting", "option live_ranges", "wrong pixels"), rows))
-    page.add(Pictures(pictures))
 
 
 def _maps(page: Page, shader: Shader) -> None:
@@ -139,13 +159,14 @@ def _maps(page: Page, shader: Shader) -> None:
         hold what channels outside the loop still need. Under (b) nothing that ignores the mask
         comes to lie on a dark cell.""",
     )
-    pictures = []
-    for setting in SETTINGS:
+    states: list[tuple[str, list[Block]]] = []
+    for setting, name in SETTINGS.items():
         made = compile_shader(shader, BackendOptions(live_ranges=setting, record=True))
         assert made.virtual is not None
         table = register_map(made.virtual, made.allocation.places, setting)
-        pictures.append((f"{setting}: {made.registers} registers", map_picture(table)))
-    page.add(Pictures(pictures))
+        caption = f"{setting}: {made.registers} registers"
+        states.append((name, [Pictures([(caption, map_picture(table))])]))
+    page.flip("the register map under", *states)
 
 
 def _corpus() -> Iterator[Shader]:

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy.typing as npt
 
-__all__ = ["LESSONS", "Code", "Diff", "Lesson", "Page", "Pictures", "Prose", "Table", "lesson"]
+__all__ = [
+    "LESSONS",
+    "Block",
+    "Code",
+    "Diff",
+    "Drawing",
+    "Flip",
+    "Lesson",
+    "Page",
+    "Pictures",
+    "Prose",
+    "Question",
+    "Table",
+    "Try",
+    "lesson",
+]
+
+
+_FIGURE = re.compile(r"[-+]?[\d.,]+( ?[%\w/]+){0,3}$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +68,16 @@ class Table:
     caption: str = ""
     kind: str = "table"
 
+    @property
+    def figures(self) -> frozenset[int]:
+        """The columns that are numbers (with a unit, perhaps): set flush right."""
+        return frozenset(
+            i
+            for i in range(1, len(self.columns))
+            if any(row[i] for row in self.rows)
+            and all(not row[i] or _FIGURE.match(row[i]) for row in self.rows)
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Pictures:
@@ -58,7 +87,43 @@ class Pictures:
     kind: str = "pictures"
 
 
-Block = Prose | Code | Diff | Table | Pictures
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A line drawing: SVG for the page (colours by its classes), words for the terminal."""
+
+    svg: str
+    words: str
+    caption: str = ""
+    kind: str = "drawing"
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """Recorded states of one thing, (name, blocks) each: the page switches between them."""
+
+    caption: str
+    states: list[tuple[str, list[Block]]]
+    kind: str = "flip"
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """Commands to try, with what to look for."""
+
+    commands: list[tuple[str, str]]
+    kind: str = "try"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question, and the answer the reader can uncover."""
+
+    text: str
+    answer: str
+    kind: str = "question"
+
+
+Block = Prose | Code | Diff | Table | Pictures | Drawing | Flip | Try | Question
 
 
 @dataclass(slots=True)
@@ -78,6 +143,18 @@ class Page:
     def add(self, block: Block) -> None:
         self.blocks.append(block)
 
+    def flip(self, caption: str, *states: tuple[str, list[Block]]) -> None:
+        """Switches: one of the states is seen at a time, the first at first."""
+        self.blocks.append(Flip(caption, list(states)))
+
+    def tries(self, *commands: tuple[str, str]) -> None:
+        """What the reader can do now: command, and what to look for."""
+        self.blocks.append(Try(list(commands)))
+
+    def ask(self, text: str, answer: str) -> None:
+        """A question with its answer folded away."""
+        self.blocks.append(Question(" ".join(text.split()), " ".join(answer.split())))
+
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
@@ -87,19 +164,24 @@ class Lesson:
     title: str
     doc: str
     run: Callable[[Page, str], None]
+    chapter: str
+    place: int
 
 
 LESSONS: dict[str, Lesson] = {}
 
 
 def lesson(
-    name: str, title: str
+    name: str, title: str, *, chapter: str = "Further", place: int = 50
 ) -> Callable[[Callable[[Page, str], None]], Callable[[Page, str], None]]:
-    """Register a lesson: a function that fills a page, given the driver to use."""
+    """Register a lesson: a function that fills a page, given the driver to use.
+
+    `chapter` is one of `course.CHAPTERS`; within it lessons are in order of `place`.
+    """
 
     def register(run: Callable[[Page, str], None]) -> Callable[[Page, str], None]:
         doc = " ".join((run.__doc__ or "").strip().split("\n\n")[0].split())
-        LESSONS[name] = Lesson(name, title, doc, run)
+        LESSONS[name] = Lesson(name, title, doc, run, chapter, place)
         return run
 
     return register

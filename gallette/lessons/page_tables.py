@@ -14,7 +14,7 @@ from gallette.drivers.common.gem import (
 )
 from gallette.drivers.common.gem.picture import address_map, map_picture
 from gallette.drivers.common.gem.regions import KIB, MIB
-from gallette.lessons.page import Page, Pictures, Table, lesson
+from gallette.lessons.page import Block, Page, Pictures, Table, lesson
 
 __all__ = ["SIZES", "filled", "wrong_pages"]
 
@@ -59,7 +59,7 @@ def wrong_pages(manager: Manager, thing: BufferObject) -> tuple[int, int, str]:
     return wrong, faults, first
 
 
-@lesson("page_tables", "GPU page tables")
+@lesson("page_tables", "GPU page tables", chapter="Machines", place=40)
 def run(page: Page, driver: str) -> None:
     """Local memory wants pages of 64 KiB, and 2 MiB of addresses hold pages of one size only.
 
@@ -75,12 +75,13 @@ def run(page: Page, driver: str) -> None:
         without anybody knowing his neighbours is: an object that may lie in local memory begins at
         a multiple of 2 MiB, and nothing else comes into its last directory.""",
     )
-    pictures = []
+    states: list[tuple[str, list[Block]]] = []
     rows: list[tuple[str, ...]] = []
     for break_rule, title in ((False, "with the rule"), (True, "without it")):
         manager, things = filled(break_rule)
         found = address_map(manager)
-        pictures.append((f"{title}: {len(found['directories'])} directories", map_picture(manager)))
+        caption = f"{title}: {len(found['directories'])} directories"
+        states.append((title, [Pictures([(caption, map_picture(manager))])]))
         reads = [wrong_pages(manager, thing) for thing in things]
         rows.append(
             (
@@ -97,7 +98,7 @@ def run(page: Page, driver: str) -> None:
         """One row is a directory of 2 MiB, one column 64 KiB. Blue is system memory, orange local
         memory, grey is kept free behind local objects.""",
     )
-    page.add(Pictures(pictures))
+    page.flip("the rule, on and off", *states)
     columns = ("", "tables", "mixed", "addresses wasted", "pages read wrongly", "page faults")
     page.add(Table(columns, rows))
     page.section(
@@ -121,4 +122,18 @@ def run(page: Page, driver: str) -> None:
         at least, 4 KiB each. What it saves: user space that chooses addresses itself (soft
         pinning) needs to know its own object's size and regions, and nothing about what others
         have put next to it.""",
+    )
+    page.ask(
+        "Why not check at run time what else lies in a directory, and place objects accordingly?",
+        """The kernel could. But where user space chooses addresses, it would have to know what
+        others have put there, and change its mind when they do. A rule about one's own object
+        only needs no knowledge of neighbours.""",
+    )
+    page.ask(
+        "An object of 8 KiB may lie in local or in system memory. Where does it begin?",
+        "At a multiple of 2 MiB: it may come to lie in pages of 64 KiB, so the rule is for it.",
+    )
+    page.tries(
+        ("gallette drivers simd", "the driver whose buffers are managed like this"),
+        ("gallette trace shadow_map --driver simd", "a scene whose memory it manages"),
     )

@@ -68,7 +68,7 @@ def chosen_width(taps: int) -> int:
     return measured(taps, 0).executable.width
 
 
-@lesson("register_pressure", "Register pressure: SIMD8 or SIMD16?")
+@lesson("register_pressure", "Register pressure: SIMD8 or SIMD16?", chapter="Machines", place=20)
 def run(page: Page, driver: str) -> None:
     """Sixteen channels need twice the registers of eight, and spilling may cost more than it wins.
 
@@ -113,6 +113,19 @@ def run(page: Page, driver: str) -> None:
         "Rows are registers, columns instructions; a colour is a value, white is free.",
     )
     page.add(Pictures(pictures))
+    page.ask(
+        "Twice the registers would let every shader run in SIMD16. Why not build that?",
+        """Registers are the largest part of an execution unit, and a thread that is waiting for
+        memory keeps its own. More registers per thread are fewer threads to switch to.""",
+    )
+    page.ask(
+        "Why does spilling hurt more than its number of instructions suggests?",
+        "Each is a message to memory and back, with hundreds of cycles in which the thread waits.",
+    )
+    page.tries(
+        ("gallette shader-db my_tests --driver simd", "registers, spills and cycles of a corpus"),
+        ("gallette explain shader.frag --driver simd", "the code, and its register map"),
+    )
 
 
 def _row(taps: int) -> Iterator[tuple[str, ...]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gallette.lessons.page import Code, Diff, Page, Table, lesson
+from gallette.lessons.page import Block, Code, Diff, Page, Table, lesson
 from gallette.piglit_subset.execute import run_test
 from gallette.piglit_subset.shader_test import parse_text
 
@@ -70,7 +70,7 @@ def collect(driver: str) -> tuple[list[Any], dict[str, dict[str, Any]]]:
     return events, stages
 
 
-@lesson("variants", "One program, many variants")
+@lesson("variants", "One program, many variants", chapter="Drivers", place=20)
 def run(page: Page, driver: str) -> None:
     """Bound state a GPU would have switches for becomes code: a key chooses the variant.
 
@@ -102,9 +102,39 @@ def run(page: Page, driver: str) -> None:
         for stage, s in stages.items()
     ]
     page.add(Table(("stage", "variants", "hits", "misses"), counts))
-    page.section("What the keys add to the fragment shader")
+    page.section(
+        "What the keys add to the fragment shader",
+        """Switch between the keys: what is green was lowered into the shader. A key that only
+        steers the code generator leaves NIR as it is and changes the code.""",
+    )
     variants = stages.get("fragment", {}).get("variants", [])
-    base = next((v["nir"] for v in variants if v["key"] == "null key"), "")
+    base = next((v for v in variants if v["key"] == "null key"), None)
+    states: list[tuple[str, list[Block]]] = []
     for variant in variants:
-        if variant["nir"] != base:
-            page.add(Diff(base, variant["nir"], f"null key, then {variant['key']}"))
+        blocks: list[Block] = []
+        if base is not None and variant is not base:
+            blocks.append(Diff(base["nir"], variant["nir"], "NIR: null key, then this one"))
+            blocks.append(Diff(base["code"], variant["code"], "code: null key, then this one"))
+        else:
+            blocks += [Code(variant["nir"], "nir"), Code(variant["code"], "python")]
+        states.append((variant["key"], blocks))
+    if states:
+        page.flip("the variant key", *states)
+    page.ask(
+        "The alpha test's reference value changes every frame. How many variants does that make?",
+        """None: the value is a parameter that the code reads. Only the comparison, of which there
+        are eight, is part of the key.""",
+    )
+    page.ask(
+        "A game stutters when something first comes into view. What may be going on?",
+        """A variant is being compiled in the middle of a frame. That is why the null key is
+        compiled when the shader is made, and why keys should hold as little as possible.""",
+    )
+    page.tries(
+        ("GALLETTE_DEBUG=driver:variants gallette trace two_sided", "each variant, and its reason"),
+        (
+            "GALLETTE_CAPS=two_sided_color=0 gallette trace two_sided",
+            "a driver that leaves a lowering to the state tracker: its key has a field less",
+        ),
+        ("gallette explore", "key fields as switches, live"),
+    )

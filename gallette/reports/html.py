@@ -5,17 +5,19 @@ from __future__ import annotations
 import base64
 import datetime
 import io
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gallette import __version__
 from gallette.compiler.errors import InputError
 from gallette.piglit_subset.summary import Summary, pass_rate
+from gallette.reports.highlight import coloured
 
 if TYPE_CHECKING:
     from gallette.commands.diff import DiffReport
     from gallette.explaining import Explanation
-    from gallette.lessons.page import Page
+    from gallette.lessons.page import Block, Lesson, Page
     from gallette.tracing import TraceStory
 
 __all__ = [
@@ -25,7 +27,9 @@ __all__ = [
     "write_conformance",
     "write_diff",
     "write_explanation",
+    "write_glossary",
     "write_lesson",
+    "write_lesson_index",
     "write_trace",
 ]
 
@@ -63,6 +67,7 @@ def render_page(template: str, path: Path, **values: Any) -> Path:
     )
     environment.filters["png"] = png_uri
     environment.filters["ticks"] = _ticks
+    environment.filters["colour"] = coloured
     made = datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")
     text = environment.get_template(template).render(
         version=__version__, made=made, subtitle=values.pop("subtitle", ""), **values
@@ -119,16 +124,71 @@ def write_explanation(explanation: Explanation, target: Path) -> Path:
     )
 
 
-def write_lesson(page: Page, target: Path) -> Path:
+def write_lesson(
+    page: Page,
+    target: Path,
+    item: Lesson | None = None,
+    driver: str = "",
+    linked: bool = False,
+    drivers: Sequence[str] = (),
+) -> Path:
+    """A lesson's page. `linked` says that its neighbours lie beside it, `drivers` that it is live:
+    which ones it can be asked for again with."""
     from gallette.difftext import diff_lines
+    from gallette.lessons.course import neighbours
+    from gallette.lessons.glossary import GLOSSARY, words_in
 
+    before, after = neighbours(item.name) if item is not None else (None, None)
+    text = " ".join(_words(page.blocks))
     return render_page(
         "lesson.html.jinja",
         page_path(target),
         title=page.title,
-        subtitle="a lesson of gallette",
+        subtitle=f"a lesson of gallette{f', on {driver}' if driver else ''}",
         page=page,
         diff=diff_lines,
+        before=before,
+        after=after,
+        linked=linked,
+        driver=driver,
+        drivers=drivers,
+        words=[(word, GLOSSARY[word]) for word in words_in(text)],
+    )
+
+
+def _words(blocks: Sequence[Block]) -> Iterator[str]:
+    """What a lesson says in sentences."""
+    for block in blocks:
+        for field in ("heading", "text", "caption", "answer"):
+            if block.kind != "code" or field == "caption":
+                yield getattr(block, field, "")
+        for _, inside in getattr(block, "states", ()):
+            yield from _words(inside)
+
+
+def write_lesson_index(folder: Path, missing: dict[str, str], driver: str) -> Path:
+    """The course's contents; `missing` lessons have no page, and a reason."""
+    from gallette.lessons.course import chapters
+
+    return render_page(
+        "lessons.html.jinja",
+        folder / "index.html",
+        title="Lessons",
+        subtitle=f"driver problems, run on {driver}",
+        chapters=list(chapters()),
+        missing=missing,
+    )
+
+
+def write_glossary(path: Path) -> Path:
+    from gallette.lessons.glossary import GLOSSARY
+
+    return render_page(
+        "glossary.html.jinja",
+        path,
+        title="Glossary",
+        subtitle="for people who know OpenGL and not what is below it",
+        words=sorted(GLOSSARY.items(), key=lambda item: item[0].lower()),
     )
 
 

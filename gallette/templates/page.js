@@ -36,3 +36,23 @@ for (const box of document.querySelectorAll(".filter")) {
     });
   }
 }
+// Switches of a lesson: one recorded state is seen at a time; arrow keys go through them.
+for (const flip of document.querySelectorAll(".flip")) {
+  const buttons = [...flip.querySelector(":scope > .switch").children];
+  const states = [...flip.querySelectorAll(":scope > .state")];
+  const show = (chosen) => {
+    buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(i === chosen)));
+    states.forEach((state, i) => { state.hidden = i !== chosen; });
+    states[chosen].querySelectorAll("figure img").forEach(fit);
+  };
+  buttons.forEach((button, i) => {
+    button.addEventListener("click", () => show(i));
+    button.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (!step) return;
+      const next = (i + step + buttons.length) % buttons.length;
+      buttons[next].focus();
+      show(next);
+    });
+  });
+}

@@ -1,0 +1,1 @@
+"""Small complete programs that lessons show and run."""

@@ -1,0 +1,201 @@
+"""The course: its order, its pages, and that what the lessons claim is what happens."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import shlex
+import threading
+from pathlib import Path
+
+import pytest
+
+from gallette.cli import COMMANDS, main
+from gallette.lessons import (
+    LESSONS,
+    Page,
+    algebraic_rule,
+    dvec_inputs,
+    ownership,
+    triangle,
+    writing_a_pass,
+)
+from gallette.lessons.course import CHAPTERS, chapters, in_order, neighbours, write_course
+from gallette.lessons.glossary import GLOSSARY, page, words_in
+from gallette.lessons.page import Diff, Table, Try, lesson
+from gallette.lessons.serve import Course, make_server
+from gallette.reports.html import write_lesson
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def test_the_course_has_every_lesson_once_and_neighbours_in_its_order() -> None:
+    order = [x.name for x in in_order()]
+    assert sorted(order) == sorted(LESSONS)
+    assert order[:2] == ["triangle", "reading_nir"]
+    assert neighbours(order[0]) == (None, LESSONS[order[1]])
+    assert neighbours(order[-1]) == (LESSONS[order[-2]], None)
+    assert {name for name, _, _ in chapters()} <= set(CHAPTERS)
+
+
+def test_a_new_lesson_joins_by_being_registered() -> None:
+    try:
+
+        @lesson("fresh", "Something new", chapter="no such chapter")
+        def run(page: Page, driver: str) -> None:
+            """What it is about."""
+
+        assert "fresh" in [x.name for x in in_order()]
+        assert LESSONS["fresh"].doc == "What it is about."
+    finally:
+        del LESSONS["fresh"]
+
+
+def test_the_course_as_pages(tmp_path: Path) -> None:
+    """Index, two lessons with links to their neighbours, the rest named with the reason."""
+    index, written = write_course(tmp_path, "numpipe", names=["writing_a_pass", "algebraic_rule"])
+    assert {w.lesson.name for w in written if w.path} == {"writing_a_pass", "algebraic_rule"}
+    text = index.read_text()
+    assert 'href="writing_a_pass.html"' in text
+    assert "not asked for" in text
+    rule = (tmp_path / "algebraic_rule.html").read_text()
+    assert '<a rel="prev" href="writing_a_pass.html">' in rule
+    assert 'class="flip"' in rule and 'class="question"' in rule and "Try this" in rule
+    assert "Words of this page" in rule and "<dt>inexact</dt>" in rule
+    assert "NIR" in (tmp_path / "glossary.html").read_text()
+
+
+def test_only_numbers_are_set_flush_right() -> None:
+    table = Table(("", "n", "with unit", "words"), [("a", "1,024", "12 KiB", "3 loads, 1 stores")])
+    assert table.figures == {1, 2}
+
+
+def test_a_wrong_rule_is_caught_and_a_right_one_is_not() -> None:
+    found = {claim: algebraic_rule.counterexample(rule) for claim, rule, _ in algebraic_rule.RULES}
+    assert [c for c, f in found.items() if f is None] == ["(a | b) & a is a"]
+    zero = found["a + 0 is a"]
+    assert zero is not None
+    assert (zero.operands["a"], zero.before, zero.after) == (
+        "-0.0 (0x80000000)", "0.0 (0x00000000)", "-0.0 (0x80000000)",
+    )  # fmt: skip
+    shift = found["a / 8 is a >> 3"]
+    assert shift is not None and (shift.before, shift.after) == ("0", "-1")
+
+
+def test_each_wrong_pass_is_caught_by_what_the_lesson_says() -> None:
+    verdicts = {name: writing_a_pass.verdict(f)[0] for name, f, _ in writing_a_pass.ATTEMPTS}
+    assert verdicts == {
+        "right": "",
+        "forgets the swizzle": "it computes something else",
+        "builds behind the users": "the validator refuses it",
+        "negates the wrong one": "it computes something else",
+        "keeps quiet": "it changed the shader and says it did not",
+    }
+
+
+def test_ownership_mistakes_are_told_where_they_happen() -> None:
+    _, twice = ownership.given_back_twice()
+    assert twice == "AssertionError: shader 'vertex' was given back too often"
+    for driver in ("noop", "numpipe"):
+        _, leak = ownership.never_given_back(driver)
+        assert leak.startswith("LeakError:") and "vertex" in leak
+    before, after = ownership.changed_under_his_feet()
+    assert "VARYING.VAR0" in before and "VARYING.VAR0" not in after
+
+
+def test_without_the_pass_a_dvec3_reads_its_neighbours_bytes() -> None:
+    before, _, _ = dvec_inputs.split()
+    assert "a value is used before it is defined" in dvec_inputs.every_use_rewritten(before)
+
+
+def test_the_triangle_is_told_by_its_own_run() -> None:
+    with triangle.run_once("numpipe") as seen:
+        names = [c["call"] for c in seen.pipe_calls if "call" in c]
+        assert names.index("clear") < names.index("draw_vbo")
+        assert set(seen.stages) == {"vertex", "fragment"}
+        assert {r.stage for r in seen.passes} == {"vertex", "fragment"}
+        assert tuple(seen.picture[triangle.SIZE[1] // 2, triangle.SIZE[0] // 2]) != (26, 26, 38)
+
+
+def test_the_glossary_page_is_up_to_date() -> None:
+    text = (ROOT / "docs" / "reference" / "glossary.md").read_text(encoding="utf-8")
+    assert text == page(), "run: python -m gallette.lessons"
+
+
+def test_words_are_found_in_plural_and_not_inside_others() -> None:
+    assert words_in("Two passes, one phi; a passage") == ["pass", "phi"]
+    assert "ISA" not in words_in("Isa is a name")
+    assert all(meaning[-1] in ".)" for meaning in GLOSSARY.values())
+
+
+def test_terms_are_never_left_raw(tmp_path: Path) -> None:
+    """A caption or cell in backticks becomes code, and nothing of it is HTML by itself."""
+    page = Page("t")
+    page.add(Diff("<a>", "<b>", "`x` & <y>"))
+    text = write_lesson(page, tmp_path / "t.html").read_text()
+    assert "<code>x</code> &amp; &lt;y&gt;" in text
+    assert "&lt;a&gt;" in text
+
+
+@pytest.fixture(scope="module")
+def tries() -> list[tuple[str, str]]:
+    """Commands of the cheap lessons; the others are looked at by the test of all pages."""
+    found = []
+    for name in ("reading_nir", "writing_a_pass", "algebraic_rule", "dvec_inputs", "derefs"):
+        lesson_page = Page(name)
+        LESSONS[name].run(lesson_page, "numpipe")
+        for block in lesson_page.blocks:
+            if isinstance(block, Try):
+                found += [(name, command) for command, _ in block.commands]
+    return found
+
+
+def test_what_is_to_be_tried_exists(
+    tries: list[tuple[str, str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert len(tries) > 8
+    for name, command in tries:
+        check_command(name, command, capsys)
+
+
+def check_command(name: str, command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = [w for w in shlex.split(command) if not re.fullmatch(r"[A-Z_]+=\S+", w)]
+    if words[0] == "python":
+        files = [w for w in words if w.endswith(".py")]
+        assert all((ROOT / f).exists() for f in files), f"{name}: {command}"
+        return
+    assert words[0] == "gallette" and words[1] in COMMANDS, f"{name}: {command}"
+    path = words[1:3] if words[1] == "piglit" else words[1:2]
+    with pytest.raises(SystemExit):
+        main([*path, "--help"])
+    usage = capsys.readouterr().out
+    for option in re.findall(r"(?<!\S)--?[a-z][a-z-]*", " ".join(words)):
+        assert option in usage, f"{name}: no option {option} in {command}"
+
+
+def test_the_live_course_answers_its_own_pages_only() -> None:
+    server = make_server(Course("numpipe"))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+
+    def ask(path: str, **headers: str) -> tuple[int, str]:
+        connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=60)
+        connection.request("GET", path, headers=headers)
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        return answer.status, text
+
+    try:
+        assert ask("/")[0] == 200
+        status, text = ask("/writing_a_pass.html?driver=numpipe")
+        assert status == 200 and "forgets the swizzle" in text
+        assert 'href="?driver=jit"' in text
+        assert ask("/writing_a_pass.html?driver=native")[0] == 404
+        assert ask("/../secret.html")[0] == 404
+        assert ask("/", Host="example.org")[0] == 403
+        assert ask("/", Origin="http://example.org")[0] == 403
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
