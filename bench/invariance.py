@@ -4,9 +4,9 @@
 
 Random vertex shaders (those of `tests/nir/test_position_invariance.py`) are made into the variants
 a driver may build: whole, depth only, with user clip planes, merged (a second output is gone), with
-uniforms inlined, and combinations. Each is optimised under every setting and run in the reference
-interpreter. Inlined uniforms turn products into constants, which inexact rules may fold: they are
-listed on their own.
+uniforms inlined (all of them, and every other component), and combinations. Each is optimised under
+every setting and run in the reference interpreter. "everywhere" inlines what positions are computed
+from, too, which no driver does: products with constants may be folded, and vertices move.
 """
 
 from __future__ import annotations
@@ -46,11 +46,19 @@ SETTINGS = {
     "c: not_position": OptimizeOptions(fuse_ffma=True, inexact_used_once="not_position"),
 }
 UNIFORMS = np.random.default_rng(7).uniform(-2, 2, 64).astype(np.float32)
+HALF = tuple((4 * i, int(bits)) for i, bits in enumerate(UNIFORMS.view(np.uint32)) if i % 2)
 VARIANTS: dict[str, list[PassSpec]] = {
     "depth only": ["lower_depth_only", "dce"],
     "clip planes": [("lower_user_clip_planes", {"mask": 3})],
     "clip planes, depth only": [("lower_user_clip_planes", {"mask": 1}), "lower_depth_only", "dce"],
-    "uniforms inlined": [("inline_uniforms", {"data": UNIFORMS.tobytes()})],
+    "inlined": [("inline_uniforms", {"data": UNIFORMS.tobytes()})],
+    "half inlined": [("inline_uniforms", {"values": HALF})],
+    "inlined, depth only": [
+        ("inline_uniforms", {"data": UNIFORMS.tobytes()}),
+        "lower_depth_only",
+        "dce",
+    ],
+    "everywhere": [("inline_uniforms", {"data": UNIFORMS.tobytes(), "positions": True})],
 }
 
 
@@ -98,9 +106,9 @@ def main() -> None:
         for shader in (source, *variants.values()):
             shader.unref()
     print(f"{options.count} vertex shaders; those with a vertex that moves:")
-    print(f"{'':34}" + "".join(f"{name:>26}" for name in [*VARIANTS, "merged"]))
+    print(f"{'':34}" + "".join(f"{name:>24}" for name in [*VARIANTS, "merged"]))
     for setting, counts in moved.items():
-        print(f"{setting:34}" + "".join(f"{counts[name]:26}" for name in [*VARIANTS, "merged"]))
+        print(f"{setting:34}" + "".join(f"{counts[name]:24}" for name in [*VARIANTS, "merged"]))
 
 
 if __name__ == "__main__":

@@ -119,6 +119,12 @@ LOWERINGS: Mapping[str, Lowering] = {
         cap="lower_alpha_test",
         hides=("alpha_enabled", "alpha_func"),
     ),
+    "inlined_uniforms": Lowering(
+        (),
+        "values of uniforms that decide branches: (byte offset in block 0, raw bits) of each",
+        "inline_uniforms",
+        "values",
+    ),
     "depth_only": Lowering(False, "drop what only colours and varyings need", "lower_depth_only"),
 }
 

@@ -29,6 +29,7 @@ class ScreenOptions:
     fuse_ffma: bool | None = None
     budget: int = DEFAULT_BUDGET  # work one draw may do, in units of about a nanosecond
     record_passes: bool = False
+    inline_uniforms: int = 0  # variants a shader gets for values of uniforms that decide branches
     ownership: str = "counted"  # or "driver_owns", "always_clone": who may change NIR
 
     def compiler(self) -> ShaderCompiler:
@@ -39,6 +40,7 @@ class ScreenOptions:
             self.fuse_ffma,
             self.ownership,
             self.record_passes,
+            self.inline_uniforms,
         )
         return ShaderCompiler(lowering)
 

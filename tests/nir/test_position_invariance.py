@@ -90,6 +90,49 @@ def test_the_remedies_keep_the_position_of_every_variant(invariant: bool, seed: 
     assert same_position(random.Random(seed), options)
 
 
+def inlined(source: Shader, every: int, **options: bool) -> Shader:
+    """The shader with every so-manieth of its uniforms a constant."""
+    numbers = np.random.default_rng(1).uniform(-2, 2, 12).astype(np.float32).view(np.uint32)
+    values = tuple((4 * i, int(bits)) for i, bits in enumerate(numbers) if i % every == 0)
+    variant = clone_shader(source)
+    run_passes(variant, [("inline_uniforms", {"values": values, **options})])
+    return variant
+
+
+def inlining_keeps_positions(seed: int, choice: OptimizeOptions, **options: bool) -> bool:
+    source = make_vertex_shader(random.Random(seed))
+    numbers = np.random.default_rng(1).uniform(-2, 2, 12).astype(np.float32)
+    found = []
+    for shader in (source, inlined(source, 1, **options), inlined(source, 2, **options)):
+        optimize(shader, choice)
+        result = interpret(shader, Environment(lanes=64, seed=3, ubos={0: numbers.tobytes()}))
+        place = np.stack([result.outputs[VaryingSlot.POS, c] for c in range(4)])
+        found.append(np.where(np.isnan(place.view(np.float32)), 0, place))
+    return all(np.array_equal(found[0], other) for other in found[1:])
+
+
+REMEDIES = {
+    "never": OptimizeOptions(fuse_ffma=True, inexact_used_once="never"),
+    "not_position": OptimizeOptions(fuse_ffma=True, inexact_used_once="not_position"),
+    "position_invariant": OptimizeOptions(
+        fuse_ffma=True, inexact_used_once="always", position_invariant=True
+    ),
+}
+
+
+@pytest.mark.parametrize("remedy", REMEDIES)
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=40, deadline=None, derandomize=True)
+def test_inlined_uniforms_keep_the_position_under_every_remedy(remedy: str, seed: int) -> None:
+    assert inlining_keeps_positions(seed, REMEDIES[remedy])
+
+
+def test_uniforms_inlined_everywhere_move_it() -> None:
+    choice = REMEDIES["not_position"]
+    differing = [s for s in range(60) if not inlining_keeps_positions(s, choice, positions=True)]
+    assert len(differing) > 2
+
+
 @given(seed=st.integers(0, 2**32))
 @settings(max_examples=80, deadline=None, derandomize=True)
 def test_fusing_whatever_the_use_count_is_keeps_it_too(seed: int) -> None:

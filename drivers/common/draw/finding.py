@@ -14,12 +14,13 @@ from gallette.pipe.enums import PolygonMode, Primitive
 from gallette.pipe.state import RasterizerState
 
 from .geometry import OUTPUT_MODES
-from .programs import ConstantTable, Joiner, Selection, select
+from .programs import ConstantTable, Joiner, Selection, inlined, select
 from .state import DrawState, FixedState, Witness, fixed_state
 
 __all__ = ["DrawStates"]
 
 _NO_FRAGMENTS = FragmentShader()
+_MOST_FIXED = 256
 
 
 class DrawStates:
@@ -47,7 +48,7 @@ class DrawStates:
         self.work = work
         self.joiner = Joiner(bound, work)
         self._selections: dict[Any, Selection] = {}
-        self._fixed: dict[bool, FixedState] = {}
+        self._fixed: dict[Any, FixedState] = {}
 
     def remembering(self, bound: Bound) -> DrawStates:
         """The states of draws that were given `bound`, which nobody changes."""
@@ -108,14 +109,18 @@ class DrawStates:
     def _find(self, mode: Primitive) -> FixedState | None:
         bound = self.bound
         points = _draws_points(_emitted_mode(bound, mode), bound.rasterizer.state)
-        found = self._fixed.get(points)
+        values = inlined(bound)
+        key = (points, *values.items())
+        found = self._fixed.get(key)
         if found is None:
             kind = Primitive.POINTS if points else Primitive.TRIANGLES
-            selection = select(bound, kind, self._selections)
+            selection = select(bound, kind, self._selections, values)
             if selection is None:
                 return None
             found = fixed_state(bound, selection, self.scratch, self.counters, self.work)
-            self._fixed[points] = found
+            if len(self._fixed) >= _MOST_FIXED:
+                self._fixed.clear()
+            self._fixed[key] = found
         return found
 
 

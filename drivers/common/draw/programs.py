@@ -22,7 +22,7 @@ from gallette.drivers.common.output.engine import FragmentShader
 from gallette.drivers.common.program import BoundProgram, DriverShader, Program
 from gallette.drivers.common.storage import image_unit
 from gallette.drivers.common.texture import texture_unit
-from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
+from gallette.drivers.common.variants.keys import FragmentKey, Inlined, VariantKey, VertexKey
 from gallette.drivers.common.work import Work
 from gallette.pipe.enums import Primitive
 from gallette.pipe.state import StreamOutputInfo
@@ -31,6 +31,7 @@ __all__ = [
     "ConstantTable",
     "Joiner",
     "Selection",
+    "inlined",
     "select",
 ]
 
@@ -59,12 +60,39 @@ class Selection:
 
 _MOST_SELECTIONS = 4096
 _MIDDLE = (Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
+_NOTHING: Mapping[Stage, Inlined] = {}
+
+
+def inlined(bound: Bound) -> Mapping[Stage, Inlined]:
+    """The uniforms to be constants in this draw: seldom any, and never those of a shared buffer.
+
+    A vertex shader whose outputs go to another shader keeps its uniforms: a position may be made
+    of any of them.
+    """
+    found: dict[Stage, Inlined] = {}
+    for stage in (Stage.VERTEX, Stage.FRAGMENT):
+        shader: DriverShader | None = bound.shaders.get(stage)
+        if shader is None or not shader.reads.deciding:
+            continue
+        if stage is Stage.VERTEX and any(bound.shaders.get(s) for s in _MIDDLE):
+            continue
+        constants = bound.stages[stage].constants
+        block = constants[0] if constants else None
+        if block is not None and block.buffer is None:
+            found[stage] = shader.values_to_inline(block.data)
+    return found
 
 
 def select(
-    bound: Bound, primitive: Primitive, selections: dict[Any, Selection]
+    bound: Bound,
+    primitive: Primitive,
+    selections: dict[Any, Selection],
+    values: Mapping[Stage, Inlined] = _NOTHING,
 ) -> Selection | None:
-    """Variants for the bound state, remembered in `selections`; None without a vertex shader."""
+    """Variants for the bound state, remembered in `selections`; None without a vertex shader.
+
+    `values` are the uniforms that become constants (see `inlined`).
+    """
     vertex: DriverShader | None = bound.shaders.get(Stage.VERTEX)
     if vertex is None:
         return None
@@ -83,12 +111,15 @@ def select(
         primitive == Primitive.POINTS,
         colormask != 0,
         tuple(samplers) if fragment is not None and fragment.reads.samplers else (),
+        *values.items(),
     )
     selection = selections.get(key)
     if selection is None:
         if len(selections) >= _MOST_SELECTIONS:
             selections.clear()
-        selection = selections[key] = _select(bound, vertex, middle, fragment, primitive, colormask)
+        selection = selections[key] = _select(
+            bound, vertex, middle, fragment, primitive, colormask, values
+        )
     return selection
 
 
@@ -109,6 +140,7 @@ def _select(
     fragment: DriverShader | None,
     primitive: Primitive,
     colormask: int,
+    values: Mapping[Stage, Inlined],
 ) -> Selection:
     rasterizer = bound.rasterizer.state
     program: Program | None = None
@@ -126,6 +158,7 @@ def _select(
             samplers,
             colormask,
         )
+        key = replace(key, inlined_uniforms=values.get(Stage.FRAGMENT, ()))
         program = fragment.variant_for(key).program
         origin.append((fragment, key))
     inputs = program.facts.inputs if program is not None else frozenset()
@@ -134,6 +167,7 @@ def _select(
     last = next(s for s in (middle[2], middle[1], vertex) if s is not None)
     unread = not inputs and last.stream_output is None
     chosen = VertexKey.of(last.reads, rasterizer, depth_only=unread)
+    chosen = replace(chosen, inlined_uniforms=values.get(last.stage, ()))
     keys = {shader: chosen if shader is last else VertexKey() for shader in before}
     origin.insert(0, (vertex, keys[vertex]))
     return Selection(
@@ -145,6 +179,7 @@ def _select(
         stream_output=last.stream_output,
         origin=tuple(origin),
         mergeable=last is vertex
+        and not any(shader.reads.deciding for shader, _ in origin)
         and all(shader.variant_for(key).mergeable for shader, key in origin),
     )
 

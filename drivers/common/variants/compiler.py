@@ -50,6 +50,7 @@ class LoweringOptions:
     ownership: Ownership = "counted"
     record_passes: bool = False  # keep each pass's before and after for `explain`
     scalar: bool = True  # one operation per component, for machines whose lanes are scalars
+    inline_uniforms: int = 0  # sets of values a shader gets variants of its own for
     select_limit: int = 12  # instructions of a branch that may become selections
 
     @classmethod
@@ -60,6 +61,7 @@ class LoweringOptions:
         fuse_ffma: bool | None = None,
         ownership: str = "counted",
         record_passes: bool = False,
+        inline_uniforms: int = 0,
     ) -> LoweringOptions:
         """From what a screen was given; GALLETTE_DEBUG says what it was not given."""
         used_once = inexact_used_once or debug.flag_value("driver:inexact_used_once", "")
@@ -71,6 +73,7 @@ class LoweringOptions:
             fuse_ffma,
             _one_of("ownership", ownership, get_args(Ownership)),
             record_passes,
+            inline_uniforms=inline_uniforms,
         )
 
     def optimize_options(self) -> OptimizeOptions:

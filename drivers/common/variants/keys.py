@@ -1,14 +1,17 @@
-"""Variant keys of drivers on host memory: the standard ones, and a field for merged draws."""
+"""Variant keys of drivers on host memory: the standard ones, inlined uniforms, merged draws."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from gallette.drivers.common.variants import standard
-from gallette.pipe.keys import lowered_by
+from gallette.pipe.keys import lowered, lowered_by
 
-__all__ = ["FragmentKey", "VariantKey", "VertexKey"]
+__all__ = ["FragmentKey", "Inlined", "VariantKey", "VertexKey"]
+
+Inlined: TypeAlias = tuple[tuple[int, int], ...]
+"""Uniforms that are constants in a variant: byte offsets in the default block, and raw bits."""
 
 
 def _merged() -> Any:
@@ -20,6 +23,7 @@ def _merged() -> Any:
 class VertexKey(standard.VertexKey):
     """What a vertex (or geometry) shader's code depends on besides its NIR."""
 
+    inlined_uniforms: Inlined = lowered("inlined_uniforms")  # noqa: RUF009
     merged: int = _merged()
 
 
@@ -27,6 +31,7 @@ class VertexKey(standard.VertexKey):
 class FragmentKey(standard.FragmentKey):
     """What a fragment shader's code depends on besides its NIR."""
 
+    inlined_uniforms: Inlined = lowered("inlined_uniforms")  # noqa: RUF009
     merged: int = _merged()
 
 

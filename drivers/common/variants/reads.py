@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from gallette.compiler.nir.analysis.decisions import deciding_uniforms
 from gallette.compiler.nir.ir import Instr, Intrinsic, Shader, Tex
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 
@@ -42,9 +43,11 @@ class ShaderReads:
     has_varyings: bool  # outputs a depth-only pass can do without
     sprite_mask: int  # bit i: reads TEXi
     samplers: tuple[int, ...]
+    deciding: tuple[int, ...] = ()  # offsets of uniforms worth inlining, if that is wanted
 
     @classmethod
-    def of(cls, shader: Shader) -> ShaderReads:
+    def of(cls, shader: Shader, inlining: bool = False) -> ShaderReads:
+        """`inlining`: find the uniforms that are worth it, too."""
         inputs: set[int] = set()
         outputs: set[int] = set()
         samplers: set[int] = set()
@@ -73,6 +76,7 @@ class ShaderReads:
             has_varyings=not fragment and bool(outputs - _KEPT_BY_DEPTH_ONLY),
             sprite_mask=sprites,
             samplers=tuple(sorted(samplers)),
+            deciding=deciding_uniforms(shader) if inlining else (),
         )
 
 

@@ -14,6 +14,9 @@ import time
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
 from gallette.compiler import debug
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Shader, clone_shader, mutable
@@ -26,6 +29,7 @@ from gallette.pipe.variant_log import VariantEvent, VariantLog
 
 from .compiler import LoweringOptions, VariantCompiler
 from .kept import KeptCode
+from .keys import Inlined
 from .merging import can_merge
 from .reads import ShaderReads
 
@@ -58,6 +62,7 @@ class ShaderObject(Generic[Key, Code]):
     __slots__ = (
         "compiler",
         "hits",
+        "inlined",
         "kept",
         "log",
         "misses",
@@ -85,6 +90,7 @@ class ShaderObject(Generic[Key, Code]):
         self.variant_log = variant_log
         self.variants: dict[Key, Variant[Key, Code]] = {}  # least recently wanted first
         self.hits = self.misses = 0
+        self.inlined: set[Inlined] = set()  # what there are variants for
         self.log = PassLog(texts=True)
         self.shader = _taken_over(shader, compiler.options)
         self.kept = KeptCode.of(compiler)
@@ -105,7 +111,8 @@ class ShaderObject(Generic[Key, Code]):
             return
         digest = digest_of(self.shader)
         self.compiler.first_round(self.shader, self._recorder(self.log))
-        self.reads = ShaderReads.of(self.shader)
+        inlining = self.compiler.options.inline_uniforms > 0
+        self.reads = ShaderReads.of(self.shader, inlining)
         if self.kept is not None:
             self.shader = self.kept.keep_lowered(digest, self.shader, self.reads)
 
@@ -124,6 +131,22 @@ class ShaderObject(Generic[Key, Code]):
             return found
         self.misses += 1
         return self._build(key)
+
+    def values_to_inline(self, block: npt.NDArray[np.uint8] | None) -> Inlined:
+        """The uniforms that become constants in the variant for this default block.
+
+        As many sets of values are served as the screen's option says, first come, first served;
+        then it is the shader that reads them.
+        """
+        offsets = self.reads.deciding
+        if not offsets or block is None or offsets[-1] + 4 > block.size:
+            return ()
+        values = tuple([(at, int.from_bytes(block[at : at + 4], "little")) for at in offsets])
+        if values not in self.inlined:
+            if len(self.inlined) >= self.compiler.options.inline_uniforms:
+                return ()
+            self.inlined.add(values)
+        return values
 
     def _build(self, key: Key) -> Variant[Key, Code]:
         start = time.perf_counter()

@@ -83,10 +83,12 @@ class Canvas:
         colors: Iterable[str] = ("R8G8B8A8_UNORM",),
         depth: str | None = None,
         samples: int = 0,
+        **options: Any,
     ) -> None:
+        """`options` are the screen's."""
         self.samples = samples
         self.width, self.height = width, height
-        self.screen: NumpipeScreen = create_screen()
+        self.screen: NumpipeScreen = create_screen(**options)
         context = self.screen.context_create()
         assert isinstance(context, HostContext)
         self.context = context
