@@ -1,4 +1,4 @@
-"""`gallette kernel`: run a kernel of a SPIR-V module on arrays."""
+"""`gallette kernel`: run a kernel of a SPIR-V module, or a GLSL compute shader, on arrays."""
 
 from __future__ import annotations
 
@@ -17,15 +17,18 @@ _KINDS = "i8 u8 i16 u16 i32 u32 i64 u64 f16 f32 f64"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="OpenCL's SPIR-V, binary or text (.spvasm)")
+    parser.add_argument(
+        "file", type=Path, help="OpenCL's SPIR-V, binary or text (.spvasm), or GLSL"
+    )
     parser.add_argument("--kernel", default="", help="which kernel (default: the only one)")
     parser.add_argument("--grid", default="1", help="workgroups: 4 or 4,4,1")
-    parser.add_argument("--block", default="1", help="invocations of a workgroup: 64 or 8,8")
+    parser.add_argument("--block", help="invocations of a workgroup: 64 or 8,8 (GLSL says itself)")
     parser.add_argument(
         "--arg",
         action="append",
         default=[],
-        help="TYPE:NUMBER, zeros:TYPE:COUNT, arange:TYPE:COUNT, local:BYTES, null, or a .npy file",
+        help="[NAME=] TYPE:NUMBER, zeros:TYPE:COUNT, arange:TYPE:COUNT, image:TYPE:WIDTHxHEIGHT, "
+        "local:BYTES, null, or a .npy file",
     )
     parser.add_argument("--driver", default="numpipe", help="what runs it")
     parser.add_argument("--formats", default="", help="address formats, as global=index_offset32")
@@ -33,27 +36,63 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from gallette.compiler.nir.text.printer import print_shader
+    if options.file.suffix == ".comp":
+        return _run_glsl(options)
     from gallette.compute import Program
 
     arguments = [_argument(text) for text in options.arg]
-    grid, block = _size(options.grid), _size(options.block)
+    grid, block = _size(options.grid), _size(options.block or "1")
     with Program(_module(options.file), options.driver, options.formats) as program:
         kernel = program.kernel(options.kernel)
         if options.nir:
             three = (*block, 1, 1)[:3]
-            shader = kernel.shader((three[0], three[1], three[2]))
-            print(print_shader(shader), end="")
-            shader.unref()
-            return 0
+            return _show(kernel.shader((three[0], three[1], three[2])))
         if len(arguments) != len(kernel.arguments):
             for wanted in kernel.arguments:
                 print(f"  {wanted.kind:7} {wanted.type:10} {wanted.name}", file=sys.stderr)
         kernel(*arguments, grid=grid, block=block)
-        for wanted, value in zip(kernel.arguments, arguments, strict=True):
-            if isinstance(value, np.ndarray):
-                print(f"{wanted.name}: {np.array2string(value, threshold=32)}")
+        _report([a.name for a in kernel.arguments], arguments)
     return 0
+
+
+def _run_glsl(options: argparse.Namespace) -> int:
+    from gallette.compute import ComputeShader
+
+    with ComputeShader.from_file(options.file, options.driver) as shader:
+        if options.nir:
+            return _show(shader.shader())
+        names = [a.name for a in shader.arguments]
+        given: dict[str, Any] = {}
+        for text in options.arg:
+            name, equals, rest = text.partition("=")
+            free = next((n for n in names if n not in given), "")
+            given[name if equals else free] = _argument(rest if equals else text)
+        if "" in given or any(
+            a.kind != "uniform" and a.name not in given for a in shader.arguments
+        ):
+            for wanted in shader.arguments:
+                print(f"  {wanted.kind:8} {wanted.type:10} {wanted.name}", file=sys.stderr)
+        block = _size(options.block) if options.block else None
+        shader(grid=_size(options.grid), block=block, **given)
+        _report(list(given), list(given.values()))
+    return 0
+
+
+def _show(shader: Any) -> int:
+    from gallette.compiler.nir.text.printer import print_shader
+
+    print(print_shader(shader), end="")
+    shader.unref()
+    return 0
+
+
+def _report(names: list[str], arguments: list[Any]) -> None:
+    from gallette.compute import Image
+
+    for name, value in zip(names, arguments, strict=True):
+        array = value.array if isinstance(value, Image) else value
+        if isinstance(array, np.ndarray):
+            print(f"{name}: {np.array2string(array, threshold=32)}")
 
 
 def _module(path: Path) -> Any:
@@ -80,7 +119,7 @@ def _type(name: str) -> np.dtype[Any]:
 
 
 def _argument(text: str) -> Any:
-    from gallette.compute import Local
+    from gallette.compute import Image, Local
 
     kind, _, rest = text.partition(":")
     try:
@@ -88,6 +127,12 @@ def _argument(text: str) -> Any:
             return None
         if kind == "local":
             return Local(int(rest))
+        if kind == "image":
+            name, _, size = rest.partition(":")
+            width, _, height = size.partition("x")
+            if not 0 < int(width) * int(height) <= 1 << 26:
+                raise GalletteError(f"an image of {size}")
+            return Image(np.zeros((int(height), int(width), 4), _type(name)))
         if kind in ("zeros", "arange"):
             name, _, count = rest.partition(":")
             dtype = _type(name)

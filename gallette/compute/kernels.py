@@ -1,4 +1,4 @@
-"""Programs, kernels and launches on any driver of the stack that has compute shaders.
+"""Programs and kernels on any driver of the stack that has compute shaders.
 
 A kernel is lowered once per workgroup size: pointers to addresses (in the formats asked for),
 addresses to the buffers a driver knows. Every array of a launch is a shader buffer; global address
@@ -7,8 +7,8 @@ addresses to the buffers a driver knows. Every array of a launch is a shader buf
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,24 +20,23 @@ from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.optimize import optimize
 from gallette.compiler.nir.run.pass_runner import PassLog, run_passes
+from gallette.compiler.spirv.assembler import assemble
 from gallette.compiler.spirv.module import Module, read_module
+from gallette.compiler.spirv.read import printing
 from gallette.compiler.spirv.read.declarations import Declarations
-from gallette.compiler.spirv.read.kernels import Argument, kernel_arguments
+from gallette.compiler.spirv.read.kernels import Argument, end_of_arguments, kernel_arguments
 from gallette.compiler.spirv.read.translate import spirv_to_nir
-from gallette.pipe.enums import Bind, Target
-from gallette.pipe.formats import FORMATS
-from gallette.pipe.handing import handed_over
-from gallette.pipe.loader import create_screen
-from gallette.pipe.resource import ResourceDesc
-from gallette.pipe.state import ComputeInfo, ShaderBuffer
+from gallette.compute.device import Device, Launch, Size, three
+from gallette.compute.images import Image, Sampler
+from gallette.compute.local import MAX_LOCAL, Local
 
-__all__ = ["Kernel", "Local", "Program", "lower_kernel"]
+__all__ = ["Kernel", "Program", "lower_kernel"]
 
-Size = "int | Sequence[int]"
 FRONT: tuple[str, ...] = (
     "lower_variable_initializers",
     "lower_returns",
     "inline_functions",
+    "lower_workgroup_collectives",
     "opt_deref",
     "lower_global_vars_to_local",
     "lower_var_copies",
@@ -46,14 +45,8 @@ FRONT: tuple[str, ...] = (
     "lower_vars_to_ssa",
     "remove_dead_variables",
 )
-MAX_LOCAL = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class Local:
-    """An argument that is memory of the workgroup: so many bytes."""
-
-    size: int
+PRINT_BYTES = 1 << 20
+"""what a launch may print; more is lost"""
 
 
 def lower_kernel(shader: Shader, formats: str = "", log: PassLog | None = None) -> None:
@@ -61,32 +54,39 @@ def lower_kernel(shader: Shader, formats: str = "", log: PassLog | None = None) 
     run_passes(shader, FRONT, log)
     optimize(shader, log=log)
     run_passes(shader, ["opt_deref", ("lower_explicit_io", {"formats": formats})], log)
-    run_passes(shader, ["lower_system_values", "lower_global_to_ssbo"], log)
+    run_passes(shader, ["lower_system_values", "lower_global_to_ssbo", "lower_samplers"], log)
     optimize(shader, log=log)
     run_passes(shader, ["gather_info"], log)
 
 
 class Program:
-    """A module of kernels on a driver."""
+    """A module of kernels on a driver. `output` is given what kernels print."""
 
-    def __init__(self, module: Module, driver: str = "numpipe", formats: str = "") -> None:
+    def __init__(
+        self,
+        module: Module,
+        driver: str = "numpipe",
+        formats: str = "",
+        output: Callable[[str], Any] | None = None,
+    ) -> None:
         self.module = module
-        self.formats = formats
         self.declarations = Declarations(module)
-        self.screen = create_screen(driver)
-        if "compute" not in self.screen.caps.stages:
-            self.screen.destroy()
-            raise GalletteError(f"driver {driver!r} has no compute shaders")
-        self.context = self.screen.context_create()
+        self.printed = printing.formats(self.declarations)
+        self.output = output if output is not None else sys.stdout.write
+        self.device = Device(driver)
+        self.formats = formats
         self.open: list[Kernel] = []
 
     @classmethod
     def from_file(cls, path: str | Path, driver: str = "numpipe", formats: str = "") -> Program:
-        """From a SPIR-V module in a file."""
+        """From a SPIR-V module in a file, binary or text (.spvasm)."""
+        path = Path(path)
         try:
-            data = Path(path).read_bytes()
+            data = path.read_bytes()
         except OSError as error:
             raise InputError(f"cannot read {path}: {error.strerror}") from None
+        if path.suffix == ".spvasm":
+            return cls(assemble(data.decode(errors="replace"), str(path)), driver, formats)
         return cls(read_module(data), driver, formats)
 
     @property
@@ -109,8 +109,7 @@ class Program:
         for kernel in self.open:
             kernel.close()
         self.open.clear()
-        self.context.destroy()
-        self.screen.destroy()
+        self.device.close()
 
     def __enter__(self) -> Program:
         return self
@@ -129,9 +128,9 @@ class Kernel:
             e for e in program.declarations.entries if e.name == name and e.model == "Kernel"
         )
         self.arguments: list[Argument] = kernel_arguments(program.declarations, entry)
-        self.handles: dict[tuple[tuple[int, int, int], int], Any] = {}
+        self.handles: dict[tuple[Size, int], Any] = {}
 
-    def shader(self, block: tuple[int, int, int], local_bytes: int = 0) -> Shader:
+    def shader(self, block: Size, local_bytes: int = 0) -> Shader:
         """The lowered shader for a workgroup size; the caller owns its reference."""
         shader = spirv_to_nir(self.program.module, Stage.KERNEL, self.name)
         shader.stage = Stage.COMPUTE
@@ -144,26 +143,35 @@ class Kernel:
 
     def __call__(self, *arguments: Any, grid: Any, block: Any = 1) -> None:
         """Run `grid` workgroups of `block` invocations; arrays change in place."""
-        groups, size = _three(grid, "grid"), _three(block, "block")
+        groups, size = three(grid, "grid"), three(block, "block")
         if len(arguments) != len(self.arguments):
             raise GalletteError(
                 f"{self.name} takes {len(self.arguments)} arguments, not {len(arguments)}"
             )
         if size[0] * size[1] * size[2] > 1024:
             raise GalletteError(f"a workgroup of {size} is larger than 1024")
-        packed, arrays, local = self._pack(arguments)
+        launch = Launch(groups, size)
+        local = self._bind(arguments, launch)
         if 0 in groups:
             return
-        self._launch(packed, arrays, local, groups, size)
+        key = (size, local)
+        handle = self.handles.get(key)
+        if handle is None:
+            handle = self.handles[key] = self.program.device.create(self.shader(size, local))
+        printed = self._print_buffer(launch)
+        self.program.device.run(handle, launch)
+        if printed is not None:
+            self._print(printed)
 
-    def _pack(self, arguments: Sequence[Any]) -> tuple[bytes, list[npt.NDArray[Any]], int]:
-        """The block of arguments, the arrays in it, and the bytes of local memory."""
-        end = max((a.offset + a.size for a in self.arguments), default=0)
-        data = bytearray(end + 16)
-        arrays: list[npt.NDArray[Any]] = []
+    def _bind(self, arguments: Sequence[Any], launch: Launch) -> int:
+        """Arguments into the launch; the bytes of local memory they ask for."""
+        data = bytearray(end_of_arguments(self.arguments) + 16)
         local = 0
         for argument, value in zip(self.arguments, arguments, strict=True):
             where = f"{self.name}'s argument {argument.name}"
+            if argument.kind == "image":
+                launch.images[argument.offset] = _image(where, argument, value)
+                continue
             if argument.kind == "local":
                 if not isinstance(value, Local):
                     raise GalletteError(f"{where} is local memory: give a Local(bytes)")
@@ -176,8 +184,11 @@ class Kernel:
                 if value is not None:
                     if not isinstance(value, np.ndarray) or not value.flags.c_contiguous:
                         raise GalletteError(f"{where} is a contiguous NumPy array")
-                    arrays.append(value)
-                    raw = (len(arrays) << 32).to_bytes(8, "little")
+                    raw = self._address(launch, value)
+            elif argument.kind == "sampler":
+                if not isinstance(value, Sampler):
+                    raise GalletteError(f"{where} is a Sampler")
+                raw = value.bits.to_bytes(4, "little")
             else:
                 raw = np.asarray(value).tobytes()
                 if len(raw) != argument.size:
@@ -185,62 +196,41 @@ class Kernel:
                         f"{where} is a {argument.type} of {argument.size} bytes, not {len(raw)}"
                     )
             data[argument.offset : argument.offset + len(raw)] = raw
-        return bytes(data), arrays, local
+        launch.constants[0] = bytes(data)
+        return local
 
-    def _launch(
-        self,
-        packed: bytes,
-        arrays: list[npt.NDArray[Any]],
-        local: int,
-        grid: tuple[int, int, int],
-        block: tuple[int, int, int],
-    ) -> None:
-        program, stage = self.program, Stage.COMPUTE
-        pipe = program.context
-        limit = program.screen.caps.max_shader_buffers
-        if len(arrays) > limit:
-            raise GalletteError(f"{len(arrays)} arrays, but the driver has {limit} buffers")
-        key = (block, local)
-        handle = self.handles.get(key)
-        if handle is None:
-            shader = handed_over(self.shader(block, local), program.screen.caps)
-            handle = self.handles[key] = pipe.create_shader_state(stage, shader)
-        resources = []
-        for array in arrays:
-            size = max(array.nbytes, 4)
-            resource = program.screen.resource_create(
-                ResourceDesc(Target.BUFFER, FORMATS["R8_UINT"], size, bind=Bind.SHADER_BUFFER)
-            )
-            if array.nbytes:
-                pipe.buffer_subdata(resource, 0, array.reshape(-1).view(np.uint8))
-            resources.append(resource)
-        try:
-            pipe.set_constant_buffer(stage, 0, packed)
-            pipe.set_shader_buffers(stage, 0, [ShaderBuffer(r, 0, r.desc.width) for r in resources])
-            pipe.bind_shader_state(stage, handle)
-            pipe.launch_grid(ComputeInfo(grid, block))
-            for array, resource in zip(arrays, resources, strict=True):
-                if array.nbytes and array.flags.writeable:
-                    raw = pipe.buffer_read(resource, 0, array.nbytes)
-                    array.reshape(-1).view(np.uint8)[:] = np.frombuffer(raw, np.uint8)
-        finally:
-            pipe.set_shader_buffers(stage, 0, [None] * len(resources))
-            pipe.set_constant_buffer(stage, 0)
-            pipe.bind_shader_state(stage, None)
-            for resource in resources:
-                resource.unref()
+    @staticmethod
+    def _address(launch: Launch, array: npt.NDArray[Any]) -> bytes:
+        number = len(launch.arrays)
+        launch.arrays[number] = array
+        return (number + 1 << 32).to_bytes(8, "little")
+
+    def _print_buffer(self, launch: Launch) -> npt.NDArray[np.uint32] | None:
+        if not self.program.printed:
+            return None
+        buffer = np.zeros(PRINT_BYTES // 4, np.uint32)
+        buffer[0] = printing.HEADER
+        data = bytearray(launch.constants[0])
+        at = end_of_arguments(self.arguments)
+        data[at : at + 8] = self._address(launch, buffer)
+        launch.constants[0] = bytes(data)
+        return buffer
+
+    def _print(self, buffer: npt.NDArray[np.uint32]) -> None:
+        words = buffer[printing.HEADER // 4 : min(int(buffer[0]), PRINT_BYTES) // 4]
+        for text in printing.text_of(self.program.printed, words):
+            self.program.output(text)
 
     def close(self) -> None:
         for handle in self.handles.values():
-            self.program.context.delete_shader_state(handle)
+            self.program.device.delete(handle)
         self.handles.clear()
 
 
-def _three(size: Any, what: str) -> tuple[int, int, int]:
-    numbers = [int(size)] if np.ndim(size) == 0 else [int(n) for n in size]
-    if not 1 <= len(numbers) <= 3 or any(not 0 <= n < 1 << 16 for n in numbers):
-        raise GalletteError(f"{what} is one to three numbers below 65536, not {size!r}")
-    if what == "block" and 0 in numbers:
-        raise GalletteError("a workgroup has at least one invocation")
-    numbers += [1] * (3 - len(numbers))
-    return (numbers[0], numbers[1], numbers[2])
+def _image(where: str, argument: Argument, value: Any) -> Image:
+    image = Image(value) if isinstance(value, np.ndarray) else value
+    if not isinstance(image, Image):
+        raise GalletteError(f"{where} is an Image (or a NumPy array of one)")
+    if not argument.type.endswith(f"{image.dimensions}D"):
+        raise GalletteError(f"{where} is an {argument.type}, not one of {image.dimensions}")
+    return image

@@ -46,6 +46,7 @@ INDICES: dict[str, tuple[str, Any]] = {
     "modes": ("modes", 0),
     "reduction_op": ("name", "iadd"),
     "cluster_size": ("int", 0),
+    "scan": ("name", "reduce"),
     "swizzle_mask": ("int", 0),
 }
 
@@ -511,6 +512,25 @@ _row(
     "reduction_op cluster_size",
     "can_eliminate convergent",
     "Reduction over the subgroup.",
+)
+
+# Over a workgroup; `lower_workgroup_collectives` makes shared memory and barriers of them.
+_row(
+    "workgroup_reduce",
+    "value:1",
+    1,
+    "reduction_op scan",
+    "convergent",
+    "Over all invocations of the workgroup (scan: reduce), or those up to this one (inclusive) "
+    "or before it (exclusive).",
+)
+_row(
+    "workgroup_broadcast",
+    "value:1 invocation:1",
+    1,
+    "",
+    "convergent",
+    "The value that the invocation of this number has.",
 )
 
 # Registers: the form after SSA.

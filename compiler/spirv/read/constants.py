@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gallette.compiler.nir.ir.types import Type
+from gallette.compiler.nir.ir.types import UINT, Type
 from gallette.compiler.spirv.grammar import name_of
 from gallette.compiler.spirv.module import Instruction
 from gallette.compiler.spirv.read.model import Constant, Data, SpvType, by_name
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["CONSTANTS", "MAX_ELEMENTS", "zero"]
 
 MAX_ELEMENTS = 1 << 16
+_SAMPLER = SpvType("sampler", UINT)
 
 
 def zero(type: SpvType, where: Instruction) -> Data:
@@ -92,6 +93,12 @@ def _undef(d: Declarations, i: Instruction) -> None:
     d.constants[i.words[1]] = Constant(type, d.zero(type, i), True)
 
 
+def _sampler(d: Declarations, i: Instruction) -> None:
+    """A kernel's sampler is a number: its address mode, and whether normalised and linear."""
+    _, _, address, normalized, linear = i.words[:5]
+    d.constants[i.words[1]] = Constant(_SAMPLER, (address << 2 | normalized << 1 | linear,))
+
+
 def _spec_op(d: Declarations, i: Instruction) -> None:
     from gallette.compiler.spirv.read.spec_constants import evaluate_operation
 
@@ -106,6 +113,7 @@ CONSTANTS = by_name(
         "OpConstantComposite OpSpecConstantComposite": _composite_constant,
         "OpConstantNull": _null,
         "OpUndef": _undef,
+        "OpConstantSampler": _sampler,
         "OpSpecConstantOp": _spec_op,
     }
 )

@@ -123,7 +123,7 @@ def math(r: FunctionReader, name: str, type: Type, args: tuple[int, ...]) -> Val
     values = [r.value(a) for a in args]
     if any(isinstance(v, (Place, Handle)) for v in values):
         raise SpirvError("expected numbers")
-    params = [("in", r.types_of.get(a, type)) for a in args]
+    params = [("in", r.type_of(a) or type) for a in args]
     call = _Call(name, type, params)
     results = lower_math(r.b, cast(Any, call), [_columns(v) for v in values])
     assert results is not None, name

@@ -66,7 +66,7 @@ class FunctionReader:
         # Constants and initial values go in front of this, code behind it.
         self.b.undef(1, 32)
         self.values: dict[int, Value] = {}
-        self.types_of: dict[int, Type] = {}
+        self._type_ids: dict[int, int] = {}
         self.phis: dict[int, Place] = {}
         self.exact = {id for id, facts in self.d.decorations.items() if "NoContraction" in facts}
         self.count = 0
@@ -88,6 +88,21 @@ class FunctionReader:
         if id in self.d.variables:
             return self.module.global_place(self, id)
         raise SpirvError(f"%{id} is used where it is not defined")
+
+    def type_of(self, id: int) -> Type | None:
+        """The type of an operand, for the few instructions whose own type does not tell."""
+        constant = self.d.constants.get(id)
+        if constant is not None:
+            return constant.type.nir
+        if not self._type_ids:
+            for block in self.code.blocks.values():
+                for i in (*block.phis, *block.code):
+                    if i.info.has_type and len(i.words) > 1:
+                        self._type_ids[i.words[1]] = i.words[0]
+        type = self.d.types.get(self._type_ids.get(id, 0))
+        if type is None:
+            type = next((t for param, t in self.code.params if param == id), None)
+        return type.nir if type is not None else None
 
     def ssa(self, id: int) -> Def:
         found = self.values.get(id)
@@ -176,7 +191,7 @@ class FunctionReader:
         for (id, type), param in zip(self.code.params, params[at:], strict=True):
             if type.kind == "pointer":
                 self.values[id] = self.module.pointer_parameter(self, type, at)
-            elif type.kind in ("image", "sampler", "sampled_image") or param.is_deref:
+            elif type.nir.is_opaque or param.is_deref:
                 self.values[id] = DerefPlace(type, self.b.deref_param(at)).load(self.b)
             else:
                 self.values[id] = self.b.load_param(at)
@@ -337,7 +352,7 @@ def _call(r: FunctionReader, i: Instruction) -> None:
         param: Parameter = callee.params[at + k]
         if type.kind == "pointer":
             args.append(deref_of(r, r.place(id), i).result)
-        elif type.kind in ("image", "sampler", "sampled_image"):
+        elif type.nir.is_opaque:
             handle = images.handle(r, id, i)
             deref = handle.texture or handle.sampler
             assert deref is not None

@@ -132,6 +132,11 @@ _SAMPLES = [
 
 @does(*_SAMPLES)
 def _sample(r: FunctionReader, i: Instruction) -> None:
+    if r.stage is Stage.KERNEL:
+        from gallette.compiler.spirv.read.kernel_images import sample
+
+        sample(r, i)
+        return
     b, w, name = r.b, i.words, i.name
     x = _Lookup(r, i, handle(r, w[2], i))
     x.sampler()
@@ -197,7 +202,11 @@ def _fetch(r: FunctionReader, i: Instruction) -> None:
 
 @does("OpSampledImage")
 def _combine(r: FunctionReader, i: Instruction) -> None:
-    image, sampler = handle(r, i.words[2], i), handle(r, i.words[3], i)
+    image = handle(r, i.words[2], i)
+    if r.stage is Stage.KERNEL:
+        r.values[i.words[1]] = Handle(r.type(i), image.texture, mode=r.ssa(i.words[3]))
+        return
+    sampler = handle(r, i.words[3], i)
     r.values[i.words[1]] = Handle(r.type(i), image.texture, sampler.sampler)
 
 
@@ -262,6 +271,10 @@ def _access(r: FunctionReader, i: Instruction) -> None:
     sample = r.ssa(found["Sample"][0]) if "Sample" in found else b.imm_int(0)
     coord = _coordinates(r, w[3] if reading else w[1])
     dest = _RESULT[nir.sampled]
+    if r.stage is Stage.KERNEL:
+        # The type of an image does not say of what; that of the texel does.
+        texel = r.type(i).nir if reading else r.type_of(w[2])
+        dest = "float32" if texel is None or texel.is_float else "uint32"
     dim, arrayed = nir.dim.value, nir.is_arrayed
     if reading:
         n = max(r.type(i).nir.components, 1)

@@ -7,6 +7,7 @@ each aligned to its size. Memory layout is OpenCL C's.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gallette.compiler.nir.builder import Builder
@@ -17,15 +18,19 @@ from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.types import UINT, Base, Type, scalar
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.module import Instruction, SpirvError
+from gallette.compiler.spirv.read import collectives
 from gallette.compiler.spirv.read.arithmetic import does
 from gallette.compiler.spirv.read.cfg import add_merges
 from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.function import FunctionReader
 from gallette.compiler.spirv.read.model import Block, EntryPoint, FunctionCode, SpvType
-from gallette.compiler.spirv.read.places import DerefPlace, Place, RootPlace, Value
+from gallette.compiler.spirv.read.places import DerefPlace, Handle, Place, RootPlace, Value
 from gallette.compiler.spirv.read.translate import ModuleReader
 
-__all__ = ["Argument", "KernelReader", "kernel_arguments"]
+__all__ = ["Argument", "KernelReader", "end_of_arguments", "kernel_arguments"]
+
+ROOMS = (collectives,)
+"""modules that enter their instructions when imported"""
 
 MODES = {
     "CrossWorkgroup": Mode.GLOBAL,
@@ -41,7 +46,10 @@ UINT8 = scalar(Base.UINT8)
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument of a kernel: `kind` is global, local or value."""
+    """One argument of a kernel: `kind` is global, local, image, sampler or value.
+
+    `offset` is its place in the block of arguments, or the number of an image.
+    """
 
     name: str
     kind: str
@@ -61,24 +69,37 @@ def kernel_arguments(d: Declarations, entry: EntryPoint) -> list[Argument]:
     """Where each argument lies in the block of arguments."""
     code = d.functions[entry.function]
     called = _wrapped(d, code)
-    offset, found = 0, []
+    offset, found, images = 0, [], 0
     for n, (id, type) in enumerate(code.params):
+        name = d.names.get(id) or (d.names.get(called[n], "") if n < len(called) else "")
+        name = name or f"arg{n}"
+        if type.kind == "image":
+            dim = type.nir.dim.value if type.nir.dim else ""
+            found.append(Argument(name, "image", f"image {dim}", images, 0))
+            images += 1
+            continue
         if type.kind == "pointer":
             mode = mode_of(type)
             kind = "local" if mode == Mode.SHARED else "global"
             if mode == Mode.FUNCTION_TEMP:
                 raise SpirvError("structures passed by value are not supported")
             size, alignment, text = 8, 8, str(type.inner.nir)
+        elif type.kind == "sampler":
+            size, alignment, kind, text = 4, 4, "sampler", "sampler"
         elif type.nir.is_vector_or_scalar:
             size, alignment = size_align(type.nir, OPENCL)
             kind, text = "value", str(type.nir)
         else:
             raise SpirvError(f"an argument of type {type.kind}")
         offset = align(offset, alignment)
-        name = d.names.get(id) or (d.names.get(called[n], "") if n < len(called) else "")
-        found.append(Argument(name or f"arg{n}", kind, text, offset, size))
+        found.append(Argument(name, kind, text, offset, size))
         offset += size
     return found
+
+
+def end_of_arguments(arguments: Sequence[Argument]) -> int:
+    """Where, behind the arguments, the address of the buffer for `printf` lies."""
+    return align(max((a.offset + a.size for a in arguments if a.size), default=0), 8)
 
 
 def _wrapped(d: Declarations, code: FunctionCode) -> list[int]:
@@ -109,7 +130,11 @@ class KernelReader(ModuleReader):
         arguments = kernel_arguments(self.d, self.entry)
         for (id, type), argument in zip(r.code.params, arguments, strict=True):
             place = b.imm_int(argument.offset)
-            if type.kind == "pointer":
+            if argument.kind == "image":
+                r.values[id] = self._image(b, type, argument)
+            elif argument.kind == "sampler":
+                r.values[id] = b.intrinsic("load_ubo", [b.imm_int(0), place])
+            elif type.kind == "pointer":
                 bits = 32 if argument.kind == "local" else 64
                 address = b.intrinsic("load_ubo", [b.imm_int(0), place], bit_size=bits)
                 r.values[id] = self.at_address(b, type, address)
@@ -123,9 +148,29 @@ class KernelReader(ModuleReader):
                 )
         return True
 
+    def _image(self, b: Builder, type: SpvType, argument: Argument) -> Handle:
+        n = argument.offset
+        var = self.shader.add_variable(
+            argument.name, type.nir, Mode.UNIFORM, binding=n, driver_location=n
+        )
+        return Handle(type, b.deref_var(var))
+
     def at_address(self, b: Builder, type: SpvType, address: Def) -> DerefPlace:
         """The place an address leads to."""
         return DerefPlace(type.inner, cast(b, address, mode_of(type), type.inner))
+
+    def printed(self, r: FunctionReader, words: Sequence[Def]) -> None:
+        """Append words to what the kernel prints: a counter of bytes, then the records."""
+        b = r.b
+        place = b.imm_int(end_of_arguments(kernel_arguments(self.d, self.entry)))
+        address = b.intrinsic("load_ubo", [b.imm_int(0), place], bit_size=64)
+        base = b.deref_cast(address, Mode.GLOBAL, UINT, 4)
+        size = b.imm_int(4 * len(words))
+        old = b.intrinsic("deref_atomic", [base.result, size], atomic_op="iadd")
+        first = b.ushr(old, b.imm_int(2))
+        for k, word in enumerate(words):
+            at = b.u2u64(b.iadd(first, b.imm_int(k)))
+            b.store_deref(element(b, base, at), word)
 
     def pointer_parameter(self, r: FunctionReader, type: SpvType, at: int) -> Place:
         deref = r.b.deref_cast(r.b.load_param(at), mode_of(type), laid_out(type.inner))
@@ -227,7 +272,7 @@ def _pointer_chain(r: FunctionReader, i: Instruction) -> None:
         if parent.form not in ("cast", "ptr_as_array"):
             parent = cast(b, parent.result, Mode(parent.modes), place.type)
         index = b.imm_int(first, 64) if isinstance(first, int) else first
-        place = DerefPlace(place.type, _element(b, parent, index))
+        place = DerefPlace(place.type, element(b, parent, index))
     for id in w[4:]:
         place = place.step(b, r.index(id))
     r.values[w[1]] = place
@@ -247,11 +292,11 @@ def _copy(r: FunctionReader, i: Instruction) -> None:
         deref = deref_at(r, r.value(word))
         ends.append(b.deref_cast(deref.result, Mode(deref.modes), unit, step))
     for at in range(size // step):
-        target, source = (_element(b, end, b.imm_int(at, 64)) for end in ends)
+        target, source = (element(b, end, b.imm_int(at, 64)) for end in ends)
         b.store_deref(target, b.load_deref(source))
 
 
-def _element(b: Builder, parent: Deref, index: Def) -> Deref:
+def element(b: Builder, parent: Deref, index: Def) -> Deref:
     deref = Deref("ptr_as_array", parent.modes, parent.type)
     deref.stride = parent.stride
     deref.add_src(parent.result)

@@ -146,6 +146,11 @@ def opencl_std(r: FunctionReader, i: Instruction) -> None:
     if op is None:
         raise i.error(f"OpenCL.std has no instruction {w[3]}")
     args = w[4:]
+    if op.name == "printf":
+        from gallette.compiler.spirv.read.printing import printf
+
+        printf(r, i)
+        return
     if op.name in _GLSL:
         r.values[w[1]] = math(r, _GLSL[op.name], r.type(i).nir, args)
         return

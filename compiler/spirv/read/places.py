@@ -39,6 +39,8 @@ class Handle:
     type: SpvType
     texture: Deref | None
     sampler: Deref | None = None
+    mode: Def | None = None
+    """a kernel's sampler: see `kernel_images`"""
 
 
 class Place:

@@ -152,7 +152,9 @@ def _image(d: Declarations, i: Instruction) -> None:
 
 
 def _sampler(d: Declarations, i: Instruction) -> None:
-    d.types[i.words[0]] = SpvType("sampler", t.sampler(Dim.D2), id=i.words[0])
+    # A kernel's sampler is a number (see `kernel_images`).
+    nir = t.sampler(Dim.D2) if d.addressing == "Logical" else t.UINT
+    d.types[i.words[0]] = SpvType("sampler", nir, id=i.words[0])
 
 
 def _sampled_image(d: Declarations, i: Instruction) -> None:
@@ -165,6 +167,11 @@ def _sampled_image(d: Declarations, i: Instruction) -> None:
 def _function_type(d: Declarations, i: Instruction) -> None:
     params = tuple(d.type(w, i) for w in i.words[2:])
     d.types[i.words[0]] = SpvType("function", t.VOID, d.type(i.words[1], i), params, id=i.words[0])
+
+
+def _event(d: Declarations, i: Instruction) -> None:
+    """A number nobody looks at: waiting for an event is a barrier."""
+    d.types[i.words[0]] = SpvType("event", t.UINT, id=i.words[0])
 
 
 def _opaque(d: Declarations, i: Instruction) -> None:
@@ -184,6 +191,7 @@ TYPES = by_name(
         "OpTypeSampler": _sampler,
         "OpTypeSampledImage": _sampled_image,
         "OpTypeFunction": _function_type,
-        "OpTypeOpaque OpTypeEvent": _opaque,
+        "OpTypeOpaque": _opaque,
+        "OpTypeEvent": _event,
     }
 )
