@@ -16,6 +16,8 @@ from gallette.compiler.errors import GalletteError
 from gallette.compiler.spirv.assembler import assemble
 from gallette.compiler.spirv.module import Module, read_module
 from gallette.compute import Local, Program
+from tests.kernels.kernel_checks import CHECKS
+from tests.kernels.kernel_checks import ONE_BUFFER as MORE_ONE_BUFFER
 
 HERE = Path(__file__).parent
 FORMATS = {
@@ -166,29 +168,37 @@ def sw(k: Any, rng: np.random.Generator) -> None:
     assert data.tolist() == expected
 
 
-def module() -> Module:
-    return assemble((HERE / "kernels.spvasm").read_text(), "kernels.spvasm")
+FILES = {"kernels": KERNELS, "more": CHECKS}
+ONE_BUFFER = {"kernels": ("collatz", "mandel", "bodies", "sw"), "more": MORE_ONE_BUFFER}
+
+
+def module(name: str = "kernels") -> Module:
+    return assemble((HERE / f"{name}.spvasm").read_text(), f"{name}.spvasm")
 
 
 @pytest.fixture(scope="module", params=FORMATS)
-def program(request: pytest.FixtureRequest) -> Iterator[Program]:
-    with Program(module(), formats=FORMATS[request.param]) as made:
-        yield made
+def programs(request: pytest.FixtureRequest) -> Iterator[dict[str, Program]]:
+    made = {name: Program(module(name), formats=FORMATS[request.param]) for name in FILES}
+    yield made
+    for program in made.values():
+        program.close()
 
 
-@pytest.mark.parametrize("name", KERNELS)
-def test_kernel(program: Program, name: str) -> None:
-    KERNELS[name](program.kernel(name), np.random.default_rng(3))
+@pytest.mark.parametrize(("file", "name"), [(f, name) for f in FILES for name in FILES[f]])
+def test_kernel(programs: dict[str, Program], file: str, name: str) -> None:
+    FILES[file][name](programs[file].kernel(name), np.random.default_rng(3))
 
 
-def test_one_buffer_is_enough_for_32_bit_offsets() -> None:
-    with Program(module(), formats="global=offset32") as program:
-        for name in ("collatz", "mandel", "bodies", "sw"):
-            KERNELS[name](program.kernel(name), np.random.default_rng(3))
+@pytest.mark.parametrize("file", FILES)
+def test_one_buffer_is_enough_for_32_bit_offsets(file: str) -> None:
+    with Program(module(file), formats="global=offset32") as program:
+        for name in ONE_BUFFER[file]:
+            FILES[file][name](program.kernel(name), np.random.default_rng(3))
 
 
+@pytest.mark.parametrize("file", FILES)
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
-def test_from_source(level: str, tmp_path: Path) -> None:
+def test_from_source(level: str, file: str, tmp_path: Path) -> None:
     """OpenCL C compiles where clang and llvm-spirv are installed."""
     names = ("", "-15", "-14")
     pairs = ((shutil.which(f"clang{n}"), shutil.which(f"llvm-spirv{n}")) for n in names)
@@ -199,10 +209,10 @@ def test_from_source(level: str, tmp_path: Path) -> None:
     flags = ["-cc1", "-no-opaque-pointers", "-triple", "spir64", level, "-cl-std=CL2.0"]
     flags += ["-finclude-default-header", "-emit-llvm-bc", "-o", str(bitcode)]
     environment = dict(os.environ)
-    subprocess.run([clang, *flags, str(HERE / "kernels.cl")], check=True, env=environment)
+    subprocess.run([clang, *flags, str(HERE / f"{file}.cl")], check=True, env=environment)
     subprocess.run([translator, str(bitcode), "-o", str(binary)], check=True, env=environment)
     with Program(read_module(binary.read_bytes())) as program:
-        for name, check in KERNELS.items():
+        for name, check in FILES[file].items():
             check(program.kernel(name), np.random.default_rng(3))
 
 

@@ -15,7 +15,7 @@ from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.layout import OPENCL, align, explicit_size, explicit_type, size_align
 from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.shader import Shader
-from gallette.compiler.nir.ir.types import UINT, Base, Type, scalar
+from gallette.compiler.nir.ir.types import UINT, Base, scalar
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.module import Instruction, SpirvError
 from gallette.compiler.spirv.read import collectives
@@ -173,7 +173,7 @@ class KernelReader(ModuleReader):
             b.store_deref(element(b, base, at), word)
 
     def pointer_parameter(self, r: FunctionReader, type: SpvType, at: int) -> Place:
-        deref = r.b.deref_cast(r.b.load_param(at), mode_of(type), laid_out(type.inner))
+        deref = cast(r.b, r.b.load_param(at), mode_of(type), type.inner)
         return DerefPlace(type.inner, deref)
 
     def global_place(self, r: FunctionReader, id: int) -> Value:
@@ -229,11 +229,6 @@ class KernelReader(ModuleReader):
         if deref.modes == Mode.FUNCTION_TEMP and type.storage == "UniformConstant":
             modes = Mode.FUNCTION_TEMP
         return DerefPlace(type.inner, cast(r.b, deref.result, modes, type.inner))
-
-
-def laid_out(type: SpvType) -> Type:
-    """The NIR type with OpenCL's memory layout."""
-    return explicit_type(type.nir, OPENCL)
 
 
 def cast(b: Builder, address: Def, modes: Mode, type: SpvType) -> Deref:

@@ -17,7 +17,7 @@ from gallette.compiler.nir.ir.layout import (
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.opcodes import OPCODES
-from gallette.compiler.nir.ir.questions import const_int, instrs_of, intrinsics_of
+from gallette.compiler.nir.ir.questions import const_int, instrs_of
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.values import Def
@@ -94,19 +94,26 @@ class _Lowering:
         return True
 
     def lower(self, impl: FunctionImpl) -> bool:
-        """Addresses first, in program order; then accesses; then what is left of the derefs."""
-        derefs = [i for i in instrs_of(impl) if isinstance(i, Deref) and self.wanted(i)]
+        """Addresses and accesses in program order; then what is left of the derefs.
+
+        An access is lowered before an address that is computed from what it loaded.
+        """
+        derefs: list[Deref] = []
         numbers: dict[Deref, Def] = {}
-        for deref in derefs:
-            b = Builder(impl).at_after(deref)
-            self.addresses[deref] = self.address(b, deref)
-            if _is_held(deref):
-                format = self.model.of(deref.modes)
-                numbers[deref] = _to_number(b, self.addresses[deref], format, deref.modes)
-        for access in intrinsics_of(impl, *_ACCESSES):
-            place = access.deref
-            if place is not None and place in self.addresses:
-                self.access(Builder(impl).at_before(access), access, place)
+        for instr in list(instrs_of(impl)):
+            if isinstance(instr, Deref):
+                if not self.wanted(instr):
+                    continue
+                derefs.append(instr)
+                b = Builder(impl).at_after(instr)
+                self.addresses[instr] = self.address(b, instr)
+                if _is_held(instr):
+                    format = self.model.of(instr.modes)
+                    numbers[instr] = _to_number(b, self.addresses[instr], format, instr.modes)
+            elif isinstance(instr, Intrinsic) and instr.name in _ACCESSES:
+                place = instr.deref
+                if place is not None and place in self.addresses:
+                    self.access(Builder(impl).at_before(instr), instr, place)
         for deref in reversed(derefs):
             if deref in numbers:
                 deref.result.rewrite_uses(numbers[deref])
