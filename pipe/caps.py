@@ -82,6 +82,10 @@ class Caps:
             "doc": "functions the driver emits; others are lowered before it is given a shader"
         },
     )
+    address_formats: str = _cap(
+        "global=global64 shared=offset32 function_temp=offset32 generic=generic62",
+        "what a pointer into each kind of memory is, and one that may lead into several",
+    )
     lower_two_sided_color: bool = _cap(False, "tracker selects front or back colour in NIR")
     lower_clip_planes: bool = _cap(False, "tracker turns clip planes into clip distances")
     lower_alpha_test: bool = _cap(False, "tracker compares alpha and discards in NIR")

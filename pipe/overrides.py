@@ -16,6 +16,7 @@ import difflib
 from typing import Any
 
 from gallette.compiler.errors import InputError
+from gallette.compiler.nir.ir.addresses import AddressModel
 from gallette.compiler.nir.lower.machine import Machine
 
 from .caps import Caps
@@ -53,6 +54,8 @@ def _parsed(name: str, value: str, like: Any) -> Any:
             return type(like)(value)
         if isinstance(like, frozenset):
             return frozenset(filter(None, value.split("+")))
+        if isinstance(like, str):
+            return AddressModel.parse(value) and value
         if isinstance(like, Machine):
             return Machine.of(value)
     except (KeyError, ValueError):

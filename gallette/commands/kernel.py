@@ -31,7 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "local:BYTES, null, or a .npy file",
     )
     parser.add_argument("--driver", default="numpipe", help="what runs it")
-    parser.add_argument("--formats", default="", help="address formats, as global=index_offset32")
+    parser.add_argument(
+        "--formats", help="address formats, as global=index_offset32 (default: the driver's)"
+    )
     parser.add_argument("--nir", action="store_true", help="show the lowered NIR instead")
 
 

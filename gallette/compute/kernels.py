@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError, InputError
+from gallette.compiler.nir.ir.addresses import AddressModel
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.optimize import optimize
@@ -60,13 +61,16 @@ def lower_kernel(shader: Shader, formats: str = "", log: PassLog | None = None) 
 
 
 class Program:
-    """A module of kernels on a driver. `output` is given what kernels print."""
+    """A module of kernels on a driver. `output` is given what kernels print.
+
+    Pointers have the formats of the driver's caps, or `formats` (see `ir.addresses`).
+    """
 
     def __init__(
         self,
         module: Module,
         driver: str = "numpipe",
-        formats: str = "",
+        formats: str | None = None,
         output: Callable[[str], Any] | None = None,
     ) -> None:
         self.module = module
@@ -74,11 +78,19 @@ class Program:
         self.printed = printing.formats(self.declarations)
         self.output = output if output is not None else sys.stdout.write
         self.device = Device(driver)
-        self.formats = formats
+        caps = self.device.screen.caps
+        self.formats = caps.address_formats if formats is None else formats
+        try:
+            AddressModel.parse(self.formats)
+        except ValueError as error:
+            self.device.close()
+            raise InputError(f"formats: {error}") from None
         self.open: list[Kernel] = []
 
     @classmethod
-    def from_file(cls, path: str | Path, driver: str = "numpipe", formats: str = "") -> Program:
+    def from_file(
+        cls, path: str | Path, driver: str = "numpipe", formats: str | None = None
+    ) -> Program:
         """From a SPIR-V module in a file, binary or text (.spvasm)."""
         path = Path(path)
         try:

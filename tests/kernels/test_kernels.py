@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gallette.compiler.errors import GalletteError
+from gallette.compiler.errors import GalletteError, InputError
+from gallette.compiler.nir.ir.instrs import Alu
 from gallette.compiler.spirv.assembler import assemble
 from gallette.compiler.spirv.module import Module, read_module
 from gallette.compute import Local, Program
@@ -214,6 +215,33 @@ def test_from_source(level: str, file: str, tmp_path: Path) -> None:
     with Program(read_module(binary.read_bytes())) as program:
         for name, check in FILES[file].items():
             check(program.kernel(name), np.random.default_rng(3))
+
+
+def test_the_driver_says_what_a_pointer_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without other wishes the formats of the caps are used."""
+
+    def loads() -> set[str]:
+        with Program(module("more")) as program:
+            CHECKS["generic_struct"](program.kernel("generic_struct"), np.random.default_rng(3))
+            shader = program.kernel("generic_struct").shader((16, 1, 1))
+            found = {
+                f"{i.op.name}{i.result.bit_size}"
+                for block in shader.entry.blocks()
+                for i in block.instrs()
+                if isinstance(i, Alu)
+            }
+            shader.unref()
+            return found
+
+    assert "ishl64" in loads() or "imul64" in loads()
+    formats = "global=fat shared=fat function_temp=fat generic=fat"
+    monkeypatch.setenv("GALLETTE_CAPS", f"address_formats={formats}")
+    assert not {"iadd64", "ior64"} & loads()
+
+
+def test_unknown_formats_are_refused() -> None:
+    with pytest.raises(InputError, match="no address format is called 'thin'"):
+        Program(module(), formats="global=thin")
 
 
 def test_hostile_launches() -> None:

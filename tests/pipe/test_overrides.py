@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gallette.compiler.errors import InputError
+from gallette.compiler.nir.lower import Machine
 from gallette.pipe.caps import Caps
 from gallette.pipe.loader import create_screen
 from gallette.pipe.overrides import overridden
@@ -20,6 +21,9 @@ def test_pairs_name_caps_and_values() -> None:
     assert overridden(Caps(), "stages=vertex+fragment+compute").stages == {
         *("vertex", "fragment", "compute")
     }
+    assert overridden(Caps(), "machine=frcp+frsq").machine == Machine.of("frcp frsq")
+    formats = overridden(Caps(), "address_formats=global=fat generic=fat").address_formats
+    assert formats == "global=fat generic=fat"
     assert overridden(Caps(), "") == Caps()
 
 
@@ -29,6 +33,11 @@ def test_pairs_name_caps_and_values() -> None:
         ("max_sample=4", "there is no cap 'max_sample'; did you mean 'max_samples'?"),
         ("max_samples", "expected name=value, not 'max_samples'"),
         ("max_samples=many", "'many' is no value of max_samples (it is 1)"),
+        (
+            "address_formats=global=thin",
+            "'global=thin' is no value of address_formats "
+            "(it is 'global=global64 shared=offset32 function_temp=offset32 generic=generic62')",
+        ),
         ("instancing=2", "'2' is no value of instancing (it is True)"),
     ],
 )

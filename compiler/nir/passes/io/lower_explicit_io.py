@@ -82,7 +82,8 @@ class _Lowering:
                 var.type = explicit_type(var.type, STD430)
                 at = align(at, 16)
                 var.offset = at
-                at += explicit_size(var.type)
+                # A vector of three is written as one of four through casts.
+                at = align(at + explicit_size(var.type), 16)
         setattr(info, name, at)
 
     def wanted(self, deref: Deref) -> bool:
