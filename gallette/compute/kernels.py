@@ -46,6 +46,7 @@ FRONT: tuple[str, ...] = (
     "lower_vars_to_ssa",
     "remove_dead_variables",
 )
+MEMORY = ("opt_deref", "opt_copy_prop_vars", "opt_dead_write_vars", "copy_prop", "dce")
 PRINT_BYTES = 1 << 20
 """what a launch may print; more is lost"""
 
@@ -54,7 +55,9 @@ def lower_kernel(shader: Shader, formats: str = "", log: PassLog | None = None) 
     """From what `spirv_to_nir` gives to what drivers take: buffers and workgroup memory."""
     run_passes(shader, FRONT, log)
     optimize(shader, log=log)
-    run_passes(shader, ["opt_deref", ("lower_explicit_io", {"formats": formats})], log)
+    # While pointers are derefs, more is known of what they lead to.
+    run_passes(shader, MEMORY, log)
+    run_passes(shader, [("lower_explicit_io", {"formats": formats})], log)
     run_passes(shader, ["lower_system_values", "lower_global_to_ssbo", "lower_samplers"], log)
     optimize(shader, log=log)
     run_passes(shader, ["gather_info"], log)

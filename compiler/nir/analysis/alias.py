@@ -2,17 +2,23 @@
 
 Different variables never overlap (unless they are buffers that may be bound twice), different
 struct members never do, constant indices that differ never do, and equal dynamic indices always do.
-This is what is lost once derefs have become plain offsets.
+This is what is lost once derefs have become plain offsets. Of chains that start at a pointer the
+same holds among those from the same pointer, seen as the same type.
 """
 
 from __future__ import annotations
 
 import enum
+from typing import TypeAlias
 
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.modes import Access, Mode
 from gallette.compiler.nir.ir.questions import const_int
+from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.ir.variables import Variable
 
+Root: TypeAlias = "Variable | Def"
+"""where a chain starts: a variable, or a pointer that came from elsewhere"""
 _SHARED_MEMORY = Mode.SSBO | Mode.GLOBAL | Mode.SHARED
 
 
@@ -33,6 +39,10 @@ def compare(a: Deref, b: Deref) -> Overlap:
     if not a.modes & b.modes:
         return Overlap.NONE
     left, right = a.path(), b.path()
+    if left[0].form == "cast" and right[0].form == "cast":
+        if not _same_pointer(left[0], right[0]):
+            return Overlap.PARTIAL
+        return _steps(left, right)
     if left[0].form != "var" or right[0].form != "var":
         return Overlap.PARTIAL
     va, vb = left[0].var, right[0].var
@@ -43,12 +53,34 @@ def compare(a: Deref, b: Deref) -> Overlap:
             both_restrict = va.access & vb.access & Access.RESTRICT
             return Overlap.NONE if both_restrict else Overlap.PARTIAL
         return Overlap.NONE
+    return _steps(left, right)
+
+
+def root_of(deref: Deref) -> Root | None:
+    """The variable or the pointer that the chain starts at; None for a function's parameter."""
+    first = deref.path()[0]
+    if first.form == "var":
+        return first.var
+    return first.srcs[0].value if first.form == "cast" else None
+
+
+def _same_pointer(x: Deref, y: Deref) -> bool:
+    return (
+        x.srcs[0].value is y.srcs[0].value
+        and x.modes == y.modes
+        and x.type is y.type
+        and x.stride == y.stride
+    )
+
+
+def _steps(left: list[Deref], right: list[Deref]) -> Overlap:
+    """The relation of two chains from the same start."""
     certain = True
     for x, y in zip(left[1:], right[1:], strict=False):
         if x.form == "struct" and y.form == "struct":
             if x.field != y.field:
                 return Overlap.NONE
-        elif x.form == "array" and y.form == "array":
+        elif x.form == y.form and x.form in ("array", "ptr_as_array"):
             step = _compare_index(x, y)
             if step is None:
                 certain = False

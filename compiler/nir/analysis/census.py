@@ -59,7 +59,7 @@ def _declared(shader: Shader) -> set[str]:
             modes |= _LOCAL
             if var.type.without_array.is_struct:
                 found.add(STRUCT)
-    if modes & _MEMORY or shader.stage is Stage.TESS_CTRL:
+    if modes & _MEMORY or shader.stage in _REACHING:
         found.add(MEMORY)
     return found.union(_names(modes))
 
@@ -89,6 +89,8 @@ def _in_code(shader: Shader) -> set[str]:
     return found
 
 
+_REACHING = (Stage.TESS_CTRL, Stage.COMPUTE, Stage.KERNEL)
+"""stages that write and read memory no variable stands for"""
 _LOCAL = int(Mode.FUNCTION_TEMP)
 _MEMORY = int(TEMPORARIES | Mode.SSBO | Mode.SHARED | Mode.GLOBAL)
 """What is written and read again; so are the outputs of a patch."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from gallette.compiler.nir.analysis.alias import Overlap, compare
+from gallette.compiler.nir.analysis.alias import Overlap, Root, compare, root_of
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.cf import Block, Body, If, blocks_in, events
 from gallette.compiler.nir.ir.instrs import Call, Deref, Instr, Intrinsic
@@ -17,8 +17,8 @@ from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
-_MODES = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP | Mode.SHADER_OUT | Mode.SSBO | Mode.SHARED
 _OBSERVED = Mode.SSBO | Mode.SHARED | Mode.SHADER_OUT | Mode.GLOBAL
+_MODES = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP | _OBSERVED
 _MOST_INDIRECT = 32  # dynamic accesses remembered for each variable
 
 
@@ -35,17 +35,21 @@ class _Known:
 
 @dataclass(slots=True)
 class _Contents:
-    """What is known of one variable: by constant path, and through dynamic indices."""
+    """What is known of one variable: by constant path, and through dynamic indices.
 
+    Of memory behind a pointer all is kept as the latter. `modes` is the memory it may be.
+    """
+
+    modes: int
     direct: dict[tuple[int, ...], _Known] = field(default_factory=dict)
     indirect: list[_Known] = field(default_factory=list)
 
     def copy(self) -> _Contents:
         direct = {path: known.copy() for path, known in self.direct.items()}
-        return _Contents(direct, [known.copy() for known in self.indirect])
+        return _Contents(self.modes, direct, [known.copy() for known in self.indirect])
 
 
-_State: TypeAlias = dict[Variable, _Contents]
+_State: TypeAlias = dict[Root, _Contents]
 
 
 @nir_pass("opt_copy_prop_vars", preserves=Metadata.CONTROL_FLOW, looks_for=("memory",))
@@ -67,6 +71,7 @@ class _Propagation:
         self.impl = impl
         self.modes = modes
         self.known: _State = {}
+        self.pointers = False  # is anything known of memory behind a pointer?
         self.progress = False
 
     def run(self) -> bool:
@@ -112,25 +117,25 @@ class _Propagation:
                 self.kill(instr, -1)
             elif instr.info.is_fence:
                 self.known = {
-                    var: contents
-                    for var, contents in self.known.items()
-                    if not var.mode & _OBSERVED
+                    root: contents
+                    for root, contents in self.known.items()
+                    if not contents.modes & _OBSERVED
                 }
 
     def kill(self, instr: Intrinsic, mask: int) -> None:
         """Forget what a write through the first source may have changed."""
         target = instr.deref
-        root = target.root_var if target is not None else None
+        root = root_of(target) if target is not None else None
         if target is None or root is None:
             self.known = {}
             return
-        related = [root]
-        if root.mode & _OBSERVED:
-            related = [v for v in self.known if v.mode & _OBSERVED]
-        for var in related:
-            contents = self.known.get(var)
+        related: list[Root] = [root]
+        if target.modes & _OBSERVED or self.pointers or not isinstance(root, Variable):
+            related = [r for r, c in self.known.items() if c.modes & target.modes]
+        for other in related:
+            contents = self.known.get(other)
             if contents is not None:
-                self.kill_in(contents, target, root is var, mask)
+                self.kill_in(contents, target, root is other, mask)
 
     def kill_in(self, contents: _Contents, target: Deref, same: bool, mask: int) -> None:
         leaf = same and target.type.is_vector_or_scalar and not _is_component(target)
@@ -147,7 +152,7 @@ class _Propagation:
         contents.indirect = [e for e in contents.indirect if _survives(e, target, mask)]
 
     def find(self, deref: Deref) -> _Known | None:
-        root = deref.root_var
+        root = root_of(deref)
         contents = self.known.get(root) if root is not None else None
         if contents is None:
             return None
@@ -160,9 +165,13 @@ class _Propagation:
         return None
 
     def remember(self, deref: Deref, parts: list[tuple[Def, int] | None]) -> _Known:
-        root = deref.root_var
+        root = root_of(deref)
         assert root is not None
-        contents = self.known.setdefault(root, _Contents())
+        contents = self.known.get(root)
+        if contents is None:
+            contents = self.known[root] = _Contents(deref.modes)
+            self.pointers = self.pointers or not isinstance(root, Variable)
+        contents.modes |= deref.modes
         entry = _Known(deref, parts)
         key = deref_key(deref)
         if key is not None:
@@ -183,7 +192,7 @@ class _Propagation:
             and not deref.modes & ~self.modes
             and not instr["access"] & Access.VOLATILE
             and deref.type.is_vector_or_scalar
-            and deref.root_var is not None
+            and root_of(deref) is not None
             and not _is_component(deref)
         )
         if not plain:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from gallette.compiler.nir.analysis.alias import Overlap, compare, may_alias
+from gallette.compiler.nir.analysis.alias import Overlap, Root, compare, may_alias, root_of
 from gallette.compiler.nir.ir.cf import Block
 from gallette.compiler.nir.ir.instrs import Call, Deref, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
@@ -14,8 +14,8 @@ from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
-_MODES = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP | Mode.SHADER_OUT | Mode.SSBO | Mode.SHARED
-_SHARED = Mode.SSBO | Mode.GLOBAL
+_OBSERVED = Mode.SSBO | Mode.SHARED | Mode.GLOBAL
+_MODES = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP | Mode.SHADER_OUT | _OBSERVED
 _MOST_OTHERS = 32
 
 
@@ -43,15 +43,16 @@ class _Pending:
 
 @dataclass(slots=True)
 class _Stores:
-    """Unread stores into one variable: by constant path, and all others."""
+    """Unread stores into one variable, or through one pointer: by constant path, and all others."""
 
+    modes: int
     direct: dict[tuple[int, ...], _Pending] = field(default_factory=dict)
     others: list[_Pending] = field(default_factory=list)
 
 
 def _block(block: Block, modes: int) -> bool:
     progress = False
-    pending: dict[Variable, _Stores] = {}
+    pending: dict[Root, _Stores] = {}
     for instr in block.instrs():
         if not isinstance(instr, Intrinsic):
             if isinstance(instr, Call):
@@ -61,12 +62,15 @@ def _block(block: Block, modes: int) -> bool:
             _after_read(instr, pending)
             continue
         deref = instr.deref
-        root = deref.root_var if deref is not None else None
+        root = root_of(deref) if deref is not None else None
         if deref is None or root is None:
             pending.clear()
             continue
         path = _leaf_path(deref)
-        stores = pending.setdefault(root, _Stores())
+        stores = pending.get(root)
+        if stores is None:
+            stores = pending[root] = _Stores(deref.modes)
+        stores.modes |= deref.modes
         if path is not None:
             earlier = stores.direct.get(path)
         else:
@@ -105,7 +109,7 @@ def _overwrite(earlier: _Pending, mask: int) -> bool:
     return True
 
 
-def _after_read(instr: Intrinsic, pending: dict[Variable, _Stores]) -> None:
+def _after_read(instr: Intrinsic, pending: dict[Root, _Stores]) -> None:
     """Forget stores that `instr` may read."""
     if instr.info.is_fence or instr.info.ends_lanes:
         pending.clear()
@@ -114,16 +118,18 @@ def _after_read(instr: Intrinsic, pending: dict[Variable, _Stores]) -> None:
         deref = src.value.instr
         if not isinstance(deref, Deref):
             continue
-        root = deref.root_var
+        root = root_of(deref)
         if root is None:
             pending.clear()
             return
         path = _leaf_path(deref)
-        for var in list(pending) if root.mode & _SHARED else [root]:
-            stores = pending.get(var)
-            if stores is None:
+        alone = isinstance(root, Variable) and not deref.modes & _OBSERVED
+        for other, stores in pending.items():
+            if other is not root and (
+                not stores.modes & deref.modes or (alone and isinstance(other, Variable))
+            ):
                 continue
-            if var is root and path is not None:
+            if other is root and path is not None:
                 stores.direct.pop(path, None)
             else:
                 stores.direct = {
