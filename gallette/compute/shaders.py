@@ -220,9 +220,8 @@ def _store(data: bytearray, uniform: Uniform, value: Any) -> None:
         shaped: npt.NDArray[Any] = values.reshape(-1, columns, rows)
     except (ValueError, TypeError):
         raise GalletteError(f"uniform {uniform.name} is a {type}, not {value!r}") from None
-    if len(shaped) > count:
-        raise GalletteError(f"uniform {uniform.name} has {count} elements, not {len(shaped)}")
-    for k, element in enumerate(shaped):
+    # As in GL, elements beyond those that are used go nowhere.
+    for k, element in enumerate(shaped[:count]):
         start = uniform.offset + k * uniform.array_stride
         if type.is_matrix and uniform.row_major:
             element = element.T
