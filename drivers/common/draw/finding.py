@@ -86,11 +86,26 @@ class DrawStates:
         if fixed is None:
             return None
         programs = self.joiner.merged(fixed.selection, tables)
-        fragment = FragmentShader(programs[1]) if len(programs) > 1 else _NO_FRAGMENTS
-        if fixed.selection.fragment is not None:
-            quads = self.joiner.join(Stage.FRAGMENT, fixed.selection.fragment).quads
-            fragment = FragmentShader(fragment.program, quads)
+        fragment = _NO_FRAGMENTS
+        if len(programs) > 1:
+            fragment = FragmentShader(programs[1], self._needs_quads(fixed))
         return self._state(fixed, {Stage.VERTEX: programs[0]}, fragment)
+
+    def merged_fragment(self, mode: Primitive, table: ConstantTable) -> FragmentShader:
+        """The fragment program of `merged` alone."""
+        fixed = self._find(mode)
+        assert fixed is not None
+        program = self.joiner.merged_fragment(fixed.selection, table)
+        return FragmentShader(program, self._needs_quads(fixed))
+
+    def _needs_quads(self, fixed: FixedState) -> bool:
+        code = fixed.selection.fragment
+        return code is not None and self.joiner.join(Stage.FRAGMENT, code).quads
+
+    def selection(self, mode: Primitive) -> Selection | None:
+        """The variants that draws of this mode run."""
+        fixed = self._find(mode)
+        return None if fixed is None else fixed.selection
 
     def _state(self, fixed: FixedState, programs: Any, fragment: FragmentShader) -> DrawState:
         bound = self.bound

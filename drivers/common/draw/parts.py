@@ -7,7 +7,7 @@ has a bound, and its budget (see `work`) and Ctrl-C are looked at between parts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir import Stage
+from gallette.drivers.common.lanes import VertexLanes
 from gallette.drivers.common.program import Outputs, ProgramFacts
 from gallette.drivers.common.raster.primitives import RasterContext
 from gallette.drivers.common.vertex.assembly import Part, Runs, assemble, assembled_units
@@ -25,7 +26,7 @@ from gallette.drivers.common.vertex.corners import (
     patch_corners,
     patch_units,
 )
-from gallette.drivers.common.vertex.fetch import FetchedVertices, VertexSource
+from gallette.drivers.common.vertex.fetch import FetchedVertices, GatheredVertices, VertexSource
 from gallette.drivers.common.vertex.stream import IndexStream, vertex_stream
 from gallette.drivers.common.vertex.vertices import Ints, VertexSet
 from gallette.pipe.enums import PolygonMode, Primitive
@@ -200,21 +201,29 @@ def _shade(draw: DrawState, source: VertexSource) -> VertexSet:
     """Run the vertex shader once per unique vertex and instance."""
     lanes = source.lanes
     draw.counters.vs_invocations += lanes
-    elements, buffers = draw.elements, draw.buffers
+    fetched = _fetching(draw, source)
     program = draw.programs[Stage.VERTEX]
     size = draw.fixed.selection.stages[Stage.VERTEX].facts.chunk_lanes
     if lanes <= size + size // 4:
-        outputs = program.vertex(FetchedVertices(source, elements, buffers, 0, lanes))
+        outputs = program.vertex(fetched(0, lanes))
     else:
         pieces = []
         for start in range(0, lanes, size):
             stop = min(start + size, lanes)
-            fetched = FetchedVertices(source, elements, buffers, start, stop)
-            pieces.append((program.vertex(fetched), stop - start))
+            pieces.append((program.vertex(fetched(start, stop)), stop - start))
         outputs = joined_outputs(pieces)
     return VertexSet.from_outputs(
         lanes, {slot: list(values) for slot, values in outputs.items()}, draw.fixed.viewport
     )
+
+
+def _fetching(draw: DrawState, source: VertexSource) -> Callable[[int, int], VertexLanes]:
+    """What fetches the vertices of some lanes."""
+    elements, gathered = draw.elements, draw.gathered
+    if gathered is None:
+        return lambda start, stop: FetchedVertices(source, elements, draw.buffers, start, stop)
+    known: dict[int, npt.NDArray[Any]] = {}
+    return lambda start, stop: GatheredVertices(source, elements, gathered, known, start, stop)
 
 
 def joined_outputs(pieces: list[tuple[Outputs, int]]) -> Outputs:

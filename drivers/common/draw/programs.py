@@ -232,17 +232,24 @@ class Joiner:
         self, selection: Selection, tables: dict[Stage, ConstantTable]
     ) -> list[BoundProgram]:
         """The programs (vertex, fragment) that run many draws at once, with their constants."""
-        programs: list[BoundProgram] = []
-        for shader, key in selection.origin:
-            table = tables[shader.stage]
-            if table is not None:
-                key = replace(key, merged=table.shape[1])
-            resources = self.resources(shader.stage)
-            if table is not None:
-                constants = [table.reshape(-1), *resources.constants[1:]]
-                resources = replace(resources, constants=constants)
-            programs.append(shader.variant_for(key).program.bind(resources))
-        return programs
+        return [
+            self._merged_one(shader, key, tables[shader.stage]) for shader, key in selection.origin
+        ]
+
+    def merged_fragment(self, selection: Selection, table: ConstantTable) -> BoundProgram:
+        """The second of them alone."""
+        return self._merged_one(*selection.origin[1], table)
+
+    def _merged_one(
+        self, shader: DriverShader, key: VariantKey, table: ConstantTable
+    ) -> BoundProgram:
+        if table is not None:
+            key = replace(key, merged=table.shape[1])
+        resources = self.resources(shader.stage)
+        if table is not None:
+            constants = [table.reshape(-1), *resources.constants[1:]]
+            resources = replace(resources, constants=constants)
+        return shader.variant_for(key).program.bind(resources)
 
 
 def _resources(bound: Bound, bindings: StageBindings, work: Work) -> ShaderResources:

@@ -19,15 +19,14 @@ from typing import Any
 import numpy as np
 
 from gallette.compiler.errors import GalletteError, ResetError
-from gallette.drivers.common.bound import ConstantBuffer
 from gallette.pipe.state import DrawInfo
 
 from .dealing import deal
+from .families import Family, Waiting, families, tables
 from .finding import DrawStates
 from .grouping import Group, batches
-from .parts import lanes_at_once, parts
+from .parts import parts
 from .pipeline import draw, run
-from .programs import ConstantTable
 from .waiting import MERGED_STAGES, Given, Memory, Row
 
 __all__ = ["MERGED_STAGES", "DrawQueue"]
@@ -41,7 +40,6 @@ WORTH_MERGING = 24
 MOST = 4096
 """Draws that may wait."""
 
-_Waiting = tuple[Given, DrawInfo, Row]
 _GIVEN, _INFO = operator.itemgetter(0), operator.itemgetter(1)
 
 
@@ -65,7 +63,7 @@ class DrawQueue:
         self._memory = Memory(states)
         self._given: Given | None = None  # what is bound now, if that is known
         self._info: DrawInfo | None = None  # the last call that could wait with it
-        self._entries: list[_Waiting] = []
+        self._entries: list[Waiting] = []
         self._merged: set[Any] = set()  # shaders that have merged variants
 
     def _constants(self) -> Row:
@@ -140,7 +138,7 @@ class DrawQueue:
                 given.release()
             self._memory.tidy()
 
-    def _execute(self, entries: list[_Waiting]) -> None:
+    def _execute(self, entries: list[Waiting]) -> None:
         failures = _Failures()
         draws = Counter(map(id, map(_GIVEN, entries)))
         shaders = {id(given): given.shaders for given in {*map(_GIVEN, entries)}}
@@ -161,23 +159,22 @@ class DrawQueue:
                     failures.of(draw, given.states, info)
         failures.tell()
 
-    def _together(self, entries: list[_Waiting], failures: _Failures) -> None:
+    def _together(self, entries: list[Waiting], failures: _Failures) -> None:
         """Draws whose shaders run for many draws at once."""
-        found = _alike(entries)
-        if len(found) == 1:
+        found = families(entries)
+        if len(found) == 1 and found[0].alike:
             failures.of(_draw_many, entries)
             return
         groups: list[Group] = []
-        for numbers in found:
-            some = [entries[n] for n in numbers]
-            given, info, _ = some[0]
-            states = given.states
-            if _lanes(info, len(some)) > _limit(some[0]):
+        for family in found:
+            if family.lanes > family.limit:
                 break  # too many for one part: in order, then
-            states.work.begin()
-            failures.of(_add_group, groups, states, info, some, numbers)
+            family.entries[0][0].states.work.begin()
+            failures.of(_add_group, groups, family)
         else:
-            if not deal(groups, self._states.scratch, failures.of):
+            if len(groups) == 1:
+                failures.of(_draw_batch, groups[0], list(range(len(entries))))
+            elif not deal(groups, self._states.scratch, failures.of):
                 for group, rows in batches(groups):
                     failures.of(_draw_batch, group, rows)
             return
@@ -206,62 +203,27 @@ class _Failures:
             raise self._first
 
 
-def _alike(entries: Sequence[_Waiting]) -> list[list[int]]:
-    """The numbers of draws that differ in nothing but constants, together."""
-    same: dict[tuple[int, int], list[int]] = {}
-    for number, (given, info, _) in enumerate(entries):
-        same.setdefault((id(given), id(info)), []).append(number)
-    found: dict[tuple[int, DrawInfo], list[int]] = {}
-    for numbers in same.values():
-        given, info, _ = entries[numbers[0]]
-        found.setdefault((id(given), info), []).extend(numbers)
-    return [sorted(numbers) for numbers in found.values()]
-
-
-def _lanes(info: DrawInfo, draws: int) -> int:
-    return info.count * draws
-
-
-def _limit(entry: _Waiting) -> int:
-    given, info, _ = entry
-    state = given.states.of(info.mode)
-    assert state is not None
-    return lanes_at_once(next(iter(state.fixed.selection.stages.values())).facts)
-
-
-def _tables(entries: Sequence[_Waiting]) -> dict[Any, ConstantTable]:
-    return {
-        stage: _table([row[number] for _, _, row in entries])
-        for number, stage in enumerate(MERGED_STAGES)
-    }
-
-
-def _draw_many(entries: Sequence[_Waiting]) -> None:
+def _draw_many(entries: Sequence[Waiting]) -> None:
     """Draws of one state, one after the other, as instances of one."""
     given, info, _ = entries[0]
-    state = given.states.merged(info.mode, _tables(entries))
+    state = given.states.merged(info.mode, tables(entries))
     if state is not None:
         given.states.work.begin()
         with np.errstate(all="ignore"):
             run(state, replace(info, instance_count=len(entries)), merged=True)
 
 
-def _add_group(
-    groups: list[Group],
-    states: DrawStates,
-    info: DrawInfo,
-    entries: Sequence[_Waiting],
-    numbers: Sequence[int],
-) -> None:
-    """The vertices and primitives of all draws of one state."""
-    draw = states.merged(info.mode, _tables(entries))
+def _add_group(groups: list[Group], family: Family) -> None:
+    """The vertices and primitives of draws that run as one."""
+    draw, info = family.state(), family.entries[0][1]
     if draw is None or not info.count:
         return
+    count = len(family.entries)
     with np.errstate(all="ignore"):
-        made = list(parts(draw, replace(info, instance_count=len(entries)), merged=True))
+        made = list(parts(draw, replace(info, instance_count=count), merged=True))
         assert len(made) <= 1
-        groups.append(Group(draw, info.mode, numbers, made[0] if made else None))
-        draw.counters.ia_vertices += info.count * len(entries)
+        groups.append(Group(draw, info.mode, family.numbers, made[0] if made else None))
+        draw.counters.ia_vertices += info.count * count
 
 
 def _draw_batch(group: Group, rows: list[int]) -> None:
@@ -269,15 +231,3 @@ def _draw_batch(group: Group, rows: list[int]) -> None:
     group.draw.work.begin()
     with np.errstate(all="ignore"):
         group.execute(rows)
-
-
-def _table(blocks: list[ConstantBuffer | None]) -> ConstantTable:
-    """The blocks' bytes, one per row, padded to whole vec4s."""
-    data = [b"" if block is None else block.raw or block.data.tobytes() for block in blocks]
-    size = max(map(len, data))
-    if not size:
-        return None
-    room = -(-size // 16) * 16
-    if room > size or min(map(len, data)) < size:
-        data = [each.ljust(room, b"\0") for each in data]
-    return np.frombuffer(b"".join(data), np.uint8).reshape(-1, room)

@@ -34,6 +34,7 @@ from gallette.drivers.common.raster.stipple import polygon_screen
 from gallette.drivers.common.raster.triangles import DepthOffset
 from gallette.drivers.common.raster.viewports import Viewports, depth_range
 from gallette.drivers.common.vertex.clip import ClipPlanes
+from gallette.drivers.common.vertex.fetch import Gathered
 from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.drivers.common.work import Work
 from gallette.pipe.state import (
@@ -85,6 +86,7 @@ class DrawState:
     counters: Counters
     work: Work
     witness: Witness | None = None
+    gathered: Gathered | None = None  # vertex buffers, if it is merged of draws with others
 
 
 def fixed_state(

@@ -34,9 +34,18 @@ _MOST = 1024
 class Given:
     """Everything bound for some draws, and what is derived from it."""
 
-    __slots__ = ("_resources", "_waitable", "held", "states")
+    __slots__ = ("_resources", "_waitable", "buffers", "family", "held", "reads", "states")
 
-    def __init__(self, states: DrawStates, bound: Bound) -> None:
+    def __init__(
+        self,
+        states: DrawStates,
+        bound: Bound,
+        family: tuple[Any, ...],
+        reads: tuple[Any, ...],
+        buffers: tuple[Any, ...],
+    ) -> None:
+        """`reads`: what fragments read, `buffers`: where vertices are, `family`: all else."""
+        self.family, self.reads, self.buffers = family, reads, buffers
         stages = {
             stage: replace(
                 found,
@@ -122,16 +131,28 @@ class Memory:
     def given(self) -> Given:
         """What is bound now."""
         bound = self._states.bound
-        key = self._key(bound)
+        family = self._family(bound)
+        reads = self._stages[1][1].key
+        buffers = tuple(
+            [
+                None if b is None else (id(b.buffer), b.offset, b.stride)
+                for b in bound.vertex_buffers
+            ]
+        )
+        key = family, reads, buffers
         found = self._found.get(key)
         if found is None:
             if len(self._found) >= _MOST:
                 self.tidy(0)
-            found = self._found[key] = Given(self._states, bound)
+            family = (family, *[buffer is None for buffer in buffers])
+            found = self._found[key] = Given(self._states, bound, family, reads, buffers)
         return found
 
-    def _key(self, bound: Bound) -> tuple[Any, ...]:
-        """What tells two states apart. Objects count by identity: a copy keeps those it names."""
+    def _family(self, bound: Bound) -> tuple[Any, ...]:
+        """What tells states apart, but for vertex buffers and what fragments read.
+
+        Objects count by identity: a copy keeps those it names.
+        """
         shaders, fixed = bound.shaders, self._fixed
         if fixed.revision != bound.revision:
             fixed.revision, fixed.key = bound.revision, _key_of_parameters(bound)
@@ -150,11 +171,6 @@ class Memory:
             bound.counting_samples,
             fixed.key,
             of_vertex.key,
-            of_fragment.key,
-            *[
-                None if b is None else (id(b.buffer), b.offset, b.stride)
-                for b in bound.vertex_buffers
-            ],
         )
 
     def tidy(self, most: int = _MOST) -> None:

@@ -48,7 +48,14 @@ if TYPE_CHECKING:
     from gallette.drivers.common.raster.primitives import Batch, Cutter, RasterContext
     from gallette.drivers.common.vertex.vertices import VertexSet
 
-__all__ = ["FragmentEngine", "FragmentRun", "FragmentShader", "FragmentState", "PreparedColors"]
+__all__ = [
+    "FragmentEngine",
+    "FragmentRun",
+    "FragmentShader",
+    "FragmentState",
+    "PreparedColors",
+    "SeveralPrograms",
+]
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -70,11 +77,20 @@ _EXACT = (*_MONOTONE, CompareFunc.EQUAL)
 
 
 @dataclass(frozen=True, slots=True)
+class SeveralPrograms:
+    """The programs of draws that became one: the same code with other textures."""
+
+    programs: Sequence[BoundProgram]
+    which: npt.NDArray[np.uint16]  # by the identity of primitives: the number of the program
+
+
+@dataclass(frozen=True, slots=True)
 class FragmentShader:
     """The fragment program joined with what it reads; of a draw without one, None."""
 
     program: BoundProgram | None = None
     quads: bool = False  # it must be run on whole 2x2 quads
+    several: SeveralPrograms | None = None  # `program` is the first of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,14 +226,17 @@ class FragmentEngine:
         self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
     ) -> None:
         """Run some of them, in order."""
-        for turn in self._turns(lanes):
+        for turn in self._turns(lanes, shader.several is not None and not self._visible):
             self._piece(shader, turn, source, info)
 
-    def _turns(self, lanes: Fragments) -> Sequence[Fragments]:
-        """Lanes that may be shaded together: all, or of each pixel one after the other."""
+    def _turns(self, lanes: Fragments, apart: bool = False) -> Sequence[Fragments]:
+        """Lanes that may be shaded together: all, or of each pixel one after the other.
+
+        `apart` says that lanes of one turn will change places.
+        """
         if not lanes.count:
             return ()
-        if not self._in_order:
+        if not (self._in_order or apart):
             return (lanes,)
         quads = lanes.covered is not None
         places = lanes.pixel[::4] if quads else lanes.pixel
@@ -375,6 +394,10 @@ class FragmentEngine:
     def _shade(
         self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
     ) -> None:
+        if shader.several is not None:
+            for one, some in _by_program(shader, shader.several, lanes, info):
+                self._shade(one, some, source, info)
+            return
         program = shader.program
         assert program is not None
         if self._shade_primitives(shader, lanes, source, info):
@@ -519,6 +542,24 @@ class FragmentEngine:
             color.touch()
         if self.state.depth is not None and (self._tests_depth or self._stencils):
             self.state.depth.touch()
+
+
+def _by_program(
+    shader: FragmentShader, several: SeveralPrograms, lanes: Fragments, info: PrimitiveInfo
+) -> Iterator[tuple[FragmentShader, Fragments]]:
+    """The lanes of each program."""
+    step = 1 if lanes.covered is None else 4
+    which = several.which.take(info.identity).take(lanes.primitive[::step])
+    order = np.argsort(which, kind="stable")
+    ends = np.cumsum(np.bincount(which, minlength=len(several.programs))).tolist()
+    if step == 4:
+        order = (order[:, None] * 4 + np.arange(4)).reshape(-1)
+    if ends[which[0]] - (ends[which[0] - 1] if which[0] else 0) < len(which):
+        lanes = lanes.take(order)
+    for program, start, end in zip(several.programs, [0, *ends], ends, strict=False):
+        if start < end:
+            one = FragmentShader(program, shader.quads)
+            yield one, lanes.take(slice(start * step, end * step))
 
 
 def _tests_write(tests: DepthStencilAlphaState, depth: bool, stencil: bool) -> bool:

@@ -8,7 +8,7 @@ Vertices that lie outside a buffer read as zero.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from gallette.pipe.state import VertexBuffer, VertexElement
 
 from .vertices import Ints
 
-__all__ = ["FetchedVertices", "VertexSource"]
+__all__ = ["FetchedVertices", "Gathered", "GatheredVertices", "VertexSource"]
 
 
 @dataclass(slots=True)
@@ -180,6 +180,54 @@ class FetchedVertices:
 
     def _draw_id(self) -> Value:
         return np.asarray(self._source.draw_id, np.int32)
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """The vertex buffers of draws that became instances of one."""
+
+    buffers: Sequence[Sequence[VertexBuffer | None]]
+    which: npt.NDArray[np.uint16]  # by draw: the number of its buffers
+
+
+class GatheredVertices(FetchedVertices):
+    """The same where every instance is a draw with vertex buffers of its own.
+
+    `known` is kept by the caller between the chunks of a draw.
+    """
+
+    __slots__ = ("_gathered", "_known")
+
+    def __init__(
+        self,
+        source: VertexSource,
+        elements: Sequence[VertexElement],
+        gathered: Gathered,
+        known: dict[int, npt.NDArray[Any]],
+        start: int,
+        stop: int,
+    ) -> None:
+        super().__init__(source, elements, gathered.buffers[0], start, stop)
+        self._gathered = gathered
+        self._known = known
+
+    def _texels(self, element: VertexElement, buffer: VertexBuffer) -> npt.NDArray[Any]:
+        found = self._known.get(id(element))
+        if found is None:
+            found = self._known[id(element)] = self._of_all_draws(element)
+        return found[self._start : self._stop]
+
+    def _of_all_draws(self, element: VertexElement) -> npt.NDArray[Any]:
+        one = replace(self._source, instances=1, first_instance=0)
+        texels = []
+        for buffers in self._gathered.buffers:
+            buffer = buffers[element.buffer_index]
+            assert buffer is not None
+            vertices = FetchedVertices(one, self._elements, buffers, 0, one.count)
+            some = vertices._texels(element, buffer)
+            texels.append(np.broadcast_to(some, (one.count, *some.shape[1:])))
+        every = np.stack(texels).take(self._gathered.which, axis=0)
+        return every.reshape(-1, *every.shape[2:])
 
 
 def _clamped(rows: npt.NDArray[np.uint8], ids: Ints) -> npt.NDArray[np.uint8]:

@@ -1,0 +1,155 @@
+"""Draws that wait, gathered into as few as possible: the same but for constants, or a little more.
+
+Draws that differ in nothing but constant block 0 are *alike*. Those that also differ in their
+vertex buffers and in what their fragments read are a *family*: their vertices are still shaded in
+one go, each fetched from its draw's buffers, and rasterized together; fragments are shaded by
+what they read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.drivers.common.output.engine import FragmentShader, SeveralPrograms
+from gallette.drivers.common.vertex.fetch import Gathered
+from gallette.pipe.state import DrawInfo
+
+from .parts import lanes_at_once
+from .programs import ConstantTable
+from .state import DrawState
+from .waiting import MERGED_STAGES, Given, Row
+
+__all__ = ["Family", "Waiting", "families", "tables"]
+
+Waiting = tuple[Given, DrawInfo, Row]
+"""A draw that waits: what it was given, its call, its constants."""
+
+Which = npt.NDArray[np.uint16]
+
+
+@dataclass(slots=True)
+class Family:
+    """Draws that can run as one: their numbers, in order, and what each was given."""
+
+    numbers: list[int]
+    entries: list[Waiting]
+
+    @property
+    def lanes(self) -> int:
+        return self.entries[0][1].count * len(self.entries)
+
+    @property
+    def alike(self) -> bool:
+        """They differ in nothing but constants."""
+        first = self.entries[0][0]
+        return all(given is first for given, _, _ in self.entries)
+
+    @property
+    def limit(self) -> int:
+        """The most lanes that are shaded at a time."""
+        given, info, _ = self.entries[0]
+        selection = given.states.selection(info.mode)
+        assert selection is not None
+        return lanes_at_once(next(iter(selection.stages.values())).facts)
+
+    def state(self) -> DrawState | None:
+        """The state of all its draws as instances of one."""
+        given, info, _ = self.entries[0]
+        draw = given.states.merged(info.mode, tables(self.entries))
+        if draw is None:
+            return None
+        givens = [entry[0] for entry in self.entries]
+        first, which = _numbered(givens, lambda each: each.buffers)
+        if len(first) > 1:
+            gathered = Gathered([each.states.bound.vertex_buffers for each in first], which)
+            draw = replace(draw, gathered=gathered)
+        first, which = _numbered(givens, lambda each: each.reads)
+        if len(first) > 1 and draw.fragment.program is not None:
+            draw = replace(draw, fragment=self._fragments(first, which))
+        return draw
+
+    def _fragments(self, first: list[Given], which: Which) -> FragmentShader:
+        """The programs of all that fragments read."""
+        table = _table([row[1] for _, _, row in self.entries])
+        mode = self.entries[0][1].mode
+        found = [each.states.merged_fragment(mode, table) for each in first]
+        programs = [each.program for each in found if each.program is not None]
+        quads = any(each.quads for each in found)
+        return FragmentShader(programs[0], quads, SeveralPrograms(programs, which))
+
+
+def _numbered(givens: Sequence[Given], key: Callable[[Given], Any]) -> tuple[list[Given], Which]:
+    """The first of each kind, and of what kind each is."""
+    kinds: dict[Any, int] = {}
+    first: list[Given] = []
+    of_given: dict[int, int] = {}
+    for given in givens:
+        if id(given) not in of_given:
+            kind = kinds.setdefault(key(given), len(kinds))
+            of_given[id(given)] = kind
+            if kind == len(first):
+                first.append(given)
+    return first, np.array([of_given[id(given)] for given in givens], np.uint16)
+
+
+def families(entries: Sequence[Waiting]) -> list[Family]:
+    """The draws gathered, by their first ones."""
+    gathered: dict[Any, list[list[int]]] = {}
+    for numbers in _alike(entries):
+        given, info, _ = entries[numbers[0]]
+        key: Any = id(given)
+        state = given.states.of(info.mode)
+        if state is not None and state.fixed.engine.deals and not state.witness:
+            if not hasattr(state.fragment.program, "fill"):
+                key = given.family, id(state.fixed.selection)
+        gathered.setdefault((key, info), []).append(numbers)
+    found = []
+    for alike in gathered.values():
+        family = _family(entries, [number for numbers in alike for number in numbers])
+        if len(alike) > 1 and family.lanes > family.limit:
+            found += [_family(entries, numbers) for numbers in alike]
+        else:
+            found.append(family)
+    return found
+
+
+def _family(entries: Sequence[Waiting], numbers: list[int]) -> Family:
+    numbers.sort()
+    return Family(numbers, [entries[number] for number in numbers])
+
+
+def _alike(entries: Sequence[Waiting]) -> list[list[int]]:
+    """The numbers of draws that differ in nothing but constants, together."""
+    same: dict[tuple[int, int], list[int]] = {}
+    for number, (given, info, _) in enumerate(entries):
+        same.setdefault((id(given), id(info)), []).append(number)
+    found: dict[tuple[int, DrawInfo], list[int]] = {}
+    for numbers in same.values():
+        given, info, _ = entries[numbers[0]]
+        found.setdefault((id(given), info), []).extend(numbers)
+    return list(found.values())
+
+
+def tables(entries: Sequence[Waiting]) -> dict[Any, ConstantTable]:
+    """Constant block 0 of many draws, by stage."""
+    return {
+        stage: _table([row[number] for _, _, row in entries])
+        for number, stage in enumerate(MERGED_STAGES)
+    }
+
+
+def _table(blocks: list[Any]) -> ConstantTable:
+    """The blocks' bytes, one per row, padded to whole vec4s."""
+    data = [b"" if block is None else block.raw or block.data.tobytes() for block in blocks]
+    size = max(map(len, data))
+    if not size:
+        return None
+    room = -(-size // 16) * 16
+    if room > size or min(map(len, data)) < size:
+        data = [each.ljust(room, b"\0") for each in data]
+    return np.frombuffer(b"".join(data), np.uint8).reshape(-1, room)
