@@ -239,7 +239,8 @@ def _labelled(ctx: Context, identifier: int, name: int) -> GLObject:
     if identifier not in tables:
         raise invalid_enum(identifier, "kind of object")
     found: GLObject | None = tables[identifier].get(name)
-    if found is None:
+    wanted = {GL.SHADER: "shader", GL.PROGRAM: "program"}.get(identifier)
+    if found is None or (wanted is not None and found.kind != wanted):
         raise invalid_value(f"{name} is not the name of such an object")
     return found
 

@@ -13,7 +13,6 @@ import numpy as np
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     GLError,
-    invalid_enum,
     invalid_operation,
     invalid_value,
 )
@@ -22,11 +21,15 @@ from gallette.state_tracker.entry_points.memory import Pointer, read_array, read
 from gallette.state_tracker.entry_points.registry import entry, implementation
 from gallette.state_tracker.pixel_data.convert import to_pipe
 from gallette.state_tracker.pixel_data.pixel_store import check_pair
-from gallette.state_tracker.pixel_data.pixels import pixel_bytes
-from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS
+from gallette.state_tracker.pixel_data.pixels import INTEGER_FORMATS, pixel_bytes
+from gallette.state_tracker.texturing.texture_buffers import buffer_format
 from gallette.state_tracker.vertices.buffer_objects import check_range
 from gallette.state_tracker.vertices.buffers import BufferObject, bound, indexed
-from gallette.state_tracker.vertices.vertex_arrays import VertexArray, set_vertex_buffer
+from gallette.state_tracker.vertices.vertex_arrays import (
+    VertexArray,
+    set_vertex_buffer,
+    vertex_array,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,6 +38,8 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
 __all__: list[str] = []
+
+_NO_COLORS = frozenset((GL.DEPTH_COMPONENT, GL.STENCIL_INDEX, GL.DEPTH_STENCIL, GL.COLOR_INDEX))
 
 
 def _single(method: str) -> Callable[..., Any]:
@@ -126,8 +131,7 @@ def vertex_array_vertex_buffers(
     ctx: Context, vaobj: int, first: int, count: int, buffers: Pointer, offsets: Pointer,
     strides: Pointer,
 ) -> None:  # fmt: skip
-    vao = ctx.arrays.names.require(vaobj)
-    _bind_vertex_buffers(ctx, vao, first, count, buffers, offsets, strides)
+    _bind_vertex_buffers(ctx, vertex_array(ctx, vaobj), first, count, buffers, offsets, strides)
 
 
 def _bind_vertex_buffers(
@@ -152,13 +156,15 @@ def _fill(
     ctx: Context, buffer: BufferObject, internalformat: int, offset: int, size: int,
     format: int, type: int, data: Pointer,
 ) -> None:  # fmt: skip
-    info = INTERNAL_FORMATS.get(internalformat)
-    if info is None or not info.is_color or info.compat_only or info.is_compressed:
-        raise invalid_enum(internalformat, "buffer format")
+    info = buffer_format(ctx, internalformat)
     try:
         check_pair(ctx, format, type)
     except GLError as error:  # this command answers unknown names in a way of its own
         raise invalid_value(str(error)) from None
+    if format in _NO_COLORS:
+        raise invalid_value(f"{GL.name_of(format)} is no colour format")
+    if info.is_integer != (format in INTEGER_FORMATS):
+        raise invalid_operation("integer formats go with integer formats only")
     target = info.candidates[0]
     unit = target.block_bytes
     if offset < 0 or size < 0 or offset + size > buffer.size or offset % unit or size % unit:

@@ -19,7 +19,7 @@ from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.vertices.buffers import name_of
 from gallette.state_tracker.vertices.current_attribs import set_current, unpack_word
-from gallette.state_tracker.vertices.vertex_arrays import Attrib, set_pointer
+from gallette.state_tracker.vertices.vertex_arrays import Attrib, check_pointer, set_pointer
 from gallette.state_tracker.vertices.vertex_formats import element_bytes
 
 if TYPE_CHECKING:
@@ -192,15 +192,14 @@ _INTERLEAVED: dict[int, str] = {
 def interleaved_arrays(ctx: Context, format: int, stride: int, pointer: Pointer) -> None:
     if format not in _INTERLEAVED:
         raise invalid_enum(format, "interleaved format")
-    if stride < 0:
-        raise invalid_value("negative stride")
+    address, keep = address_of(pointer)
+    check_pointer(ctx, stride, address)
     check_mode(ctx, GL.POINTS)
     parts = _INTERLEAVED[format].split()
     total = sum(4 if p[0] == "b" else 4 * int(p[1]) for p in parts)
     names = {"t": GL.TEXTURE_COORD_ARRAY, "c": GL.COLOR_ARRAY, "b": GL.COLOR_ARRAY,
              "n": GL.NORMAL_ARRAY, "v": GL.VERTEX_ARRAY}  # fmt: skip
     used = {names[p[0]] for p in parts}
-    address, keep = address_of(pointer)
     for array in {*names.values(), GL.EDGE_FLAG_ARRAY}:
         set_client_state(ctx, array, array in used)
     at = address or 0

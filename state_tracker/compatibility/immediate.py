@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VertAttrib
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.draw import check_mode, draw
@@ -130,6 +131,8 @@ class ImmediateState:
 @entry
 def begin(ctx: Context, mode: int) -> None:
     check_mode(ctx, mode)
+    if mode == GL.PATCHES and Stage.TESS_EVAL not in ctx.programs.stages:
+        raise invalid_operation("patches are for tessellation")
     ctx.immediate.begin(mode)
 
 

@@ -23,9 +23,12 @@ from gallette.state_tracker.targets.framebuffers import Attachment, Framebuffer
 from gallette.state_tracker.targets.renderbuffers import Renderbuffer
 from gallette.state_tracker.texturing.teximage import (
     after_update,
+    check_border,
     check_part,
+    check_sizes,
     internal_format,
     pipe_box,
+    without_border,
 )
 from gallette.state_tracker.texturing.texture_formats import (
     INTERNAL_FORMATS,
@@ -283,22 +286,23 @@ def _copy_image_family(dimensions: int) -> None:
         if proxy:
             raise invalid_enum(target, "texture image target")
         width, height = (rest[0], 1) if dimensions == 1 else (rest[0], rest[1])
-        if rest[-1]:
-            raise invalid_value("texture borders are not supported")
+        border = rest[-1]
+        check_border(ctx, info, border)
         if internalformat not in INTERNAL_FORMATS or internalformat in range(1, 5):
             raise invalid_enum(internalformat, "internal format")
         kind = internal_format(ctx, internalformat)
-        limit = info.limit(ctx)
-        bad_level = level < 0 or level >= limit.bit_length()
-        if bad_level or min(width, height) < 0 or max(width, height) > limit:
-            raise invalid_value("bad level or size")
-        if info.pipe.is_cube and width != height:
-            raise invalid_value("cube map images are square")
+        extent = (width, height, 1)
+        if border:
+            extent = without_border(info, extent)
+            width, height, _ = extent
+            x, y = x + 1, y + (1 if dimensions == 2 else 0)
+        if not check_sizes(ctx, info, level, extent):
+            raise invalid_value(f"{width}x{height} is too large for level {level}")
         texture = current(ctx, info.value)
         if texture.immutable_levels:
             raise invalid_operation("the texture's storage is immutable")
         _copy_source(ctx, kind)
-        texture.define(face, level, make_image(ctx, kind, info, (width, height, 1), encodable=True))
+        texture.define(face, level, make_image(ctx, kind, info, extent, encodable=True))
         _copy_part(ctx, texture, face, level, (0, 0, 0), x, y, width, height)
         after_update(ctx, texture, level)
 
@@ -359,11 +363,13 @@ def _image_place(
 
 
 def _check_region(
-    place: tuple[Resource, int, int], x: int, y: int, width: int, height: int
+    place: tuple[Resource, int, int], x: int, y: int, width: int, height: int, z: int, depth: int
 ) -> None:
     """The region against the image, in whole blocks."""
     resource, level, _ = place
-    wide, high, _ = level_extent(resource.desc, level)
+    wide, high, deep = level_extent(resource.desc, level)
+    if min(z, depth) < 0 or z + depth > deep:
+        raise invalid_value("the region is outside the image")
     format = resource.desc.format
     wide += -wide % format.block_width
     high += -high % format.block_height
@@ -381,10 +387,8 @@ def copy_image_sub_data(
     target = _image_place(ctx, dst, dst_target, dst_level, dz)
     if source[0].desc.format.block_bytes != target[0].desc.format.block_bytes:
         raise invalid_operation("the formats have different sizes")
-    _check_region(source, sx, sy, width, height)
-    _check_region(target, dx, dy, width, height)
-    if min(sz, dz, depth) < 0 or max(sz, dz, depth) > ctx.caps.max_texture_array_layers:
-        raise invalid_value("the region is outside the image")
+    _check_region(source, sx, sy, width, height, sz, depth)
+    _check_region(target, dx, dy, width, height, dz, depth)
     if not (width and height and depth):
         return
     box = Box(sx, sy, sz, width, height, depth)

@@ -54,7 +54,8 @@ _LEGACY = frozenset(
         GL.ABGR_EXT,
     )
 )
-_FLOAT_TYPES = frozenset((GL.FLOAT, GL.HALF_FLOAT, GL.DOUBLE, GL.FIXED))
+_NO_PIXELS = frozenset((GL.DOUBLE, GL.FIXED))  # types of vertex attributes only
+_FLOAT_TYPES = frozenset((GL.FLOAT, GL.HALF_FLOAT))
 _THREE = frozenset(
     (
         GL.UNSIGNED_BYTE_3_3_2,
@@ -72,7 +73,7 @@ def check_pair(ctx: Context, format: int, type: int) -> None:
     """INVALID_ENUM for unknown names, INVALID_OPERATION for pairs that do not go together."""
     if format not in COMPONENTS or (format in _LEGACY and ctx.is_core):
         raise invalid_enum(format, "pixel format")
-    if type not in PLAIN_TYPES and type not in PACKED_TYPES:
+    if type in _NO_PIXELS or (type not in PLAIN_TYPES and type not in PACKED_TYPES):
         raise invalid_enum(type, "pixel type")
     if type in _DEPTH_STENCIL or format == GL.DEPTH_STENCIL:
         if not (type in _DEPTH_STENCIL and format == GL.DEPTH_STENCIL):
@@ -88,7 +89,7 @@ def check_pair(ctx: Context, format: int, type: int) -> None:
         if format not in allowed or (type in special and format != GL.RGB):
             raise invalid_operation(f"{GL.name_of(type)} does not hold {GL.name_of(format)}")
     if format in INTEGER_FORMATS and type in _FLOAT_TYPES:
-        raise invalid_operation("integer pixels of a floating-point type")
+        raise invalid_enum(type, "type of integer pixels")
 
 
 def item_bytes(type: int) -> int:

@@ -26,7 +26,7 @@ from gallette.state_tracker.pixel_data.pixels import INTEGER_FORMATS, pixel_byte
 from gallette.state_tracker.targets.framebuffers import DEPTH, STENCIL, Attachment
 from gallette.state_tracker.targets.renderbuffers import channel_bits
 from gallette.state_tracker.texturing.texture_formats import InternalFormat, linear_twin
-from gallette.state_tracker.texturing.texture_targets import image_target
+from gallette.state_tracker.texturing.texture_targets import check_level, image_target
 from gallette.state_tracker.texturing.textures import TexImage, TextureObject, current
 
 if TYPE_CHECKING:
@@ -62,6 +62,8 @@ def read_source(ctx: Context, format: int) -> Attachment:
     found = framebuffer.read_attachment()
     if found is None or found.info is None:
         raise invalid_operation("there is no colour buffer to read")
+    if format == GL.COLOR_INDEX:
+        raise invalid_operation("colour indices are not to be had of colours")
     if found.info.is_integer != (format in INTEGER_FORMATS):
         raise invalid_operation("integer buffers are read with integer formats only")
     return found
@@ -136,7 +138,7 @@ def _read_pixels(
     ctx: Context, x: int, y: int, width: int, height: int, format: int, type: int,
     pixels: Any, room: int | None,
 ) -> bytes | None:  # fmt: skip
-    if width < 0 or height < 0:
+    if width < 0 or height < 0 or (room is not None and room < 0):
         raise invalid_value("negative size")
     framebuffer = ctx.framebuffers.read
     if framebuffer.status(ctx) != GL.FRAMEBUFFER_COMPLETE:
@@ -181,6 +183,8 @@ def read_image(
         return np.zeros((0, 0, 0, pixel_bytes(format, type)), np.uint8)
     info = image.info
     depth = format in (GL.DEPTH_COMPONENT, GL.DEPTH_STENCIL)
+    if format == GL.STENCIL_INDEX and "S" not in info.base:
+        raise invalid_operation("the image has no stencil")
     if depth and info.base not in ("Z", "ZS"):
         raise invalid_operation("the image has no depth")
     if not depth and not (info.is_color or (format == GL.STENCIL_INDEX and "S" in info.base)):
@@ -212,8 +216,9 @@ def _get_image(
     room: int | None, pixels: Any,
 ) -> bytes | None:  # fmt: skip
     check_pair(ctx, format, type)
-    if level < 0:
-        raise invalid_value("negative level")
+    check_level(ctx, texture.target, level)
+    if room is not None and room < 0:
+        raise invalid_value("negative size")
     images = [read_image(ctx, texture, face, level, format, type) for face in faces]
     whole = np.concatenate(images) if len(images) > 1 else images[0]
     layered = texture.target.dimensions == 3 or len(images) > 1
@@ -249,8 +254,7 @@ def get_texture_image(
 
 def _level_parameter(ctx: Context, target: int, level: int, pname: int) -> list[int]:
     info, face, proxy = image_target(target, 0)
-    if level < 0 or level >= info.limit(ctx).bit_length():
-        raise invalid_value(f"level {level}")
+    check_level(ctx, info, level)
     if proxy:
         image = ctx.textures.proxies.get((info.value, level))
         texture = None

@@ -27,7 +27,7 @@ from gallette.state_tracker.pixel_data.readback import (
     read_image,
 )
 from gallette.state_tracker.texturing.texture_formats import linear_twin
-from gallette.state_tracker.texturing.texture_targets import image_target
+from gallette.state_tracker.texturing.texture_targets import check_level, image_target
 from gallette.state_tracker.texturing.textures import TextureObject, current
 
 if TYPE_CHECKING:
@@ -38,15 +38,21 @@ __all__: list[str] = []
 Triple = tuple[int, int, int]
 
 
+def _used(texture: TextureObject) -> int:
+    """How many of x, y and z mean something."""
+    return 3 if texture.target.faces == 6 else texture.target.dimensions
+
+
 def _check_box(texture: TextureObject, level: int, at: Triple, extent: Triple) -> None:
     """The errors of a box; layers and faces are z, whatever the target."""
     if texture.target.pipe is Target.BUFFER or texture.target.multisample:
         raise invalid_operation("this kind of texture has no images to read")
     if min(extent) < 0 or min(at) < 0:
         raise invalid_value("negative offset or size")
-    last = texture.target.limit(texture.ctx).bit_length() - 1 if texture.target.mipmapped else 0
-    if not 0 <= level <= last:
-        raise invalid_value(f"level {level} of a {texture.target.name}")
+    check_level(texture.ctx, texture.target, level)
+    used = _used(texture)
+    if (used < 2 and extent[1] != 1) or (used < 3 and extent[2] != 1):
+        raise invalid_value("the box has more dimensions than the texture")
     image = texture.image(0, level)
     whole = image.extent if image is not None else (0, 0, 0)
     if texture.target.faces == 6:
@@ -64,6 +70,8 @@ def get_texture_sub_image(
     found = ctx.textures.names.require(texture)
     _check_box(found, level, (x, y, z), (width, height, depth))
     check_pair(ctx, format, type)
+    if room < 0:
+        raise invalid_value("negative size")
     if found.target.faces == 6:
         images = [read_image(ctx, found, face, level, format, type) for face in range(z, z + depth)]
         if len({i.shape for i in images}) > 1:
@@ -103,6 +111,8 @@ def _compressed_rows(
 
 
 def _deliver(ctx: Context, rows: Bytes, room: int | None, pointer: Any) -> bytes | None:
+    if room is not None and room < 0:
+        raise invalid_value("negative size")
     if room is not None and rows.size > room:
         raise invalid_operation(f"{room} bytes are too few for this image")
     buffer = ctx.buffers.bound[GL.PIXEL_PACK_BUFFER]
@@ -120,8 +130,7 @@ def _deliver(ctx: Context, rows: Bytes, room: int | None, pointer: Any) -> bytes
 
 
 def _whole(ctx: Context, texture: TextureObject, faces: range, level: int) -> Bytes:
-    if level < 0:
-        raise invalid_value("negative level")
+    check_level(ctx, texture.target, level)
     image = texture.image(faces[0], level)
     if image is None:
         raise invalid_operation(f"level {level} has no image")
@@ -176,8 +185,7 @@ def get_compressed_texture_sub_image(
 
 def _level_parameter(ctx: Context, name: int, level: int, pname: int) -> list[int]:
     found = ctx.textures.names.require(name)
-    if level < 0 or level >= found.target.limit(ctx).bit_length():
-        raise invalid_value(f"level {level}")
+    check_level(ctx, found.target, level)
     return image_parameter(found, found.image(0, level), pname)
 
 

@@ -36,6 +36,12 @@ _STAGES: dict[str, Stage] = {
     "FRAGMENT": Stage.FRAGMENT,
     "COMPUTE": Stage.COMPUTE,
 }
+_SUBROUTINES: dict[int, Stage] = {
+    getattr(GL, f"{name}_SUBROUTINE"): stage for name, stage in _STAGES.items()
+}
+_SUBROUTINE_UNIFORMS: dict[int, Stage] = {
+    getattr(GL, f"{name}_SUBROUTINE_UNIFORM"): stage for name, stage in _STAGES.items()
+}
 
 
 @dataclass(slots=True)
@@ -167,7 +173,24 @@ def resources(executable: Executable, interface: int) -> list[Resource]:
             )
             for b in linked.atomic_buffers
         ]
+    if interface in _SUBROUTINES:
+        names = linked.subroutines.get(_SUBROUTINES[interface], [])
+        return [Resource(name, {}) for name in names]
+    if interface in _SUBROUTINE_UNIFORMS:
+        stage = _SUBROUTINE_UNIFORMS[interface]
+        return [_subroutine_uniform(u) for u in linked.subroutine_uniforms if u.stage == stage]
     raise invalid_enum(interface, "program interface")
+
+
+def _subroutine_uniform(uniform: Any) -> Resource:
+    name = f"{uniform.name}[0]" if uniform.array_size else uniform.name
+    values: dict[int, list[int]] = {
+        GL.ARRAY_SIZE: [max(1, uniform.array_size)],
+        GL.LOCATION: [uniform.location],
+        GL.NUM_COMPATIBLE_SUBROUTINES: [len(uniform.compatible)],
+        GL.COMPATIBLE_SUBROUTINES: list(uniform.compatible),
+    }
+    return Resource(name, values, uniform.location, elements=uniform.array_size)
 
 
 def _of(ctx: Context, program: int, interface: int) -> list[Resource]:
@@ -189,6 +212,20 @@ _KNOWN = frozenset(
         GL.PROGRAM_OUTPUT,
         GL.TRANSFORM_FEEDBACK_VARYING,
         GL.ATOMIC_COUNTER_BUFFER,
+        *_SUBROUTINES,
+        *_SUBROUTINE_UNIFORMS,
+    )
+)
+_PROPERTIES = frozenset(
+    (
+        *(GL.NAME_LENGTH, GL.TYPE, GL.ARRAY_SIZE, GL.OFFSET, GL.BLOCK_INDEX, GL.ARRAY_STRIDE),
+        *(GL.MATRIX_STRIDE, GL.IS_ROW_MAJOR, GL.ATOMIC_COUNTER_BUFFER_INDEX, GL.BUFFER_BINDING),
+        *(GL.BUFFER_DATA_SIZE, GL.NUM_ACTIVE_VARIABLES, GL.ACTIVE_VARIABLES),
+        *(getattr(GL, f"REFERENCED_BY_{name}_SHADER") for name in _STAGES),
+        *(GL.TOP_LEVEL_ARRAY_SIZE, GL.TOP_LEVEL_ARRAY_STRIDE, GL.LOCATION, GL.LOCATION_INDEX),
+        *(GL.IS_PER_PATCH, GL.LOCATION_COMPONENT, GL.TRANSFORM_FEEDBACK_BUFFER_INDEX),
+        *(GL.TRANSFORM_FEEDBACK_BUFFER_STRIDE, GL.NUM_COMPATIBLE_SUBROUTINES),
+        GL.COMPATIBLE_SUBROUTINES,
     )
 )
 
@@ -213,7 +250,13 @@ def get_program_interfaceiv(ctx: Context, program: int, interface: int, pname: i
         GL.ATOMIC_COUNTER_BUFFER,
     ):
         return [max((len(i.values[GL.ACTIVE_VARIABLES]) for i in items), default=0)]
-    if pname in (GL.MAX_NAME_LENGTH, GL.MAX_NUM_ACTIVE_VARIABLES):
+    if pname == GL.MAX_NUM_COMPATIBLE_SUBROUTINES and interface in _SUBROUTINE_UNIFORMS:
+        return [max((len(i.values[GL.COMPATIBLE_SUBROUTINES]) for i in items), default=0)]
+    if pname in (
+        GL.MAX_NAME_LENGTH,
+        GL.MAX_NUM_ACTIVE_VARIABLES,
+        GL.MAX_NUM_COMPATIBLE_SUBROUTINES,
+    ):
         raise invalid_operation("this interface has no such property")
     raise invalid_enum(pname, "program interface property")
 
@@ -247,7 +290,11 @@ def get_program_resourceiv(
         raise invalid_value("no properties asked for")
     item = _at(ctx, program, interface, index)
     found: list[int] = []
-    for prop in read_array(props, "uint", count).tolist():
+    wanted = read_array(props, "uint", count).tolist()
+    for prop in wanted:
+        if prop not in _PROPERTIES:
+            raise invalid_enum(prop, "property of program resources")
+    for prop in wanted:
         if prop == GL.NAME_LENGTH and item.name:
             found.append(len(item.name.encode()) + 1)
         elif prop in item.values:
@@ -258,7 +305,8 @@ def get_program_resourceiv(
 
 
 def _with_location(ctx: Context, program: int, interface: int, name: str) -> Resource | None:
-    if interface not in (GL.UNIFORM, GL.PROGRAM_INPUT, GL.PROGRAM_OUTPUT):
+    located = (GL.UNIFORM, GL.PROGRAM_INPUT, GL.PROGRAM_OUTPUT, *_SUBROUTINE_UNIFORMS)
+    if interface not in located:
         raise invalid_enum(interface, "interface with locations")
     ctx.programs.program(program).require_linked()
     items = _of(ctx, program, interface)

@@ -134,13 +134,13 @@ def use_program_stages(ctx: Context, pipeline: int, stages: int, program: int) -
         known |= bit
     if stages != 0xFFFFFFFF and stages & ~known:
         raise invalid_value("unknown shader stages")
-    found = _named(ctx, pipeline)
     chosen = None
     if program:
         chosen = ctx.programs.program(program)
         chosen.require_linked()
         if not chosen.separable:
             raise invalid_operation(f"program {program} was not linked as separable")
+    found = _named(ctx, pipeline)  # the first use of a name makes its object
     for bit, kind in BITS.items():
         if stages & bit:
             stage = STAGES[kind]
@@ -152,10 +152,10 @@ def use_program_stages(ctx: Context, pipeline: int, stages: int, program: int) -
 
 @entry
 def active_shader_program(ctx: Context, pipeline: int, program: int) -> None:
-    found = _named(ctx, pipeline)
     chosen = ctx.programs.program(program) if program else None
     if chosen is not None:
         chosen.require_linked()
+    found = _named(ctx, pipeline)
     found.active = swap(found.active, chosen)
 
 

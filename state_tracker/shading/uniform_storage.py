@@ -208,6 +208,8 @@ class UniformStorage:
 
     def _store(self, offset: int, stride: int, rows: npt.NDArray[Any]) -> None:
         """Rows of packed components, `stride` bytes apart."""
+        if not len(rows):
+            return
         raw = np.ascontiguousarray(rows).view(np.uint8).reshape(len(rows), -1)
         size = raw.shape[1]
         if len(raw) == 1 or stride == size:

@@ -87,8 +87,7 @@ def _set_array(
         return
     count = _useful(slot, count)
     array = read_array(value, gl_type, count * components).reshape(count, components)
-    if count:
-        _touch(ctx, executable, storage.set_vectors(slot, letter, array))
+    _touch(ctx, executable, storage.set_vectors(slot, letter, array))
 
 
 def _set_matrices(
@@ -108,9 +107,8 @@ def _set_matrices(
     count = _useful(slot, count)
     shape = (count, rows, columns) if transpose else (count, columns, rows)
     array = read_array(value, gl_type, count * columns * rows).reshape(shape)
-    if count:
-        storage.set_matrices(slot, suffix, array, bool(transpose))
-        _touch(ctx, executable, False)
+    storage.set_matrices(slot, suffix, array, bool(transpose))
+    _touch(ctx, executable, False)
 
 
 def _copied(

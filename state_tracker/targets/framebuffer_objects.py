@@ -17,7 +17,7 @@ from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.targets.framebuffers import DEPTH, STENCIL, Attachment, Framebuffer
 from gallette.state_tracker.targets.renderbuffers import Renderbuffer, channel_bits
-from gallette.state_tracker.texturing.texture_targets import CUBE_FACES, TARGETS
+from gallette.state_tracker.texturing.texture_targets import CUBE_FACES, TARGETS, check_level
 from gallette.state_tracker.texturing.textures import TextureObject
 
 if TYPE_CHECKING:
@@ -164,9 +164,9 @@ def _texture(ctx: Context, name: int) -> TextureObject:
 
 
 def _check_level(ctx: Context, texture: TextureObject, level: int) -> None:
-    limit = texture.target.limit(ctx).bit_length() - 1 if texture.target.mipmapped else 0
-    if not 0 <= level <= limit:
-        raise invalid_value(f"level {level} of a {texture.target.name}")
+    check_level(ctx, texture.target, level)
+    if texture.immutable_levels and level >= texture.immutable_levels:
+        raise invalid_value(f"the texture has {texture.immutable_levels} levels for good")
 
 
 def _framebuffer_texture_nd(dimensions: int) -> Any:
@@ -291,6 +291,8 @@ def _check_buffer(ctx: Context, framebuffer: Framebuffer, buffer: int) -> None:
     if buffer == GL.NONE:
         return
     color = GL.COLOR_ATTACHMENT0 <= buffer < GL.COLOR_ATTACHMENT0 + 32
+    if ctx.is_compat and 0 <= buffer - GL.AUX0 < 4:
+        raise invalid_operation("there are no auxiliary buffers")
     if not color and buffer not in _WINDOW_BUFFERS:
         raise invalid_enum(buffer, "colour buffer")
     wrong = color if framebuffer.is_window else not color
@@ -306,8 +308,10 @@ def _draw_buffers(ctx: Context, framebuffer: Framebuffer, buffers: list[int]) ->
     used = [b for b in buffers if b != GL.NONE]
     several = (GL.FRONT, GL.LEFT, GL.RIGHT, GL.FRONT_AND_BACK)
     for buffer in buffers:
-        if buffer in several or (buffer == GL.BACK and len(buffers) != 1):
+        if buffer in several:
             raise invalid_enum(buffer, "single colour buffer")
+        if buffer == GL.BACK and len(buffers) != 1:
+            raise invalid_operation("the back buffer is drawn to alone")
         _check_buffer(ctx, framebuffer, buffer)
     if len(set(used)) != len(used):
         raise invalid_operation("a draw buffer is named twice")

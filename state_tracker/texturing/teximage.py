@@ -22,7 +22,12 @@ from gallette.state_tracker.pixel_data.convert import decode_client, to_pipe
 from gallette.state_tracker.pixel_data.pixel_store import check_pair, read_client
 from gallette.state_tracker.texturing.mipmaps import generate
 from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS, InternalFormat
-from gallette.state_tracker.texturing.texture_targets import TARGETS, TargetInfo, image_target
+from gallette.state_tracker.texturing.texture_targets import (
+    CUBE_FACES,
+    TARGETS,
+    TargetInfo,
+    image_target,
+)
 from gallette.state_tracker.texturing.textures import TexImage, TextureObject, current, make_image
 
 if TYPE_CHECKING:
@@ -121,11 +126,10 @@ def tex_image(
     info, face, proxy = image_target(target, dimensions)
     check_pair(ctx, format, type)
     kind = internal_format(ctx, internalformat)
-    if border and (not ctx.is_compat or border != 1 or info.value == GL.TEXTURE_RECTANGLE):
-        raise invalid_value("texture borders")
+    check_border(ctx, info, border)
     around = extent
     if border:
-        extent = _inside(info, extent)
+        extent = without_border(info, extent)
     fits = check_sizes(ctx, info, level, extent)
     _check_type(kind, info, format)
     if kind.is_compressed and dimensions == 1:
@@ -150,7 +154,13 @@ def tex_image(
     after_update(ctx, texture, level)
 
 
-def _inside(info: TargetInfo, extent: tuple[int, int, int]) -> tuple[int, int, int]:
+def check_border(ctx: Context, info: TargetInfo, border: int) -> None:
+    """Compatibility profiles have borders of one texel, but no rectangle has."""
+    if border and (not ctx.is_compat or border != 1 or info.value == GL.TEXTURE_RECTANGLE):
+        raise invalid_value("texture borders")
+
+
+def without_border(info: TargetInfo, extent: tuple[int, int, int]) -> tuple[int, int, int]:
     """The size of an image without its border of one texel; layers have none.
 
     As on most hardware border texels are not kept: filters use the border colour instead.
@@ -390,7 +400,7 @@ def _storage_family(dimensions: int) -> None:
         info, _, proxy = image_target(target, 0) if target != GL.TEXTURE_CUBE_MAP else (
             TARGETS[target], 0, False,
         )  # fmt: skip
-        if info.dimensions != dimensions:
+        if info.dimensions != dimensions or target in CUBE_FACES:
             raise invalid_enum(target, f"target of {dimensions}D storage")
         extent = (*size, *ones)
         if proxy:
@@ -420,13 +430,7 @@ def _multisample(
     ctx: Context, texture: TextureObject, samples: int, internalformat: int,
     extent: tuple[int, int, int], fixed: int, immutable: bool,
 ) -> None:  # fmt: skip
-    info = INTERNAL_FORMATS.get(internalformat)
-    if info is None or not info.renderable_in_core:
-        raise invalid_enum(internalformat, "renderable internal format")
-    if samples < 1:
-        raise invalid_value("a multisample texture has at least one sample")
-    if samples > ctx.caps.max_samples:
-        raise invalid_operation(f"the driver has {ctx.caps.max_samples} samples at most")
+    info = _check_samples(ctx, samples, internalformat)
     if immutable:
         _storage(ctx, texture, 1, internalformat, extent, samples, bool(fixed))
         return
@@ -437,14 +441,33 @@ def _multisample(
     texture.define(0, 0, make_image(ctx, info, texture.target, extent, samples, bool(fixed)))
 
 
+def _check_samples(ctx: Context, samples: int, internalformat: int) -> InternalFormat:
+    info = INTERNAL_FORMATS.get(internalformat)
+    if info is None or not info.renderable_in_core:
+        raise invalid_enum(internalformat, "renderable internal format")
+    if samples < 1:
+        raise invalid_value("a multisample texture has at least one sample")
+    if samples > ctx.caps.max_samples:
+        raise invalid_operation(f"the driver has {ctx.caps.max_samples} samples at most")
+    return info
+
+
 def _multisample_family(dimensions: int, name: str) -> None:
     expected = GL.TEXTURE_2D_MULTISAMPLE if dimensions == 2 else GL.TEXTURE_2D_MULTISAMPLE_ARRAY
 
     def call(ctx: Context, target: int, samples: int, internalformat: int, *rest: int) -> None:
-        if target != expected:
+        info = TARGETS[expected]
+        if target not in (expected, info.proxy):
             raise invalid_enum(target, "multisample texture target")
         size = (*rest[:-1], *(1,) * (3 - dimensions))
         extent = (size[0], size[1], size[2])
+        if target == info.proxy:
+            kind = _check_samples(ctx, samples, internalformat)
+            image = make_image(ctx, kind, info, extent, samples, bool(rest[-1]))
+            if not check_sizes(ctx, info, 0, extent):
+                image = TexImage(0, 0, 0, kind, image.format)
+            ctx.textures.proxies[(expected, 0)] = image
+            return
         texture = current(ctx, target)
         _multisample(
             ctx, texture, samples, internalformat, extent, rest[-1], name.startswith("tex_storage")

@@ -11,22 +11,39 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_value,
 )
 from gallette.state_tracker.entry_points.registry import entry
-from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS
+from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS, InternalFormat
 from gallette.state_tracker.texturing.textures import TextureObject, current
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__: list[str] = []
+__all__ = ["buffer_format"]
+
+# What the texels of a buffer may be: channels and the sizes and types they come in.
+_SIZES = {
+    "R": "8 16 16F 32F 8I 16I 32I 8UI 16UI 32UI",
+    "RG": "8 16 16F 32F 8I 16I 32I 8UI 16UI 32UI",
+    "RGB": "32F 32I 32UI",
+    "RGBA": "8 16 16F 32F 8I 16I 32I 8UI 16UI 32UI",
+}
+_FORMATS = frozenset(
+    int(getattr(GL, f"{channels}{size}"))
+    for channels, sizes in _SIZES.items()
+    for size in sizes.split()
+)
+
+
+def buffer_format(ctx: Context, internalformat: int) -> InternalFormat:
+    """The format of texels in a buffer, if there are such."""
+    if internalformat not in _FORMATS:
+        raise invalid_enum(internalformat, "format of texels in a buffer")
+    return INTERNAL_FORMATS[internalformat]
 
 
 def _tex_buffer(
     ctx: Context, texture: TextureObject, internalformat: int, name: int, offset: int, size: int
 ) -> None:
-    info = INTERNAL_FORMATS.get(internalformat)
-    allowed = info is not None and info.is_color and info.base in ("R", "RG", "RGB", "RGBA")
-    if info is None or not allowed or info.is_compressed or info.candidates[0].is_srgb:
-        raise invalid_enum(internalformat, "buffer texture format")
+    info = buffer_format(ctx, internalformat)
     buffer = ctx.buffers.names.require(name) if name else None
     texture.attach_buffer(buffer, info, offset, size)
 

@@ -260,10 +260,18 @@ def _register_texture_parameters() -> None:
 
         return get
 
-    def by_name(ctx: Context, name: int) -> TextureObject:
-        return ctx.textures.names.require(name)
+    def by_target(ctx: Context, target: int) -> TextureObject:
+        if target == GL.TEXTURE_BUFFER:
+            raise invalid_enum(target, "target with parameters")
+        return current(ctx, target)
 
-    for family, find in (("tex", current), ("texture", by_name)):
+    def by_name(ctx: Context, name: int) -> TextureObject:
+        found = ctx.textures.names.require(name)
+        if found.target.value == GL.TEXTURE_BUFFER:
+            raise invalid_operation("buffer textures have no parameters")
+        return found
+
+    for family, find in (("tex", by_target), ("texture", by_name)):
         for suffix in ("i", "f", "iv", "fv"):
             register(f"{family}_parameter{suffix}", setter(find, suffix))
         for suffix in ("iiv", "iuiv"):

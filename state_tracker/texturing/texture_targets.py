@@ -7,12 +7,19 @@ from typing import TYPE_CHECKING
 
 from gallette.pipe.enums import Target
 from gallette.state_tracker.entry_points.enums import GL
-from gallette.state_tracker.entry_points.errors import invalid_enum
+from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["CUBE_FACES", "TARGETS", "TargetInfo", "image_target", "texture_target"]
+__all__ = [
+    "CUBE_FACES",
+    "TARGETS",
+    "TargetInfo",
+    "check_level",
+    "image_target",
+    "texture_target",
+]
 
 CUBE_FACES: tuple[int, ...] = tuple(GL.TEXTURE_CUBE_MAP_POSITIVE_X + i for i in range(6))
 
@@ -46,6 +53,10 @@ class TargetInfo:
         if self.pipe.is_cube:
             return caps.max_texture_cube_size
         return caps.max_texture_2d_size
+
+    def last_level(self, ctx: Context) -> int:
+        """The number of the smallest level an image of the largest size has."""
+        return self.limit(ctx).bit_length() - 1 if self.mipmapped else 0
 
 
 def _info(name: str, pipe: Target, dims: int, **more: object) -> TargetInfo:
@@ -85,6 +96,12 @@ def texture_target(target: int) -> TargetInfo:
     if found is None:
         raise invalid_enum(target, "texture target")
     return found
+
+
+def check_level(ctx: Context, info: TargetInfo, level: int) -> None:
+    """Can a texture of that target have such a level?"""
+    if not 0 <= level <= info.last_level(ctx):
+        raise invalid_value(f"level {level} of a {info.name}")
 
 
 def image_target(target: int, dimensions: int) -> tuple[TargetInfo, int, bool]:

@@ -277,12 +277,24 @@ for _target_name, _dsa_name, _function in (
 ):
     register(_target_name, _by_target(_function))
     register(_dsa_name, _by_name(_function))
-register("invalidate_buffer_sub_data", _by_name(_invalidate))
+
+
+def _to_invalidate(ctx: Context, name: int) -> BufferObject:
+    """The specification has an error of its own for no buffer."""
+    found = ctx.buffers.names.get(name)
+    if found is None:
+        raise invalid_value(f"{name} is not the name of a buffer")
+    return found
+
+
+@entry
+def invalidate_buffer_sub_data(ctx: Context, buffer: int, offset: int, length: int) -> None:
+    _invalidate(ctx, _to_invalidate(ctx, buffer), offset, length)
 
 
 @entry
 def invalidate_buffer_data(ctx: Context, buffer: int) -> None:
-    ctx.buffers.names.require(buffer)
+    _to_invalidate(ctx, buffer)
 
 
 @entry

@@ -145,8 +145,9 @@ def _array(ctx: Context) -> VertexArray:
     return current
 
 
-def _by_name(ctx: Context, name: int) -> VertexArray:
-    if not name and ctx.is_compat:
+def vertex_array(ctx: Context, name: int) -> VertexArray:
+    """A vertex array object by name; zero is the default one, where the profile has one."""
+    if name == 0 and ctx.is_compat:
         return ctx.arrays.default
     return ctx.arrays.names.require(name)
 
@@ -219,12 +220,12 @@ def disable_vertex_attrib_array(ctx: Context, index: int) -> None:
 
 @entry
 def enable_vertex_array_attrib(ctx: Context, vaobj: int, index: int) -> None:
-    _enable(ctx, _by_name(ctx, vaobj), generic(ctx, index), True)
+    _enable(ctx, vertex_array(ctx, vaobj), generic(ctx, index), True)
 
 
 @entry
 def disable_vertex_array_attrib(ctx: Context, vaobj: int, index: int) -> None:
-    _enable(ctx, _by_name(ctx, vaobj), generic(ctx, index), False)
+    _enable(ctx, vertex_array(ctx, vaobj), generic(ctx, index), False)
 
 
 def check_format(size: int, type: int, normalized: bool, kind: str) -> tuple[int, bool]:
@@ -269,6 +270,16 @@ def _set_format(
     ctx.dirty |= Dirty.VERTEX
 
 
+def check_pointer(ctx: Context, stride: int, address: int | None) -> None:
+    """What every gl*Pointer function checks about where its array is."""
+    vao = _array(ctx)
+    if not 0 <= stride <= ctx.limits.max_vertex_attrib_stride:
+        raise invalid_value(f"a stride of {stride} is not 0..{ctx.limits.max_vertex_attrib_stride}")
+    client = ctx.buffers.bound[GL.ARRAY_BUFFER] is None and address
+    if client and vao is not ctx.arrays.default:
+        raise invalid_operation("client arrays need the default vertex array object")
+
+
 def set_pointer(
     ctx: Context,
     slot: int,
@@ -280,13 +291,9 @@ def set_pointer(
     kind: str = "float",
 ) -> None:
     """Format, binding and buffer at once, as every gl*Pointer function does."""
-    vao = _array(ctx)
-    if stride < 0:
-        raise invalid_value("negative stride")
-    buffer = ctx.buffers.bound[GL.ARRAY_BUFFER]
     address, keep = address_of(pointer)
-    if buffer is None and address and vao is not ctx.arrays.default:
-        raise invalid_operation("client arrays need the default vertex array object")
+    check_pointer(ctx, stride, address)
+    vao, buffer = ctx.arrays.current, ctx.buffers.bound[GL.ARRAY_BUFFER]
     _set_format(ctx, vao, slot, size, type, normalized, 0, kind)
     attrib, binding = vao.attribs[slot], vao.bindings[slot]
     attrib.binding, attrib.pointer, attrib.stride = slot, address or 0, stride
@@ -354,7 +361,7 @@ def _formats(kind: str) -> tuple[Any, Any]:
         ) -> None:
             check(ctx, offset)
             slot = generic(ctx, index)
-            _set_format(ctx, _by_name(ctx, name), slot, size, type, bool(norm), offset, kind)
+            _set_format(ctx, vertex_array(ctx, name), slot, size, type, bool(norm), offset, kind)
 
         return by_target, by_name
 
@@ -367,7 +374,7 @@ def _formats(kind: str) -> tuple[Any, Any]:
     ) -> None:
         check(ctx, offset)
         slot = generic(ctx, index)
-        _set_format(ctx, _by_name(ctx, name), slot, size, type, False, offset, kind)
+        _set_format(ctx, vertex_array(ctx, name), slot, size, type, False, offset, kind)
 
     return plain, plain_by_name
 
@@ -412,7 +419,7 @@ def vertex_attrib_binding(ctx: Context, index: int, binding: int) -> None:
 
 @entry
 def vertex_array_attrib_binding(ctx: Context, vaobj: int, index: int, binding: int) -> None:
-    _attrib_binding(ctx, _by_name(ctx, vaobj), index, binding)
+    _attrib_binding(ctx, vertex_array(ctx, vaobj), index, binding)
 
 
 @entry
@@ -424,7 +431,7 @@ def bind_vertex_buffer(ctx: Context, index: int, buffer: int, offset: int, strid
 def vertex_array_vertex_buffer(
     ctx: Context, vaobj: int, index: int, buffer: int, offset: int, stride: int
 ) -> None:
-    set_vertex_buffer(ctx, _by_name(ctx, vaobj), index, buffer, offset, stride)
+    set_vertex_buffer(ctx, vertex_array(ctx, vaobj), index, buffer, offset, stride)
 
 
 @entry
@@ -434,12 +441,12 @@ def vertex_binding_divisor(ctx: Context, index: int, divisor: int) -> None:
 
 @entry
 def vertex_array_binding_divisor(ctx: Context, vaobj: int, index: int, divisor: int) -> None:
-    _set_divisor(ctx, _by_name(ctx, vaobj), _binding_index(ctx, index), divisor)
+    _set_divisor(ctx, vertex_array(ctx, vaobj), _binding_index(ctx, index), divisor)
 
 
 @entry
 def vertex_array_element_buffer(ctx: Context, vaobj: int, buffer: int) -> None:
-    vao = _by_name(ctx, vaobj)
+    vao = vertex_array(ctx, vaobj)
     found = ctx.buffers.names.require(buffer) if buffer else None
     vao.element_buffer = swap(vao.element_buffer, found)
 
@@ -502,7 +509,7 @@ def get_vertex_attrib_pointerv(ctx: Context, index: int, pname: int) -> list[int
 
 @entry
 def get_vertex_arrayiv(ctx: Context, vaobj: int, pname: int) -> list[int]:
-    found = _by_name(ctx, vaobj)
+    found = vertex_array(ctx, vaobj)
     if pname != GL.ELEMENT_ARRAY_BUFFER_BINDING:
         raise invalid_enum(pname, "vertex array parameter")
     return [name_of(found.element_buffer)]
@@ -525,7 +532,7 @@ _OF_ATTRIB = frozenset(
 
 @entry
 def get_vertex_array_indexediv(ctx: Context, vaobj: int, index: int, pname: int) -> list[int]:
-    found = _by_name(ctx, vaobj)
+    found = vertex_array(ctx, vaobj)
     if pname not in _OF_ATTRIB:
         raise invalid_enum(pname, "vertex attribute parameter")
     return [int(v) for v in _attrib_parameter(ctx, found, index, pname)]
@@ -533,7 +540,7 @@ def get_vertex_array_indexediv(ctx: Context, vaobj: int, index: int, pname: int)
 
 @entry
 def get_vertex_array_indexed64iv(ctx: Context, vaobj: int, index: int, pname: int) -> list[int]:
-    found = _by_name(ctx, vaobj)
+    found = vertex_array(ctx, vaobj)
     if pname != GL.VERTEX_BINDING_OFFSET:
         raise invalid_enum(pname, "vertex binding parameter")
     binding = found.bindings[_binding_index(ctx, index)]

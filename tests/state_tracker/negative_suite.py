@@ -18,7 +18,7 @@ from gallette.compiler.errors import GalletteError
 from gallette.state_tracker import GL, GLInterface
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Param
 
-__all__ = ["Case", "cases", "run", "topics"]
+__all__ = ["Case", "cases", "prepare", "run", "topics"]
 
 _ARRAYS = {"i": "i4", "u": "u4", "f": "f4", "d": "f8", "b": "u1", "q": "i8"}
 _BIG = 1 << 24
@@ -118,7 +118,7 @@ _FRAGMENT = (
 )
 
 
-def _prepare(gl: GLInterface) -> None:
+def prepare(gl: GLInterface) -> None:
     """Objects 1, 2, 3 of most kinds, so that names in the calls mean something."""
     gl.gen_buffers(3)
     for name, target in ((1, GL.COPY_WRITE_BUFFER), (2, GL.COPY_READ_BUFFER), (1, GL.ARRAY_BUFFER)):
@@ -153,7 +153,7 @@ def _prepare(gl: GLInterface) -> None:
 
 def run(gl: GLInterface, topic: str) -> list[int | None]:
     """The error code of every case; None where this GL has no such function."""
-    _prepare(gl)
+    prepare(gl)
     codes: list[int | None] = []
     for case in cases(topic):
         try:
