@@ -1,7 +1,7 @@
 """Filling triangles by machine code: from assembled vertices to pixels.
 
 `fill` is asked by the shared rasterizer before it makes fragments of triangles. It says no wherever
-there is no code for what is bound (shading per sample, layers, stipple, offsets, side effects, a
+there is no code for what is bound (shading per sample, stipple, side effects, a
 format nobody wrote code for); the shared parts do it then, with the same result.
 """
 
@@ -26,6 +26,7 @@ from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.threads import run_all, thread_count
 from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.drivers.common.work import FRAGMENT
+from gallette.pipe.codecs.srgb import encode_tables
 from gallette.pipe.enums import CullFace, PolygonMode
 from gallette.pipe.state import RasterizerState
 
@@ -52,6 +53,7 @@ _WORTH_THREADS = 1 << 15
 class TileFunction:
     """A compiled tile function."""
 
+    key: TileKey
     code: TileCode
     call: Callable[[int], None]
     text: str
@@ -60,22 +62,20 @@ class TileFunction:
 def fill(bound: BoundJit, engine: FragmentEngine, context: RasterContext, vertices: VertexSet,
          batch: Batch) -> bool:  # fmt: skip
     """Fill the triangles of a batch; False if that needs the shared parts."""
-    if not _is_plain(bound, engine, context, vertices):
+    if not _is_plain(bound, engine, context):
         return False
     several = engine if isinstance(engine, MultisampleEngine) else None
     every = 1 if several is None else several.pattern.every
     if engine.idle or not engine.state.sample_mask & every:
         return True
-    key = _tile_key(bound, engine, context)
+    key = _tile_key(bound, engine, context, vertices)
     if key is None:
         return False
     function = tile_function(bound.program, key, engine.shades)
     return _run(bound, function, engine, context, vertices, batch)
 
 
-def _is_plain(
-    bound: BoundJit, engine: FragmentEngine, context: RasterContext, vertices: VertexSet
-) -> bool:
+def _is_plain(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -> bool:
     state = context.state
     facts = bound.program.facts
     if type(engine) is MultisampleEngine:
@@ -86,21 +86,21 @@ def _is_plain(
     return (
         state.fill_front is PolygonMode.FILL
         and state.fill_back is PolygonMode.FILL
-        and not state.offset_tri
         and not state.conservative
         and context.screen is None
         and not facts.has_side_effects
         and not facts.in_order
         and not facts.writes_stencil
         and not engine.state.tests.depth_bounds_test
-        and not (engine.state.layers > 1 and VaryingSlot.LAYER in vertices.varyings)
     )
 
 
 # -- keys ----------------------------------------------------------------------------------------
 
 
-def _tile_key(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -> TileKey | None:
+def _tile_key(
+    bound: BoundJit, engine: FragmentEngine, context: RasterContext, vertices: VertexSet
+) -> TileKey | None:
     """The key of what is bound; None if there is no code for it."""
     state = engine.state
     depth = _depth_key(engine)
@@ -131,9 +131,20 @@ def _tile_key(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -
         bound.program.chunk.flat_colors,
         bound.texture_keys if engine.shades else (),
         samples or (),
+        VaryingSlot.LAYER in vertices.varyings,
+        VaryingSlot.LAYER in vertices.varyings and state.layers > 1,
+        *_offset_key(context),
         coverage and engine.shades,
         opaque,
     )
+
+
+def _offset_key(context: RasterContext) -> tuple[str, int]:
+    state = context.state
+    if not state.offset_tri:
+        return "", 0
+    kind = "float" if context.offset.is_float else "fixed"
+    return kind, (state.offset_clamp > 0) - (state.offset_clamp < 0)
 
 
 def _sample_places(pattern: SamplePattern) -> tuple[tuple[int, int], ...] | None:
@@ -175,7 +186,7 @@ def tile_function(program: JitProgram, key: TileKey, shades: bool) -> TileFuncti
         code = emit_tiles(program.shader if shades else None, key)
         compiled = compile_module(code.text, ("tiles",), program.cache)
         call = compiled.function("tiles", ctypes.c_void_p)
-        found = program.tiles[key, shades] = TileFunction(code, call, code.text)
+        found = program.tiles[key, shades] = TileFunction(key, code, call, code.text)
     return found
 
 
@@ -246,6 +257,8 @@ def _run(
     block[TileWords.ITEMS] = items.ctypes.data
     bin(block.ctypes.data)
     _describe_targets(block, engine)
+    if function.key.offset:
+        block[TileWords.OFFSET : TileWords.OFFSET + 2] = _offsets(context)
     describe_textures(block, bound.resources, bound.program.facts.textures, keep)
     for number, (slot, component) in enumerate(function.code.inputs):
         array = _by_vertex(vertices.component(slot, component), vertices.count)
@@ -288,15 +301,34 @@ def _by_vertex(value: Array, count: int) -> Array:
     return value if value.dtype.itemsize == 4 else value.astype(np.float32)
 
 
+def _offsets(context: RasterContext) -> Array:
+    """What an offset is made of: units (or what they are worth), scale, limit."""
+    state, offset = context.state, context.offset
+    units = np.float32(state.offset_units)
+    if not offset.is_float:
+        units = np.float32(offset.unit) * units
+    four = np.array((units, state.offset_scale, state.offset_clamp, 0), np.float32)
+    return four.view(np.uint64)
+
+
 def _describe_targets(block: Array, engine: FragmentEngine) -> None:
     state = engine.state
     if state.depth is not None:
         block[TileWords.DEPTH] = state.depth.depth_words.ctypes.data
         block[TileWords.DEPTH + 1] = state.depth.stride
+        words = state.depth.depth_words
+        block[TileWords.DEPTH_LAYER] = state.depth.plane * words.strides[0]
+    block[TileWords.LAYERS] = state.layers
+    if any(color is not None and color.format.is_srgb for color in state.colors):
+        guesses, thresholds = encode_tables()
+        block[TileWords.SRGB] = guesses.ctypes.data
+        block[TileWords.SRGB + 1] = thresholds.ctypes.data
     for number, color in enumerate(state.colors):
         if color is not None:
             block[TileWords.COLORS + 2 * number] = color.texels.ctypes.data
             block[TileWords.COLORS + 2 * number + 1] = color.stride
+            size = color.format.block_bytes
+            block[TileWords.COLOR_LAYERS + number] = color.plane * size
             constant = np.asarray(color.constant, np.float32).view(np.uint64)
             block[TileWords.BLEND + 2 * number : TileWords.BLEND + 2 * number + 2] = constant
     if isinstance(engine, MultisampleEngine):

@@ -13,12 +13,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["linear_to_srgb8", "srgb8_to_linear"]
+__all__ = [
+    "LOWEST",
+    "SHIFT",
+    "decode_table",
+    "encode_tables",
+    "linear_to_srgb8",
+    "srgb8_to_linear",
+]
 
 Array = npt.NDArray[Any]
 
-_SHIFT = 12  # float bits dropped for the first guess
-_LOWEST = np.float32(2.0**-13)  # everything below encodes to 0
+SHIFT = 12  # float bits dropped for the first guess
+LOWEST = 2.0**-13  # everything below encodes to 0
+_LEAST = np.float32(LOWEST)
 
 
 def _decode(code: Array) -> Array:
@@ -35,12 +43,12 @@ def decode_table() -> npt.NDArray[np.float32]:
 
 
 @cache
-def _encode_tables() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32]]:
+def encode_tables() -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32]]:
     """First guesses by shortened float bits, and the least linear value of each code above it."""
     thresholds = np.append(_decode((np.arange(255) + 0.5) / 255.0), np.inf).astype(np.float32)
-    first = int(_LOWEST.view(np.uint32)) >> _SHIFT
-    last = int(np.float32(1.0).view(np.uint32)) >> _SHIFT
-    bucket = (np.arange(first, last + 1, dtype=np.uint32) << _SHIFT).view(np.float32)
+    first = int(_LEAST.view(np.uint32)) >> SHIFT
+    last = int(np.float32(1.0).view(np.uint32)) >> SHIFT
+    bucket = (np.arange(first, last + 1, dtype=np.uint32) << SHIFT).view(np.float32)
     guess = np.searchsorted(thresholds[:255], bucket, side="right")
     return guess.astype(np.uint8), thresholds
 
@@ -52,11 +60,11 @@ def srgb8_to_linear(code: Array) -> npt.NDArray[np.float32]:
 
 def linear_to_srgb8(linear: Array) -> npt.NDArray[np.uint8]:
     """The nearest 8-bit code of linear light; clamped, NaN becomes 0."""
-    guesses, thresholds = _encode_tables()
+    guesses, thresholds = encode_tables()
     value = np.asarray(linear, np.float32)
-    value = np.fmin(np.fmax(value, _LOWEST), np.float32(1.0))
-    index = (value.view(np.uint32) >> np.uint32(_SHIFT)) - (
-        _LOWEST.view(np.uint32) >> np.uint32(_SHIFT)
+    value = np.fmin(np.fmax(value, _LEAST), np.float32(1.0))
+    index = (value.view(np.uint32) >> np.uint32(SHIFT)) - (
+        _LEAST.view(np.uint32) >> np.uint32(SHIFT)
     )
     guess: npt.NDArray[np.uint8] = guesses[index]
     return guess + (value >= thresholds[guess])

@@ -46,7 +46,7 @@ void main() {
 
 
 def picture(driver: str, draw: Draw) -> Array:
-    gl = gallette.moderngl_context(driver, version=(4, 0))
+    gl = gallette.moderngl_context(driver, version=(4, 3))
     with moderngl.create_context(standalone=True, context=gl) as context:
         context.extra = gl
         return np.frombuffer(draw(context), np.uint8)
@@ -118,7 +118,7 @@ def test_state(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    "components,dtype", [(1, "f1"), (2, "f1"), (4, "f2"), (2, "f4"), (1, "f2")]
+    "components,dtype", [(1, "f1"), (2, "f1"), (4, "f2"), (2, "f4"), (1, "f2"), (4, "f4")]
 )
 def test_format(components: int, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def draw(context: moderngl.Context) -> bytes:
@@ -136,6 +136,109 @@ def test_discards_derivatives_and_depth_of_the_shader(monkeypatch: pytest.Monkey
         context.enable(moderngl.DEPTH_TEST)
         triangles(context, context.program(vertex_shader=VERTEX, fragment_shader=DISCARDING))
         return bytes(frame.read(components=4))
+
+    same(draw, monkeypatch)
+
+
+@pytest.mark.parametrize("blended", [False, True])
+def test_srgb(blended: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    def draw(context: moderngl.Context) -> bytes:
+        texture = context.texture(SIZE, 4, internal_format=GL.SRGB8_ALPHA8)
+        frame = context.framebuffer([texture])
+        frame.use()
+        frame.clear(0.25, 0.5, 0.75, 1.0)
+        context.extra.enable(GL.FRAMEBUFFER_SRGB)
+        if blended:
+            context.enable(moderngl.BLEND)
+        triangles(context, context.program(vertex_shader=VERTEX, fragment_shader=FRAGMENT))
+        return bytes(frame.read(components=4))
+
+    same(draw, monkeypatch)
+
+
+def test_a_mask_of_wide_channels(monkeypatch: pytest.MonkeyPatch) -> None:
+    def draw(context: moderngl.Context) -> bytes:
+        frame = target(context, 4, "f4")
+        frame.color_mask = True, False, True, False
+        context.enable(moderngl.BLEND)
+        context.blend_func = moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA
+        triangles(context, context.program(vertex_shader=VERTEX, fragment_shader=FRAGMENT))
+        return bytes(frame.read(components=4, dtype="f4"))
+
+    same(draw, monkeypatch)
+
+
+@pytest.mark.parametrize("format", [GL.DEPTH_COMPONENT24, GL.DEPTH_COMPONENT32F])
+@pytest.mark.parametrize("factor,units,clamp", [(1.5, 7.0, 0.0), (-2.0, -900.0, -1e-4)])
+def test_depth_offset(
+    format: int, factor: float, units: float, clamp: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def draw(context: moderngl.Context) -> bytes:
+        gl: Any = context.extra
+        frame = context.framebuffer([context.texture(SIZE, 4)])
+        frame.use()
+        (buffer,) = gl.gen_renderbuffers(1)
+        gl.bind_renderbuffer(GL.RENDERBUFFER, buffer)
+        gl.renderbuffer_storage(GL.RENDERBUFFER, format, *SIZE)
+        gl.framebuffer_renderbuffer(GL.FRAMEBUFFER, GL.DEPTH_ATTACHMENT, GL.RENDERBUFFER, buffer)
+        frame.clear(0.25, 0.5, 0.75, 1.0)
+        gl.depth_mask(True)  # moderngl knows of no depth buffer
+        gl.clear_depth(0.9)
+        gl.clear(GL.DEPTH_BUFFER_BIT)
+        gl.enable(GL.DEPTH_TEST)
+        gl.enable(GL.POLYGON_OFFSET_FILL)
+        gl.polygon_offset_clamp(factor, units, clamp)
+        triangles(context, context.program(vertex_shader=VERTEX, fragment_shader=FRAGMENT))
+        return bytes(gl.read_pixels(0, 0, *SIZE, GL.DEPTH_COMPONENT, GL.FLOAT))
+
+    same(draw, monkeypatch)
+
+
+LAYERS = """
+#version 400
+layout(triangles) in; layout(triangle_strip, max_vertices = 3) out;
+in vec3 v[]; flat out int own; out vec3 u;
+void main() {
+    for (int i = 0; i < 3; i++) {
+        gl_Layer = gl_PrimitiveIDIn % 7 - 1; own = gl_PrimitiveIDIn; u = v[i];
+        gl_Position = gl_in[i].gl_Position;
+        EmitVertex();
+    }
+}
+"""
+LAYERED = """
+#version 430
+flat in int own; in vec3 u; out vec4 o;
+void main() { o = vec4(u.xy, float(gl_Layer) / 5.0, float(own & 15) / 15.0); }
+"""
+
+
+@pytest.mark.parametrize("layers", [1, 4])
+def test_layers(layers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def draw(context: moderngl.Context) -> bytes:
+        gl: Any = context.extra
+        colors, depths = gl.gen_textures(2)
+        names = [(colors, GL.RGBA8), (depths, GL.DEPTH_COMPONENT24)]
+        (frame,) = gl.gen_framebuffers(1)
+        gl.bind_framebuffer(GL.FRAMEBUFFER, frame)
+        for (name, format), place in zip(
+            names, (GL.COLOR_ATTACHMENT0, GL.DEPTH_ATTACHMENT), strict=True
+        ):
+            gl.bind_texture(GL.TEXTURE_2D_ARRAY, name)
+            gl.tex_storage3d(GL.TEXTURE_2D_ARRAY, 1, format, *SIZE, layers)
+            gl.framebuffer_texture(GL.FRAMEBUFFER, place, name, 0)
+        gl.viewport(0, 0, *SIZE)
+        gl.clear_color(0.25, 0.5, 0.75, 1.0)
+        gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
+        gl.enable(GL.DEPTH_TEST)
+        program = context.program(
+            vertex_shader=VERTEX.replace("330", "400"),
+            geometry_shader=LAYERS,
+            fragment_shader=LAYERED,
+        )
+        triangles(context, program)
+        gl.bind_texture(GL.TEXTURE_2D_ARRAY, colors)
+        return bytes(gl.get_tex_image(GL.TEXTURE_2D_ARRAY, 0, GL.RGBA, GL.UNSIGNED_BYTE))
 
     same(draw, monkeypatch)
 

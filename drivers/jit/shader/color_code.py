@@ -6,8 +6,10 @@ everything else in float32.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 
+from gallette.pipe.codecs.srgb import LOWEST, SHIFT, decode_table
 from gallette.pipe.enums import BlendFactor, BlendFunc, LogicOp
 from gallette.pipe.formats import Channel, Format
 
@@ -16,11 +18,49 @@ from ..llvm.values import V
 from .maths import unit
 from .tile_keys import ColorKey
 
-__all__ = ["new_texels"]
+__all__ = ["Curve", "new_texels", "new_words"]
 
 _MAGIC = float(1 << 23)
 _SOURCE = {"R": 0, "G": 1, "B": 2, "A": 3, "L": 0, "I": 0}
 _F = BlendFactor
+
+
+Curve = tuple[V, V]
+"""The tables that encode sRGB: first guesses and thresholds."""
+
+
+def new_words(
+    b: Builder,
+    key: ColorKey,
+    color: Sequence[V],
+    second: Sequence[V],
+    constant: Sequence[V],
+    current: Sequence[V] | None,
+) -> list[V]:
+    """The same of a texel whose four channels are words of their own."""
+    channels = key.format.channels
+    if key.blends:
+        assert current is not None
+        swizzle = key.format.swizzle
+        held = [
+            current[s].as_float() if isinstance(s, int) else b.const("float", float(s))
+            for s in swizzle
+        ]
+        floats = [[c.as_float() for c in row] for row in (color, second, constant)]
+        color = _blended(_Arithmetic(b, False), key, (floats[0], held, floats[2], floats[1]))
+    words = []
+    for number, channel in enumerate(channels):
+        given = color[_SOURCE[channel.name]] if channel.name in _SOURCE else b.const("i32", 0)
+        word = given.as_int()
+        if key.logicop is not None:
+            assert current is not None
+            word = _logic(b, key.logicop, word, current[number])
+        if key.mask is not None:
+            assert current is not None
+            mask = key.mask >> (32 * number) & 0xFFFFFFFF
+            word = (word & mask) | (current[number] & ~mask)
+        words.append(word)
+    return words
 
 
 def new_texels(
@@ -30,12 +70,13 @@ def new_texels(
     second: Sequence[V],
     constant: Sequence[V],
     current: V | None,
+    curve: Curve | None = None,
 ) -> V:
-    """What is to be stored; `current` is what is there, wherever `needs_current` says so."""
+    """What is to be stored; `current` is what is there, wherever that matters."""
     format = key.format
     t = f"i{format.block_bytes * 8}"
     if not key.blends:
-        texels = _packed(b, format, color)
+        texels = _packed(b, format, color, curve)
     elif _is_bytes(format):
         assert current is not None
         texels = _blend_bytes(b, key, color, second, constant, current)
@@ -49,6 +90,7 @@ def new_texels(
             [_limited(b, c, limits) for c in second],
             [_limited(b, c, limits) for c in constant],
             current,
+            curve,
         )
     if key.logicop is not None:
         assert current is not None
@@ -71,13 +113,17 @@ def _is_bytes(format: Format) -> bool:
 # -- packing and unpacking -----------------------------------------------------------------------
 
 
-def _packed(b: Builder, format: Format, color: Sequence[V]) -> V:
+def _packed(b: Builder, format: Format, color: Sequence[V], curve: Curve | None) -> V:
     t = f"i{format.block_bytes * 8}"
     total: V | None = None
     for channel in format.channels:
         if channel.name not in _SOURCE:
             continue
-        bits = _encoded(b, channel, color[_SOURCE[channel.name]]).to(t, False)
+        value = color[_SOURCE[channel.name]]
+        if curve is not None and _is_curved(format, channel):
+            bits = _to_srgb(b, value.as_float(), curve).to(t, False)
+        else:
+            bits = _encoded(b, channel, value).to(t, False)
         part = bits << channel.shift if channel.shift else bits
         total = part if total is None else total | part
     assert total is not None
@@ -126,10 +172,31 @@ def _to_bytes(b: Builder, value: V) -> V:
     return scaled.as_int() & 0xFF
 
 
-def _decoded(b: Builder, channel: Channel, word: V) -> V:
+def _is_curved(format: Format, channel: Channel) -> bool:
+    return format.is_srgb and channel.name != "A"
+
+
+def _to_srgb(b: Builder, value: V, curve: Curve) -> V:
+    """The nearest code of linear light, as `pipe.codecs.srgb` finds it."""
+    guesses, thresholds = curve
+    every = b.lanes("i1", [True] * value.w)
+    lowest, highest = b.const("float", LOWEST), b.const("float", 1.0)
+    value = b.math("minnum", b.math("maxnum", value, lowest), highest)
+    first = struct.unpack("<I", struct.pack("<f", LOWEST))[0] >> SHIFT
+    index = value.as_int().lshr(SHIFT) - first
+    guess = b.gather(b.at(guesses, index.to("i64", False), "i8"), every, "i8").to("i32", False)
+    limit = b.gather(b.at(thresholds, guess.to("i64", False), "float"), every, "float")
+    return guess + (value >= limit).to("i32", False)
+
+
+def _decoded(b: Builder, channel: Channel, word: V, curved: bool = False) -> V:
     width, kind = channel.bits, channel.type
     bits = word.lshr(channel.shift) if channel.shift else word
     bits = bits.to(f"i{width}") if width in (8, 16, 32) else bits & ((1 << width) - 1)
+    if curved:
+        table = b.table("float", [float(v) for v in decode_table()])
+        place = b.at(table, bits.to("i64", False), "float")
+        return b.gather(place, b.lanes("i1", [True] * word.w), "float")
     if kind == "FLOAT":
         return bits.bitcast("float" if width == 32 else "half").fp("float")
     if kind == "UNORM":
@@ -148,7 +215,8 @@ def _unpacked(b: Builder, format: Format, word: V) -> list[V]:
     found = []
     for source in format.swizzle:
         if isinstance(source, int):
-            found.append(_decoded(b, format.channels[source], word))
+            channel = format.channels[source]
+            found.append(_decoded(b, channel, word, _is_curved(format, channel)))
         else:
             found.append(b.spread(b.const("float", float(source)), word.w))
     return found
@@ -311,11 +379,12 @@ def _blend_floats(
     second: Sequence[V],
     constant: Sequence[V],
     current: V,
+    curve: Curve | None,
 ) -> V:
     destination = _unpacked(b, key.format, current)
     a = _Arithmetic(b, False)
     result = _blended(a, key, (color, destination, constant, second))
-    return _packed(b, key.format, [b.spread(r, current.w) for r in result])
+    return _packed(b, key.format, [b.spread(r, current.w) for r in result], curve)
 
 
 def _logic(b: Builder, op: LogicOp, s: V, d: V) -> V:

@@ -56,6 +56,11 @@ class TileWords:
     SAMPLES: Final = BLEND + 16  # the mask of samples that may be written
     DEPTH_PLANE: Final = SAMPLES + 1  # bytes from one sample's plane to the next's
     COLOR_PLANES: Final = SAMPLES + 2
+    OFFSET: Final = SAMPLES + 10  # of depth: units (or what they are worth), scale, clamp: floats
+    LAYERS: Final = SAMPLES + 12  # how many there are
+    DEPTH_LAYER: Final = SAMPLES + 13  # bytes from one layer to the next
+    COLOR_LAYERS: Final = SAMPLES + 14
+    SRGB: Final = SAMPLES + 22  # the tables that encode: first guesses, thresholds
 
 
 class Record:

@@ -22,6 +22,7 @@ from .intrinsics import choose, store_output
 from .layout import Record, TileWords, Words
 from .sampling import Lookup, can_sample, fetch, levels, sample, size
 from .texture_keys import TextureKey
+from .tile_keys import TileKey
 from .wrapping import face_derivatives
 
 __all__ = ["Plane", "TileStage"]
@@ -35,17 +36,12 @@ Plane = tuple[V, V, V]
 class TileStage(Stage):
     """Inputs by plane."""
 
-    def __init__(
-        self,
-        flat_colors: bool,
-        half: float,
-        textures: Sequence[TextureKey | None] = (),
-        positions: Sequence[tuple[int, int]] = (),
-    ) -> None:
-        self.textures = textures
-        self.flat_colors = flat_colors
-        self.half = half
-        self.positions = positions
+    def __init__(self, key: TileKey) -> None:
+        self.key = key
+        self.textures = key.textures
+        self.flat_colors = key.flat_colors
+        self.half = key.half
+        self.positions = key.samples
         self.samples: list[V] = []  # where there are several: the lanes that each covers
         self.inputs: dict[tuple[int, int], int] = {}
         self.sites: list[Any] = []
@@ -98,6 +94,8 @@ class TileStage(Stage):
             with b.into(self.triangle):
                 if slot < 0:
                     at = self._window(e, component)
+                    if component == 2 and self.key.offset:
+                        at = self._moved(e, at)
                 else:
                     base = self.array(e, slot, component)
                     at = [b.load_at(base, corner, "float") for corner in self.corners]
@@ -113,6 +111,37 @@ class TileStage(Stage):
                 found = e.wide(a0), e.wide(dx), e.wide(dy)
             self.planes[key] = found
         return found
+
+    def _moved(self, e: Emitter, z: list[V]) -> list[V]:
+        """Window z at the corners, moved by the polygon offset (see `raster.triangles`)."""
+        b, key = e.b, self.key
+        x, y = self._window(e, 0), self._window(e, 1)
+        dx01, dy01 = x[0] - x[1], y[0] - y[1]
+        dx20, dy20 = x[2] - x[0], y[2] - y[0]
+        inverse = 1.0 / (dx01 * dy20 - dx20 * dy01)
+        dz01, dz20 = z[0] - z[1], z[2] - z[0]
+        slope_x = b.math("fabs", (dz01 * dy20 - dz20 * dy01) * inverse)
+        slope_y = b.math("fabs", (dz20 * dx01 - dz01 * dx20) * inverse)
+        slope = b.math("maxnum", slope_x, slope_y)
+        slope = b.select(b.math("fabs", slope) < float("inf"), slope, 0.0)
+        base = b.at(e.ctx, TileWords.OFFSET, "i64")
+        bias, scale, limit = (b.load_at(base, i, "float") for i in range(3))
+        if key.offset == "float":
+            first, second, third = (b.math("fabs", value) for value in z)
+            largest = b.math("maxnum", b.math("maxnum", first, second), third)
+            power = (largest.as_int() & 0x7F800000).as_float()
+            bias = power * 2.0**-23 * bias
+        moved = bias + slope * scale
+        if key.offset_clamp:
+            beyond = moved > limit if key.offset_clamp > 0 else moved < limit
+            moved = b.select(beyond, limit, moved)
+        return [moved + value for value in z]
+
+    def layer(self, e: Emitter) -> V:
+        """The layer the triangle goes to; one that is not there becomes the last."""
+        last = e.word(TileWords.LAYERS, "i32") - 1
+        layer = self.flat(e, VaryingSlot.LAYER, 0)
+        return e.b.math("smax", e.b.math("smin", layer, last), 0)
 
     def array(self, e: Emitter, slot: int, component: int) -> V:
         """A varying's value by vertex."""
@@ -247,6 +276,8 @@ class TileStage(Stage):
             return functools.reduce(lambda one, other: one | other, covered)
         if name == "num_samples":
             return b.const("i32", max(1, len(self.samples)))
+        if name == "layer_id" and self.key.layer:
+            return self.flat(e, VaryingSlot.LAYER, 0)
         if name in _CONSTANTS:
             return b.const("i32", _CONSTANTS[name])
         if name == "sample_pos":

@@ -20,7 +20,7 @@ from ..llvm.text import Builder, Var
 from ..llvm.values import V
 from . import alu_vectors as _alu_vectors  # noqa: F401 - fills the table of opcodes
 from . import storage as _storage  # noqa: F401 - and this one of intrinsics
-from .color_code import new_texels
+from .color_code import new_texels, new_words
 from .depth_code import depth_codes, test
 from .emitter import Emitter
 from .flow import emit_body
@@ -28,7 +28,7 @@ from .layout import Record, TileWords, Words
 from .locals import declare_locals
 from .setup import TILE
 from .tile import TileStage
-from .tile_keys import ColorKey, DepthKey, TileKey
+from .tile_keys import ColorKey, DepthKey, TileKey, is_wide
 
 __all__ = ["TileCode", "emit_tiles"]
 
@@ -58,7 +58,7 @@ class _Tiles:
         self.b = Builder()
         self.w = machine().lanes
         self.half = self.w // 2
-        self.stage = TileStage(key.flat_colors, key.half, key.textures, key.samples)
+        self.stage = TileStage(key)
         self.passed: Var | None = None
         self.shaded: Var | None = None
 
@@ -237,10 +237,12 @@ class _Tiles:
 
     # -- memory ----------------------------------------------------------------------------------
 
-    def _place(self, first: int, x: V, y: V, step: int) -> tuple[V, V]:
-        """The addresses of a block's two rows in a buffer."""
+    def _place(self, first: int, x: V, y: V, step: int, layers: int) -> tuple[V, V]:
+        """The addresses of a block's two rows in a buffer; `layers` says how far layers are apart."""
         b, e = self.b, self.e
         base, stride = e.word(first, "ptr"), e.word(first + 1)
+        if self.key.layered:
+            base = b.at(base, self.stage.layer(e).to("i64") * e.word(layers), "i8")
         top = y.to("i64") * stride + x.to("i64")
         row = b.at(base, top * (step // 8), "i8")
         return row, b.at(row, stride * (step // 8), "i8")
@@ -259,6 +261,22 @@ class _Tiles:
         )
         return b.shuffle(top, list(range(self.w)), bottom)
 
+    def _words(self, rows: tuple[V, V]) -> list[V]:
+        """The addresses of each lane's four words."""
+        b, half = self.b, self.half
+        across = b.lanes("i64", [16 * (i % half) for i in range(self.w)])
+        top, bottom = (b.emit("i64", 0, f"ptrtoint ptr {row.n} to i64") for row in rows)
+        lower = b.lanes("i1", [i >= half for i in range(self.w)])
+        places = b.select(lower, b.spread(bottom, self.w), b.spread(top, self.w)) + across
+        return [b.cast("inttoptr", places + 4 * i, "ptr") for i in range(4)]
+
+    def _load_words(self, rows: tuple[V, V], mask: V) -> list[V]:
+        return [self.b.gather(place, mask, "i32") for place in self._words(rows)]
+
+    def _store_words(self, rows: tuple[V, V], mask: V, words: list[V]) -> None:
+        for place, word in zip(self._words(rows), words, strict=True):
+            self.b.scatter(place, mask, word)
+
     def _store(self, rows: tuple[V, V], mask: V, value: V) -> None:
         values = self._halves(value)
         for row, part, half in zip(rows, self._halves(mask), values, strict=True):
@@ -268,7 +286,7 @@ class _Tiles:
         """The depth and stencil tests; what is left of the masks."""
         key = self.key.depth
         if key is not None and (key.func is not None or key.stencil is not None):
-            rows = self._place(TileWords.DEPTH, x, y, key.step)
+            rows = self._place(TileWords.DEPTH, x, y, key.step, TileWords.DEPTH_LAYER)
             masks = [
                 self._tested(key, record, self._plane(rows, TileWords.DEPTH_PLANE, i), mask, z, i)
                 for i, mask in enumerate(masks)
@@ -322,7 +340,9 @@ class _Tiles:
             opaque = _missing(self.b, self.w)[3]
             color, second = [*color[:3], opaque], [*second[:3], opaque]
         size = key.format.block_bytes * 8
-        rows = self._place(TileWords.COLORS + 2 * number, x, y, size)
+        rows = self._place(
+            TileWords.COLORS + 2 * number, x, y, size, TileWords.COLOR_LAYERS + number
+        )
         constant = [
             e.word(TileWords.BLEND + 2 * number + k // 2).lshr(32 * (k % 2)).to("i32")
             for k in range(4)
@@ -330,13 +350,20 @@ class _Tiles:
         floats = [c.bitcast("float") for c in constant]
         reads = key.blends or key.logicop is not None or key.mask is not None
         texels: V | None = None
+        curve = None
+        if key.format.is_srgb:
+            curve = e.word(TileWords.SRGB, "ptr"), e.word(TileWords.SRGB + 1, "ptr")
         for sample, mask in enumerate(masks):
             plane = self._plane(rows, TileWords.COLOR_PLANES + number, sample)
+            if is_wide(key.format):
+                held = self._load_words(plane, mask) if reads else None
+                self._store_words(plane, mask, new_words(b, key, color, second, floats, held))
+                continue
             if reads:
                 current = self._load(plane, mask, f"i{size}")
-                texels = new_texels(b, key, color, second, floats, current)
+                texels = new_texels(b, key, color, second, floats, current, curve)
             elif texels is None:
-                texels = new_texels(b, key, color, second, floats, None)
+                texels = new_texels(b, key, color, second, floats, None, curve)
             self._store(plane, mask, b.spread(texels, self.w))
 
     def _values(self, slot: int, table: int) -> list[V] | None:

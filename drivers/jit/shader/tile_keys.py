@@ -10,7 +10,7 @@ from gallette.pipe.state import RenderTargetBlend, StencilState
 
 from .texture_keys import TextureKey
 
-__all__ = ["ColorKey", "DepthKey", "TileKey", "can_store"]
+__all__ = ["ColorKey", "DepthKey", "TileKey", "can_store", "is_wide"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +53,26 @@ class TileKey:
     textures: tuple[TextureKey | None, ...] = ()
     samples: tuple[tuple[int, int], ...] = ()
     """Where samples are, in 1/256 from the pixel's corner; none: at the centre, one per pixel."""
+    layer: bool = False
+    """Vertices say which layer; `layered`: there is more than one."""
+    layered: bool = False
+    offset: str = ""
+    """Depth is moved by units that are "fixed", or that follow the exponent of a "float"."""
+    offset_clamp: int = 0  # the sign of the limit
     alpha_to_coverage: bool = False
     alpha_to_one: bool = False
+
+
+def is_wide(format: Format) -> bool:
+    """Four channels of 32 bits, each a word of its own."""
+    return format.block_bytes == 16 and all(c.bits == 32 for c in format.channels)
 
 
 def can_store(format: Format) -> bool:
     """Is there code to read and write texels of this format?"""
     return (
         format.codec == "plain"
-        and not format.is_srgb
-        and format.block_bytes in (1, 2, 4, 8)
+        and (format.block_bytes in (1, 2, 4, 8) or is_wide(format))
         and all(
             c.type in ("UNORM", "SNORM", "FLOAT", "UINT", "SINT") or c.name == "X"
             for c in format.channels
