@@ -44,8 +44,8 @@ from gallette.pipe.state import RasterizerState
 
 from .calls import CallArea, answer
 from .clipping import cut_triangles
-from .fill import TileFunction, fill
-from .llvm.engine import Code, compile_module
+from .fill import TileFunction, describe_textures, fill
+from .llvm.engine import compile_module
 from .shader.chunk import Input
 from .shader.chunk_emit import ChunkCode, emit_chunk
 from .shader.chunk_stages import GeometryRows
@@ -55,6 +55,7 @@ from .shader.texture_keys import TextureKey, texture_key
 __all__ = ["DEFAULT_BUDGET", "BoundJit", "JitProgram", "compile_program"]
 
 Array = npt.NDArray[Any]
+TextureKeys = tuple[TextureKey | None, ...]
 DEFAULT_BUDGET = 1 << 29
 """Rounds of loops that all vectors of lanes of one call may spend: some seconds."""
 
@@ -90,16 +91,19 @@ class JitProgram:
         self.cache = cache
         self.shader = shader
         self.tiles: dict[Any, TileFunction] = {}
-        self._code: Code | None = None
-        self._function: Any = None
+        self._chunks: dict[TextureKeys, tuple[ChunkCode, Any]] = {}
 
-    @property
-    def function(self) -> Any:
-        """The compiled chunk function."""
-        if self._function is None:
-            self._code = compile_module(self.chunk.text, ("main",), self.cache)
-            self._function = self._code.function("main", ctypes.c_void_p)
-        return self._function
+    def chunk_function(self, textures: TextureKeys) -> tuple[ChunkCode, Any]:
+        """The chunk function for the textures that are bound, compiled when first asked for."""
+        found = self._chunks.get(textures)
+        if found is None:
+            chunk = self.chunk
+            if any(textures):
+                chunk = emit_chunk(self.shader, chunk.flat_colors, textures=textures)
+            code = compile_module(chunk.text, ("main",), self.cache)
+            found = chunk, code.function("main", ctypes.c_void_p)
+            self._chunks[textures] = found
+        return found
 
     def bind(self, resources: ShaderResources) -> BoundJit:
         """Fix the resources of a draw."""
@@ -213,7 +217,7 @@ class BoundJit:
         return cut_triangles(context, corners, provoking, codes, self.program.cache)
 
     @functools.cached_property
-    def texture_keys(self) -> tuple[TextureKey | None, ...]:
+    def texture_keys(self) -> TextureKeys:
         """What sampling code has to know about each texture, as far as there is code for it."""
         used = self.program.facts.textures
         keys: list[TextureKey | None] = []
@@ -302,10 +306,11 @@ class BoundJit:
         shared_size: int = 0,
         outputs: list[Array] | None = None,
     ) -> list[Array]:
-        chunk = self.program.chunk
-        function = self.program.function
+        chunk, function = self.program.chunk_function(self.texture_keys)
         block = self._block.copy()
         keep: list[Any] = []
+        if any(self.texture_keys):
+            describe_textures(block, self.resources, self.program.facts.textures, keep)
         for number, key in enumerate(chunk.inputs):
             dtype = np.uint64 if key.bits == 64 else np.uint32
             array = contiguous(_ask(lanes, self.resources, key), count, dtype)
@@ -324,7 +329,7 @@ class BoundJit:
         failure: list[BaseException] = []
         if chunk.sites:
             area = CallArea(chunk.w)
-            callback = self._callback(area, lanes, count, failure)
+            callback = self._callback(chunk.sites, area, lanes, count, failure)
             keep.append(callback)
             block[Words.CALL_AREA] = area.address
             block[Words.CALLBACK] = ctypes.cast(callback, ctypes.c_void_p).value or 0
@@ -336,9 +341,14 @@ class BoundJit:
         return outputs
 
     def _callback(
-        self, area: CallArea, lanes: Any, count: int, failure: list[BaseException]
+        self,
+        sites: list[Any],
+        area: CallArea,
+        lanes: Any,
+        count: int,
+        failure: list[BaseException],
     ) -> Any:
-        sites, resources = self.program.chunk.sites, self.resources
+        resources = self.resources
 
         def call(number: int, base: int) -> None:
             try:

@@ -12,6 +12,7 @@ import pytest
 
 import gallette
 from gallette.drivers.jit import fill
+from gallette.drivers.jit import program as jit_program
 from gallette.state_tracker import GL
 
 Array = npt.NDArray[Any]
@@ -366,3 +367,74 @@ def test_results_do_not_depend_on_the_number_of_threads(monkeypatch: pytest.Monk
     alone = picture("jit", draw)
     monkeypatch.setattr(fill, "thread_count", lambda: 4)
     assert np.array_equal(picture("jit", draw), alone)
+
+
+VERTEX_LOOKUP = """
+#version 330
+uniform sampler2D t; in vec4 position; in vec3 value; out vec3 v;
+void main() {
+    gl_Position = position; gl_PointSize = 3.0;
+    v = textureLod(t, value.xy * 2.0, value.z * 3.0).rgb + texelFetch(t, ivec2(3, 4), 1).gbr * 0.25;
+}
+"""
+POINTS = """
+#version 330
+uniform sampler2D t; in vec3 v; out vec4 o;
+void main() { o = vec4(v, 1.0) * texture(t, v.xy + gl_PointCoord * 0.1); }
+"""
+
+
+@pytest.mark.parametrize("filter", FILTERS)
+def test_lookups_of_vertices_and_points(
+    filter: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jit_program, "answer", lambda *args: pytest.fail("asked of Python"))
+
+    def draw(context: moderngl.Context) -> bytes:
+        frame = target(context)
+        context.enable(moderngl.PROGRAM_POINT_SIZE)
+        program = context.program(vertex_shader=VERTEX_LOOKUP, fragment_shader=POINTS)
+        rng = np.random.default_rng(5)
+        texture = context.texture((16, 8), 4, rng.integers(0, 256, 512, np.uint8).tobytes())
+        texture.build_mipmaps()
+        texture.filter = filter
+        texture.use(0)
+        place = np.concatenate((rng.uniform(-1, 1, (90, 3)), np.ones((90, 1))), axis=1)
+        vertices = np.concatenate((place, rng.uniform(0, 1, (90, 3))), axis=1).astype("f4")
+        array = context.vertex_array(
+            program, [(context.buffer(vertices.tobytes()), "4f 3f", "position", "value")]
+        )
+        array.render(moderngl.POINTS)
+        array.render(moderngl.LINES, vertices=40)
+        return bytes(frame.read(components=4))
+
+    same(draw, monkeypatch, natively=False)
+
+
+COMPUTE = """
+#version 430
+layout(local_size_x = 8, local_size_y = 4) in;
+uniform sampler2D t; layout(std430, binding = 0) buffer B { vec4 o[]; };
+void main() {
+    vec2 at = (vec2(gl_GlobalInvocationID.xy) + 0.3) / vec2(32.0, 16.0);
+    o[gl_GlobalInvocationID.y * 32u + gl_GlobalInvocationID.x] =
+        textureLod(t, at * 1.7, at.x * 2.0) + textureGrad(t, at.yx, at, at * 0.1);
+}
+"""
+
+
+def test_lookups_of_compute_shaders(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jit_program, "answer", lambda *args: pytest.fail("asked of Python"))
+
+    def draw(context: moderngl.Context) -> bytes:
+        rng = np.random.default_rng(6)
+        texture = context.texture((16, 8), 4, rng.integers(0, 256, 512, np.uint8).tobytes())
+        texture.build_mipmaps()
+        texture.filter = moderngl.LINEAR_MIPMAP_LINEAR, moderngl.LINEAR
+        texture.use(0)
+        buffer = context.buffer(reserve=32 * 16 * 16)
+        buffer.bind_to_storage_buffer(0)
+        context.compute_shader(COMPUTE).run(4, 4)
+        return bytes(buffer.read())
+
+    same(draw, monkeypatch, natively=False)

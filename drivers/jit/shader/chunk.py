@@ -20,6 +20,8 @@ from ..llvm.values import V
 from .emitter import Emitter, Stage
 from .intrinsics import choose, store_output
 from .layout import Words
+from .sampled import sampled
+from .texture_keys import TextureKey
 
 __all__ = ["ChunkStage", "CornerSite", "Input", "OffsetSite", "TextureSite"]
 
@@ -94,7 +96,14 @@ class OffsetSite:
 class ChunkStage(Stage):
     """Inputs by array."""
 
-    def __init__(self, shader: Shader, flat_colors: bool, step: int) -> None:
+    def __init__(
+        self,
+        shader: Shader,
+        flat_colors: bool,
+        step: int,
+        keys: Sequence[TextureKey | None] = (),
+    ) -> None:
+        self.keys = keys
         self.shader = shader
         self.stage = shader.stage
         self.flat_colors = flat_colors
@@ -240,6 +249,10 @@ class ChunkStage(Stage):
     # -- textures and other calls out --------------------------------------------------------------
 
     def texture(self, e: Emitter, instr: Tex) -> list[V]:
+        own = sampled(self, e, instr, self.keys)
+        if own is not None:
+            self.textures.add(instr.texture_index)
+            return own if instr.result.divergent else [e.b.extract(v, 0) for v in own]
         args, layout, mixed = [], [], False
         index: V | None = None
         for kind, src in zip(instr.src_kinds, instr.srcs, strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,8 +20,13 @@ from .emitter import Emitter
 from .flow import emit_body
 from .layout import Words
 from .locals import declare_locals
+from .texture_keys import TextureKey
 
 __all__ = ["ChunkCode", "emit_chunk"]
+
+
+_WIDEST_LOOKUP = 64
+"""Lanes from which on sampling code would be too long."""
 
 
 @dataclass(slots=True)
@@ -41,13 +47,22 @@ class ChunkCode:
 
 
 def emit_chunk(
-    shader: Shader, flat_colors: bool = False, explains: bool = False, one_block: bool = False
+    shader: Shader,
+    flat_colors: bool = False,
+    explains: bool = False,
+    one_block: bool = False,
+    textures: Sequence[TextureKey | None] = (),
 ) -> ChunkCode:
-    """The module whose function `main` runs a chunk of lanes."""
+    """The module whose function `main` runs a chunk of lanes.
+
+    Without keys of textures, lookups are asked of the shared texture unit.
+    """
     w, step = _width(shader)
+    if w > _WIDEST_LOOKUP:
+        textures = ()
     b = Builder()
     (ctx,) = b.begin("main", [("ptr", "ctx")])
-    stage = _STAGES.get(shader.stage, ChunkStage)(shader, flat_colors, step)
+    stage = _STAGES.get(shader.stage, ChunkStage)(shader, flat_colors, step, textures)
     with b.in_entry():
         count = b.load_at(ctx, Words.COUNT, "i64")
     leave, stop = b.block(), b.block()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gallette.compiler.nir.ir import Intrinsic, Shader
 
 from ..llvm.text import Var
@@ -10,6 +12,7 @@ from .chunk import ChunkStage
 from .emitter import Emitter
 from .intrinsics import choose, store_output
 from .layout import Words
+from .texture_keys import TextureKey
 
 __all__ = ["ControlStage", "GeometryRows", "GeometryStage"]
 
@@ -98,8 +101,14 @@ class GeometryRows:
 class GeometryStage(ChunkStage):
     """Vertices are numbered per lane; their values lie in rows."""
 
-    def __init__(self, shader: Shader, flat_colors: bool, step: int) -> None:
-        super().__init__(shader, flat_colors, step)
+    def __init__(
+        self,
+        shader: Shader,
+        flat_colors: bool,
+        step: int,
+        keys: Sequence[TextureKey | None] = (),
+    ) -> None:
+        super().__init__(shader, flat_colors, step, keys)
         self.count: Var | None = None
         self.most = max(1, shader.info.vertices_out)
 

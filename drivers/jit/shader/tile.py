@@ -20,10 +20,8 @@ from .chunk import TextureSite
 from .emitter import Emitter, Stage
 from .intrinsics import choose, store_output
 from .layout import Record, TileWords, Words
-from .sampling import Lookup, can_sample, fetch, levels, sample, size
-from .texture_keys import TextureKey
+from .sampled import sampled
 from .tile_keys import TileKey
-from .wrapping import face_derivatives
 
 __all__ = ["Plane", "TileStage"]
 
@@ -317,7 +315,7 @@ class TileStage(Stage):
     # -- calls out -------------------------------------------------------------------------------
 
     def texture(self, e: Emitter, instr: Tex) -> list[V]:
-        own = self._sampled(e, instr)
+        own = sampled(self, e, instr, self.textures)
         if own is not None:
             return own if instr.result.divergent else [e.b.extract(v, 0) for v in own]
         args: list[V] = []
@@ -345,63 +343,6 @@ class TileStage(Stage):
         )
         found = self.call_out(e, site, args, count, "i32")
         return found if instr.result.divergent else [e.b.extract(v, 0) for v in found]
-
-    def _sampled(self, e: Emitter, instr: Tex) -> list[V] | None:
-        """By code made for the texture that is bound; None if there is none."""
-        index = instr.texture_index
-        key = self.textures[index] if index < len(self.textures) else None
-        moving = {"texture_offset", "sampler_offset"} & set(instr.src_kinds)
-        if key is None or moving or instr.texture_index != instr.sampler_index:
-            return None
-        if not can_sample(key, instr.op):
-            return None
-        given: dict[str, list[V]] = {}
-        for kind, src in zip(instr.src_kinds, instr.srcs, strict=True):
-            whole = kind == "offset" or (instr.op in ("txf", "txs") and kind in ("coord", "lod"))
-            values = [e.wide(v) for v in e.values(src)]
-            given[kind] = [v.as_int() if whole else v.as_float() for v in values]
-        if {"projector", "ms_index"} & set(given):
-            return None
-        look = Lookup(instr.op, given.get("coord", []))
-        for kind in ("lod", "bias", "min_lod", "comparator"):
-            if kind in given:
-                setattr(look, "compare" if kind == "comparator" else kind, given[kind][0])
-        for kind in ("ddx", "ddy", "offset"):
-            if kind in given:
-                setattr(look, kind, given[kind])
-        where = e.word(Words.TEXTURES + index, "ptr")
-        found = self._looked_up(e, key, look, where)
-        found = [v.as_int() for v in found]
-        return found[: instr.result.num_components]
-
-    def _looked_up(self, e: Emitter, key: TextureKey, look: Lookup, where: V) -> list[V]:
-        b, w = e.b, e.w
-        if look.op == "txs":
-            return size(b, key, where, w, look.lod)
-        if look.op == "query_levels":
-            return levels(b, key, where, w)
-        if look.op == "txf":
-            return fetch(b, key, where, w, look)
-        derivatives = None
-        if look.op in ("tex", "txb") and key.needs_lod:
-            derivatives = self._derivatives(e, key, look.coords)
-        return sample(b, key, where, w, look, derivatives)
-
-    def _derivatives(
-        self, e: Emitter, key: TextureKey, coords: list[V]
-    ) -> tuple[list[V], list[V]] | None:
-        """One value per quad; of cube maps one per lane, since each lane is on its own face."""
-        if key.target.is_cube:
-            rows = [[self.derivative(e, f"fdd{a}", c) for c in coords[:3]] for a in "xy"]
-            return (
-                face_derivatives(e.b, coords[:3], rows[0]),
-                face_derivatives(e.b, coords[:3], rows[1]),
-            )
-        filtered = coords[: len(key.axes)]
-        return (
-            [self.derivative(e, "fddx_coarse", c) for c in filtered],
-            [self.derivative(e, "fddy_coarse", c) for c in filtered],
-        )
 
     def call_out(
         self, e: Emitter, site: object, args: Sequence[V], results: int, t: str

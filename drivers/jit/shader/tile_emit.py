@@ -238,7 +238,7 @@ class _Tiles:
     # -- memory ----------------------------------------------------------------------------------
 
     def _place(self, first: int, x: V, y: V, step: int, layers: int) -> tuple[V, V]:
-        """The addresses of a block's two rows in a buffer; `layers` says how far layers are apart."""
+        """Where a block's two rows are in a buffer; `layers` says how far its layers are apart."""
         b, e = self.b, self.e
         base, stride = e.word(first, "ptr"), e.word(first + 1)
         if self.key.layered:
