@@ -112,7 +112,7 @@ def main() -> None:
     arguments.add_argument("--each", action="store_true")
     arguments.add_argument("--random", type=int, default=200, help="random vertex shaders to add")
     options = arguments.parse_args()
-    shaders = list(corpus(options.folders or [ROOT / "piglit_subset" / "tests"]))
+    shaders = list(corpus(options.folders or [ROOT / "piglit_subset" / "spec"]))
     for _, shader in shaders:
         to_driver_form(shader, OptimizeOptions(inexact_used_once="never"))
     sys.path.insert(0, str(ROOT / "tests" / "nir"))

@@ -146,7 +146,7 @@ COMMANDS: dict[str, Command] = {
     "shader-db": Command(
         "gallette.commands.shader_db",
         "instructions, registers and loops of a corpus, under one or two settings",
-        "gallette shader-db piglit_subset/tests/operators\n"
+        "gallette shader-db piglit_subset/spec/glsl-3.30/operators\n"
         "gallette shader-db my_tests --set fuse_ffma=true --against fuse_ffma=false\n"
         "gallette shader-db my_tests --driver simd --against live_ranges=loop_extended",
     ),
