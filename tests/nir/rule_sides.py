@@ -169,9 +169,7 @@ class Sides:
         if op.per_component:
             made = [op.semantics(*[parts[c] for parts in args]) for c in range(inner)]
         else:
-            whole = [
-                p if size > 1 else p[0] for p, size in zip(args, op.input_sizes, strict=True)
-            ]
+            whole = [p if size > 1 else p[0] for p, size in zip(args, op.input_sizes, strict=True)]
             result = op.semantics(*whole)
             made = list(result) if op.output_size > 1 else [result]
         if len(made) < width:

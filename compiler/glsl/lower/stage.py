@@ -45,7 +45,11 @@ def _needs_helpers(unit: StageUnit) -> bool:
 
 
 def _add_variables(unit: StageUnit, shader: Shader, variables: StageVariables) -> None:
-    """Interface variables from the linker, plain globals as shader temporaries."""
+    """Interface variables from the linker, plain globals as shader temporaries.
+
+    Constant initialisers of the latter are data of the variable.
+    """
+    initial = {unit.resolve(var): _constant(var) for var in unit.startup}
     seen: set[Variable] = set()
     groups = (variables.variables, variables.members, variables.blocks, variables.opaque)
     for group in groups:
@@ -60,7 +64,14 @@ def _add_variables(unit: StageUnit, shader: Shader, variables: StageVariables) -
         if storage in ("in", "uniform") and var not in unit.live:
             continue
         mode = Mode.SHARED if storage == "shared" else Mode.SHADER_TEMP
-        nir = Variable(var.name, var.type, mode, precise=var.quals.precise)
+        data = initial.get(var)
+        nir = Variable(
+            var.name,
+            var.type,
+            mode,
+            precise=var.quals.precise,
+            constant_initializer=None if data is None else constant_bits(var.type, data),
+        )
         variables.variables[var] = nir
         shader.variables.append(nir)
     for name, var in unit.builtins.items():
@@ -77,19 +88,19 @@ def _add_variables(unit: StageUnit, shader: Shader, variables: StageVariables) -
 
 
 def _initialize(unit: StageUnit, lowering: StatementLowering, variables: StageVariables) -> None:
-    """Initialisers of globals: constants as data, everything else as code before main."""
+    """Initialisers of globals that are no data of their variables: code before main."""
     _fetch_framebuffer(unit, lowering, variables)
     for var in unit.startup:
         target = unit.resolve(var)
         assert var.init is not None
         nir = variables.variables.get(target)
-        if nir is None:
-            continue
-        constant = constant_value(var.init)
-        if constant is not None:
-            nir.constant_initializer = constant_bits(nir.type, constant)
-        else:
+        if nir is not None and nir.constant_initializer is None:
             store(lowering.b, lowering.b.deref_var(nir), lowering.value(var.init))
+
+
+def _constant(var: hir.Variable) -> hir.Value | None:
+    assert var.init is not None
+    return constant_value(var.init)
 
 
 def _fetch_framebuffer(

@@ -56,15 +56,18 @@ def mov(x: Array) -> Array:
 def fmin(a: Array, b: Array) -> Array:
     """The smaller, a NaN loses, a zero is +0.
 
-    NumPy picks either zero of (+0, -0), depending on where in the array they are; adding +0 makes
-    the result the same everywhere.
+    Depending on where in the array they are, NumPy picks either zero of (+0, -0), and the number or
+    the NaN of a number and a signalling NaN. Adding +0 leaves neither -0 nor signalling NaNs, so
+    the result is the same everywhere.
     """
-    return np.add(np.fmin(a, b), a.dtype.type(0))
+    zero = a.dtype.type(0)
+    return np.fmin(np.add(a, zero), np.add(b, zero))
 
 
 def fmax(a: Array, b: Array) -> Array:
     """The larger, a NaN loses, a zero is +0 (see `fmin`)."""
-    return np.add(np.fmax(a, b), a.dtype.type(0))
+    zero = a.dtype.type(0)
+    return np.fmax(np.add(a, zero), np.add(b, zero))
 
 
 def fsat(x: Array) -> Array:

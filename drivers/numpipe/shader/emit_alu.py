@@ -236,27 +236,59 @@ def _saturate(e: AluEmitter, op: Op, kinds: list[str]) -> None:
     zero, one = e.constant(kind, 0, True), e.constant(kind, _ONE[kind], True)
     e.need("fmax", "fmin", "add")
     src = e.read(op.srcs[0], kind)
+    # The sum is neither -0 nor a signalling NaN (see `_extremum`).
     e.chain(
         op,
         op.dsts[0],
-        f"fmax({src}, {zero}{{o}})",
-        f"add({{r}}, {zero}{{o}})",
+        f"add({src}, {zero}{{o}})",
+        f"fmax({{r}}, {zero}{{o}})",
         f"fmin({{r}}, {one}{{o}})",
         keep=False,
     )
 
 
 def _extremum(e: AluEmitter, op: Op, kinds: list[str]) -> None:
-    """Adding +0 makes (+0, -0) give +0 wherever it stands; see `compiler.nir.ir.semantics.fmin`."""
+    """Adding +0 makes (+0, -0) give +0 wherever it stands; see `compiler.nir.ir.semantics.fmin`.
+
+    A signalling NaN has to be added to before, which is seldom needed: arithmetic makes none.
+    """
     kind, name = op.dsts[0].kind, op.data.name
     e.need(name, "add")
-    a, b = (e.read(s, kind) for s in op.srcs)
+    zero = e.constant(kind, 0, True)
+    loud = [not _is_quiet(s) for s in op.srcs]
+    a, b = (
+        f"add({e.read(s, kind)}, {zero})" if is_loud else e.read(s, kind)
+        for s, is_loud in zip(op.srcs, loud, strict=True)
+    )
     first = f"{name}({a}, {b}{{o}})"
-    if any(_never_zero(s, name) for s in op.srcs):
+    settled = [is_loud or _is_no_negative_zero(s) for s, is_loud in zip(op.srcs, loud, strict=True)]
+    if all(settled) or any(_never_zero(s, name) for s in op.srcs):
         e.chain(op, op.dsts[0], first, keep=False)
     else:
-        zero = e.constant(kind, 0, True)
         e.chain(op, op.dsts[0], first, f"add({{r}}, {zero}{{o}})", keep=False)
+
+
+def _is_no_negative_zero(value: LaneValue) -> bool:
+    return value.const is not None and value.const != 1 << value.bits - 1
+
+
+def _is_quiet(value: LaneValue) -> bool:
+    """Is the value known to be no signalling NaN: a number, or what arithmetic made?"""
+    if value.const is not None:
+        exponent, fraction = {16: (5, 10), 32: (8, 23), 64: (11, 52)}[value.bits]
+        largest = ((1 << exponent) - 1) << fraction
+        return value.const & ((1 << value.bits - 1) - 1) <= largest
+    made = getattr(value.op, "data", None)
+    return (
+        isinstance(made, Opcode)
+        and made.output_type.base == "float"
+        and all(type.base == "float" for type in made.input_types)
+        and not made.is_copy
+        and made.name not in _KEEP_NANS
+    )
+
+
+_KEEP_NANS = frozenset(("fneg", "fabs", "f2f16", "f2f32", "f2f64"))
 
 
 def _never_zero(value: LaneValue, name: str) -> bool:

@@ -80,7 +80,7 @@ def same(a: Array, b: Array) -> bool:
 
 SPECIAL = np.array(
     [0, 0x80000000, 0x3F800000, 0xBF800000, 0x7F800000, 0xFF800000, 0x7FC00000, 1, 0x7F7FFFFF,
-     0xFFFFFFFF, 0x7FFFFFFF, 31, 32, 0x3F000000, 0x4B000000, 0xCF000000],
+     0xFFFFFFFF, 0x7FFFFFFF, 31, 32, 0x3F000000, 0x4B000000, 0xCF000000, 0x7FA00001, 0xFF812345],
     np.uint32,
 )  # fmt: skip
 
@@ -92,10 +92,10 @@ def raw_columns(name: str, count: int, seed: int) -> list[Array]:
     for _ in OPCODES[name].input_types:
         floats = rng.uniform(-8, 8, count).astype(np.float32).view(np.uint32)
         small = rng.integers(0, 40, count, dtype=np.uint32)
-        quiet = rng.integers(0, 2**32, count, dtype=np.uint32) | np.uint32(0x00400000)
+        bits = rng.integers(0, 2**32, count, dtype=np.uint32)
         pick = rng.integers(0, 4, count)
         special = rng.choice(SPECIAL, count)
-        columns.append(np.choose(pick, [floats, small, quiet, special]).astype(np.uint32))
+        columns.append(np.choose(pick, [floats, small, bits, special]).astype(np.uint32))
     return columns
 
 
