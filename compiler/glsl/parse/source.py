@@ -55,11 +55,13 @@ class _File:
 class SourceMap:
     """The address space of all texts of one compile."""
 
-    __slots__ = ("_bases", "_files", "names")
+    __slots__ = ("_bases", "_files", "_last", "names")
 
     def __init__(self, names: tuple[str, ...] = ()) -> None:
         self._files: list[_File] = []
         self._bases: list[int] = []
+        self._last = (0, 0, 0)
+        """a line that was asked for: where it begins, where the next one does, its number"""
         self.names = names
         """what `#line N M` calls source string M"""
 
@@ -101,11 +103,17 @@ class SourceMap:
 
     def text_line(self, loc: int) -> int:
         """The line of the text itself, from 1, whatever `#line` says; 0 if there is none."""
+        first, end, line = self._last
+        if first <= loc < end:  # statements of a line ask one after another
+            return line
         if not self._files:
             return 0
         file = self._file(loc)
         offset = min(max(0, loc - file.base), len(file.text))
-        return file.line_of(file.original_offset(offset)) + 1
+        index = file.line_of(file.original_offset(offset))
+        if not file.splices and index + 1 < len(file.lines):
+            self._last = file.base + file.lines[index], file.base + file.lines[index + 1], index + 1
+        return index + 1
 
     def span(self, loc: int, end: int) -> Span:
         """The printable place of `loc`, reaching to `end` when that is on the same line."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 from gallette.compiler.errors import InputError
-from gallette.compiler.nir.algebraic.engine import Protection, rewrite_impl
+from gallette.compiler.nir.algebraic.engine import Protection, RuleSet, rewrite_impl
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions, UsedOnce
 from gallette.compiler.nir.algebraic.position import position_values
 from gallette.compiler.nir.algebraic.rules import rule_set
@@ -39,8 +39,22 @@ def _options(
     return replace(options, **changes) if changes else options  # type: ignore[arg-type]
 
 
+_rules: dict[tuple[int, str], tuple[AlgebraicOptions, RuleSet]] = {}
+"""Rule sets by the identity of options (which are kept, so that it stays theirs): comparing some
+forty switches takes longer than finding that a short shader has nothing to rewrite."""
+
+
+def _rules_of(options: AlgebraicOptions, phase: str) -> RuleSet:
+    found = _rules.get((id(options), phase))
+    if found is None:
+        if len(_rules) >= 256:
+            _rules.clear()
+        found = _rules[id(options), phase] = options, rule_set(options, phase)
+    return found[1]
+
+
 def _run(shader: Shader, options: AlgebraicOptions, phase: str) -> bool:
-    rules = rule_set(options, phase)
+    rules = _rules_of(options, phase)
     careful = options.inexact_used_once == "not_position" and shader.stage in _MAKES_POSITIONS
     count = 0
     for impl in shader.impls():

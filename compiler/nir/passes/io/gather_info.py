@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.ir.info import ShaderInfo
-from gallette.compiler.nir.ir.instrs import Alu, Instr, Intrinsic, Tex
+from gallette.compiler.nir.ir.instrs import Alu, Instr, Intrinsic, LoadConst, Tex
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.questions import const_int, instrs_of
@@ -31,6 +31,7 @@ _GATHERED = (
     "reads_frag_coord",
     "user_clip_planes",
 )
+_BLANK = {name: getattr(ShaderInfo(), name) for name in _GATHERED}
 
 
 @nir_pass("gather_info", preserves=Metadata.ALL)
@@ -40,19 +41,19 @@ def gather_info(shader: Shader) -> bool:
     Works on lowered code (slots and unit numbers). Changes nothing else.
     """
     info = shader.info
-    blank = ShaderInfo()
-    for name in _GATHERED:
-        setattr(info, name, getattr(blank, name))
+    for name, blank in _BLANK.items():
+        setattr(info, name, set() if blank.__class__ is set else blank)
     for impl in shader.impls():
         for instr in instrs_of(impl):
-            _gather(shader, info, instr)
+            if instr.__class__ is Intrinsic:
+                _gather_intrinsic(shader, info, instr)
+            elif instr.__class__ is not LoadConst:
+                _gather(shader, info, instr)
     return False
 
 
 def _gather(shader: Shader, info: ShaderInfo, instr: Instr) -> None:
-    if isinstance(instr, Intrinsic):
-        _gather_intrinsic(shader, info, instr)
-    elif isinstance(instr, Tex):
+    if isinstance(instr, Tex):
         count = 1
         if instr.src("texture_offset") is not None:
             info.uses_indirect_textures = True
