@@ -26,9 +26,6 @@ from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader
 
 ROOT = Path(__file__).parents[2] / "piglit_subset" / "spec"
-# Generated families are many small shaders of one kind: they run as tests, that is enough.
-WRITTEN = [p for p in ROOT.rglob("*.shader_test") if "# Generated" not in p.read_text()]
-FOLDERS = sorted({path.parent for path in WRITTEN})
 STAGES = {
     "vertex shader": Stage.VERTEX,
     "fragment shader": Stage.FRAGMENT,
@@ -37,6 +34,12 @@ STAGES = {
     "tessellation control shader": Stage.TESS_CTRL,
     "tessellation evaluation shader": Stage.TESS_EVAL,
 }
+# Generated families are many small shaders of one kind: they run as tests, that is enough; and
+# some tests are calls alone.
+SECTION = re.compile(rf"^\[({'|'.join(STAGES)})\]", re.MULTILINE)
+TEXTS = {p: p.read_text(encoding="utf-8") for p in ROOT.rglob("*.shader_test")}
+WRITTEN = [p for p, text in TEXTS.items() if "# Generated" not in text and SECTION.search(text)]
+FOLDERS = sorted({path.parent for path in WRITTEN})
 # Constant folding and the interpreter round alike; re-association and fusing do not.
 TOLERANCE = 1e-3
 CHOICES = (
