@@ -18,10 +18,11 @@ from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.enums import Filter, Target, Wrap
 from gallette.pipe.state import SamplerState, SamplerView
 
+from .bilinear import PaddedFilter
+from .fixed_point import linear_pair, nearest
 from .floats import Level, Place, axes_of
 from .image import Image, Planes, fits_bytes
 from .padded import Padded, PaddedLayout, lerp16, spread_weight
-from .wrap import Axis
 
 __all__ = ["PackedFilter", "can_filter_packed"]
 
@@ -67,14 +68,14 @@ class PackedFilter:
     def __init__(self, view: SamplerView, image: Image, sampler: SamplerState) -> None:
         self.image = image
         self.axes = axes_of(image, sampler)
-        self._padded: Padded | None = None
+        self._padded: PaddedFilter | None = None
         if len(self.axes) == 2 and sys.byteorder == "little":
             layout = PaddedLayout(image, self.axes)
             if layout.fits:
                 assert isinstance(view.resource, HostResource)
                 range_ = view.first_level, view.last_level, view.first_layer, view.last_layer
                 key = image.format, view.target, *range_
-                self._padded = Padded(view.resource, layout, key)
+                self._padded = PaddedFilter(Padded(view.resource, layout, key), self.axes)
         assert image.bytes8 is not None
         used = {b for b in image.bytes8 if not isinstance(b, str)}
         self.even = bool(used & {0, 2})
@@ -105,7 +106,7 @@ class PackedFilter:
     def nearest(self, place: Place) -> Words:
         """The texel the coordinates are in."""
         at = [
-            _nearest_fixed(axis, place.coords[i], self._extent(i, place.level), place.offset[i])
+            nearest(axis, place.coords[i], self._extent(i, place.level), place.offset[i])
             for i, axis in enumerate(self.axes)
         ]
         y: Array | int = at[1] if len(at) > 1 else 0
@@ -116,11 +117,11 @@ class PackedFilter:
         """The weighted mean of 2, 4 or 8 texels."""
         level = place.level
         if self._padded is not None:
-            words = self._padded.words(place.coords[0].shape[0])
-            if words is not None:
-                return [self._from_padded(place, self._padded.layout, words)]
+            channels = self._padded.linear(place)
+            if channels is not None:
+                return [channels]
         taps = [
-            _linear_fixed(axis, place.coords[i], self._extent(i, level), place.offset[i])
+            linear_pair(axis, place.coords[i], self._extent(i, level), place.offset[i])
             for i, axis in enumerate(self.axes)
         ]
         x0, x1, wx = taps[0]
@@ -145,28 +146,6 @@ class PackedFilter:
         z0, z1, wz = taps[2]
         pairs = zip(layer(z0), layer(z1), strict=True)
         return [lerp(a, b, wz, _FULL - wz) for a, b in pairs]
-
-    def _from_padded(self, place: Place, layout: PaddedLayout, words: Array) -> Array:
-        """The mean of four texels of the padded copy: four 16-bit channels per lane."""
-        level = place.level
-        (x, wx), (y, wy) = (
-            _linear_first(axis, place.coords[i], self._extent(i, level), place.offset[i])
-            for i, axis in enumerate(self.axes)
-        )
-        row = int(layout.row[level]) if isinstance(level, int) else layout.row[level]
-        start = layout.base[level] + (row + 1)  # the texel at 0, 0
-        if np.ndim(place.z) or place.z:
-            start = start + np.asarray(place.z, np.int64) * layout.layers[level]
-        index = (y * row).astype(np.int64, copy=False)
-        index += x
-        index += start
-        weight = spread_weight(wx)
-        low, scratch = (np.empty(4 * len(index), np.uint16) for _ in range(2))
-        low = lerp16(*_neighbours(words, index), weight, low, scratch)
-        index += row
-        a, b = _neighbours(words, index)
-        high = lerp16(a, b, weight, b, scratch)
-        return lerp16(low, high, spread_weight(wy), a, scratch)
 
     def mix(self, a: Words, b: Words, fraction: Array) -> Words:
         """Between two mipmap levels."""
@@ -208,82 +187,10 @@ class PackedFilter:
         return [made[source] for source in self.image.bytes8]
 
     def _channel_planes(self, channels: Array) -> Planes:
-        made: dict[str | int, Array] = {"0": np.zeros((), F32), "1": np.ones((), F32)}
         assert self.image.bytes8 is not None
-        for source in self.image.bytes8:
-            if source not in made:
-                assert isinstance(source, int)
-                made[source] = plane = channels[source::4].astype(F32)
-                plane /= _TOP
+        planes = np.empty((4, len(channels) // 4), F32)
+        planes[...] = channels.reshape(-1, 4).T
+        planes /= _TOP
+        made: dict[str | int, Array] = {"0": np.zeros((), F32), "1": np.ones((), F32)}
+        made |= dict(enumerate(planes))
         return [made[source] for source in self.image.bytes8]
-
-
-def _neighbours(words: Array, index: Array) -> tuple[Array, Array]:
-    """The channels of the texels at an index, and of those to the right of them."""
-    return words.take(index).view(np.uint16), words[1:].take(index).view(np.uint16)
-
-
-def _bounded(i: Array, n: Any) -> Array:
-    limited: Array = np.minimum(np.maximum(i, I32(0)), n - 1)
-    return limited
-
-
-def _offset_coordinate(s: Array, offset: Array | int, nf: Array, scaled: bool) -> Array:
-    if isinstance(offset, int) and offset == 0:
-        return s
-    return s + offset if scaled else s + offset / nf
-
-
-def _nearest_fixed(axis: Axis, s: Array, n: Any, offset: Array | int) -> Array:
-    nf = np.asarray(n, F32)
-    s = _offset_coordinate(s, offset, nf, axis.scaled)
-    if axis.mode is Wrap.REPEAT and not axis.pot:
-        s = s - np.floor(s)
-        return _bounded((s * nf).astype(I32), n)
-    u = np.floor(s if axis.scaled else s * nf)
-    if axis.mode is Wrap.CLAMP_TO_EDGE:
-        u = np.fmin(np.fmax(u, F32(0.0)), nf - F32(1.0))
-    i: Array = u.astype(I32)
-    return i & (n - 1) if axis.mode is Wrap.REPEAT else i
-
-
-def _linear_first(axis: Axis, s: Array, n: Any, offset: Array | int) -> tuple[Array, Array]:
-    """The first texel, -1 to n - 1 (the second is the next), and the second one's weight of 256."""
-    fixed = _fixed(axis, s, n, offset)
-    first = fixed >> I32(8)
-    fixed &= I32(255)
-    if axis.mode is Wrap.REPEAT and axis.pot:
-        first &= n - 1
-    else:
-        np.minimum(np.maximum(first, I32(-1), out=first), n - 1, out=first)
-    return first, fixed
-
-
-def _fixed(axis: Axis, s: Array, n: Any, offset: Array | int) -> Array:
-    """Half a texel less than the coordinate, in 256ths of a texel."""
-    nf = np.asarray(n, F32)
-    s = _offset_coordinate(s, offset, nf, axis.scaled)
-    repeat = axis.mode is Wrap.REPEAT
-    if repeat and not axis.pot:
-        s = s - np.floor(s)
-    u = s * F32(256.0) if axis.scaled else s * (nf * F32(256.0))
-    if not repeat:
-        u = np.minimum(np.maximum(u, F32(0.0)), nf * F32(256.0))
-    fixed: Array = np.rint(u).astype(I32)
-    fixed -= I32(128)
-    return fixed
-
-
-def _linear_fixed(axis: Axis, s: Array, n: Any, offset: Array | int) -> tuple[Array, Array, Array]:
-    """Both texels and the second one's weight of 256."""
-    fixed = _fixed(axis, s, n, offset)
-    i0 = fixed >> I32(8)
-    weight = (fixed & I32(255)).view(U32)
-    i1 = i0 + I32(1)
-    if axis.mode is not Wrap.REPEAT:
-        return _bounded(i0, n), _bounded(i1, n), weight
-    if axis.pot:
-        return i0 & (n - 1), i1 & (n - 1), weight
-    i0 = np.where(i0 < 0, n - 1, np.minimum(i0, n - 1))
-    i1 = i0 + I32(1)
-    return i0, np.where(i1 >= n, I32(0), i1), weight

@@ -4,7 +4,8 @@ The copy holds a texel as four 16-bit channels in a 64-bit word, in rows and lay
 more texel on every side: what the wrap mode puts there. So the four texels around a point are at
 one index and at fixed distances from it, nothing wraps, and nothing has to be unpacked. Sums stay
 below 2**16, so 16-bit arithmetic serves four channels of every lane at a time, with the results of
-`packed`, bit for bit.
+`packed`, bit for bit. Channels are kept as rounding wants them, times 256 plus 128, and beside each
+texel is what to add to come to the next one.
 
 A copy is worth making once more lanes have sampled a texture than it has texels.
 """
@@ -22,7 +23,7 @@ from gallette.pipe.enums import Wrap
 from .image import Image
 from .wrap import Axis
 
-__all__ = ["Padded", "PaddedLayout", "lerp16", "spread_weight"]
+__all__ = ["Copies", "Padded", "PaddedLayout", "lerp16", "lerp_up", "spread_weight"]
 
 Array = npt.NDArray[Any]
 
@@ -86,31 +87,45 @@ def _widened(texels: Array) -> Array:
     return words
 
 
+Copies = tuple[Array, Array | None]
+"""Texels, each channel times 256 plus 128, and (of small textures) the way to the next ones."""
+
+_MOST_STEPS = 1 << 18
+"""Texels of a copy that has both."""
+
+
 class Padded:
     """The padded copy of a view, made anew when the texture was written and it pays again."""
 
-    __slots__ = ("_key", "_layout", "_resource", "_sampled", "_writes")
+    __slots__ = ("_key", "_resource", "_sampled", "_writes", "layout")
 
     def __init__(self, resource: HostResource, layout: PaddedLayout, key: Any) -> None:
         self._resource = resource
-        self._layout = layout
+        self.layout = layout
         self._key = ("padded", key, layout.wraps)
         self._writes = -1
         self._sampled = 0
 
-    @property
-    def layout(self) -> PaddedLayout:
-        return self._layout
-
-    def words(self, lanes: int) -> Array | None:
+    def copies(self, lanes: int) -> Copies | None:
         """The copy, if it is there or worth being made for so many lanes more."""
         if self._writes != self._resource.writes:
             self._writes, self._sampled = self._resource.writes, 0
         self._sampled += lanes
-        if self._sampled < self._layout.texels:
+        if self._sampled < self.layout.texels:
             return None
-        found: Array = self._resource.derive(self._key, self._layout.copy)
+        found: Copies = self._resource.derive(self._key, self._made)
         return found
+
+    def _made(self) -> Copies:
+        words = self.layout.copy()
+        channels = words.view(np.uint16)
+        steps: Array | None = None
+        if len(words) <= _MOST_STEPS:
+            steps = np.zeros_like(words)
+            np.subtract(channels[4:], channels[:-4], out=steps.view(np.uint16)[:-4])
+        channels <<= _EIGHT
+        channels += _ROUND
+        return words, steps
 
 
 def spread_weight(weight: Array) -> Array:
@@ -129,3 +144,13 @@ def lerp16(a: Array, b: Array, weight: Array, out: Array, scratch: Array) -> Arr
     np.add(out, _ROUND, out=out)
     np.right_shift(out, _EIGHT, out=out)
     return out
+
+
+def lerp_up(words: Array, index: Array, weight: Array) -> Array:
+    """The same of the texels at an index and the next ones, times 256, with a rest below."""
+    a, b = words.take(index).view(np.uint16), words[1:].take(index).view(np.uint16)
+    b >>= _EIGHT
+    b -= a >> _EIGHT
+    b *= weight
+    a += b
+    return a

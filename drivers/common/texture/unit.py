@@ -78,7 +78,8 @@ class Unit:
         uniform = all(np.ndim(c) == 0 for c in given)
         count = 1 if uniform else lanes
         spread = [np.asarray(c) for c in coords]
-        spread[0] = np.broadcast_to(spread[0], (count,))
+        if spread[0].shape != (count,):
+            spread[0] = np.broadcast_to(spread[0], (count,))
         moved = _NO_OFFSET if offset is None else (*map(_plain_offset, offset), 0, 0)
         if op in ("txf", "txf_ms"):
             found = fetch(self.image, spread, lod, moved, sample_index)

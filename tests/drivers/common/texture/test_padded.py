@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from gallette.drivers.common.memory.resource import HostResource, create_resource
-from gallette.drivers.common.texture import Unit
+from gallette.drivers.common.texture import Unit, padded
+from gallette.drivers.common.texture.padded import Padded
 from gallette.pipe.enums import Filter, MipFilter, Target, Wrap
 from gallette.pipe.formats import format_named
 from gallette.pipe.resource import ResourceDesc, ResourceLedger
@@ -27,6 +28,11 @@ def texture(format: str, width: int, height: int, **more: Any) -> HostResource:
     return resource
 
 
+def copy_of(unit: Unit) -> Padded:
+    assert unit.packed is not None and unit.packed._padded is not None
+    return unit.packed._padded._padded
+
+
 def both(
     resource: HostResource,
     sampler: SamplerState,
@@ -39,8 +45,7 @@ def both(
     view = SamplerView(resource, resource.desc.format, resource.desc.target, last_level=last)
     for texels in (1 << 40, 0):
         unit = Unit(view, sampler)
-        assert unit.packed is not None and unit.packed._padded is not None
-        unit.packed._padded.layout.texels = texels
+        copy_of(unit).layout.texels = texels
         results.append(unit.sample("txl", coords, len(coords[0]), **more))
     return results
 
@@ -92,8 +97,7 @@ def test_layers() -> None:
     found = []
     for texels in (1 << 40, 0):
         unit = Unit(view, LINEAR)
-        assert unit.packed is not None and unit.packed._padded is not None
-        unit.packed._padded.layout.texels = texels
+        copy_of(unit).layout.texels = texels
         found.append(unit.sample("txl", [s, t, layer], 1000))
     for a, b in zip(*found, strict=True):
         np.testing.assert_array_equal(a, b)
@@ -110,8 +114,34 @@ def test_a_copy_is_made_when_it_pays_and_again_after_a_write() -> None:
             resource.storage[0][:] = 200
             resource.touch()
         values = unit.sample("tex", at, 100)
-        assert unit.packed is not None and unit.packed._padded is not None
-        found = resource.derived.get(unit.packed._padded._key)
+        found = resource.derived.get(copy_of(unit)._key)
         made.append(found is not None and found[0] == resource.writes)
     assert made == [False, False, True, True, False, False]
     assert (values[0] == np.float32(200) / np.float32(255)).all()
+
+
+@pytest.mark.parametrize("steps", [0, 1 << 18])
+@pytest.mark.parametrize("wrap", [Wrap.REPEAT, Wrap.CLAMP_TO_EDGE])
+def test_taps_around_a_point(wrap: Wrap, steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(padded, "_MOST_STEPS", steps)
+    sampler = SamplerState(
+        min_img_filter=Filter.LINEAR, mag_img_filter=Filter.LINEAR, wrap_s=wrap, wrap_t=wrap
+    )
+    resource = texture("R8G8B8A8_UNORM", 32, 16)
+    view = SamplerView(resource, resource.desc.format, resource.desc.target)
+    having, without = Unit(view, sampler), Unit(view, sampler)
+    copy_of(having).layout.texels, copy_of(without).layout.texels = 0, 1 << 40
+    s, t = np.random.default_rng(9).uniform(0, 1, (2, 700)).astype(np.float32)
+    columns = [s + np.float32(k / 32) for k in range(-2, 3)]
+    for round in range(3):
+        for k in range(-2, 3):
+            row = t + np.float32(k / 16)
+            for column in columns:
+                found = having.sample("tex", [column, row], 700)
+                expected = without.sample("tex", [column, row], 700)
+                for a, b in zip(found, expected, strict=True):
+                    np.testing.assert_array_equal(a, b)
+        columns[round][::7] += np.float32(0.3)  # the same arrays with other coordinates
+        if round == 1:
+            resource.storage[0][:] += np.uint8(77)
+            resource.touch()

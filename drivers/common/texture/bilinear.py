@@ -1,0 +1,172 @@
+"""Bilinear filtering out of padded copies (see `padded`), coordinates worked out once.
+
+Shaders that take several samples of a texture, a blur say, ask again and again for the same column
+or row of texels: what coordinates mean is kept for those seen last, and found again by comparing
+them, which takes a fraction of the time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .fixed_point import linear_first
+from .floats import Place
+from .padded import Copies, Padded, lerp_up, spread_weight
+from .wrap import Axis
+
+__all__ = ["PaddedFilter"]
+
+Array = npt.NDArray[Any]
+
+_MOST_KEPT = 12
+"""Coordinates that are kept, for each axis."""
+
+_LEAST, _MOST = 1 << 8, 1 << 15
+"""Coordinates of so many lanes are worth being kept."""
+
+_PATIENCE = 64
+"""Coordinates that were not seen before, until none are kept for a while."""
+
+_EIGHT = np.uint16(8)
+_HIGH = np.uint16(0xFF00)
+_HALF = np.uint16(0x80)
+
+
+class PaddedFilter:
+    """Filters one view through one sampler, where there is a padded copy."""
+
+    __slots__ = ("_axes", "_padded", "_remembered")
+
+    def __init__(self, padded: Padded, axes: list[Axis]) -> None:
+        self._padded = padded
+        self._axes = axes
+        self._remembered = [_Remembered() for _ in axes]
+
+    def linear(self, place: Place) -> Array | None:
+        """The mean of four texels, as four 16-bit channels per lane; None without a copy."""
+        copies = self._padded.copies(place.coords[0].shape[0])
+        if copies is None:
+            return None
+        layout, level = self._padded.layout, place.level
+        row: Any = layout.row[level]
+        x = self._line(0, place, layout.image.width[level], 1)
+        y = self._line(1, place, layout.image.height[level], row)
+        index = x.places + y.places
+        index += layout.base[level] + (row + 1)  # the texel at 0, 0
+        plain = isinstance(level, int)
+        if np.ndim(place.z) or place.z:
+            plain = False
+            index += np.asarray(place.z, np.int64) * layout.layers[level]
+        low: Array | None = None
+        if plain and x.above is not None and x.above[0] is copies and y.follows(x.above[1], row):
+            low = x.above[2]
+        if low is None:
+            low = _between(copies, index, x.weight)
+        index += row
+        high = _between(copies, index, x.weight)
+        if plain and x.kept and y.kept:
+            x.above = copies, y, high
+        return _mean(low, high, y.weight)
+
+    def _line(self, axis: int, place: Place, extent: Any, stride: Any) -> _Line:
+        """What coordinates along an axis mean."""
+        coords, offset, level = place.coords[axis], place.offset[axis], place.level
+        if not isinstance(level, int) or not isinstance(offset, int):
+            return _Line(self._axes[axis], coords, extent, offset, stride)
+        kept, where = self._remembered[axis], (level, offset)
+        found = kept.find(where, coords)
+        if found is None:
+            found = _Line(self._axes[axis], coords, int(extent), offset, stride)
+            kept.keep(where, coords, found)
+        return found
+
+
+class _Line:
+    """Columns or rows: `places` are the first ones, as distances in the copy, of pairs of texels,
+    `weight` those of the second ones.
+    """
+
+    __slots__ = ("_after", "above", "given", "kept", "places", "weight")
+
+    def __init__(
+        self, axis: Axis, coords: Array, extent: Any, offset: Array | int, stride: Any
+    ) -> None:
+        first, weight = linear_first(axis, coords, extent, offset)
+        self.places = first.astype(np.int64)
+        if not isinstance(stride, int):
+            self.places *= stride
+        self.weight = spread_weight(weight)
+        self.kept = False
+        self.given = coords
+        self.above: tuple[Copies, _Line, Array] | None = None
+        """Of columns: the upper row of the sample before, already weighted, and what row it was."""
+        self._after: tuple[_Line, bool] | None = None
+
+    def follows(self, other: _Line, row: Any) -> bool:
+        """Of rows: is each one the next after the other's?"""
+        if self._after is None or self._after[0] is not other:
+            same = self.places.shape == other.places.shape
+            self._after = other, same and bool((self.places == other.places + row).all())
+        return self._after[1]
+
+
+class _Remembered:
+    """What some coordinates meant, lately. Arrays are looked up by identity, and compared."""
+
+    __slots__ = ("_found", "_patience")
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[int, Any], _Line] = {}
+        self._patience = _PATIENCE
+
+    def find(self, where: Any, coords: Array) -> _Line | None:
+        found = self._found.get((id(coords), where))
+        if found is None or found.given.shape != coords.shape:
+            return None
+        if not (found.given == coords).all():
+            return None
+        self._patience = _PATIENCE
+        return found
+
+    def keep(self, where: Any, coords: Array, line: _Line) -> None:
+        self._patience -= 1
+        if self._patience < 0:
+            if self._patience < -16 * _PATIENCE:
+                self._patience = _PATIENCE
+            self._found = {}
+            return
+        if not _LEAST <= len(coords) <= _MOST:
+            return
+        key = id(coords), where
+        found = self._found
+        if key not in found and len(found) >= _MOST_KEPT:
+            # Another thread may look: it finds the old ones or the new ones.
+            self._found = found = dict(list(found.items())[_MOST_KEPT // 2 :])
+        line.given, line.kept = coords.copy(), True
+        found[key] = line
+
+
+def _between(copies: Copies, index: Array, weight: Array) -> Array:
+    """The texels at an index and the next ones, weighted: times 256, with a rest below."""
+    words, steps = copies
+    if steps is None:
+        return lerp_up(words, index, weight)
+    found, step = words.take(index).view(np.uint16), steps.take(index).view(np.uint16)
+    step *= weight
+    found += step
+    return found
+
+
+def _mean(low: Array, high: Array, weight: Array) -> Array:
+    """Two rows weighted: `lerp16` of `lerp16`s, the shifts that cancel out left out."""
+    mean = high >> _EIGHT
+    mean -= low >> _EIGHT
+    mean *= weight
+    rounded = low & _HIGH
+    rounded |= _HALF
+    mean += rounded
+    mean >>= _EIGHT
+    return mean

@@ -1,0 +1,88 @@
+"""Coordinates in 256ths of a texel, as llvmpipe filters 8-bit texels; weights have 8 bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.pipe.enums import Wrap
+
+from .wrap import Axis
+
+__all__ = ["bounded", "linear_first", "linear_pair", "nearest"]
+
+Array = npt.NDArray[Any]
+F32 = np.float32
+I32 = np.int32
+U32 = np.uint32
+
+
+def bounded(i: Array, n: Any) -> Array:
+    """Texel numbers of `n` texels."""
+    limited: Array = np.minimum(np.maximum(i, I32(0)), n - 1)
+    return limited
+
+
+def nearest(axis: Axis, s: Array, n: Any, offset: Array | int) -> Array:
+    """The texel coordinates are in."""
+    nf = np.asarray(n, F32)
+    s = _offset_coordinate(s, offset, nf, axis.scaled)
+    if axis.mode is Wrap.REPEAT and not axis.pot:
+        s = s - np.floor(s)
+        return bounded((s * nf).astype(I32), n)
+    u = np.floor(s if axis.scaled else s * nf)
+    if axis.mode is Wrap.CLAMP_TO_EDGE:
+        u = np.fmin(np.fmax(u, F32(0.0)), nf - F32(1.0))
+    i: Array = u.astype(I32)
+    return i & (n - 1) if axis.mode is Wrap.REPEAT else i
+
+
+def linear_first(axis: Axis, s: Array, n: Any, offset: Array | int) -> tuple[Array, Array]:
+    """The first texel, -1 to n - 1 (the second is the next), and the second one's weight of 256."""
+    fixed = _fixed(axis, s, n, offset)
+    first = fixed >> I32(8)
+    fixed &= I32(255)
+    if axis.mode is Wrap.REPEAT and axis.pot:
+        first &= n - 1
+    else:
+        np.minimum(np.maximum(first, I32(-1), out=first), n - 1, out=first)
+    return first, fixed
+
+
+def linear_pair(axis: Axis, s: Array, n: Any, offset: Array | int) -> tuple[Array, Array, Array]:
+    """Both texels and the second one's weight of 256."""
+    fixed = _fixed(axis, s, n, offset)
+    i0 = fixed >> I32(8)
+    weight = (fixed & I32(255)).view(U32)
+    i1 = i0 + I32(1)
+    if axis.mode is not Wrap.REPEAT:
+        return bounded(i0, n), bounded(i1, n), weight
+    if axis.pot:
+        return i0 & (n - 1), i1 & (n - 1), weight
+    i0 = np.where(i0 < 0, n - 1, np.minimum(i0, n - 1))
+    i1 = i0 + I32(1)
+    return i0, np.where(i1 >= n, I32(0), i1), weight
+
+
+def _fixed(axis: Axis, s: Array, n: Any, offset: Array | int) -> Array:
+    """Half a texel less than the coordinate, in 256ths of a texel."""
+    nf = np.asarray(n, F32)
+    s = _offset_coordinate(s, offset, nf, axis.scaled)
+    repeat = axis.mode is Wrap.REPEAT
+    if repeat and not axis.pot:
+        s = s - np.floor(s)
+    u = np.asarray(s * F32(256.0) if axis.scaled else s * (nf * F32(256.0)))
+    if not repeat:
+        np.maximum(u, F32(0.0), out=u)
+        np.minimum(u, nf * F32(256.0), out=u)
+    fixed: Array = np.rint(u, out=u).astype(I32)
+    fixed -= I32(128)
+    return fixed
+
+
+def _offset_coordinate(s: Array, offset: Array | int, nf: Array, scaled: bool) -> Array:
+    if isinstance(offset, int) and offset == 0:
+        return s
+    return s + offset if scaled else s + offset / nf
