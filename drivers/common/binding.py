@@ -11,6 +11,7 @@ hook:
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -297,10 +298,17 @@ class BindingContext(Context):
         self, stage: Stage, start: int, views: Sequence[SamplerView | None]
     ) -> None:
         bindings = self.bound.stages[stage]
-        if bindings.views[start : start + len(views)] == list(views):
+        old = bindings.views[start : start + len(views)]
+        if len(old) == len(views) and all(map(operator.is_, old, views)):
             return
         self.changing()
-        self._rebind(bindings.views, start, views, "resource")
+        for view in views:
+            if view is not None:
+                view.resource.ref()
+        for view in old:
+            if view is not None:
+                view.resource.unref()
+        store(bindings.views, start, views)
         bindings.revision += 1
         self.stage_rebound(stage)
 

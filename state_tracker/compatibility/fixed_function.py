@@ -316,7 +316,7 @@ class FixedFunction:
         executable = Executable(ctx, linked, 120)
         for index, uniform in enumerate(linked.uniforms):
             if uniform.name.startswith("texture_"):
-                executable.uniforms.units[index] = [int(uniform.name.removeprefix("texture_"))]
+                executable.uniforms.units[index][:] = [int(uniform.name.removeprefix("texture_"))]
         return executable
 
     def release_all(self) -> None:

@@ -35,6 +35,7 @@ __all__ = ["draw", "draw_indexed"]
 
 _LEGACY = frozenset((GL.QUADS, GL.QUAD_STRIP, GL.POLYGON))
 _ADJACENCY = range(GL.LINES_ADJACENCY, GL.TRIANGLE_STRIP_ADJACENCY + 1)
+_PLAIN = range(GL.POINTS, GL.TRIANGLE_FAN + 1)
 _PRIMITIVES = list(Primitive)
 INDEX_TYPES: dict[int, tuple[int, str]] = {
     GL.UNSIGNED_BYTE: (1, "ubyte"),
@@ -160,7 +161,8 @@ def draw(
     draw_id: int = 0,
 ) -> None:
     """Draw consecutive vertices."""
-    check_mode(ctx, mode)
+    if mode not in _PLAIN or ctx.immediate.active or ctx.lost:
+        check_mode(ctx, mode)
     if first < 0 or count < 0 or instances < 0:
         raise invalid_value("negative first, count or instance count")
     if not ctx.can_draw():
@@ -178,7 +180,10 @@ def draw(
             raster.patch_levels,
             draw_id,
         )
-        _submit(ctx)(info)
+        if ctx.rendering.active:
+            ctx.rendering.draw(info)
+        else:
+            ctx.pipe.draw_vbo(info)
     ctx.vertex_input.finish()
 
 

@@ -32,7 +32,6 @@ from gallette.state_tracker.drawing.storage import bind_images, bind_storage
 from gallette.state_tracker.drawing.viewports import scissor_states, viewport_states
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_framebuffer, invalid_operation
-from gallette.state_tracker.entry_points.gl_types import sampler_target
 from gallette.state_tracker.shading.builtin_uniforms import fill
 from gallette.state_tracker.shading.sampler_units import sampler_conflict
 from gallette.state_tracker.texturing.texture_targets import TARGETS
@@ -312,29 +311,26 @@ def _textures(ctx: Context) -> None:
 
 
 def _textures_bound(ctx: Context) -> None:
-    known, texture_units = ctx.derived.textures, ctx.textures.units
+    known, texture_units, pipe = ctx.derived.textures, ctx.textures.units, ctx.pipe
     for stage, executable in ctx.programs.stages.items():
-        slots = executable.textures.get(stage)
-        if slots is None:
+        sampled = executable.sampled.get(stage)
+        if not sampled:
             continue
-        views: list[SamplerView | None] = []
-        samplers: list[Handle] = []
-        for first, index, kind in slots:
-            target = sampler_target(kind)
-            scalar = kind.is_shadow and executable.glsl_version >= 130
-            for i, unit in enumerate(executable.uniforms.units[index]):
-                while len(views) <= first + i:
-                    views.append(None)
-                    samplers.append(None)
-                key = texture_units[unit].bound[target], texture_units[unit].sampler, scalar
-                found = known.get(key)
-                if found is None:
-                    view, state = _view_and_sampler(ctx, unit, target, scalar)
-                    found = view, ctx.caches.sampler.get(state)
-                    _remember(known, key, found)
-                views[first + i], samplers[first + i] = found
-        ctx.pipe.set_sampler_views(stage, 0, views)
-        ctx.pipe.bind_sampler_states(stage, 0, samplers)
+        count = max([sampler.place for sampler in sampled]) + 1
+        views: list[SamplerView | None] = [None] * count
+        samplers: list[Handle] = [None] * count
+        for place, units, element, target, scalar in sampled:
+            number = units[element]
+            unit = texture_units[number]
+            key = unit.bound[target], unit.sampler, scalar
+            found = known.get(key)
+            if found is None:
+                view, state = _view_and_sampler(ctx, number, target, scalar)
+                found = view, ctx.caches.sampler.get(state)
+                _remember(known, key, found)
+            views[place], samplers[place] = found
+        pipe.set_sampler_views(stage, 0, views)
+        pipe.bind_sampler_states(stage, 0, samplers)
 
 
 # In this order: later atoms may rely on what earlier ones set.

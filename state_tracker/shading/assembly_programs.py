@@ -160,7 +160,7 @@ def _build(ctx: Context, stage: Stage, program: Program) -> Executable:
     for index, uniform in enumerate(linked.uniforms):
         match = _SAMPLER.fullmatch(uniform.name)
         if match is not None:
-            executable.uniforms.units[index] = [int(match[1])]
+            executable.uniforms.units[index][:] = [int(match[1])]
     return executable
 
 

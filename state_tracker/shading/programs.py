@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gallette.compiler.glsl import (
     Attribute,
@@ -22,6 +22,7 @@ from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.lowering import NULL_KEY, LoweringKey, lower
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
+from gallette.state_tracker.entry_points.gl_types import sampler_target
 from gallette.state_tracker.objects import GLObject, NameTable, swap
 from gallette.state_tracker.shading.named_strings import include_lookup
 from gallette.state_tracker.shading.spirv import SpirvState, link_binaries
@@ -98,6 +99,16 @@ _LAST_FIRST = (Stage.GEOMETRY, Stage.TESS_EVAL, Stage.VERTEX)
 """The stages whose outputs may be rasterized, the last in the pipeline first."""
 
 
+class Sampler(NamedTuple):
+    """A texture a stage samples."""
+
+    place: int  # among the stage's textures
+    units: list[int]  # as glUniform1i sets them
+    element: int  # its number in `units`
+    target: int
+    scalar_shadow: bool  # shadow lookups yield one number
+
+
 class Executable:
     """A successfully linked program: tables, uniform values, and the driver's shaders.
 
@@ -116,6 +127,7 @@ class Executable:
         written = last.info.outputs_written if last is not None else set()
         self.writes_point_size = VaryingSlot.PSIZ in written
         self.textures = self._texture_slots()
+        self.sampled = {stage: self._samplers(slots) for stage, slots in self.textures.items()}
         self.attributes = self._active_attributes()
         self.fill: Callable[[], None] | None = None  # writes uniforms nobody sets by location
         self.on_destroy: list[Callable[[Executable], None]] = []
@@ -151,6 +163,16 @@ class Executable:
             for stage, first in uniform.opaque_index.items():
                 slots.setdefault(stage, []).append((first, index, kind))
         return slots
+
+    def _samplers(self, slots: list[tuple[int, int, Any]]) -> tuple[Sampler, ...]:
+        """What a stage samples, by unit of the NIR."""
+        found = []
+        for first, index, kind in slots:
+            scalar = kind.is_shadow and self.glsl_version >= 130
+            units = self.uniforms.units[index]
+            target = sampler_target(kind)
+            found += [Sampler(first + i, units, i, target, scalar) for i in range(len(units))]
+        return tuple(found)
 
     def handle(self, stage: Stage, key: LoweringKey = NULL_KEY) -> Handle:
         """The driver's shader of a stage (lowered for `key`), created when first drawn with."""
