@@ -309,10 +309,13 @@ class FragmentEngine:
             place -= left
             owner[place.astype(np.int64)] = lanes.primitive + 1
         make = owned_quads if shader.quads else owned_pixels
-        lanes = make(owner.reshape(-1, width), left, top, state.width)
-        owner[:] = 0
-        if lanes.count:
-            self._shade(shader, lanes, source, info)
+        rows = max(2, PIECE // max(width, 1) & ~1)  # lanes take much more memory than owners
+        for row in range(0, bottom - top, rows):
+            some = owner[row * width : (row + rows) * width].reshape(-1, width)
+            lanes = make(some, left, top + row, state.width)
+            some[:] = 0
+            if lanes.count:
+                self._shade(shader, lanes, source, info)
 
     def _codes(self, source: PlaneSource, lanes: Fragments) -> Codes:
         """Interpolated depths as the depth buffer's codes."""

@@ -91,3 +91,31 @@ def test_folded_blending_gives_the_same_bytes(
                 target.draw(Primitive.TRIANGLES, *quads(12, 5, flat=False))
                 images.append(target.pixels())
         np.testing.assert_array_equal(*images, err_msg=f"{ours} {theirs}")
+
+
+@pytest.mark.parametrize("mode", ["smooth", "flat"])
+def test_what_stays_visible_is_shaded_some_rows_at_a_time(
+    mode: str, canvas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shaded: list[int] = []
+    shade = engine.FragmentEngine._shade
+
+    def counted(self: Any, shader: Any, lanes: Any, *rest: Any) -> None:
+        shaded.append(lanes.count)
+        shade(self, shader, lanes, *rest)
+
+    monkeypatch.setattr(engine.FragmentEngine, "_shade", counted)
+    images = []
+    for deferring in (0, 1 << 30):
+        monkeypatch.setattr(engine, "_WORTH_DEFERRING", deferring)
+        monkeypatch.setattr(engine, "PIECE", 1 << 10 if not deferring else 1 << 17)
+        target = canvas(64, 62, depth="Z24X8_UNORM")
+        target.set_tests(depth_enabled=True, depth_writemask=True)
+        target.program(position_vertex(), color_fragment(mode))
+        positions, colors = quads(90, 6, flat=False)
+        positions[:, 2] = np.repeat(np.random.default_rng(7).uniform(-1, 1, 90), 6)
+        target.draw(Primitive.TRIANGLES, positions, colors)
+        images.append(target.pixels())
+        if not deferring:
+            assert len(shaded) >= 3 and max(shaded) <= 1 << 10  # rows of less than 64 pixels
+    np.testing.assert_array_equal(*images)
