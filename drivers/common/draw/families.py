@@ -102,12 +102,7 @@ def families(entries: Sequence[Waiting]) -> list[Family]:
     gathered: dict[Any, list[list[int]]] = {}
     for numbers in _alike(entries):
         given, info, _ = entries[numbers[0]]
-        key: Any = id(given)
-        state = given.states.of(info.mode)
-        if state is not None and state.fixed.engine.deals and not state.witness:
-            if not hasattr(state.fragment.program, "fill"):
-                key = given.family, id(state.fixed.selection)
-        gathered.setdefault((key, info), []).append(numbers)
+        gathered.setdefault((given.relatives(info.mode), info), []).append(numbers)
     found = []
     for alike in gathered.values():
         family = _family(entries, [number for numbers in alike for number in numbers])

@@ -34,7 +34,16 @@ _MOST = 1024
 class Given:
     """Everything bound for some draws, and what is derived from it."""
 
-    __slots__ = ("_resources", "_waitable", "buffers", "family", "held", "reads", "states")
+    __slots__ = (
+        "_relatives",
+        "_resources",
+        "_waitable",
+        "buffers",
+        "family",
+        "held",
+        "reads",
+        "states",
+    )
 
     def __init__(
         self,
@@ -62,6 +71,7 @@ class Given:
         self.held = False
         self._resources = list(_resources(copy))
         self._waitable: dict[Primitive, bool] = {}
+        self._relatives: dict[Primitive, tuple[Any, ...]] = {}
 
     def bind(self, row: Row) -> None:
         """Make a draw's constants those that are bound."""
@@ -89,6 +99,19 @@ class Given:
             return False
         state = self.states.of(mode)
         return state is not None and state.fixed.selection.mergeable
+
+    def relatives(self, mode: Primitive) -> tuple[Any, ...]:
+        """What is the same for all with which draws of this mode can become one."""
+        found = self._relatives.get(mode)
+        if found is None:
+            state = self.states.of(mode)
+            found = (self,)
+            if state is not None and state.fixed.engine.deals:
+                if not hasattr(state.fragment.program, "fill"):
+                    # Selections are told by identity; those of this state are kept with it.
+                    found = self.family, id(state.fixed.selection)
+            self._relatives[mode] = found
+        return found
 
     @property
     def shaders(self) -> tuple[DriverShader | None, ...]:
