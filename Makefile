@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help conformance piglit test lint types unit clients browser fuzz mutants installed format bench clean
+.PHONY: help conformance piglit test lint types unit clients browser docs fuzz mutants installed format bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -51,6 +51,13 @@ clients: $(READY)  ## other people's OpenGL programs on gallette, compared with 
 browser: $(READY)  ## the pages of `gallette inspect` and `explore` in Chromium
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,browser]'
 	GALLETTE_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -q tests/inspector
+
+docs: $(READY)  ## the documentation as a site, with live pages: build/docs/index.html
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,docs]'
+	rm -rf build/live build/docs
+	$(BIN)/python docs/live_pages.py build/live/live
+	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
+	@echo "site: $(CURDIR)/build/docs/index.html"
 
 SECONDS ?= 30
 fuzz: $(READY)  ## SECONDS=30 each of hostile shaders, whole GLSL programs (three ways), random OpenGL

@@ -7,6 +7,7 @@ variants, and the log says which key field forced each.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,21 @@ from typing import Any
 from gallette.compiler.arguments import read_source
 from gallette.compiler.errors import CompileError, GalletteError, InputError
 from gallette.compiler.nir.run.pass_runner import PassRecord, recording
+from gallette.compiler.nir.text.printer import print_shader
+from gallette.debugger.invocation import compiled_afresh
+from gallette.inspector.programs import marked_code
 from gallette.pipe.handing import handed_over
 
-__all__ = ["STAGES", "Explanation", "ShaderStory", "VariantStory", "explain_file"]
+__all__ = ["STAGES", "Explanation", "ShaderStory", "VariantStory", "explain_file", "unmarked"]
+
+MOST_TEXT = 500_000  # characters of NIR that a page shows of one shader
+_MARK = re.compile(r"\s*//@\d+$", re.M)
+
+
+def unmarked(text: str) -> str:
+    """A text without the source lines at its lines' ends."""
+    return _MARK.sub("", text)
+
 
 STAGES = {
     ".vert": "vertex",
@@ -48,14 +61,17 @@ class VariantStory:
     nir: str
     code: str
     pictures: list[tuple[str, Any]] = field(default_factory=list)
+    marked_nir: str = ""  # lines end in the source line they were made for: `//@12`
+    marked_code: str = ""
 
 
 @dataclass(slots=True)
 class ShaderStory:
-    """One stage's way."""
+    """One stage's way. Texts of passes say the source line of each instruction: `//@12`."""
 
     stage: str
     source: str
+    first_line: int = 1  # of the source, in its file
     passes: list[PassRecord] = field(default_factory=list)
     nir: str = ""
     variants: list[VariantStory] = field(default_factory=list)
@@ -63,6 +79,18 @@ class ShaderStory:
     @property
     def seconds(self) -> float:
         return sum(r.seconds for r in self.passes)
+
+    def forms(self) -> list[tuple[str, str]]:
+        """(what made it, the text) of every form the shader had, and of each variant."""
+        changed = [r for r in self.passes if r.progress]
+        found = [("the front end", changed[0].before)] if changed else []
+        found += [(r.name, r.after) for r in changed]
+        for v in self.variants:
+            found += [(f"{v.key}: {r.name}", r.after) for r in v.passes if r.progress]
+            found.append((f"variant: {v.key}", v.marked_nir or v.nir))
+        if sum(len(text) for _, text in found) > MOST_TEXT:  # a page has to stay readable
+            found = [found[0], *(f for f in found if f[0].startswith("variant: "))]
+        return found
 
 
 @dataclass(slots=True)
@@ -77,11 +105,20 @@ class Explanation:
     outcome: str = ""
 
 
-def explain_file(name: str, driver: str, stage: str | None = None) -> Explanation:
+def explain_file(
+    name: str, driver: str, stage: str | None = None, alone: bool = False
+) -> Explanation:
     """Compile, link, hand to the driver, and (for a shader_test) run; everything recorded.
 
-    `-` is standard input. `stage` is what a file is whose name does not tell.
+    `-` is standard input. `stage` is what a file is whose name does not tell. A vertex shader
+    brings the fragment shader that lies beside it (`a.vert`, `a.frag`), and the other way round,
+    unless `alone`: together they link as they will run.
     """
+    with compiled_afresh():
+        return _explain(name, driver, stage, alone)
+
+
+def _explain(name: str, driver: str, stage: str | None, alone: bool) -> Explanation:
     path = Path(name)
     if path.suffix == ".shader_test":
         if not path.exists():
@@ -97,7 +134,19 @@ def explain_file(name: str, driver: str, stage: str | None = None) -> Explanatio
             f"{shown}: what stage is this? Say --stage, or name it {', '.join(STAGES)}"
         )
     result = Explanation(shown, driver, [])
-    _compile(result, [(stage, source, shown)], "core")
+    stages = [(stage, source, shown)]
+    other = path.with_suffix({".vert": ".frag", ".frag": ".vert"}.get(path.suffix, path.suffix))
+    if not alone and other != path and other.is_file():
+        text, also = read_source(str(other))
+        stages.append((STAGES[other.suffix], text, also))
+    try:
+        _compile(result, stages, "core")
+    except CompileError:
+        if len(stages) == 1:
+            raise
+        result = Explanation(shown, driver, [])
+        _compile(result, stages[:1], "core")  # they are no pair: this one by itself
+    result.shaders.sort(key=lambda s: list(STAGES.values()).index(s.stage))
     return result
 
 
@@ -141,7 +190,7 @@ def _compile(result: Explanation, stages: list[tuple[str, str, str]], profile: s
     from gallette.compiler.nir.ir.modes import Stage
 
     compiled = []
-    with recording() as log:
+    with recording(lines=True) as log:
         for stage, source, name in stages:
             options = CompileOptions(api=profile)
             shader = compile_shader(Stage(stage), source, options, file_names=[name])
@@ -154,9 +203,11 @@ def _compile(result: Explanation, stages: list[tuple[str, str, str]], profile: s
     if not program.ok:
         raise CompileError(program.info_log.strip() or "the program does not link")
     result.log += program.info_log
-    sources = {stage: source.lstrip("\n") for stage, source, _ in stages}
+    sources = {stage: source for stage, source, _ in stages}
     for kind, linked in program.shaders.items():
-        story = ShaderStory(kind.value, sources.get(kind.value, ""))
+        source = sources.get(kind.value, "")
+        bare = source.lstrip("\n")
+        story = ShaderStory(kind.value, bare, 1 + len(source) - len(bare))
         story.passes = [r for r in log.records if r.stage == kind.value]
         result.shaders.append(story)
         _hand_over(story, linked, result.driver)
@@ -164,7 +215,6 @@ def _compile(result: Explanation, stages: list[tuple[str, str, str]], profile: s
 
 def _hand_over(story: ShaderStory, shader: Any, driver: str) -> None:
     """Give the shader to the driver and ask what became of it; the null variant is made there."""
-    from gallette.compiler.nir.text.printer import print_shader
     from gallette.pipe.loader import create_screen
 
     story.nir = print_shader(shader)
@@ -176,13 +226,24 @@ def _hand_over(story: ShaderStory, shader: Any, driver: str) -> None:
     if story.stage not in screen.caps.stages:
         shader.unref()
     else:
-        with recording() as log:
+        with recording(lines=True) as log:
             handle = context.create_shader_state(shader.stage, handed_over(shader, screen.caps))
         story.passes += log.records
-        story.variants = [_variant(v) for v in context.explain(handle)["variants"]]
+        story.variants = _variants(context, handle)
         context.delete_shader_state(handle)
     context.destroy()
     screen.destroy()
+
+
+def _variants(context: Any, handle: Any) -> list[VariantStory]:
+    """What the driver made of a shader so far; with source lines, if it is one of our own."""
+    stories = [_variant(v) for v in context.explain(handle)["variants"]]
+    made = getattr(handle, "variants", None) or {}
+    if len(made) == len(stories):
+        for story, variant in zip(stories, made.values(), strict=True):
+            story.marked_nir = print_shader(variant.shader, lines=True)
+            story.marked_code = marked_code(variant, story.code)
+    return stories
 
 
 def _variant(v: dict[str, Any]) -> VariantStory:
@@ -214,7 +275,7 @@ def _run_test(result: Explanation, path: Path, driver: str) -> None:
         for (stage, _), handle in handles.items():
             for story in result.shaders:
                 if story.stage == stage.value:
-                    story.variants = [_variant(v) for v in gl.pipe.explain(handle)["variants"]]
+                    story.variants = _variants(gl.pipe, handle)
 
     try:
         outcome = run_test(parse_file(path), driver, before_release=look)

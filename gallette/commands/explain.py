@@ -14,7 +14,14 @@ from gallette import default_driver
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.run.pass_runner import PassRecord
 from gallette.difftext import diff_lines
-from gallette.explaining import STAGES, Explanation, ShaderStory, VariantStory, explain_file
+from gallette.explaining import (
+    STAGES,
+    Explanation,
+    ShaderStory,
+    VariantStory,
+    explain_file,
+    unmarked,
+)
 from gallette.terminal import console
 
 __all__ = ["add_arguments", "run"]
@@ -30,6 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--driver", default=None, help="the driver (default: GALLETTE_DRIVER)")
     parser.add_argument("--html", type=Path, default=None, metavar="FILE", help="write a page")
     parser.add_argument("--stage", default=None, help="only this stage: vertex, fragment, ...")
+    parser.add_argument(
+        "--alone", action="store_true", help="without the .vert or .frag file that lies beside it"
+    )
     parser.add_argument("--brief", action="store_true", help="name the passes, show no diffs")
 
 
@@ -38,7 +48,9 @@ def run(options: argparse.Namespace) -> int:
         close = get_close_matches(options.stage, set(STAGES.values()), 1)
         hint = f"did you mean {close[0]}?" if close else f"stages: {', '.join(STAGES.values())}"
         raise GalletteError(f"gallette explain: there is no stage {options.stage!r}; {hint}")
-    explanation = explain_file(options.file, options.driver or default_driver(), options.stage)
+    explanation = explain_file(
+        options.file, options.driver or default_driver(), options.stage, options.alone
+    )
     if options.stage:
         found = [s.stage for s in explanation.shaders]
         explanation.shaders = [s for s in explanation.shaders if s.stage == options.stage]
@@ -98,7 +110,7 @@ def _print_passes(out: Console, passes: list[PassRecord], brief: bool) -> None:
         )
         if brief:
             continue
-        for kind, line in diff_lines(record.before, record.after):
+        for kind, line in diff_lines(unmarked(record.before), unmarked(record.after)):
             out.print(Text(_SIGNS[kind] + line, style=_STYLES[kind]))
     out.print(Text(f"{idle} pass runs made no progress", style="bright_black"))
 

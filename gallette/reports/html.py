@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 from gallette import __version__
 from gallette.compiler.errors import InputError
 from gallette.piglit_subset.summary import Summary, pass_rate
-from gallette.reports.highlight import coloured
+from gallette.reports.highlight import coloured, mapped
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
+
     from gallette.commands.diff import DiffReport
-    from gallette.explaining import Explanation
+    from gallette.explaining import Explanation, ShaderStory
     from gallette.lessons.page import Block, Lesson, Page
     from gallette.tracing import TraceStory
 
@@ -68,6 +70,7 @@ def render_page(template: str, path: Path, **values: Any) -> Path:
     environment.filters["png"] = png_uri
     environment.filters["ticks"] = _ticks
     environment.filters["colour"] = coloured
+    environment.filters["mapped"] = mapped
     made = datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")
     text = environment.get_template(template).render(
         version=__version__, made=made, subtitle=values.pop("subtitle", ""), **values
@@ -113,6 +116,7 @@ def write_conformance(
 
 def write_explanation(explanation: Explanation, target: Path) -> Path:
     from gallette.difftext import diff_lines
+    from gallette.explaining import unmarked
 
     return render_page(
         "explain.html.jinja",
@@ -120,8 +124,38 @@ def write_explanation(explanation: Explanation, target: Path) -> Path:
         title=Path(explanation.name).name,
         subtitle=f"from source to {explanation.driver}",
         e=explanation,
-        diff=diff_lines,
+        diff=lambda before, after: diff_lines(unmarked(before), unmarked(after)),
+        panes=_panes,
+        language=_language,
     )
+
+
+def _panes(story: ShaderStory) -> Iterator[tuple[str, list[tuple[str, str, Markup]]]]:
+    """Every form of a shader: (name, lines), a line being (source line, class, HTML)."""
+    from difflib import SequenceMatcher
+
+    from gallette.explaining import unmarked
+
+    before: list[str] = []
+    for name, text in story.forms():
+        bare = unmarked(text).splitlines()
+        fresh: set[int] = set()
+        if before:
+            edits = SequenceMatcher(None, before, bare, autojunk=False).get_opcodes()
+            fresh = {j for tag, _, _, j1, j2 in edits if tag != "equal" for j in range(j1, j2)}
+        before = bare
+        yield (
+            name,
+            [
+                (number, "fresh" if i in fresh else "", html)
+                for i, (number, html) in enumerate(mapped(text, "nir"))
+            ],
+        )
+
+
+def _language(code: str) -> str:
+    """What a driver's code is written in: LLVM IR begins with a comment, Python never with `;`."""
+    return "llvm" if code.startswith(";") else "python"
 
 
 def write_lesson(

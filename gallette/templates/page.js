@@ -56,3 +56,35 @@ for (const flip of document.querySelectorAll(".flip")) {
     });
   });
 }
+// Source, NIR and code side by side: lines made for one source line are marked together.
+for (const section of document.querySelectorAll(".mapped")) {
+  let kept = "";
+  const mark = (line, from) => {
+    for (const old of section.querySelectorAll(".lit")) old.classList.remove("lit");
+    if (!line) return;
+    for (const same of section.querySelectorAll(`[data-line="${line}"]`)) same.classList.add("lit");
+    if (!from) return;
+    for (const pane of section.querySelectorAll(".pane")) { // the first of them comes into view
+      if (pane.contains(from)) continue;
+      const first = [...pane.querySelectorAll(".lit")].find((e) => e.offsetParent);
+      const box = first && first.closest("pre");
+      if (box) box.scrollTop += first.getBoundingClientRect().top - box.getBoundingClientRect().top - box.clientHeight / 3;
+    }
+  };
+  const lineOf = (event) => event.target.closest("[data-line]")?.dataset.line || "";
+  section.addEventListener("pointerover", (event) => mark(lineOf(event) || kept));
+  section.addEventListener("pointerleave", () => mark(kept));
+  section.addEventListener("click", (event) => {
+    const line = lineOf(event);
+    if (!line) return;
+    kept = kept === line ? "" : line;
+    mark(kept, event.target.closest("[data-line]"));
+  });
+  for (const pane of section.querySelectorAll(".steps")) {
+    const forms = [...pane.querySelectorAll(".form")];
+    const choice = pane.querySelector("select");
+    choice.addEventListener("change", () => {
+      forms.forEach((form, i) => { form.hidden = i !== choice.selectedIndex; });
+    });
+  }
+}

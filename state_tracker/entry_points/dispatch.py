@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gallette.compiler.errors import ResetError
+from gallette.compiler.errors import GalletteError, ResetError
 from gallette.state_tracker.compatibility.list_functions import is_vertex_data
+from gallette.state_tracker.entry_points.arguments import checked_count, misfit
 from gallette.state_tracker.entry_points.errors import GLError, invalid_operation, invalid_value
 from gallette.state_tracker.entry_points.functions import Function, Kind, Param
 from gallette.state_tracker.entry_points.memory import (
@@ -201,6 +202,10 @@ def _work_out(function: Function) -> _Facts:
     )
 
 
+# What Python raises when an argument is nothing that can be worked with.
+_ASTRAY = (TypeError, ValueError, AttributeError, OverflowError, GalletteError)
+
+
 def bind_method(
     context: Context, function: Function, implementation: Callable[..., Any]
 ) -> Callable[..., Any]:
@@ -213,17 +218,27 @@ def bind_method(
     # Only the compatibility profile can be between glBegin and glEnd.
     begun = context.immediate if context.is_compat and not may_stand_inside(function) else _NEVER
 
+    def named(args: tuple[Any, ...], error: Exception) -> None:
+        """A call that failed because of what it was given says which argument that is."""
+        wrong = misfit(function, args)
+        if wrong:
+            raise TypeError(wrong) from (None if isinstance(error, GLError) else error)
+
     def plain(*args: Any) -> Any:
         try:
             if begun.active:
                 raise invalid_operation("not between glBegin and glEnd")
             return implementation(context, *args)
         except GLError as error:
+            named(args, error)
             record(error, function)
             return default
         except (ResetError, MemoryError) as error:
             context.work_failed(error, function)
             return default
+        except _ASTRAY as error:
+            named(args, error)
+            raise
 
     def raw(*args: Any) -> Any:
         full = args + (OMITTED,) * (total - len(args))
@@ -232,11 +247,15 @@ def bind_method(
                 raise invalid_operation("not between glBegin and glEnd")
             return implementation(context, *full)
         except GLError as error:
+            named(args, error)
             record(error, function)
             return default
         except (ResetError, MemoryError) as error:
             context.work_failed(error, function)
             return default
+        except _ASTRAY as error:
+            named(args, error)
+            raise
 
     has_texts = facts.has_texts
 
@@ -244,7 +263,7 @@ def bind_method(
         if has_texts:
             args = function.with_count(args)
         if not required <= len(args) <= total:
-            raise TypeError(f"{function} takes {required} to {total} arguments")
+            raise TypeError(checked_count(function, args))
         try:
             if begun.active:
                 raise invalid_operation("not between glBegin and glEnd")
@@ -257,11 +276,15 @@ def bind_method(
             ]
             result = implementation(context, *inputs)
         except GLError as error:
+            named(args, error)
             record(error, function)
             return default
         except (ResetError, MemoryError) as error:
             context.work_failed(error, function)
             return default
+        except _ASTRAY as error:
+            named(args, error)
+            raise
         if len(args) == required:
             return result
         args += (None,) * (total - len(args))
@@ -281,7 +304,7 @@ def bind_method(
         method.direct = functools.partial(implementation, context)  # type: ignore[attr-defined]
     else:
         method = general
-    method.__name__ = function.method
+    method.__name__ = method.__qualname__ = function.method
     method.__doc__ = str(function)
     method.__signature__ = facts.signature  # type: ignore[attr-defined]
     return method

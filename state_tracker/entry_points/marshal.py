@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from gallette.compiler.errors import GalletteError
+from gallette.state_tracker.entry_points.arguments import checked_count, misfit
 from gallette.state_tracker.entry_points.functions import Function, Kind, Param
 from gallette.state_tracker.entry_points.memory import address_of, dtype_of
 
@@ -113,10 +114,13 @@ def native_method(
     def call_simple(*args: Any) -> Any:
         try:
             return entry(*args)
-        except ctypes.ArgumentError:
+        except (ctypes.ArgumentError, TypeError):
             if len(args) != len(params):
-                raise TypeError(f"{function} takes {len(params)} arguments") from None
-            return entry(*(_number(p, a) for p, a in zip(params, args, strict=True)))
+                raise TypeError(checked_count(function, args)) from None
+            try:
+                return entry(*(_number(p, a) for p, a in zip(params, args, strict=True)))
+            except (TypeError, ValueError, ctypes.ArgumentError) as error:
+                raise TypeError(misfit(function, args) or str(error)) from None
 
     has_texts = any(p.kind is Kind.STRINGS for p in params)
 
@@ -124,7 +128,16 @@ def native_method(
         if has_texts:
             args = function.with_count(args)
         if not required <= len(args) <= len(params):
-            raise TypeError(f"{function} takes {required} to {len(params)} arguments")
+            raise TypeError(checked_count(function, args))
+        try:
+            return called(args)
+        except (TypeError, ValueError, AttributeError, ctypes.ArgumentError) as error:
+            wrong = misfit(function, args)
+            if wrong:
+                raise TypeError(wrong) from error
+            raise
+
+    def called(args: tuple[Any, ...]) -> Any:
         made = _Call()
         rooms: list[tuple[Param, Any]] = []
         values: dict[str, Any] = {}
@@ -155,7 +168,7 @@ def native_method(
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
     method = call_simple if simple and function.result != "const ubyte*" else call
-    method.__name__ = function.method
+    method.__name__ = method.__qualname__ = function.method
     method.__doc__ = str(function)
     method.__signature__ = function.signature  # type: ignore[attr-defined]
     return method

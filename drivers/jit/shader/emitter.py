@@ -224,7 +224,7 @@ class Emitter:
 
     def instruction(self, instr: Instr) -> None:
         if self.explains:
-            self.b.comment(_told(instr))
+            self.b.comment(_told(instr) + (f", line {instr.loc}" if instr.loc else ""))
         if isinstance(instr, Alu):
             self.alu(instr)
         elif isinstance(instr, LoadConst):
