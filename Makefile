@@ -57,6 +57,7 @@ docs: $(READY)  ## the documentation as a site, with live pages: build/docs/inde
 	rm -rf build/live build/docs
 	$(BIN)/python docs/live_pages.py build/live/live
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
+	$(BIN)/python docs/check_site.py build/docs
 	@echo "site: $(CURDIR)/build/docs/index.html"
 
 SECONDS ?= 30

@@ -49,7 +49,7 @@ def _markdown(app: Any, what: str, name: str, thing: Any, options: Any, lines: l
         if line.lstrip().startswith(">>>"):
             continue
         line = re.sub(r"(?<!`)`([^`]+)`(?![`_])", r"``\1``", line)
-        parts = re.split(r"(``[^`]*``)", line)  # outside of code, | and * mean nothing
+        parts = re.split(r"(``[^`]*``)", line)  # outside of code, | means nothing
         lines[i] = "".join(
-            part if part.startswith("``") else re.sub(r"([|*])", r"\\\1", part) for part in parts
+            part if part.startswith("``") else re.sub(r"([|])", r"\\\1", part) for part in parts
         )

@@ -23,6 +23,7 @@ from gallette.pipe.handing import handed_over
 __all__ = ["STAGES", "Explanation", "ShaderStory", "VariantStory", "explain_file", "unmarked"]
 
 MOST_TEXT = 500_000  # characters of NIR that a page shows of one shader
+MOST_LINES = 5_000  # of a source: every pass prints the shader before and after
 _MARK = re.compile(r"\s*//@\d+$", re.M)
 
 
@@ -132,6 +133,12 @@ def _explain(name: str, driver: str, stage: str | None, alone: bool) -> Explanat
     elif stage is None:
         raise InputError(
             f"{shown}: what stage is this? Say --stage, or name it {', '.join(STAGES)}"
+        )
+    lines = source.count("\n") + 1
+    if lines > MOST_LINES:
+        raise InputError(
+            f"{shown}: too long to explain ({lines:,} lines; up to {MOST_LINES:,} are shown pass"
+            f" by pass); `gallette glslc {shown}` compiles it"
         )
     result = Explanation(shown, driver, [])
     stages = [(stage, source, shown)]

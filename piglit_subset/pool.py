@@ -129,6 +129,8 @@ class TestProcess:
         start = time.time()
         reply = worker.ask({"path": str(path), "driver": self.driver}, self.timeout)
         err = worker.stderr_of_last()
+        if err and self._environment.get("GALLETTE_DEBUG"):
+            print(f"-- {name}\n{err}", file=sys.stderr, flush=True)  # what the flags asked for
         if isinstance(reply, str):
             self._worker = None
             worker.close(kill=reply == "timeout")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 
 import pytest
 
+from gallette.compiler.errors import InputError
 from gallette.explaining import explain_file, unmarked
 from gallette.inspector.programs import marked_code
 from gallette.reports.highlight import coloured, coloured_lines, mapped
@@ -87,6 +89,15 @@ def test_a_shader_test_keeps_its_files_line_numbers(tmp_path: Path) -> None:
     fragment = next(s for s in story.shaders if s.stage == "fragment")
     assert fragment.source.splitlines()[10 - fragment.first_line].strip().startswith("color =")
     assert 10 in lines_of(fragment.variants[0].marked_nir)
+
+
+def test_a_source_too_long_to_explain_is_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "long.frag"
+    path.write_text("#version 330\n" + "// x\n" * 60_000)
+    start = time.process_time()
+    with pytest.raises(InputError, match=r"too long to explain \(60,002 lines; up to 5,000"):
+        explain_file(str(path), "noop")
+    assert time.process_time() - start < 5
 
 
 def test_comments_in_front_of_llvm_ir_give_it_its_lines() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from gallette.compiler.errors import InputError
 from gallette.piglit_subset import known
+from gallette.piglit_subset.environment import child_environment
 from gallette.piglit_subset.execute import run_file, run_test
 from gallette.piglit_subset.generators.common import MARK, all_tests
 from gallette.piglit_subset.history import Costs
@@ -329,3 +330,14 @@ def test_tables_fit_the_width_they_are_told(gallette) -> None:
     done = gallette("diff", "gradient", "--against", "numpipe", COLUMNS="80")
     assert done.returncode == 0, done.stderr
     assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_debug_output_of_workers_reaches_the_terminal(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    test = tmp_path / "clears.shader_test"
+    test.write_text("[require]\nGLSL >= 1.20\n\n[test]\nclear color 0 0 0 0\nclear\n")
+    environment = {**child_environment("noop"), "GALLETTE_DEBUG": "gl:calls"}
+    list(run_all([("clears", test)], "noop", jobs=1, timeout=60, environment=environment))
+    told = capfd.readouterr().err
+    assert "-- clears" in told and "glClear(" in told
