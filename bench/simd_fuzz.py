@@ -11,11 +11,12 @@ import sys
 
 from gallette.compiler.nir.ir import Shader
 from gallette.drivers.common.lanes import ShaderResources
+from gallette.drivers.common.machine.program import BoundMachine
 from gallette.drivers.common.work import Work
 from gallette.drivers.simd.backend.liveness import LiveRanges
 from gallette.drivers.simd.compile import BackendOptions, compile_shader
 from gallette.drivers.simd.machine.executable import MachineHangError
-from gallette.drivers.simd.program import BoundSimd, Counters, SimdProgram
+from gallette.drivers.simd.program import Counters, SimdProgram
 from tests.numpipe.shader.shader_harness import PictureEnvironment, compare
 from tests.simd.divergent_programs import divergent_shader
 
@@ -27,7 +28,7 @@ SETTINGS: tuple[LiveRanges, ...] = ("naive", "loop_extended", "mask_aware")
 class Impatient(SimdProgram):
     """Gives up soon: what forgets its channels may loop for ever."""
 
-    def bind(self, resources: ShaderResources) -> BoundSimd:
+    def bind(self, resources: ShaderResources) -> BoundMachine:
         resources.work = Work(1 << 28)
         return super().bind(resources)
 

@@ -47,6 +47,23 @@ FLAGS: dict[str, DebugFlag] = {
             "what the driver simd knows of channels that wait (see `gallette lesson live_ranges`)",
             ("naive", "loop_extended", "mask_aware"),
         ),
+        DebugFlag(
+            "driver:texture_writes",
+            "when answers of textures land in the driver tiler's registers "
+            "(see `gallette lesson texture_scoreboard`)",
+            ("late", "in_order"),
+        ),
+        DebugFlag(
+            "driver:barriers",
+            "who waits for a texture's answer in the driver tiler: its readers, or writers too",
+            ("writes", "reads"),
+        ),
+        DebugFlag(
+            "driver:half_colors",
+            "where the driver tiler computes colours in 16 bits (see `gallette lesson "
+            "half_precision`)",
+            ("auto", "never", "always"),
+        ),
         DebugFlag("driver:position_invariant", "treat every vertex position as invariant"),
     )
 }

@@ -34,12 +34,13 @@ class HostContext(MemoryContext):
     """A command stream that executes on the host."""
 
     screen: HostScreen
+    regroup = True  # draws of several states may change places to be executed together
 
     def __init__(self, screen: HostScreen) -> None:
         super().__init__(screen)
         self._states = DrawStates(self.bound, self.counters, Work(screen.budget))
         self._joiner = self._states.joiner
-        self._queue = DrawQueue(self._states)
+        self._queue = DrawQueue(self._states, self.regroup)
 
     def watch(self, witness: Witness | None) -> None:
         """Show the fragments of draws to somebody from now on (one draw at a time)."""

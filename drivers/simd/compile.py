@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Shader
+from gallette.drivers.common.machine.executable import ExecutableFacts
 
 from .backend.allocate import Allocation, allocate
 from .backend.cleanup import coalesce, dead_code, forward
@@ -98,12 +99,14 @@ def finish(
         [encode(instr) for instr in code.instrs],
         code.width,
         code.constant_registers,
-        used_registers(code),
-        code.scratch,
-        code.private,
-        code.has_barriers or shader.stage.value == "tess_ctrl",
-        max(1, patch),
-        tuple(sorted(selector.places.items())),
+        ExecutableFacts(
+            registers=used_registers(code),
+            scratch=code.scratch,
+            private=code.private,
+            has_barriers=code.has_barriers or shader.stage.value == "tess_ctrl",
+            patch_size=max(1, patch),
+            places=tuple(sorted(selector.places.items())),
+        ),
     )
     made = Compiled(executable, selector, code, allocation)
     made.notes = [instr.note for instr in code.instrs]

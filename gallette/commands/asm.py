@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _instructions() -> int:
     """The opcode table and the messages."""
-    from gallette.drivers.simd.isa.messages import UNITS
+    from gallette.drivers.common.machine.messages import UNITS
     from gallette.drivers.simd.isa.opcodes import OPCODES
 
     print("instruction    code sources latency  what it does")

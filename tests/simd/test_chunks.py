@@ -7,11 +7,12 @@ import pytest
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.drivers.common.lanes import ShaderResources
+from gallette.drivers.common.machine.program import BoundMachine
 from gallette.drivers.common.work import Work
 from gallette.drivers.simd.backend.liveness import LiveRanges
 from gallette.drivers.simd.compile import BackendOptions, compile_shader
 from gallette.drivers.simd.machine.executable import MachineHangError
-from gallette.drivers.simd.program import BoundSimd, Counters, SimdProgram, compile_program
+from gallette.drivers.simd.program import Counters, SimdProgram, compile_program
 from tests.numpipe.shader.random_lane_shaders import random_shader
 from tests.numpipe.shader.shader_harness import PictureEnvironment, compare
 from tests.simd.divergent_programs import divergent_shader, scalar
@@ -58,7 +59,7 @@ def test_spilling_changes_nothing(seed: int, width: int) -> None:
 class Impatient(SimdProgram):
     """Gives up soon: what forgets its channels may loop for ever."""
 
-    def bind(self, resources: ShaderResources) -> BoundSimd:
+    def bind(self, resources: ShaderResources) -> BoundMachine:
         resources.work = Work(1 << 28)
         return super().bind(resources)
 

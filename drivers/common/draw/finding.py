@@ -15,7 +15,7 @@ from gallette.pipe.state import RasterizerState
 
 from .geometry import OUTPUT_MODES
 from .programs import ConstantTable, Joiner, Selection, inlined, select
-from .state import DrawState, FixedState, Witness, fixed_state
+from .state import DrawState, FixedState, Recorder, Witness, fixed_state
 
 __all__ = ["DrawStates"]
 
@@ -35,6 +35,7 @@ class DrawStates:
         "bound",
         "counters",
         "joiner",
+        "recorder",
         "scratch",
         "witness",
         "work",
@@ -44,6 +45,7 @@ class DrawStates:
         self.bound = bound
         self.counters = counters
         self.witness: Witness | None = None
+        self.recorder: Recorder | None = None
         self.scratch = Scratch()
         self.work = work
         self.joiner = Joiner(bound, work)
@@ -54,6 +56,7 @@ class DrawStates:
         """The states of draws that were given `bound`, which nobody changes."""
         states = DrawStates(bound, self.counters, self.work)
         states.scratch, states._selections = self.scratch, self._selections
+        states.recorder = self.recorder
         return states
 
     def forget(self) -> None:
@@ -119,6 +122,8 @@ class DrawStates:
             self.counters,
             self.work,
             self.witness,
+            bound=bound,
+            recorder=self.recorder,
         )
 
     def _find(self, mode: Primitive) -> FixedState | None:

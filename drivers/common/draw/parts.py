@@ -53,6 +53,7 @@ class Primitives:
     identity: npt.NDArray[np.int32]
     edges: npt.NDArray[np.uint8] | None = None
     stream: int = 0
+    source: VertexSource | None = None  # what the vertices were shaded from
 
 
 def lanes_at_once(facts: ProgramFacts) -> int:
@@ -103,7 +104,7 @@ def _instances(draw: DrawState, info: DrawInfo, first: int, merged: bool) -> Ite
         edges = None if edges is None else np.tile(edges, source.instances)
     elif merged:
         identity = np.full(len(corners), first, np.int32)
-    yield Primitives(vertices, corners, provoking, identity, edges)
+    yield Primitives(vertices, corners, provoking, identity, edges, source=source)
 
 
 # -- some primitives of an instance ----------------------------------------------------------------
@@ -127,7 +128,8 @@ def _one_instance(
         identity += np.int32(start)
         if merged:
             identity[:] = instance
-        yield Primitives(vertices, lane_of(positions), lane_of(provoking), identity, edges)
+        corners, provoking = lane_of(positions), lane_of(provoking)
+        yield Primitives(vertices, corners, provoking, identity, edges, source=source)
 
 
 _Made = tuple[Ints, Ints, "npt.NDArray[np.uint8] | None"]

@@ -26,7 +26,7 @@ from .parts import Primitives, parts
 from .state import DrawState
 from .tessellation import tessellated_primitives
 
-__all__ = ["draw", "rasterize_part", "run", "run_part"]
+__all__ = ["batch_of", "draw", "rasterize_part", "run", "run_part"]
 
 
 def draw(states: DrawStates, info: DrawInfo) -> None:
@@ -46,6 +46,8 @@ def run(draw: DrawState, info: DrawInfo, merged: bool = False) -> None:
     If it is `merged` from several draws, its instances are those draws, and a primitive is
     identified by the draw it belongs to.
     """
+    if draw.recorder is not None and draw.recorder.record(draw, info, merged):
+        return
     stages, counters = draw.fixed.selection.stages, draw.counters
     draw.work.spend(LANE * info.count * info.instance_count)
     counters.ia_vertices += info.count * info.instance_count
@@ -95,12 +97,7 @@ def _finish(
         return False  # only the first stream is rasterized
     if state.rasterizer_discard or not len(corners) or fixed.engine.idle:
         return False
-    batch = Batch(corners, part.provoking, part.identity, part.edges)
-    if mode in _EDGE_FLAGGED and VaryingSlot.EDGE in vertices.varyings:
-        batch.edges = _flagged_edges(vertices, batch)
-    if state.line_stipple_enable and mode in _CONNECTED:
-        batch.resets = np.ones(len(corners), np.bool_)
-        batch.resets[1:] = corners[1:, 0] != corners[:-1, 1]
+    batch = batch_of(draw, mode, part)
     if sink is None:
         fragments = FragmentRun(fixed.engine, draw.fragment)
         sink = fragments
@@ -108,6 +105,18 @@ def _finish(
             sink = draw.witness.around(draw, vertices, batch, fragments)
     rasterize(fixed.raster, sink, vertices, batch)
     return True
+
+
+def batch_of(draw: DrawState, mode: Primitive, part: Primitives) -> Batch:
+    """The primitives as the rasterizer takes them."""
+    vertices, corners, state = part.vertices, part.corners, draw.fixed.raster.state
+    batch = Batch(corners, part.provoking, part.identity, part.edges)
+    if mode in _EDGE_FLAGGED and VaryingSlot.EDGE in vertices.varyings:
+        batch.edges = _flagged_edges(vertices, batch)
+    if state.line_stipple_enable and mode in _CONNECTED:
+        batch.resets = np.ones(len(corners), np.bool_)
+        batch.resets[1:] = corners[1:, 0] != corners[:-1, 1]
+    return batch
 
 
 _CONNECTED = (Primitive.LINE_STRIP, Primitive.LINE_LOOP, Primitive.LINE_STRIP_ADJACENCY)

@@ -111,6 +111,8 @@ def select(
         primitive == Primitive.POINTS,
         colormask != 0,
         tuple(samplers) if fragment is not None and fragment.reads.samplers else (),
+        bound.framebuffer.alpha_test_bits,
+        None if fragment is None else fragment.compiler.target_kind(bound.framebuffer),
         *values.items(),
     )
     selection = selections.get(key)
@@ -159,6 +161,7 @@ def _select(
             colormask,
         )
         key = replace(key, inlined_uniforms=values.get(Stage.FRAGMENT, ()))
+        key = fragment.compiler.adapted(key, bound.framebuffer)
         program = fragment.variant_for(key).program
         origin.append((fragment, key))
     inputs = program.facts.inputs if program is not None else frozenset()
@@ -168,7 +171,12 @@ def _select(
     unread = not inputs and last.stream_output is None
     chosen = VertexKey.of(last.reads, rasterizer, depth_only=unread)
     chosen = replace(chosen, inlined_uniforms=values.get(last.stage, ()))
-    keys = {shader: chosen if shader is last else VertexKey() for shader in before}
+    keys = {
+        shader: shader.compiler.adapted(
+            chosen if shader is last else VertexKey(), bound.framebuffer
+        )
+        for shader in before
+    }
     origin.insert(0, (vertex, keys[vertex]))
     return Selection(
         stages={s.stage: s.variant_for(key).program for s, key in keys.items()},

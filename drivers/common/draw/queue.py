@@ -53,12 +53,15 @@ class DrawQueue:
         "_info",
         "_memory",
         "_merged",
+        "_regroup",
         "_states",
         "_vertex",
     )
 
-    def __init__(self, states: DrawStates) -> None:
+    def __init__(self, states: DrawStates, regroup: bool = True) -> None:
+        """`regroup`: draws of several states may change places to be executed together."""
         self._states = states
+        self._regroup = regroup
         self._vertex, self._fragment = (states.bound.stages[stage] for stage in MERGED_STAGES)
         self._memory = Memory(states)
         self._given: Given | None = None  # what is bound now, if that is known
@@ -167,7 +170,7 @@ class DrawQueue:
             return
         groups: list[Group] = []
         for family in found:
-            if family.lanes > family.limit:
+            if not self._regroup or family.lanes > family.limit:
                 break  # too many for one part: in order, then
             family.entries[0][0].states.work.begin()
             failures.of(_add_group, groups, family)

@@ -38,6 +38,7 @@ from gallette.drivers.common.vertex.fetch import Gathered
 from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.drivers.common.work import Work
 from gallette.pipe.state import (
+    DrawInfo,
     FramebufferState,
     RasterizerState,
     StreamOutputInfo,
@@ -49,7 +50,14 @@ from gallette.pipe.state import (
 
 from .programs import Selection
 
-__all__ = ["DrawState", "FixedState", "Witness", "fixed_state"]
+__all__ = [
+    "DrawState",
+    "FixedState",
+    "Recorder",
+    "Witness",
+    "fixed_state",
+    "fragment_engine",
+]
 
 
 class Witness(Protocol):
@@ -59,6 +67,14 @@ class Witness(Protocol):
         self, draw: DrawState, vertices: VertexSet, batch: Batch, run: FragmentRun
     ) -> FragmentSink:
         """What the primitives of a batch are rasterized into, in place of `run`."""
+        ...
+
+
+class Recorder(Protocol):
+    """Somebody who takes draws to execute them later, in another order."""
+
+    def record(self, draw: DrawState, info: DrawInfo, merged: bool) -> bool:
+        """Take a draw; false if it must be executed at once."""
         ...
 
 
@@ -87,13 +103,15 @@ class DrawState:
     work: Work
     witness: Witness | None = None
     gathered: Gathered | None = None  # vertex buffers, if it is merged of draws with others
+    bound: Bound | None = None  # what all this was derived from, while nothing is bound anew
+    recorder: Recorder | None = None
 
 
 def fixed_state(
     bound: Bound, selection: Selection, scratch: Scratch, counters: Counters, work: Work
 ) -> FixedState:
     """Derive what the selected programs run with."""
-    engine = _engine(bound, selection, scratch, counters, work)
+    engine = fragment_engine(bound, selection, scratch, counters, work)
     return FixedState(
         selection,
         engine,
@@ -103,9 +121,10 @@ def fixed_state(
     )
 
 
-def _engine(
+def fragment_engine(
     bound: Bound, selection: Selection, scratch: Scratch, counters: Counters, work: Work
 ) -> FragmentEngine:
+    """What tests and writes the fragments of draws in this state."""
     framebuffer = bound.framebuffer
     blend = bound.blend.state
     samples = _samples(framebuffer)

@@ -19,7 +19,7 @@ from gallette.pipe.resource import Resource
 
 from .finding import DrawStates
 
-__all__ = ["MERGED_STAGES", "Given", "Memory", "Row"]
+__all__ = ["MERGED_STAGES", "Given", "Memory", "Row", "resources_of"]
 
 MERGED_STAGES = (Stage.VERTEX, Stage.FRAGMENT)
 """The stages whose constant block 0 may differ between draws that wait."""
@@ -69,7 +69,7 @@ class Given:
         copy = replace(bound, shaders=dict(bound.shaders), stages=stages)
         self.states = states.remembering(copy)
         self.held = False
-        self._resources = list(_resources(copy))
+        self._resources = list(resources_of(copy))
         self._waitable: dict[Primitive, bool] = {}
         self._relatives: dict[Primitive, tuple[Any, ...]] = {}
 
@@ -208,7 +208,8 @@ class Memory:
         self._found.clear()
 
 
-def _resources(bound: Bound) -> Iterator[Resource]:
+def resources_of(bound: Bound) -> Iterator[Resource]:
+    """Every resource that draws with the vertex and fragment stage may read or write."""
     for surface in (*bound.framebuffer.cbufs, bound.framebuffer.zsbuf):
         if surface is not None:
             yield surface.resource

@@ -142,6 +142,7 @@ class FragmentEngine:
     def __init__(self, state: FragmentState, scratch: Scratch, counters: Counters) -> None:
         self.state = state
         self.counters = counters
+        self.origin = 0  # the number of the pixel that the targets begin with
         self._scratch = scratch
         self._who = scratch.at_least(state.plane * state.layers)
         tests, facts = state.tests, state.facts
@@ -215,7 +216,8 @@ class FragmentEngine:
         self, spans: Spans, source: PlaneSource, info: PrimitiveInfo, quads: bool
     ) -> Fragments:
         """The fragments of some primitives, perhaps in quads."""
-        lanes = (expand_quads if quads else expand_pixels)(spans, self.state.width)
+        expand = expand_quads if quads else expand_pixels
+        lanes = self.placed(expand(spans, self.state.width))
         if info.screen is not None:
             lanes = screened(lanes, info.screen)
         if self.state.layers > 1 and VaryingSlot.LAYER in source.vertices.varyings:
@@ -228,6 +230,12 @@ class FragmentEngine:
         """Run some of them, in order."""
         for turn in self._turns(lanes, shader.several is not None and not self._visible):
             self._piece(shader, turn, source, info)
+
+    def placed(self, lanes: Fragments) -> Fragments:
+        """Lanes whose pixels are numbered from where the targets begin (they may be a tile)."""
+        if self.origin:
+            lanes.pixel = lanes.pixel - self.origin
+        return lanes
 
     def _turns(self, lanes: Fragments, apart: bool = False) -> Sequence[Fragments]:
         """Lanes that may be shaded together: all, or of each pixel one after the other.
@@ -299,7 +307,7 @@ class FragmentEngine:
         owner = self._scratch.owners((bottom - top) * (right - left))
         width = right - left
         for piece in pieces(spans, PIECE):
-            lanes = expand_pixels(piece, state.width)
+            lanes = self.placed(expand_pixels(piece, state.width))
             codes = self._codes(source, lanes) if self._tests_depth else None
             winners = visible(lanes.pixel, codes, depth, state.tests, self._who, lanes.distinct)
             if winners is not None and not winners.all():
@@ -312,7 +320,7 @@ class FragmentEngine:
         rows = max(2, PIECE // max(width, 1) & ~1)  # lanes take much more memory than owners
         for row in range(0, bottom - top, rows):
             some = owner[row * width : (row + rows) * width].reshape(-1, width)
-            lanes = make(some, left, top + row, state.width)
+            lanes = self.placed(make(some, left, top + row, state.width))
             some[:] = 0
             if lanes.count:
                 self._shade(shader, lanes, source, info)

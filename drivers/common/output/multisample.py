@@ -90,7 +90,7 @@ class MultisampleEngine(FragmentEngine):
         sampled = spans.bounds is not None
         for piece in pieces(spans, PIECE):
             expand = expand_samples if sampled else expand_pixels
-            lanes = expand(piece, self.state.width)
+            lanes = self.placed(expand(piece, self.state.width))
             if lanes.samples is None:  # multisampling is off: all samples are at the centre
                 lanes.samples = np.full(lanes.count, self.pattern.every, MASK)
             lanes.samples = lanes.samples & MASK(self.state.sample_mask & self.pattern.every)
@@ -139,7 +139,7 @@ class MultisampleEngine(FragmentEngine):
         if not (self._shades and lanes.count):
             return
         if shader.quads:
-            lanes = sample_quads(lanes, self.state.width)
+            lanes = self.placed(sample_quads(lanes, self.state.width))
         program = shader.program
         assert program is not None
         for chunk in self._chunks(lanes):

@@ -43,7 +43,7 @@ class SmoothEngine(FragmentEngine):
         if self.idle or self.state.sample_mask & 1 == 0:
             return
         for piece in pieces(spans, PIECE):
-            lanes = expand_samples(piece, self.state.width)
+            lanes = self.placed(expand_samples(piece, self.state.width))
             if info.round:
                 lanes = _inside_circles(lanes, info, SMOOTH)
             if info.screen is not None:
@@ -51,7 +51,7 @@ class SmoothEngine(FragmentEngine):
             if self.state.layers > 1 and VaryingSlot.LAYER in source.vertices.varyings:
                 lanes.pixel += layers_of(source, self.state.layers, lanes) * self.state.plane
             if shader.quads and self._shades and lanes.count:
-                lanes = sample_quads(lanes, self.state.width)
+                lanes = self.placed(sample_quads(lanes, self.state.width))
             for turn in self._turns(lanes):
                 self._piece(shader, turn, source, info)
 

@@ -17,6 +17,7 @@ from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.compiler.nir.run.pass_runner import PassLog, run_passes
 from gallette.pipe.keys import key_passes
 from gallette.pipe.loader import DriverError
+from gallette.pipe.state import FramebufferState
 
 __all__ = ["LoweringOptions", "VariantCompiler"]
 
@@ -110,6 +111,14 @@ class VariantCompiler(ABC, Generic[Key, Code]):
     @abstractmethod
     def null_key(self, stage: Stage) -> Key:
         """The key that asks for nothing."""
+
+    def target_kind(self, framebuffer: FramebufferState) -> Any:
+        """What `adapted` looks at in a framebuffer: equal for two of the same sort."""
+        return None
+
+    def adapted(self, key: Any, framebuffer: FramebufferState) -> Any:
+        """A key of the shared kind as this driver's own."""
+        return key
 
     @abstractmethod
     def generate(self, shader: Shader, key: Key) -> Code:

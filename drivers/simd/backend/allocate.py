@@ -11,15 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gallette.compiler.errors import GalletteError
+from gallette.drivers.common.machine.colouring import bits_of, colour
+from gallette.drivers.common.machine.messages import pack
 from gallette.drivers.simd.isa.instruction import NULL, Instruction, Message, Region
-from gallette.drivers.simd.isa.messages import pack
 from gallette.drivers.simd.isa.types import TYPES
 
 from .cleanup import interference
 from .code import ROOM, Code
-from .liveness import LiveRanges, bits_of, layouts
+from .liveness import LiveRanges, layouts
 
-__all__ = ["Allocation", "allocate", "colour"]
+__all__ = ["Allocation", "allocate"]
 
 UD = TYPES["UD"]
 _ROUNDS = 60
@@ -58,7 +59,8 @@ def allocate(
         graph = interference(code, ranges)
         costs = _costs(code)
         first = code.constant_registers.stop
-        places, left = colour(code, graph, costs, first, room)
+        names = set(graph).union(*(code.virtual(instr) for instr in code.instrs))
+        places, left = colour(names, graph, code.sizes, alignments(code), costs, first, room)
         if not left:
             result.places = places
             result.virtual = code.copy() if record else None
@@ -73,67 +75,6 @@ def allocate(
             result.traffic += _spill(code, nr)
             result.spills += 1
     raise GalletteError(f"simd finds no registers for a shader in {room} of them")
-
-
-def colour(
-    code: Code, graph: dict[int, int], costs: dict[int, float], first: int, room: int
-) -> tuple[dict[int, int], list[int]]:
-    """Places by virtual register, and those that got none."""
-    sizes, aligned = code.sizes, alignments(code)
-    names = set(graph)
-    for instr in code.instrs:
-        names.update(code.virtual(instr))
-    neighbours = {nr: list(bits_of(graph.get(nr, 0))) for nr in names}
-    weight: dict[int, int] = {}
-    space: dict[int, int] = {}
-    for nr in names:
-        size, step = sizes[nr], aligned.get(nr, 1)
-        space[nr] = (room - first - size) // step + 1
-        weight[nr] = sum(-(-(size + sizes[o] - 1) // step) for o in neighbours[nr])
-    stack: list[int] = []
-    left = set(names)
-    ready = sorted((nr for nr in names if weight[nr] < space[nr]), reverse=True)
-    while left:
-        if ready:
-            nr = ready.pop()
-            if nr not in left:
-                continue
-        else:
-            nr = min(left, key=lambda n: (costs.get(n, 0.0) / (weight[n] + 1), n))
-        left.discard(nr)
-        stack.append(nr)
-        size = sizes[nr]
-        for other in neighbours[nr]:
-            if other in left:
-                before = weight[other]
-                step = aligned.get(other, 1)
-                weight[other] = before - -(-(size + sizes[other] - 1) // step)
-                if weight[other] < space[other] <= before:
-                    ready.append(other)
-    places: dict[int, int] = {}
-    failed: list[int] = []
-    for nr in reversed(stack):
-        taken = 0
-        for other in neighbours[nr]:
-            at = places.get(other)
-            if at is not None:
-                taken |= ((1 << sizes[other]) - 1) << at
-        place = _lowest(taken, sizes[nr], aligned.get(nr, 1), first, room)
-        if place is None:
-            failed.append(nr)
-        else:
-            places[nr] = place
-    return places, failed
-
-
-def _lowest(taken: int, size: int, step: int, first: int, room: int) -> int | None:
-    wanted = (1 << size) - 1
-    at = -(-first // step) * step
-    while at + size <= room:
-        if not taken >> at & wanted:
-            return at
-        at += step
-    return None
 
 
 def _costs(code: Code) -> dict[int, float]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from gallette.drivers.common.machine.messages import IMAGE_OPS, MEMORY_OPS, URB_OPS, unpack
 from gallette.drivers.simd.isa.instruction import NULL, Instruction
-from gallette.drivers.simd.isa.messages import IMAGE_OPS, MEMORY_OPS, URB_OPS, unpack
 
 from .code import Code
 from .liveness import Liveness, LiveRanges, layouts

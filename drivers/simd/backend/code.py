@@ -9,23 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from gallette.drivers.common.machine.constants import ConstantSlot
 from gallette.drivers.simd.isa.instruction import Instruction
 
-__all__ = ["FIRST_CONSTANT", "ROOM", "Code", "ConstantSlot", "set_targets"]
+__all__ = ["FIRST_CONSTANT", "ROOM", "Code", "set_targets"]
 
 ROOM = 128
 """Registers of a thread."""
 
 FIRST_CONSTANT = 1
 """Register 0 is the thread's header; constants follow it."""
-
-
-@dataclass(frozen=True, slots=True)
-class ConstantSlot:
-    """What a word of the constant registers holds: a literal, or a word of a uniform block."""
-
-    block: int  # -1: a literal
-    value: int  # the literal, or a byte offset
 
 
 @dataclass(slots=True)

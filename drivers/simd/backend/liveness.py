@@ -31,23 +31,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from gallette.drivers.common.machine.colouring import bits_of
 from gallette.drivers.simd.isa.instruction import Instruction
 from gallette.drivers.simd.isa.types import REG_BYTES
 
 from .code import Code, set_targets
 
-__all__ = ["BlockRange", "LiveRanges", "Liveness", "bits_of", "layout_key", "layouts"]
+__all__ = ["BlockRange", "LiveRanges", "Liveness", "layout_key", "layouts"]
 
 LiveRanges: TypeAlias = Literal["naive", "loop_extended", "mask_aware"]
 Key = tuple[int, int]
-
-
-def bits_of(mask: int) -> Iterator[int]:
-    """The numbers of the set bits."""
-    while mask:
-        low = mask & -mask
-        yield low.bit_length() - 1
-        mask ^= low
 
 
 @dataclass(slots=True)

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.common.machine.colouring import bits_of
+
 from .code import ROOM, Code
-from .liveness import Liveness, LiveRanges, bits_of
+from .liveness import Liveness, LiveRanges
 
 __all__ = ["map_picture", "register_map"]
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from gallette.drivers.common.machine.messages import IMAGE_OPS, MEMORY_OPS, latency_of, unpack
 from gallette.drivers.simd.isa.instruction import Instruction
-from gallette.drivers.simd.isa.messages import IMAGE_OPS, MEMORY_OPS, latency_of, unpack
 from gallette.drivers.simd.isa.types import REG_BYTES
 
 __all__ = ["Node", "Timing", "dependencies", "issue_cycles", "latency", "schedule", "timing"]

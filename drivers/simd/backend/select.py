@@ -26,33 +26,32 @@ from gallette.compiler.nir.ir import (
 )
 from gallette.compiler.nir.ir.cf import successors_of
 from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.drivers.common.machine.launch import LIVE_FLAG
+from gallette.drivers.common.machine.messages import RENDER_OPS
+from gallette.drivers.common.machine.selecting.io import IO_INTRINSICS
+from gallette.drivers.common.machine.selecting.memory import MEMORY_INTRINSICS
 from gallette.drivers.simd.isa.instruction import Instruction, Region, immediate
-from gallette.drivers.simd.isa.messages import RENDER_OPS
 from gallette.drivers.simd.isa.types import TYPES, type_of
 
 from .code import Code
-from .select_io import IO_INTRINSICS
-from .select_memory import MEMORY_INTRINSICS, MemorySelector
-from .selector import LIVE_FLAG
+from .select_messages import SendSelector
 
 __all__ = ["Selector"]
 
 UD, D = TYPES["UD"], TYPES["D"]
 
 
-class Selector(MemorySelector):
+class Selector(SendSelector):
     """Selects a whole shader."""
 
     def __init__(self, shader: Shader, width: int, flat_colors: bool = False) -> None:
-        super().__init__(shader, width)
-        self.flat_colors = flat_colors
+        super().__init__(shader, width, flat_colors)
         self.phis: dict[Def, list[Region]] = {}
         self.may_discard = self.stage == "fragment" and any(
             isinstance(instr, Intrinsic) and instr.info.ends_lanes
             for block in shader.entry.blocks()
             for instr in block.instrs()
         )
-        self.prepare()
 
     def run(self) -> Code:
         """The code of the shader."""
@@ -62,6 +61,7 @@ class Selector(MemorySelector):
             self.finish_fragment()
         else:
             self.send("render", {"op": RENDER_OPS.index("end")}, [], end=True, note="end")
+        self.code.private, self.code.has_barriers = self.private, self.has_barriers
         return self.code
 
     def finish_fragment(self) -> None:
@@ -94,7 +94,7 @@ class Selector(MemorySelector):
     def flow(self, name: str, *, pred: str = "", flag: int = 0, uniform: bool = False) -> None:
         instr = Instruction(name, self.width, pred=pred, flag=flag)
         instr.uniform = uniform
-        self.add(instr)
+        self.append(instr)
 
     def block(self, block: Block) -> None:
         for phi in block.phis():

@@ -11,18 +11,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Def, Shader, Src
+from gallette.drivers.common.machine.constants import ConstantSlot
+from gallette.drivers.common.machine.launch import LIVE_FLAG
+from gallette.drivers.common.machine.messages import pack
+from gallette.drivers.common.machine.selecting.memory import MemorySelector
 from gallette.drivers.simd.isa.instruction import NULL, Instruction, Message, Region, immediate
-from gallette.drivers.simd.isa.messages import pack
 from gallette.drivers.simd.isa.types import REG_BYTES, TYPES, RegType
 
-from .code import FIRST_CONSTANT, Code, ConstantSlot
+from .code import FIRST_CONSTANT, Code
 
 __all__ = ["LIVE_FLAG", "SelectorCore"]
 
 UD, D, F = TYPES["UD"], TYPES["D"], TYPES["F"]
-LIVE_FLAG = 2
 _FLAGS = (0, 1, 3)
 _COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor", "mulh", "mulx", "avg", "avgd", "addc"})
 _MIRRORED = {"z": "z", "nz": "nz", "l": "g", "g": "l", "le": "ge", "ge": "le"}
@@ -30,20 +31,19 @@ MOST_CONSTANTS = 24 * 8
 MOST_PUSHED = 20 * 8
 
 
-class SelectorCore:
+class SelectorCore(MemorySelector):
     """Makes instructions; the tables of `select_alu` and its siblings say which."""
 
-    def __init__(self, shader: Shader, width: int) -> None:
-        self.shader = shader
-        self.stage = shader.stage.value
+    machine = "simd"
+
+    def __init__(self, shader: Shader, width: int, flat_colors: bool = False) -> None:
+        super().__init__(shader, flat_colors)
         self.width = width
         self.code = Code(width)
         self.values: dict[Def, list[Region]] = {}
         self.slots: dict[tuple[ConstantSlot, int], int] = {}
         self.flags: dict[int, Def | None] = dict.fromkeys(_FLAGS)
         self.next_flag = 0
-        self.note = ""
-        self.depth = 0  # ifs and loops around
 
     # -- registers ---------------------------------------------------------------------------------
 
@@ -68,15 +68,6 @@ class SelectorCore:
 
     # -- values ------------------------------------------------------------------------------------
 
-    def value(self, src: Src, component: int = 0) -> Region:
-        """Component of what a source reads, as it is."""
-        swizzled = src.swizzle[component] if src.swizzle else component
-        return self.values[src.value][swizzled]
-
-    def read(self, src: Src, type: RegType, component: int = 0) -> Region:
-        """The same as an operand of a type."""
-        return self.typed(self.value(src, component), type)
-
     def typed(self, region: Region, type: RegType) -> Region:
         if region.type is type:
             return region
@@ -86,10 +77,14 @@ class SelectorCore:
             region = self.move(region)
         return region.retyped(type)
 
-    def constant(self, src: Src, component: int = 0) -> int | None:
-        """The value if it is known now."""
-        region = self.value(src, component)
-        return region.bits if region.file == "i" else None
+    def known(self, operand: Region) -> int | None:
+        return operand.bits if operand.file == "i" else None
+
+    def number(self, bits: int, type: RegType) -> Region:
+        return immediate(bits, type)
+
+    def as_bool(self, operand: Region) -> Region:
+        return operand.retyped(D)
 
     def negated(self, region: Region) -> Region:
         if region.file == "i":
@@ -149,7 +144,7 @@ class SelectorCore:
 
     # -- emission ----------------------------------------------------------------------------------
 
-    def add(self, instr: Instruction) -> Instruction:
+    def append(self, instr: Instruction) -> Instruction:
         instr.note, self.note = instr.note or self.note, ""
         self.code.instrs.append(instr)
         return instr
@@ -161,7 +156,7 @@ class SelectorCore:
         wide = any(self.spans(r) for r in (dst, *operands))
         if self.width == 16 and wide:
             for group in (0, 8):
-                self.add(
+                self.append(
                     Instruction(
                         name,
                         8,
@@ -173,7 +168,7 @@ class SelectorCore:
                     )
                 )
         else:
-            self.add(Instruction(name, self.width, dst, tuple(operands), fresh=fresh, **more))
+            self.append(Instruction(name, self.width, dst, tuple(operands), fresh=fresh, **more))
         return dst
 
     def spans(self, region: Region) -> bool:
@@ -232,12 +227,12 @@ class SelectorCore:
                     self.emit("mov", target, region, fresh=number == 0)
                 else:
                     part = region.at(group)
-                    self.add(
+                    self.append(
                         Instruction("mov", width, target, (part,), group=group, fresh=number == 0)
                     )
                 at += size
         message = Message(unit, pack(unit, **fields), length, results, header is not None, end)
-        self.add(
+        self.append(
             Instruction(
                 "send",
                 width,
@@ -255,11 +250,11 @@ class SelectorCore:
     def header(self, words: dict[int, int | Region]) -> Region:
         """A message header: the thread's, with some words replaced. All channels write it."""
         made = Region("v", self.code.new(1), UD)
-        self.add(Instruction("mov", 8, made, (Region("g", 0, UD),), no_mask=True, note="header"))
+        self.append(Instruction("mov", 8, made, (Region("g", 0, UD),), no_mask=True, note="header"))
         for word, value in words.items():
             src = immediate(value, UD) if isinstance(value, int) else value
             target = made._replace(offset=4 * word, stride=0)
-            self.add(Instruction("mov", 1, target, (src,), no_mask=True, fresh=False))
+            self.append(Instruction("mov", 1, target, (src,), no_mask=True, fresh=False))
         return made
 
     # -- flags -------------------------------------------------------------------------------------
@@ -299,6 +294,3 @@ class SelectorCore:
             null = NULL._replace(type=D)
             self.emit("mov", null, region.retyped(D), cond="nz", flag=flag)
         return flag, "+"
-
-    def fail(self, what: str) -> GalletteError:
-        return GalletteError(f"simd has no code for {what}")

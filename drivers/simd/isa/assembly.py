@@ -18,9 +18,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from gallette.compiler.errors import InputError, Span
+from gallette.drivers.common.machine.messages import UNITS
 
 from .instruction import NULL, Instruction, Message, Region
-from .messages import UNITS
 from .opcodes import CONDITIONS, OPCODES
 from .types import TYPES, RegType
 

@@ -7,8 +7,10 @@ three-source form, which has no swizzles); an immediate stands in bits 96-127, o
 
 from __future__ import annotations
 
+from gallette.drivers.common.machine.bits import BitReader, BitWriter
+from gallette.drivers.common.machine.messages import UNITS, unit_code
+
 from .instruction import NULL, Instruction, Message, Region
-from .messages import UNITS, unit_code
 from .opcodes import BY_CODE, CONDITIONS
 from .types import REG_BYTES, TYPES
 
@@ -24,34 +26,9 @@ _FILES = "ngi"
 _IMM32, _IMM64 = 96, 64
 
 
-class _Writer:
-    """Fields from the lowest bit on."""
-
-    def __init__(self) -> None:
-        self.word = 0
-        self.at = 0
-
-    def put(self, value: int, bits: int) -> None:
-        if not 0 <= value < 1 << bits:
-            raise ValueError(f"{value} does not fit into {bits} bits of an instruction")
-        self.word |= value << self.at
-        self.at += bits
-
-
-class _Reader:
-    def __init__(self, word: int) -> None:
-        self.word = word
-        self.at = 0
-
-    def take(self, bits: int) -> int:
-        found = self.word >> self.at & (1 << bits) - 1
-        self.at += bits
-        return found
-
-
 def encode(instr: Instruction) -> int:
     """The instruction as an integer of 128 bits."""
-    w = _Writer()
+    w = BitWriter()
     w.put(instr.op.code, 7)
     w.put(_WIDTHS.index(instr.width), 2)
     w.put(instr.group // 8, 1)
@@ -89,7 +66,7 @@ def encode(instr: Instruction) -> int:
     return w.word
 
 
-def _put_place(w: _Writer, region: Region) -> None:
+def _put_place(w: BitWriter, region: Region) -> None:
     if region.file == "v":
         raise ValueError("a virtual register cannot be encoded")
     nr, offset = region.nr + region.offset // REG_BYTES, region.offset % REG_BYTES
@@ -100,7 +77,7 @@ def _put_place(w: _Writer, region: Region) -> None:
     w.put(_STRIDES.index(region.stride), 2)
 
 
-def _put_short(w: _Writer, region: Region) -> None:
+def _put_short(w: BitWriter, region: Region) -> None:
     if region.file != "g" or region.swizzle:
         raise ValueError("sources of the three-source form are plain registers")
     w.put(region.nr + region.offset // REG_BYTES, 7)
@@ -111,7 +88,7 @@ def _put_short(w: _Writer, region: Region) -> None:
     w.put(region.abs, 1)
 
 
-def _encode_send(w: _Writer, instr: Instruction, message: Message) -> int:
+def _encode_send(w: BitWriter, instr: Instruction, message: Message) -> int:
     for src in instr.srcs:
         w.put(src.file == "g", 1)
         w.put(src.nr + src.offset // REG_BYTES if src.file == "g" else 0, 7)
@@ -125,7 +102,7 @@ def _encode_send(w: _Writer, instr: Instruction, message: Message) -> int:
 
 def decode(word: int) -> Instruction:
     """The instruction of 128 bits; `encode(decode(w)) == w` for every word that `encode` makes."""
-    r = _Reader(word)
+    r = BitReader(word)
     op = BY_CODE.get(r.take(7))
     if op is None:
         raise ValueError(f"no instruction has the opcode {word & 0x7F}")
@@ -174,18 +151,18 @@ def decode(word: int) -> Instruction:
     )
 
 
-def _take_place(r: _Reader) -> Region:
+def _take_place(r: BitReader) -> Region:
     file, nr, offset = _FILES[r.take(2)], r.take(7), r.take(5)
     type, stride = _TYPES[r.take(4)], _STRIDES[r.take(2)]
     return Region(file, nr, type, offset, stride)
 
 
-def _take_short(r: _Reader) -> Region:
+def _take_short(r: BitReader) -> Region:
     nr, offset, stride = r.take(7), r.take(5), _STRIDES[r.take(2)]
     return Region("g", nr, _TYPES[r.take(4)], offset, stride, bool(r.take(1)), bool(r.take(1)))
 
 
-def _take_source(r: _Reader, word: int, k: int) -> Region:
+def _take_source(r: BitReader, word: int, k: int) -> Region:
     r.at = 39 + 31 * k
     if word >> r.at & 3 == _FILES.index("i"):
         r.take(2)

@@ -1,54 +1,10 @@
-"""Register types: how the bytes of a region are read, and their codes in an instruction."""
+"""Registers and their types."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
+from gallette.drivers.common.machine.types import TYPES, RegType, type_of
 
 __all__ = ["REG_BYTES", "TYPES", "RegType", "type_of"]
 
 REG_BYTES = 32
 """A register: eight channels of 32 bits."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RegType:
-    """One row; `base` is float, int or uint."""
-
-    name: str
-    code: int
-    size: int
-    base: str
-    dtype: np.dtype[Any]
-
-    def __repr__(self) -> str:
-        return self.name
-
-
-_ROWS = (
-    ("UD", "uint", 4),
-    ("D", "int", 4),
-    ("F", "float", 4),
-    ("UW", "uint", 2),
-    ("W", "int", 2),
-    ("HF", "float", 2),
-    ("UQ", "uint", 8),
-    ("Q", "int", 8),
-    ("DF", "float", 8),
-    ("UB", "uint", 1),
-    ("B", "int", 1),
-)
-TYPES: dict[str, RegType] = {
-    name: RegType(name, code, size, base, np.dtype(f"{base}{size * 8}"))
-    for code, (name, base, size) in enumerate(_ROWS)
-}
-_BY_KIND = {(t.base, t.size * 8): t for t in TYPES.values()}
-
-
-def type_of(base: str, bits: int) -> RegType:
-    """The type of an ALU value; booleans are 32 bits of zeros or ones."""
-    if bits == 1 or base == "bool":
-        return TYPES["D"]
-    return _BY_KIND[base, bits]

@@ -13,10 +13,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.common.machine.threads import Threads
 from gallette.drivers.simd.isa.instruction import Region
 from gallette.drivers.simd.isa.types import REG_BYTES
-
-from .threads import Threads
 
 __all__ = ["Reader", "Writer", "is_plain", "reader", "writer"]
 

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir import semantics as sem
+from gallette.drivers.common.machine.threads import Threads
+from gallette.drivers.common.machine.units.port import Step
 from gallette.drivers.simd.isa.instruction import Instruction
 from gallette.drivers.simd.isa.opcodes import CONDITIONS
 from gallette.drivers.simd.isa.types import REG_BYTES, RegType
 
 from .access import is_plain, reader, writer
-from .threads import Threads
 
-__all__ = ["Step", "alu_step", "mask_of"]
+__all__ = ["alu_step", "mask_of"]
 
 Array = npt.NDArray[Any]
-Step: TypeAlias = Callable[[Threads], None]
 _ZERO = np.int32(0)
 
 

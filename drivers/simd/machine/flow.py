@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.common.machine.executable import Leave, first_waiting
+from gallette.drivers.common.machine.looping import go_back
+from gallette.drivers.common.machine.threads import DONE, Threads
 from gallette.drivers.simd.isa.instruction import Instruction
 
-from .threads import DONE, RUNNING, Threads
-
-__all__ = ["Leave", "leave"]
+__all__ = ["leave"]
 
 Array = npt.NDArray[Any]
-Leave: TypeAlias = Callable[[Threads], int]
-"""Executes a branch; the number of the next instruction."""
 
 
 def leave(instr: Instruction, at: int) -> Leave:
     """How the block that ends with `instr` (number `at`) is left."""
     return _MAKERS[instr.op.name](instr, at)
-
-
-def _first(m: Threads, next: int) -> int:
-    """Go on at `next` if anybody is left there, else where the first channels wait."""
-    if m.active:
-        return next
-    return min(m.waiting, default=DONE)
 
 
 def _chosen(instr: Instruction, wanted: bool) -> Callable[[Threads], Array]:
@@ -58,7 +50,7 @@ def _if(instr: Instruction, at: int) -> Leave:
 
     def go(m: Threads) -> int:
         m.park(losers(m), target)
-        return _first(m, at + 1)
+        return first_waiting(m, at + 1)
 
     return go
 
@@ -68,7 +60,7 @@ def _else(instr: Instruction, at: int) -> Leave:
 
     def go(m: Threads) -> int:
         m.park(m.running(), target)
-        return _first(m, at + 1)
+        return first_waiting(m, at + 1)
 
     return go
 
@@ -84,44 +76,13 @@ def _jump(instr: Instruction, at: int) -> Leave:
 
     def go(m: Threads) -> int:
         m.park(m.running() if chosen is None else chosen(m), target)
-        return _first(m, at + 1)
+        return first_waiting(m, at + 1)
 
     return go
-
-
-_LEAST = 64
-"""Fewer threads than this are not worth a copy."""
-
-
-_INSTRUCTION = 4096
-"""What an instruction costs besides its lanes, in the units of `work`: a Python call or two."""
 
 
 def _while(instr: Instruction, at: int) -> Leave:
-    target = instr.target
-    cost = (at - target + 1) * _INSTRUCTION
-
-    def go(m: Threads) -> int:
-        if not m.active:
-            return _first(m, at + 1)
-        m.launch.resources.work.spend(cost + m.active)
-        executable = m.launch.executable
-        if m.count >= _LEAST and m.waiting and not executable.has_barriers:
-            busy = m.threads()
-            if busy is not None and int(np.count_nonzero(busy)) * 2 <= m.count:
-                _separately(m, np.flatnonzero(busy), target)
-                return _first(m, at + 1)
-        return target
-
-    return go
-
-
-def _separately(m: Threads, chosen: Array, target: int) -> None:
-    """Run the few threads that are still inside without the many that have left."""
-    part = m.take(chosen)
-    m.launch.executable.run(part, target, min(m.waiting))
-    assert not (part.pc == RUNNING).any()
-    m.put(chosen, part)
+    return lambda m: go_back(m, at, instr.target)
 
 
 _MAKERS: dict[str, Callable[[Instruction, int], Leave]] = {

@@ -1,7 +1,7 @@
 """A launch: all threads of one call, what they can reach, and what they have written.
 
-Lanes come from the shared draw room; `halves * 8` of them make a thread. The last thread may have
-channels without a lane: they never execute, and no unit sees them.
+Lanes come from the shared draw room; `halves * channels` of them make a thread. The last
+thread may have channels without a lane: they never execute, and no unit sees them.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.common.lanes import ShaderResources
+from gallette.drivers.common.machine.types import TYPES
 from gallette.drivers.common.program import Emission
-from gallette.drivers.simd.isa.types import REG_BYTES, TYPES
 
 from .threads import DONE, RUNNING, Threads, from_lanes, lane_order
 
 if TYPE_CHECKING:
     from .executable import Executable
 
-__all__ = ["Launch", "Place"]
+__all__ = ["LIVE_FLAG", "Launch", "Place"]
 
 Array = npt.NDArray[Any]
 Place = tuple[int, int, int]
 """Slot, component, table of an output."""
 
 LIVE_FLAG = 2
-"""f1.0: pixels that exist and are not discarded."""
+"""The flag of pixels that exist and are not discarded."""
 
 
 class Launch:
@@ -35,7 +35,7 @@ class Launch:
 
     def __init__(
         self,
-        executable: Executable,
+        executable: Executable[Any],
         resources: ShaderResources,
         constants: Array,
         lanes: Any,
@@ -48,7 +48,8 @@ class Launch:
         self.quads = quads
         self.at = 0  # the block that runs, for reports
         self.count: int = lanes.count
-        self.halves = executable.width // 8
+        self.channels = executable.channels
+        self.halves = executable.width // executable.channels
         self.threads = -(-self.count // executable.width)
         self.constants = {name: constants.view(type.dtype) for name, type in TYPES.items()}
         self.outputs: dict[Place, Array] = {}
@@ -56,34 +57,28 @@ class Launch:
         self.inputs: dict[Any, Array] = {}
         self.visits = np.zeros(executable.block_count, np.int64)
         self.full = self.count == self.threads * executable.width
-        self.dispatched = self._channels(np.ones(self.count, np.bool_))
-        live = self.dispatched if helper is None else self._channels(~helper)
+        self.dispatched = self.as_channels(np.ones(self.count, np.bool_))
+        live = self.dispatched if helper is None else self.as_channels(~helper)
         shape = self.dispatched.shape
         flags = [np.zeros(shape, np.bool_) for _ in range(4)]
         flags[LIVE_FLAG] = live.copy()
-        words = np.zeros((executable.registers, self.threads, 8), np.uint32)
-        size = constants.size // REG_BYTES * 8
-        if size:
-            first = executable.constants.start
-            rows = constants.view(np.uint32).reshape(-1, 1, 8)
-            words[first : first + len(rows)] = rows
-        if executable.registers:
-            words[0, :, 0] = np.arange(self.threads, dtype=np.uint32)
+        words = np.zeros((executable.registers, self.threads, self.channels), np.uint32)
+        executable.prepare(words, constants)
         pc = np.where(self.dispatched, np.int32(RUNNING), np.int32(DONE))
         self.root = Threads(self, words, flags, pc, None)
-        self.scratch: Array = np.zeros((executable.scratch, self.threads, 8), np.uint32)
+        self.scratch: Array = np.zeros((executable.scratch, self.threads, self.channels), np.uint32)
         self.private: Array = np.zeros((executable.private // 4, *shape), np.uint32)
 
-    def _channels(self, lanes: Array) -> Array:
+    def as_channels(self, lanes: Array) -> Array:
         """Values by lane as channels, zero where there is no lane."""
         if lanes.ndim == 0:
             lanes = np.broadcast_to(lanes, self.count)
-        wanted = self.threads * self.halves * 8
+        wanted = self.threads * self.halves * self.channels
         if lanes.size != wanted:
             padded = np.zeros(wanted, lanes.dtype)
             padded[: lanes.size] = lanes
             lanes = padded
-        return from_lanes(lanes, self.halves)
+        return from_lanes(lanes, self.halves, self.channels)
 
     def input(self, key: Any, make: Any) -> Array:
         """An input for all threads, made once: a scalar or `(half, thread, channel)`."""
@@ -94,7 +89,7 @@ class Launch:
                 value = np.subtract(np.int32(0), value)
             if value.dtype.itemsize < 4:
                 value = value.astype(np.uint32)
-            found = value if value.ndim == 0 else self._channels(value)
+            found = value if value.ndim == 0 else self.as_channels(value)
             self.inputs[key] = found
         return found
 

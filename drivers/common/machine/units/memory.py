@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.common.machine.hang import MachineHangError
+from gallette.drivers.common.machine.messages import ATOMICS, IMAGE_OPS, MEMORY_OPS, SPACES
+from gallette.drivers.common.machine.threads import Threads, lane_order
 from gallette.drivers.common.storage import buffer_atomic, buffer_load, buffer_store
-from gallette.drivers.simd.isa.messages import ATOMICS, IMAGE_OPS, MEMORY_OPS, SPACES
-from gallette.drivers.simd.machine.alu import Step
-from gallette.drivers.simd.machine.threads import Threads, lane_order
 
-from .port import Port, each
+from .port import Port, Step, each
 
 __all__ = ["constant_step", "gateway_step", "image_step", "memory_step", "scratch_step"]
 
@@ -27,7 +27,7 @@ class Selection:
     """The lanes that take part in a message, in order, and the way back to channels."""
 
     def __init__(self, m: Threads, port: Port, active: Array) -> None:
-        self.shape = (port.halves, m.count, 8)
+        self.shape = (port.halves, m.count, m.launch.channels)
         self.lanes = np.flatnonzero(lane_order(active))
         self.count = self.lanes.size
 
@@ -38,12 +38,12 @@ class Selection:
 
     def back(self, values: Array) -> Array:
         """Channels again, zero where no lane took part."""
-        halves, threads, _ = self.shape
-        whole = np.zeros(halves * threads * 8, values.dtype)
+        halves, threads, channels = self.shape
+        whole = np.zeros(halves * threads * channels, values.dtype)
         whole[self.lanes] = values
         if halves == 1:
             return whole.reshape(self.shape)
-        return whole.reshape(threads, halves, 8).transpose(1, 0, 2)
+        return whole.reshape(threads, halves, channels).transpose(1, 0, 2)
 
 
 def constant_step(port: Port) -> Step:
@@ -119,7 +119,7 @@ def memory_step(port: Port) -> Step:
         at += port.halves
         if space == "shared":
             bound = [launch.lanes.shared]
-            base = launch._channels(launch.lanes.shared_base)
+            base = launch.as_channels(launch.lanes.shared_base)
             start = chosen.of(m.channels(base)[port.half])
             limit = launch.lanes.shared_size
             signed = offset.view(np.int32)
@@ -203,7 +203,7 @@ def _private(port: Port, op: str) -> Step:
                 joined = parts[0].astype(f"u{size}")
                 if size == 8:
                     joined |= parts[1].astype(np.uint64) << np.uint64(32)
-                whole = np.zeros((port.halves, m.count, 8), joined.dtype)
+                whole = np.zeros((port.halves, m.count, m.launch.channels), joined.dtype)
                 whole[half, thread, channel] = joined
                 port.answer_wide(m, k * registers, whole, size, mask)
 
@@ -301,8 +301,6 @@ def gateway_step(port: Port) -> Step:
     def step(m: Threads) -> None:
         if m.mask is None or not hasattr(m.launch.lanes, "shared_base"):
             return
-        from gallette.drivers.simd.machine.executable import MachineHangError, report
-
         launch = m.launch
         here = lane_order(m.mask)[: launch.count]
         groups = launch.executable.group_of(launch)
@@ -313,7 +311,8 @@ def gateway_step(port: Port) -> Step:
             which = int(np.argmax(dead))
             raise MachineHangError(
                 f"dead barrier: {int(arrived[which])} of {int(sizes[which])} invocations of "
-                f"workgroup {which} wait at it, the others are past it\n{report(m, launch.at)}"
+                f"workgroup {which} wait at it, the others are past it\n"
+                f"{launch.executable.report(m, launch.at)}"
             )
 
     return step

@@ -11,12 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.drivers.simd.isa.messages import RENDER_OPS, URB_OPS
-from gallette.drivers.simd.machine.alu import Step
-from gallette.drivers.simd.machine.launch import LIVE_FLAG, Place
-from gallette.drivers.simd.machine.threads import Threads, lane_order
+from gallette.drivers.common.machine.launch import LIVE_FLAG, Place
+from gallette.drivers.common.machine.messages import RENDER_OPS, URB_OPS
+from gallette.drivers.common.machine.threads import Threads, lane_order
 
-from .port import Port
+from .port import Port, Step
 
 __all__ = ["render_step", "urb_step"]
 
@@ -98,7 +97,7 @@ def _share(m: Threads, port: Port, place: Place, mask: Array | None, size: int) 
     values = lanes[np.arange(len(lanes)), last]
     some = np.any(wrote, axis=1, keepdims=True)
     lanes[:] = np.where(some, values[:, None], lanes)
-    whole[...] = launch._channels(lanes.reshape(-1))
+    whole[...] = launch.as_channels(lanes.reshape(-1))
 
 
 def _read(port: Port, op: str) -> Step:
@@ -130,7 +129,7 @@ def _peer(m: Threads, port: Port, whole: Array) -> Array:
     inside = (wanted >= 0) & (wanted < size)
     first = np.arange(launch.count) // size * size
     found = np.where(inside, lanes[first + np.where(inside, wanted, 0)], lanes.dtype.type(0))
-    return launch._channels(found)
+    return launch.as_channels(found)
 
 
 def _emit(port: Port, op: str) -> Step:

@@ -13,12 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.common.lanes import SYSTEM_VALUES
-from gallette.drivers.simd.isa.messages import KINDS, WHERE
-from gallette.drivers.simd.machine.alu import Step
-from gallette.drivers.simd.machine.launch import LIVE_FLAG, Launch
-from gallette.drivers.simd.machine.threads import Threads, from_lanes, lane_order
+from gallette.drivers.common.machine.launch import LIVE_FLAG, Launch
+from gallette.drivers.common.machine.messages import KINDS, WHERE
+from gallette.drivers.common.machine.threads import Threads, lane_order
 
-from .port import Port
+from .port import Port, Step
 
 __all__ = ["input_step"]
 
@@ -122,9 +121,7 @@ def _moving(port: Port, kind: str) -> Step:
                 found = launch.lanes.corner_at(*place, given[0], None)
             value = np.asarray(found)
             if value.ndim:
-                padded = np.zeros(launch.threads * launch.halves * 8, value.dtype)
-                padded[: value.size] = value
-                value = m.channels(from_lanes(padded, launch.halves))[port.half]
+                value = m.channels(launch.as_channels(value))[port.half]
             port.answer(m, k, value, mask)
 
     return step

@@ -97,7 +97,7 @@ UNITS: dict[str, tuple[int, Fields]] = {
             ("slots", 7),
         ),
     ),
-    "render": (10, (("slot", 8), ("mask", 4), ("dual", 1), ("op", 2))),
+    "render": (10, (("slot", 8), ("mask", 4), ("dual", 1), ("op", 2), ("half", 1))),
     # Spilled registers, as they are: `slot` registers behind the thread's scratch.
     "scratch": (30, (("op", 1), ("slot", 12), ("count", 5))),
     "gateway": (20, (("op", 2),)),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 
-from gallette.compiler.nir.ir import Deref, Intrinsic, Tex, Variable
+from gallette.compiler.nir.ir import Deref, Intrinsic, Shader, Src, Tex, Variable
 from gallette.compiler.nir.ir.types import Type
-from gallette.drivers.simd.isa.instruction import NULL, Region, immediate
-from gallette.drivers.simd.isa.messages import (
+from gallette.drivers.common.machine.messages import (
     ATOMICS,
     IMAGE_OPS,
     MEMORY_OPS,
@@ -15,34 +15,29 @@ from gallette.drivers.simd.isa.messages import (
     SPACES,
     TEX_OPS,
 )
-from gallette.drivers.simd.isa.types import TYPES, type_of
+from gallette.drivers.common.machine.types import RegType, type_of
 
-from .select_io import IoSelector
+from .core import UD, D, F, Operand
+from .io import IoSelector
 
 __all__ = ["MEMORY_INTRINSICS", "MemorySelector"]
 
-UD, D, F = TYPES["UD"], TYPES["D"], TYPES["F"]
 ATOMIC_BUFFERS = 16
+_FAR = 1 << 28  # an offset behind all memory
 _DIMENSIONS = {"1D": 1, "2D": 2, "3D": 3, "CUBE": 3, "RECT": 2, "BUF": 1, "MS": 2}
-MOST_PAYLOAD = 11
-"""Registers a message may carry; longer SIMD16 ones go as two halves."""
 
 
 class MemorySelector(IoSelector):
     """Adds memory and textures."""
 
-    def prepare(self) -> None:
-        super().prepare()
+    def __init__(self, shader: Shader, flat_colors: bool = False) -> None:
+        super().__init__(shader, flat_colors)
         self.arrays: dict[Variable, int] = {}
-        self.textures: set[int] = set()
-        self.implicit: set[int] = set()
-        self.derivatives = False
-        self.effects = False
 
     # -- buffers -----------------------------------------------------------------------------------
 
-    def named(self, instr: Intrinsic, name: str, type: object = UD, k: int = 0) -> Region:
-        return self.read(instr.srcs[instr.info.src_index(name)], type, k)  # type: ignore[arg-type]
+    def named(self, instr: Intrinsic, name: str, type: RegType = UD, k: int = 0) -> Operand:
+        return self.read(instr.srcs[instr.info.src_index(name)], type, k)
 
     def memory(
         self,
@@ -52,12 +47,12 @@ class MemorySelector(IoSelector):
         shared: bool = False,
         buffer: int | None = None,
         data: tuple[str, ...] = (),
-    ) -> list[Region]:
+    ) -> list[Operand]:
         """A message to storage: its address, then data."""
         space = SPACES.index("shared" if shared else "buffer")
         fields = {"op": MEMORY_OPS.index(op), "space": space}
         fields["live"] = self.stage == "fragment"
-        payload: list[Region] = []
+        payload: list[Operand] = []
         if not shared and buffer is None:
             src = instr.srcs[instr.info.src_index("block")]
             known = self.constant(src)
@@ -78,10 +73,10 @@ class MemorySelector(IoSelector):
             src = instr.srcs[instr.info.src_index(name)]
             bits = src.value.bit_size
             type = type_of("uint", bits)
-            wanted = range(1)
+            wanted = [0]
             if op == "store":
                 mask = instr["write_mask"]
-                wanted = [k for k in range(src.num_components) if mask >> k & 1]  # type: ignore[assignment]
+                wanted = [k for k in range(src.num_components) if mask >> k & 1]
                 if not wanted:
                     return []
                 fields["count"] = mask
@@ -95,77 +90,45 @@ class MemorySelector(IoSelector):
 
     def answered(
         self,
-        instr: Intrinsic | Tex,
+        instr: Intrinsic,
         unit: str,
         fields: dict[str, int],
-        payload: list[Region],
+        payload: list[Operand],
         bits: int,
         count: int,
-        header: Region | None = None,
-    ) -> list[Region]:
+    ) -> list[Operand]:
         """Send, and name what comes back."""
-        note = instr.name if isinstance(instr, Intrinsic) else instr.op
-        dst, size = NULL, 0
-        if instr.dest is not None:
-            dst = self.new(type_of("uint", bits), count)
-            size = self.code.sizes[dst.nr]
-        length = sum(self.component_bytes(r.type.size * 8) for r in payload) // 32
-        if self.width == 16 and length > MOST_PAYLOAD and bits == 32 and unit == "sampler":
-            return self.in_halves(unit, fields, payload, count, header, note)
-        self.send(unit, fields, payload, dst, size, header=header, note=note)
-        return self.parts(dst, count) if instr.dest is not None else []
+        if instr.dest is None:
+            self.tell(unit, fields, payload, instr.name)
+            return []
+        return self.ask(unit, fields, payload, type_of("uint", bits), count, instr.name)
 
-    def in_halves(
-        self,
-        unit: str,
-        fields: dict[str, int],
-        payload: list[Region],
-        count: int,
-        header: Region | None,
-        note: str,
-    ) -> list[Region]:
-        """The same message for channels 0-7 and for 8-15; the answers are put together again."""
-        whole = self.new(UD, count)
-        for group in (0, 8):
-            part = Region("v", self.code.new(count), UD)
-            self.send(
-                unit, fields, payload, part, count, header=header, width=8, group=group, note=note
-            )
-            for k, target in enumerate(self.parts(whole, count)):
-                self.half_move(target.at(group), part.plus(32 * k), group, not (k or group))
-        return self.parts(whole, count)
-
-    def half_move(self, dst: Region, src: Region, group: int, fresh: bool) -> None:
-        from gallette.drivers.simd.isa.instruction import Instruction
-
-        self.add(Instruction("mov", 8, dst, (src,), group=group, fresh=fresh))
-
-    def load_ssbo(self, instr: Intrinsic) -> list[Region]:
+    def load_ssbo(self, instr: Intrinsic) -> list[Operand]:
         return self.memory(instr, "load")
 
-    def store_ssbo(self, instr: Intrinsic) -> list[Region]:
+    def store_ssbo(self, instr: Intrinsic) -> list[Operand]:
         return self.memory(instr, "store", data=("value",))
 
-    def ssbo_atomic(self, instr: Intrinsic) -> list[Region]:
+    def ssbo_atomic(self, instr: Intrinsic) -> list[Operand]:
         if instr.name.endswith("_swap"):
             return self.memory(instr, "swap", data=("data", "compare"))
         return self.memory(instr, "atomic", data=("data",))
 
-    def ssbo_size(self, instr: Intrinsic) -> list[Region]:
+    def ssbo_size(self, instr: Intrinsic) -> list[Operand]:
         return self.memory(instr, "size")
 
-    def load_shared(self, instr: Intrinsic) -> list[Region]:
+    def load_shared(self, instr: Intrinsic) -> list[Operand]:
         return self.memory(instr, "load", shared=True)
 
-    def store_shared(self, instr: Intrinsic) -> list[Region]:
+    def store_shared(self, instr: Intrinsic) -> list[Operand]:
         return self.memory(instr, "store", shared=True, data=("value",))
 
-    def shared_atomic(self, instr: Intrinsic) -> list[Region]:
+    def shared_atomic(self, instr: Intrinsic) -> list[Operand]:
         if instr.name.endswith("_swap"):
             return self.memory(instr, "swap", shared=True, data=("data", "compare"))
         return self.memory(instr, "atomic", shared=True, data=("data",))
 
-    def counter(self, instr: Intrinsic) -> list[Region]:
+    def counter(self, instr: Intrinsic) -> list[Operand]:
         buffer = ATOMIC_BUFFERS + instr["base"]
         if instr.name == "atomic_counter_read":
             return self.memory(instr, "load", buffer=buffer)
@@ -175,12 +138,12 @@ class MemorySelector(IoSelector):
 
     # -- images ------------------------------------------------------------------------------------
 
-    def image(self, instr: Intrinsic) -> list[Region]:
+    def image(self, instr: Intrinsic) -> list[Operand]:
         op = {"atomic_swap": "swap"}.get(instr.name.removeprefix("image_"), instr.name[6:])
         fields = {"op": IMAGE_OPS.index(op), "live": self.stage == "fragment"}
         src = instr.srcs[instr.info.src_index("index")]
         known = self.constant(src)
-        payload: list[Region] = []
+        payload: list[Operand] = []
         if known is None or known > 63:
             payload.append(self.read(src, D))
             fields["dynamic"] = 1
@@ -212,15 +175,15 @@ class MemorySelector(IoSelector):
 
     # -- arrays of the invocation ------------------------------------------------------------------
 
-    def place_of(self, deref: Deref) -> tuple[Region, int, int]:
+    def place_of(self, deref: Deref) -> tuple[Operand, int, int]:
         """Byte offset of what a deref names (by channel), how many components, and their bits."""
         chain = deref.path()
         var = chain[0].var
         assert var is not None
         start, size, rows = self.array_of(var)
         base, type = 0, var.type
-        moving: Region | None = None
-        outside: list[Region] = []
+        moving: Operand | None = None
+        outside: list[Operand] = []
         for step in chain[1:]:
             if step.form == "struct":
                 base += sum(_rows(f.type) for f in type.fields[: step.field])
@@ -235,18 +198,15 @@ class MemorySelector(IoSelector):
                 base += known * stride if known < length else rows
             else:
                 index = self.read(step.array_index, UD)
-                outside.append(self.compare("ge", index, immediate(length, UD)).retyped(UD))
-                part = self.emit("mul", self.new(UD), index, immediate(stride * size, UD))
-                moving = part if moving is None else self.emit("add", self.new(UD), moving, part)
+                outside.append(self.at_least(index, length, _FAR))
+                part = self.times(index, stride * size)
+                moving = part if moving is None else self.add(moving, part)
             type = element
-        offset: Region = immediate(start + base * size, UD)
-        if base >= rows:
-            offset = immediate(1 << 28, UD)
+        offset = self.number(_FAR if base >= rows else start + base * size, UD)
         if moving is not None:
-            offset = self.emit("add", self.new(UD), moving, offset)
+            offset = self.add(moving, offset)
             for bad in outside:
-                far = self.emit("and", self.new(UD), bad, immediate(1 << 28, UD))
-                offset = self.emit("or", self.new(UD), offset, far)
+                offset = self.either(offset, bad)
         return offset, _rows(type), size * 8
 
     def array_of(self, var: Variable) -> tuple[int, int, int]:
@@ -257,27 +217,21 @@ class MemorySelector(IoSelector):
         size = max(4, bits.pop() // 8)
         rows = _rows(var.type)
         if var not in self.arrays:
-            self.arrays[var] = (self.code.private + 7) // 8 * 8
-            self.code.private = self.arrays[var] + rows * size
+            self.arrays[var] = (self.private + 7) // 8 * 8
+            self.private = self.arrays[var] + rows * size
         return self.arrays[var], size, rows
 
-    def load_deref(self, instr: Intrinsic) -> list[Region]:
+    def load_deref(self, instr: Intrinsic) -> list[Operand]:
         deref = instr.deref
         assert deref is not None
         offset, _, bits = self.place_of(deref)
         count = instr.result.num_components
-        made = self.new(type_of("uint", bits), count)
-        fields = {
-            "op": MEMORY_OPS.index("load"),
-            "space": SPACES.index("scratch"),
-            "count": count,
-            "size": (bits // 8).bit_length() - 1,
-        }
-        self.send("memory", fields, [offset], made, self.code.sizes[made.nr], note="load_deref")
-        found = self.parts(made, count)
-        return [r.retyped(D) for r in found] if instr.result.bit_size == 1 else found
+        fields = self.own_memory("load", bits)
+        fields["count"] = count
+        found = self.ask("memory", fields, [offset], type_of("uint", bits), count, "load_deref")
+        return [self.as_bool(r) for r in found] if instr.result.bit_size == 1 else found
 
-    def store_deref(self, instr: Intrinsic) -> list[Region]:
+    def store_deref(self, instr: Intrinsic) -> list[Operand]:
         deref = instr.deref
         assert deref is not None
         offset, _, bits = self.place_of(deref)
@@ -285,28 +239,33 @@ class MemorySelector(IoSelector):
         for k in range(src.num_components):
             if not instr["write_mask"] >> k & 1:
                 continue
-            value = self.typed(self.value(src, k), type_of("uint", bits))
-            at = offset
-            if k:
-                at = self.emit("add", self.new(UD), offset, immediate(k * bits // 8, UD))
-            fields = {
-                "op": MEMORY_OPS.index("store"),
-                "space": SPACES.index("scratch"),
-                "count": 1,
-                "size": (bits // 8).bit_length() - 1,
-            }
-            self.send("memory", fields, [at, value], note="store_deref")
+            value = self.as_mask(src, k, bits)
+            at = self.add(offset, self.number(k * bits // 8, UD)) if k else offset
+            fields = self.own_memory("store", bits)
+            self.tell("memory", {**fields, "count": 1}, [at, value], "store_deref")
         return []
+
+    def own_memory(self, op: str, bits: int) -> dict[str, int]:
+        """Fields of a message to the channel's own memory."""
+        return {
+            "op": MEMORY_OPS.index(op),
+            "space": SPACES.index("scratch"),
+            "size": (bits // 8).bit_length() - 1,
+        }
+
+    def as_mask(self, src: Src, k: int, bits: int) -> Operand:
+        """A value as memory has it: booleans are all ones or zeros."""
+        return self.read(src, type_of("uint", bits), k)
 
     # -- textures ----------------------------------------------------------------------------------
 
-    def tex(self, instr: Tex) -> list[Region]:
+    def tex(self, instr: Tex) -> list[Operand]:
         integer = instr.op in ("txf", "txf_ms", "txs")
         groups = dict(zip(instr.src_kinds, instr.srcs, strict=True))
         fields = {"op": TEX_OPS.index(instr.op), "texture": instr.texture_index}
         fields["integer"] = not instr.dest_type.startswith("float")
-        payload: list[Region] = []
-        words: dict[int, int | Region] = {}
+        payload: list[Operand] = []
+        offsets: list[tuple[int, ...]] = []
         if "texture_offset" in groups:
             payload.append(self.read(groups["texture_offset"], D))
             fields["dynamic"] = 1
@@ -329,10 +288,7 @@ class MemorySelector(IoSelector):
                 known = [self.constant(src, k) for k in range(src.num_components)]
                 fields["extent"] = src.num_components - 1
                 if None not in known:
-                    fields["offsets"] = 1
-                    words[2] = sum(
-                        (v & 0xFF) << 8 * k for k, v in enumerate(known) if v is not None
-                    )
+                    offsets = [tuple(v for v in known if v is not None)]
                     continue
             params |= 1 << number
             whole = name in ("offset", "ms_index") or (name == "lod" and integer)
@@ -346,12 +302,19 @@ class MemorySelector(IoSelector):
         if instr.op == "tg4":
             fields["channel"] = instr.component
         if instr.tg4_offsets:
-            fields["offsets"] = 2
-            for k, pair in enumerate(instr.tg4_offsets):
-                words[2 + k] = sum((v & 0xFF) << 8 * i for i, v in enumerate(pair))
-        header = self.header(words) if words else None
-        count = instr.result.num_components
-        return self.answered(instr, "sampler", fields, payload, 32, count, header)
+            offsets = [tuple(pair) for pair in instr.tg4_offsets]
+        return self.sample(instr.op, fields, payload, offsets, instr.result.num_components)
+
+    @abstractmethod
+    def sample(
+        self,
+        op: str,
+        fields: dict[str, int],
+        payload: list[Operand],
+        offsets: list[tuple[int, ...]],
+        count: int,
+    ) -> list[Operand]:
+        """Ask the sampler; with constant texel offsets: none, one set, or four of a gather."""
 
 
 def _rows(type: Type) -> int:
@@ -364,7 +327,7 @@ def _rows(type: Type) -> int:
 
 
 _S = MemorySelector
-MEMORY_INTRINSICS: dict[str, Callable[..., list[Region]]] = {
+MEMORY_INTRINSICS: dict[str, Callable[..., list[Operand]]] = {
     "load_ssbo": _S.load_ssbo,
     "store_ssbo": _S.store_ssbo,
     "ssbo_atomic": _S.ssbo_atomic,

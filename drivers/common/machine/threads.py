@@ -1,13 +1,12 @@
 """Threads that run together: registers, flags, and where each channel is.
 
-The register file of all threads is one array: `words[register, thread, channel]`. A region of a
-SIMD16 instruction is `words[r : r + 2]`: both halves of every thread, contiguous, so that one NumPy
-call executes an instruction for all of them. Per-channel state has the shape `(half, thread,
-channel)` for the same reason.
+The register file of all threads is one array: `words[register, thread, channel]`. Where a thread
+has more channels than a register, a value is two registers, `words[r : r + 2]`: both halves of
+every thread, contiguous, so that one NumPy call executes an instruction for all of them.
+Per-channel state has the shape `(half, thread, channel)` for the same reason.
 
-Like the real thing since its sixth generation, a channel that waits knows the instruction where it
-goes on (`pc`): the mask stack of IF, ELSE and loops is spread over the channels. A thread is where
-the first of its channels are; so is the whole set, and threads without a channel there rest.
+A channel that waits knows the instruction where it goes on (`pc`). A thread is where the first of
+its channels are; so is the whole set, and threads without a channel there rest.
 """
 
 from __future__ import annotations
@@ -17,18 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.drivers.simd.isa.types import TYPES
-
 if TYPE_CHECKING:
     from .launch import Launch
 
-__all__ = ["DONE", "RUNNING", "Threads"]
+__all__ = ["DONE", "RUNNING", "Threads", "from_lanes", "lane_order"]
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
 RUNNING, DONE = -1, 1 << 30
 FLAGS = 4
-_WORD_TYPES = tuple(t for t in TYPES.values() if t.size == 4)
 
 
 class Threads:
@@ -46,6 +42,7 @@ class Threads:
         "launch",
         "mask",
         "pc",
+        "pending",
         "thread_mask",
         "total",
         "u",
@@ -65,6 +62,7 @@ class Threads:
         self.flags = flags
         self.pc = pc
         self.index = index
+        self.pending: list[Any] = []  # answers that are still on their way, if they may be late
         self.halves, self.count = pc.shape[0], pc.shape[1]
         self.mask: Mask | None = None
         self.thread_mask: Mask | None = None
@@ -173,8 +171,8 @@ def lane_order(values: Array) -> Array:
     return values.transpose(1, 0, 2).reshape(-1)
 
 
-def from_lanes(values: Array, halves: int) -> Array:
-    """The opposite of `lane_order`; a whole number of threads."""
+def from_lanes(values: Array, halves: int, channels: int) -> Array:
+    """The opposite of `lane_order`; a whole number of threads, `channels` to a half."""
     if halves == 1:
-        return values.reshape(1, -1, 8)
-    return np.ascontiguousarray(values.reshape(-1, halves, 8).transpose(1, 0, 2))
+        return values.reshape(1, -1, channels)
+    return np.ascontiguousarray(values.reshape(-1, halves, channels).transpose(1, 0, 2))

@@ -4,38 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from gallette.compiler.nir.ir import Intrinsic
+from gallette.compiler.nir.ir import Intrinsic, Src
 from gallette.compiler.nir.ir.slots import VaryingSlot
-from gallette.drivers.common.lanes import SYSTEM_VALUES
-from gallette.drivers.simd.isa.instruction import Region, immediate
-from gallette.drivers.simd.isa.messages import KINDS, URB_OPS, WHERE
-from gallette.drivers.simd.isa.types import TYPES, type_of
+from gallette.drivers.common.lanes import BARYCENTRICS, SYSTEM_VALUES
+from gallette.drivers.common.machine.constants import PLANE
+from gallette.drivers.common.machine.launch import Place
+from gallette.drivers.common.machine.messages import KINDS, URB_OPS, WHERE
+from gallette.drivers.common.machine.types import type_of
 
-from .code import ConstantSlot
-from .select_alu import AluSelector
-from .selector import LIVE_FLAG
+from .core import UD, D, F, MessageSelector, Operand
 
 __all__ = ["IO_INTRINSICS", "IoSelector"]
 
-UD, D, F = TYPES["UD"], TYPES["D"], TYPES["F"]
 _COLORS = frozenset({VaryingSlot.COL0, VaryingSlot.COL1, VaryingSlot.BFC0, VaryingSlot.BFC1})
 _MODES = {"vertex": "attribute", "fragment": "flat", "tess_eval": "patch"}
-Place = tuple[int, int, int]
+_STYLES = {"smooth": "smooth", "own": "corner", "corner_at": "corner"}
 
 
-class IoSelector(AluSelector):
+class IoSelector(MessageSelector):
     """Adds what comes from and goes to other stages."""
-
-    flat_colors = False
-
-    def prepare(self) -> None:
-        """State of this part."""
-        self.outputs: dict[Place, Region] = {}  # of a fragment shader, kept until its end
-        self.early: set[Place] = set()  # those that need a value from the start
-        self.places: dict[Place, int] = {}  # of other stages, with their bits
-        self.inputs: set[tuple[int, int, str, str]] = set()
-        self.system_values: set[str] = set()
-        self.discards = False
 
     # -- inputs ------------------------------------------------------------------------------------
 
@@ -45,34 +32,31 @@ class IoSelector(AluSelector):
         kind: str,
         slot: int,
         component: int,
-        payload: Sequence[Region] = (),
+        payload: Sequence[Operand] = (),
         *,
         where: int = 0,
-        straight: bool = False,
+        straight: int = 0,
         corner: int = 0,
         note: str = "",
-    ) -> list[Region]:
+    ) -> list[Operand]:
         """One message for all components of a load."""
         dest = instr.result
         bits = 32 if dest.bit_size == 1 else dest.bit_size
-        type = type_of("uint", bits)
-        count = dest.num_components
-        made = self.new(type, count)
         fields = {
             "kind": KINDS.index(kind),
             "slot": slot,
             "component": component,
-            "count": count,
+            "count": dest.num_components,
             "where": where,
             "straight": straight,
             "corner": corner,
             "wide": bits == 64,
         }
-        size = self.code.sizes[made.nr]
-        self.send("input", fields, payload, made, size, note=note or kind)
-        return self.parts(made, count)
+        return self.ask(
+            "input", fields, payload, type_of("uint", bits), dest.num_components, note or kind
+        )
 
-    def load_input(self, instr: Intrinsic) -> list[Region]:
+    def load_input(self, instr: Intrinsic) -> list[Operand]:
         mode = _MODES[self.stage]
         slot = instr["base"] if mode == "attribute" else instr["location"]
         return self.at_slot(instr, mode, slot, instr["component"])
@@ -83,27 +67,31 @@ class IoSelector(AluSelector):
         mode: str,
         slot: int,
         component: int,
-        payload: Sequence[Region] = (),
-        **more: int,
-    ) -> list[Region]:
+        payload: Sequence[Operand] = (),
+        *,
+        where: int = 0,
+        straight: int = 0,
+        corner: int = 0,
+    ) -> list[Operand]:
         """An input at a slot, or at one of several known only when the shader runs."""
         if mode != "attribute":
             slot, component = slot + component // 4, component % 4
         offset = self.constant(instr.srcs[-1])
-        where = WHERE[more.get("where", 0)] if mode != "at" else "at"
-        style = "noperspective" if more.get("straight") else "smooth"
-        name = {"at": style, "smooth": style, "own": "corner", "corner_at": "corner"}.get(
-            mode, mode
-        )
+        place = "at" if mode == "at" else WHERE[where]
+        style = _STYLES.get(mode, mode)
+        if mode in ("at", "smooth"):
+            style = "noperspective" if straight else "smooth"
+
+        def load(at: int) -> list[Operand]:
+            self.note_inputs(instr, style, place, at, component)
+            return self.input(
+                instr, mode, at, component, payload, where=where, straight=straight, corner=corner
+            )
+
         if offset is not None:
-            self.note_inputs(instr, name, where, slot + offset, component)
-            return self.input(instr, mode, slot + offset, component, payload, **more)  # type: ignore[arg-type]
+            return load(slot + offset)
         moving = self.read(instr.srcs[-1], D)
-        options = []
-        for k in range(max(1, instr["num_slots"])):
-            self.note_inputs(instr, name, where, slot + k, component)
-            options.append(self.input(instr, mode, slot + k, component, payload, **more))  # type: ignore[arg-type]
-        return self.choose(options, moving)
+        return self.choose([load(slot + k) for k in range(max(1, instr["num_slots"]))], moving)
 
     def note_inputs(
         self, instr: Intrinsic, mode: str, where: str, slot: int, component: int
@@ -115,20 +103,14 @@ class IoSelector(AluSelector):
             else:
                 self.inputs.add((slot + at // 4, at % 4, mode, where))
 
-    def choose(self, options: list[list[Region]], index: Region) -> list[Region]:
+    def choose(self, options: list[list[Operand]], index: Operand) -> list[Operand]:
         """One of several vectors by a number; zeros for numbers that mean none."""
-        found = [immediate(0, r.type) for r in options[0]]
+        found = [self.typed(self.number(0, UD), UD) for _ in options[0]]
         for k, option in enumerate(options):
-            flag = self.take_flag()
-            null = Region("n", 0, D)
-            self.emit("cmp", null, index, immediate(k, D), cond="z", flag=flag)
-            found = [
-                self.emit("sel", self.new(new.type), new, old, pred="+", flag=flag)
-                for new, old in zip(option, found, strict=True)
-            ]
+            found = self.where_equal(index, k, option, found)
         return found
 
-    def load_interpolated(self, instr: Intrinsic) -> list[Region]:
+    def load_interpolated(self, instr: Intrinsic) -> list[Operand]:
         bary = instr.srcs[0].value.instr
         assert isinstance(bary, Intrinsic)
         where = bary.name.removeprefix("load_barycentric_")
@@ -136,30 +118,25 @@ class IoSelector(AluSelector):
         slot = instr["location"]
         if mode == "none":  # a colour without a qualifier of its own
             mode = "flat" if self.flat_colors and slot in _COLORS else "smooth"
+        component = instr["component"]
         if mode == "flat":
-            return self.at_slot(instr, "flat", slot, instr["component"])
+            return self.at_slot(instr, "flat", slot, component)
         straight = int(mode == "noperspective")
         if where in ("at_offset", "at_sample") and bary.srcs:
             if where == "at_offset":
                 payload = [self.read(bary.srcs[0], F, k) for k in range(2)]
-                return self.at_slot(
-                    instr, "at", slot, instr["component"], payload, straight=straight
-                )
+                return self.at_slot(instr, "at", slot, component, payload, straight=straight)
             where = "sample"
         code = WHERE.index(where)
-        return self.at_slot(
-            instr, "smooth", slot, instr["component"], where=code, straight=straight
-        )
+        return self.at_slot(instr, "smooth", slot, component, where=code, straight=straight)
 
-    def load_per_vertex(self, instr: Intrinsic) -> list[Region]:
+    def load_per_vertex(self, instr: Intrinsic) -> list[Operand]:
         """An input of one corner, by a number known now or only then."""
         known = self.constant(instr.srcs[0])
         slot, component = instr["location"], instr["component"]
         if known is not None:
             if known >= 64:
-                return [
-                    immediate(0, type_of("uint", 32)) for _ in range(instr.result.num_components)
-                ]
+                return [self.number(0, UD)] * instr.result.num_components
             return self.at_slot(instr, "corner", slot, component, corner=known)
         maker = instr.srcs[0].value.instr
         own = isinstance(maker, Intrinsic) and maker.name == "load_invocation_id"
@@ -168,37 +145,36 @@ class IoSelector(AluSelector):
         payload = [self.read(instr.srcs[0], D)]
         return self.at_slot(instr, "corner_at", slot, component, payload)
 
-    def system(self, instr: Intrinsic) -> list[Region]:
+    def system(self, instr: Intrinsic) -> list[Operand]:
         name = instr.name.removeprefix("load_")
         self.system_values.add(name)
         found = self.input(instr, "system", SYSTEM_VALUES.index(name), 0, note=name)
-        return [r.retyped(D) for r in found] if instr.result.bit_size == 1 else found
+        return [self.as_bool(r) for r in found] if instr.result.bit_size == 1 else found
 
-    def helper(self, instr: Intrinsic) -> list[Region]:
+    def helper(self, instr: Intrinsic) -> list[Operand]:
         now = int(instr.name == "is_helper_invocation")
-        return [self.input(instr, "helper", 0, now)[0].retyped(D)]
+        return [self.as_bool(self.input(instr, "helper", 0, now)[0])]
 
-    def clip_plane(self, instr: Intrinsic) -> list[Region]:
-        found = []
-        for k in range(4):
-            slot = self.slot(ConstantSlot(1 << 20 | instr["ucp_id"], 4 * k))
-            assert slot is not None
-            found.append(self.constant_region(slot, F))
+    def clip_plane(self, instr: Intrinsic) -> list[Operand]:
+        found = [self.uniform(PLANE + instr["ucp_id"], 4 * k, F) for k in range(4)]
+        assert None not in found
         return found
 
-    # -- uniform blocks ------------------------------------------------------------------
+    # -- uniform blocks ----------------------------------------------------------------------------
 
-    def load_ubo(self, instr: Intrinsic) -> list[Region]:
+    def load_ubo(self, instr: Intrinsic) -> list[Operand]:
         dest = instr.result
         block, offset = self.constant(instr.srcs[0]), self.constant(instr.srcs[1])
         count, size = dest.num_components, dest.bit_size // 8
         type = type_of("uint", dest.bit_size)
         if block is not None and offset is not None and size >= 4:
-            slots = [self.slot(ConstantSlot(block, offset + k * size), size) for k in range(count)]
-            if None not in slots:
-                return [self.constant_region(s, type) for s in slots if s is not None]
+            words = [self.uniform(block, offset + k * size, type) for k in range(count)]
+            if None not in words:
+                return words
             if size == 4 and block < 64:
-                return self.whole_block(block, offset, count)
+                found = self.whole_block(block, offset, count)
+                if found is not None:
+                    return found
         payload = [self.read(instr.srcs[1], UD)]
         if block is None or block > 63:
             payload.append(self.read(instr.srcs[0], D))
@@ -208,29 +184,15 @@ class IoSelector(AluSelector):
             "count": count,
             "size": size.bit_length() - 1,
         }
-        made = self.new(type, count)
-        self.send("constant", fields, payload, made, self.code.sizes[made.nr], note="load_ubo")
-        return self.parts(made, count)
+        return self.ask("constant", fields, payload, type, count, "load_ubo")
 
-    def whole_block(self, block: int, offset: int, count: int) -> list[Region]:
-        """Words at a known offset: 32 bytes at a time, the same for all channels."""
-        found: list[Region] = []
-        loaded: dict[int, Region] = {}
-        for k in range(count):
-            start = (offset + 4 * k) // 32 * 32
-            if start not in loaded:
-                header = self.header({2: start})
-                made = Region("v", self.code.new(1), UD)
-                fields = {"block": block, "whole": 1, "size": 2, "count": 8}
-                self.send("constant", fields, [], made, 1, header=header, no_mask=True, width=8)
-                loaded[start] = made
-            at = (offset + 4 * k) % 32
-            found.append(loaded[start]._replace(offset=at, stride=0))
-        return found
+    def whole_block(self, block: int, offset: int, count: int) -> list[Operand] | None:
+        """Words at a known offset if a machine loads them for all channels at once."""
+        return None
 
     # -- outputs -----------------------------------------------------------------------------------
 
-    def store_output(self, instr: Intrinsic) -> list[Region]:
+    def store_output(self, instr: Intrinsic) -> list[Operand]:
         if self.stage == "fragment":
             self.store_result(instr)
         else:
@@ -238,16 +200,14 @@ class IoSelector(AluSelector):
             self.urb_write(instr, int(patch), instr.srcs[1])
         return []
 
-    def store_per_vertex(self, instr: Intrinsic) -> list[Region]:
+    def store_per_vertex(self, instr: Intrinsic) -> list[Operand]:
         self.urb_write(instr, 0, instr.srcs[2])
         return []
 
-    def urb_write(self, instr: Intrinsic, table: int, offset_src: object) -> None:
+    def urb_write(self, instr: Intrinsic, table: int, offset_src: Src) -> None:
         src = instr.srcs[0]
-        offset = self.constant(offset_src)  # type: ignore[arg-type]
+        offset = self.constant(offset_src)
         wanted = [k for k in range(src.num_components) if instr["write_mask"] >> k & 1]
-        if not wanted:
-            return
         bits = max(32, src.value.bit_size)
         type = type_of("uint", bits)
         slots = max(1, instr["num_slots"])
@@ -268,15 +228,15 @@ class IoSelector(AluSelector):
             }
             if offset is None:
                 fields |= {"offset": 1, "slots": slots}
-                payload.insert(0, self.read(offset_src, D))  # type: ignore[arg-type]
+                payload.insert(0, self.read(offset_src, D))
             for k in some:
                 cell = component + k - start
                 for moved in range(slots if offset is None else 1):
                     place = (slot + (offset or 0) + moved + cell // 4, cell % 4, table)
                     self.places[place] = bits
-            self.send("urb", fields, payload, note="store_output")
+            self.tell("urb", fields, payload, "store_output")
 
-    def load_output(self, instr: Intrinsic) -> list[Region]:
+    def load_output(self, instr: Intrinsic) -> list[Operand]:
         """Read an output back: one's own or the patch's, or another invocation's."""
         peer = instr.name == "load_per_vertex_output"
         table = 0 if peer else int(self.stage == "tess_ctrl")
@@ -289,12 +249,10 @@ class IoSelector(AluSelector):
         offset = self.constant(instr.srcs[-1])
         payload = [self.read(instr.srcs[0], D)] if peer else []
         options = []
-        known = [offset] if offset is not None else range(max(1, instr["num_slots"]))
-        for k in known:
+        for k in [offset] if offset is not None else range(max(1, instr["num_slots"])):
             for c in range(count):
                 cell = component + c
                 self.places.setdefault((slot + k + cell // 4, cell % 4, table), type.size * 8)
-            made = self.new(type, count)
             fields = {
                 "op": URB_OPS.index("peer" if peer else "read"),
                 "slot": slot + k,
@@ -303,18 +261,17 @@ class IoSelector(AluSelector):
                 "table": table,
                 "wide": type.size == 8,
             }
-            self.send("urb", fields, payload, made, self.code.sizes[made.nr], note="load_output")
-            options.append(self.parts(made, count))
-        return (
-            options[0] if offset is not None else self.choose(options, self.read(instr.srcs[-1], D))
-        )
+            options.append(self.ask("urb", fields, payload, type, count, "load_output"))
+        if offset is not None:
+            return options[0]
+        return self.choose(options, self.read(instr.srcs[-1], D))
 
-    def emit_vertex(self, instr: Intrinsic) -> list[Region]:
+    def emit_vertex(self, instr: Intrinsic) -> list[Operand]:
         op = "emit" if instr.name == "emit_vertex" else "cut"
-        self.send("urb", {"op": URB_OPS.index(op), "stream": instr["stream"]}, [], note=instr.name)
+        self.tell("urb", {"op": URB_OPS.index(op), "stream": instr["stream"]}, [], instr.name)
         return []
 
-    # -- fragment results ------------------------------------------------------------------
+    # -- fragment results --------------------------------------------------------------------------
 
     def store_result(self, instr: Intrinsic) -> None:
         """Results are kept in registers until the render target write at the end."""
@@ -327,59 +284,46 @@ class IoSelector(AluSelector):
             value = self.read(src, UD, k) if src.value.bit_size == 32 else self.value(src, k)
             slot, component, dual = instr["location"] + at // 4, at % 4, instr["dual_source"]
             if offset is not None:
-                target = self.output((slot + offset, component, dual))
-                self.emit("mov", target, value)
+                self.assign(self.output((slot + offset, component, dual)), value)
                 continue
             moving = self.read(instr.srcs[1], D)
             for moved in range(max(1, instr["num_slots"])):
                 place = (slot + moved, component, dual)
                 target = self.output(place)
                 self.early.add(place)
-                flag = self.take_flag()
-                null = Region("n", 0, D)
-                self.emit("cmp", null, moving, immediate(moved, D), cond="z", flag=flag)
-                self.emit("mov", target, value, pred="+", flag=flag, fresh=False)
+                (chosen,) = self.where_equal(moving, moved, [value], [target])
+                self.assign(target, chosen)
 
-    def output(self, place: Place) -> Region:
+    def output(self, place: Place) -> Operand:
         if place not in self.outputs:
-            self.outputs[place] = self.new(UD)
+            self.outputs[place] = self.result(place)
         if self.depth:
             self.early.add(place)
         return self.outputs[place]
 
-    def discard(self, instr: Intrinsic) -> list[Region]:
-        """Channels leave the flag of live pixels; helpers they are from now on."""
+    def discard(self, instr: Intrinsic) -> list[Operand]:
+        """Pixels leave the flag of live ones; helpers they are from now on."""
         self.discards = True
         known = self.constant(instr.srcs[0]) if instr.srcs else 1
-        null = Region("n", 0, D)
-        one = immediate(1, D)
-        if known == 0:
-            return []
-        if known is not None:
-            self.emit("cmp", null, self.placed(one), one, cond="nz", flag=LIVE_FLAG)
-            return []
-        region = self.read(instr.srcs[0], D)
-        self.kill(region)
+        if known is None:
+            self.discard_where(self.read(instr.srcs[0], D))
+        elif known:
+            self.discard_where(None)
         return []
 
-    def kill(self, region: Region) -> None:
-        """f1.0 &= not region: a comparison under the flag itself as predicate."""
-        null = Region("n", 0, D)
-        self.emit("cmp", null, region, immediate(0, D), cond="z", flag=LIVE_FLAG, pred="+")
-
-    def barycentric(self, instr: Intrinsic) -> list[Region]:
+    def barycentric(self, instr: Intrinsic) -> list[Operand]:
         """Nothing by itself: the load that uses it looks back at it."""
         return []
 
-    def barrier(self, instr: Intrinsic) -> list[Region]:
+    def barrier(self, instr: Intrinsic) -> list[Operand]:
         if self.stage in ("compute", "tess_ctrl"):
-            self.code.has_barriers = True
-            self.send("gateway", {}, [], note="barrier")
+            self.has_barriers = True
+            self.tell("gateway", {}, [], "barrier")
         return []
 
 
 _S = IoSelector
-IO_INTRINSICS: dict[str, Callable[..., list[Region]]] = {
+IO_INTRINSICS: dict[str, Callable[..., list[Operand]]] = {
     "load_input": _S.load_input,
     "load_interpolated_input": _S.load_interpolated,
     "load_per_vertex_input": _S.load_per_vertex,
@@ -399,7 +343,7 @@ IO_INTRINSICS: dict[str, Callable[..., list[Region]]] = {
     "demote_if": _S.discard,
     "barrier": _S.barrier,
 }
-for _where in ("pixel", "centroid", "sample", "at_offset", "at_sample"):
+for _where in BARYCENTRICS:
     IO_INTRINSICS[f"load_barycentric_{_where}"] = _S.barycentric
 for _name in SYSTEM_VALUES:
     IO_INTRINSICS[f"load_{_name}"] = _S.system

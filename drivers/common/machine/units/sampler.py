@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.drivers.simd.isa.messages import PARAMS, TEX_OPS
-from gallette.drivers.simd.machine.alu import Step
-from gallette.drivers.simd.machine.threads import Threads
+from gallette.drivers.common.machine.messages import PARAMS, TEX_OPS
+from gallette.drivers.common.machine.threads import Threads
 
-from .port import Port
+from .port import Port, Step
 
 __all__ = ["sampler_step"]
 
@@ -74,7 +73,8 @@ def sampler_step(port: Port) -> Step:
         if quads:
             more["quads"] = True
         offsets = _offsets(port, m)
-        count = port.halves * m.count * 8 if chosen is None else chosen.size
+        everybody = port.halves * m.count * m.launch.channels
+        count = everybody if chosen is None else chosen.size
         if index is None:
             found = _sampled(m, texture, op, where, count, more, offsets)
             results = [np.asarray(v) for v in found] if found is not None else None
@@ -82,12 +82,12 @@ def sampler_step(port: Port) -> Step:
             results = _each(m, index, op, where, count, more, offsets, one, quads)
         if results is None:
             results = [np.asarray(np.uint32(one * v)) for v in _UNBOUND]
-        shape = (port.halves, m.count, 8)
+        shape = (port.halves, m.count, m.launch.channels)
         for k in range(min(port.result // port.halves, len(results))):
             value = _bits(results[k])
             if value.ndim:
                 if chosen is not None:
-                    spread = np.zeros(port.halves * m.count * 8, np.uint32)
+                    spread = np.zeros(everybody, np.uint32)
                     spread[chosen] = value
                     value = spread
                 value = value.reshape(shape)

@@ -3,39 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from gallette.drivers.simd.isa.instruction import Instruction
-from gallette.drivers.simd.isa.types import REG_BYTES
-from gallette.drivers.simd.machine.alu import mask_of
-from gallette.drivers.simd.machine.launch import LIVE_FLAG
-from gallette.drivers.simd.machine.threads import Threads
+from gallette.drivers.common.machine.launch import LIVE_FLAG
+from gallette.drivers.common.machine.threads import Threads
 
-__all__ = ["Port", "each"]
+__all__ = ["MaskFor", "Port", "Step", "each"]
 
 Array = npt.NDArray[Any]
+Step: TypeAlias = Callable[[Threads], None]
+"""Executes one instruction for all threads."""
+MaskFor: TypeAlias = Callable[[Threads], "Array | None"]
 
 
+@dataclass
 class Port:
-    """One `send` instruction, as its unit sees it."""
+    """One message instruction, as its unit sees it."""
 
-    def __init__(self, instr: Instruction, fields: dict[str, int]) -> None:
-        self.fields = fields
-        self.width = instr.width
-        self.halves = max(1, instr.width // 8)
-        self.half = slice(instr.group // 8, instr.group // 8 + self.halves)
-        self.header = instr.srcs[0].nr
-        self.payload = instr.srcs[1].nr
-        self.dst = instr.dst.nr + instr.dst.offset // REG_BYTES if instr.dst.file == "g" else -1
-        message = instr.message
-        assert message is not None
-        self.end = message.end
-        self.result = message.result
-        self.mask_for = mask_of(instr) if instr.width >= 8 else None
-        self.no_mask = instr.no_mask
+    fields: dict[str, int]
+    payload: int  # first register of what it carries
+    dst: int  # first register of the answer; -1: none
+    result: int = 0  # registers that come back
+    halves: int = 1  # registers of a component
+    half: slice = field(default_factory=lambda: slice(0, 1))  # of the threads that take part
+    header: int = 0
+    mask_for: MaskFor | None = None
+    no_mask: bool = False
 
     def __getitem__(self, field: str) -> int:
         return self.fields[field]
@@ -49,18 +46,21 @@ class Port:
         return found
 
     def wide(self, m: Threads, first: int, size: int) -> Array:
-        """The component that begins `first` registers into the payload, `size` bytes a channel."""
-        if size == 4:
-            return m.words[self.payload + first : self.payload + first + self.halves]
-        registers = self.halves * 8 * size // REG_BYTES or 1
+        """The component that begins `first` registers into the payload, `size` bytes a channel.
+
+        64 bits are two registers here, low words first.
+        """
         start = self.payload + first
-        rows = np.ascontiguousarray(m.words[start : start + registers].transpose(1, 0, 2))
-        flat = rows.reshape(m.count, -1).view(f"u{size}")[:, : self.halves * 8]
-        return flat.reshape(m.count, self.halves, 8).transpose(1, 0, 2)
+        if size == 8:
+            low, high = (m.words[start + k : start + k + 1] for k in range(2))
+            found: Array = low | high.astype(np.uint64) << np.uint64(32)
+            return found
+        words = m.words[start : start + self.halves]
+        return words if size == 4 else words.astype(f"u{size}")
 
     def step_of(self, size: int) -> int:
         """Registers that a component of `size` bytes a channel takes."""
-        return max(1, self.halves * 8 * size // REG_BYTES)
+        return 2 if size == 8 else self.halves
 
     def word(self, m: Threads, k: int) -> Array:
         """Word `k` of the header, by thread."""
@@ -87,9 +87,12 @@ class Port:
 
     def answer(self, m: Threads, k: int, value: Array, mask: Array | None) -> None:
         """Component `k` of the answer: a scalar or `(half, thread, channel)` of 32 bits."""
-        first = self.dst + k * self.halves
-        target = m.words[first : first + self.halves]
         bits = value if value.dtype == np.uint32 else value.view(np.uint32)
+        self.land(m, k * self.halves, self.halves, bits, mask)
+
+    def land(self, m: Threads, first: int, count: int, bits: Array, mask: Array | None) -> None:
+        """Words arrive in `count` registers, `first` behind the destination."""
+        target = m.words[self.dst + first : self.dst + first + count]
         if mask is None:
             target[...] = bits
         else:
@@ -99,27 +102,11 @@ class Port:
         self, m: Threads, first: int, value: Array, size: int, mask: Array | None
     ) -> None:
         """The same `first` registers into the destination for other sizes."""
-        if size == 4:
-            target = m.words[self.dst + first : self.dst + first + self.halves]
-            if mask is None:
-                target[...] = value
-            else:
-                np.copyto(target, value, where=mask)
-            return
-        registers = self.step_of(size)
-        start = self.dst + first
-        shape = (self.halves, m.count, 8)
-        by_thread = np.broadcast_to(value, shape).transpose(1, 0, 2).reshape(m.count, -1)
-        rows = np.ascontiguousarray(m.words[start : start + registers].transpose(1, 0, 2))
-        flat = rows.reshape(m.count, -1).view(f"u{size}")
-        part = flat[:, : by_thread.shape[1]]
-        if mask is None:
-            part[...] = by_thread
+        if size == 8:
+            self.land(m, first, 1, value.astype(np.uint32), mask)
+            self.land(m, first + 1, 1, (value >> np.uint64(32)).astype(np.uint32), mask)
         else:
-            chosen = np.broadcast_to(mask, shape).transpose(1, 0, 2).reshape(m.count, -1)
-            np.copyto(part, by_thread, where=chosen)
-        back = flat.view(np.uint32).reshape(m.count, registers, 8)
-        m.words[start : start + registers] = back.transpose(1, 0, 2)
+            self.land(m, first, self.halves, value.astype(np.uint32, copy=False), mask)
 
 
 def each(index: Array, bound: Sequence[Any], run: Callable[[Any, Array | slice], None]) -> None:

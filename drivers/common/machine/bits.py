@@ -1,0 +1,32 @@
+"""Bit fields of instruction words, written and read from the lowest bit on."""
+
+from __future__ import annotations
+
+__all__ = ["BitReader", "BitWriter"]
+
+
+class BitWriter:
+    """Fields from the lowest bit on."""
+
+    def __init__(self) -> None:
+        self.word = 0
+        self.at = 0
+
+    def put(self, value: int, bits: int) -> None:
+        if not 0 <= value < 1 << bits:
+            raise ValueError(f"{value} does not fit into {bits} bits of an instruction")
+        self.word |= value << self.at
+        self.at += bits
+
+
+class BitReader:
+    """The same fields back."""
+
+    def __init__(self, word: int) -> None:
+        self.word = word
+        self.at = 0
+
+    def take(self, bits: int) -> int:
+        found = self.word >> self.at & (1 << bits) - 1
+        self.at += bits
+        return found

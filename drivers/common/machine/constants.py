@@ -1,0 +1,45 @@
+"""Constants a machine finds in registers when it starts: literals and words of uniform blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.drivers.common.lanes import ShaderResources
+
+__all__ = ["PLANE", "ConstantSlot", "constant_bytes"]
+
+PLANE = 1 << 20
+"""Slots of this block and above are user clip planes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantSlot:
+    """What a word of the constants holds: a literal, or a word of a uniform block."""
+
+    block: int  # -1: a literal
+    value: int  # the literal, or a byte offset
+
+
+def constant_bytes(
+    slots: Sequence[ConstantSlot], resources: ShaderResources
+) -> npt.NDArray[np.uint8]:
+    """The bytes of the constants of one draw, in rows of 32."""
+    words: npt.NDArray[Any] = np.zeros(-(-len(slots) // 8) * 8, np.uint32)
+    for at, slot in enumerate(slots):
+        if slot.block < 0:
+            words[at] = slot.value & 0xFFFFFFFF
+        elif slot.block >= PLANE:
+            plane = slot.block - PLANE
+            planes = resources.clip_planes
+            value = planes[plane][slot.value // 4] if plane < len(planes) else 0.0
+            words[at] = np.float32(value).view(np.uint32)
+        elif slot.block < len(resources.constants):
+            data = resources.constants[slot.block]
+            if data is not None and 0 <= slot.value <= data.size - 4:
+                words[at] = int.from_bytes(data[slot.value : slot.value + 4].tobytes(), "little")
+    return words.view(np.uint8)

@@ -1,0 +1,180 @@
+"""Code ready to run: instructions decoded into blocks of steps, and the loop over them.
+
+A machine says how an instruction is decoded, executed and printed, and how a block is left. All
+threads of a launch run together: they are where the first of their channels are.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeAlias, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.drivers.common.work import ShaderBudgetError
+
+from .hang import MachineHangError
+from .launch import Launch, Place
+from .threads import DONE, Threads
+from .units.port import Step
+
+__all__ = ["Block", "Executable", "ExecutableFacts", "Leave", "first_waiting"]
+
+Instr = TypeVar("Instr")
+Leave: TypeAlias = Callable[[Threads], int]
+"""Executes a branch; the number of the next instruction."""
+
+
+def first_waiting(m: Threads, next: int) -> int:
+    """Go on at `next` if anybody is left there, else where the first channels wait."""
+    if m.active:
+        return next
+    return min(m.waiting, default=DONE)
+
+
+@dataclass(slots=True)
+class Block:
+    """A straight run of instructions."""
+
+    number: int
+    steps: list[Step]
+    leave: Leave | None
+    start: int
+    stop: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutableFacts:
+    """What a launch must know of a program besides its instructions."""
+
+    registers: int
+    scratch: int = 0  # registers of scratch per thread, for spills
+    private: int = 0  # bytes of memory per channel, for arrays
+    has_barriers: bool = False
+    patch_size: int = 1
+    places: tuple[tuple[Place, int], ...] = ()  # of an emitted vertex's values, with their bits
+
+
+class Executable(ABC, Generic[Instr]):
+    """A program in a machine's memory."""
+
+    width = 8  # channels of a thread
+    channels = 8  # of them in a register
+
+    def __init__(self, words: list[int], facts: ExecutableFacts) -> None:
+        self.words = words
+        self.facts = facts
+        self.registers, self.scratch, self.private = facts.registers, facts.scratch, facts.private
+        self.has_barriers, self.patch_size = facts.has_barriers, facts.patch_size
+        self.places = facts.places
+        self.code: list[Instr] = [self.decode(word) for word in words]
+        self._blocks = self._cut(self.code)
+        self.block_count = len(self._blocks)
+
+    # -- what a machine says -----------------------------------------------------------------------
+
+    @abstractmethod
+    def decode(self, word: int) -> Instr:
+        """The instruction of a word."""
+
+    @abstractmethod
+    def starts(self, code: Sequence[Instr]) -> set[int]:
+        """Where blocks begin besides at 0."""
+
+    @abstractmethod
+    def leave(self, instr: Instr, at: int) -> Leave | None:
+        """How the block that ends with this is left; None if it just goes on."""
+
+    @abstractmethod
+    def steps(self, code: Sequence[Instr]) -> list[Step]:
+        """The steps of a straight run."""
+
+    @abstractmethod
+    def line(self, instr: Instr) -> str:
+        """An instruction as text."""
+
+    @abstractmethod
+    def register_name(self, nr: int) -> str:
+        """A register as text."""
+
+    def prepare(self, words: npt.NDArray[np.uint32], constants: npt.NDArray[Any]) -> None:
+        """Fill in what registers hold when threads start."""
+
+    def settle(self, m: Threads) -> None:
+        """Whatever is still on its way to the threads' registers arrives."""
+
+    def execute(self, block: Block, m: Threads) -> None:
+        """The steps of a block."""
+        for step in block.steps:
+            step(m)
+
+    # -- running -----------------------------------------------------------------------------------
+
+    @property
+    def blocks(self) -> list[tuple[int, int]]:
+        """First and one past the last instruction of every block."""
+        return [(b.start, b.stop) for b in self._blocks.values()]
+
+    def group_of(self, launch: Launch) -> Any:
+        """The workgroup of every lane, counted from the launch's first."""
+        axes = [np.asarray(launch.lanes.system("workgroup_id", axis)) for axis in range(3)]
+        places = np.stack([np.broadcast_to(axis, launch.count) for axis in axes])
+        changes = np.any(places[:, 1:] != places[:, :-1], axis=0)
+        return np.concatenate([[0], np.cumsum(changes)])
+
+    def start(self, launch: Launch) -> None:
+        """Run a launch to its end."""
+        try:
+            with np.errstate(all="ignore"):
+                self.run(launch.root, 0, DONE)
+        except MachineHangError:
+            raise
+        except ShaderBudgetError as error:
+            text = f"{error}\n{self.report(launch.root, launch.at)}"
+            raise MachineHangError(text) from error
+
+    def run(self, m: Threads, at: int, until: int) -> None:
+        """Execute from `at` on until the first channels are at `until` or behind it."""
+        blocks, launch = self._blocks, m.launch
+        visits = launch.visits
+        while at < until:
+            if at in m.waiting:
+                m.arrive(at)
+            block = blocks.get(at)
+            if block is None:
+                return
+            launch.at = at
+            visits[block.number] += m.thread_count()
+            self.execute(block, m)
+            at = block.stop if block.leave is None else block.leave(m)
+
+    def _cut(self, code: Sequence[Instr]) -> dict[int, Block]:
+        """Straight runs of instructions: a branch ends one, a branch's target begins one."""
+        ordered = sorted(s for s in {0, *self.starts(code)} if 0 <= s < len(code))
+        found: dict[int, Block] = {}
+        for number, start in enumerate(ordered):
+            stop = ordered[number + 1] if number + 1 < len(ordered) else len(code)
+            end = self.leave(code[stop - 1], stop - 1) if stop > start else None
+            body = code[start : stop - (end is not None)]
+            found[start] = Block(number, self.steps(body), end, start, stop)
+        return found
+
+    def report(self, m: Threads, at: int) -> str:
+        """Program counter, mask and registers of the first thread that still runs."""
+        running = m.running().any(axis=(0, 2))
+        thread = int(np.argmax(running)) if running.any() else 0
+        mask = m.running()[:, thread].reshape(-1)
+        bits = sum(1 << k for k, on in enumerate(mask.tolist()) if on)
+        digits = max(4, len(mask) // 4)
+        lines = [
+            f"thread {thread} of {m.count}: pc {at}, execution mask {bits:#0{digits + 2}x}",
+            f"  {at:4}: {self.line(self.code[at])}" if at < len(self.code) else "",
+        ]
+        values: Any = m.words[:, thread]
+        for nr, row in enumerate(values.tolist()):
+            if any(row):
+                lines.append(f"  {self.register_name(nr)} " + " ".join(f"{w:08x}" for w in row[:8]))
+        return "\n".join(lines)

@@ -1,0 +1,187 @@
+"""Shaders compiled for a machine as the draw room wants them (`drivers.common.program`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.compiler.nir.ir import Shader
+from gallette.compiler.nir.ir.slots import FragResult
+from gallette.drivers.common.lanes import (
+    ComputeLanes,
+    ControlLanes,
+    EvaluationLanes,
+    FragmentLanes,
+    GeometryLanes,
+    ShaderResources,
+    VertexLanes,
+)
+from gallette.drivers.common.program import (
+    Emission,
+    FragmentOutputs,
+    InputUse,
+    Outputs,
+    ProgramFacts,
+)
+
+from .constants import ConstantSlot, constant_bytes
+from .executable import Executable
+from .launch import LIVE_FLAG, Launch, Place
+
+__all__ = ["BoundMachine", "Counters", "Found", "MachineProgram"]
+
+Array = npt.NDArray[Any]
+CHUNK = 1 << 15
+"""Lanes of a launch: enough to make what an instruction costs Python small."""
+
+
+@dataclass(slots=True)
+class Counters:
+    """What a machine has done since it was made."""
+
+    launches: int = 0
+    threads: int = 0
+    cycles: int = 0
+    instructions: int = 0
+    visits: dict[str, int] = field(default_factory=dict)
+
+
+class Found(Protocol):
+    """What instruction selection has found out about a shader."""
+
+    inputs: set[tuple[int, int, str, str]]
+    system_values: set[str]
+    textures: set[int]
+    implicit: set[int]
+    derivatives: bool
+    discards: bool
+    effects: bool
+    places: dict[Place, int]
+
+    @property
+    def results(self) -> Sequence[Place]:
+        """Outputs of a fragment shader."""
+        ...
+
+
+class MachineProgram:
+    """The `Program` of the shared draw room."""
+
+    def __init__(
+        self,
+        shader: Shader,
+        found: Found,
+        executable: Executable[Any],
+        constants: Sequence[ConstantSlot],
+        block_cycles: Sequence[int],
+        counters: Counters,
+    ) -> None:
+        self.executable = executable
+        self.constants = constants
+        self.counters = counters
+        self.name = shader.name
+        self.facts = _facts(shader, found)
+        self.places = tuple(place for place, _ in executable.places)
+        self._cycles = np.array(block_cycles, np.int64)
+        self._sizes = np.array([stop - start for start, stop in executable.blocks], np.int64)
+
+    @property
+    def code(self) -> str:
+        """The program as people read it."""
+        return "\n".join(self.executable.line(instr) for instr in self.executable.code)
+
+    def bind(self, resources: ShaderResources) -> BoundMachine:
+        """Fix the resources of a draw."""
+        return BoundMachine(self, resources)
+
+    def count(self, launch: Launch) -> None:
+        """Account for a launch that has ended."""
+        counters = self.counters
+        counters.launches += 1
+        counters.threads += launch.threads
+        counters.cycles += int(launch.visits @ self._cycles)
+        counters.instructions += int(launch.visits @ self._sizes)
+
+
+def _facts(shader: Shader, found: Found) -> ProgramFacts:
+    fragment = shader.stage.value == "fragment"
+    outputs: dict[int, int] = {}
+    for slot, component, _ in found.results if fragment else found.places:
+        outputs[slot] = outputs.get(slot, 0) | 1 << component
+    system = found.system_values
+    return ProgramFacts(
+        stage=shader.stage.value,
+        inputs=frozenset(InputUse(*use) for use in found.inputs),
+        outputs=outputs,
+        system_values=frozenset(system),
+        textures=frozenset(found.textures),
+        implicit_lod=frozenset(found.implicit) if fragment else frozenset(),
+        uses_derivatives=found.derivatives and fragment,
+        uses_discard=found.discards,
+        writes_depth=fragment and FragResult.DEPTH in outputs,
+        writes_stencil=fragment and FragResult.STENCIL in outputs,
+        writes_sample_mask=fragment and FragResult.SAMPLE_MASK in outputs,
+        has_side_effects=found.effects,
+        early_fragment_tests=shader.info.early_fragment_tests,
+        uses_sample_shading="sample_id" in system or any(u[3] == "sample" for u in found.inputs),
+        chunk_lanes=CHUNK,
+    )
+
+
+class BoundMachine:
+    """The `BoundProgram`: a program joined with the resources of one draw."""
+
+    def __init__(self, program: MachineProgram, resources: ShaderResources) -> None:
+        self.program = program
+        self.resources = resources
+        self.constants = constant_bytes(program.constants, resources)
+
+    def vertex(self, lanes: VertexLanes) -> Outputs:
+        """Run one chunk of vertices."""
+        return self._run(lanes).outputs_of(0)
+
+    def evaluate(self, lanes: EvaluationLanes) -> Outputs:
+        """Run one chunk of tessellated vertices."""
+        return self._run(lanes).outputs_of(0)
+
+    def control(self, lanes: ControlLanes) -> tuple[Outputs, Outputs]:
+        """Run one chunk of control invocations: (per-vertex outputs, outputs of whole patches)."""
+        launch = self._run(lanes)
+        size = self.program.executable.patch_size
+        whole: Outputs = {
+            slot: [None if v is None else np.ascontiguousarray(v[::size]) for v in row]
+            for slot, row in launch.outputs_of(1).items()
+        }
+        return launch.outputs_of(0), whole
+
+    def geometry(self, lanes: GeometryLanes) -> list[Emission]:
+        """Run one chunk of primitives."""
+        return self._run(lanes).events
+
+    def compute(self, lanes: ComputeLanes) -> None:
+        """Run whole workgroups."""
+        self._run(lanes)
+
+    def fragment(self, lanes: FragmentLanes) -> FragmentOutputs:
+        """Run one chunk of fragments."""
+        launch = self._run(lanes, lanes.helper, lanes.quads)
+        alive = None
+        if self.program.facts.uses_discard:
+            alive = launch.by_lane(launch.root.flags[LIVE_FLAG]).copy()
+            if lanes.helper is not None:
+                alive |= lanes.helper  # whoever was a helper from the start was not discarded
+        return FragmentOutputs(launch.outputs_of(0), alive, launch.outputs_of(1))
+
+    def _run(self, lanes: Any, helper: Array | None = None, quads: bool = False) -> Launch:
+        executable = self.program.executable
+        launch = Launch(executable, self.resources, self.constants, lanes, helper, quads)
+        if launch.count:
+            for place, bits in executable.places:
+                launch.output(place, bits)
+            executable.start(launch)
+        self.program.count(launch)
+        return launch

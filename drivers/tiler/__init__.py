@@ -1,0 +1,13 @@
+"""tiler: a driver for a machine that bins primitives and shades tile by tile, machine included.
+
+Its rooms: `isa` (a scalar instruction set, encoding and assembly), `backend` (NIR to instructions:
+registers, delays, flags), `machine` (a simulator of all channels at once), `compile`, `program`
+(compiled shaders as the shared draw room calls them), `context` (render passes: bins, then tiles),
+`screen`. Everything about drawing that is not code or order comes from `drivers.common`.
+"""
+
+from __future__ import annotations
+
+from .screen import TilerScreen, create_screen
+
+__all__ = ["TilerScreen", "create_screen"]

@@ -1,0 +1,1 @@
+"""The compiler: NIR to instructions, registers, and an order with delays filled."""

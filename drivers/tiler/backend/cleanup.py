@@ -1,0 +1,226 @@
+"""Before allocation: dead code goes, values are made where a message wants them, copies vanish."""
+
+from __future__ import annotations
+
+from gallette.drivers.common.machine.colouring import bits_of
+from gallette.drivers.common.machine.messages import IMAGE_OPS, MEMORY_OPS, URB_OPS, unpack
+from gallette.drivers.tiler.isa.instruction import Instruction
+
+from .code import LABEL, Block, Code, blocks_of
+
+__all__ = ["coalesce", "dead_code", "forward", "interference", "live_ranges"]
+
+
+def is_pure(instr: Instruction) -> bool:
+    """May the instruction go if nobody reads its destination?"""
+    if instr.op.kind in ("flow", "kill", "label"):
+        return False
+    message = instr.message
+    if message is None:
+        return True
+    unit = instr.unit
+    if unit in ("sampler", "input", "constant"):
+        return True
+    fields = unpack(unit, message.desc)
+    if unit == "memory":
+        return MEMORY_OPS[fields["op"]] in ("load", "size")
+    if unit == "image":
+        return IMAGE_OPS[fields["op"]] in ("load", "size", "samples")
+    return unit == "urb" and URB_OPS[fields["op"]] in ("read", "peer")
+
+
+def dead_code(code: Code) -> None:
+    """Drop what nobody reads."""
+    readers: dict[int, int] = {}
+    for instr in code.instrs:
+        for src in instr.srcs:
+            if src.file == "v":
+                readers[src.nr] = readers.get(src.nr, 0) + 1
+    progress = True
+    while progress:
+        progress = False
+        kept: list[Instruction] = []
+        for instr in reversed(code.instrs):
+            unread = instr.dst.file == "v" and not readers.get(instr.dst.nr)
+            if unread and is_pure(instr):
+                for src in instr.srcs:
+                    if src.file == "v":
+                        readers[src.nr] -= 1
+                        progress = True
+                continue
+            kept.append(instr)
+        kept.reverse()
+        code.instrs = kept
+
+
+_NEAR = 12
+"""A payload is not begun earlier than this before it is sent: it would fill registers till then."""
+
+
+def forward(code: Code) -> None:
+    """A value made only to be copied into a payload is made there.
+
+    add.f v1, a, b                add.f v9+2, a, b
+    mov v9+2, v1          =>
+    sam ... v9                    sam ... v9
+    """
+    writers: dict[int, list[int]] = {}
+    readers: dict[int, list[int]] = {}
+    block_of: list[int] = []
+    number = 0
+    for at, instr in enumerate(code.instrs):
+        number += instr.op is LABEL
+        block_of.append(number)
+        number += instr.op.kind == "flow"
+        if instr.dst.file == "v":
+            writers.setdefault(instr.dst.nr, []).append(at)
+        for src in instr.srcs:
+            if src.file == "v":
+                readers.setdefault(src.nr, []).append(at)
+    moved: set[int] = set()
+    for at, instr in enumerate(code.instrs):
+        if not is_copy(instr):
+            continue
+        src, dst = instr.srcs[0], instr.dst
+        made = writers.get(src.nr, [])
+        if len(made) != 1 or len(readers[src.nr]) != 1 or src.offset or dst.nr == src.nr:
+            continue
+        maker = code.instrs[made[0]]
+        fits = (
+            block_of[made[0]] == block_of[at]
+            and at - _NEAR <= made[0] < at
+            and maker.message is None
+            and not maker.dst.half
+            and not any(s.file == "v" and s.nr == dst.nr for s in maker.srcs)
+        )
+        # Only registers that are gathered and sent in this block: nobody looks at them meanwhile.
+        local = all(
+            block_of[k] == block_of[at] and k >= at for k in readers.get(dst.nr, [])
+        ) and all(block_of[k] == block_of[at] for k in writers[dst.nr])
+        if fits and local:
+            maker.dst = dst
+            moved.add(at)
+            writers[dst.nr].append(made[0])
+            writers[dst.nr].remove(at)
+    if not moved:
+        return
+    touched = {code.instrs[at].dst.nr for at in moved}
+    code.instrs = [instr for at, instr in enumerate(code.instrs) if at not in moved]
+    seen: set[int] = set()
+    for instr in code.instrs:
+        if instr.dst.file == "v" and instr.dst.nr in touched:
+            instr.fresh = instr.dst.nr not in seen
+            seen.add(instr.dst.nr)
+
+
+def is_copy(instr: Instruction) -> bool:
+    """The same bits in another register."""
+    if instr.op.name != "mov" or instr.dst.file != "v" or instr.sat:
+        return False
+    src = instr.srcs[0]
+    return src.file == "v" and not src.modified and not src.half and not instr.dst.half
+
+
+# -- live ranges -----------------------------------------------------------------------------------
+
+
+def live_ranges(code: Code) -> dict[int, Block]:
+    """Blocks with what lives around them.
+
+    A channel writes its own part of a register only, so the way of one channel is all that counts:
+    channels that wait elsewhere keep what they have.
+    """
+    blocks = blocks_of(code.instrs)
+    for block in blocks.values():
+        for instr in code.instrs[block.start : block.stop]:
+            for src in instr.srcs:
+                if src.file == "v":
+                    block.uses |= (1 << src.nr) & ~block.kills
+            if instr.dst.file == "v":
+                if instr.fresh:
+                    block.kills |= 1 << instr.dst.nr & ~block.uses
+                else:
+                    block.uses |= (1 << instr.dst.nr) & ~block.kills
+    order = sorted(blocks.values(), key=lambda b: -b.start)
+    changed = True
+    while changed:
+        changed = False
+        for block in order:
+            out = 0
+            for at in block.next:
+                out |= blocks[at].live_in
+            live = block.uses | out & ~block.kills
+            if out != block.live_out or live != block.live_in:
+                block.live_out, block.live_in = out, live
+                changed = True
+    return blocks
+
+
+def interference(code: Code, copies: bool = False) -> dict[int, int]:
+    """By register, a mask of those it must not share with; `copies` do not count as conflicts."""
+    graph: dict[int, int] = {}
+    for block in live_ranges(code).values():
+        live = block.live_out
+        for instr in reversed(code.instrs[block.start : block.stop]):
+            if instr.dst.file == "v":
+                nr = instr.dst.nr
+                found = live
+                if instr.message is not None:  # the answer comes while the payload is still read
+                    for src in instr.srcs:
+                        if src.file == "v":
+                            found |= 1 << src.nr
+                if copies and is_copy(instr):
+                    found &= ~(1 << instr.srcs[0].nr)
+                graph[nr] = graph.get(nr, 0) | found & ~(1 << nr)
+                if instr.fresh:
+                    live &= ~(1 << nr)
+                else:
+                    live |= 1 << nr
+            for src in instr.srcs:
+                if src.file == "v":
+                    live |= 1 << src.nr
+    for nr, found in list(graph.items()):
+        for other in bits_of(found):
+            graph[other] = graph.get(other, 0) | 1 << nr
+    return graph
+
+
+def coalesce(code: Code) -> None:
+    """Give both sides of a copy one register where their lives allow it."""
+    copies = [
+        instr
+        for instr in code.instrs
+        if is_copy(instr) and code.sizes[instr.srcs[0].nr] == code.sizes[instr.dst.nr] == 1
+    ]
+    if not copies:
+        return
+    graph = interference(code, copies=True)
+    merged: dict[int, int] = {}
+
+    def root(nr: int) -> int:
+        while nr in merged:
+            nr = merged[nr]
+        return nr
+
+    for instr in copies:
+        a, b = root(instr.dst.nr), root(instr.srcs[0].nr)
+        if a == b or graph.get(a, 0) >> b & 1:
+            continue
+        merged[b] = a
+        neighbours = graph.get(b, 0)
+        graph[a] = graph.get(a, 0) | neighbours
+        for other in bits_of(neighbours):
+            graph[other] |= 1 << a
+    if not merged:
+        return
+    final = {nr: root(nr) for nr in merged}
+    kept = []
+    for instr in code.instrs:
+        if instr.dst.file == "v":
+            instr.dst = instr.dst._replace(nr=final.get(instr.dst.nr, instr.dst.nr))
+        instr.srcs = tuple(
+            s._replace(nr=final.get(s.nr, s.nr)) if s.file == "v" else s for s in instr.srcs
+        )
+        if not (is_copy(instr) and instr.srcs[0] == instr.dst):
+            kept.append(instr)
+    code.instrs = kept

@@ -1,0 +1,110 @@
+"""From a lowered shader to an executable: every step of the back end, in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from gallette.compiler.nir.ir import Shader
+from gallette.drivers.common.machine.executable import ExecutableFacts
+
+from .backend.allocate import Allocation, allocate
+from .backend.cleanup import coalesce, dead_code, forward
+from .backend.code import ROOM, Code, laid_out
+from .backend.schedule import Barriers, fill, schedule, scoreboard, timing
+from .backend.select import Selector
+from .isa.encoding import encode
+from .isa.instruction import Instruction
+from .machine.executable import Executable, TextureWrites
+
+__all__ = ["BackendOptions", "Compiled", "compile_shader"]
+
+
+@dataclass(frozen=True, slots=True)
+class BackendOptions:
+    """What can be chosen of the back end, and of the machine it is for."""
+
+    barriers: Barriers = "writes"  # who waits for textures: readers only, or writers too
+    texture_writes: TextureWrites = "late"
+    registers: int = ROOM  # fewer make it spill
+    schedule: bool = True
+
+
+@dataclass(slots=True)
+class Compiled:
+    """A shader as machine code, with what the compiler knows about it."""
+
+    executable: Executable
+    selector: Selector
+    code: Code
+    allocation: Allocation
+    block_cycles: list[int] = field(default_factory=list)
+    stalls: list[int] = field(default_factory=list)  # before each instruction
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def instructions(self) -> int:
+        return len(self.code.instrs)
+
+    @property
+    def registers(self) -> int:
+        return self.executable.registers
+
+    @property
+    def cycles(self) -> int:
+        """Of every block once."""
+        return sum(self.block_cycles)
+
+    @property
+    def nops(self) -> int:
+        """Cycles spent in `nop`s."""
+        return sum(i.repeat + 1 for i in self.code.instrs if i.op.kind == "nop")
+
+    @property
+    def waits(self) -> int:
+        """Instructions that wait for textures or memory."""
+        return sum(i.sy for i in self.code.instrs)
+
+
+def compile_shader(
+    shader: Shader,
+    options: BackendOptions,
+    flat_colors: bool = False,
+    half_colors: bool = False,
+) -> Compiled:
+    """Every step, in order."""
+    selector = Selector(shader, flat_colors, half_colors)
+    code = selector.run()
+    dead_code(code)
+    forward(code)
+    coalesce(code)
+    allocation = allocate(code, options.registers)
+    if options.schedule:
+        code.instrs = schedule(code.instrs)
+    scoreboard(code.instrs, options.barriers)
+    code.instrs = laid_out(fill(code.instrs))
+    patch = shader.info.vertices_out if shader.stage.value == "tess_ctrl" else 1
+    facts = ExecutableFacts(
+        registers=_used_registers(code.instrs),
+        private=code.private,
+        has_barriers=selector.has_barriers or shader.stage.value == "tess_ctrl",
+        patch_size=max(1, patch),
+        places=tuple(sorted(selector.places.items())),
+    )
+    words = [encode(instr) for instr in code.instrs]
+    executable = Executable(words, facts, options.texture_writes)
+    made = Compiled(executable, selector, code, allocation)
+    made.notes = [instr.note for instr in code.instrs]
+    for start, stop in executable.blocks:
+        found = timing(code.instrs[start:stop])
+        made.block_cycles.append(found.cycles)
+        made.stalls += found.stalls
+    return made
+
+
+def _used_registers(instrs: list[Instruction]) -> int:
+    """One past the highest register that is touched."""
+    most = 0
+    for instr in instrs:
+        for touched in (instr.written(), *(instr.read(k) for k in range(len(instr.srcs)))):
+            most = max(most, touched.stop)
+    return most

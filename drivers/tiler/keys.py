@@ -1,0 +1,31 @@
+"""Variant keys: the shared ones, the binning pass, and half or full precision of colours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gallette.drivers.common.variants import keys
+from gallette.pipe.keys import lowered_by, steers
+
+__all__ = ["FragmentKey", "VariantKey", "VertexKey"]
+
+
+@dataclass(frozen=True, slots=True)
+class VertexKey(keys.VertexKey):
+    """What a vertex shader's code depends on besides its NIR."""
+
+    binning: bool = lowered_by(
+        False, "only what sorts primitives into bins: position and its like", "lower_depth_only"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FragmentKey(keys.FragmentKey):
+    """What a fragment shader's code depends on besides its NIR."""
+
+    half_colors: bool = steers(
+        False, "colours in half precision: no colour buffer has more than 16 bits a channel"
+    )
+
+
+VariantKey = VertexKey | FragmentKey

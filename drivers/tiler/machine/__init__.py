@@ -1,0 +1,1 @@
+"""The simulator: all channels of a launch at once, one Python step per instruction."""

@@ -1,0 +1,55 @@
+"""Bins and tiles of a render pass as a picture: overdraw, primitives, bytes moved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .render_pass import PassReport
+
+__all__ = ["bins_picture", "described"]
+
+Array = npt.NDArray[Any]
+_SIDE = 256
+
+
+def bins_picture(report: PassReport) -> Array:
+    """RGB, top row first: tiles from blue (nothing shaded) to red (most often), one bar per tile.
+
+    The bar at a tile's left edge is as high as its share of the pass's bin entries.
+    """
+    grid = report.grid
+    scale = max(1.0, max(grid.width, grid.height) / _SIDE)
+    width, height = int(grid.width / scale) + 1, int(grid.height / scale) + 1
+    picture: Array = np.full((height, width, 3), 255, np.uint8)
+    most = max((tile.overdraw for tile in report.tiles), default=0.0) or 1.0
+    largest = max((tile.primitives for tile in report.tiles), default=0) or 1
+    for tile in report.tiles:
+        x0, y0, x1, y1 = (
+            int(v / scale) for v in (tile.rect.x0, tile.rect.y0, tile.rect.x1, tile.rect.y1)
+        )
+        heat = tile.overdraw / most
+        picture[y0:y1, x0:x1] = (60 + 190 * heat, 110, 60 + 190 * (1 - heat))
+        bar = int((y1 - y0) * tile.primitives / largest)
+        picture[y0 : y0 + bar, x0 : x0 + max(2, (x1 - x0) // 12)] = 30
+        picture[y0, x0:x1] = 255
+        picture[y0:y1, x0] = 255
+    return np.ascontiguousarray(picture[::-1])
+
+
+def described(report: PassReport) -> str:
+    """The figures of a pass in a line."""
+    grid = report.grid
+    pixels = grid.width * grid.height
+    shaded = sum(tile.shaded for tile in report.tiles)
+    hidden = sum(tile.hidden for tile in report.tiles)
+    loaded = sum(tile.loaded for tile in report.tiles)
+    stored = sum(tile.stored for tile in report.tiles)
+    return (
+        f"{grid.columns}x{grid.rows} bins of {grid.tile_width}x{grid.tile_height}, "
+        f"{report.draws} draws, {report.primitives} primitives in {report.entries} bin entries, "
+        f"overdraw {shaded / pixels:.2f}, {hidden} fragments hidden by coarse depth, "
+        f"{loaded} bytes loaded, {stored} stored"
+    )

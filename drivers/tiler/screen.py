@@ -1,0 +1,172 @@
+"""The device tiler: its options, and the compiler of its shaders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, Literal, TypeAlias, get_args
+
+from gallette.compiler import debug
+from gallette.compiler.nir.ir import Shader, Stage
+from gallette.compiler.nir.run.pass_runner import PassLog
+from gallette.drivers.common.screen import HostScreen
+from gallette.drivers.common.variants import keys
+from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
+from gallette.drivers.common.work import DEFAULT_BUDGET
+from gallette.pipe.interface import Context
+from gallette.pipe.loader import DriverError
+from gallette.pipe.state import FramebufferState
+
+from .backend.code import ROOM
+from .backend.schedule import Barriers
+from .compile import BackendOptions, compile_shader
+from .context import TilerContext
+from .keys import FragmentKey, VariantKey, VertexKey
+from .lower import lowered_for_tiler
+from .machine.executable import TextureWrites
+from .program import Counters, TilerProgram, compile_program
+
+__all__ = ["HalfColors", "ScreenOptions", "TilerCompiler", "TilerScreen", "create_screen"]
+
+HalfColors: TypeAlias = Literal["auto", "never", "always"]
+
+
+@dataclass(frozen=True, slots=True)
+class ScreenOptions:
+    """What can be chosen when a tiler screen is made; GALLETTE_DEBUG changes some defaults."""
+
+    inexact_used_once: str = ""  # "always", "never" or "not_position" (the default)
+    position_invariant: bool | None = None
+    fuse_ffma: bool | None = None
+    budget: int = DEFAULT_BUDGET  # work one draw may do, in units of about a nanosecond
+    record_passes: bool = False
+    ownership: str = "counted"
+    texture_writes: str = ""  # "late" (the default), or "in_order": answers land at once
+    barriers: str = ""  # who waits for them: "writes" too (the default), or only "reads"
+    half_colors: str = ""  # colours in 16 bits: "never", "always", or "auto" (the default)
+    registers: int = ROOM  # of a channel; fewer make shaders spill
+    schedule: bool = True  # reorder instructions to hide latencies
+    tile_memory: int = 256  # KiB on the chip: they decide how large tiles are
+    bypass: bool = False  # no bins: draw to memory directly
+
+    def compiler(self) -> TilerCompiler:
+        """What turns shaders into code under these options."""
+        lowering = LoweringOptions.chosen(
+            self.inexact_used_once,
+            self.position_invariant,
+            self.fuse_ffma,
+            self.ownership,
+            self.record_passes,
+        )
+        if not 24 <= self.registers <= ROOM:
+            raise DriverError(f"registers is a number from 24 to {ROOM}, not {self.registers}")
+        backend = BackendOptions(
+            self._chosen("barriers", get_args(Barriers)),
+            self._chosen("texture_writes", get_args(TextureWrites)),
+            self.registers,
+            self.schedule,
+        )
+        return TilerCompiler(lowering, backend, self._chosen("half_colors", get_args(HalfColors)))
+
+    def _chosen(self, name: str, known: tuple[str, ...]) -> Any:
+        """What was given, or else GALLETTE_DEBUG says; the first one known is the default."""
+        value = getattr(self, name) or debug.flag_value(f"driver:{name}", known[0])
+        if value not in known:
+            raise DriverError(f"{name} is {' or '.join(known)}, not {value!r}")
+        return value
+
+
+def _is_half(framebuffer: FramebufferState) -> bool:
+    """No colour buffer has more than 16 bits a channel, or whole numbers."""
+    surfaces = [surface for surface in framebuffer.cbufs if surface is not None]
+    return bool(surfaces) and all(
+        not surface.format.is_pure_integer
+        and all(channel.bits <= 16 for channel in surface.format.channels)
+        for surface in surfaces
+    )
+
+
+class TilerCompiler(VariantCompiler[VariantKey, TilerProgram]):
+    """NIR to instructions of the tiler."""
+
+    name = "tiler"
+
+    def __init__(
+        self,
+        options: LoweringOptions | None,
+        backend: BackendOptions,
+        half_colors: HalfColors = "auto",
+    ) -> None:
+        super().__init__(options)
+        self.backend = backend
+        self.half_colors = half_colors
+        self.counters = Counters()
+
+    def null_key(self, stage: Stage) -> VariantKey:
+        return FragmentKey() if stage is Stage.FRAGMENT else VertexKey()
+
+    def first_round(self, shader: Shader, log: PassLog | None) -> None:
+        super().first_round(shader, log)
+        lowered_for_tiler(shader, self.options.optimize_options(), log)
+
+    def second_round(self, shader: Shader, key: Any, log: PassLog | None) -> None:
+        super().second_round(shader, key, log)
+        lowered_for_tiler(shader, self.options.optimize_options(), log)
+
+    def generate(self, shader: Shader, key: VariantKey) -> TilerProgram:
+        flat = isinstance(key, FragmentKey) and key.flat_colors
+        half = isinstance(key, FragmentKey) and key.half_colors
+        return compile_program(
+            shader, self.backend, self.counters, flat_colors=flat, half_colors=half
+        )
+
+    def target_kind(self, framebuffer: FramebufferState) -> bool:
+        if self.half_colors == "auto":
+            return _is_half(framebuffer)
+        return self.half_colors == "always"
+
+    def adapted(self, key: Any, framebuffer: FramebufferState) -> VariantKey:
+        shared = {f.name: getattr(key, f.name) for f in fields(key)}
+        if isinstance(key, keys.VertexKey):
+            return VertexKey(**shared)
+        return FragmentKey(**shared, half_colors=self.target_kind(framebuffer))
+
+    def text(self, code: TilerProgram) -> str:
+        return code.code
+
+    def measure(self, shader: Shader) -> dict[str, int]:
+        made = compile_shader(shader, self.backend)
+        return {
+            "instructions": made.instructions,
+            "cycles": made.cycles,
+            "registers": made.registers,
+            "spills": made.allocation.spills,
+            "nops": made.nops,
+            "(sy)": made.waits,
+        }
+
+
+class TilerScreen(HostScreen):
+    """A tiler device."""
+
+    name = "tiler"
+
+    def __init__(self, options: ScreenOptions | None = None) -> None:
+        self.options = options or ScreenOptions()
+        self.tiler_compiler = self.options.compiler()
+        super().__init__(self.tiler_compiler, self.options.budget)
+
+    def context_create(self) -> Context:
+        return TilerContext(self, self.options.tile_memory << 10, self.options.bypass)
+
+    @property
+    def counters(self) -> Counters:
+        """What the machine has done: waves, instructions, cycles."""
+        return self.tiler_compiler.counters
+
+    def describe(self) -> str:
+        return f"tiler (binning, waves of 64, {self.options.registers} registers)"
+
+
+def create_screen(**options: Any) -> TilerScreen:
+    """The entry point `tiler` of the group `gallette.drivers`."""
+    return TilerScreen(ScreenOptions(**options))

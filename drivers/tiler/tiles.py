@@ -1,0 +1,146 @@
+"""Tile memory: a framebuffer of one tile, filled from memory and written back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from gallette.drivers.common.memory.clear import ClearValues, clear, surface_texels
+from gallette.drivers.common.memory.resource import create_resource
+from gallette.drivers.common.raster.setup import Rect
+from gallette.pipe.enums import ClearFlags, Target
+from gallette.pipe.resource import ResourceDesc, ResourceLedger
+from gallette.pipe.state import FramebufferState, Surface
+
+from .bins import Grid
+
+__all__ = ["Clear", "TileMemory", "can_be_tiled", "pixel_bytes"]
+
+_LEDGER = ResourceLedger()
+"""Tiles are no resources anybody else sees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clear:
+    """A clear of whole attachments that has not been done yet."""
+
+    flags: ClearFlags
+    values: ClearValues
+
+
+def surfaces_of(framebuffer: FramebufferState) -> list[Surface]:
+    """Every attachment."""
+    return [s for s in (*framebuffer.cbufs, framebuffer.zsbuf) if s is not None]
+
+
+def can_be_tiled(framebuffer: FramebufferState) -> bool:
+    """There is something to draw to, and one layer of it."""
+    surfaces = surfaces_of(framebuffer)
+    return (
+        bool(surfaces)
+        and framebuffer.layers <= 1
+        and framebuffer.width > 0
+        and framebuffer.height > 0
+        and all(s.first_layer == s.last_layer for s in surfaces)
+        and len({max(1, s.resource.desc.samples) for s in surfaces}) == 1
+    )
+
+
+def pixel_bytes(framebuffer: FramebufferState) -> int:
+    """What a pixel takes in all attachments."""
+    return sum(
+        s.format.block_bytes * max(1, s.resource.desc.samples) for s in surfaces_of(framebuffer)
+    )
+
+
+@dataclass(slots=True)
+class TileMemory:
+    """The memory of one tile, used for each in turn."""
+
+    framebuffer: FramebufferState  # in memory
+    grid: Grid
+    tile: FramebufferState = field(init=False)  # on the chip
+
+    def __post_init__(self) -> None:
+        fb, grid = self.framebuffer, self.grid
+        self.tile = FramebufferState(
+            grid.tile_width,
+            grid.tile_height,
+            1,
+            fb.samples,
+            tuple(self._place(s) for s in fb.cbufs),
+            self._place(fb.zsbuf),
+        )
+
+    def _place(self, surface: Surface | None) -> Surface | None:
+        if surface is None:
+            return None
+        desc = ResourceDesc(
+            Target.TEXTURE_2D,
+            surface.format,
+            self.grid.tile_width,
+            self.grid.tile_height,
+            samples=surface.resource.desc.samples,
+            label="tile memory",
+        )
+        return Surface(create_resource(desc, _LEDGER), surface.format)
+
+    def pairs(self) -> list[tuple[int, Surface, Surface]]:
+        """Attachments in memory and on the chip, each with the clear flags that mean all of it."""
+        found = []
+        for index, (memory, chip) in enumerate(
+            zip(self.framebuffer.cbufs, self.tile.cbufs, strict=True)
+        ):
+            if memory is not None and chip is not None:
+                found.append((int(ClearFlags.COLOR0) << index, memory, chip))
+        memory, chip = self.framebuffer.zsbuf, self.tile.zsbuf
+        if memory is not None and chip is not None:
+            names = {c.name for c in memory.format.channels}
+            flags = int(ClearFlags.DEPTH) * ("Z" in names)
+            flags |= int(ClearFlags.STENCIL) * ("S" in names)
+            found.append((flags, memory, chip))
+        return found
+
+    def load(self, rect: Rect, clears: list[Clear]) -> int:
+        """What the tile begins with; bytes that came from memory."""
+        cleared = 0
+        for each in clears:
+            cleared |= int(each.flags)
+        moved = 0
+        for flags, memory, chip in self.pairs():
+            if flags & cleared != flags:
+                moved += _copy(chip, memory, rect, False)
+        for each in clears:
+            clear(self.tile, each.flags, each.values, None)
+        return moved
+
+    def store(self, rect: Rect) -> int:
+        """Write the tile back; bytes that went to memory."""
+        moved = 0
+        for _, memory, chip in self.pairs():
+            moved += _copy(chip, memory, rect, True)
+            memory.resource.touch()  # type: ignore[attr-defined]
+        return moved
+
+    def destroy(self) -> None:
+        for _, _, chip in self.pairs():
+            chip.resource.unref()
+
+
+def _copy(chip: Surface, memory: Surface, rect: Rect, back: bool) -> int:
+    ours = surface_texels(chip)[:, : rect.y1 - rect.y0, : rect.x1 - rect.x0]
+    theirs = surface_texels(memory)[:, rect.y0 : rect.y1, rect.x0 : rect.x1]
+    if back:
+        theirs[...] = ours
+    else:
+        ours[...] = theirs
+    return int(theirs.nbytes)
+
+
+def whole(values: ClearValues) -> bool:
+    """Every channel and every bit is cleared."""
+    return all(values.color_mask) and values.stencil_mask & 0xFF == 0xFF
+
+
+def in_tile(framebuffer: FramebufferState, tile: FramebufferState) -> FramebufferState:
+    """The tile as the framebuffer of a draw: what else the framebuffer says stays."""
+    return replace(framebuffer, cbufs=tile.cbufs, zsbuf=tile.zsbuf)
