@@ -1,4 +1,4 @@
-"""`gallette disasm FILE`: binary code, words in hex, or a shader compiled for `simd`, as text."""
+"""`gallette disasm FILE`: binary code, words in hex, or a shader of a machine as text."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from gallette.compiler.errors import InputError
 from gallette.explaining import STAGES, explain_file
+from gallette.machines import DEFAULT_MACHINE, MACHINES, machine_named
 
 __all__ = ["add_arguments", "run", "words_of"]
 
@@ -14,30 +15,33 @@ __all__ = ["add_arguments", "run", "words_of"]
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, help="binary code, words in hex, or a shader")
     parser.add_argument(
+        "--driver",
+        default=DEFAULT_MACHINE,
+        help=f"whose machine: {', '.join(MACHINES)} (default: {DEFAULT_MACHINE})",
+    )
+    parser.add_argument(
         "--stage", default=None, help="what stage a shader is whose name does not tell"
     )
 
 
-def words_of(data: bytes, name: str) -> list[int]:
-    """Instructions as integers: 16 bytes each, or 32 hex digits to a line."""
+def words_of(data: bytes, name: str, size: int = 16) -> list[int]:
+    """Instructions as integers: `size` bytes each, or twice as many hex digits to a line."""
     try:
         lines = data.decode("ascii").split()
-        if lines and all(len(line) == 32 for line in lines):
+        if lines and all(len(line) == 2 * size for line in lines):
             return [int(line, 16) for line in lines]
     except ValueError:
         pass
-    if len(data) % 16:
+    if len(data) % size:
         raise InputError(f"{name}: {len(data)} bytes are no whole number of instructions")
-    return [int.from_bytes(data[at : at + 16], "little") for at in range(0, len(data), 16)]
+    return [int.from_bytes(data[at : at + size], "little") for at in range(0, len(data), size)]
 
 
 def run(options: argparse.Namespace) -> int:
-    from gallette.drivers.simd.isa.assembly import disassemble
-    from gallette.drivers.simd.isa.encoding import decode
-
+    machine = machine_named(options.driver)
     path: Path = options.file
     if path.suffix in STAGES or path.suffix in (".shader_test", ".glsl"):
-        story = explain_file(str(path), "simd", options.stage)
+        story = explain_file(str(path), machine.name, options.stage)
         for shader in story.shaders:
             for variant in shader.variants:
                 print(f"; {shader.stage} shader, {variant.key}")
@@ -46,10 +50,11 @@ def run(options: argparse.Namespace) -> int:
     if not path.is_file():
         raise InputError(f"{path}: no such file")
     code = []
-    for number, word in enumerate(words_of(path.read_bytes(), str(path))):
+    words = words_of(path.read_bytes(), str(path), machine.word_bytes)
+    for number, word in enumerate(words):
         try:
-            code.append(decode(word))
+            code.append(machine.decode(word))
         except (ValueError, IndexError, KeyError) as error:
             raise InputError(f"{path}: instruction {number}: {error}") from error
-    print(disassemble(code), end="")
+    print(machine.disassemble(code), end="")
     return 0

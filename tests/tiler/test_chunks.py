@@ -24,26 +24,26 @@ def compiled(shader: Shader, options: BackendOptions | None = None) -> TilerProg
     return compile_program(shader, options or BackendOptions(), Counters())
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(20))
 def test_random_fragment_shader(seed: int) -> None:
     shader = lowered(random_shader(seed, exact=True))
     validate(shader)
     compare(shader, PictureEnvironment(137, seed), compiler=compiled)
 
 
-@pytest.mark.parametrize("seed", range(200, 210))
+@pytest.mark.parametrize("seed", range(200, 206))
 def test_random_vertex_shader(seed: int) -> None:
     shader = lowered(random_shader(seed, Stage.VERTEX, exact=True))
     compare(shader, PictureEnvironment(17, seed), compiler=compiled)
 
 
-@pytest.mark.parametrize("seed", range(500, 510))
+@pytest.mark.parametrize("seed", range(500, 506))
 def test_derivatives_come_from_quads(seed: int) -> None:
     shader = lowered(random_shader(seed, derivatives=True, exact=True))
     compare(shader, PictureEnvironment(64, seed), quads=True, compiler=compiled)
 
 
-@pytest.mark.parametrize("seed", range(700, 715))
+@pytest.mark.parametrize("seed", range(700, 708))
 def test_textures_and_doubles_in_divergent_loops(seed: int) -> None:
     shader = lowered(DivergentShader(seed, Stage.FRAGMENT, exact=True).build())
     compare(shader, PictureEnvironment(200, seed), compiler=compiled)

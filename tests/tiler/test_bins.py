@@ -1,0 +1,139 @@
+"""Bins leave no pixel out, tiles draw what memory would, passes begin and end where they must."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gallette.drivers.tiler.bins import Grid
+from gallette.lessons.binning import drawn, traffic
+from gallette.state_tracker.context import Context
+from gallette.state_tracker.entry_points.enums import GL
+
+
+def test_a_grid_has_the_fewest_tiles_that_fit() -> None:
+    assert Grid.of(256, 256, 8, 1 << 20) == Grid(256, 256, 256, 256)
+    grid = Grid.of(256, 192, 8, 32 << 10)
+    assert grid.tile_width * grid.tile_height * 8 <= 32 << 10
+    assert (grid.columns - 1) * grid.tile_width < 256 <= grid.columns * grid.tile_width
+    assert grid.rect(grid.columns - 1, grid.rows - 1).x1 == 256
+
+
+def test_small_tiles_draw_the_same_picture() -> None:
+    _, direct = drawn(bypass=True)
+    for memory in (512, 64, 8):
+        reports, color = drawn(memory)
+        assert np.array_equal(color, direct), memory
+        report = max(reports, key=lambda r: r.primitives)
+        assert report.cleared and not sum(tile.loaded for tile in report.tiles)
+        assert traffic(report)[0] == report.moved
+
+
+@pytest.mark.parametrize("mode", [GL.TRIANGLES, GL.LINES, GL.POINTS])
+@pytest.mark.parametrize("seed", range(3))
+def test_random_primitives_are_in_every_bin_they_touch(mode: Any, seed: int) -> None:
+    """Many small tiles and none: the same pixels, depth and blending included."""
+    rng = np.random.default_rng(seed)
+    count = 90
+    data = rng.uniform(-1.3, 1.3, (count, 3)).astype(np.float32)
+    pictures = [_picture(mode, data, options) for options in ({"tile_memory": 8}, {"bypass": True})]
+    assert pictures[0].any()
+    assert np.array_equal(*pictures)
+
+
+_VERTEX = """#version 330
+in vec3 at;
+flat out vec4 tint;
+void main() {
+    gl_Position = vec4(at, 1.0);
+    gl_PointSize = 1.0 + 20.0 * fract(at.x * 7.0);
+    tint = vec4(fract(at * 3.0), 0.5);
+}
+"""
+_FRAGMENT = """#version 330
+flat in vec4 tint;
+out vec4 color;
+void main() { color = tint; }
+"""
+
+
+def _picture(mode: Any, data: np.ndarray, options: dict[str, Any]) -> np.ndarray:
+    gl = Context("tiler", profile="compat", size=(160, 130), half_colors="never", **options)
+    try:
+        program = _program(gl)
+        gl.use_program(program)
+        gl.enable(GL.PROGRAM_POINT_SIZE)
+        gl.enable(GL.DEPTH_TEST)
+        gl.enable(GL.BLEND)
+        gl.blend_func(GL.SRC_ALPHA, GL.ONE_MINUS_SRC_ALPHA)
+        gl.line_width(3.0)
+        gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
+        buffer = gl.gen_buffers(1)[0]
+        gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
+        gl.buffer_data(GL.ARRAY_BUFFER, data.nbytes, data, GL.STATIC_DRAW)
+        where = gl.get_attrib_location(program, "at")
+        gl.enable_vertex_attrib_array(where)
+        gl.vertex_attrib_pointer(where, 3, GL.FLOAT, False, 0, 0)
+        gl.draw_arrays(mode, 0, len(data))
+        pixels = gl.read_pixels(0, 0, 160, 130, GL.RGBA, GL.UNSIGNED_BYTE)
+        assert gl.get_error() == GL.NO_ERROR
+        gl.delete_buffers(1, [buffer])
+        gl.delete_program(program)
+        return np.frombuffer(pixels, np.uint8)
+    finally:
+        gl.release()
+
+
+def _program(gl: Any) -> int:
+    program = gl.create_program()
+    for kind, text in ((GL.VERTEX_SHADER, _VERTEX), (GL.FRAGMENT_SHADER, _FRAGMENT)):
+        shader = gl.create_shader(kind)
+        gl.shader_source(shader, text)
+        gl.compile_shader(shader)
+        gl.attach_shader(program, shader)
+        gl.delete_shader(shader)
+    gl.link_program(program)
+    return int(program)
+
+
+def test_a_clear_alone_is_no_pass_and_is_seen() -> None:
+    gl = Context("tiler", profile="compat", size=(64, 64))
+    try:
+        gl.clear_color(0.0, 1.0, 0.0, 1.0)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        data = gl.read_pixels(0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)
+        assert np.frombuffer(data, np.uint8).tolist() == [0, 255, 0, 255]
+        assert not gl.pipe.reports
+    finally:
+        gl.release()
+
+
+def test_coarse_depth_hides_what_lies_behind() -> None:
+    """A near quad, then a far one: its fragments never are."""
+    data = np.array(
+        [[x, y, z] for z in (-0.5, 0.5) for x, y in ((-1, -1), (3, -1), (-1, 3))], np.float32
+    )
+    gl = Context("tiler", profile="compat", size=(64, 64))
+    try:
+        program = _program(gl)
+        gl.use_program(program)
+        gl.enable(GL.DEPTH_TEST)
+        gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
+        gl.bind_buffer(GL.ARRAY_BUFFER, gl.gen_buffers(1)[0])
+        gl.buffer_data(GL.ARRAY_BUFFER, data.nbytes, data, GL.STATIC_DRAW)
+        where = gl.get_attrib_location(program, "at")
+        gl.enable_vertex_attrib_array(where)
+        gl.vertex_attrib_pointer(where, 3, GL.FLOAT, False, 0, 0)
+        gl.enable(GL.BLEND)
+        for first in (0, 3):
+            gl.draw_arrays(GL.TRIANGLES, first, 3)
+        gl.finish()
+        report = gl.pipe.reports[-1]
+        assert report.draws == 2 or report.draws == 1
+        if report.draws == 2:
+            assert sum(tile.hidden for tile in report.tiles) == 64 * 64
+            assert sum(tile.shaded for tile in report.tiles) == 64 * 64
+    finally:
+        gl.release()
