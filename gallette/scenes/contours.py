@@ -34,7 +34,7 @@ void main() {
 """
 
 
-@scene("contours", lesson="half_precision")
+@scene("contours", lesson="half_precision", tags=("multipass",))
 def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     """A pass writes heights of about 1000, the next draws lines a quarter apart."""
     kept = ctx.texture(size, 4, dtype="f4")
