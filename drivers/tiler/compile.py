@@ -10,6 +10,7 @@ from gallette.drivers.common.machine.executable import ExecutableFacts
 from .backend.allocate import Allocation, allocate
 from .backend.cleanup import coalesce, dead_code, forward
 from .backend.code import ROOM, Code, laid_out
+from .backend.repeats import fold_repeats
 from .backend.schedule import Barriers, fill, schedule, scoreboard, timing
 from .backend.select import Selector
 from .isa.encoding import encode
@@ -80,6 +81,7 @@ def compile_shader(
     allocation = allocate(code, options.registers)
     if options.schedule:
         code.instrs = schedule(code.instrs)
+    code.instrs = fold_repeats(code.instrs)
     scoreboard(code.instrs, options.barriers)
     code.instrs = laid_out(fill(code.instrs))
     patch = shader.info.vertices_out if shader.stage.value == "tess_ctrl" else 1

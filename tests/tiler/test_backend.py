@@ -6,7 +6,9 @@ import pytest
 
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.run.optimize import OptimizeOptions
+from gallette.drivers.tiler.backend.repeats import fold_repeats
 from gallette.drivers.tiler.compile import BackendOptions, Compiled, compile_shader
+from gallette.drivers.tiler.isa.assembly import assemble_line, line_of
 from gallette.drivers.tiler.lower import lowered_for_tiler
 from gallette.drivers.tiler.program import Counters, compile_program
 from gallette.lessons.register_pressure import VERTEX, blur_of
@@ -90,3 +92,32 @@ def test_order_does_not_change_what_is_computed(seed: int) -> None:
         PictureEnvironment(100, seed),
         compiler=lambda s: compile_program(s, plain, Counters()),
     )
+
+
+def folded(*lines: str) -> list[str]:
+    return [line_of(instr) for instr in fold_repeats([assemble_line(line) for line in lines])]
+
+
+def test_neighbours_that_do_the_same_are_one_instruction() -> None:
+    assert folded("mul.f r0.x, c0.x, r4.x", "mul.f r0.y, c0.y, r4.x", "mul.f r0.z, c0.z, r4.x") == [
+        "(rpt2)mul.f r0.x, (r)c0.x, r4.x"
+    ]
+    assert folded("add.f r1.x, r1.x, r2.x", "add.f r1.y, r1.y, r2.y") == [
+        "(rpt1)add.f r1.x, (r)r1.x, (r)r2.x"
+    ]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ("add.f r1.x, r0.w, r2.x", "add.f r1.y, r1.x, r2.y"),  # the second reads the first's
+        ("add.f r1.x, r1.x, r2.x", "add.f r1.y, r1.x, r2.y"),
+        ("mul.f r0.x, c0.x, r4.x", "mul.f r0.z, c0.y, r4.x"),  # a gap
+        ("mul.f r0.x, c0.x, r4.x", "add.f r0.y, c0.y, r4.x"),
+        ("mul.f r0.x, c0.x, r4.x", "mul.f r0.y, c0.y, (neg)r4.x"),
+        ("(sat)add.f r0.x, r2.x, r3.x", "add.f r0.y, r2.y, r3.y"),
+        ("cmps.f.lt p0.x, r2.x, r3.x", "cmps.f.lt p0.y, r2.y, r3.y"),
+    ],
+)
+def test_others_are_left_alone(lines: tuple[str, str]) -> None:
+    assert folded(*lines) == list(lines)
