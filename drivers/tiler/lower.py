@@ -47,15 +47,28 @@ ALGEBRAIC = AlgebraicOptions(
 """Operations that algebraic rules take apart."""
 
 
-def lowered_for_tiler(shader: Shader, options: OptimizeOptions, log: PassLog | None = None) -> None:
-    """Optimise a shader, and leave nothing in it that the machine lacks."""
+def lowered_for_tiler(
+    shader: Shader,
+    options: OptimizeOptions,
+    log: PassLog | None = None,
+    *,
+    only_reciprocal: bool = False,
+) -> None:
+    """Optimise a shader, and leave nothing in it that the machine lacks.
+
+    `only_reciprocal`: of special functions there are eight bits of 1/x, and no others.
+    """
     options = replace(options, algebraic=ALGEBRAIC)
     optimize(shader, options, log)
     run_passes(shader, ["lower_doubles", "lower_int64", "lower_vars_to_ssa"], log)
     optimize(shader, options, log)
-    run_passes(shader, ["tiler_lower_alu", "copy_prop", "constant_folding", "cse", "dce"], log)
+    run_passes(shader, ["tiler_lower_alu"], log)
+    if only_reciprocal:
+        run_passes(shader, [("lower_special_functions", _FEW), "tiler_lower_alu"], log)
+    run_passes(shader, ["copy_prop", "constant_folding", "cse", "dce"], log)
 
 
+_FEW = {"has": "frcp_8bit+frsq_8bit", "steps": 2}
 _INFINITY = 0x7F800000
 _Lowering: TypeAlias = "Callable[[Builder, list[Def], Alu], Def]"
 
@@ -116,6 +129,16 @@ def _square_root(b: Builder, x: Def) -> Def:
     better = b.ffma(b.fmul(left, b.imm_float(0.5)), inverse, first)
     itself = b.ior(b.feq(x, b.imm_float(0.0)), b.feq(x, b.imm_int(_INFINITY)))
     return b.bcsel(itself, x, better)
+
+
+def _root_guess(b: Builder, x: Def) -> Def:
+    """Eight bits of 1 / sqrt(x): halving the exponent, and one Newton step."""
+    first = b.isub(b.imm_int(0x5F3759DF), b.ushr(x, b.imm_int(1)))
+    square = b.fmul(b.fmul(first, first), b.fmul(x, b.imm_float(-0.5)))
+    better = b.fmul(first, b.fadd(square, b.imm_float(1.5)))
+    better = b.bcsel(b.flt(x, b.imm_float(0.0)), b.imm_int(0x7FC00000), better)
+    better = b.bcsel(b.feq(x, b.imm_int(_INFINITY)), b.imm_float(0.0), better)
+    return b.bcsel(b.feq(x, b.imm_float(0.0)), b.ior(x, b.imm_int(_INFINITY)), better)
 
 
 def _normal(b: Builder, x: Def) -> Def:
@@ -266,6 +289,7 @@ def _unpacked(signed: bool, bits: int) -> _Lowering:
 _LOWERINGS: dict[str, _Lowering] = {
     "fdiv": lambda b, s, _: _quotient(b, *s),
     "fsqrt": lambda b, s, _: _square_root(b, *s),
+    "frsq_8bit": lambda b, s, _: _root_guess(b, *s),
     "fisfinite": lambda b, s, _: _finite(b, *s),
     "fisnormal": lambda b, s, _: _normal(b, *s),
     "frexp_sig": lambda b, s, _: _significand(b, *s),

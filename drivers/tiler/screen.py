@@ -42,6 +42,7 @@ class ScreenOptions:
     ownership: str = "counted"
     texture_writes: str = ""  # "late" (the default), or "in_order": answers land at once
     barriers: str = ""  # who waits for them: "writes" too (the default), or only "reads"
+    special_functions: bool = True  # false: eight bits of a reciprocal, and nothing else
     half_colors: str = ""  # colours in 16 bits: "never", "always", or "auto" (the default)
     registers: int = ROOM  # of a channel; fewer make shaders spill
     schedule: bool = True  # reorder instructions to hide latencies
@@ -65,7 +66,8 @@ class ScreenOptions:
             self.registers,
             self.schedule,
         )
-        return TilerCompiler(lowering, backend, self._chosen("half_colors", get_args(HalfColors)))
+        half_colors = self._chosen("half_colors", get_args(HalfColors))
+        return TilerCompiler(lowering, backend, half_colors, not self.special_functions)
 
     def _chosen(self, name: str, known: tuple[str, ...]) -> Any:
         """What was given, or else GALLETTE_DEBUG says; the first one known is the default."""
@@ -95,8 +97,10 @@ class TilerCompiler(VariantCompiler[VariantKey, TilerProgram]):
         options: LoweringOptions | None,
         backend: BackendOptions,
         half_colors: HalfColors = "auto",
+        only_reciprocal: bool = False,
     ) -> None:
         super().__init__(options)
+        self.only_reciprocal = only_reciprocal
         self.backend = backend
         self.half_colors = half_colors
         self.counters = Counters()
@@ -106,11 +110,15 @@ class TilerCompiler(VariantCompiler[VariantKey, TilerProgram]):
 
     def first_round(self, shader: Shader, log: PassLog | None) -> None:
         super().first_round(shader, log)
-        lowered_for_tiler(shader, self.options.optimize_options(), log)
+        self._lower(shader, log)
 
     def second_round(self, shader: Shader, key: Any, log: PassLog | None) -> None:
         super().second_round(shader, key, log)
-        lowered_for_tiler(shader, self.options.optimize_options(), log)
+        self._lower(shader, log)
+
+    def _lower(self, shader: Shader, log: PassLog | None) -> None:
+        options = self.options.optimize_options()
+        lowered_for_tiler(shader, options, log, only_reciprocal=self.only_reciprocal)
 
     def generate(self, shader: Shader, key: VariantKey) -> TilerProgram:
         flat = isinstance(key, FragmentKey) and key.flat_colors

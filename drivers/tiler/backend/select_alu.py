@@ -23,7 +23,8 @@ _SIGN = 0x80000000
 _DIRECT = {
     "fadd": "add.f", "fmul": "mul.f", "fmin": "min.f", "fmax": "max.f", "ffma": "mad.f",
     "ffloor": "floor.f", "fceil": "ceil.f", "ftrunc": "trunc.f", "fround_even": "rndne.f",
-    "frcp": "rcp", "frsq": "rsq", "fexp2": "exp2", "flog2": "log2", "fsin": "sin", "fcos": "cos",
+    "frcp": "rcp", "frcp_8bit": "rcp8", "frsq": "rsq", "fexp2": "exp2", "flog2": "log2",
+    "fsin": "sin", "fcos": "cos",
     "iadd": "add.u", "isub": "sub.u", "imin": "min.s", "imax": "max.s", "umin": "min.u",
     "umax": "max.u", "iand": "and.b", "ior": "or.b", "ixor": "xor.b", "ishl": "shl.b",
     "ushr": "shr.b", "ishr": "ashr.b", "umul24": "mul.u24", "imul24": "mul.s24",

@@ -159,6 +159,7 @@ for _name, _function, _doc in (
     ("exp2", sem.fexp2, "2 to the power x"),
     ("sin", sem.fsin, "sine"),
     ("cos", sem.fcos, "cosine"),
+    ("rcp8", sem.frcp_8bit, "1 / x, of which eight bits are right"),
 ):
     _row(4, _name, 1, "f>f", _function, _doc, "special")
 
