@@ -438,3 +438,68 @@ def test_lookups_of_compute_shaders(monkeypatch: pytest.MonkeyPatch) -> None:
         return bytes(buffer.read())
 
     same(draw, monkeypatch, natively=False)
+
+
+CUBE = """
+#version 430
+uniform samplerCube t; in vec3 v; in vec3 u; out vec4 o;
+void main() {
+    vec3 way = v * 2.0 - 1.0;
+    o = texture(t, way) * 0.5 + textureLod(t, way.yzx, v.x * 3.0) * 0.25 + %s * 0.25;
+}
+"""
+GATHERS = "textureGather(t, way.zxy, 1)", "textureLod(t, way.zyx, 0.5)"
+
+
+@pytest.mark.parametrize("gather", GATHERS)
+@pytest.mark.parametrize("dtype", ["f1", "f4"])
+@pytest.mark.parametrize("seamless", [False, True])
+def test_cubes(gather: str, dtype: str, seamless: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (jit_program, fill):
+        monkeypatch.setattr(module, "answer", lambda *args: pytest.fail("asked of Python"))
+
+    def draw(context: moderngl.Context) -> bytes:
+        frame = target(context)
+        rng = np.random.default_rng(8)
+        kind = np.uint8 if dtype == "f1" else np.float32
+        texels = (rng.random((6, 8, 8, 4)) * (255 if dtype == "f1" else 1)).astype(kind)
+        texture = context.texture_cube((8, 8), 4, texels.tobytes(), dtype=dtype)
+        texture.build_mipmaps()
+        texture.filter = moderngl.LINEAR_MIPMAP_LINEAR, moderngl.LINEAR
+        texture.use(0)
+        if seamless:
+            context.extra.enable(GL.TEXTURE_CUBE_MAP_SEAMLESS)
+        program = context.program(
+            vertex_shader=VERTEX.replace("330", "430"), fragment_shader=CUBE % gather
+        )
+        triangles(context, program, 40)
+        return bytes(frame.read(components=4))
+
+    same(draw, monkeypatch)
+
+
+GATHER = """
+#version 430
+uniform sampler2D t; in vec3 v; out vec4 o;
+void main() {
+    o = textureGather(t, v.xy * 2.0 - 0.5, 2) * 0.5
+        + textureGatherOffset(t, v.yx, ivec2(-3, 5), 0) * 0.5;
+}
+"""
+
+
+def test_gathers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fill, "answer", lambda *args: pytest.fail("asked of Python"))
+
+    def draw(context: moderngl.Context) -> bytes:
+        frame = target(context)
+        rng = np.random.default_rng(9)
+        texture = context.texture((13, 8), 4, rng.integers(0, 256, 416, np.uint8).tobytes())
+        texture.use(0)
+        program = context.program(
+            vertex_shader=VERTEX.replace("330", "430"), fragment_shader=GATHER
+        )
+        triangles(context, program, 40)
+        return bytes(frame.read(components=4))
+
+    same(draw, monkeypatch)

@@ -294,6 +294,8 @@ class FloatFilter:
                 continue
             others = [originals[m] for m in range(4) if m != k]
             for c in range(4):
+                if others[0][c].dtype.kind != "f":
+                    continue  # gathered integers have no mean
                 mean = (others[0][c] + others[1][c] + others[2][c]) / F32(3.0)
                 corners[k][c] = np.where(mask, mean, corners[k][c])
 

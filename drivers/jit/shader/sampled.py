@@ -9,7 +9,7 @@ from gallette.compiler.nir.ir import Tex
 from ..llvm.values import V
 from .emitter import Emitter, Stage
 from .layout import Words
-from .sampling import Lookup, can_sample, fetch, levels, sample, size
+from .sampling import Lookup, can_sample, fetch, gather, levels, sample, size
 from .texture_keys import TextureKey
 from .wrapping import face_derivatives
 
@@ -32,9 +32,9 @@ def sampled(
         whole = kind == "offset" or (instr.op in ("txf", "txs") and kind in ("coord", "lod"))
         values = [e.wide(v) for v in e.values(src)]
         given[kind] = [v.as_int() if whole else v.as_float() for v in values]
-    if {"projector", "ms_index"} & set(given):
+    if {"projector", "ms_index"} & set(given) or instr.tg4_offsets:
         return None
-    look = Lookup(instr.op, given.get("coord", []))
+    look = Lookup(instr.op, given.get("coord", []), component=instr.component)
     for kind in ("lod", "bias", "min_lod", "comparator"):
         if kind in given:
             setattr(look, "compare" if kind == "comparator" else kind, given[kind][0])
@@ -52,6 +52,8 @@ def _looked_up(stage: Stage, e: Emitter, key: TextureKey, look: Lookup, where: V
         return size(b, key, where, w, look.lod)
     if look.op == "query_levels":
         return levels(b, key, where, w)
+    if look.op == "tg4":
+        return gather(b, key, where, w, look)
     if look.op == "txf":
         return fetch(b, key, where, w, look)
     derivatives = None

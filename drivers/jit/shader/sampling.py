@@ -10,22 +10,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gallette.pipe.enums import CompareFunc, Filter, MipFilter, Target
+from gallette.pipe.enums import Filter, MipFilter, Target
 
 from ..llvm.text import Builder
 from ..llvm.values import V
 from . import wrapping
+from .floats import TEXELS, Floats, offset_at
 from .maths import unit
 from .texels import decode
 from .texture_keys import TextureKey
 
-__all__ = ["Description", "Lookup", "can_sample", "fetch", "levels", "sample", "size"]
+__all__ = ["Description", "Lookup", "can_sample", "fetch", "gather", "levels", "sample", "size"]
 
 
 class Description:
     """Words of a texture's description."""
 
-    TEXELS = 0
+    TEXELS = TEXELS
     PACKED = 1
     LEVELS = 2
     BASE = 3  # addresses of tables by level
@@ -50,15 +51,16 @@ class Lookup:
     ddx: Sequence[V] = ()
     ddy: Sequence[V] = ()
     offset: Sequence[V] = ()
+    component: int = 0  # that a gather takes
 
 
 def can_sample(key: TextureKey, op: str) -> bool:
     """Is there code for this operation?"""
     if op in ("txf", "txs", "query_levels"):
         return not (op == "txf" and key.target.is_cube)
+    if op == "tg4":
+        return len(key.axes) == 2
     if op not in ("tex", "txb", "txl", "txd"):
-        return False
-    if key.seamless and Filter.LINEAR in (key.min_filter, key.mag_filter):
         return False
     return not (key.target.is_cube and op == "txd" and key.needs_lod)
 
@@ -134,7 +136,7 @@ class Sampler:
         b, key = self.b, self.key
         coords, z = self.place(look.coords)
         packed = key.packed is not None and (key.same_filters or look.op == "tex")
-        kit: _Packed | _Floats = _Packed(self) if packed else _Floats(self, look.compare)
+        kit: _Packed | Floats = _Packed(self) if packed else Floats(self, look.compare)
         offset = list(look.offset)
         if lod is None or key.same_filters:
             return kit.planes(self._levels(kit, key.min_filter, coords, z, offset, lod))
@@ -148,7 +150,7 @@ class Sampler:
 
     def _level(
         self,
-        kit: _Packed | _Floats,
+        kit: _Packed | Floats,
         filter: Filter,
         coords: list[V],
         z: V | None,
@@ -160,7 +162,7 @@ class Sampler:
 
     def _levels(
         self,
-        kit: _Packed | _Floats,
+        kit: _Packed | Floats,
         filter: Filter,
         coords: list[V],
         z: V | None,
@@ -248,7 +250,7 @@ class _Packed:
     def nearest(self, coords: list[V], z: V | None, offset: list[V], level: V | None) -> list[V]:
         s = self.s
         at = [
-            wrapping.nearest_fixed(s.b, axis, coords[i], s.extent(i, level), _at(offset, i))
+            wrapping.nearest_fixed(s.b, axis, coords[i], s.extent(i, level), offset_at(offset, i))
             for i, axis in enumerate(s.key.axes)
         ]
         return self._words(at[0], at[1] if len(at) > 1 else None, at[2] if len(at) > 2 else z,
@@ -257,7 +259,7 @@ class _Packed:
     def linear(self, coords: list[V], z: V | None, offset: list[V], level: V | None) -> list[V]:
         s = self.s
         taps = [
-            wrapping.linear_fixed(s.b, axis, coords[i], s.extent(i, level), _at(offset, i))
+            wrapping.linear_fixed(s.b, axis, coords[i], s.extent(i, level), offset_at(offset, i))
             for i, axis in enumerate(s.key.axes)
         ]
         x0, x1, wx = taps[0]
@@ -304,107 +306,6 @@ class _Packed:
         return found
 
 
-class _Floats:
-    """Decoded texels, any wrap mode, comparison."""
-
-    def __init__(self, sampler: Sampler, compare: V | None) -> None:
-        self.s = sampler
-        self.reference = compare if sampler.key.compare is not None else None
-
-    def _texel(self, at: list[V], out: list[V | None], z: V | None, level: V | None) -> list[V]:
-        s, b, key = self.s, self.s.b, self.s.key
-        y = at[1] if len(at) > 1 else None
-        index = s.index(at[0], y, at[2] if len(at) > 2 else z, level, False)
-        comparing = self.reference is not None
-        image = key.image
-        planes = decode(b, image, s.word(Description.TEXELS), b.spread(index, s.w), comparing)
-        outside: V | None = None
-        for mask in out:
-            if mask is not None:
-                outside = mask if outside is None else outside | mask
-        if outside is not None:
-            border = key.border_depth if comparing else key.border
-            planes = [
-                b.select(outside, _typed(b, bits, p), p)
-                for bits, p in zip(border, planes, strict=True)
-            ]
-        return self._compared(planes) if comparing else planes
-
-    def _compared(self, planes: list[V]) -> list[V]:
-        s, b, key = self.s, self.s.b, self.s.key
-        reference, depth = self.reference, planes[0]
-        assert reference is not None
-        if key.clamp_reference:
-            reference = b.select(reference < 0.0, b.const("float", 0.0), reference)
-            reference = b.select(reference > 1.0, b.const("float", 1.0), reference)
-        how = {
-            CompareFunc.LESS: "olt",
-            CompareFunc.EQUAL: "oeq",
-            CompareFunc.LEQUAL: "ole",
-            CompareFunc.GREATER: "ogt",
-            CompareFunc.NOTEQUAL: "une",
-            CompareFunc.GEQUAL: "oge",
-        }.get(key.compare or CompareFunc.NEVER)
-        if how is not None:
-            passed = b.compare(how, reference, depth).to_float("float", False)
-        else:
-            constant = float(key.compare is CompareFunc.ALWAYS)
-            passed = b.spread(b.const("float", constant), s.w)
-        made: dict[str | int, V] = {
-            "0": b.spread(b.const("float", 0.0), s.w),
-            "1": b.spread(b.const("float", 1.0), s.w),
-            3: b.spread(b.const("float", 1.0), s.w),
-        }
-        return [made.get(source, passed) for source in key.image.swizzle]
-
-    def nearest(self, coords: list[V], z: V | None, offset: list[V], level: V | None) -> list[V]:
-        s = self.s
-        at, out = [], []
-        for i, axis in enumerate(s.key.axes):
-            tap, outside = wrapping.nearest_tap(
-                s.b, axis, coords[i], s.extent(i, level), _at(offset, i)
-            )
-            at.append(tap)
-            out.append(outside)
-        return self._texel(at, out, z, level)
-
-    def linear(self, coords: list[V], z: V | None, offset: list[V], level: V | None) -> list[V]:
-        s = self.s
-        if s.key.image.stencil or s.key.image.format.is_pure_integer:
-            return self.nearest(coords, z, offset, level)
-        taps = [
-            wrapping.linear_taps(s.b, axis, coords[i], s.extent(i, level), _at(offset, i))
-            for i, axis in enumerate(s.key.axes)
-        ]
-
-        def mixed(fixed_at: list[V], fixed_out: list[V | None], axis: int) -> list[V]:
-            if axis < 0:
-                return self._texel(fixed_at, fixed_out, z, level)
-            tap = taps[axis]
-            low = mixed([tap.i0, *fixed_at], [tap.out0, *fixed_out], axis - 1)
-            high = mixed([tap.i1, *fixed_at], [tap.out1, *fixed_out], axis - 1)
-            return self.mix(low, high, tap.weight)
-
-        return mixed([], [], len(taps) - 1)
-
-    @staticmethod
-    def mix(low: list[V], high: list[V], fraction: V) -> list[V]:
-        return [a + fraction * (c - a) for a, c in zip(low, high, strict=True)]
-
-    @staticmethod
-    def planes(planes: list[V]) -> list[V]:
-        return planes
-
-
-def _at(offset: list[V], axis: int) -> V | None:
-    return offset[axis] if axis < len(offset) else None
-
-
-def _typed(b: Builder, bits: int, like: V) -> V:
-    value = b.const("i32", bits)
-    return value.bitcast("float") if like.is_float else value
-
-
 # -- the operations ------------------------------------------------------------------------------
 
 
@@ -419,6 +320,14 @@ def sample(
     """`tex`, `txb`, `txl`, `txd`."""
     sampler = Sampler(b, key, where, w)
     return sampler.filtered(look, sampler.lod(look, derivatives))
+
+
+def gather(b: Builder, key: TextureKey, where: V, w: int, look: Lookup) -> list[V]:
+    """`tg4`: one component of the four texels a linear filter would use."""
+    sampler = Sampler(b, key, where, w)
+    coords, z = sampler.place(look.coords)
+    kit = Floats(sampler, look.compare)
+    return kit.gathered(coords, z, list(look.offset), look.component)
 
 
 def fetch(b: Builder, key: TextureKey, where: V, w: int, look: Lookup) -> list[V]:

@@ -18,6 +18,7 @@ from .maths import some_int
 
 __all__ = [
     "Tap",
+    "across_the_seam",
     "face_derivatives",
     "fast_log2",
     "linear_fixed",
@@ -243,6 +244,22 @@ def project(b: Builder, direction: Sequence[V]) -> tuple[V, V, V]:
     at = _face(b, direction)
     scale = 0.5 / at.major
     return at.number, at.sc * scale + 0.5, at.tc * scale + 0.5
+
+
+def across_the_seam(b: Builder, face: V, i: V, j: V, n: V) -> tuple[V, V, V]:
+    """The texel next to a face's edge, where `i` or `j` (not both) is -1 or n: face, i, j."""
+    step = 2.0 / n.to_float()
+    s = (i.to_float() + 0.5) * step - 1.0
+    t = (j.to_float() + 0.5) * step - 1.0
+    sign = b.select((face & 1).ne(0), b.const("float", -1.0), b.const("float", 1.0))
+    axis = face >> 1
+    is_x, is_y = axis.eq(0), axis.eq(1)
+    x = b.select(is_x, sign, b.select(is_y, s, sign * s))
+    y = b.select(is_y, sign, -t)
+    z = b.select(is_x, -sign * s, b.select(is_y, sign * t, sign))
+    number, u, v = project(b, [x, y, z])
+    nf = n.to_float()
+    return number, _whole(b, u * nf), _whole(b, v * nf)
 
 
 def face_derivatives(b: Builder, direction: Sequence[V], d: Sequence[V]) -> list[V]:

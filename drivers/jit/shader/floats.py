@@ -1,0 +1,189 @@
+"""Filters over decoded texels: any wrap mode, comparison, cube maps across their seams, gathers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gallette.pipe.enums import CompareFunc
+
+from ..llvm.text import Builder
+from ..llvm.values import V
+from . import wrapping
+from .maths import some_int
+from .texels import decode
+
+if TYPE_CHECKING:
+    from .sampling import Sampler
+
+__all__ = ["TEXELS", "Floats", "offset_at"]
+
+TEXELS = 0
+"""The word of a texture's description that says where its texels are."""
+
+
+class Floats:
+    """Decoded texels, any wrap mode, comparison."""
+
+    def __init__(self, sampler: Sampler, compare: V | None) -> None:
+        self.s = sampler
+        self.reference = compare if sampler.key.compare is not None else None
+
+    def _texel(self, at: list[V], out: list[V | None], z: V | None, level: V | None) -> list[V]:
+        s, b, key = self.s, self.s.b, self.s.key
+        y = at[1] if len(at) > 1 else None
+        index = s.index(at[0], y, at[2] if len(at) > 2 else z, level, False)
+        comparing = self.reference is not None
+        image = key.image
+        planes = decode(b, image, s.word(TEXELS), b.spread(index, s.w), comparing)
+        outside: V | None = None
+        for mask in out:
+            if mask is not None:
+                outside = mask if outside is None else outside | mask
+        if outside is not None:
+            border = key.border_depth if comparing else key.border
+            planes = [
+                b.select(outside, _typed(b, bits, p), p)
+                for bits, p in zip(border, planes, strict=True)
+            ]
+        return self._compared(planes) if comparing else planes
+
+    def _compared(self, planes: list[V]) -> list[V]:
+        s, b, key = self.s, self.s.b, self.s.key
+        reference, depth = self.reference, planes[0]
+        assert reference is not None
+        if key.clamp_reference:
+            reference = b.select(reference < 0.0, b.const("float", 0.0), reference)
+            reference = b.select(reference > 1.0, b.const("float", 1.0), reference)
+        how = {
+            CompareFunc.LESS: "olt",
+            CompareFunc.EQUAL: "oeq",
+            CompareFunc.LEQUAL: "ole",
+            CompareFunc.GREATER: "ogt",
+            CompareFunc.NOTEQUAL: "une",
+            CompareFunc.GEQUAL: "oge",
+        }.get(key.compare or CompareFunc.NEVER)
+        if how is not None:
+            passed = b.compare(how, reference, depth).to_float("float", False)
+        else:
+            constant = float(key.compare is CompareFunc.ALWAYS)
+            passed = b.spread(b.const("float", constant), s.w)
+        made: dict[str | int, V] = {
+            "0": b.spread(b.const("float", 0.0), s.w),
+            "1": b.spread(b.const("float", 1.0), s.w),
+            3: b.spread(b.const("float", 1.0), s.w),
+        }
+        return [made.get(source, passed) for source in key.image.swizzle]
+
+    def nearest(self, coords: list[V], z: V | None, offset: list[V], level: V | None) -> list[V]:
+        s = self.s
+        at, out = [], []
+        for i, axis in enumerate(s.key.axes):
+            tap, outside = wrapping.nearest_tap(
+                s.b, axis, coords[i], s.extent(i, level), offset_at(offset, i)
+            )
+            at.append(tap)
+            out.append(outside)
+        return self._texel(at, out, z, level)
+
+    def linear(self, coords: list[V], z: V | None, offset: list[V], level: V | None) -> list[V]:
+        s = self.s
+        if s.key.image.stencil or s.key.image.format.is_pure_integer:
+            return self.nearest(coords, z, offset, level)
+        if s.key.seamless:
+            corners, wx, wy = self._seamless(coords, z, level)
+            low, high = (self.mix(corners[k], corners[k + 1], wx) for k in (0, 2))
+            return self.mix(low, high, wy)
+        taps = [
+            wrapping.linear_taps(s.b, axis, coords[i], s.extent(i, level), offset_at(offset, i))
+            for i, axis in enumerate(s.key.axes)
+        ]
+
+        def mixed(fixed_at: list[V], fixed_out: list[V | None], axis: int) -> list[V]:
+            if axis < 0:
+                return self._texel(fixed_at, fixed_out, z, level)
+            tap = taps[axis]
+            low = mixed([tap.i0, *fixed_at], [tap.out0, *fixed_out], axis - 1)
+            high = mixed([tap.i1, *fixed_at], [tap.out1, *fixed_out], axis - 1)
+            return self.mix(low, high, tap.weight)
+
+        return mixed([], [], len(taps) - 1)
+
+    def gathered(self, coords: list[V], z: V | None, offset: list[V], component: int) -> list[V]:
+        """A component of the four texels around a point, counter-clockwise."""
+        s = self.s
+        if s.key.seamless:
+            corners, _, _ = self._seamless(coords, z, None)
+        else:
+            x, y = (
+                wrapping.linear_taps(s.b, axis, coords[i], s.extent(i, None), offset_at(offset, i))
+                for i, axis in enumerate(s.key.axes)
+            )
+            corners = [
+                self._texel([i, j], [i_out, j_out], z, None)
+                for j, j_out in ((y.i0, y.out0), (y.i1, y.out1))
+                for i, i_out in ((x.i0, x.out0), (x.i1, x.out1))
+            ]
+        return [corners[k][component] for k in (2, 3, 1, 0)]
+
+    def _seamless(
+        self, coords: list[V], z: V | None, level: V | None
+    ) -> tuple[list[list[V]], V, V]:
+        """Four texels around a point of a cube's face, from the neighbours at its edges."""
+        s, b = self.s, self.s.b
+        assert z is not None
+        n = b.spread(s.extent(0, level), s.w)
+        wholes, weights = [], []
+        for at in coords:
+            limited = b.select(at < 0.0, b.const("float", 0.0), at)
+            limited = b.select(limited > 1.0, b.const("float", 1.0), limited)
+            u = limited * n.to_float() - 0.5
+            whole = b.math("floor", u)
+            wholes.append(some_int(b, whole))
+            weights.append(u - whole)
+        face = b.binary("srem", z, 6)
+        corners, lone = [], []
+        for dj in (0, 1):
+            for di in (0, 1):
+                i, j = wholes[0] + di, wholes[1] + dj
+                out_i, out_j = (i < 0) | (i >= n), (j < 0) | (j >= n)
+                lone.append(out_i & out_j)
+                over = out_i ^ out_j
+                beyond = wrapping.across_the_seam(b, face, i, j, n)
+                own_z = b.select(over, z - face + beyond[0], z)
+                i, j = (
+                    b.math("smin", b.math("smax", b.select(over, new, old), 0), n - 1)
+                    for new, old in ((beyond[1], i), (beyond[2], j))
+                )
+                corners.append(self._texel([i, j], [], own_z, level))
+        return self._averaged(corners, lone), weights[0], weights[1]
+
+    def _averaged(self, corners: list[list[V]], lone: list[V]) -> list[list[V]]:
+        """Where three faces meet there is no fourth texel: it becomes the others' mean."""
+        b = self.s.b
+        found = []
+        for k, mask in enumerate(lone):
+            one, two, three = (corners[m] for m in range(4) if m != k)
+            planes = []
+            for own, x, y, z in zip(corners[k], one, two, three, strict=True):
+                if own.is_float:
+                    own = b.select(mask, (x + y + z) / 3.0, own)
+                planes.append(own)
+            found.append(planes)
+        return found
+
+    @staticmethod
+    def mix(low: list[V], high: list[V], fraction: V) -> list[V]:
+        return [a + fraction * (c - a) for a, c in zip(low, high, strict=True)]
+
+    @staticmethod
+    def planes(planes: list[V]) -> list[V]:
+        return planes
+
+
+def offset_at(offset: list[V], axis: int) -> V | None:
+    return offset[axis] if axis < len(offset) else None
+
+
+def _typed(b: Builder, bits: int, like: V) -> V:
+    value = b.const("i32", bits)
+    return value.bitcast("float") if like.is_float else value
