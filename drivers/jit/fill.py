@@ -22,6 +22,7 @@ from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.multisample import MultisampleEngine
 from gallette.drivers.common.raster.primitives import Batch, RasterContext
 from gallette.drivers.common.raster.samples import SamplePattern
+from gallette.drivers.common.texture.image import Image
 from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.threads import run_all, thread_count
 from gallette.drivers.common.vertex.vertices import VertexSet
@@ -349,24 +350,28 @@ def describe_textures(
         unit = resources.textures[number] if number < len(resources.textures) else None
         if not isinstance(unit, Unit):
             continue
-        image = unit.image
-        packed = unit.packed.image if unit.packed is not None else image
-        words = np.zeros(Description.SIZE, np.uint64)
-        arrays = {
-            Description.TEXELS: image.texels(),
-            Description.PACKED: packed.texels(),
-            Description.BASE: image.base,
-            Description.WIDTH: image.width,
-            Description.HEIGHT: image.height,
-            Description.DEPTH: image.depth,
-            Description.STRIDE: image.layer_stride,
-            Description.PACKED_BASE: packed.base,
-        }
-        for word, array in arrays.items():
-            words[word] = array.ctypes.data
-        words[Description.LEVELS] = image.levels
-        keep += [words, *arrays.values()]
-        block[Words.TEXTURES + number] = words.ctypes.data
+        packed = unit.packed.image if unit.packed is not None else unit.image
+        describe(block, Words.TEXTURES + number, unit.image, packed, keep)
+
+
+def describe(block: Array, word: int, image: Image, packed: Image, keep: list[Any]) -> None:
+    """Say where texels are (decoded and as bytes), and where the tables of their levels."""
+    words = np.zeros(Description.SIZE, np.uint64)
+    arrays = {
+        Description.TEXELS: image.texels(),
+        Description.PACKED: packed.texels(),
+        Description.BASE: image.base,
+        Description.WIDTH: image.width,
+        Description.HEIGHT: image.height,
+        Description.DEPTH: image.depth,
+        Description.STRIDE: image.layer_stride,
+        Description.PACKED_BASE: packed.base,
+    }
+    for at, array in arrays.items():
+        words[at] = array.ctypes.data
+    words[Description.LEVELS] = image.levels
+    keep += [words, *arrays.values()]
+    block[word] = words.ctypes.data
 
 
 def _shade(bound: BoundJit, function: TileFunction, block: Array, threads: int) -> None:

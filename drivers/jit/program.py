@@ -36,6 +36,7 @@ from gallette.drivers.common.program import (
     ShaderBudgetError,
 )
 from gallette.drivers.common.raster.primitives import Batch, RasterContext
+from gallette.drivers.common.storage.images import ImageUnit
 from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.vertex.clip import ClipContext
 from gallette.drivers.common.vertex.vertices import VertexSet
@@ -44,11 +45,12 @@ from gallette.pipe.state import RasterizerState
 
 from .calls import CallArea, answer
 from .clipping import cut_triangles
-from .fill import TileFunction, describe_textures, fill
+from .fill import TileFunction, describe, describe_textures, fill
 from .llvm.engine import compile_module
 from .shader.chunk import Input
 from .shader.chunk_emit import ChunkCode, emit_chunk
 from .shader.chunk_stages import GeometryRows
+from .shader.images import ImageUnitKey, image_unit_key
 from .shader.layout import Words
 from .shader.texture_keys import TextureKey, texture_key
 
@@ -56,6 +58,7 @@ __all__ = ["DEFAULT_BUDGET", "BoundJit", "JitProgram", "compile_program"]
 
 Array = npt.NDArray[Any]
 TextureKeys = tuple[TextureKey | None, ...]
+UnitKeys = tuple[TextureKeys, tuple[ImageUnitKey | None, ...]]
 DEFAULT_BUDGET = 1 << 29
 """Rounds of loops that all vectors of lanes of one call may spend: some seconds."""
 
@@ -91,18 +94,19 @@ class JitProgram:
         self.cache = cache
         self.shader = shader
         self.tiles: dict[Any, TileFunction] = {}
-        self._chunks: dict[TextureKeys, tuple[ChunkCode, Any]] = {}
+        self._chunks: dict[UnitKeys, tuple[ChunkCode, Any]] = {}
 
-    def chunk_function(self, textures: TextureKeys) -> tuple[ChunkCode, Any]:
-        """The chunk function for the textures that are bound, compiled when first asked for."""
-        found = self._chunks.get(textures)
+    def chunk_function(self, units: UnitKeys) -> tuple[ChunkCode, Any]:
+        """The chunk function for the textures and images that are bound, compiled when needed."""
+        found = self._chunks.get(units)
         if found is None:
             chunk = self.chunk
-            if any(textures):
-                chunk = emit_chunk(self.shader, chunk.flat_colors, textures=textures)
+            textures, images = units
+            if any(textures) or any(images):
+                chunk = emit_chunk(self.shader, chunk.flat_colors, textures=textures, images=images)
             code = compile_module(chunk.text, ("main",), self.cache)
             found = chunk, code.function("main", ctypes.c_void_p)
-            self._chunks[textures] = found
+            self._chunks[units] = found
         return found
 
     def bind(self, resources: ShaderResources) -> BoundJit:
@@ -227,6 +231,29 @@ class BoundJit:
             keys.append(texture_key(unit) if isinstance(unit, Unit) else None)
         return tuple(keys)
 
+    @functools.cached_property
+    def image_keys(self) -> tuple[ImageUnitKey | None, ...]:
+        """The same of images."""
+        named = self.program.chunk.facts["images"]
+        units = self.resources.images
+        return tuple(
+            image_unit_key(unit)
+            if number in named
+            and number < len(units)
+            and isinstance(unit := units[number], ImageUnit)
+            else None
+            for number in range(min(32, max(named, default=-1) + 1))
+        )
+
+    def _bound_images(self) -> list[tuple[int, ImageUnit]]:
+        """The units there is code for, with their numbers."""
+        units = self.resources.images
+        return [
+            (number, unit)
+            for number, key in enumerate(self.image_keys)
+            if key is not None and isinstance(unit := units[number], ImageUnit)
+        ]
+
     def block_for(self, least: dict[int, int], keep: list[Any]) -> Array:
         """A block of words for a function that reads that much of each constant block."""
         block = static_block(self.resources, least, self.program.budget, keep)
@@ -306,11 +333,15 @@ class BoundJit:
         shared_size: int = 0,
         outputs: list[Array] | None = None,
     ) -> list[Array]:
-        chunk, function = self.program.chunk_function(self.texture_keys)
+        textures, images = self.texture_keys, self.image_keys
+        chunk, function = self.program.chunk_function((textures, images))
         block = self._block.copy()
         keep: list[Any] = []
-        if any(self.texture_keys):
+        if any(textures):
             describe_textures(block, self.resources, self.program.facts.textures, keep)
+        bound_images = self._bound_images()
+        for place, unit in bound_images:
+            describe(block, Words.IMAGES + place, unit.image, unit.image, keep)
         for number, key in enumerate(chunk.inputs):
             dtype = np.uint64 if key.bits == 64 else np.uint32
             array = contiguous(_ask(lanes, self.resources, key), count, dtype)
@@ -336,6 +367,9 @@ class BoundJit:
         function(block.ctypes.data)
         if failure:
             raise failure[0]
+        for _, unit in bound_images:
+            if chunk.effects and unit.view.writable:
+                unit.resource.touch()
         if block[Words.STATUS]:
             raise budget_error(self.program.budget)
         return outputs

@@ -503,3 +503,55 @@ def test_gathers(monkeypatch: pytest.MonkeyPatch) -> None:
         return bytes(frame.read(components=4))
 
     same(draw, monkeypatch)
+
+
+IMAGES = """
+#version 430
+layout(local_size_x = 8, local_size_y = 4) in;
+layout(rgba8, binding = 0) uniform image2D a;
+layout(rgba32f, binding = 1) writeonly uniform image2D b;
+layout(r32ui, binding = 2) uniform uimage2D c;
+layout(rgba16f, binding = 3) uniform image2DArray d;
+void main() {
+    ivec2 at = ivec2(gl_GlobalInvocationID.xy);
+    vec4 x = imageLoad(a, at.yx - 3) * 0.5 + vec4(at, 7.0, 9.0) / 40.0;
+    imageStore(b, at + ivec2(5, -2), x * 3.0);
+    imageAtomicAdd(c, at / 3, uint(at.x));
+    imageAtomicMax(c, at / 3 + ivec2(12, 0), uint(at.y * at.x));
+    uint old = imageAtomicCompSwap(c, at + ivec2(0, 8), 0u, uint(at.y + 1));
+    vec4 y = imageLoad(d, ivec3(at.yx, 1)) + float(imageSize(d).z) + float(old);
+    imageStore(d, ivec3(at, (at.x & 1) * 2), y);
+}
+"""
+
+
+def test_images(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jit_program, "answer", lambda *args: pytest.fail("asked of Python"))
+
+    def draw(context: moderngl.Context) -> bytes:
+        gl: Any = context.extra
+        names = gl.gen_textures(4)
+        formats = [GL.RGBA8, GL.RGBA32F, GL.R32UI, GL.RGBA16F]
+        read = [
+            (GL.RGBA, GL.UNSIGNED_BYTE),
+            (GL.RGBA, GL.FLOAT),
+            (GL.RED_INTEGER, GL.UNSIGNED_INT),
+            (GL.RGBA, GL.HALF_FLOAT),
+        ]
+        targets = [*[GL.TEXTURE_2D] * 3, GL.TEXTURE_2D_ARRAY]
+        for unit, (name, format, to) in enumerate(zip(names, formats, targets, strict=True)):
+            gl.bind_texture(to, name)
+            if to == GL.TEXTURE_2D:
+                gl.tex_storage2d(to, 1, format, 30, 17)
+            else:
+                gl.tex_storage3d(to, 1, format, 30, 17, 3)
+            gl.bind_image_texture(unit, name, 0, True, 0, GL.READ_WRITE, format)
+        context.compute_shader(IMAGES).run(4, 5)
+        gl.memory_barrier(GL.ALL_BARRIER_BITS)
+        found = b""
+        for name, to, kind in zip(names, targets, read, strict=True):
+            gl.bind_texture(to, name)
+            found += bytes(gl.get_tex_image(to, 0, *kind))
+        return found
+
+    same(draw, monkeypatch, natively=False)

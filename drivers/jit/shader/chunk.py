@@ -18,6 +18,7 @@ from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 
 from ..llvm.values import V
 from .emitter import Emitter, Stage
+from .images import ImageUnitKey
 from .intrinsics import choose, store_output
 from .layout import Words
 from .sampled import sampled
@@ -102,8 +103,11 @@ class ChunkStage(Stage):
         flat_colors: bool,
         step: int,
         keys: Sequence[TextureKey | None] = (),
+        images: Sequence[ImageUnitKey | None] = (),
     ) -> None:
         self.keys = keys
+        self.images = images
+        self.named_images = set()
         self.shader = shader
         self.stage = shader.stage
         self.flat_colors = flat_colors

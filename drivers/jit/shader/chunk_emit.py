@@ -18,6 +18,7 @@ from .chunk import ChunkStage, Input
 from .chunk_stages import ControlStage, GeometryRows, GeometryStage
 from .emitter import Emitter
 from .flow import emit_body
+from .images import ImageUnitKey
 from .layout import Words
 from .locals import declare_locals
 from .texture_keys import TextureKey
@@ -52,17 +53,18 @@ def emit_chunk(
     explains: bool = False,
     one_block: bool = False,
     textures: Sequence[TextureKey | None] = (),
+    images: Sequence[ImageUnitKey | None] = (),
 ) -> ChunkCode:
     """The module whose function `main` runs a chunk of lanes.
 
-    Without keys of textures, lookups are asked of the shared texture unit.
+    Without keys of textures and images, these are asked of the shared units.
     """
     w, step = _width(shader)
     if w > _WIDEST_LOOKUP:
-        textures = ()
+        textures = images = ()
     b = Builder()
     (ctx,) = b.begin("main", [("ptr", "ctx")])
-    stage = _STAGES.get(shader.stage, ChunkStage)(shader, flat_colors, step, textures)
+    stage = _STAGES.get(shader.stage, ChunkStage)(shader, flat_colors, step, textures, images)
     with b.in_entry():
         count = b.load_at(ctx, Words.COUNT, "i64")
     leave, stop = b.block(), b.block()
@@ -102,6 +104,7 @@ def emit_chunk(
             "derivatives": stage.derivatives,
             "textures": stage.textures,
             "implicit": stage.implicit,
+            "images": stage.named_images or set(),
         },
         flat_colors,
     )

@@ -10,6 +10,7 @@ from ..llvm.text import Var
 from ..llvm.values import V
 from .chunk import ChunkStage
 from .emitter import Emitter
+from .images import ImageUnitKey
 from .intrinsics import choose, store_output
 from .layout import Words
 from .texture_keys import TextureKey
@@ -107,8 +108,9 @@ class GeometryStage(ChunkStage):
         flat_colors: bool,
         step: int,
         keys: Sequence[TextureKey | None] = (),
+        images: Sequence[ImageUnitKey | None] = (),
     ) -> None:
-        super().__init__(shader, flat_colors, step, keys)
+        super().__init__(shader, flat_colors, step, keys, images)
         self.count: Var | None = None
         self.most = max(1, shader.info.vertices_out)
 

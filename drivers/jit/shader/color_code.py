@@ -18,7 +18,7 @@ from ..llvm.values import V
 from .maths import unit
 from .tile_keys import ColorKey
 
-__all__ = ["Curve", "new_texels", "new_words"]
+__all__ = ["Curve", "new_texels", "new_words", "packed_texels"]
 
 _MAGIC = float(1 << 23)
 _SOURCE = {"R": 0, "G": 1, "B": 2, "A": 3, "L": 0, "I": 0}
@@ -111,6 +111,11 @@ def _is_bytes(format: Format) -> bool:
 
 
 # -- packing and unpacking -----------------------------------------------------------------------
+
+
+def packed_texels(b: Builder, format: Format, color: Sequence[V]) -> V:
+    """Whole texels of colours that are not blended."""
+    return _packed(b, format, color, None)
 
 
 def _packed(b: Builder, format: Format, color: Sequence[V], curve: Curve | None) -> V:

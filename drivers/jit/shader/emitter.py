@@ -42,6 +42,11 @@ INTRINSICS: dict[str, Callable[[Emitter, Intrinsic], None]] = {}
 class Stage:
     """What a kind of shader does in its own way: inputs, outputs, quads. Subclasses say how."""
 
+    images: Sequence[Any] = ()
+    """Keys of the images that are bound, where code is made for them."""
+    named_images: set[int] | None = None
+    """The images that instructions name, if somebody wants to know."""
+
     def load_input(self, e: Emitter, instr: Intrinsic) -> list[V]:
         raise GalletteError(f"jit has no inputs by {instr.name}")
 

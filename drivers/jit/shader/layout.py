@@ -26,6 +26,7 @@ class Words:
     CONSTANTS: Final = 16  # address and size of each constant block
     BUFFERS: Final = CONSTANTS + 2 * 16  # address and size of each storage buffer
     TEXTURES: Final = BUFFERS + 2 * 32  # address of each texture's description
+    IMAGES: Final = TEXTURES + 32  # and of each image's
     INPUTS: Final = TEXTURES + 64  # an array of values for each input
     OUTPUTS: Final = INPUTS + 256  # an array of values by lane for each output of a chunk
     SIZE: Final = OUTPUTS + 256

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from gallette.pipe.enums import Filter, MipFilter, Target
 
@@ -18,9 +19,21 @@ from . import wrapping
 from .floats import TEXELS, Floats, offset_at
 from .maths import unit
 from .texels import decode
-from .texture_keys import TextureKey
+from .texture_keys import TexelsKey, TextureKey
 
-__all__ = ["Description", "Lookup", "can_sample", "fetch", "gather", "levels", "sample", "size"]
+__all__ = [
+    "Description",
+    "Lookup",
+    "Sampler",
+    "can_sample",
+    "fetch",
+    "fetch_at",
+    "gather",
+    "levels",
+    "position",
+    "sample",
+    "size",
+]
 
 
 class Description:
@@ -65,16 +78,20 @@ def can_sample(key: TextureKey, op: str) -> bool:
     return not (key.target.is_cube and op == "txd" and key.needs_lod)
 
 
+AnyKey = TextureKey | TexelsKey
+_FLAT = (Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY)
+
+
 class Sampler:
     """Writes the code of one lookup."""
 
-    def __init__(self, b: Builder, key: TextureKey, where: V, w: int) -> None:
+    def __init__(self, b: Builder, key: AnyKey, where: V, w: int) -> None:
         self.b = b
-        self.key = key
+        self.key: Any = key
         self.where = where
         self.w = w
         self._tables: dict[int, V] = {}
-        self.axes = len(key.axes)
+        self.axes = len(key.axes) if isinstance(key, TextureKey) else 0
 
     # -- the description -------------------------------------------------------------------------
 
@@ -332,34 +349,48 @@ def gather(b: Builder, key: TextureKey, where: V, w: int, look: Lookup) -> list[
 
 def fetch(b: Builder, key: TextureKey, where: V, w: int, look: Lookup) -> list[V]:
     """One texel by whole coordinates; zero outside."""
-    s = Sampler(b, key, where, w)
-    flat = key.target in (Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY)
     at = list(look.coords)
-    moving = 1 if flat else 3 if key.target is Target.TEXTURE_3D else 2
+    moving = 1 if key.target in _FLAT else 3 if key.target is Target.TEXTURE_3D else 2
     for i in range(min(len(at), moving)):
         if i < len(look.offset):
             at[i] = at[i] + look.offset[i]
-    x = at[0]
-    y = None if flat or len(at) < 2 else at[1]
-    z = at[1] if flat and len(at) > 1 else at[2] if len(at) > 2 and not flat else None
-    inside = b.lanes("i1", [True] * w)
-    level = None
-    if look.lod is not None:
-        count = s.word(Description.LEVELS, "i64").to("i32")
-        inside = look.lod.ult(count)
-        level = b.select(inside, look.lod, b.const("i32", 0))
-    inside = inside & x.ult(s.extent(0, level))
-    if y is not None:
-        inside = inside & y.ult(s.extent(1, level))
-    if z is not None:
-        inside = inside & z.ult(s.extent(2, level))
-    index = b.select(inside, s.index(x, y, z, level, False), b.const("i32", 0))
+    return fetch_at(b, key, where, w, at, look.lod)
+
+
+def fetch_at(
+    b: Builder, key: AnyKey, where: V, w: int, at: list[V], lod: V | None = None
+) -> list[V]:
+    """The same, of a texture or an image."""
+    s = Sampler(b, key, where, w)
+    index, inside = position(s, at, lod)
+    index = b.select(inside, index, b.const("i32", 0))
     planes = decode(b, key.image, s.word(Description.TEXELS), index, False)
     zero = b.const("i32", 0)
     return [b.select(inside, p, zero.bitcast("float") if p.is_float else zero) for p in planes]
 
 
-def size(b: Builder, key: TextureKey, where: V, w: int, lod: V | None) -> list[V]:
+def position(s: Sampler, at: list[V], lod: V | None = None) -> tuple[V, V]:
+    """The index of each lane's texel, and the lanes that are inside."""
+    b = s.b
+    flat = s.key.target in _FLAT
+    x = at[0]
+    y = None if flat or len(at) < 2 else at[1]
+    z = at[1] if flat and len(at) > 1 else at[2] if len(at) > 2 and not flat else None
+    inside = b.lanes("i1", [True] * s.w)
+    level = None
+    if lod is not None:
+        count = s.word(Description.LEVELS, "i64").to("i32")
+        inside = lod.ult(count)
+        level = b.select(inside, lod, b.const("i32", 0))
+    inside = inside & x.ult(s.extent(0, level))
+    if y is not None:
+        inside = inside & y.ult(s.extent(1, level))
+    if z is not None:
+        inside = inside & z.ult(s.extent(2, level))
+    return s.index(x, y, z, level, False), inside
+
+
+def size(b: Builder, key: AnyKey, where: V, w: int, lod: V | None) -> list[V]:
     """Extents of a level; zero for one that does not exist."""
     s = Sampler(b, key, where, w)
     wide = b.lanes("i32", [0] * w) if lod is None else lod
@@ -367,7 +398,7 @@ def size(b: Builder, key: TextureKey, where: V, w: int, lod: V | None) -> list[V
     known = wide.ult(count)
     level = b.select(known, wide, b.const("i32", 0))
     found = [s.extent(0, level)]
-    if key.target not in (Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY):
+    if key.target not in _FLAT:
         found.append(s.extent(1, level))
     if key.target is Target.TEXTURE_3D:
         found.append(s.extent(2, level))

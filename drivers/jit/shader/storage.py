@@ -14,10 +14,11 @@ from gallette.compiler.nir.ir import Intrinsic
 
 from ..llvm.values import V
 from .emitter import INTRINSICS, Emitter
+from .images import on_bound_image
 from .intrinsics import range_of, read
 from .layout import Words
 
-__all__ = ["ATOMIC_BUFFERS", "ImageSite"]
+__all__ = ["ATOMIC_BUFFERS", "ImageSite", "in_lane_order"]
 
 ATOMIC_BUFFERS = 16
 """Shader buffer slots below are storage blocks; atomic counter buffer n is this plus n."""
@@ -86,13 +87,18 @@ def _atomic(e: Emitter, instr: Intrinsic, where: _Range, op: str, swap: bool) ->
     """One lane after the other."""
     e.effects = True
     b = e.b
-    t = f"i{instr.result.bit_size}"
     size = instr.result.bit_size // 8
     data = e.wide(_named(e, instr, "data")[0])
     compare = e.wide(_named(e, instr, "compare")[0]) if swap else None
     offset = e.wide(_named(e, instr, "offset")[0]).to("i64", False) & -size
     mask = e.writers() & (offset + size).ule(where.length)
-    base = e.wide(where.base)
+    places = b.at(e.wide(where.base), offset, "i8")
+    e.define(instr.result, [in_lane_order(e, op, places, mask, data, compare)])
+
+
+def in_lane_order(e: Emitter, op: str, places: V, mask: V, data: V, compare: V | None) -> V:
+    """Atomics at the lanes' addresses, one lane after the other; what was there before."""
+    b, t = e.b, data.t
     result = b.var(t, e.w, 0)
     left = b.var(f"i{e.w}", 0, b.bitmask(mask))
     with b.forever() as done:
@@ -103,7 +109,7 @@ def _atomic(e: Emitter, instr: Intrinsic, where: _Range, op: str, swap: bool) ->
         lane = b.flagged("cttz", bits, True)
         left.set(bits & (bits - 1))
         index = lane.to("i32", False)
-        address = b.at(b.extract(base, index), b.extract(offset, index), "i8")
+        address = b.extract(places, index)
         value = b.extract(data, index)
         old = b.load(address, t)
         if compare is not None:
@@ -112,7 +118,7 @@ def _atomic(e: Emitter, instr: Intrinsic, where: _Range, op: str, swap: bool) ->
             new = _combined(e, op, old, value)
         b.store(address, new)
         result.set(b.insert(result.get(), old, index))
-    e.define(instr.result, [result.get()])
+    return result.get()
 
 
 def _combined(e: Emitter, op: str, old: V, value: V) -> V:
@@ -164,6 +170,14 @@ _DIMENSIONS = {"1D": 1, "2D": 2, "3D": 3, "CUBE": 3, "RECT": 2, "BUF": 1, "MS": 
 
 
 def _image(e: Emitter, instr: Intrinsic) -> None:
+    own = _natively(e, instr)
+    if own is not None:
+        if instr.dest is not None:
+            found = own[: instr.result.num_components]
+            if not instr.result.divergent:
+                found = [e.b.extract(e.wide(v), 0) for v in found]
+            e.define(instr.result, found)
+        return
     args = [_named(e, instr, "index")[0]]
     address, sample, op = 0, False, ""
     if instr.name not in ("image_size", "image_samples"):
@@ -188,6 +202,31 @@ def _image(e: Emitter, instr: Intrinsic) -> None:
         if not instr.result.divergent:
             found = [e.b.extract(v, 0) for v in found]
         e.define(instr.result, found)
+
+
+def _natively(e: Emitter, instr: Intrinsic) -> list[V] | None:
+    """By code made for the image that is bound, if its number is known."""
+    index = e.number(instr.srcs[instr.info.src_index("index")])
+    if index is not None and e.stage.named_images is not None:
+        e.stage.named_images.add(index)
+    if not e.stage.images or (instr.dest is not None and instr.result.bit_size != 32):
+        return None
+    coords: list[V] = []
+    if instr.name not in ("image_size", "image_samples"):
+        if instr["dim"] == "MS":
+            return None
+        address = _DIMENSIONS[instr["dim"]] + bool(instr["is_array"] and instr["dim"] != "CUBE")
+        coords = _named(e, instr, "coord")[:address]
+    data: list[V] = []
+    if instr.name == "image_store":
+        data = _named(e, instr, "value")
+        if any(value.bits != 32 for value in data):
+            return None
+    elif instr.name.startswith("image_atomic"):
+        data = _named(e, instr, "data")[:1]
+        if instr.name == "image_atomic_swap":
+            data += _named(e, instr, "compare")[:1]
+    return on_bound_image(e, instr, index, coords, data)
 
 
 def _register() -> None:

@@ -11,7 +11,7 @@ from gallette.drivers.common.texture.wrap import Axis
 from gallette.pipe.enums import CompareFunc, Filter, MipFilter, Target
 from gallette.pipe.formats import Format
 
-__all__ = ["ImageKey", "TextureKey", "texture_key"]
+__all__ = ["ImageKey", "TexelsKey", "TextureKey", "is_known", "texture_key"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,14 @@ class ImageKey:
     @classmethod
     def of(cls, image: Image) -> ImageKey:
         return cls(image.format, tuple(image.swizzle), image.stencil)
+
+
+@dataclass(frozen=True, slots=True)
+class TexelsKey:
+    """Texels that are read and written by whole coordinates."""
+
+    target: Target
+    image: ImageKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +68,7 @@ class TextureKey:
 def texture_key(unit: Unit) -> TextureKey | None:
     """The key of a unit; None if there is no code for its texels."""
     image, sampler = unit.image, unit.sampler
-    if not _is_known(image.format) or image.target is Target.BUFFER or type(unit) is not Unit:
+    if not is_known(image.format) or image.target is Target.BUFFER or type(unit) is not Unit:
         return None
     packed = unit.packed.image if unit.packed is not None else None
     floats = unit.floats
@@ -90,7 +98,7 @@ def _bits(value: object) -> int:
     return int(np.asarray(value).reshape(1).view(np.uint32)[0])
 
 
-def _is_known(format: Format) -> bool:
+def is_known(format: Format) -> bool:
     """Formats there is code to gather and decode."""
     if format.codec != "plain" or format.is_compressed:
         return False

@@ -1,0 +1,122 @@
+"""Images of shaders by code made for the images that are bound: loads, stores, atomics, sizes.
+
+Coordinates are whole numbers; what lies outside reads as zero and is not written. Texels that
+several lanes store to keep the last lane's, as in `drivers.common.storage.images`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gallette.compiler.nir.ir import Intrinsic
+from gallette.drivers.common.storage.images import ImageUnit
+from gallette.pipe.enums import Target
+
+from ..llvm.values import V
+from .color_code import packed_texels
+from .emitter import Emitter
+from .layout import Words
+from .sampling import Description, Sampler, fetch_at, position, size
+from .texture_keys import ImageKey, TexelsKey, is_known
+from .tile_keys import can_store, is_wide
+
+__all__ = ["ImageUnitKey", "image_unit_key", "on_bound_image"]
+
+
+@dataclass(frozen=True, slots=True)
+class ImageUnitKey:
+    """One image unit."""
+
+    texels: TexelsKey
+    readable: bool
+    writable: bool
+
+
+def image_unit_key(unit: ImageUnit) -> ImageUnitKey | None:
+    """The key of a unit; None if there is no code for it."""
+    image = unit.image
+    if unit.samples > 1 or image.target is Target.BUFFER or not is_known(image.format):
+        return None
+    texels = TexelsKey(image.target, ImageKey.of(image))
+    return ImageUnitKey(texels, unit.view.readable, unit.view.writable)
+
+
+def on_bound_image(
+    e: Emitter, instr: Intrinsic, index: int | None, coords: Sequence[V], data: Sequence[V]
+) -> list[V] | None:
+    """Do what an instruction says to the image that is bound; None if there is no code for it.
+
+    `data` is what is stored; of atomics the operand, behind it what is compared.
+    """
+    keys = e.stage.images
+    key = keys[index] if index is not None and index < len(keys) else None
+    if key is None or index is None:
+        return None
+    where = e.word(Words.IMAGES + index, "ptr")
+    if instr.name == "image_size":
+        return size(e.b, key.texels, where, e.w, None)
+    if instr.name == "image_load":
+        return _load(e, key, where, coords)
+    format = key.texels.image.format
+    if instr.name == "image_store":
+        if not can_store(format):
+            return None
+        _store(e, key, where, coords, data)
+        return []
+    if not instr.name.startswith("image_atomic") or format.block_bytes != 4:
+        return None
+    return [_atomic(e, instr, key, where, coords, data)]
+
+
+def _load(e: Emitter, key: ImageUnitKey, where: V, coords: Sequence[V]) -> list[V]:
+    if not key.readable:
+        return [e.wide(e.b.const("i32", 0))] * 4
+    wide = [e.wide(c) for c in coords]
+    return [v.as_int() for v in fetch_at(e.b, key.texels, where, e.w, wide)]
+
+
+def _texel(e: Emitter, key: ImageUnitKey, where: V, coords: Sequence[V]) -> tuple[V, V, V]:
+    """The image's texels, each lane's index among them, and the lanes that touch one."""
+    s = Sampler(e.b, key.texels, where, e.w)
+    index, inside = position(s, [e.wide(c) for c in coords])
+    mask = e.writers() & inside
+    if not key.writable:
+        mask = e.b.spread(e.b.const("i1", False), e.w)
+    return s.word(Description.TEXELS), index, e.wide(mask)
+
+
+def _store(e: Emitter, key: ImageUnitKey, where: V, coords: Sequence[V], data: Sequence[V]) -> None:
+    b = e.b
+    e.effects = True
+    format = key.texels.image.format
+    texels, index, mask = _texel(e, key, where, coords)
+    values = [e.wide(v) for v in data]
+    index = index.to("i64")
+    if is_wide(format):
+        for number, channel in enumerate(format.channels):
+            word = values["RGBA".index(channel.name)].as_int()
+            b.scatter(b.at(texels, index * 4 + number, "i32"), mask, word)
+        return
+    t = f"i{format.block_bytes * 8}"
+    b.scatter(b.at(texels, index, t), mask, e.wide(packed_texels(b, format, values)))
+
+
+def _atomic(
+    e: Emitter,
+    instr: Intrinsic,
+    key: ImageUnitKey,
+    where: V,
+    coords: Sequence[V],
+    data: Sequence[V],
+) -> V:
+    from .storage import in_lane_order
+
+    e.effects = True
+    b = e.b
+    texels, index, mask = _texel(e, key, where, coords)
+    swap = instr.name == "image_atomic_swap"
+    places = b.at(texels, index.to("i64"), "i32")
+    compare = e.wide(data[1]) if swap else None
+    op = "xchg" if swap else instr["atomic_op"]
+    return in_lane_order(e, op, places, mask, e.wide(data[0]), compare)
