@@ -47,6 +47,7 @@ from gallette.state_tracker.entry_points.current import (
 from gallette.state_tracker.entry_points.dispatch import bind_method
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import GLError, invalid_operation
+from gallette.state_tracker.entry_points.es1 import knowing_es1
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 from gallette.state_tracker.entry_points.interface import GLInterface
 from gallette.state_tracker.entry_points.registry import implementation
@@ -115,6 +116,9 @@ ENTRY_MODULES = (
     "pixel_data.texture_readback",
     "texturing.texture_views",
     "shading.uniforms",
+    "es1.fixed_point",
+    "es1.draw_texture",
+    "es1.small",
     "direct_access.entries",  # last: made of the others
 )
 for _module in ENTRY_MODULES:
@@ -196,7 +200,10 @@ class Context(GLInterface):
         """`share` is a context whose objects this one sees too, `screen` one to be made on."""
         if profile not in ("core", "compat", "es"):
             raise GalletteError(f"unknown profile {profile!r} (core, compat or es)")
+        if profile == "es" and version < (2, 0):
+            profile = "es1"  # fixed function: the compatibility profile in small
         self.profile, self.requested_version = profile, version
+        self.profiles = ("es1", "compat", "es") if profile == "es1" else (profile,)
         self.driver = driver
         self._print_calls = debug_flags.is_set("gl:calls")
         self._print_errors = debug_flags.is_set("gl:errors")
@@ -215,7 +222,7 @@ class Context(GLInterface):
             raise GalletteError(
                 f"driver {driver!r} offers OpenGL {best}, not {version[0]}.{version[1]}"
             )
-        self.is_compat, self.is_core = profile == "compat", profile == "core"
+        self.is_compat, self.is_core = profile in ("compat", "es1"), profile == "core"
         self.debug_context = debug
         self.strict = strict
         self.find_image: Callable[[int], Source | None] | None = None  # EGL images, by handle
@@ -284,6 +291,8 @@ class Context(GLInterface):
             raise AttributeError(f"OpenGL has no function for {name!r}") from None
         found = implementation(function) if self.has_function(function) else None
         method = bind_method(self, function, found or _unavailable(function))
+        if self.profile == "es1" and found is not None:
+            method = knowing_es1(self, function, method)
         if self._print_calls:
             method = _printing(function, method)
         if self.lists.recorder is not None:
@@ -316,7 +325,9 @@ class Context(GLInterface):
         """Is the function implemented, and part of this profile?"""
         if implementation(function) is None:
             return False
-        if self.profile == "es" and function.es is None:
+        if self.profile == "es1":
+            return function.in_es((1, 1)) or function.extension in self.limits.extensions
+        if self.profile == "es" and not function.in_es((3, 2)):
             return function.extension is not None
         return not (function.compat_only and not self.is_compat)
 
@@ -386,7 +397,7 @@ class Context(GLInterface):
     @property
     def glsl_api(self) -> str:
         """The GLSL dialect's name for this profile (they are spelt alike)."""
-        return self.profile
+        return self.profiles[-1]
 
     # -- life ------------------------------------------------------------------------------------
 

@@ -163,6 +163,9 @@ def set_enabled(ctx: Context, cap: int, on: bool) -> None:
         _check_unit(ctx)
         ctx.lighting.texgen_enabled[ctx.textures.active][_TEXGEN[cap]] = on
         ctx.dirty |= Dirty.BUILTINS
+    elif ctx.profile == "es1" and cap == GL.TEXTURE_GEN_STR_OES:
+        for each in (GL.TEXTURE_GEN_S, GL.TEXTURE_GEN_T, GL.TEXTURE_GEN_R):
+            set_enabled(ctx, each, on)
     elif ctx.is_compat and cap in ctx.evaluators.maps:
         ctx.evaluators.maps[cap].enabled = on
     elif ctx.is_compat and (slot := ctx.client_array_slot(cap)) is not None:
@@ -196,6 +199,8 @@ def is_enabled(ctx: Context, cap: int) -> bool:
         return cap in ctx.textures.unit.enabled
     if ctx.is_compat and cap in _TEXGEN:
         return ctx.lighting.texgen_enabled[ctx.textures.active][_TEXGEN[cap]]
+    if ctx.profile == "es1" and cap == GL.TEXTURE_GEN_STR_OES:
+        return is_enabled(ctx, GL.TEXTURE_GEN_S)
     if ctx.is_compat and cap in ctx.evaluators.maps:
         return ctx.evaluators.maps[cap].enabled
     if ctx.is_compat:

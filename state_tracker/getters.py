@@ -69,7 +69,8 @@ def gets_indexed(count: Callable[[Context], int], table: dict[str, IndexedGetter
 def query(ctx: Context, pname: int) -> list[Any]:
     """The value of a simple query as a list."""
     getter = _GETTERS.get(pname)
-    if getter is None or ctx.profile not in _PROFILES.get(pname, (ctx.profile,)):
+    allowed = _PROFILES.get(pname)
+    if getter is None or (allowed is not None and not any(p in allowed for p in ctx.profiles)):
         raise invalid_enum(pname, "query")
     value = getter(ctx)
     return list(value) if isinstance(value, list | tuple) else [value]

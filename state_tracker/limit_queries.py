@@ -13,6 +13,7 @@ from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.getters import gets, gets_indexed, hide_from_es
 from gallette.state_tracker.targets.framebuffers import DEPTH, STENCIL
 from gallette.state_tracker.targets.renderbuffers import channel_bits
+from gallette.state_tracker.texturing.paletted import PALETTES
 from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS
 
 if TYPE_CHECKING:
@@ -172,6 +173,8 @@ def _buffer_of_texture(ctx: Context) -> tuple[int, int]:
 
 def _compressed(ctx: Context) -> list[int]:
     """Formats an application may ask for without knowing what they are good for."""
+    if ctx.profile == "es1":
+        return [*PALETTES]
     families = ("ETC2", "EAC") if ctx.profile == "es" else ("DXT",)
     return [
         f

@@ -32,6 +32,8 @@ class Limits:
         self.version = (caps.glsl_version // 100, caps.glsl_version % 100 // 10)
         if profile == "es":
             self.version = _es_version(caps)
+        elif profile == "es1":
+            self.version = (1, 1)
         # A shader of a newer language is welcome as long as it uses nothing the driver has not.
         self.language_limit = 460 if caps.glsl_version >= 430 else caps.glsl_version
         major, minor = _es_version(caps)

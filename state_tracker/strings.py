@@ -29,11 +29,13 @@ def get_string(ctx: Context, name: int) -> str:
     if name == GL.RENDERER:
         return f"gallette {ctx.screen.describe()}"
     if name == GL.VERSION:
+        if ctx.profile == "es1":
+            return f"OpenGL ES-CM {major}.{minor} gallette {GALLETTE_VERSION}"
         if ctx.profile == "es":
             return f"OpenGL ES {major}.{minor} gallette {GALLETTE_VERSION}"
         profile = "Core" if ctx.is_core else "Compatibility"
         return f"{major}.{minor} ({profile} Profile) gallette {GALLETTE_VERSION}"
-    if name == GL.SHADING_LANGUAGE_VERSION:
+    if name == GL.SHADING_LANGUAGE_VERSION and ctx.profile != "es1":
         if ctx.profile == "es":
             version = ctx.limits.es_glsl_version
             return f"OpenGL ES GLSL ES {version // 100}.{version % 100:02d}"

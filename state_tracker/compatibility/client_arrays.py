@@ -25,7 +25,7 @@ from gallette.state_tracker.vertices.vertex_formats import element_bytes
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["pointer_query", "set_client_state", "slot_of_array"]
+__all__ = ["POINT_SIZES", "pointer_query", "set_client_state", "slot_of_array"]
 
 _ARRAYS: dict[int, VertAttrib] = {
     GL.VERTEX_ARRAY: VertAttrib.POS,
@@ -38,10 +38,16 @@ _ARRAYS: dict[int, VertAttrib] = {
 }
 
 
+POINT_SIZES = int(VertAttrib.GENERIC0) + 15
+"""OpenGL ES 1.1 has sizes of points, and no generic attributes."""
+
+
 def slot_of_array(ctx: Context, array: int) -> int | None:
     """The attribute slot of a client array name, None for other enums."""
     if array == GL.TEXTURE_COORD_ARRAY:
         return int(VertAttrib.TEX0) + ctx.arrays.client_unit
+    if array == GL.POINT_SIZE_ARRAY_OES:
+        return POINT_SIZES if ctx.profile == "es1" else None
     found = _ARRAYS.get(array)
     return int(found) if found is not None else None
 
@@ -57,6 +63,8 @@ def set_client_state(ctx: Context, array: int, on: bool) -> None:
     vao.attribs[slot].enabled = on
     vao.changed()
     ctx.dirty |= Dirty.VERTEX
+    if slot == POINT_SIZES:  # fixed function must look at them
+        ctx.dirty |= Dirty.BUILTINS
 
 
 register("enable_client_state", lambda ctx, array: set_client_state(ctx, array, True))
@@ -73,6 +81,8 @@ def client_active_texture(ctx: Context, texture: int) -> None:
 
 _SHORT = frozenset((GL.SHORT, GL.INT, GL.FLOAT, GL.DOUBLE, GL.HALF_FLOAT,
                     GL.INT_2_10_10_10_REV, GL.UNSIGNED_INT_2_10_10_10_REV))  # fmt: skip
+_ES1 = frozenset((GL.BYTE, GL.FIXED))
+_FLOATS = frozenset((GL.FLOAT, GL.DOUBLE, GL.HALF_FLOAT, GL.FIXED))
 _COLOR = _SHORT | {GL.BYTE, GL.UNSIGNED_BYTE, GL.UNSIGNED_SHORT, GL.UNSIGNED_INT}
 
 
@@ -80,10 +90,10 @@ def _pointer(slot: int, sizes: tuple[int, ...], types: frozenset[int], normalize
     def call(ctx: Context, size: int, type: int, stride: int, pointer: Pointer) -> None:
         if size not in sizes:
             raise invalid_value(f"{size} components")
-        if type not in types:
+        if type not in types and not (ctx.profile == "es1" and type in _ES1):
             raise invalid_enum(type, "array type")
         at = slot + ctx.arrays.client_unit if slot == VertAttrib.TEX0 else slot
-        integers = normalized and type not in (GL.FLOAT, GL.DOUBLE, GL.HALF_FLOAT)
+        integers = normalized and type not in _FLOATS
         set_pointer(ctx, at, size, type, integers, stride, pointer)
 
     return call
@@ -97,10 +107,10 @@ register("tex_coord_pointer", _pointer(VertAttrib.TEX0, (1, 2, 3, 4), _SHORT, Fa
 
 @entry
 def normal_pointer(ctx: Context, type: int, stride: int, pointer: Pointer) -> None:
-    if type not in _SHORT | {GL.BYTE}:
+    if type not in _SHORT | {GL.BYTE} and not (ctx.profile == "es1" and type in _ES1):
         raise invalid_enum(type, "array type")
     size = 4 if type in (GL.INT_2_10_10_10_REV, GL.UNSIGNED_INT_2_10_10_10_REV) else 3
-    integers = type not in (GL.FLOAT, GL.DOUBLE, GL.HALF_FLOAT)
+    integers = type not in _FLOATS
     set_pointer(ctx, int(VertAttrib.NORMAL), size, type, integers, stride, pointer)
 
 
@@ -222,6 +232,7 @@ _POINTERS: dict[int, int] = {
     GL.TEXTURE_COORD_ARRAY_POINTER: GL.TEXTURE_COORD_ARRAY,
     GL.EDGE_FLAG_ARRAY_POINTER: GL.EDGE_FLAG_ARRAY,
     GL.INDEX_ARRAY_POINTER: GL.INDEX_ARRAY,
+    GL.POINT_SIZE_ARRAY_POINTER_OES: GL.POINT_SIZE_ARRAY_OES,
 }
 
 

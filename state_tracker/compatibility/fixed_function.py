@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
 from gallette.compiler.nir.ir import Stage
-from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.compiler.nir.ir.slots import VaryingSlot, VertAttrib
+from gallette.state_tracker.compatibility.client_arrays import POINT_SIZES
 from gallette.state_tracker.compatibility.fixed_fragment import TextureEnv, fragment_source
 from gallette.state_tracker.drawing.color_clamp import clamps
 from gallette.state_tracker.entry_points.enums import GL
@@ -58,6 +59,8 @@ class VertexKey:
     texcoords: int  # bit per set of coordinates
     texgen: tuple[tuple[int, int], ...]  # per unit: enabled bits, packed mode indices
     fog_coord: bool
+    attenuated: bool = False  # points shrink with their distance
+    point_sizes: bool = False  # each point has a size of its own (OpenGL ES 1.1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +122,8 @@ def vertex_key(ctx: Context, texcoords: int) -> VertexKey:
         texcoords,
         tuple(texgen),
         s.fog_source == GL.FOG_COORD,
+        ctx.raster.point_attenuation != (1.0, 0.0, 0.0),
+        ctx.profile == "es1" and ctx.arrays.current.attribs[POINT_SIZES].enabled,
     )
 
 
@@ -154,8 +159,25 @@ def vertex_source(key: VertexKey) -> str:
     for unit in range(UNITS):
         if key.texcoords >> unit & 1:
             lines += _texcoord(unit, *key.texgen[unit])
+    head = "#version 120\n"
+    if key.attenuated or key.point_sizes:
+        lines += _point_size(key)
+        head += "attribute float point_size;\n" if key.point_sizes else ""
     body = "\n".join("    " + line for line in lines)
-    return f"#version 120\nvoid main()\n{{\n{body}\n}}\n"
+    return f"{head}void main()\n{{\n{body}\n}}\n"
+
+
+def _point_size(key: VertexKey) -> list[str]:
+    """The derived size of a point."""
+    lines = [f"float size = {'point_size' if key.point_sizes else 'gl_Point.size'};"]
+    if key.attenuated:
+        lines += [
+            "float away = length(eye.xyz);",
+            "size *= inversesqrt(gl_Point.distanceConstantAttenuation + away"
+            " * (gl_Point.distanceLinearAttenuation"
+            " + away * gl_Point.distanceQuadraticAttenuation));",
+        ]
+    return [*lines, "gl_PointSize = clamp(size, gl_Point.sizeMin, gl_Point.sizeMax);"]
 
 
 def _material(key: VertexKey, side: str, field: str) -> str:
@@ -309,11 +331,15 @@ class FixedFunction:
         ctx = self._ctx
         options = CompileOptions(api="compat", version_limit=330, limits=ctx.limits.glsl_limits)
         compiled = compile_shader(stage, source, options, [f"fixed-function {stage.value}"])
-        linked = link_program([compiled], LinkOptions(separable=True, api="compat"))
+        bindings = {"point_size": POINT_SIZES - VertAttrib.GENERIC0}
+        linked = link_program(
+            [compiled], LinkOptions(separable=True, api="compat", attrib_bindings=bindings)
+        )
         if not compiled.ok or not linked.ok:
             log = compiled.info_log or linked.info_log
             raise GalletteError(f"fixed function does not compile:\n{log}\n{source}")
         executable = Executable(ctx, linked, 120)
+        executable.is_fixed_function = True
         for index, uniform in enumerate(linked.uniforms):
             if uniform.name.startswith("texture_"):
                 executable.uniforms.units[index][:] = [int(uniform.name.removeprefix("texture_"))]

@@ -151,7 +151,7 @@ def rasterizer_state(ctx: Context) -> RasterizerState:
         sprite_coord_enable=s.coord_replace if compat and sprite else 0,
         sprite_coord_upper_left=upper_left,
         point_quad_rasterization=sprite,
-        point_size_per_vertex=s.program_point_size and ctx.programs.writes_point_size,
+        point_size_per_vertex=_sized_vertices(ctx),
         point_size=min(max(s.point_size, s.point_min), s.point_max),
         multisample=s.multisample and ctx.framebuffers.draw.samples > 1,
         line_smooth=s.line_smooth,
@@ -166,6 +166,15 @@ def rasterizer_state(ctx: Context) -> RasterizerState:
         clip_plane_enable=clip,
         rasterizer_discard=s.discard,
     )
+
+
+def _sized_vertices(ctx: Context) -> bool:
+    """Do points have the sizes that shaders write? Fixed function writes them where it must."""
+    if not ctx.programs.writes_point_size:
+        return False
+    vertex = ctx.programs.vertex
+    fixed = vertex is not None and vertex.is_fixed_function
+    return ctx.raster.program_point_size or (fixed and len(ctx.programs.stages) <= 2)
 
 
 def _two_side(ctx: Context) -> bool:
@@ -391,7 +400,7 @@ def get_clip_plane(ctx: Context, plane: int) -> list[float]:
 def hint(ctx: Context, target: int, mode: int) -> None:
     if mode not in (GL.FASTEST, GL.NICEST, GL.DONT_CARE):
         raise invalid_enum(mode, "hint")
-    if ctx.profile not in _HINTS.get(target, ()):
+    if not any(profile in _HINTS.get(target, ()) for profile in ctx.profiles):
         raise invalid_enum(target, "hint")
     ctx.hints[target] = mode
 

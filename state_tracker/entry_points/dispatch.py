@@ -33,7 +33,7 @@ from gallette.state_tracker.entry_points.memory import (
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["OMITTED", "bind_method", "converter", "may_stand_inside"]
+__all__ = ["OMITTED", "bind_method", "converter", "default_of", "may_stand_inside"]
 
 
 class _Omitted:
@@ -64,7 +64,7 @@ def may_stand_inside(function: Function) -> bool:
     return is_vertex_data(function.name) or _INSIDE.fullmatch(function.name) is not None
 
 
-def _default(function: Function) -> Any:
+def default_of(function: Function) -> Any:
     """What a failed call returns."""
     if function.result != "void":
         return None if function.result.endswith("*") else 0
@@ -213,7 +213,7 @@ def bind_method(
     facts = _facts(function)
     params, required, converters = function.params, facts.required, facts.converters
     total, several = len(params), facts.several
-    record, default = context.record_error, _default(function) if facts.answers else None
+    record, default = context.record_error, default_of(function) if facts.answers else None
 
     # Only the compatibility profile can be between glBegin and glEnd.
     begun = context.immediate if context.is_compat and not may_stand_inside(function) else _NEVER

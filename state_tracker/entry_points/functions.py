@@ -115,6 +115,7 @@ class Function:
     compat_only: bool
     es: tuple[int, int] | None
     extension: str | None
+    es_until: tuple[int, int] | None = None  # the last version of ES that has it
 
     @property
     def c_name(self) -> str:
@@ -174,6 +175,12 @@ class Function:
             args = (*args, None)
         return args
 
+    def in_es(self, version: tuple[int, int]) -> bool:
+        """Is it a core function of that version of OpenGL ES?"""
+        if self.es is None or version < self.es:
+            return False
+        return self.es_until is None or version <= self.es_until
+
     def available(
         self, profile: str, version: tuple[int, int], extensions: frozenset[str] = frozenset()
     ) -> bool:
@@ -181,7 +188,7 @@ class Function:
         if self.extension is not None:
             return self.extension in extensions
         if profile == "es":
-            return self.es is not None and self.es <= version
+            return self.in_es(version)
         if self.since is None or self.since > version:
             return False
         return profile == "compat" or not self.compat_only
@@ -212,7 +219,7 @@ def method_name(name: str) -> str:
 
 
 _PARAM = re.compile(r"(const )?(\w+)(\**) (\w+)(?:\[([^\]]+)\])?$")
-_LINE = re.compile(r"(\w+)\((.*)\)(?: -> (.*?))?(?: @es([\d.]+))?$")
+_LINE = re.compile(r"(\w+)\((.*)\)(?: -> (.*?))?(?: @es([\d.]+)(?:-([\d.]+))?)?$")
 
 
 def _parse_params(text: str) -> tuple[Param, ...]:
@@ -265,7 +272,7 @@ def _parse(section: str, line: str) -> Function:
     match = _LINE.match(line)
     if match is None:
         raise ValueError(f"bad line in the function table: {line!r}")
-    name, params, result, es = match.groups()
+    name, params, result, es, es_until = match.groups()
     since, compat, extension = None, False, None
     if section.startswith("GL_"):
         extension = section
@@ -281,6 +288,7 @@ def _parse(section: str, line: str) -> Function:
         compat,
         _version(es) if es else None,
         extension,
+        _version(es_until) if es_until else None,
     )
 
 

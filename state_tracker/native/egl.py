@@ -31,7 +31,7 @@ RED, GREEN, BLUE, ALPHA, DEPTH, STENCIL, SAMPLES = (
 )
 MAJOR, MINOR, PROFILE_MASK, DEBUG = 0x3098, 0x30FB, 0x30FD, 0x31B0
 WIDTH, HEIGHT = 0x3057, 0x3056
-OPENGL_BIT, OPENGL_ES2_BIT = 0x0008, 0x0004
+OPENGL_BIT, OPENGL_ES_BIT, OPENGL_ES2_BIT = 0x0008, 0x0001, 0x0004
 
 
 @functools.cache
@@ -202,7 +202,8 @@ class EglContext:
             DEPTH: 24,
             STENCIL: 8,
         }
-        wanted[RENDERABLE_TYPE] = OPENGL_ES2_BIT if profile == "es" else OPENGL_BIT
+        es_bit = OPENGL_ES2_BIT if version >= (2, 0) else OPENGL_ES_BIT
+        wanted[RENDERABLE_TYPE] = es_bit if profile == "es" else OPENGL_BIT
         if samples:
             wanted[SAMPLES] = samples
         config, count = ctypes.c_void_p(), ctypes.c_int()

@@ -131,6 +131,7 @@ class Executable:
         self.attributes = self._active_attributes()
         self.fill: Callable[[], None] | None = None  # writes uniforms nobody sets by location
         self.on_destroy: list[Callable[[Executable], None]] = []
+        self.is_fixed_function = False
         self.has_builtins = any(u.builtin for u in linked.uniforms)
 
     def _vertex_inputs(self) -> tuple[tuple[int, bool], ...]:

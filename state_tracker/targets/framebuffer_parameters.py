@@ -13,6 +13,7 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.getters import gets
 from gallette.state_tracker.targets.framebuffer_objects import bound_framebuffer, by_name
 from gallette.state_tracker.targets.framebuffers import Framebuffer
 
@@ -113,6 +114,14 @@ def read_pair(framebuffer: Framebuffer) -> tuple[int, int]:
     else:
         type = GL.UNSIGNED_SHORT if channel.bits == 16 else GL.UNSIGNED_BYTE
     return int(GL.RGBA_INTEGER if integer else GL.RGBA), int(type)
+
+
+gets(
+    {
+        "IMPLEMENTATION_COLOR_READ_FORMAT": lambda c: read_pair(c.framebuffers.read)[0],
+        "IMPLEMENTATION_COLOR_READ_TYPE": lambda c: read_pair(c.framebuffers.read)[1],
+    }
+)
 
 
 @entry

@@ -14,6 +14,7 @@ from gallette.state_tracker.entry_points.errors import (
 from gallette.state_tracker.entry_points.memory import Pointer, address_of
 from gallette.state_tracker.entry_points.registry import register
 from gallette.state_tracker.pixel_data.pixel_store import client_image
+from gallette.state_tracker.texturing.paletted import PALETTES, paletted_image
 from gallette.state_tracker.texturing.teximage import Bytes, check_part, check_sizes, store_pixels
 from gallette.state_tracker.texturing.texture_formats import (
     INTERNAL_FORMATS,
@@ -44,6 +45,9 @@ def _compressed_family(dimensions: int) -> None:
     pad, ones = (0,) * (3 - dimensions), (1,) * (3 - dimensions)
 
     def define(ctx: Context, target: int, level: int, internalformat: int, *args: Any) -> None:
+        if internalformat in PALETTES and ctx.profile == "es1" and dimensions == 2:
+            paletted_image(ctx, target, level, internalformat, *args)
+            return
         info, face, proxy = image_target(target, dimensions)
         *size, border, byte_count, data = args
         kind = INTERNAL_FORMATS.get(internalformat)

@@ -171,6 +171,9 @@ def set_parameter(ctx: Context, texture: TextureObject, pname: int, values: list
         texture.looked_at()
     elif pname == GL.GENERATE_MIPMAP and ctx.is_compat:
         texture.generate_mipmap = bool(value)
+    elif pname == GL.TEXTURE_CROP_RECT_OES and ctx.profile == "es1":
+        u, v, w, h = (int(each) for each in values)
+        texture.crop_rect = (u, v, w, h)
     elif pname == GL.TEXTURE_PRIORITY and ctx.is_compat:
         texture.priority = min(max(float(value), 0.0), 1.0)
     else:
@@ -184,7 +187,7 @@ _SWIZZLE_INDEX: dict[int, int] = {
     GL.TEXTURE_SWIZZLE_B: 2,
     GL.TEXTURE_SWIZZLE_A: 3,
 }
-_VECTORS = frozenset((GL.TEXTURE_BORDER_COLOR, GL.TEXTURE_SWIZZLE_RGBA))
+_VECTORS = frozenset((GL.TEXTURE_BORDER_COLOR, GL.TEXTURE_SWIZZLE_RGBA, GL.TEXTURE_CROP_RECT_OES))
 
 
 def _values(pname: int, suffix: str, pointer: Pointer) -> list[Any]:
@@ -220,6 +223,8 @@ def _get(texture: TextureObject, ctx: Context, pname: int) -> list[Any]:
         values[name] = texture.swizzle[index]
     if pname == GL.TEXTURE_SWIZZLE_RGBA:
         return list(texture.swizzle)
+    if pname == GL.TEXTURE_CROP_RECT_OES and ctx.profile == "es1":
+        return list(texture.crop_rect)
     if pname in values:
         return [values[pname]]
     found = texture.params.get(pname)

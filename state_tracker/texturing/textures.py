@@ -118,6 +118,7 @@ class TextureObject(GLObject):
         self.stencil_mode: int = GL.DEPTH_COMPONENT
         self.generate_mipmap = False
         self.priority = 1.0
+        self.crop_rect = (0, 0, 0, 0)  # of OES_draw_texture
         self.immutable_levels = 0
         # Where in its resource a texture begins: (0, 0) unless it is a view of another one.
         self.first_level = self.first_layer = 0

@@ -1,0 +1,76 @@
+"""What OpenGL ES 1.1 leaves out of the compatibility profile: every enum it does not know.
+
+An ES 1.1 context runs on the compatibility profile's code with the functions the table gives it.
+Its enums are fewer, too: `data/gl_es1_enums.txt` lists them, and a method of such a context refuses
+any other before its arguments reach code that would know it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from gallette.state_tracker.entry_points.dispatch import default_of
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
+    GLError,
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
+from gallette.state_tracker.entry_points.functions import DATA, Function, Kind
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.context import Context
+
+__all__ = ["es1_enums", "knowing_es1"]
+
+# Extensions with enums of their own, in contexts of every kind.
+_FREE = frozenset(("GL_KHR_debug", "GL_EXT_debug_label"))
+
+
+@cache
+def es1_enums() -> frozenset[int]:
+    """Every enum an ES 1.1 context knows."""
+    lines = (DATA / "gl_es1_enums.txt").read_text(encoding="ascii").splitlines()
+    return frozenset(GL.value_of(n) for line in lines if line[0] != "#" for n in line.split())
+
+
+def knowing_es1(ctx: Context, function: Function, method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method, refusing enums that OpenGL ES 1.1 does not have."""
+    places = [i for i, p in enumerate(function.params) if p.type == "enum" and p.kind is Kind.VALUE]
+    image = function.name == "TexImage2D"
+    if function.extension in _FREE or not (places or image):
+        return method
+    known = es1_enums()
+    failed = default_of(function)
+
+    def call(*args: Any) -> Any:
+        for i in places:
+            if i < len(args) and args[i] not in known:
+                ctx.record_error(invalid_enum(args[i], function.params[i].name), function)
+                return failed
+        if image and (wrong := _image_error(known, args)) is not None:
+            ctx.record_error(wrong, function)
+            return None
+        return method(*args)
+
+    call.__name__, call.__doc__ = method.__name__, method.__doc__
+    return call
+
+
+_SIZED = frozenset(
+    (GL.RGB8, GL.RGBA8, GL.RGB565, GL.RGBA4, GL.RGB5_A1, GL.ALPHA8, GL.LUMINANCE8,
+     GL.LUMINANCE8_ALPHA8, GL.LUMINANCE4_ALPHA4, GL.RGB10, GL.RGB10_A2)
+)  # fmt: skip
+
+
+def _image_error(known: frozenset[int], args: tuple[Any, ...]) -> GLError | None:
+    """Images are stored in the format they come in: no conversion in OpenGL ES 1.1."""
+    internal, format = args[2], args[6]
+    if internal not in known and internal not in _SIZED:
+        return invalid_value(f"{GL.name_of(internal)} is not an internal format")
+    if internal not in _SIZED and internal != format:
+        return invalid_operation("internal format and format differ")
+    return None

@@ -1,0 +1,110 @@
+"""OES_draw_texture: a rectangle of the window filled with a part of each bound texture.
+
+The part is the texture's GL_TEXTURE_CROP_RECT_OES. No matrix, light, clip plane or culling has a
+say; everything behind rasterization does. It is drawn as a quadrilateral in a state made for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import invalid_value
+from gallette.state_tracker.entry_points.functions import FUNCTIONS
+from gallette.state_tracker.entry_points.memory import Pointer, read_array
+from gallette.state_tracker.entry_points.registry import implementation, register
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.context import Context
+
+__all__: list[str] = []
+
+UNITS = 8
+
+
+def _twin(name: str) -> Any:
+    found = implementation(FUNCTIONS[name])
+    assert found is not None, name
+    return found
+
+
+@contextmanager
+def _flat_state(ctx: Context, width: int, height: int) -> Iterator[None]:
+    """Window coordinates as positions; what comes before rasterization switched off."""
+    _twin("PushAttrib")(ctx, GL.ALL_ATTRIB_BITS)
+    matrices = ctx.matrices
+    saved = matrices.modelview, matrices.projection, matrices.texture
+    matrices.modelview, matrices.projection = [_identity()], [_identity()]
+    matrices.texture = [[_identity()] for _ in matrices.texture]
+    ctx.lighting.enabled = ctx.lighting.color_sum = False
+    ctx.lighting.texgen_enabled = [[False] * 4 for _ in ctx.lighting.texgen_enabled]
+    ctx.raster.clip_planes_enabled, ctx.raster.cull_enabled = 0, False
+    ctx.raster.viewports = [(0.0, 0.0, float(width), float(height))] * len(ctx.raster.viewports)
+    ctx.raster.depth_ranges = [(0.0, 1.0)] * len(ctx.raster.depth_ranges)
+    ctx.dirty |= Dirty.ALL
+    try:
+        yield
+    finally:
+        matrices.modelview, matrices.projection, matrices.texture = saved
+        _twin("PopAttrib")(ctx)
+
+
+def _identity() -> Any:
+    import numpy as np
+
+    return np.eye(4)
+
+
+def _crops(ctx: Context) -> dict[int, tuple[float, float, float, float]]:
+    """Texture coordinates of the corners (left, bottom, right, top) per enabled unit."""
+    found = {}
+    for index, unit in enumerate(ctx.textures.units[:UNITS]):
+        texture = unit.bound[GL.TEXTURE_2D]
+        base = texture.image(0, texture.base_level)
+        if GL.TEXTURE_2D in unit.enabled and base is not None and base.width and base.height:
+            u, v, w, h = texture.crop_rect
+            left, bottom = u / base.width, v / base.height
+            found[index] = (left, bottom, left + w / base.width, bottom + h / base.height)
+    return found
+
+
+def _draw(ctx: Context, x: float, y: float, z: float, width: float, height: float) -> None:
+    if width <= 0 or height <= 0:
+        raise invalid_value("an empty rectangle")
+    whole_width, whole_height = ctx.framebuffers.draw.size
+    near, far = ctx.raster.depth_ranges[0]
+    depth = near + min(max(z, 0.0), 1.0) * (far - near)
+    crops = _crops(ctx)
+    with _flat_state(ctx, whole_width, whole_height):
+        _twin("Begin")(ctx, GL.TRIANGLE_STRIP)
+        for right, top in ((0, 0), (1, 0), (0, 1), (1, 1)):
+            for unit, corners in crops.items():
+                s, t = corners[2 * right], corners[1 + 2 * top]
+                _twin("MultiTexCoord4f")(ctx, GL.TEXTURE0 + unit, s, t, 0.0, 1.0)
+            _twin("Vertex3f")(
+                ctx,
+                2.0 * (x + right * width) / whole_width - 1.0,
+                2.0 * (y + top * height) / whole_height - 1.0,
+                2.0 * depth - 1.0,
+            )
+        _twin("End")(ctx)
+
+
+def _vector(gl_type: str, scale: float) -> Any:
+    def call(ctx: Context, coords: Pointer) -> None:
+        _draw(ctx, *(v / scale for v in read_array(coords, gl_type, 5).tolist()))
+
+    return call
+
+
+for _letter, _gl_type, _scale in (
+    ("s", "short", 1.0), ("i", "int", 1.0), ("f", "float", 1.0), ("x", "fixed", 65536.0)
+):  # fmt: skip
+    register(
+        FUNCTIONS[f"DrawTex{_letter}OES"].method,
+        lambda ctx, *args, scale=_scale: _draw(ctx, *(a / scale for a in args)),
+    )
+    register(FUNCTIONS[f"DrawTex{_letter}vOES"].method, _vector(_gl_type, _scale))
