@@ -310,6 +310,8 @@ class FixedFunction:
         for slot in shader.info.inputs_read if shader is not None else ():
             if VaryingSlot.TEX0 <= slot <= VaryingSlot.TEX7:
                 texcoords |= 1 << (slot - VaryingSlot.TEX0)
+        if self._ctx.rendering.active:  # feedback tells the first set, drawn with or not
+            texcoords |= 1
         key = vertex_key(self._ctx, texcoords)
         return self._get(key, Stage.VERTEX)
 

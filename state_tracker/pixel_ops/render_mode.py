@@ -287,6 +287,7 @@ def render_mode(ctx: Context, mode: int) -> int:
         raise invalid_operation("there is no selection buffer")
     if mode == GL.FEEDBACK and state.feedback_buffer is None:
         raise invalid_operation("there is no feedback buffer")
+    ctx.dirty |= Dirty.BUILTINS
     return state.change(mode)
 
 

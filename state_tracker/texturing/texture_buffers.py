@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from gallette.state_tracker.entry_points.enums import GL
@@ -40,10 +41,19 @@ def buffer_format(ctx: Context, internalformat: int) -> InternalFormat:
     return INTERNAL_FORMATS[internalformat]
 
 
+_LEGACY = re.compile(
+    r"(ALPHA|LUMINANCE|LUMINANCE_ALPHA|INTENSITY)((8|16)|(8|16|32)U?I_EXT|(16|32)F(_ARB)?)"
+    r"|LUMINANCE(8|16)_ALPHA(8|16)"
+)
+"""Names of formats that buffer textures of the compatibility profile have, too."""
+
+
 def _tex_buffer(
     ctx: Context, texture: TextureObject, internalformat: int, name: int, offset: int, size: int
 ) -> None:
-    info = buffer_format(ctx, internalformat)
+    info = INTERNAL_FORMATS.get(internalformat)
+    if info is None or not (ctx.is_compat and _LEGACY.fullmatch(info.name)):
+        info = buffer_format(ctx, internalformat)
     buffer = ctx.buffers.names.require(name) if name else None
     texture.attach_buffer(buffer, info, offset, size)
 

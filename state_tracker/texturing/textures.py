@@ -462,7 +462,12 @@ class TextureObject(GLObject):
         size = min(size, room) if size else room
         format = self.buffer_info.candidates[0]
         return SamplerView(
-            self.buffer.resource, format, Target.BUFFER, buffer_offset=offset, buffer_size=size
+            self.buffer.resource,
+            format,
+            Target.BUFFER,
+            swizzle=self._swizzle(self.buffer_info, format, False),
+            buffer_offset=offset,
+            buffer_size=size,
         )
 
     def _swizzle(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
@@ -157,3 +158,75 @@ def test_layouts_of_stages_are_told(driver: str) -> None:
         gl.get_programiv(program, GL.COMPUTE_WORK_GROUP_SIZE)
         assert gl.get_error() == GL.INVALID_OPERATION
     gl.release()
+
+
+FETCH = """#version 140
+uniform {kind}samplerBuffer words; out vec4 color;
+void main() {{ color = vec4(texelFetch(words, 3)){scale}; }}"""
+
+
+def test_texels_of_buffers_in_every_format(compat: GLInterface) -> None:
+    """Three words to a texel, and alpha, luminance and intensity, too."""
+    gl = compat
+    (buffer,) = gl.gen_buffers(1)
+    gl.bind_buffer(GL.TEXTURE_BUFFER, buffer)
+    floats = np.arange(64, dtype=np.float32) / 64.0
+    gl.buffer_data(GL.TEXTURE_BUFFER, floats.nbytes, floats, GL.STATIC_DRAW)
+    (texture,) = gl.gen_textures(1)
+    gl.bind_texture(GL.TEXTURE_BUFFER, texture)
+    gl.use_program(linked(gl, (GL.FRAGMENT_SHADER, FETCH.format(kind="", scale=""))))
+    expected = {
+        GL.RGB32F: [9, 10, 11, 64],
+        GL.RGBA32F: [12, 13, 14, 15],
+        GL.LUMINANCE32F_ARB: [3, 3, 3, 64],
+        GL.LUMINANCE_ALPHA32F_ARB: [6, 6, 6, 7],
+        GL.INTENSITY32F_ARB: [3, 3, 3, 3],
+        GL.ALPHA32F_ARB: [0, 0, 0, 3],
+    }
+    for format, values in expected.items():
+        gl.tex_buffer(GL.TEXTURE_BUFFER, format, buffer)
+        gl.rectf(-1.0, -1.0, 1.0, 1.0)
+        raw = gl.read_pixels(0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)
+        assert [round(v * 64 / 255) for v in raw] == values, GL.name_of(format)
+    for wrong in (GL.RGB8, GL.RGBA8_SNORM, GL.RGB10_A2, GL.R11F_G11F_B10F, GL.SRGB8_ALPHA8):
+        gl.tex_buffer(GL.TEXTURE_BUFFER, wrong, buffer)
+        assert gl.get_error() == GL.INVALID_ENUM
+
+
+def test_mapped_buffers_are_aligned(compat: GLInterface) -> None:
+    gl = compat
+    for size in (1, 77, 4096):
+        (buffer,) = gl.gen_buffers(1)
+        gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
+        gl.buffer_data(GL.ARRAY_BUFFER, size, None, GL.STATIC_DRAW)
+        at = gl.map_buffer(GL.ARRAY_BUFFER, GL.WRITE_ONLY)
+        assert at % gl.get_integerv(GL.MIN_MAP_BUFFER_ALIGNMENT)[0] == 0
+        gl.unmap_buffer(GL.ARRAY_BUFFER)
+
+
+def test_feedback_tells_texture_coordinates_that_nothing_samples(compat: GLInterface) -> None:
+    gl = compat
+    told = np.zeros(16, np.float32)
+    gl.feedback_buffer(16, GL._3D_COLOR_TEXTURE, told)
+    gl.render_mode(GL.FEEDBACK)
+    gl.begin(GL.POINTS)
+    gl.tex_coord4f(0.5, 0.25, 0.125, 2.0)
+    gl.vertex2f(0.0, 0.0)
+    gl.end()
+    assert gl.render_mode(GL.RENDER) == 12
+    assert told[8:12].tolist() == [0.5, 0.25, 0.125, 2.0]
+
+
+def test_integer_pixels_have_integer_types(compat: GLInterface) -> None:
+    gl = compat
+    (texture,) = gl.gen_textures(1)
+    gl.bind_texture(GL.TEXTURE_2D, texture)
+    gl.tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA8UI, 2, 2, 0, GL.RGBA_INTEGER, GL.FLOAT, None)
+    assert gl.get_error() == GL.INVALID_ENUM
+
+
+def test_what_reading_would_not_convert_is_told(compat: GLInterface) -> None:
+    gl = compat
+    format = gl.get_integerv(GL.IMPLEMENTATION_COLOR_READ_FORMAT)[0]
+    assert format in (GL.RGBA, GL.BGRA)
+    assert gl.get_integerv(GL.IMPLEMENTATION_COLOR_READ_TYPE)[0] == GL.UNSIGNED_BYTE

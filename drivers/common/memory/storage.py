@@ -37,6 +37,7 @@ MAX_RESOURCE_BYTES = 1 << 32
 """The largest resource: far above every cap, far below what would drown the machine in zeroes."""
 
 _TAIL = 32  # spare zero bytes at the end, so that word and texel views can cover the last bytes
+_MAP_ALIGNMENT = 64  # of addresses: what GL_MIN_MAP_BUFFER_ALIGNMENT promises at least
 
 
 class ResourceError(GalletteError):
@@ -80,9 +81,11 @@ def allocate(desc: ResourceDesc) -> list[Storage]:
             f"({desc.format.name}, {desc.width}x{desc.height}x{desc.depth}x{desc.array_size})"
         )
     try:
-        backing = np.zeros(total + _TAIL, np.uint8)
+        room = np.zeros(total + _TAIL + _MAP_ALIGNMENT, np.uint8)
     except MemoryError as error:
         raise OutOfMemoryError(f"out of memory: {total} bytes for {desc.format.name}") from error
+    start = -room.__array_interface__["data"][0] % _MAP_ALIGNMENT
+    backing = room[start : start + total + _TAIL]
     return [
         backing[at : at + math.prod(shape)].reshape(shape)
         for at, shape in zip(offsets, shapes, strict=False)
