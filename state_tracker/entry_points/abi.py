@@ -34,6 +34,7 @@ __all__ = ["CallTable", "address", "known"]
 _BACK_FROM_C = 0.01  # seconds: much longer than the way out of a callback
 
 _POINTERS: dict[str, Any] = {}
+_ADDRESSES: dict[str, int] = {}  # the same numbers each time: moderngl never lets go of one
 _REPORTED: set[str] = set()
 _STRINGS: dict[str, Any] = {}
 
@@ -46,14 +47,15 @@ def known(c_name: str) -> Function | None:
 
 def address(c_name: str) -> int:
     """The address of `glSomething` for every context; 0 if OpenGL has no such function."""
-    pointer = _POINTERS.get(c_name)
-    if pointer is None:
+    found = _ADDRESSES.get(c_name)
+    if found is None:
         function = known(c_name)
         if function is None:
             return 0
         pointer = ctypes.CFUNCTYPE(function.restype, *function.argtypes)(_entry_point(function))
         _POINTERS[c_name] = pointer
-    return ctypes.cast(pointer, ctypes.c_void_p).value or 0
+        found = _ADDRESSES[c_name] = ctypes.cast(pointer, ctypes.c_void_p).value or 0
+    return found
 
 
 class CallTable(dict[str, Callable[..., Any]]):
