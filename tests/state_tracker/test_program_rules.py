@@ -5,6 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gallette.drivers.common.memory.storage import allocate
+from gallette.pipe.enums import Target
+from gallette.pipe.formats import FORMATS
+from gallette.pipe.resource import ResourceDesc
 from gallette.state_tracker import GL, GLInterface, create_context
 from tests.conftest import native_context
 
@@ -230,3 +234,13 @@ def test_what_reading_would_not_convert_is_told(compat: GLInterface) -> None:
     format = gl.get_integerv(GL.IMPLEMENTATION_COLOR_READ_FORMAT)[0]
     assert format in (GL.RGBA, GL.BGRA)
     assert gl.get_integerv(GL.IMPLEMENTATION_COLOR_READ_TYPE)[0] == GL.UNSIGNED_BYTE
+
+
+@pytest.mark.parametrize("size", [1, 3, 40, 1000, 70000])
+def test_memory_is_aligned_and_its_base_is_where_it_begins(size: int) -> None:
+    format = FORMATS["R8_UNORM"]
+    for _ in range(8):  # what malloc gives differs from call to call
+        level = allocate(ResourceDesc(Target.BUFFER, format, size))[0]
+        assert level.ctypes.data % 64 == 0
+        assert isinstance(level.base, np.ndarray)
+        assert level.base.ctypes.data == level.ctypes.data
