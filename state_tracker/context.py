@@ -62,6 +62,7 @@ from gallette.state_tracker.pixel_ops.raster_position import RasterPosition
 from gallette.state_tracker.pixel_ops.render_mode import RenderMode
 from gallette.state_tracker.queries import QueryState
 from gallette.state_tracker.shading.assembly_programs import AssemblyState
+from gallette.state_tracker.shading.ati_shaders import AtiState
 from gallette.state_tracker.shading.feedback import FeedbackState
 from gallette.state_tracker.shading.pipelines import PipelineState
 from gallette.state_tracker.shading.programs import ProgramState
@@ -176,6 +177,7 @@ class Context(GLInterface):
     pixel_drawer: PixelDrawer
     rendering: RenderMode
     assembly: AssemblyState
+    ati: AtiState
     color_index: IndexState
     accumulation: AccumulationBuffer
     pipelines: PipelineState
@@ -270,6 +272,7 @@ class Context(GLInterface):
         self.pipelines = PipelineState()
         self.fixed_function = FixedFunction(self)
         self.assembly = AssemblyState(self)
+        self.ati = AtiState(self)
         self.queries = QueryState()
         self.syncs = self.group.syncs
         self.vertex_input = VertexInput(self)
@@ -470,6 +473,7 @@ class Context(GLInterface):
             self.pixel_drawer,
             self.rendering,
             self.assembly,
+            self.ati,
             self.fixed_function,
             self.queries,
             self.feedback,

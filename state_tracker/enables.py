@@ -85,6 +85,7 @@ FOG lighting.fog_enabled BUILTINS compat
 COLOR_SUM lighting.color_sum BUILTINS compat
 VERTEX_PROGRAM_ARB assembly.vertex_enabled PROGRAM compat
 FRAGMENT_PROGRAM_ARB assembly.fragment_enabled PROGRAM compat
+FRAGMENT_SHADER_ATI ati.enabled PROGRAM compat
 AUTO_NORMAL evaluators.auto_normal BUILTINS compat
 """
 

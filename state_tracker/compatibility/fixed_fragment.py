@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__ = ["TextureEnv", "fragment_source"]
+__all__ = ["TextureEnv", "fog_lines", "fragment_source"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def fragment_source(units: tuple[TextureEnv, ...], fog: int, color_sum: bool, cl
     if color_sum:
         lines.append("color.rgb += gl_SecondaryColor.rgb;")
     if fog:
-        lines += _fog(fog)
+        lines += fog_lines(fog)
     lines.append("gl_FragColor = color;")
     body = "\n".join("    " + line for line in lines)
     return "\n".join(head) + f"\nvoid main()\n{{\n{body}\n}}\n"
@@ -57,7 +57,7 @@ def _sample(unit: TextureEnv, name: str) -> str:
     return f"texture{unit.dimension}Proj({name}, {coord})"
 
 
-def _fog(mode: int) -> list[str]:
+def fog_lines(mode: int) -> list[str]:
     distance = "gl_FogFragCoord"
     factor = {
         GL.LINEAR: f"(gl_Fog.end - {distance}) * gl_Fog.scale",

@@ -324,7 +324,10 @@ class ProgramState:
             for stage, assembled in ctx.assembly.executables().items():
                 stages.setdefault(stage, assembled)
             if Stage.FRAGMENT not in stages and not ctx.raster.discard:
-                stages[Stage.FRAGMENT] = ctx.fixed_function.fragment()
+                if ctx.ati.enabled:
+                    stages[Stage.FRAGMENT] = ctx.ati.executable()
+                else:
+                    stages[Stage.FRAGMENT] = ctx.fixed_function.fragment()
             if Stage.VERTEX not in stages:
                 stages[Stage.VERTEX] = ctx.fixed_function.vertex(stages.get(Stage.FRAGMENT))
         if stages != self.stages:
