@@ -111,7 +111,6 @@ def test_errors(compat: GLInterface) -> None:
         (lambda: gl.begin_fragment_shader_ati(), GL.INVALID_OPERATION),
         (lambda: gl.sample_map_ati(R0, R1, GL.SWIZZLE_STR_ATI), GL.INVALID_OPERATION),
         (lambda: gl.sample_map_ati(C0, GL.TEXTURE0, GL.SWIZZLE_STR_ATI), GL.INVALID_ENUM),
-        (lambda: gl.color_fragment_op1_ati(GL.ADD_ATI, R0, 0, 0, R1, 0, 0), GL.INVALID_ENUM),
         (lambda: gl.color_fragment_op1_ati(GL.MOV_ATI, R0, 0, 0, GL.TEXTURE0, 0, 0),
          GL.INVALID_ENUM),
         (lambda: gl.alpha_fragment_op2_ati(GL.DOT3_ATI, R0, 0, R1, 0, 0, R1, 0, 0),
