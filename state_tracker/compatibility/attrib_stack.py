@@ -45,7 +45,8 @@ _GROUPS: dict[int, dict[str, str]] = {
         "raster": "flat_shade",
     },
     GL.FOG_BIT: {
-        "lighting": "fog_enabled fog_mode fog_color fog_density fog_start fog_end fog_source"
+        "lighting": "fog_enabled fog_mode fog_color fog_density fog_start fog_end fog_source "
+        "fog_distance"
     },
     GL.LINE_BIT: {"raster": "line_width line_smooth line_stipple stipple_factor stipple_pattern"},
     GL.POINT_BIT: {

@@ -137,6 +137,9 @@ def _argument(unit: TextureEnv, env: dict[int, int], index: int, channel: str) -
     return f"vec3({part})" if rgb and alpha_operand else part
 
 
+_DOTS = (GL.DOT3_RGB, GL.DOT3_RGBA, GL.DOT3_RGB_EXT, GL.DOT3_RGBA_EXT)
+
+
 def _combiner(unit: TextureEnv, env: dict[int, int]) -> list[str]:
     lines, dot_alpha = [], False
     for channel, swizzle in (("RGB", "rgb"), ("ALPHA", "a")):
@@ -150,11 +153,15 @@ def _combiner(unit: TextureEnv, env: dict[int, int]) -> list[str]:
             GL.ADD_SIGNED: f"{a} + {b} - 0.5",
             GL.INTERPOLATE: f"mix({b}, {a}, {c})",
             GL.SUBTRACT: f"{a} - {b}",
-            GL.DOT3_RGB: f"vec3({dot})",
-            GL.DOT3_RGBA: f"vec3({dot})",
+            GL.MODULATE_ADD_ATI: f"{a} * {c} + {b}",
+            GL.MODULATE_SIGNED_ADD_ATI: f"{a} * {c} + {b} - 0.5",
+            GL.MODULATE_SUBTRACT_ATI: f"{a} * {c} - {b}",
+            **dict.fromkeys(_DOTS, f"vec3({dot})"),
         }[mode]
-        dot_alpha |= mode == GL.DOT3_RGBA
+        dot_alpha |= mode in (GL.DOT3_RGBA, GL.DOT3_RGBA_EXT)
         scale = env.get(GL.RGB_SCALE if channel == "RGB" else GL.ALPHA_SCALE, 1)
+        if mode in (GL.DOT3_RGB_EXT, GL.DOT3_RGBA_EXT):
+            scale = 1  # the older dot products are not scaled
         kind = "vec3" if channel == "RGB" else "float"
         name = f"{swizzle}{unit.unit}"
         lines.append(f"{kind} {name} = ({value}) * {float(scale)};")

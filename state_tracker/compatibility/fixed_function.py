@@ -59,6 +59,7 @@ class VertexKey:
     texcoords: int  # bit per set of coordinates
     texgen: tuple[tuple[int, int], ...]  # per unit: enabled bits, packed mode indices
     fog_coord: bool
+    fog_distance: int = GL.EYE_PLANE_ABSOLUTE_NV
     attenuated: bool = False  # points shrink with their distance
     point_sizes: bool = False  # each point has a size of its own (OpenGL ES 1.1)
 
@@ -122,6 +123,7 @@ def vertex_key(ctx: Context, texcoords: int) -> VertexKey:
         texcoords,
         tuple(texgen),
         s.fog_source == GL.FOG_COORD,
+        s.fog_distance,
         ctx.raster.point_attenuation != (1.0, 0.0, 0.0),
         ctx.profile == "es1" and ctx.arrays.current.attribs[POINT_SIZES].enabled,
     )
@@ -155,7 +157,12 @@ def vertex_source(key: VertexKey) -> str:
         else:
             lines.append("gl_BackColor = gl_FrontColor;")
             lines.append("gl_BackSecondaryColor = gl_FrontSecondaryColor;")
-    lines.append(f"gl_FogFragCoord = {'gl_FogCoord' if key.fog_coord else 'abs(eye.z)'};")
+    distance = {
+        GL.EYE_RADIAL_NV: "length(eye.xyz)",
+        GL.EYE_PLANE: "eye.z",
+        GL.EYE_PLANE_ABSOLUTE_NV: "abs(eye.z)",
+    }[key.fog_distance]
+    lines.append(f"gl_FogFragCoord = {'gl_FogCoord' if key.fog_coord else distance};")
     for unit in range(UNITS):
         if key.texcoords >> unit & 1:
             lines += _texcoord(unit, *key.texgen[unit])

@@ -112,6 +112,7 @@ class LightingState:
         self.color_sum = False
         self.fog_enabled = False
         self.fog_mode: int = GL.EXP
+        self.fog_distance: int = GL.EYE_PLANE_ABSOLUTE_NV
         self.fog_color: Vec = (0.0, 0.0, 0.0, 0.0)
         self.fog_density, self.fog_start, self.fog_end = 1.0, 0.0, 1.0
         self.fog_source: int = GL.FRAGMENT_DEPTH
@@ -328,6 +329,11 @@ def _fog(ctx: Context, pname: int, values: list[float]) -> None:
         if to_int(values[0], False) not in (GL.FOG_COORD, GL.FRAGMENT_DEPTH):
             raise invalid_enum(to_int(values[0], False), "fog coordinate source")
         state.fog_source = to_int(values[0], False)
+    elif pname == GL.FOG_DISTANCE_MODE_NV:
+        mode = to_int(values[0], False)
+        if mode not in (GL.EYE_RADIAL_NV, GL.EYE_PLANE, GL.EYE_PLANE_ABSOLUTE_NV):
+            raise invalid_enum(mode, "fog distance mode")
+        state.fog_distance = mode
     elif pname == GL.FOG_INDEX:
         state.fog_index = values[0]
     else:
@@ -390,7 +396,10 @@ def _tex_env(ctx: Context, target: int, pname: int, values: list[float]) -> None
 
 
 _ENV_SCALES = (GL.RGB_SCALE, GL.ALPHA_SCALE)
-_COMBINES = (GL.REPLACE, GL.MODULATE, GL.ADD, GL.ADD_SIGNED, GL.INTERPOLATE, GL.SUBTRACT)
+_COMBINES = (
+    GL.REPLACE, GL.MODULATE, GL.ADD, GL.ADD_SIGNED, GL.INTERPOLATE, GL.SUBTRACT,
+    GL.MODULATE_ADD_ATI, GL.MODULATE_SIGNED_ADD_ATI, GL.MODULATE_SUBTRACT_ATI,
+)  # fmt: skip
 _OPERANDS = (GL.SRC_ALPHA, GL.ONE_MINUS_SRC_ALPHA)
 _ENV_SOURCES = tuple(
     getattr(GL, f"SOURCE{i}_{kind}") for i in range(3) for kind in ("RGB", "ALPHA")
@@ -480,6 +489,7 @@ for _suffix, _gl_type in (("f", "float"), ("d", "double"), ("i", "int")):
 gets(
     {
         "FOG_MODE": lambda c: c.lighting.fog_mode,
+        "FOG_DISTANCE_MODE_NV": lambda c: c.lighting.fog_distance,
         "FOG_DENSITY": lambda c: c.lighting.fog_density,
         "FOG_START": lambda c: c.lighting.fog_start,
         "FOG_END": lambda c: c.lighting.fog_end,

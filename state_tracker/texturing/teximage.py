@@ -110,6 +110,26 @@ def _check_type(info: InternalFormat, target: TargetInfo, format: int) -> None:
         raise invalid_operation("integer formats go with integer formats only")
 
 
+def half_float(ctx: Context, type: int) -> int:
+    """OES_texture_half_float and OES_vertex_half_float have a number of their own for the type."""
+    return int(GL.HALF_FLOAT) if type == GL.HALF_FLOAT_OES and ctx.profile == "es" else type
+
+
+_FLOATS: dict[int, int] = {GL.FLOAT: 32, GL.HALF_FLOAT: 16}
+# OES_texture_float: what an ES application calls by its format is stored as its type says.
+_ES_FLOATS: dict[tuple[int, int], int] = {
+    (getattr(GL, base), bits): getattr(GL, f"{base}{bits}F{suffix}")
+    for base, suffix in (
+        ("RGBA", ""),
+        ("RGB", ""),
+        ("ALPHA", "_ARB"),
+        ("LUMINANCE", "_ARB"),
+        ("LUMINANCE_ALPHA", "_ARB"),
+    )
+    for bits in (16, 32)
+}
+
+
 def tex_image(
     ctx: Context,
     dimensions: int,
@@ -124,8 +144,13 @@ def tex_image(
 ) -> None:
     """glTexImageND."""
     info, face, proxy = image_target(target, dimensions)
+    type = half_float(ctx, type)
     check_pair(ctx, format, type)
-    kind = internal_format(ctx, internalformat)
+    if ctx.profile == "es" and internalformat == format and type in _FLOATS:
+        internalformat = _ES_FLOATS.get((format, _FLOATS[type]), internalformat)
+        kind = INTERNAL_FORMATS[internalformat]
+    else:
+        kind = internal_format(ctx, internalformat)
     check_border(ctx, info, border)
     around = extent
     if border:
@@ -294,6 +319,7 @@ def tex_sub_image(
 ) -> None:  # fmt: skip
     """glTexSubImageND."""
     image = check_part(texture, face, level, at, extent)
+    type = half_float(ctx, type)
     check_pair(ctx, format, type)
     if image.info.base == "ZS" and format == GL.STENCIL_INDEX:
         raise invalid_operation("stencil alone cannot be updated here")

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from gallette.pipe.codecs import unpack
+from gallette.pipe.formats import FORMATS
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum
@@ -116,9 +120,15 @@ def unpack_word(type: int, normalized: bool, word: int, legacy_signed: bool) -> 
 
 def _packed_family(count: int, pointer: bool) -> Any:
     def set_word(ctx: Context, index: int, type: int, normalized: int, value: Any) -> None:
-        if type not in (GL.INT_2_10_10_10_REV, GL.UNSIGNED_INT_2_10_10_10_REV):
+        floats = type == GL.UNSIGNED_INT_10F_11F_11F_REV and count <= 3
+        if type not in (GL.INT_2_10_10_10_REV, GL.UNSIGNED_INT_2_10_10_10_REV) and not floats:
             raise invalid_enum(type, "packed attribute type")
         word = int(read_array(value, "uint", 1)[0]) if pointer else value
+        if floats:
+            raw = np.array([[[word]]], "<u4").view(np.uint8)
+            texel = unpack(FORMATS["R11G11B10_FLOAT"], raw)
+            _set_generic(ctx, index, tuple(texel.reshape(-1)[:count].tolist()), "float")
+            return
         unpacked = unpack_word(type, bool(normalized), word, False)
         _set_generic(ctx, index, unpacked[:count], "float")
 

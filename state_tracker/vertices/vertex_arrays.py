@@ -309,6 +309,8 @@ def set_pointer(
 def vertex_attrib_pointer(
     ctx: Context, index: int, size: int, type: int, normalized: int, stride: int, pointer: Pointer
 ) -> None:
+    if type == GL.HALF_FLOAT_OES and ctx.profile == "es":  # OES_vertex_half_float
+        type = GL.HALF_FLOAT
     set_pointer(ctx, generic(ctx, index), size, type, bool(normalized), stride, pointer)
 
 
