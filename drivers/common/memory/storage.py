@@ -86,7 +86,7 @@ def allocate(desc: ResourceDesc) -> list[Storage]:
         raise OutOfMemoryError(f"out of memory: {total} bytes for {desc.format.name}") from error
     start = -room.__array_interface__["data"][0] % _MAP_ALIGNMENT
     # An array of its own: NumPy would call all of `room` the base of a slice's slices.
-    backing = np.frombuffer(memoryview(room)[start : start + total + _TAIL], np.uint8)
+    backing = np.frombuffer(room.data[start : start + total + _TAIL], np.uint8)
     return [
         backing[at : at + math.prod(shape)].reshape(shape)
         for at, shape in zip(offsets, shapes, strict=False)
