@@ -102,7 +102,7 @@ def _compile(ctx: Context, source: str) -> Executable:
     executable = Executable(ctx, linked, 120)
     for index, uniform in enumerate(linked.uniforms):
         if uniform.name.startswith("texture_"):
-            executable.uniforms.units[index] = [int(uniform.name.removeprefix("texture_"))]
+            executable.uniforms.units[index][:] = [int(uniform.name.removeprefix("texture_"))]
     return executable
 
 
