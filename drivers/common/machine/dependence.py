@@ -1,0 +1,76 @@
+"""What must come before what in a straight run of instructions, and an order that hides latencies.
+
+A list scheduler takes, of the instructions that could issue soonest, the one with the longest way to
+the block's end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+__all__ = ["Node", "Timing", "edge", "list_scheduled", "measure_paths"]
+
+Instr = TypeVar("Instr")
+
+
+@dataclass(slots=True)
+class Node(Generic[Instr]):
+    """An instruction and what must come before it, with the cycles that must lie between."""
+
+    instr: Instr
+    before: dict[int, int] = field(default_factory=dict)
+    after: list[int] = field(default_factory=list)
+    path: int = 0  # cycles to the end of the block
+
+
+@dataclass(slots=True)
+class Timing:
+    """Cycles of a block, and the stall before each of its instructions."""
+
+    cycles: int
+    stalls: list[int]
+
+
+def edge(nodes: Sequence[Node[Instr]], first: int, second: int, cycles: int) -> None:
+    """`second` comes so many cycles after `first`."""
+    if first == second:
+        return
+    before = nodes[second].before
+    if first not in before:
+        nodes[first].after.append(second)
+    before[first] = max(before.get(first, 0), cycles)
+
+
+def measure_paths(nodes: Sequence[Node[Instr]], latency: Callable[[Instr], int]) -> None:
+    """How far each instruction is from the end of the block."""
+    for at in range(len(nodes) - 1, -1, -1):
+        node = nodes[at]
+        node.path = max(
+            (nodes[user].path + nodes[user].before[at] for user in node.after),
+            default=latency(node.instr),
+        )
+
+
+def list_scheduled(
+    nodes: Sequence[Node[Instr]], issue_cycles: Callable[[Instr], int]
+) -> list[Instr]:
+    """The instructions in a better order."""
+    missing = [len(node.before) for node in nodes]
+    earliest = [0] * len(nodes)
+    ready = [at for at, count in enumerate(missing) if not count]
+    found: list[Instr] = []
+    now = 0
+    while ready:
+        at = min(ready, key=lambda k: (max(earliest[k], now), -nodes[k].path, k))
+        ready.remove(at)
+        start = max(earliest[at], now)
+        now = start + issue_cycles(nodes[at].instr)
+        found.append(nodes[at].instr)
+        for user in nodes[at].after:
+            earliest[user] = max(earliest[user], start + nodes[user].before[at])
+            missing[user] -= 1
+            if not missing[user]:
+                ready.append(user)
+    return found

@@ -1,0 +1,32 @@
+"""tiler draws what numpipe draws: every scene, colour within 1/255 and the same coverage.
+
+Colours in half precision may be one step further away where a pixel is blended several times.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+
+from gallette.render import Rendering, render_scenes
+from gallette.scenes import SCENES
+
+
+@functools.cache
+def reference() -> Rendering:
+    return render_scenes("numpipe", list(SCENES))
+
+
+@pytest.mark.parametrize(("half_colors", "most"), [("never", 1), ("auto", 2)])
+def test_every_scene_is_numpipes(half_colors: str, most: int) -> None:
+    ours = render_scenes("tiler", list(SCENES), options={"half_colors": half_colors})
+    theirs = reference()
+    assert not ours.errors and not theirs.errors
+    for name in SCENES:
+        for one, other in zip(ours.passes[name], theirs.passes[name], strict=True):
+            assert np.array_equal(one.coverage, other.coverage), (name, one.name)
+            scale = 1 if one.color.dtype == np.uint8 else 255
+            apart = np.abs(one.color.astype(np.float64) - other.color.astype(np.float64))
+            assert np.nanmax(apart) * scale <= most, (name, one.name)
