@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from gallette.drivers.simd.backend.allocate import colour
+from gallette.drivers.common.machine.colouring import colour
+from gallette.drivers.simd.backend.allocate import alignments
 from gallette.drivers.simd.backend.cleanup import coalesce, dead_code, forward, interference
 from gallette.drivers.simd.backend.code import Code
 from gallette.drivers.simd.backend.schedule import latency, reads_of, schedule, timing, writes_of
@@ -69,7 +70,9 @@ def test_no_two_live_values_share_a_register(width: int) -> None:
     for seed in range(1000, 1050):
         code = selected(seed, width)
         graph = interference(code, "mask_aware")
-        places, failed = colour(code, graph, {}, code.constant_registers.stop, 128)
+        names = set(graph).union(*(code.virtual(instr) for instr in code.instrs))
+        first = code.constant_registers.stop
+        places, failed = colour(names, graph, code.sizes, alignments(code), {}, first, 128)
         assert not failed
         lives = live_after(code)
         for instr, live in zip(code.instrs, lives, strict=True):

@@ -1,7 +1,7 @@
 """What must come before what in a straight run of instructions, and an order that hides latencies.
 
-A list scheduler takes, of the instructions that could issue soonest, the one with the longest way to
-the block's end.
+A list scheduler takes, of the instructions that could issue soonest, the one with the longest way
+to the block's end.
 """
 
 from __future__ import annotations

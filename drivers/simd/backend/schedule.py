@@ -9,8 +9,14 @@ the block's end. `timing` then tells what the block costs when nothing else hide
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
+from gallette.drivers.common.machine.dependence import (
+    Node,
+    Timing,
+    edge,
+    list_scheduled,
+    measure_paths,
+)
 from gallette.drivers.common.machine.messages import IMAGE_OPS, MEMORY_OPS, latency_of, unpack
 from gallette.drivers.simd.isa.instruction import Instruction
 from gallette.drivers.simd.isa.types import REG_BYTES
@@ -21,24 +27,6 @@ _FLAG_BASE = 1000
 _MEMORY = 2000
 MOST = 1200
 """Longer blocks stay as they are: finding dependences is not free."""
-
-
-@dataclass(slots=True)
-class Node:
-    """An instruction and what must come before it, with the cycles that must lie between."""
-
-    instr: Instruction
-    before: dict[int, int] = field(default_factory=dict)
-    after: list[int] = field(default_factory=list)
-    path: int = 0  # cycles to the end of the block
-
-
-@dataclass(slots=True)
-class Timing:
-    """Cycles of a block, and the stall before each of its instructions."""
-
-    cycles: int
-    stalls: list[int]
 
 
 def latency(instr: Instruction) -> int:
@@ -109,7 +97,7 @@ def _only_loads(instr: Instruction) -> bool:
     return message.unit == "scratch" and bool(fields["op"])
 
 
-def dependencies(block: Sequence[Instruction]) -> list[Node]:
+def dependencies(block: Sequence[Instruction]) -> list[Node[Instruction]]:
     """The dependence graph of a straight run of instructions."""
     nodes = [Node(instr) for instr in block]
     writer: dict[int, int] = {}
@@ -118,32 +106,20 @@ def dependencies(block: Sequence[Instruction]) -> list[Node]:
         reads, writes = reads_of(node.instr), writes_of(node.instr)
         for place in reads:
             if place in writer:
-                _edge(nodes, writer[place], at, latency(nodes[writer[place]].instr))
+                edge(nodes, writer[place], at, latency(nodes[writer[place]].instr))
             readers.setdefault(place, []).append(at)
         for place in writes:
             for reader in readers.pop(place, ()):
                 if reader != at:
-                    _edge(nodes, reader, at, 1)
+                    edge(nodes, reader, at, 1)
             if place in writer:
                 gap = latency(nodes[writer[place]].instr) if place < _MEMORY else 1
-                _edge(nodes, writer[place], at, gap)
+                edge(nodes, writer[place], at, gap)
             writer[place] = at
             if place in reads:
                 readers[place] = [at]
-    for at in range(len(nodes) - 1, -1, -1):
-        node = nodes[at]
-        node.path = max(
-            (nodes[user].path + nodes[user].before[at] for user in node.after),
-            default=latency(node.instr),
-        )
+    measure_paths(nodes, latency)
     return nodes
-
-
-def _edge(nodes: list[Node], first: int, second: int, cycles: int) -> None:
-    before = nodes[second].before
-    if first not in before:
-        nodes[first].after.append(second)
-    before[first] = max(before.get(first, 0), cycles)
 
 
 def schedule(instrs: list[Instruction]) -> list[Instruction]:
@@ -164,24 +140,7 @@ def schedule(instrs: list[Instruction]) -> list[Instruction]:
 def _order(block: list[Instruction]) -> list[Instruction]:
     if len(block) < 3 or len(block) > MOST:
         return block
-    nodes = dependencies(block)
-    missing = [len(node.before) for node in nodes]
-    earliest = [0] * len(nodes)
-    ready = [at for at, count in enumerate(missing) if not count]
-    found: list[Instruction] = []
-    now = 0
-    while ready:
-        at = min(ready, key=lambda k: (max(earliest[k], now), -nodes[k].path, k))
-        ready.remove(at)
-        start = max(earliest[at], now)
-        now = start + issue_cycles(nodes[at].instr)
-        found.append(nodes[at].instr)
-        for user in nodes[at].after:
-            earliest[user] = max(earliest[user], start + nodes[user].before[at])
-            missing[user] -= 1
-            if not missing[user]:
-                ready.append(user)
-    return found
+    return list_scheduled(dependencies(block), issue_cycles)
 
 
 def timing(block: Sequence[Instruction]) -> Timing:

@@ -8,9 +8,15 @@ register that such a result is still to land in. `fill` puts in the `nop`s.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from gallette.drivers.common.machine.dependence import (
+    Node,
+    Timing,
+    edge,
+    list_scheduled,
+    measure_paths,
+)
 from gallette.drivers.tiler.isa.instruction import Instruction
 
 from .code import LABEL, blocks_of
@@ -34,38 +40,14 @@ MOST = 1200
 """Longer blocks stay as they are: finding dependences is not free."""
 
 
-@dataclass(slots=True)
-class _Node:
-    instr: Instruction
-    before: dict[int, int] = field(default_factory=dict)
-    after: list[int] = field(default_factory=list)
-    path: int = 0  # cycles to the end of the block
-
-
-@dataclass(slots=True)
-class Timing:
-    """Cycles of a block, and the stall before each of its instructions."""
-
-    cycles: int
-    stalls: list[int]
-
-
 # -- order -----------------------------------------------------------------------------------------
 
 
-def dependencies(block: Sequence[Instruction]) -> list[_Node]:
+def dependencies(block: Sequence[Instruction]) -> list[Node[Instruction]]:
     """What must come before what, and how many cycles should lie between."""
-    nodes = [_Node(instr) for instr in block]
+    nodes = [Node(instr) for instr in block]
     writer: dict[int, int] = {}
     readers: dict[int, list[int]] = {}
-
-    def edge(first: int, second: int, cycles: int) -> None:
-        if first == second:
-            return
-        before = nodes[second].before
-        if first not in before:
-            nodes[first].after.append(second)
-        before[first] = max(before.get(first, 0), cycles)
 
     for at, node in enumerate(nodes):
         instr = node.instr
@@ -78,22 +60,17 @@ def dependencies(block: Sequence[Instruction]) -> list[_Node]:
             if place in writer:
                 maker = nodes[writer[place]].instr
                 gap = delay(maker, instr, place) or latency(maker)
-                edge(writer[place], at, gap if place < _MEMORY else 1)
+                edge(nodes, writer[place], at, gap if place < _MEMORY else 1)
             readers.setdefault(place, []).append(at)
         for place in writes:
             for reader in readers.pop(place, ()):
-                edge(reader, at, 1)
+                edge(nodes, reader, at, 1)
             if place in writer:
-                edge(writer[place], at, 1 if not queue_of(nodes[writer[place]].instr) else 4)
+                edge(nodes, writer[place], at, 1 if not queue_of(nodes[writer[place]].instr) else 4)
             writer[place] = at
             if place in reads:
                 readers[place] = [at]
-    for at in range(len(nodes) - 1, -1, -1):
-        node = nodes[at]
-        node.path = max(
-            (nodes[user].path + nodes[user].before[at] for user in node.after),
-            default=latency(node.instr),
-        )
+    measure_paths(nodes, latency)
     return nodes
 
 
@@ -114,24 +91,7 @@ def schedule(instrs: list[Instruction]) -> list[Instruction]:
 def _order(block: list[Instruction]) -> list[Instruction]:
     if len(block) < 3 or len(block) > MOST:
         return block
-    nodes = dependencies(block)
-    missing = [len(node.before) for node in nodes]
-    earliest = [0] * len(nodes)
-    ready = [at for at, count in enumerate(missing) if not count]
-    found: list[Instruction] = []
-    now = 0
-    while ready:
-        at = min(ready, key=lambda k: (max(earliest[k], now), -nodes[k].path, k))
-        ready.remove(at)
-        start = max(earliest[at], now)
-        now = start + issue_cycles(nodes[at].instr)
-        found.append(nodes[at].instr)
-        for user in nodes[at].after:
-            earliest[user] = max(earliest[user], start + nodes[user].before[at])
-            missing[user] -= 1
-            if not missing[user]:
-                ready.append(user)
-    return found
+    return list_scheduled(dependencies(block), issue_cycles)
 
 
 # -- flags -----------------------------------------------------------------------------------------

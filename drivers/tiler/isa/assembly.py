@@ -15,8 +15,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from gallette.compiler.errors import InputError, Span
 from gallette.drivers.common.machine.messages import describe
+from gallette.drivers.common.machine.text import assembled, numbered_lines
 
 from .instruction import NONE, Instruction, Message, Operand, name_of
 from .opcodes import OPCODES
@@ -64,22 +64,12 @@ def _text(operand: Operand) -> str:
 
 def disassemble(code: Iterable[Instruction]) -> str:
     """Numbered lines; the numbers are what branches mean."""
-    return "".join(f"{at:4}: {line_of(instr)}\n" for at, instr in enumerate(code))
+    return numbered_lines(code, line_of)
 
 
 def assemble(text: str, name: str = "<assembly>") -> list[Instruction]:
     """Instructions of a text as `disassemble` writes it; `;` begins a comment."""
-    found = []
-    for number, line in enumerate(text.splitlines(), 1):
-        body = re.sub(r"^\s*\d+:", "", line.split(";")[0])
-        if body.strip():
-            try:
-                found.append(assemble_line(body))
-            except (ValueError, KeyError, IndexError) as error:
-                reason = str(error.args[0] if error.args else error)
-                at = len(line) - len(line.lstrip()) + 1
-                raise InputError(reason, Span(number, at, 0, name), line) from error
-    return found
+    return assembled(text, name, assemble_line)
 
 
 def assemble_line(text: str) -> Instruction:
