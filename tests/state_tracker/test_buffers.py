@@ -39,6 +39,17 @@ def test_contents_come_back(gl: GLInterface) -> None:
     assert gl.get_buffer_parameteriv(GL.ARRAY_BUFFER, GL.BUFFER_USAGE) == [GL.STATIC_DRAW]
 
 
+def test_contents_come_back_by_the_extension_s_name() -> None:
+    gl = create_context(profile="compat", version=(3, 3))
+    gl.bind_buffer(GL.ARRAY_BUFFER, gl.gen_buffers(1)[0])
+    gl.buffer_data(GL.ARRAY_BUFFER, 8, np.arange(8, dtype=np.uint8), GL.STATIC_DRAW)
+    room = np.zeros(4, np.uint8)
+    gl.get_buffer_sub_data_arb(GL.ARRAY_BUFFER, 2, 4, room)
+    assert room.tolist() == [2, 3, 4, 5]
+    assert gl.get_buffer_sub_data_arb(GL.ARRAY_BUFFER, 6, 2) == bytes([6, 7])
+    gl.release()
+
+
 def test_sub_data_outside_the_buffer_is_refused_and_changes_nothing(gl: GLInterface) -> None:
     make(gl, bytes(8))
     gl.buffer_sub_data(GL.ARRAY_BUFFER, 6, 4, b"abcd")
