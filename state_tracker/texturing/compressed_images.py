@@ -82,6 +82,8 @@ def _compressed_family(dimensions: int) -> None:
             return
         at, extent = args[:3], args[3:6]
         format, byte_count, data = args[6:]
+        if at[2] < 0 or extent[2] < 0 or at[2] + extent[2] > 6:
+            raise invalid_value("a cube has six faces")
         if extent[2] and byte_count % extent[2]:
             raise invalid_value("the data are not whole faces")
         part = byte_count // max(extent[2], 1)

@@ -145,3 +145,17 @@ def test_what_nobody_compresses_stays_an_error() -> None:
     gl.compressed_tex_image2d(GL.TEXTURE_2D, 0, form, 4, 4, 0, 16, data)
     gl.generate_mipmap(GL.TEXTURE_2D)
     assert errors(gl) == ["GL_INVALID_OPERATION"]
+
+
+def test_a_cube_has_six_faces_for_compressed_parts_by_name() -> None:
+    gl = create_context(profile="core", version=(4, 5))
+    (cube,) = gl.create_textures(GL.TEXTURE_CUBE_MAP, 1)
+    dxt = GL.COMPRESSED_RGBA_S3TC_DXT1_EXT
+    gl.texture_storage2d(cube, 1, dxt, 4, 4)
+    data = np.zeros(8 * 3, np.uint8)
+    for first, count in ((4, 3), (6, 1), (255, 1), (-1, 1), (0, -1)):
+        gl.compressed_texture_sub_image3d(cube, 0, 0, 0, first, 4, 4, count, dxt, 24, data)
+        assert gl.get_error() == GL.INVALID_VALUE, (first, count)
+    gl.compressed_texture_sub_image3d(cube, 0, 0, 0, 3, 4, 4, 3, dxt, 24, data)
+    assert gl.get_error() == GL.NO_ERROR
+    gl.release()
