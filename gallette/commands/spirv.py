@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
         return 0
     if options.via and shader is not None:
         _comment(print_shader(shader))
-    module = given if isinstance(given, Module) else _module(given)
+    module = given if isinstance(given, Module) else _module(given, str(path))
     if wanted == "binary":
         data = module.to_bytes()
         if options.output is None:
@@ -128,7 +128,7 @@ def _compile(path: Path, text: str) -> Shader:
     return shader
 
 
-def _module(shader: Shader) -> Module:
+def _module(shader: Shader, file: str) -> Module:
     from gallette.compiler.spirv.emit import nir_to_spirv
 
-    return nir_to_spirv(shader)
+    return nir_to_spirv(shader, file)

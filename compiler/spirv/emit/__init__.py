@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.ir.modes import Stage
+from gallette.compiler.nir.ir.questions import instrs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.spirv.emit.builder import ModuleBuilder
 from gallette.compiler.spirv.emit.code import Code
@@ -43,8 +44,8 @@ TESS_SPACINGS = {
 DEPTH_LAYOUTS = {"greater": "DepthGreater", "less": "DepthLess", "unchanged": "DepthUnchanged"}
 
 
-def nir_to_spirv(shader: Shader) -> Module:
-    """One stage as a Vulkan-style module.
+def nir_to_spirv(shader: Shader, file: str = "") -> Module:
+    """One stage as a Vulkan-style module; `file` is the source whose lines its instructions know.
 
     The shader is one function in SSA form whose interface is variables and derefs: what
     `pipeline.FRONT_END` and `optimize` leave, before slots and offsets replace the variables.
@@ -62,7 +63,12 @@ def nir_to_spirv(shader: Shader) -> Module:
     types = Types(b)
     interface = Interface(b, types, shader)
     main = b.id()
-    b.put("source", "OpSource", value_of("SourceLanguage", "GLSL"), 460)
+    source = [value_of("SourceLanguage", "GLSL"), 460]
+    if any(instr.loc for instr in instrs_of(shader.entry)):
+        b.file = b.id()
+        b.put("string", "OpString", b.file, *words_of(file or shader.name or "shader"))
+        source.append(b.file)
+    b.put("source", "OpSource", *source)
     b.name(main, shader.entry_function.name)
     code = Code(Values(b, types), interface, shader.stage)
     code.function(shader.entry, b.type("OpTypeFunction", b.void()), main)

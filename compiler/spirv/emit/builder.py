@@ -18,6 +18,7 @@ _SECTIONS = (
     "memory_model",
     "entry",
     "mode",
+    "string",
     "source",
     "name",
     "decoration",
@@ -43,6 +44,8 @@ class ModuleBuilder:
         self.known: dict[tuple[object, ...], int] = {}
         self.capabilities: set[str] = set()
         self.extensions: set[str] = set()
+        self.file = 0
+        self.line = 0
 
     def id(self) -> int:
         self.next_id += 1
@@ -180,6 +183,16 @@ class ModuleBuilder:
         return self.known[key]
 
     # Code.
+
+    def at_line(self, line: int) -> None:
+        """What follows in this block was made for a line of the source (0: nobody knows)."""
+        if line == self.line or not self.file:
+            return
+        self.line = line
+        if line:
+            self.do("OpLine", self.file, line, 0)
+        else:
+            self.do("OpNoLine")
 
     def op(self, name: str, type: int, *words: int) -> int:
         """An instruction with a result."""

@@ -59,6 +59,7 @@ class Code:
 
     def begin(self, label: int) -> None:
         self.b.do("OpLabel", label)
+        self.b.line = 0  # a line's reach ends with its block
         self.label, self.open = label, True
 
     def branch(self, target: int) -> None:
@@ -211,6 +212,8 @@ class Code:
     def instr(self, instr: Instr, loop: tuple[int, int]) -> None:
         if not self.open:
             self.begin(self.b.id())
+        if not isinstance(instr, (LoadConst, Phi, Deref, Jump)):
+            self.b.at_line(instr.loc)
         if isinstance(instr, Alu):
             emit_alu(self.values, instr)
         elif isinstance(instr, LoadConst):

@@ -46,6 +46,8 @@ class Declarations:
         self.entries: list[EntryPoint] = []
         self.sets: dict[int, str] = {}
         self.strings: dict[int, str] = {}
+        self.source_file = 0
+        """the text that names the file of `OpSource`, if there is one"""
         self.addressing = "Logical"
         self.workgroup_size: int = 0
         self._forward: dict[int, str] = {}
@@ -101,6 +103,9 @@ class Declarations:
                 self.functions[function.id] = function
                 return at
             if op in _LINES:
+                # Lines matter inside blocks; merges and ends are no instructions of NIR's.
+                if block is not None:
+                    block.code.append(instr)
                 continue
             if op == _PARAMETER and block is None and not function.blocks:
                 function.params.append((words[1], self.type(words[0], instr)))
@@ -163,7 +168,7 @@ def _variable(d: Declarations, i: Instruction) -> None:
 
 _HANDLERS = ENTRIES | TYPES | CONSTANTS | by_name({"OpVariable": _variable})
 _IGNORED_NAMES = """
-OpNop OpCapability OpExtension OpSource OpSourceContinued OpSourceExtension OpLine OpNoLine
+OpNop OpCapability OpExtension OpSourceContinued OpSourceExtension OpLine OpNoLine
 OpModuleProcessed OpDecorationGroup OpExtInst OpMemberDecorateString
 """
 _IGNORED = frozenset(map(opcode, _IGNORED_NAMES.split()))

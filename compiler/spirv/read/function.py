@@ -220,6 +220,7 @@ class FunctionReader:
             raise SpirvError("the function becomes too long when its control flow is structured")
         exact = self.exact
         handlers = ARITHMETIC
+        b.loc = 0
         for i in block.code:
             handler = handlers.get(i.opcode)
             if handler is None:
@@ -394,7 +395,16 @@ def _clock(r: FunctionReader, i: Instruction) -> None:
     r.values[i.words[1]] = value if r.type(i).nir.is_vector else r.b.pack_64_2x32(value)
 
 
-@does("OpNop", "OpLine", "OpNoLine", "OpAssumeTrueKHR", "OpLifetimeStart", "OpLifetimeStop")
+@does("OpLine", "OpNoLine")
+def _line(r: FunctionReader, i: Instruction) -> None:
+    """The line of what follows; NIR keeps no file, so of several files only one has lines."""
+    if i.name == "OpLine" and i.words[0] == (r.d.source_file or i.words[0]):
+        r.b.loc = i.words[1]
+    else:
+        r.b.loc = 0
+
+
+@does("OpNop", "OpAssumeTrueKHR", "OpLifetimeStart", "OpLifetimeStop")
 def _nothing(r: FunctionReader, i: Instruction) -> None:
     pass
 

@@ -60,6 +60,12 @@ def _string(d: Declarations, i: Instruction) -> None:
     d.strings[i.words[0]] = text_of(i.words, 1)[0]
 
 
+def _source(d: Declarations, i: Instruction) -> None:
+    """The file the module was made of, if it says so; the first one counts."""
+    if len(i.words) > 2:
+        d.source_file = d.source_file or i.words[2]
+
+
 def _memory_model(d: Declarations, i: Instruction) -> None:
     d.addressing = name_of("AddressingModel", i.words[0])
     if d.addressing not in ("Logical", "Physical32", "Physical64"):
@@ -99,6 +105,7 @@ ENTRIES = by_name(
     {
         "OpExtInstImport": _import,
         "OpString": _string,
+        "OpSource": _source,
         "OpMemoryModel": _memory_model,
         "OpEntryPoint": _entry,
         "OpExecutionMode OpExecutionModeId": _mode,
