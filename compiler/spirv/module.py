@@ -138,13 +138,11 @@ def words_of(text: str) -> tuple[int, ...]:
 
 def text_of(words: tuple[int, ...], at: int = 0) -> tuple[str, int]:
     """The string literal at `words[at]`, and the index behind it (-1: it has no end)."""
-    data = bytearray()
-    while at < len(words):
-        part = words[at].to_bytes(4, "little")
-        at += 1
-        end = part.find(0)
-        if end >= 0:
-            data += part[:end]
-            return data.decode("utf-8", "replace"), at
-        data += part
-    return data.decode("utf-8", "replace"), -1
+    packed = array("I", words[at:] if at else words)
+    if sys.byteorder == "big":
+        packed.byteswap()
+    data = packed.tobytes()
+    end = data.find(0)
+    if end < 0:
+        return data.decode("utf-8", "replace"), -1
+    return data[:end].decode("utf-8", "replace"), at + end // 4 + 1

@@ -147,7 +147,7 @@ class Kernel:
 
     def shader(self, block: Size, local_bytes: int = 0) -> Shader:
         """The lowered shader for a workgroup size; the caller owns its reference."""
-        shader = spirv_to_nir(self.program.module, Stage.KERNEL, self.name)
+        shader = spirv_to_nir(self.program.declarations, Stage.KERNEL, self.name)
         shader.stage = Stage.COMPUTE
         shader.info.workgroup_size = block
         shader.info.workgroup_size_variable = False

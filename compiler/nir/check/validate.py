@@ -286,8 +286,9 @@ class Validator:
             self.expect(instr.type is t, "not the parent's type")
         else:
             indexable = t.is_array or t.is_matrix or t.is_vector
-            self.expect(indexable, f"a {t} cannot be indexed")
-            if indexable:
+            if not indexable:
+                self.fail(f"a {t} cannot be indexed")
+            else:
                 self.expect(instr.type is t.indexed(), "not the element's type")
         if instr.form in ("array", "ptr_as_array"):
             index = instr.srcs[1].value
@@ -298,24 +299,29 @@ class Validator:
         if len(instr.srcs) != len(info.srcs):
             self.fail(f"{info.name} takes {len(info.srcs)} sources, not {len(instr.srcs)}")
             return
+        # Messages are made where something is wrong, not before.
         for src, (name, size) in zip(instr.srcs, info.srcs, strict=True):
-            if size:
-                self.expect(
-                    src.value.num_components == size, f"source {name} must have {size} components"
-                )
-        unknown = instr.indices.keys() - info.defaults.keys()
-        self.expect(not unknown, f"{info.name} has no index {', '.join(sorted(unknown))}")
-        missing = info.defaults.keys() - instr.indices.keys()
-        self.expect(not missing, f"index {', '.join(sorted(missing))} is missing")
-        if info.dest and instr.dest is not None:
-            self.expect(instr.dest.num_components == info.dest, "wrong number of components")
-        if info.dest_bits and instr.dest is not None:
-            bits = info.dest_bits
-            self.expect(instr.dest.bit_size == bits, f"the result must have {bits} bits")
+            if size and src.value.num_components != size:
+                self.fail(f"source {name} must have {size} components")
+        if instr.indices.keys() != info.defaults.keys():
+            self.check_indices(instr)
+        dest = instr.dest
+        if dest is not None:
+            if info.dest and dest.num_components != info.dest:
+                self.fail("wrong number of components")
+            if info.dest_bits and dest.bit_size != info.dest_bits:
+                self.fail(f"the result must have {info.dest_bits} bits")
         if "reg" in info.name:
             self.check_register(instr)
         if info.name in ("load_deref", "store_deref"):
             self.check_access(instr)
+
+    def check_indices(self, instr: Intrinsic) -> None:
+        info = instr.info
+        unknown = instr.indices.keys() - info.defaults.keys()
+        self.expect(not unknown, f"{info.name} has no index {', '.join(sorted(unknown))}")
+        missing = info.defaults.keys() - instr.indices.keys()
+        self.expect(not missing, f"index {', '.join(sorted(missing))} is missing")
 
     def check_register(self, instr: Intrinsic) -> None:
         """A register is named by its declaration, and accessed in its own size."""
@@ -340,8 +346,10 @@ class Validator:
         if not t.is_vector_or_scalar and not t.is_opaque:
             self.fail(f"only vectors and scalars can be loaded and stored, not {t}")
         elif t.is_vector_or_scalar:
-            self.expect(value.num_components == t.components, f"not the components of {t}")
-            self.expect(value.bit_size == t.bit_size, f"not the bit size of {t}")
+            if value.num_components != t.components:
+                self.fail(f"not the components of {t}")
+            if value.bit_size != t.bit_size:
+                self.fail(f"not the bit size of {t}")
         if instr.name == "store_deref":
             mask = instr["write_mask"]
             self.expect(0 < mask < 1 << value.num_components, "the write mask is wrong")

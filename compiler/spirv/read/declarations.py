@@ -6,11 +6,12 @@ nested tuples of raw bits, shaped like their type, as NIR's variables hold their
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import TypeAlias
 
-from gallette.compiler.spirv.grammar import opcode
-from gallette.compiler.spirv.module import Instruction, Module
+from gallette.compiler.spirv.grammar import grammar, opcode
+from gallette.compiler.spirv.module import Instruction, Module, SpirvError
 from gallette.compiler.spirv.read.constants import CONSTANTS, zero
 from gallette.compiler.spirv.read.model import (
     Block,
@@ -61,19 +62,25 @@ class Declarations:
 
     def _read(self) -> None:
         instructions = self.module.instructions
+        decorations, handlers = _decorations(), _handlers()
         for instr in instructions:
-            if instr.opcode in DECORATIONS:
-                _guard(self, instr, DECORATIONS[instr.opcode])
-        at = 0
-        while at < len(instructions):
+            row = decorations.get(instr.opcode)
+            if row is not None:
+                if len(instr.words) < row[1]:
+                    raise _short(instr)
+                row[0](self, instr)
+        at, end = 0, len(instructions)
+        while at < end:
             instr = instructions[at]
-            if instr.opcode == _FUNCTION:
+            row = handlers.get(instr.opcode)
+            if row is not None:
+                if len(instr.words) < row[1]:
+                    raise _short(instr)
+                row[0](self, instr)
+            elif instr.opcode == _FUNCTION:
                 at = self._function(at)
                 continue
-            handler = _HANDLERS.get(instr.opcode)
-            if handler is not None:
-                _guard(self, instr, handler)
-            elif instr.opcode not in _IGNORED and instr.opcode not in DECORATIONS:
+            elif instr.opcode not in _IGNORED and instr.opcode not in decorations:
                 raise instr.error("this does not belong outside a function")
             at += 1
 
@@ -89,25 +96,26 @@ class Declarations:
         if function.type.kind != "function":
             raise head.error(f"%{head.words[3]} is no function type")
         block: Block | None = None
+        required = _required()
         at += 1
         while at < len(instructions):
             instr = instructions[at]
             at += 1
             op, words = instr.opcode, instr.words
-            info = instr.info
-            if len(words) < info.required:
-                raise instr.error(f"{len(words)} words of operands, expected {info.required}")
-            if op == _FUNCTION_END:
+            if len(words) < required[op]:
+                raise instr.error(f"{len(words)} words of operands, expected {required[op]}")
+            if op not in _SPECIAL and block is not None:
+                block.code.append(instr)
+            elif op == _FUNCTION_END:
                 if block is not None:
                     raise instr.error("the block in front of this has no end")
                 self.functions[function.id] = function
                 return at
-            if op in _LINES:
+            elif op in _LINES:
                 # Lines matter inside blocks; merges and ends are no instructions of NIR's.
                 if block is not None:
                     block.code.append(instr)
-                continue
-            if op == _PARAMETER and block is None and not function.blocks:
+            elif op == _PARAMETER and block is None and not function.blocks:
                 function.params.append((words[1], self.type(words[0], instr)))
             elif op == _LABEL:
                 if block is not None:
@@ -154,12 +162,27 @@ class Declarations:
         return zero(type, where)
 
 
-def _guard(d: Declarations, instr: Instruction, handler: Any) -> None:
-    if len(instr.words) < instr.info.required:
-        raise instr.error(
-            f"{len(instr.words)} words of operands, expected at least {instr.info.required}"
-        )
-    handler(d, instr)
+def _short(i: Instruction) -> SpirvError:
+    return i.error(f"{len(i.words)} words of operands, expected at least {i.info.required}")
+
+
+_Rows: TypeAlias = dict[int, tuple[Callable[[Declarations, Instruction], None], int]]
+
+
+@cache
+def _required() -> dict[int, int]:
+    """Words of operands that each instruction has at least."""
+    return {op: info.required for op, info in grammar().by_opcode.items()}
+
+
+@cache
+def _decorations() -> _Rows:
+    return {op: (handler, _required()[op]) for op, handler in DECORATIONS.items()}
+
+
+@cache
+def _handlers() -> _Rows:
+    return {op: (handler, _required()[op]) for op, handler in _HANDLERS.items()}
 
 
 def _variable(d: Declarations, i: Instruction) -> None:
@@ -181,3 +204,5 @@ OpBranch OpBranchConditional OpSwitch OpReturn OpReturnValue OpKill OpUnreachabl
 OpTerminateInvocation
 """
 _TERMINATORS = frozenset(map(opcode, _TERMINATOR_NAMES.split()))
+# What a function has besides the code of its blocks.
+_SPECIAL = frozenset((_FUNCTION_END, _PARAMETER, _LABEL, _PHI, *_LINES, *_MERGES, *_TERMINATORS))

@@ -14,7 +14,6 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.layout import OPENCL, align, explicit_size, explicit_type, size_align
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.types import UINT, Base, scalar
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.module import Instruction, SpirvError
@@ -114,13 +113,9 @@ def _wrapped(d: Declarations, code: FunctionCode) -> list[int]:
 class KernelReader(ModuleReader):
     """A module reader that knows what pointers are."""
 
-    def __init__(self, d: Declarations, shader: Shader, entry: EntryPoint) -> None:
-        super().__init__(d, shader, entry)
-        self.merged: set[int] = set()
-
     def merges(self, code: FunctionCode) -> None:
-        if code.id not in self.merged:
-            self.merged.add(code.id)
+        if not code.merged:
+            code.merged = True
             add_merges(code)
 
     def entry_parameters(self, r: FunctionReader) -> bool:

@@ -66,6 +66,8 @@ class FunctionCode:
     params: list[tuple[int, SpvType]] = field(default_factory=list)
     blocks: dict[int, Block] = field(default_factory=dict)
     first: int = 0
+    merged: bool = False
+    """Has every branch been given a merge instruction?"""
     meetings: dict[int, int] = field(default_factory=dict)
     """Where the ways of a loop header's own branch meet again (found by `cfg`)."""
 

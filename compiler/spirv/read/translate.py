@@ -192,17 +192,18 @@ def _workgroup_size(m: ModuleReader) -> tuple[int, int, int]:
     return (int(size[0]), int(size[1]), int(size[2]))
 
 
-def entry_points(module: Module) -> list[tuple[Stage, str]]:
+def entry_points(module: Module | Declarations) -> list[tuple[Stage, str]]:
     """The stage and name of each entry point."""
     found = []
-    for entry in Declarations(module).entries:
+    d = module if isinstance(module, Declarations) else Declarations(module)
+    for entry in d.entries:
         if entry.model in _STAGES:
             found.append((_STAGES[entry.model], entry.name))
     return found
 
 
 def spirv_to_nir(
-    module: Module,
+    module: Module | Declarations,
     stage: Stage | None = None,
     entry: str | None = None,
     specialize: Mapping[int, int] | None = None,
@@ -210,13 +211,14 @@ def spirv_to_nir(
     """One entry point as a shader, whose one reference belongs to the caller.
 
     Without `stage` and `entry` the module's first entry point is meant. `specialize` gives raw bits
-    to specialisation constants by their `SpecId`.
+    to specialisation constants by their `SpecId`. Of a module with many entry points the
+    declarations can be read once, and given instead of it.
     """
     return read_entry(module, stage, entry, specialize)[0]
 
 
 def read_entry(
-    module: Module,
+    module: Module | Declarations,
     stage: Stage | None = None,
     entry: str | None = None,
     specialize: Mapping[int, int] | None = None,
@@ -238,9 +240,16 @@ def read_entry(
 
 
 def _translate(
-    module: Module, stage: Stage | None, entry: str | None, specialize: Mapping[int, int] | None
+    module: Module | Declarations,
+    stage: Stage | None,
+    entry: str | None,
+    specialize: Mapping[int, int] | None,
 ) -> tuple[Shader, list[tuple[str, Type, int, int]]]:
-    d = Declarations(module, specialize)
+    if isinstance(module, Declarations) and not specialize:
+        d = module
+    else:
+        whole = module.module if isinstance(module, Declarations) else module
+        d = Declarations(whole, specialize)
     if specialize:
         unknown = set(specialize) - set(d.spec_ids)
         if unknown:
