@@ -9,7 +9,7 @@ from gallette.compiler.nir.interp.interpreter import Environment, interpret
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.lower import Machine
 from gallette.compiler.nir.text.printer import print_shader
-from gallette.lessons.page import Code, Page, Pictures, Table, lesson
+from gallette.lessons.page import Block, Code, Page, Pictures, Table, lesson
 from gallette.lessons.plots import bars, curves
 from gallette.precision import BINS, FUNCTIONS, Precision, measure, shader_of
 
@@ -53,7 +53,12 @@ def _row(name: str, found: Precision) -> tuple[str, ...]:
     return (name, f"{found.bits:.1f}", good, f"{found.worst:.3g}", str(found.instructions))
 
 
-@lesson("newton_raphson", "Newton-Raphson: a division from eight bits")
+@lesson(
+    "newton_raphson",
+    "Newton-Raphson: a division from eight bits",
+    chapter="The compiler",
+    place=50,
+)
 def run(page: Page, driver: str) -> None:
     """A small machine has a table with the first eight bits of 1/x. Two steps give all 24.
 
@@ -88,17 +93,13 @@ def run(page: Page, driver: str) -> None:
         "Every function that needs it", "At 20000 random places each, over the whole range."
     )
     chosen = [f for f in FUNCTIONS if f.name in _SHOWN]
+    columns = ("function", "bits at worst", "correctly rounded", "worst ULP", "instructions")
+    states: list[tuple[str, list[Block]]] = []
     for steps in STEPS:
         page.progress(f"{steps} steps")
         rows = [_row(f.name, measure(f, machine(steps), 20000)) for f in chosen]
-        columns = (
-            "function",
-            "bits right at worst",
-            "correctly rounded",
-            "worst ULP",
-            "instructions",
-        )
-        page.add(Table(columns, rows, f"{steps} steps"))
+        states.append((f"{steps} steps", [Table(columns, rows)]))
+    page.flip("steps after the table", *states)
     page.section(
         "Where the last bit goes",
         """With a fused multiply-add, e is rounded once, next to zero, where floats are dense.
@@ -114,10 +115,23 @@ def run(page: Page, driver: str) -> None:
         title = f"1/x, distance in ULP, {'with' if ffma else 'without'} ffma"
         pictures.append((title, bars(names, values, ticks)))
     page.add(Pictures(pictures))
-    page.section(
-        "Try this",
-        """`GALLETTE_CAPS=machine=frcp_8bit+frsq_8bit gallette diff shadow_map` renders a scene on
-        such a machine (two steps; the polynomials for sines and powers are there as well) and
-        compares it with the reference. `python -m gallette.precision` measures every function on
-        every machine it knows; add yours to `MACHINES`.""",
+    page.ask(
+        "Why does sqrt need one step less than 1/sqrt?",
+        """It is x times 1/sqrt(x), and then corrected once more: x - root root is what its square
+        lacks, and half of that over the root is added. That is a Newton step of its own.""",
+    )
+    page.ask(
+        "Why is a quotient not correctly rounded, when the reciprocal is?",
+        """The reciprocal was rounded, and so is its product with x: two roundings. With
+        `exact_division` the remainder x - y q is computed exactly and corrects the last bit.""",
+    )
+    page.tries(
+        (
+            "GALLETTE_CAPS=machine=frcp_8bit+frsq_8bit gallette diff shadow_map",
+            "a scene on such a machine, two steps, polynomials for sines and powers",
+        ),
+        (
+            "gallette nir-opt shader.nir -p lower_special_functions(has=frcp_8bit+frsq_8bit)",
+            "the pass on a text",
+        ),
     )

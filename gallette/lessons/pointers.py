@@ -12,7 +12,7 @@ from gallette.compiler.nir.run.pass_runner import PassSpec, run_passes
 from gallette.compiler.nir.text.printer import print_shader
 from gallette.compiler.spirv.assembler import assemble
 from gallette.compiler.spirv.read.translate import spirv_to_nir
-from gallette.lessons.page import Code, Diff, Page, Pictures, Table, lesson
+from gallette.lessons.page import Block, Code, Diff, Page, Pictures, Table, lesson
 from gallette.lessons.plots import bars
 
 __all__ = ["TABLES", "counts", "front_form", "lowered"]
@@ -135,7 +135,7 @@ def _row(name: str, shader: Shader) -> tuple[str, ...]:
     return (name, *(str(v) for v in found.values()))
 
 
-@lesson("pointers", "Pointers: what an address is")
+@lesson("pointers", "Pointers: what an address is", chapter="The compiler", place=30)
 def run(page: Page, driver: str) -> None:
     """The driver chooses what a pointer is, per kind of memory, and the compiler follows a table.
 
@@ -170,6 +170,10 @@ def run(page: Page, driver: str) -> None:
     ticks = [(0.0, "0"), (25.0, "25"), (50.0, "50")]
     names = [row[0].replace("_", "\n").replace("6", "\n6", 1) for row in rows]
     page.add(Pictures([("instructions", bars(names, [float(r[1]) for r in rows], ticks))]))
+    page.flip(
+        "the format of global memory",
+        *((name, list[Block]([Code(text, "nir")])) for name, text in texts.items()),
+    )
     caption = "64-bit addresses (-), buffer number and offset (+)"
     page.add(Diff(texts["global64"], texts["index_offset32"], caption))
     page.prose(
@@ -201,9 +205,20 @@ def run(page: Page, driver: str) -> None:
     page.add(Diff(print_shader(early), print_shader(late), "lowered first (-), derefs first (+)"))
     for shader in (early, late):
         shader.unref()
-    page.section(
-        "Try this",
-        """`gallette kernel k.spv --nir --formats "global=fat generic=fat"` shows any kernel
-        under any table; `GALLETTE_CAPS="address_formats=global=index_offset32"` changes what a
-        driver asks for. `python bench/alias_facts.py` counts the last table over a corpus.""",
+    page.ask(
+        "Why may a generic pointer have two free bits on top of a 64-bit address?",
+        """Because nobody has 62 bits of memory: the driver hands out addresses whose top bits are
+        zero, so the space fits there, and a null pointer stays null.""",
+    )
+    page.ask(
+        "Where does a null pointer lead, as buffer number and offset?",
+        """To buffer -1. A driver that checks its buffer numbers reads zero there and writes
+        nowhere, without a branch in the code.""",
+    )
+    page.tries(
+        (
+            'gallette kernel k.spv --nir --formats "global=fat generic=fat"',
+            "any kernel under any table",
+        ),
+        ("python bench/alias_facts.py", "the last table, over a corpus"),
     )

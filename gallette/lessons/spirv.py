@@ -92,7 +92,7 @@ def census(module: Module) -> dict[str, int]:
     return groups
 
 
-@lesson("spirv", "SPIR-V: an interchange format beside an IR")
+@lesson("spirv", "SPIR-V: an interchange format beside an IR", chapter="The compiler", place=40)
 def run(page: Page, driver: str) -> None:
     """What compilers hand to each other is not what one compiler thinks in.
 
@@ -139,9 +139,18 @@ def run(page: Page, driver: str) -> None:
     page.add(Table(("", "GLSL", "NIR", "SPIR-V"), [tuple(row) for row in _SAYS]))
     for one in (shader, back):
         one.unref()
-    page.section(
-        "Try this",
-        """`gallette spirv shader.frag --via` shows the NIR above the module; `gallette spirv
-        module.spv --to nir` reads anybody's. Change a literal in the text, assemble it again with
-        `gallette spirv edited.spvasm -o edited.spv`, and give it to `glShaderBinary`.""",
+    page.ask(
+        "Why do SPIR-V's branches need merge instructions, when NIR's do not?",
+        """They say where the ways meet again, which a machine with an execution mask must know.
+        In NIR that is the shape of the tree: what stands behind an If.""",
+    )
+    page.ask(
+        "Kernels of OpenCL come without merge instructions. What then?",
+        """The reader finds loops and meeting points by dominance and adds them
+        (`compiler/spirv/read/cfg.py`).""",
+    )
+    page.tries(
+        ("gallette spirv shader.frag --via", "the NIR above the module"),
+        ("gallette spirv module.spv --to nir", "what NIR makes of anybody's module"),
+        ("gallette spirv edited.spvasm -o edited.spv", "assemble a text that you have changed"),
     )

@@ -7,18 +7,22 @@ import pytest
 from gallette.compiler.nir.check.validate import validate
 from gallette.lessons import LESSONS, Page
 from gallette.lessons.newton_raphson import errors_between_one_and_two, machine
-from gallette.lessons.page import Pictures
+from gallette.lessons.page import Pictures, Try
 from gallette.lessons.pointers import GENERIC, PLAIN, PROVEN, TABLES, counts, lowered
 from gallette.lessons.spirv import SOURCE, census, front_form, round_trip
+from tests.tools.test_lessons import check_command
 
 
 @pytest.mark.parametrize("name", ["pointers", "spirv", "newton_raphson"])
-def test_the_lesson_runs(name: str) -> None:
+def test_the_lesson_runs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     page = Page(LESSONS[name].title)
     LESSONS[name].run(page, "numpipe")
     assert len(page.blocks) > 8
     assert any(isinstance(block, Pictures) for block in page.blocks)
-    assert any(getattr(block, "heading", "") == "Try this" for block in page.blocks)
+    commands = [c for block in page.blocks if isinstance(block, Try) for c, _ in block.commands]
+    assert len(commands) >= 2
+    for command in commands:
+        check_command(name, command, capsys)
 
 
 def test_every_format_reaches_the_same_memory() -> None:
