@@ -2,8 +2,9 @@
 
     python bench/spirv_fuzz.py --count 20000 module.spv...
 
-Without files, the shaders of `bench/shaders` are the seeds. Words are replaced, swapped, removed
-and repeated; ids are exchanged. What is accepted is also validated and disassembled.
+Without files, kernels of the tests and bundled shader_tests are the seeds. Words are replaced,
+swapped, removed and repeated; ids are exchanged. What is accepted is also validated and
+disassembled.
 """
 
 from __future__ import annotations
@@ -70,14 +71,23 @@ def attempt(data: bytes) -> str:
 
 
 def seeds() -> list[bytes]:
-    """Modules of our own making."""
-    from gallette.commands.spirv import STAGES, _compile, _module
+    """Modules of our own making: kernels, and bundled shader_tests that Vulkan can say."""
+    from gallette.commands.spirv import _compile, _module
+    from gallette.compiler.spirv.assembler import assemble
+    from gallette.piglit_subset.shader_test import parse_file
 
+    root = Path(__file__).parents[1]
     found = []
-    for path in sorted((Path(__file__).parent / "shaders").iterdir()):
-        if path.suffix in STAGES:
+    for path in sorted((root / "tests" / "kernels").glob("*.spvasm")):
+        found.append(assemble(path.read_text(), str(path)).to_bytes())
+    suffixes = {"VERTEX": ".vert", "FRAGMENT": ".frag", "COMPUTE": ".comp", "GEOMETRY": ".geom"}
+    for path in sorted((root / "piglit_subset" / "spec").rglob("*.shader_test"))[::40]:
+        for part in parse_file(path).shaders:
+            suffix = suffixes.get(part.stage.removesuffix("_SHADER"))
+            if suffix is None or part.form != "glsl":
+                continue
             try:
-                found.append(_module(_compile(path, path.read_text())).to_bytes())
+                found.append(_module(_compile(Path(f"a{suffix}"), part.text)).to_bytes())
             except GalletteError:
                 continue
     return found

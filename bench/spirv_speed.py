@@ -2,8 +2,8 @@
 
     python bench/spirv_speed.py [--profile] [--rounds N]
 
-The modules are the kernels of the tests and what `nir_to_spirv` makes of the bundled GLSL shaders
-of `bench/shaders`; time is the process's own.
+The modules are the kernels of the tests and what `nir_to_spirv` makes of bundled shader_tests; time
+is the process's own.
 """
 
 from __future__ import annotations
@@ -15,10 +15,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from gallette.commands.spirv import STAGES, _compile
-from gallette.compiler.errors import GalletteError
-from gallette.compiler.spirv.assembler import assemble
-from gallette.compiler.spirv.emit import nir_to_spirv
 from gallette.compiler.spirv.module import read_module
 from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.translate import entry_points, spirv_to_nir
@@ -28,17 +24,9 @@ ROOT = Path(__file__).parents[1]
 
 def modules() -> list[tuple[str, bytes]]:
     """Binary modules by name."""
-    found = []
-    for path in sorted((ROOT / "tests" / "kernels").glob("*.spvasm")):
-        found.append((path.stem, assemble(path.read_text(), str(path)).to_bytes()))
-    for path in sorted((ROOT / "bench" / "shaders").rglob("*")):
-        if path.suffix in STAGES:
-            try:
-                shader = _compile(path, path.read_text())
-                found.append((path.stem, nir_to_spirv(shader).to_bytes()))
-            except GalletteError:
-                continue
-    return found
+    from spirv_fuzz import seeds
+
+    return [(str(n), data) for n, data in enumerate(seeds())]
 
 
 def timed(work: Callable[[], int], rounds: int) -> tuple[int, float]:

@@ -128,7 +128,7 @@ def _compile(path: Path, text: str) -> Shader:
     return shader
 
 
-def _module(shader: Shader, file: str) -> Module:
+def _module(shader: Shader, file: str = "") -> Module:
     from gallette.compiler.spirv.emit import nir_to_spirv
 
     return nir_to_spirv(shader, file)

@@ -53,8 +53,8 @@ class Launch:
 class Device:
     """A driver with compute shaders."""
 
-    def __init__(self, driver: str = "numpipe") -> None:
-        self.screen = create_screen(driver)
+    def __init__(self, driver: str = "numpipe", **options: Any) -> None:
+        self.screen = create_screen(driver, **options)
         if "compute" not in self.screen.caps.stages:
             self.screen.destroy()
             raise GalletteError(f"driver {driver!r} has no compute shaders")

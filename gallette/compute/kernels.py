@@ -66,7 +66,8 @@ def lower_kernel(shader: Shader, formats: str = "", log: PassLog | None = None) 
 class Program:
     """A module of kernels on a driver. `output` is given what kernels print.
 
-    Pointers have the formats of the driver's caps, or `formats` (see `ir.addresses`).
+    Pointers have the formats of the driver's caps, or `formats` (see `ir.addresses`). Further
+    options are the driver's, as `budget=`, the work a launch may do before it is stopped.
     """
 
     def __init__(
@@ -75,12 +76,13 @@ class Program:
         driver: str = "numpipe",
         formats: str | None = None,
         output: Callable[[str], Any] | None = None,
+        **options: Any,
     ) -> None:
         self.module = module
         self.declarations = Declarations(module)
         self.printed = printing.formats(self.declarations)
         self.output = output if output is not None else sys.stdout.write
-        self.device = Device(driver)
+        self.device = Device(driver, **options)
         caps = self.device.screen.caps
         self.formats = caps.address_formats if formats is None else formats
         try:
