@@ -30,7 +30,9 @@ def test_same_image(folder: str) -> None:
         assert len(got[2]) == len(expected[2]), path.name
         for ours, theirs in zip(got[2], expected[2], strict=True):
             assert np.array_equal(ours, theirs), path.name
-    assert converted or folder in ("preprocessor",)
+    # Some topics have no shaders at all, and those of the preprocessor do not compile.
+    shaders = any("shader]" in path.read_text(encoding="utf-8") for path in TESTS[folder])
+    assert converted or not shaders or folder == "preprocessor"
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

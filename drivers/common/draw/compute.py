@@ -47,6 +47,7 @@ class GroupLanes:
         self.shared = np.zeros(groups * shared_size, np.uint8)
         starts = np.arange(groups, dtype=np.int32) * np.int32(shared_size)
         self.shared_base: npt.NDArray[np.int32] = np.repeat(starts, per_group)
+        self.shared_starts: dict[int, npt.NDArray[np.int64]] = {}
         self._group = np.repeat(np.arange(first, first + groups, dtype=np.int64), per_group)
         self._local = np.tile(np.arange(per_group, dtype=np.int64), groups)
 

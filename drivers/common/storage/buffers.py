@@ -45,9 +45,14 @@ def buffer_load(data: Bytes | None, offset: Array, components: int, bits: int = 
         same = buffer_load(data, offset[:1], components, bits) if offset.size > 1 else None
         if same is not None:
             return [np.full(offset.shape, value[0]) for value in same]
+    if offset.itemsize == 4 and offset.size:
+        # Everything inside: one pass for the largest offset, one for the indices.
+        raw = offset.view(np.uint32)
+        shift = np.uint32((bits // 8).bit_length() - 1)
+        if (int(raw.max()) >> int(shift)) + components <= elements.size:
+            index = np.right_shift(raw, shift, dtype=np.uint32).astype(np.int64)
+            return [elements[i:].take(index) for i in range(components)]
     index, inside = _locate(elements, offset, 0, bits)
-    if index.size and int(index.max()) + components <= elements.size:
-        return [elements[i:].take(index) for i in range(components)]
     loaded = []
     for i in range(components):
         if i:
