@@ -267,7 +267,7 @@ class ComputeLanes(Protocol):
     shared: npt.NDArray[np.uint8]  # the workgroups' memory, one after the other
     shared_base: npt.NDArray[np.int32]  # by lane: where its workgroup's memory starts
     shared_size: int  # bytes of one workgroup's
-    shared_starts: dict[int, npt.NDArray[np.int64]]  # `shared_base` in elements of so many bytes
+    shared_view: Any  # what a driver keeps of the above, None at first
 
     def system(self, name: str, component: int = 0) -> Value:
         """`global_invocation_id`, `local_invocation_index`, `num_workgroups`, ..."""

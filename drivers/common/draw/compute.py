@@ -7,6 +7,7 @@ one chunk. Workgroups come in order, x fastest; so do the invocations of each.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -47,7 +48,7 @@ class GroupLanes:
         self.shared = np.zeros(groups * shared_size, np.uint8)
         starts = np.arange(groups, dtype=np.int32) * np.int32(shared_size)
         self.shared_base: npt.NDArray[np.int32] = np.repeat(starts, per_group)
-        self.shared_starts: dict[int, npt.NDArray[np.int64]] = {}
+        self.shared_view: Any = None
         self._group = np.repeat(np.arange(first, first + groups, dtype=np.int64), per_group)
         self._local = np.tile(np.arange(per_group, dtype=np.int64), groups)
 

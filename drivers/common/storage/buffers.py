@@ -50,8 +50,8 @@ def buffer_load(data: Bytes | None, offset: Array, components: int, bits: int = 
         raw = offset.view(np.uint32)
         shift = np.uint32((bits // 8).bit_length() - 1)
         if (int(raw.max()) >> int(shift)) + components <= elements.size:
-            index = np.right_shift(raw, shift, dtype=np.uint32).astype(np.int64)
-            return [elements[i:].take(index) for i in range(components)]
+            index = np.right_shift(raw, shift, dtype=np.uint32).astype(np.intp)
+            return [elements[i:].take(index, mode="clip") for i in range(components)]
     index, inside = _locate(elements, offset, 0, bits)
     loaded = []
     for i in range(components):

@@ -66,15 +66,21 @@ class SharedMemory:
     def starts_of(self, size: int) -> Array:
         found = self.starts.get(size)
         if found is None:
-            found = self.starts[size] = self.base.astype(np.int64) // size
+            found = self.starts[size] = self.base.astype(np.uint32) // np.uint32(size)
         return found
 
 
 def shared(lanes: ComputeLanes, chosen: Array | None, count: int) -> SharedMemory:
     """The workgroup memory as the lanes of a scope address it."""
-    base = lanes.shared_base if chosen is None else lanes.shared_base[chosen]
-    starts = lanes.shared_starts if chosen is None else {}
-    return SharedMemory([lanes.shared], base, lanes.shared_size, starts)
+    if chosen is not None:
+        return SharedMemory([lanes.shared], lanes.shared_base[chosen], lanes.shared_size)
+    view = lanes.shared_view
+    if view is None:
+        view = lanes.shared_view = SharedMemory(
+            [lanes.shared], lanes.shared_base, lanes.shared_size
+        )
+    found: SharedMemory = view
+    return found
 
 
 def _offset(state: Memory, address: tuple[Any, ...], count: int) -> Array:
@@ -142,17 +148,20 @@ def _load_inside(
 
     One pass for the largest offset instead of several for each lane's bounds.
     """
-    size = np.dtype(kind).itemsize
+    size = kind.itemsize if isinstance(kind, np.dtype) else np.dtype(kind).itemsize
     if offset.shape != (count,) or not count or offset.itemsize != 4 or state.size % size:
         return None
     raw = offset.view(np.uint32)
     if int(raw.max()) + n * size > state.size:
         return None
     shift = np.uint32(size.bit_length() - 1)
-    index = np.add(np.right_shift(raw, shift), state.starts_of(size), dtype=np.int64)
+    index = np.right_shift(raw, shift, dtype=np.uint32)
+    index += state.starts_of(size)
+    at = index.astype(np.intp)
     elements = state.buffers[0]
     elements = elements[: elements.size // size * size].view(f"u{size}")
-    return [elements[i:].take(index) for i in range(n)]
+    # All are inside, so nothing is clipped: that mode only copies less.
+    return [elements[i:].take(at, mode="clip") for i in range(n)]
 
 
 def ssbo_store(
