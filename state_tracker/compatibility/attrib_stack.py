@@ -18,6 +18,7 @@ from gallette.state_tracker.objects import swap
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
+    from gallette.state_tracker.texturing.textures import TextureObject
 
 __all__ = ["AttribStack"]
 
@@ -61,7 +62,7 @@ _GROUPS: dict[int, dict[str, str]] = {
     GL.SCISSOR_BIT: {"raster": "scissors scissor_enabled"},
     GL.VIEWPORT_BIT: {"raster": "viewports depth_ranges"},
     GL.TRANSFORM_BIT: {
-        "raster": "clip_planes clip_planes_enabled clamp_near clamp_far",
+        "raster": "clip_planes clip_planes_enabled clamp_near clamp_far clip_origin clip_depth",
         "matrices": "mode",
         "lighting": "normalize rescale_normal",
     },
@@ -101,8 +102,12 @@ class AttribStack:
 def _save_textures(ctx: Context) -> dict[str, Any]:
     """Bindings, environments and the active unit; the bound textures are kept alive."""
     units = []
+    parameters: dict[int, dict[str, Any]] = {}
     for unit in ctx.textures.units:
         bound = {target: texture.retain() for target, texture in unit.bound.items()}
+        for texture in bound.values():
+            if id(texture) not in parameters:
+                parameters[id(texture)] = _parameters(texture)
         units.append((bound, set(unit.enabled), dict(unit.env), unit.lod_bias))
     return {
         "active": ctx.textures.active,
@@ -110,7 +115,17 @@ def _save_textures(ctx: Context) -> dict[str, Any]:
         "texgen": copy.deepcopy(ctx.lighting.texgen),
         "texgen_enabled": copy.deepcopy(ctx.lighting.texgen_enabled),
         "env_colors": list(ctx.lighting.env_colors),
+        "parameters": parameters,
     }
+
+
+_OF_TEXTURES = "base_level max_level swizzle stencil_mode depth_mode generate_mipmap priority"
+
+
+def _parameters(texture: TextureObject) -> dict[str, Any]:
+    """What glTexParameter sets."""
+    found = {name: getattr(texture, name) for name in _OF_TEXTURES.split()}
+    return found | {"params": copy.copy(texture.params)}
 
 
 def _restore_textures(ctx: Context, saved: dict[str, Any]) -> None:
@@ -119,6 +134,10 @@ def _restore_textures(ctx: Context, saved: dict[str, Any]) -> None:
             keep = texture if not texture.deleted else ctx.textures.defaults[target].retain()
             if keep is not texture:
                 texture.release()
+            elif (parameters := saved["parameters"].pop(id(texture), None)) is not None:
+                for name, value in parameters.items():
+                    setattr(texture, name, value)
+                texture.looked_at()
             unit.bound[target].release()
             unit.bound[target] = keep
         unit.enabled, unit.env, unit.lod_bias = enabled, env, bias

@@ -287,13 +287,13 @@ def _view_and_sampler(
     params = unit.sampler.params if unit.sampler is not None else texture.params
     info = TARGETS[target]
     if target != GL.TEXTURE_BUFFER and not texture.usable(params):
-        return ctx.textures.dummy(info.pipe), params.state(ctx, False, False, False)
+        return ctx.textures.dummy(info.pipe), params.state(ctx, False, False, False, 0.0)
     view = texture.view(params.srgb_decode == GL.DECODE_EXT, scalar_shadow)
     if view is None:
-        return ctx.textures.dummy(info.pipe), params.state(ctx, False, False, False)
+        return ctx.textures.dummy(info.pipe), params.state(ctx, False, False, False, 0.0)
     format = view.format
     rect = target == GL.TEXTURE_RECTANGLE
-    state = params.state(ctx, rect, format.is_pure_integer, format.has_depth)
+    state = params.state(ctx, rect, format.is_pure_integer, format.has_depth, unit.lod_bias)
     if format.is_compressed:
         base = texture.image(0, texture.base_level)
         if base is not None and base.info.base == "LA":  # kept as red and green

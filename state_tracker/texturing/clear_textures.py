@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
-from gallette.pipe.enums import Target
+from gallette.pipe.enums import ClearFlags, Target
+from gallette.pipe.state import ScissorState, Surface
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
@@ -14,10 +16,11 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.memory import Pointer, read_bytes
 from gallette.state_tracker.entry_points.registry import entry
-from gallette.state_tracker.pixel_data.convert import to_pipe
+from gallette.state_tracker.pixel_data.convert import from_pipe, to_pipe
 from gallette.state_tracker.pixel_data.pixel_store import check_pair
 from gallette.state_tracker.pixel_data.pixels import INTEGER_FORMATS, pixel_bytes
 from gallette.state_tracker.texturing.teximage import store_pixels
+from gallette.state_tracker.texturing.texture_formats import linear_twin
 from gallette.state_tracker.texturing.textures import TexImage, TextureObject
 
 if TYPE_CHECKING:
@@ -62,8 +65,31 @@ def _clear(
     if data is not None:
         pixel = np.array(read_bytes(data, pixel_bytes(format, type))).reshape(1, 1, 1, -1)
         texel = to_pipe(image.format, format, type, pixel, image.info.base).reshape(-1)
+    if image.samples > 1:
+        _clear_samples(ctx, texture, face, level, at, extent, texel)
+        return
     rows = np.tile(texel, (extent[2], extent[1], extent[0]))
     store_pixels(ctx, texture, face, level, at, extent, rows)
+
+
+def _clear_samples(
+    ctx: Context, texture: TextureObject, face: int, level: int, at: Triple, extent: Triple,
+    texel: npt.NDArray[np.uint8],
+) -> None:  # fmt: skip
+    """Every sample of a multisample image: no transfer gets at them, a surface does."""
+    image, place = texture.image(face, level), texture.storage(face, level)
+    assert image is not None and place is not None
+    resource, at_level, layer = place
+    stored = linear_twin(image.format)  # the texel is encoded already
+    first = layer + at[2]
+    surface = Surface(resource, stored, at_level, first, first + extent[2] - 1)
+    rect = ScissorState(at[0], at[1], at[0] + extent[0], at[1] + extent[1])
+    values = from_pipe(stored, texel.reshape(1, 1, -1)).reshape(-1).tolist()
+    if image.info.is_color:
+        ctx.pipe.clear_render_target(surface, (values[0], values[1], values[2], values[3]), rect)
+        return
+    flags = ClearFlags.DEPTH | ClearFlags.STENCIL
+    ctx.pipe.clear_depth_stencil(surface, flags, float(values[0]), int(values[1]), rect)
 
 
 @entry

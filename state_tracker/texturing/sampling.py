@@ -63,11 +63,13 @@ class SamplerParams:
     seamless: bool = False
     _states: dict[Any, SamplerState] | None = None
 
-    def state(self, ctx: Context, unnormalized: bool, integer: bool, depth: bool) -> SamplerState:
-        """The pipe sampler for a texture of that kind."""
+    def state(
+        self, ctx: Context, unnormalized: bool, integer: bool, depth: bool, bias: float
+    ) -> SamplerState:
+        """The pipe sampler for a texture of that kind, in a unit with a bias of its own."""
         seamless = self.seamless or ctx.textures.seamless
-        bias = self.lod_bias
-        key = (unnormalized, integer, depth, seamless)
+        key = (unnormalized, integer, depth, seamless, bias)
+        bias += self.lod_bias
         if self._states is None:
             self._states = {}
         found = self._states.get(key)

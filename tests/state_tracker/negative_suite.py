@@ -18,7 +18,7 @@ from gallette.compiler.errors import GalletteError
 from gallette.state_tracker import GL, GLInterface
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Param
 
-__all__ = ["Case", "cases", "prepare", "run", "topics"]
+__all__ = ["Case", "cases", "prepare", "run", "topics", "value"]
 
 _ARRAYS = {"i": "i4", "u": "u4", "f": "f4", "d": "f8", "b": "u1", "q": "i8"}
 _BIG = 1 << 24
@@ -41,7 +41,7 @@ class Case:
         return f"{self.method}({', '.join(shown)}){' with ' + self.wrong if self.wrong else ''}"
 
 
-def _value(word: str) -> Any:
+def value(word: str) -> Any:
     kind, colon, rest = word.partition(":")
     if colon and kind in _ARRAYS:
         return np.array([float(v) for v in rest.split(",")]).astype(_ARRAYS[kind])
@@ -102,7 +102,7 @@ def topics() -> dict[str, list[tuple[str, tuple[Any, ...]]]]:
             found[topic] = []
         elif line and not line.startswith("#"):
             method, *words = line.split()
-            found[topic].append((method, tuple(_value(w) for w in words)))
+            found[topic].append((method, tuple(value(w) for w in words)))
     return found
 
 

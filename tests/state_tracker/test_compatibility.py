@@ -353,3 +353,28 @@ def test_compatibility_contexts_take_any_name_of_a_query(compat: GLInterface) ->
 def test_a_limit_with_an_old_name_answers_in_core_profiles_too(gl: GLInterface) -> None:
     assert gl.get_integerv(GL.MAX_VARYING_COMPONENTS)[0] >= 60
     assert GL.MAX_VARYING_COMPONENTS == GL.MAX_VARYING_FLOATS
+
+
+def test_popping_brings_back_clip_control_and_the_parameters_of_bound_textures(
+    compat: GLInterface,
+) -> None:
+    gl = compat
+    (name,) = gl.gen_textures(1)
+    gl.bind_texture(GL.TEXTURE_2D, name)
+    before = {
+        GL.TEXTURE_WRAP_S: GL.REPEAT,
+        GL.TEXTURE_MAG_FILTER: GL.LINEAR,
+        GL.TEXTURE_BASE_LEVEL: 0,
+        GL.TEXTURE_MAX_LEVEL: 1000,
+    }
+    gl.push_attrib(GL.TEXTURE_BIT | GL.TRANSFORM_BIT)
+    gl.clip_control(GL.UPPER_LEFT, GL.ZERO_TO_ONE)
+    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_WRAP_S, GL.CLAMP_TO_EDGE)
+    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MAG_FILTER, GL.NEAREST)
+    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_BASE_LEVEL, 2)
+    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MAX_LEVEL, 3)
+    gl.pop_attrib()
+    for pname, value in before.items():
+        assert gl.get_tex_parameteriv(GL.TEXTURE_2D, pname)[0] == value
+    assert gl.get_integerv(GL.CLIP_ORIGIN)[0] == GL.LOWER_LEFT
+    assert gl.get_integerv(GL.CLIP_DEPTH_MODE)[0] == GL.NEGATIVE_ONE_TO_ONE
