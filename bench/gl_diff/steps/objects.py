@@ -165,12 +165,17 @@ def change_texture(w: Writer) -> None:
     elif kind == 2:
         source = w.pick(["RED", "GREEN", "BLUE", "ALPHA", "ZERO", "ONE"])
         w.say(f"gl.tex_parameteri({at}, GL.TEXTURE_SWIZZLE_{w.r.choice('RGBA')}, {source})")
-    elif kind == 3 and texture.levels > 1:
-        w.say(f"gl.tex_parameteri({at}, GL.TEXTURE_BASE_LEVEL, {w.number(texture.levels)})")
-    elif kind == 4:
-        w.say(f"gl.tex_parameteri({at}, GL.TEXTURE_BASE_LEVEL, 0)")
     else:
-        w.say(f"gl.tex_parameteri({at}, GL.TEXTURE_MAX_LEVEL, {w.number(texture.levels)})")
+        # The base never behind the last: there llvmpipe's textureLod reads another than the base.
+        base, last = 0, texture.levels - 1
+        if kind == 3:
+            base = w.number(texture.levels)
+        elif kind == 5:
+            last = w.number(texture.levels)
+        w.say(
+            f"gl.tex_parameteri({at}, GL.TEXTURE_BASE_LEVEL, {base})",
+            f"gl.tex_parameteri({at}, GL.TEXTURE_MAX_LEVEL, {last})",
+        )
 
 
 @step(4)
