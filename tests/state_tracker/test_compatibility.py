@@ -366,6 +366,7 @@ def test_popping_brings_back_clip_control_and_the_parameters_of_bound_textures(
         GL.TEXTURE_MAG_FILTER: GL.LINEAR,
         GL.TEXTURE_BASE_LEVEL: 0,
         GL.TEXTURE_MAX_LEVEL: 1000,
+        GL.TEXTURE_SWIZZLE_R: GL.RED,
     }
     gl.push_attrib(GL.TEXTURE_BIT | GL.TRANSFORM_BIT)
     gl.clip_control(GL.UPPER_LEFT, GL.ZERO_TO_ONE)
@@ -373,6 +374,7 @@ def test_popping_brings_back_clip_control_and_the_parameters_of_bound_textures(
     gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MAG_FILTER, GL.NEAREST)
     gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_BASE_LEVEL, 2)
     gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MAX_LEVEL, 3)
+    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_SWIZZLE_R, GL.BLUE)
     gl.pop_attrib()
     for pname, value in before.items():
         assert gl.get_tex_parameteriv(GL.TEXTURE_2D, pname)[0] == value
