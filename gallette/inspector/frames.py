@@ -52,6 +52,7 @@ class Draw:
     size: tuple[int, int]
     attachments: dict[str, str] = field(default_factory=dict)  # name -> content hash
     overlays: dict[str, str] = field(default_factory=dict)
+    legend: list[str] = field(default_factory=list)  # the variants its overlay has numbers for
     overdraw: float = 0.0
     fragments: int = 0
     primitives: int = 0

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gallette.capture.container import is_capture
 from gallette.capture.replay import Replayer
@@ -19,6 +20,7 @@ from gallette.inspector.frames import Draw, Frame
 from gallette.inspector.mesh import DrawWitness, mesh_of
 from gallette.inspector.state import bound_state, textures_of, uniforms_of
 from gallette.inspector.surfaces import attachments_of
+from gallette.pipe.keys import describe_key
 
 __all__ = ["SWITCHES", "captured", "observe", "replay_edited"]
 
@@ -54,6 +56,8 @@ class _Observer:
         self.seen_variants = 0
         self.last_state: dict[str, str] = {}
         self.infos: list[Any] = []
+        self.labels: list[str] = []  # of variants, in order of appearance
+        self.painted: dict[str, npt.NDArray[np.uint8]] = {}  # by target: the last at each pixel
 
     def created(self, gl: Any) -> None:
         watch = getattr(gl.pipe, "watch", None)
@@ -95,10 +99,13 @@ class _Observer:
         )
         for name, picture in attachments_of(pipe, state).items():
             draw.attachments[name] = frame.keep(picture)
+        place = draw.target + str(draw.size)
         if not self.infos and witness.counts is None:
+            self.painted.pop(place, None)  # cleared, or copied over
             frame.draws.append(draw)
             return
         self._counts(draw)
+        self._variant(draw, place, gl)
         draw.state = bound_state(pipe.bound)
         before = self.last_state
         draw.changed = [k for k, v in draw.state.items() if before.get(k) != v]
@@ -132,6 +139,27 @@ class _Observer:
         whole = tall.reshape(tall.shape[0] // 2, 2, tall.shape[1] // 2, 2).sum((1, 3))
         filled = np.repeat(np.repeat(whole, 2, 0), 2, 1)[:height, :width].astype(np.uint8)
         draw.overlays["quads"] = self.frame.keep(filled[..., None])
+
+    def _variant(self, draw: Draw, place: str, gl: Any) -> None:
+        """Which variant of which fragment shader was the last to run at each pixel, so far."""
+        counts, executable = self.witness.overdraw, gl.programs.executable
+        if counts is None or not counts.size or executable is None:
+            return
+        for (stage, _), handle in executable.handles.items():
+            made = getattr(handle, "variants", None)
+            if stage.value == "fragment" and made:
+                key = describe_key(next(reversed(made)))  # the one the draw has just used
+                label = f"program {getattr(gl.programs.current, 'name', 0)}: {key}"
+                if label not in self.labels:
+                    self.labels.append(label)
+                before = self.painted.get(place)
+                if before is None or before.shape != counts.shape:
+                    before = np.zeros(counts.shape, np.uint8)
+                number = min(1 + self.labels.index(label), 255)
+                now = np.where(counts > 0, np.uint8(number), before)
+                self.painted[place] = now
+                draw.overlays["variant"] = self.frame.keep(now[..., None])
+                draw.legend = self.labels[: int(now.max())]
 
     def _program(self, gl: Any) -> str:
         program = gl.programs.current

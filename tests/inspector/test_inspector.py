@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 from gallette.capture.story import open_capture
+from gallette.capture.targets import record_target
 from gallette.cli import main
-from gallette.inspector import Frame
+from gallette.inspector import Frame, observe
 from gallette.inspector.export import LIMIT, export_page
 from gallette.inspector.server import make_server
 from gallette.inspector.service import Service, packed
@@ -200,3 +201,23 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "a.html" in capsys.readouterr().out
     assert main(["inspect", "gradien"]) == 2
     assert "did you mean 'gradient'" in capsys.readouterr().err
+
+
+def test_the_variant_overlay_says_which_ran_last(tmp_path: Path) -> None:
+    """Two draws, the second half flat-shaded: two variants, each where it ran."""
+    test = tmp_path / "two.shader_test"
+    test.write_text(
+        "[require]\nGLSL >= 1.20\n\n[vertex shader]\nvoid main() {\n    gl_Position = gl_Vertex;\n"
+        "    gl_FrontColor = vec4(1.0);\n}\n\n[fragment shader]\nvoid main() {\n"
+        "    gl_FragColor = gl_Color;\n}\n\n[test]\nclear color 0 0 0 0\nclear\n"
+        "draw rect -1 -1 2 2\nshade model flat\ndraw rect -1 -1 1 2\n"
+    )
+    path = tmp_path / "two.gcap"
+    record_target(str(test), path, "numpipe")
+    frame = observe(path)
+    last = frame.draws[-1]
+    marks = frame.pictures[last.overlays["variant"]][..., 0]
+    left, right = marks[0, 0], marks[0, -1]
+    assert {int(left), int(right)} == {1, 2}
+    assert "null key" in last.legend[right - 1]
+    assert "flat_colors" in last.legend[left - 1]

@@ -119,11 +119,18 @@ function paint(canvas, p, channels, low, high, marks) {
 }
 
 const HEAT = [[0, 0, 0, 0], [49, 104, 142, 200], [53, 183, 121, 210], [253, 231, 37, 220], [248, 149, 64, 230], [204, 71, 120, 240], [255, 255, 255, 250]];
+const VARIANTS = [[74, 120, 200, 190], [230, 140, 40, 190], [60, 170, 90, 190], [200, 60, 110, 190], [140, 100, 200, 190], [210, 190, 50, 190], [60, 180, 190, 190], [150, 110, 80, 190]];
 const OVERLAY = {
   overdraw: v => HEAT[Math.min(v, HEAT.length - 1)],
   quads: v => [[0, 0, 0, 0], [204, 71, 120, 230], [248, 149, 64, 220], [253, 231, 37, 210], [49, 104, 142, 170]][v],
+  variant: v => v ? VARIANTS[(v - 1) % VARIANTS.length] : [0, 0, 0, 0],
   changes: v => [[0, 0, 0, 0], [34, 160, 80, 170], [210, 40, 40, 170]][v],
 };
+
+// A number of an overlay in words, where it has any.
+function told(draw, overlay, value) {
+  return overlay === "variant" && value ? `${value}: ${(draw.legend || [])[value - 1]}` : value;
+}
 
 function paintOverlay(canvas, p, kind) {
   canvas.width = p.width; canvas.height = p.height;
@@ -207,7 +214,7 @@ function Picture({ draw, attachments, edited, mesh, onPick, mark }) {
     if (!p) return;
     const [x, y] = place(e);
     if (x < 0 || y < 0 || x >= p.width || y >= p.height) return;
-    const extra = marks && marks.width === p.width ? `; ${overlay} ${marks.data[y * marks.width + x]}` : "";
+    const extra = marks && marks.width === p.width ? `; ${overlay} ${told(draw, overlay, marks.data[y * marks.width + x])}` : "";
     setReading(`${x}, ${y}: ${list(values(x, y))}${extra}`);
   };
   if (!names.length) return html`<p class="faint">Nothing is attached that could be shown.</p>`;
