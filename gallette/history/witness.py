@@ -54,6 +54,8 @@ class PixelWitness:
 class _Listening:
     """A fragment program that remembers what it put out for a lane."""
 
+    watched = True  # it is run for every fragment, also where one would do for a primitive
+
     def __init__(
         self, program: Any, x: int, y: int, before: Callable[[Any, int], None] | None
     ) -> None:

@@ -158,3 +158,12 @@ def test_histories_and_interpreter_agree_with_the_driver(scene: str) -> None:
     verdict = check(scene, 2, "tests", "numpipe")
     assert verdict.wrong_bytes == []
     assert verdict.wrong_values == []
+
+
+def test_a_shader_whose_result_is_one_per_primitive_is_run_for_the_pixel_too() -> None:
+    """The driver shades such triangles once; whoever asks still sees his own fragment."""
+    session, history, pairs = debug_fragment("normals", 128, 96, keep=True)
+    assert session.outputs["data0"] == session.driver_outputs["colour 0"]
+    assert len(pairs) == 2
+    drawn = [f for e in history.events for f in e.fragments]
+    assert all("colour 0" in f.outputs for f in drawn)

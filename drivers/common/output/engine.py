@@ -438,8 +438,8 @@ class FragmentEngine:
         """Shade once per primitive if nobody can tell, and write that to all its pixels."""
         facts, program = self.state.facts, shader.program
         assert facts is not None and program is not None
-        if not self._tests_first or shader.quads:
-            return False
+        if not self._tests_first or shader.quads or getattr(program, "watched", False):
+            return False  # who watches wants to see his own fragment run
         found = by_primitive(lanes) if same_within_primitives(facts, source) else None
         if found is None:
             return False
