@@ -41,13 +41,12 @@ LOWER_IO: tuple[PassSpec, ...] = (
 
 def needs_folding(shader: Shader) -> bool:
     """May optimising show lowering something it would not see: an index that becomes constant?"""
-    return any(
-        isinstance(instr, Deref)
-        and instr.form == "array"
-        and const_int(instr.array_index.value) is None
-        for impl in shader.impls()
-        for instr in instrs_of(impl)
-    )
+    for impl in shader.impls():
+        for instr in instrs_of(impl):
+            if instr.__class__ is Deref and instr.form == "array":
+                if const_int(instr.array_index.value) is None:
+                    return True
+    return False
 
 
 def to_driver_form(

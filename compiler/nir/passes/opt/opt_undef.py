@@ -21,8 +21,11 @@ def opt_undef(shader: Shader) -> bool:
     progress = False
     for impl in shader.impls():
         for instr in instrs_of(impl):
-            if isinstance(instr, Alu):
-                progress |= _alu(instr)
+            if instr.__class__ is Alu:
+                for src in instr.srcs:
+                    if src.value.instr.__class__ is Undef:
+                        progress |= _alu(instr)
+                        break
             elif isinstance(instr, Intrinsic) and instr.info.name == "store_output":
                 progress |= _store(instr)
     return progress
@@ -33,8 +36,7 @@ def _is_undef(value: Def) -> bool:
 
 
 def _alu(instr: Alu) -> bool:
-    if not any(_is_undef(src.value) for src in instr.srcs):
-        return False
+    """Of an operation with an undefined source."""
     name, dest = instr.op.name, instr.result
     if name == "mov" or instr.op.is_vec:
         if not all(_is_undef(src.value) for src in instr.srcs):
