@@ -28,57 +28,8 @@ _PIECE = re.compile(
     | .""",
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
-_OPERATORS = frozenset(
-    [
-        "<<=",
-        ">>=",
-        "++",
-        "--",
-        "<<",
-        ">>",
-        "<=",
-        ">=",
-        "==",
-        "!=",
-        "+=",
-        "-=",
-        "*=",
-        "/=",
-        "%=",
-        "&=",
-        "|=",
-        "^=",
-        "&&",
-        "||",
-        "^^",
-        "##",
-        "(",
-        ")",
-        "{",
-        "}",
-        "[",
-        "]",
-        ".",
-        ",",
-        ";",
-        ":",
-        "?",
-        "+",
-        "-",
-        "*",
-        "/",
-        "%",
-        "<",
-        ">",
-        "=",
-        "!",
-        "&",
-        "|",
-        "^",
-        "~",
-        "#",
-    ]
-)
+_OPERATORS = frozenset("(){}[].,;:?+-*/%<>=!&|^~#")
+"""what operators begin with, and some are"""
 _MOST_KNOWN = 20_000
 _known: dict[str, str] = {}
 """the kind of every piece met so far; nothing for blanks"""
@@ -106,18 +57,18 @@ def tokenize(text: str, base: int, log: Log) -> list[Token]:
 def _kind(piece: str) -> str:
     """The kind of a piece that is met for the first time."""
     first = piece[0]
-    if piece in _OPERATORS:
-        kind = piece
-    elif first == "_" or (first.isalpha() and first.isascii()):
+    if first == "_" or (first.isalpha() and first.isascii()):
         kind = "id"
-    elif first in ".0123456789":
+    elif first in "0123456789" or (first == "." and len(piece) > 1):
         kind = "num"
+    elif piece[:2] in ("//", "/*"):
+        return "open" if piece == "/*" else ""  # one comment is like no other
+    elif first in _OPERATORS:
+        kind = piece
     elif first in "\r\n":
         kind = "nl"
     elif first in " \t\v\f":
         kind = ""
-    elif first == "/":
-        return "" if len(piece) > 2 or piece == "//" else "open"  # one comment is like no other
     else:
         kind = "str" if first == '"' and len(piece) > 1 else "bad"
     if len(_known) > _MOST_KNOWN:
