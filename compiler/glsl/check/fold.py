@@ -76,7 +76,10 @@ _rooms: list[FunctionImpl] = []
 
 def _run(build: Build, types: list[Type], values: list[hir.Value]) -> Bits:
     """The raw bits of what `build` makes of some constants, in a function of its own."""
-    impl = _rooms.pop() if _rooms else _new_room()
+    try:
+        impl = _rooms.pop()
+    except IndexError:  # several threads may compile at once
+        impl = _new_room()
     b = Builder(impl)
     args = [lowered.constant(b, kind, v) for kind, v in zip(types, values, strict=True)]
     result = build(b, args)
