@@ -1,8 +1,11 @@
 """The preprocessor: what comes out of directives and macros."""
 
+from typing import Any
+
 import pytest
 
 from gallette.compiler.glsl.diagnostics import Log
+from gallette.compiler.glsl.parse import preprocessor
 from gallette.compiler.glsl.parse.preprocessor import Settings, preprocess
 
 
@@ -104,3 +107,18 @@ def test_include_finds_named_strings() -> None:
 def test_exploding_macros_are_cut_off() -> None:
     text = "".join(f"#define M{i + 1} M{i} M{i}\n" for i in range(40)) + "M40"
     assert messages(text) == ["macro expansion produces too many tokens"]
+
+
+def test_lines_between_directives_are_looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A macro in the last of many lines does not make every line look for it again."""
+    looked: list[int] = []
+    plain_lines = preprocessor._Preprocessor.plain_lines
+
+    def counting(self: Any, tokens: Any, start: int) -> Any:
+        looked.append(start)
+        return plain_lines(self, tokens, start)
+
+    monkeypatch.setattr(preprocessor._Preprocessor, "plain_lines", counting)
+    lines = ["#define LAST 7", *["int a;"] * 300, "#define FIRST 1", *["int b;"] * 300, "LAST"]
+    assert tokens("\n".join(lines))[-1] == "7"
+    assert len(looked) <= 4
