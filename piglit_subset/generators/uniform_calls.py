@@ -81,7 +81,6 @@ def _vectors(letters: str, owner: str, what: str) -> tuple[str, str, str]:
 
 
 def _bounded(letters: str) -> tuple[str, str, str]:
-    """A test of its own: Mesa's glGetnUniformdv does nothing."""
     uniforms, sums, lines = [], [], []
     for size in (1, 2, 3, 4):
         scalar = _SCALARS.get(letters, _LETTERS[letters])
@@ -91,7 +90,7 @@ def _bounded(letters: str) -> tuple[str, str, str]:
         suffix = "ARB" if "64" in letters else ""
         values = " ".join(_numbers(letters, size, 12))
         room = size * (8 if "64" in letters or letters == "d" else 4)
-        getter = f"glGetnUniform{_GETTER[letters]} $program {size}"
+        getter = f"glGetnUniform{_GETTER[letters].removesuffix('ARB')}ARB $program {size}"
         lines += [
             f"call glUniform{size}{letters}v{suffix} {size} 1 ({values})",
             f"check {getter} {room} = {_LETTERS[letters]}({values})",

@@ -273,7 +273,8 @@ def image_parameter(texture: TextureObject | None, image: TexImage | None, pname
     if texture is not None and texture.target.pipe is Target.BUFFER:
         info = texture.buffer_info
         size = texture.buffer.size if texture.buffer is not None else 0
-        width = size // info.candidates[0].block_bytes if info is not None else 0
+        seen = texture.buffer_range[1] or size
+        width = seen // info.candidates[0].block_bytes if info is not None else 0
         fixed = {
             GL.TEXTURE_WIDTH: width,
             GL.TEXTURE_HEIGHT: 1,
@@ -281,7 +282,7 @@ def image_parameter(texture: TextureObject | None, image: TexImage | None, pname
             GL.TEXTURE_INTERNAL_FORMAT: info.value if info is not None else GL.R8,
             GL.TEXTURE_BUFFER_DATA_STORE_BINDING: texture.buffer.name if texture.buffer else 0,
             GL.TEXTURE_BUFFER_OFFSET: texture.buffer_range[0],
-            GL.TEXTURE_BUFFER_SIZE: texture.buffer_range[1] or size,
+            GL.TEXTURE_BUFFER_SIZE: seen,
         }
         if pname in fixed:
             return [int(fixed[pname])]
