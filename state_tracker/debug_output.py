@@ -271,9 +271,8 @@ _OBJECTS_OF_EXT: dict[int, int] = {
 def label_object_ext(ctx: Context, type: int, object: int, length: int, label: str | None) -> None:
     if length < 0:
         raise invalid_value("negative length of a label")
-    text = (label or "")[:length] if length else label
     found = _labelled(ctx, _OBJECTS_OF_EXT.get(type, type), object)
-    found.label = text or ""
+    found.label = label or ""
 
 
 @entry

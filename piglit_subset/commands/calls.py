@@ -161,7 +161,10 @@ def _typed(session: Session, reader: _Reader, name: str) -> Any:
 def _argument(session: Session, reader: _Reader, param: Param) -> Any:
     token = reader.take(f"{param.name} ({param.type})")
     if token[0] == '"':
-        return token[1:-1] if param.stars == 1 else [token[1:-1]]
+        text = token[1:-1]
+        if param.kind is Kind.POINTER:
+            return text.encode()
+        return text if param.kind is Kind.STRING else [text]
     if token == "null":
         return None
     if token == "(":

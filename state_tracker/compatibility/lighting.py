@@ -209,7 +209,15 @@ def _get_material(ctx: Context, face: int, pname: int) -> list[float]:
 
 
 register("get_materialfv", _get_material)
-register("get_materialiv", lambda c, f, p: [round(v * 2147483647) for v in _get_material(c, f, p)])
+
+
+def _get_material_integers(ctx: Context, face: int, pname: int) -> list[int]:
+    """Colours are spread over all integers; a shininess is a number like any other."""
+    scale = 1 if pname == GL.SHININESS else 2147483647
+    return [round(v * scale) for v in _get_material(ctx, face, pname)]
+
+
+register("get_materialiv", _get_material_integers)
 
 
 # -- lights ----------------------------------------------------------------------------------------

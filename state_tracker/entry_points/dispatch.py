@@ -46,6 +46,9 @@ class _Omitted:
 OMITTED = _Omitted()
 
 
+_ZERO_IS_NONE = ("GL_EXT_debug_label", "GL_EXT_debug_marker")
+
+
 class _Never:
     """Where no primitive can be under way."""
 
@@ -87,12 +90,14 @@ def converter(function: Function, index: int) -> Callable[[tuple[Any, ...]], Any
     before = function.params[index - 1] if index else None
     if param.kind is Kind.STRING:
         if before is not None and before.name == "length":
+            # A length below this means: up to the NUL.
+            least = 1 if function.extension in _ZERO_IS_NONE else 0
 
             def sized(args: tuple[Any, ...]) -> Any:
                 pointer, length = args[index], args[index - 1]
                 if pointer is None:
                     return None
-                return read_string(pointer, length if length >= 0 else None)
+                return read_string(pointer, length if length >= least else None)
 
             return sized
         return lambda args: None if args[index] is None else read_string(args[index])
