@@ -39,6 +39,7 @@ FAMILIES = (
     "texture_formats",
     "texture_functions",
     "uniform_calls",
+    "vertex_formats",
 )
 # Scalar type -> the prefix of its vectors.
 SCALARS = {"float": "vec", "int": "ivec", "uint": "uvec", "bool": "bvec", "double": "dvec"}
