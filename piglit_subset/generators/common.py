@@ -38,6 +38,7 @@ FAMILIES = (
     "packing",
     "texture_formats",
     "texture_functions",
+    "texture_uploads",
     "uniform_calls",
     "vertex_formats",
 )

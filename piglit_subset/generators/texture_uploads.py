@@ -1,0 +1,383 @@
+"""Texture formats, all of them: a texel goes in and a shader reads it; blocks are decoded.
+
+Where a format rounds, the texel is one it can hold exactly, or the difference allowed is the step
+of its narrowest channel.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_TEXEL = (1.0, 0.0, 1.0, 0.0)
+_CORE = """[require]
+GL >= 3.3
+GLSL >= 3.30
+{extensions}SIZE 4 4
+"""
+_COMPAT = """[require]
+GL COMPAT >= 3.0
+GLSL >= 1.30
+{extensions}SIZE 4 4
+"""
+_SHADERS = """
+[vertex shader passthrough]
+
+[fragment shader]
+#version {version}
+uniform {prefix}sampler2D image;
+uniform {prefix}vec4 expected;
+uniform float near;
+out vec4 color;
+
+void main()
+{{
+	{prefix}vec4 found = texelFetch(image, ivec2(gl_FragCoord.xy) / 2, 0);
+	color = {right} ? vec4(0.0, 1.0, 0.0, 1.0) : vec4(1.0, 0.0, 0.0, 1.0);
+}}
+
+[test]
+uniform int image 0
+call glGenTextures 1 -> texture
+call glBindTexture GL_TEXTURE_2D $texture
+call glTexParameteri GL_TEXTURE_2D GL_TEXTURE_MIN_FILTER GL_NEAREST
+call glTexParameteri GL_TEXTURE_2D GL_TEXTURE_MAG_FILTER GL_NEAREST
+call glTexParameteri GL_TEXTURE_2D GL_TEXTURE_MAX_LEVEL 0
+"""
+_NEAR = "all(lessThanEqual(abs(found - expected), vec4(near)))"
+# Sized formats: the channels that are kept, and half a step of the narrowest.
+_PLAIN = {
+    "R8": "R", "RG8": "RG", "RGB8": "RGB", "RGBA8": "RGBA", "R16": "R", "RG16": "RG",
+    "RGB16": "RGB", "RGBA16": "RGBA", "R8_SNORM": "R", "RG8_SNORM": "RG", "RGB8_SNORM": "RGB",
+    "RGBA8_SNORM": "RGBA", "R16_SNORM": "R", "RG16_SNORM": "RG", "RGB16_SNORM": "RGB",
+    "RGBA16_SNORM": "RGBA", "R16F": "R", "RG16F": "RG", "RGB16F": "RGB", "RGBA16F": "RGBA",
+    "R32F": "R", "RG32F": "RG", "RGB32F": "RGB", "RGBA32F": "RGBA", "RGB10_A2": "RGBA",
+    "R11F_G11F_B10F": "RGB", "RGB9_E5": "RGB", "SRGB8": "RGB", "SRGB8_ALPHA8": "RGBA",
+    "R3_G3_B2": "RGB", "RGB4": "RGB", "RGB5": "RGB", "RGB10": "RGB", "RGB12": "RGB",
+    "RGBA2": "RGBA", "RGBA4": "RGBA", "RGB5_A1": "RGBA", "RGBA12": "RGBA",
+}  # fmt: skip
+_OLD = {"ALPHA": "A", "LUMINANCE": "L", "LUMINANCE_ALPHA": "LA", "INTENSITY": "I"}
+
+
+def tests() -> Iterator[tuple[str, str, str]]:
+    for name, channels in _PLAIN.items():
+        yield _upload(name, channels)
+    yield from _integers()
+    for base, channels in _OLD.items():
+        yield _old(base, channels)
+        for signed in (True, False):
+            yield _old_integers(base, channels, signed)
+    yield from _depth()
+    for block in _blocks():
+        yield _compressed(block)
+
+
+def _floats(version: int, right: str = _NEAR) -> str:
+    return _SHADERS.format(version=version, prefix="", right=right)
+
+
+def _check(internal: str, form: str, kind: str, data: str, expected: str, near: float) -> list[str]:
+    return [
+        "",
+        f"call glTexImage2D GL_TEXTURE_2D 0 GL_{internal} 2 2 0 GL_{form} GL_{kind} {data}",
+        f"uniform vec4 expected {expected}",
+        f"uniform float near {near}",
+        "draw rect -1 -1 2 2",
+        "probe all rgba 0 1 0 1",
+    ]
+
+
+def _repeat(texel: tuple[float, ...] | tuple[int, ...]) -> str:
+    return " ".join(f"{v:g}" for v in texel * 4)
+
+
+def _kept(channels: str, texel: tuple[float, ...]) -> tuple[float, ...]:
+    """What a lookup gives of a texel."""
+    r, _, _, a = texel
+    special = {"A": (0.0, 0.0, 0.0, a), "L": (r, r, r, 1.0), "LA": (r, r, r, a), "I": (r,) * 4}
+    if channels in special:
+        return special[channels]
+    pairs = zip("RGBA", texel, (0.0, 0.0, 0.0, 1.0), strict=True)
+    return tuple(v if c in channels else default for c, v, default in pairs)
+
+
+def _words(values: tuple[float, ...]) -> str:
+    return " ".join(f"{v:g}" for v in values)
+
+
+def _upload(name: str, channels: str) -> tuple[str, str, str]:
+    lines = []
+    for texel in (_TEXEL, (0.0, 1.0, 0.0, 1.0)):
+        data = f"float({_repeat(texel)})"
+        lines += _check(name, "RGBA", "FLOAT", data, _words(_kept(channels, texel)), 0.00001)
+    # A value between: off by at most half a step of the narrowest channel.
+    steps = {"R3_G3_B2": 3, "RGBA2": 3, "RGB10_A2": 3, "RGB4": 15, "RGBA4": 15, "RGB5": 31,
+             "RGB5_A1": 31}  # fmt: skip
+    if name == "RGB5_A1":
+        texel = (0.25, 0.5, 0.75, 1.0)
+    else:
+        texel = (0.25, 0.5, 0.75, 0.25)
+    near = 0.55 / steps.get(name, 127)
+    expected = _kept(channels, texel)
+    if name.startswith("SRGB"):
+        expected = (*(((v + 0.055) / 1.055) ** 2.4 for v in expected[:3]), expected[3])
+    data = f"float({_repeat(texel)})"
+    lines += _check(name, "RGBA", "FLOAT", data, _words(expected), near)
+    return (
+        f"gl-3.3/texture-uploads/{name.lower().replace('_', '-')}",
+        f"Texels of {name} are what was uploaded.",
+        _CORE.format(extensions="") + _floats(330) + "\n".join(lines).lstrip(),
+    )
+
+
+def _integer_case(internal: str, form: str, signed: bool, channels: str) -> list[str]:
+    texel = (-5, 7, -3, 100) if signed else (5, 7, 3, 200)
+    r, _, _, a = texel
+    special = {"A": (0, 0, 0, a), "L": (r, r, r, 1), "LA": (r, r, r, a), "I": (r,) * 4}
+    pairs = zip("RGBA", texel, (0, 0, 0, 1), strict=True)
+    expected = special.get(channels) or tuple(v if c in channels else d for c, v, d in pairs)
+    name, kind = ("int", "INT") if signed else ("uint", "UNSIGNED_INT")
+    return [
+        "",
+        f"call glTexImage2D GL_TEXTURE_2D 0 GL_{internal} 2 2 0 GL_{form} GL_{kind} "
+        f"{name}({_repeat(texel)})",
+        f"uniform {'ivec4' if signed else 'uvec4'} expected {' '.join(map(str, expected))}",
+        "draw rect -1 -1 2 2",
+        "probe all rgba 0 1 0 1",
+    ]
+
+
+def _integer_shaders(version: int, signed: bool) -> str:
+    text = _SHADERS.format(version=version, prefix="iu"[not signed], right="found == expected")
+    return text.replace("uniform float near;\n", "")
+
+
+def _integers() -> Iterator[tuple[str, str, str]]:
+    for signed in (True, False):
+        what = "signed" if signed else "unsigned"
+        lines = []
+        for channels in ("R", "RG", "RGB", "RGBA"):
+            for bits in (8, 16, 32):
+                internal = f"{channels}{bits}{'I' if signed else 'UI'}"
+                lines += _integer_case(internal, "RGBA_INTEGER", signed, channels)
+        extensions = "" if signed else "GL_ARB_texture_rgb10_a2ui\n"
+        if not signed:
+            case = _integer_case("RGB10_A2UI", "RGBA_INTEGER", signed, "RGBA")
+            lines += [line.replace("200", "3") for line in case]
+        yield (
+            f"gl-3.3/texture-uploads/{what}-integers",
+            f"Texels of {what} integer formats are what was uploaded.",
+            _CORE.format(extensions=extensions)
+            + _integer_shaders(330, signed)
+            + "\n".join(lines).lstrip(),
+        )
+
+
+def _old_name(base: str, bits: str) -> str:
+    return f"LUMINANCE{bits}_ALPHA{bits}" if base == "LUMINANCE_ALPHA" else f"{base}{bits}"
+
+
+def _old(base: str, channels: str) -> tuple[str, str, str]:
+    """GL_ALPHA8 and its kin: unsigned, signed, float, sRGB."""
+    names = [_old_name(base, bits) for bits in ("4", "8", "12", "16")]
+    names += [f"{_old_name(base, bits)}_SNORM" for bits in ("8", "16")]
+    names += [f"{base}{suffix}" for suffix in ("16F_ARB", "32F_ARB")]
+    if base.startswith("LUMINANCE"):
+        names.append("SLUMINANCE8_ALPHA8" if channels == "LA" else "SLUMINANCE8")
+    lines = []
+    for name in names:
+        for texel in (_TEXEL, (0.0, 1.0, 0.0, 1.0)):
+            data = f"float({_repeat(texel)})"
+            lines += _check(name, "RGBA", "FLOAT", data, _words(_kept(channels, texel)), 0.00001)
+    extensions = "GL_ARB_texture_float\nGL_EXT_texture_snorm\nGL_EXT_texture_sRGB\n"
+    return (
+        f"gl-1.1/texture-uploads/{base.lower().replace('_', '-')}",
+        f"Texels of the formats of {base} spread over the channels as they should.",
+        _COMPAT.format(extensions=extensions) + _floats(130) + "\n".join(lines).lstrip(),
+    )
+
+
+def _old_integers(base: str, channels: str, signed: bool) -> tuple[str, str, str]:
+    what, suffix = ("signed", "I_EXT") if signed else ("unsigned", "UI_EXT")
+    lines = []
+    for bits in (8, 16, 32):
+        lines += _integer_case(f"{base}{bits}{suffix}", "RGBA_INTEGER", signed, channels)
+    return (
+        f"ext_texture_integer/texture-uploads/{what}-{base.lower().replace('_', '-')}",
+        f"Texels of the {what} integer formats of {base} spread over the channels.",
+        _COMPAT.format(extensions="GL_EXT_texture_integer\n")
+        + _integer_shaders(130, signed)
+        + "\n".join(lines).lstrip(),
+    )
+
+
+def _depth() -> Iterator[tuple[str, str, str]]:
+    lines = []
+    for name in ("DEPTH_COMPONENT16", "DEPTH_COMPONENT24", "DEPTH_COMPONENT32",
+                 "DEPTH_COMPONENT32F"):  # fmt: skip
+        data = "float(0.25 0.25 0.25 0.25)"
+        lines += _check(name, "DEPTH_COMPONENT", "FLOAT", data, "0.25 0 0 1", 0.00002)
+    word = 0x40000000 | 7
+    data = f"uint({word} {word} {word} {word})"
+    lines += _check(
+        "DEPTH24_STENCIL8", "DEPTH_STENCIL", "UNSIGNED_INT_24_8", data, "0.25 0 0 1", 0.00002
+    )
+    bits = struct.unpack("<I", struct.pack("<f", 0.25))[0]
+    data = f"uint({' '.join([f'{bits} 7'] * 4)})"
+    kind = "FLOAT_32_UNSIGNED_INT_24_8_REV"
+    lines += _check("DEPTH32F_STENCIL8", "DEPTH_STENCIL", kind, data, "0.25 0 0 1", 0.00002)
+    shaders = _floats(330).replace(
+        "= texelFetch(image, ivec2(gl_FragCoord.xy) / 2, 0);",
+        "= vec4(texelFetch(image, ivec2(gl_FragCoord.xy) / 2, 0).r, 0.0, 0.0, 1.0);",
+    )
+    yield (
+        "gl-3.3/texture-uploads/depth",
+        "Depths of all depth formats are what was uploaded.",
+        _CORE.format(extensions="") + shaders + "\n".join(lines).lstrip(),
+    )
+
+
+# -- blocks ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A compressed format, a block of one colour, and that colour."""
+
+    internal: str
+    extension: str
+    data: bytes
+    color: tuple[float, float, float, float]
+    near: float = 0.012
+    size: tuple[int, int] = (4, 4)
+    srgb: str = ""  # the format of the same blocks as sRGB
+
+
+def _bits(*fields: tuple[int, int]) -> bytes:
+    """Fields of (value, width), the first in the lowest bits; padded to sixteen bytes."""
+    word, at = 0, 0
+    for value, width in fields:
+        word |= value << at
+        at += width
+    return word.to_bytes(16, "little")
+
+
+def _blocks() -> Iterator[Block]:
+    orange = 31 << 11 | 32 << 5  # R5G6B5: 1, 32/63, 0
+    color = (1.0, 32 / 63, 0.0)
+    plain = struct.pack("<HHI", orange, 0, 0)
+    s3tc = "GL_EXT_texture_compression_s3tc"
+    srgb = "COMPRESSED_SRGB_S3TC_DXT1_EXT"
+    yield Block("COMPRESSED_RGB_S3TC_DXT1_EXT", s3tc, plain, (*color, 1.0), srgb=srgb)
+    srgb = "COMPRESSED_SRGB_ALPHA_S3TC_DXT1_EXT"
+    yield Block("COMPRESSED_RGBA_S3TC_DXT1_EXT", s3tc, plain, (*color, 1.0), srgb=srgb)
+    half = bytes([0x77] * 8)
+    srgb = "COMPRESSED_SRGB_ALPHA_S3TC_DXT3_EXT"
+    yield Block("COMPRESSED_RGBA_S3TC_DXT3_EXT", s3tc, half + plain, (*color, 7 / 15), srgb=srgb)
+    alpha = bytes([102, 0, 0, 0, 0, 0, 0, 0])
+    srgb = "COMPRESSED_SRGB_ALPHA_S3TC_DXT5_EXT"
+    yield Block("COMPRESSED_RGBA_S3TC_DXT5_EXT", s3tc, alpha + plain, (*color, 0.4), srgb=srgb)
+    less = bytes([51, 0, 0, 0, 0, 0, 0, 0])
+    yield Block("COMPRESSED_RED_RGTC1", "", alpha, (0.4, 0.0, 0.0, 1.0))
+    yield Block("COMPRESSED_SIGNED_RED_RGTC1", "", less, (51 / 127, 0.0, 0.0, 1.0))
+    yield Block("COMPRESSED_RG_RGTC2", "", alpha + less, (0.4, 0.2, 0.0, 1.0))
+    yield Block("COMPRESSED_SIGNED_RG_RGTC2", "", less + less, (51 / 127, 51 / 127, 0.0, 1.0))
+    bptc = "GL_ARB_texture_compression_bptc"
+    # Mode 6: seven bits per endpoint and channel, a bit shared by the channels of each endpoint.
+    ends = [(value, 7) for value in (100, 50, 25, 127) for _ in range(2)]
+    data = _bits((1 << 6, 7), *ends, (1, 1), (1, 1))
+    seen = (201 / 255, 101 / 255, 51 / 255, 1.0)
+    srgb = "COMPRESSED_SRGB_ALPHA_BPTC_UNORM_ARB"
+    yield Block("COMPRESSED_RGBA_BPTC_UNORM_ARB", bptc, data, seen, srgb=srgb)
+    # Mode 11: ten bits per endpoint and channel, kept as they are.
+    ends = [(value, 10) for value in (496, 480, 0) * 2]
+    # Sixteen bits of the ten (signed: of nine and a sign), then 31/64 or 31/32 of them.
+    for kind, width in (("UNSIGNED", 10), ("SIGNED", 9)):
+        halves = []
+        for value, _ in ends[:3]:
+            wide = (value << 16) + 0x8000 >> 10 if width == 10 else (value << 15) + 0x4000 >> 9
+            half = struct.pack("<H", (wide if value else 0) * 31 >> width - 4)
+            halves.append(struct.unpack("<e", half)[0])
+        seen = (*halves, 1.0)
+        data = _bits((3, 5), *ends)
+        near = 0.001 * max(seen)
+        yield Block(f"COMPRESSED_RGB_BPTC_{kind}_FLOAT_ARB", bptc, data, seen, near)
+    yield from _etc2()
+    for width, height in ((4, 4), (5, 4), (5, 5), (6, 5), (6, 6), (8, 5), (8, 6), (8, 8), (10, 5),
+                          (10, 6), (10, 8), (10, 10), (12, 10), (12, 12)):  # fmt: skip
+        # A void extent: one colour, in sixteen bits per channel.
+        data = struct.pack("<Q4H", 0xFFFFFFFFFFFFFDFC, 65535, 26214, 13107, 39321)
+        yield Block(
+            f"COMPRESSED_RGBA_ASTC_{width}x{height}_KHR",
+            "GL_KHR_texture_compression_astc_ldr",
+            data,
+            (1.0, 0.4, 0.2, 0.6),
+            size=(width, height),
+            srgb=f"COMPRESSED_SRGB8_ALPHA8_ASTC_{width}x{height}_KHR",
+        )
+
+
+def _etc2() -> Iterator[Block]:
+    extension = "GL_ARB_ES3_compatibility"
+    # Individual mode: four bits per channel for both halves, the smallest table, index 0 (+2).
+    color = bytes([0xDD, 0x66, 0x00, 0x00, 0, 0, 0, 0])
+    seen = ((0xDD + 2) / 255, (0x66 + 2) / 255, 2 / 255)
+    # Punch-through alpha has no individual mode: five bits and a difference of zero, opaque.
+    even = bytes([27 << 3, 12 << 3, 0, 2, 0, 0, 0, 0])
+    eight = (27 << 3 | 27 >> 2, 12 << 3 | 12 >> 2)
+    other = ((eight[0] + 2) / 255, (eight[1] + 2) / 255, 2 / 255)
+    # An alpha or red block: base, multiplier 1, table 13; index 4 of it adds nothing.
+    flat = bytes([102, 0x1D, *int("100" * 16, 2).to_bytes(6, "big")])
+    eac = bytes([102, 0x0D, *int("100" * 16, 2).to_bytes(6, "big")])
+    yield Block(
+        "COMPRESSED_RGB8_ETC2", extension, color, (*seen, 1.0), srgb="COMPRESSED_SRGB8_ETC2"
+    )
+    yield Block(
+        "COMPRESSED_RGB8_PUNCHTHROUGH_ALPHA1_ETC2", extension, even, (*other, 1.0),
+        srgb="COMPRESSED_SRGB8_PUNCHTHROUGH_ALPHA1_ETC2",
+    )  # fmt: skip
+    yield Block(
+        "COMPRESSED_RGBA8_ETC2_EAC", extension, flat + color, (*seen, 102 / 255),
+        srgb="COMPRESSED_SRGB8_ALPHA8_ETC2_EAC",
+    )  # fmt: skip
+    red = (102 * 8 + 4) / 2047
+    yield Block("COMPRESSED_R11_EAC", extension, eac, (red, 0.0, 0.0, 1.0))
+    yield Block("COMPRESSED_RG11_EAC", extension, eac * 2, (red, red, 0.0, 1.0))
+    signed = 102 * 8 / 1023
+    yield Block("COMPRESSED_SIGNED_R11_EAC", extension, eac, (signed, 0.0, 0.0, 1.0))
+    yield Block("COMPRESSED_SIGNED_RG11_EAC", extension, eac * 2, (signed, signed, 0.0, 1.0))
+
+
+def _linear(value: float) -> float:
+    return value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+
+
+def _compressed(block: Block) -> tuple[str, str, str]:
+    width, height = block.size
+    data = f"ubyte({' '.join(map(str, block.data))})"
+    lines = []
+    for name in filter(None, (block.internal, block.srgb)):
+        color = block.color
+        if name == block.srgb:
+            color = (*(_linear(v) for v in color[:3]), color[3])
+        lines += [
+            "",
+            f"call glCompressedTexImage2D GL_TEXTURE_2D 0 GL_{name} {width} {height} 0 "
+            f"{len(block.data)} {data}",
+            f"uniform vec4 expected {_words(color)}",
+            f"uniform float near {block.near:.6g}",
+            "draw rect -1 -1 2 2",
+            "probe all rgba 0 1 0 1",
+        ]
+    extensions = f"{block.extension}\n" if block.extension else ""
+    if block.srgb and "S3TC" in block.internal:
+        extensions += "GL_EXT_texture_sRGB\n"
+    short = block.internal.removeprefix("COMPRESSED_").removesuffix("_ARB").removesuffix("_KHR")
+    short = short.removesuffix("_EXT")
+    group = block.extension.removeprefix("GL_").lower() or "gl-3.3"
+    return (
+        f"{group}/compressed/{short.lower().replace('_', '-')}",
+        f"A block of {block.internal} is decoded, as colours and as sRGB where there is that.",
+        _CORE.format(extensions=extensions) + _floats(330) + "\n".join(lines).lstrip(),
+    )
