@@ -248,7 +248,7 @@ class Block:
     internal: str
     extension: str
     data: bytes
-    color: tuple[float, float, float, float]
+    color: tuple[float, ...]
     near: float = 0.012
     size: tuple[int, int] = (4, 4)
     srgb: str = ""  # the format of the same blocks as sRGB
