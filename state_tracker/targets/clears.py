@@ -102,6 +102,17 @@ def _clear_depth_stencil(
         )
 
 
+def _as_integers(color: tuple[Any, ...]) -> list[int]:
+    """The clear colour for an integer buffer: what GL_EXT_texture_integer set.
+
+    A colour of floats is undefined there; like others, its bits.
+    """
+    if all(isinstance(channel, int) for channel in color):
+        return [int(channel) for channel in color]
+    bits: list[int] = np.array(color, np.float32).view(np.int32).tolist()
+    return bits
+
+
 @entry
 def clear(ctx: Context, mask: int) -> None:
     known = GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT
@@ -120,9 +131,7 @@ def clear(ctx: Context, mask: int) -> None:
     if mask & GL.COLOR_BUFFER_BIT:
         for index, surface in enumerate(ctx.pipe_framebuffer.cbufs):
             if surface is not None and surface.format.is_pure_integer:
-                # Undefined in GL; like others, the floats' bits.
-                bits = np.array(state.clear_color, np.float32).view(np.int32).tolist()
-                _clear_color_buffer(ctx, index, bits, area)
+                _clear_color_buffer(ctx, index, _as_integers(state.clear_color), area)
             elif surface is not None and all(state.blend[index].mask):
                 flags |= ClearFlags(ClearFlags.COLOR0 << index)
             else:
