@@ -144,20 +144,20 @@ class MultisampleEngine(FragmentEngine):
         assert program is not None
         for chunk in self._chunks(lanes):
             for sample in range(self.pattern.count) if self.per_sample and sampled else (None,):
-                inputs = ChunkLanes(source, info, chunk, sample, self.framebuffer, self.pattern)
+                part = chunk if sample is None else _of_sample(chunk, sample)
+                if not part.count:
+                    continue
+                inputs = ChunkLanes(source, info, part, sample, self.framebuffer, self.pattern)
                 result = program.fragment(inputs)
-                self.counters.fs_invocations += chunk.count
-                self.state.work.spend(FRAGMENT * chunk.count)
-                assert chunk.samples is not None
-                left = chunk.samples
-                if sample is not None:
-                    left = left & MASK(1 << sample)
-                left = self._left(left, result, chunk.count)
+                self.counters.fs_invocations += part.count
+                self.state.work.spend(FRAGMENT * part.count)
+                assert part.samples is not None
+                left = self._left(part.samples, result, part.count)
                 if not self._tests_first:
-                    late = Fragments(chunk.pixel, chunk.x, chunk.y, chunk.primitive, None, left)
+                    late = Fragments(part.pixel, part.x, part.y, part.primitive, None, left)
                     left = self._test_samples(late, source, info, sampled, result)
                     self._count(left)
-                self._write_samples(chunk, result, left)
+                self._write_samples(part, result, left)
 
     def _count(self, samples: Masks | None) -> None:
         if samples is not None and self.state.counting:
@@ -251,6 +251,24 @@ def _some(lanes: Fragments) -> Fragments:
     assert lanes.samples is not None
     some = lanes.samples != 0
     return lanes if some.all() else lanes.take(np.flatnonzero(some))
+
+
+def _of_sample(lanes: Fragments, sample: int) -> Fragments:
+    """The lanes that cover one sample; of quads all four where one does, the others as helpers."""
+    assert lanes.samples is not None
+    samples = lanes.samples & MASK(1 << sample)
+    covered = samples != 0
+    quads = lanes.covered is not None
+    kept = np.repeat(covered.reshape(-1, 4).any(axis=1), 4) if quads else covered
+    part = lanes if kept.all() else lanes.take(np.flatnonzero(kept))
+    return Fragments(
+        part.pixel,
+        part.x,
+        part.y,
+        part.primitive,
+        covered[kept] if quads else None,
+        samples[kept],
+    )
 
 
 def _alpha_coverage(alpha: npt.NDArray[np.float32], samples: int) -> Masks:
