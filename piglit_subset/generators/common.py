@@ -23,12 +23,14 @@ __all__ = [
 
 MARK = GENERATED
 FAMILIES = (
+    "advanced_blending",
     "atomics",
     "builtin_functions",
     "conversions",
     "current_values",
     "doubles",
     "errors",
+    "extension_texture_functions",
     "interfaces",
     "interpolation",
     "layouts",
