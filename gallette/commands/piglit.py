@@ -247,8 +247,10 @@ def _coverage(options: argparse.Namespace) -> int:
         table.add_row(area.name, str(touched), str(area.total), f"{touched / area.total:.1%}")
     out.print(table)
     for area in areas:
-        if area.missing:
-            out.print(f"[bold]{area.name}, untouched:[/] {', '.join(area.missing)}\n")
+        if area.untouched:
+            out.print(f"[bold]{area.name}, untouched:[/] {', '.join(area.untouched)}\n")
+        for reason, names in area.beyond.items():
+            out.print(f"[bold]{area.name}, out of reach[/] ({reason}): {', '.join(names)}\n")
     if options.html is not None:
         page = render_page(
             "coverage.html.jinja",
