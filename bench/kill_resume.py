@@ -23,7 +23,9 @@ from gallette.piglit_subset.results import read_run
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "gallette", "piglit", "run", "-j", "2", *arguments]
+    """A run of two jobs. Its tests have time: on a busy machine none may end by being late."""
+    run = [sys.executable, "-m", "gallette", "piglit", "run", "-j", "2", *arguments]
+    return run if "--resume" in arguments else [*run, "--timeout", "1200"]
 
 
 def results(folder: Path) -> dict[str, tuple[str, str]]:
