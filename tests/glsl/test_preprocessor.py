@@ -104,6 +104,19 @@ def test_include_finds_named_strings() -> None:
     assert tokens(text, include=lambda path, current: strings.get(path)) == "one two three four"
 
 
+def test_only_a_quoted_path_is_looked_for_beside_the_text_that_includes_it() -> None:
+    strings = {"/a": '#include "b"\n#include <b>\n', "b": "x"}
+    asked = []
+
+    def look(path: str, current: str) -> str | None:
+        asked.append((path, current))
+        return strings.get(path)
+
+    text = '#extension GL_ARB_shading_language_include: require\n#include "/a"\n'
+    assert tokens(text, include=look) == "x x"
+    assert asked == [("/a", ""), ("b", "/a"), ("b", "")]
+
+
 def test_exploding_macros_are_cut_off() -> None:
     text = "".join(f"#define M{i + 1} M{i} M{i}\n" for i in range(40)) + "M40"
     assert messages(text) == ["macro expansion produces too many tokens"]

@@ -508,7 +508,8 @@ class _Preprocessor:
             raise self.log.abort('expected #include "path" or #include <path>', at, at + 7)
         if len(self.include_stack) >= MAX_INCLUDE_DEPTH:
             raise self.log.abort(f"#include of '{path}' is nested too deeply", at, at + 7)
-        current = self.include_stack[-1] if self.include_stack else ""
+        # Only "path" is looked for beside the text that includes it.
+        current = self.include_stack[-1] if self.include_stack and text[0] == '"' else ""
         lookup = self.settings.include
         found = lookup(path, current) if lookup else None
         if found is None:
