@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -61,7 +62,7 @@ def _soft(s: float, d: float) -> float:
         return d - (1 - 2 * s) * d * (1 - d)
     if d <= 0.25:
         return d + (2 * s - 1) * d * ((16 * d - 12) * d + 3)
-    return d + (2 * s - 1) * (d**0.5 - d)
+    return d + (2 * s - 1) * (math.sqrt(d) - d)
 
 
 _CHANNELS: dict[str, Callable[[float, float], float]] = {
