@@ -39,7 +39,7 @@ FRAGMENT = """
 #version 330
 in vec3 n;
 out vec4 color;
-void main() { color = vec4(n * 0.25 + 0.25, 1.0); }
+void main() { color = vec4(n.y > 0.5 ? vec3(0.25) : vec3(0.125), 1.0); }
 """
 LAMP = """
 #version 330
@@ -61,7 +61,7 @@ BOUNDS_TEST = 0x8890
 SHELLS = ((0.5, 0.8625, (0.5, 0.0, 0.0)), (0.8625, 0.925, (0.0, 0.5, 0.0)), (0.9, 1.0, (0, 0, 0.5)))
 
 
-@scene("depth_bounds", size=(128, 96), tags=("multipass",))
+@scene("depth_bounds", size=(96, 72), tags=("multipass",))
 def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     """A ring over a floor, then three lamps of which each reaches one shell of depths."""
     program = ctx.program(VERTEX, FRAGMENT)
