@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -158,8 +159,14 @@ def save_passes(path: Path, passes: Mapping[str, Sequence[Pass]], *, small: bool
             arrays[key], arrays[f"{key}c"] = color, np.packbits(p.coverage)
             index[-1]["shape"] = list(p.coverage.shape)
     arrays["index"] = np.frombuffer(json.dumps(index).encode(), np.uint8)
-    write = np.savez_compressed if small else np.savez
-    write(path, **arrays)
+    if not small:
+        np.savez(path, **arrays)
+        return
+    # As np.savez_compressed does, with half the bytes; np.load reads either.
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w") as file:
+                np.lib.format.write_array(file, np.ascontiguousarray(array))
 
 
 def load_passes(path: Path) -> dict[str, list[Pass]]:
