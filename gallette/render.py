@@ -138,8 +138,12 @@ def _progress(
         on_pass(message["pass"])
 
 
+_LARGEST_IN_STEPS = 32.0
+"""Values up to here are kept within 1/2000, which no comparison sees."""
+
+
 def save_passes(path: Path, passes: Mapping[str, Sequence[Pass]], *, small: bool = False) -> None:
-    """Write passes to an .npz file; `small` keeps floats in 16 bits and grey in one channel."""
+    """Write passes to an .npz file; `small` keeps small floats in 16 bits and grey in one channel."""
     arrays: dict[str, Any] = {}
     index: list[dict[str, Any]] = []
     for scene, list_of_passes in passes.items():
@@ -151,9 +155,9 @@ def save_passes(path: Path, passes: Mapping[str, Sequence[Pass]], *, small: bool
             index.append({"scene": scene, "name": p.name, "note": p.note, "grey": grey})
             if grey:
                 color = color[..., 0]
-            if small and color.dtype == np.float32:
+            scale = float(max(1.0, np.abs(color).max())) if small else 0.0
+            if small and color.dtype == np.float32 and scale < _LARGEST_IN_STEPS:
                 # 16 bits as steps of 1/32767: uniform precision, unlike half floats.
-                scale = float(max(1.0, np.abs(color).max()))
                 index[-1]["scale"] = scale
                 color = np.round(color / scale * 32767).astype(np.int16)
             arrays[key], arrays[f"{key}c"] = color, np.packbits(p.coverage)

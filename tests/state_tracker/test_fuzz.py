@@ -53,7 +53,8 @@ def argument(rng: random.Random, param: Param) -> Any:
 def arguments(rng: random.Random, function: Function) -> list[Any]:
     count = function.required
     if function.is_raw:
-        count = sum(not p.kind.is_output for p in function.params)
+        last = max((i for i, p in enumerate(function.params) if not p.kind.is_output), default=-1)
+        count = last + 1  # memory to be filled may come between arguments
     return [argument(rng, p) for p in function.params[:count]]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -28,11 +29,20 @@ from gallette.tracing import trace_target
 NO_GL = {"__EGL_VENDOR_LIBRARY_FILENAMES": "/dev/null", "GALLETTE_REQUIRE_REFERENCE": "0"}
 
 
+NOT_IN_NUMPIPE = {
+    "spec@arb_shader_clock@builtins@clock": "requires GL_ARB_shader_clock",
+    "spec@intel_shader_integer_functions2@builtins@saturating-and-halving": (
+        "requires GL_INTEL_shader_integer_functions2"
+    ),
+}
+
+
 def test_bundled_tests_pass_on_numpipe() -> None:
     """With the validator looking at every shader after every pass."""
     environment = {**child_environment("numpipe", 2), "GALLETTE_DEBUG": "nir:validate"}
     reports = run_all(some_bundled(), "numpipe", jobs=2, timeout=120, environment=environment)
-    assert {r.name: r.reason for r in reports if r.result != "pass"} == {}
+    bad = {r.name: r.reason for r in reports if r.result != "pass"}
+    assert bad == {name: NOT_IN_NUMPIPE[name] for name in bad if name in NOT_IN_NUMPIPE}
 
 
 def test_scenes_on_numpipe_agree_with_the_recorded_references() -> None:
@@ -82,7 +92,8 @@ def test_explain_in_the_terminal_and_as_a_page(gallette, tmp_path: Path) -> None
     assert "def run(" in done.stdout
     done = gallette("explain", str(shader), "--html", "lit.html")
     assert done.returncode == 0, done.stderr
-    assert "Generated code" in (tmp_path / "lit.html").read_text()
+    page = re.sub("<[^>]*>", "", (tmp_path / "lit.html").read_text())
+    assert "fragment shader" in page and "def run(" in page
 
 
 def test_a_syntax_error_is_one_message_with_its_place(gallette, tmp_path: Path) -> None:
@@ -112,7 +123,7 @@ def test_lessons_fill_a_page(name: str, tmp_path: Path) -> None:
     page = Page(LESSONS[name].title)
     LESSONS[name].run(page, "numpipe")
     kinds = {b.kind for b in page.blocks}
-    assert {"prose", "table"} <= kinds
+    assert "prose" in kinds and kinds & {"table", "pictures"}
     assert write_lesson(page, tmp_path / "page.html").stat().st_size > 5000
 
 
