@@ -143,7 +143,7 @@ _LARGEST_IN_STEPS = 32.0
 
 
 def save_passes(path: Path, passes: Mapping[str, Sequence[Pass]], *, small: bool = False) -> None:
-    """Write passes to an .npz file; `small` keeps small floats in 16 bits and grey in one channel."""
+    """Write passes to an .npz file; `small`: small floats in 16 bits, grey in one channel."""
     arrays: dict[str, Any] = {}
     index: list[dict[str, Any]] = []
     for scene, list_of_passes in passes.items():
