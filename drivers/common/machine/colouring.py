@@ -7,9 +7,9 @@ free. What gets none must be spilled.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["bits_of", "colour"]
+__all__ = ["bits_of", "colour", "merged", "victims"]
 
 
 def bits_of(mask: int) -> Iterator[int]:
@@ -75,6 +75,71 @@ def colour(
         else:
             places[nr] = place
     return places, failed
+
+
+_SHORT = 6
+"""A value that lives no longer than so many instructions makes no room when it is spilled."""
+
+
+def victims(
+    touched: Iterable[Iterable[int]],
+    graph: Mapping[int, int],
+    sizes: Sequence[int],
+    costs: Mapping[int, float],
+    failed: Sequence[int],
+    may: Callable[[int], bool],
+) -> list[int]:
+    """What to spill: per value without a place, the one whose absence helps most for its cost.
+
+    `touched` are the registers of each instruction, in order; `may` says which can be spilled.
+    """
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for at, registers in enumerate(touched):
+        for nr in registers:
+            first.setdefault(nr, at)
+            last[nr] = at
+
+    def price(nr: int) -> float:
+        degree = sum(sizes[other] for other in bits_of(graph.get(nr, 0)))
+        return costs[nr] / (sizes[nr] * (degree + 1))
+
+    chosen: set[int] = set()
+    for nr in failed:
+        around = {nr, *bits_of(graph.get(nr, 0))}
+        if around & chosen:
+            continue
+        free = [n for n in around if n in first and may(n)]
+        long = [n for n in free if last[n] - first[n] > _SHORT]
+        if long or free:
+            chosen.add(min(long or free, key=lambda n: (price(n), n)))
+    return sorted(chosen)
+
+
+def merged(
+    graph: dict[int, int], pairs: Iterable[tuple[int, int]], fit: Callable[[int, int], bool]
+) -> dict[int, int]:
+    """Other names for the registers of copies (to, from) that can share one with their source.
+
+    `graph` is changed; `fit` says whether two registers could be one at all.
+    """
+    names: dict[int, int] = {}
+
+    def root(nr: int) -> int:
+        while nr in names:
+            nr = names[nr]
+        return nr
+
+    for to, source in pairs:
+        a, b = root(to), root(source)
+        if a == b or graph.get(a, 0) >> b & 1 or not fit(a, b):
+            continue
+        names[b] = a
+        neighbours = graph.get(b, 0)
+        graph[a] = graph.get(a, 0) | neighbours
+        for other in bits_of(neighbours):
+            graph[other] |= 1 << a
+    return {nr: root(nr) for nr in names}
 
 
 def _lowest(taken: int, size: int, step: int, first: int, room: int) -> int | None:

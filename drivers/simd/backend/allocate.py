@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gallette.compiler.errors import GalletteError
-from gallette.drivers.common.machine.colouring import bits_of, colour
+from gallette.drivers.common.machine.colouring import colour, victims
 from gallette.drivers.common.machine.messages import pack
 from gallette.drivers.simd.isa.instruction import NULL, Instruction, Message, Region
 from gallette.drivers.simd.isa.types import TYPES
@@ -93,35 +93,11 @@ def _costs(code: Code) -> dict[int, float]:
     return found
 
 
-_SHORT = 6
-"""A value that lives no longer than so many instructions makes no room when it is spilled."""
-
-
 def _victims(
     code: Code, graph: dict[int, int], costs: dict[int, float], failed: list[int]
 ) -> list[int]:
-    """What to spill: per value without a place, the one whose absence helps most for its cost."""
-    first: dict[int, int] = {}
-    last: dict[int, int] = {}
-    for at, instr in enumerate(code.instrs):
-        for nr in code.virtual(instr):
-            first.setdefault(nr, at)
-            last[nr] = at
-
-    def price(nr: int) -> float:
-        degree = sum(code.sizes[other] for other in bits_of(graph.get(nr, 0)))
-        return costs[nr] / (code.sizes[nr] * (degree + 1))
-
-    chosen: set[int] = set()
-    for nr in failed:
-        around = {nr, *bits_of(graph.get(nr, 0))}
-        if around & chosen:
-            continue
-        free = [n for n in around if n not in code.fixed and n in first]
-        long = [n for n in free if last[n] - first[n] > _SHORT]
-        if long or free:
-            chosen.add(min(long or free, key=lambda n: (price(n), n)))
-    return sorted(chosen)
+    touched = (code.virtual(instr) for instr in code.instrs)
+    return victims(touched, graph, code.sizes, costs, failed, lambda nr: nr not in code.fixed)
 
 
 def _spill(code: Code, nr: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gallette.drivers.common.machine.colouring import bits_of, merged
 from gallette.drivers.common.machine.messages import IMAGE_OPS, MEMORY_OPS, URB_OPS, unpack
 from gallette.drivers.simd.isa.instruction import NULL, Instruction
 
@@ -167,30 +168,13 @@ def coalesce(code: Code, ranges: LiveRanges) -> None:
         return
     graph = interference(code, ranges, copies=True)
     keys, _ = layouts(code)
-    merged: dict[int, int] = {}
-
-    def root(nr: int) -> int:
-        while nr in merged:
-            nr = merged[nr]
-        return nr
-
-    for instr in copies:
-        a, b = root(instr.dst.nr), root(instr.srcs[0].nr)
-        if a == b:
-            continue
-        if graph.get(a, 0) >> b & 1 or keys.get(a) != keys.get(b) or keys.get(a) is None:
-            continue
-        merged[b] = a
-        neighbours = graph.get(b, 0)
-        graph[a] = graph.get(a, 0) | neighbours
-        at = neighbours
-        while at:
-            low = at & -at
-            graph[low.bit_length() - 1] |= 1 << a
-            at ^= low
-    if not merged:
+    final = merged(
+        graph,
+        ((instr.dst.nr, instr.srcs[0].nr) for instr in copies),
+        lambda a, b: keys.get(a) is not None and keys.get(a) == keys.get(b),
+    )
+    if not final:
         return
-    final = {nr: root(nr) for nr in merged}
     kept = []
     for instr in code.instrs:
         if instr.dst.file == "v" and instr.dst.nr in final:
@@ -224,10 +208,6 @@ def interference(code: Code, ranges: LiveRanges, copies: bool = False) -> dict[i
                 found &= ~(1 << instr.srcs[0].nr)
             graph[nr] = graph.get(nr, 0) | found
     for nr, found in list(graph.items()):
-        bit, at = 1 << nr, found
-        while at:
-            low = at & -at
-            other = low.bit_length() - 1
-            graph[other] = graph.get(other, 0) | bit
-            at ^= low
+        for other in bits_of(found):
+            graph[other] = graph.get(other, 0) | 1 << nr
     return graph

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gallette.compiler.errors import GalletteError
-from gallette.drivers.common.machine.colouring import bits_of, colour
+from gallette.drivers.common.machine.colouring import colour, victims
 from gallette.drivers.common.machine.messages import MEMORY_OPS, SPACES, pack
 from gallette.drivers.tiler.isa.encoding import LIMITS
 from gallette.drivers.tiler.isa.instruction import NONE, Instruction, Message, Operand, immediate
@@ -21,8 +21,6 @@ from .code import LABEL, ROOM, Code
 __all__ = ["Allocation", "allocate"]
 
 _ROUNDS = 40
-_SHORT = 6
-"""A value that lives no longer than so many instructions makes no room when it is spilled."""
 
 
 @dataclass(slots=True)
@@ -90,29 +88,15 @@ def _weights(code: Code) -> list[float]:
 def _victims(
     code: Code, graph: dict[int, int], costs: dict[int, float], failed: list[int]
 ) -> list[int]:
-    """What to spill: per value without a place, the one whose absence helps most for its cost."""
-    first: dict[int, int] = {}
-    last: dict[int, int] = {}
-    for at, instr in enumerate(code.instrs):
-        for operand in (instr.dst, *instr.srcs):
-            if operand.file == "v":
-                first.setdefault(operand.nr, at)
-                last[operand.nr] = at
+    touched = (
+        [operand.nr for operand in (instr.dst, *instr.srcs) if operand.file == "v"]
+        for instr in code.instrs
+    )
 
-    def price(nr: int) -> float:
-        degree = sum(code.sizes[other] for other in bits_of(graph.get(nr, 0)))
-        return costs[nr] / (code.sizes[nr] * (degree + 1))
+    def may(nr: int) -> bool:
+        return nr not in code.fixed and code.sizes[nr] <= 8
 
-    chosen: set[int] = set()
-    for nr in failed:
-        around = {nr, *bits_of(graph.get(nr, 0))}
-        if around & chosen:
-            continue
-        free = [n for n in around if n not in code.fixed and n in first and code.sizes[n] <= 8]
-        long = [n for n in free if last[n] - first[n] > _SHORT]
-        if long or free:
-            chosen.add(min(long or free, key=lambda n: (price(n), n)))
-    return sorted(chosen)
+    return victims(touched, graph, code.sizes, costs, failed, may)
 
 
 def _spill(code: Code, nr: int) -> None:

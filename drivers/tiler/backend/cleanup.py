@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gallette.drivers.common.machine.colouring import bits_of
+from gallette.drivers.common.machine.colouring import bits_of, merged
 from gallette.drivers.common.machine.messages import IMAGE_OPS, MEMORY_OPS, URB_OPS, unpack
 from gallette.drivers.tiler.isa.instruction import Instruction
 
@@ -195,25 +195,9 @@ def coalesce(code: Code) -> None:
     if not copies:
         return
     graph = interference(code, copies=True)
-    merged: dict[int, int] = {}
-
-    def root(nr: int) -> int:
-        while nr in merged:
-            nr = merged[nr]
-        return nr
-
-    for instr in copies:
-        a, b = root(instr.dst.nr), root(instr.srcs[0].nr)
-        if a == b or graph.get(a, 0) >> b & 1:
-            continue
-        merged[b] = a
-        neighbours = graph.get(b, 0)
-        graph[a] = graph.get(a, 0) | neighbours
-        for other in bits_of(neighbours):
-            graph[other] |= 1 << a
-    if not merged:
+    final = merged(graph, ((instr.dst.nr, instr.srcs[0].nr) for instr in copies), lambda a, b: True)
+    if not final:
         return
-    final = {nr: root(nr) for nr in merged}
     kept = []
     for instr in code.instrs:
         if instr.dst.file == "v":

@@ -8,28 +8,23 @@ still needs the old value sees the new one. Coalescing removes the copies that n
 from __future__ import annotations
 
 from gallette.compiler.nir.ir import (
-    Alu,
     Block,
-    Body,
     Def,
-    Deref,
     If,
-    Instr,
-    Intrinsic,
-    Jump,
-    LoadConst,
     Loop,
     Phi,
     Shader,
     Src,
-    Tex,
-    Undef,
 )
-from gallette.compiler.nir.ir.cf import successors_of
 from gallette.compiler.nir.ir.slots import FragResult
 from gallette.drivers.common.machine.launch import LIVE_FLAG
-from gallette.drivers.common.machine.selecting.io import IO_INTRINSICS
-from gallette.drivers.common.machine.selecting.memory import MEMORY_INTRINSICS
+from gallette.drivers.common.machine.selecting.flow import (
+    FlowSelector,
+    incoming,
+    is_empty,
+    may_discard,
+    only_jumps,
+)
 from gallette.drivers.common.machine.types import TYPES, type_of
 from gallette.drivers.tiler.isa.instruction import Instruction, Operand, immediate
 
@@ -43,7 +38,7 @@ UD = TYPES["UD"]
 _WHOLE = frozenset({FragResult.DEPTH, FragResult.STENCIL, FragResult.SAMPLE_MASK})
 
 
-class Selector(AluSelector):
+class Selector(AluSelector, FlowSelector):
     """Selects a whole shader."""
 
     def __init__(
@@ -53,11 +48,7 @@ class Selector(AluSelector):
         self.half_colors = half_colors
         self.phis: dict[Def, list[Value]] = {}
         self.loops: list[tuple[int, int]] = []  # labels: behind the loop, its end
-        self.may_discard = self.stage == "fragment" and any(
-            isinstance(instr, Intrinsic) and instr.info.ends_lanes
-            for block in shader.entry.blocks()
-            for instr in block.instrs()
-        )
+        self.may_discard = may_discard(shader)
 
     def run(self) -> Code:
         """The code of the shader."""
@@ -96,33 +87,14 @@ class Selector(AluSelector):
 
     # -- control flow ------------------------------------------------------------------------------
 
-    def body(self, body: Body) -> None:
-        for node in body:
-            if isinstance(node, Block):
-                self.block(node)
-            elif isinstance(node, If):
-                self.branch(node)
-            else:
-                self.loop(node)
-
     def place(self, label: int) -> None:
         self.append(Instruction(LABEL, target=label))
 
     def go(self, name: str, label: int, *, inverse: bool = False, pred: int = 0) -> None:
         self.append(Instruction(name, target=label, inverse=inverse, pred=pred))
 
-    def block(self, block: Block) -> None:
-        for phi in block.phis():
-            self.begin_phi(phi)
-        jump = block.jump
-        for instr in block.instrs():
-            if not isinstance(instr, (Phi, Jump)):
-                self.instruction(instr)
-        self.leave(block)
-        if jump is not None:
-            if jump.type not in ("break", "continue"):
-                raise self.fail(f"`{jump.type}`, which must have been lowered")
-            self.go("jump", self.loops[-1][jump.type == "continue"])
+    def jump(self, type: str) -> None:
+        self.go("jump", self.loops[-1][type == "continue"])
 
     def predicate(self, src: Src) -> None:
         """A condition in p0.x: by the comparison itself, if that was the last instruction."""
@@ -146,7 +118,7 @@ class Selector(AluSelector):
             (node.then_body, node.else_body, False),
             (node.else_body, node.then_body, True),
         ):
-            jump = _only_jumps(body, other)
+            jump = only_jumps(body, other)
             if jump is not None:
                 self.go("br", self.loops[-1][jump == "continue"], inverse=inverse)
                 return
@@ -154,7 +126,7 @@ class Selector(AluSelector):
         self.go("br", otherwise, inverse=True)
         self.depth += 1
         self.body(node.then_body)
-        if _is_empty(node.else_body):
+        if is_empty(node.else_body):
             self.place(otherwise)
         else:
             end = self.code.label()
@@ -200,65 +172,14 @@ class Selector(AluSelector):
 
     def leave(self, block: Block) -> None:
         """Write the phis of whatever comes next."""
-        for after in successors_of(block):
-            for phi in after.phis():
-                src = next((s for s in phi.phi_srcs if s.pred is block), None)
-                if src is None:  # nobody comes from here: both sides of an if before jump away
-                    continue
-                for k, target in enumerate(self.phi_registers(phi)):
-                    value = self.value(src, k)
-                    if isinstance(target, Pair):
-                        for part, word in zip(target, value, strict=True):
-                            self.copy(part, word)
-                    else:
-                        self.copy(target, value)
+        for phi, src in incoming(block):
+            for k, target in enumerate(self.phi_registers(phi)):
+                value = self.value(src, k)
+                if isinstance(target, Pair):
+                    for part, word in zip(target, value, strict=True):
+                        self.copy(part, word)
+                else:
+                    self.copy(target, value)
 
-    # -- instructions ------------------------------------------------------------------------------
-
-    def instruction(self, instr: Instr) -> None:
-        if isinstance(instr, Alu):
-            self.note = instr.op.name
-            self.alu(instr)
-            self.derivatives |= instr.op.is_derivative
-        elif isinstance(instr, LoadConst):
-            type = type_of("uint", instr.result.bit_size)
-            self.values[instr.result] = [self.number(v, type) for v in instr.values]
-        elif isinstance(instr, Undef):
-            d = instr.result
-            type = type_of("uint", d.bit_size)
-            self.values[d] = [self.number(0, type)] * d.num_components
-        elif isinstance(instr, Intrinsic):
-            handler = IO_INTRINSICS.get(instr.name) or MEMORY_INTRINSICS.get(instr.name)
-            if handler is None:
-                raise self.fail(f"the intrinsic {instr.name!r}")
-            found = handler(self, instr)
-            if instr.dest is not None:
-                self.values[instr.dest] = found
-        elif isinstance(instr, Tex):
-            self.values[instr.result] = self.tex(instr)
-        elif not isinstance(instr, Deref):
-            raise self.fail(f"{instr.kind!r} instructions")
-
-
-def _is_empty(body: Body) -> bool:
-    if len(body) != 1:
-        return False
-    block = body[0]
-    assert isinstance(block, Block)
-    return block.first is None and not any(_phis_from(block))
-
-
-def _phis_from(block: Block) -> list[Phi]:
-    return [phi for after in successors_of(block) for phi in after.phis()]
-
-
-def _only_jumps(body: Body, other: Body) -> str | None:
-    """`if (c) break;` and nothing else: a branch with a predicate."""
-    if not _is_empty(other) or len(body) != 1:
-        return None
-    block = body[0]
-    assert isinstance(block, Block)
-    jump = block.jump
-    if jump is None or block.first is not jump or _phis_from(block):
-        return None
-    return jump.type if jump.type in ("break", "continue") else None
+    def bits(self, value: int, size: int) -> Value:
+        return self.number(value, type_of("uint", size))
