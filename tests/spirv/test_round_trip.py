@@ -12,6 +12,10 @@ from gallette.compiler.spirv.emit import nir_to_spirv
 from gallette.compiler.spirv.module import read_module
 from gallette.compiler.spirv.read.translate import spirv_to_nir
 
+NOT_IN_SPIRV = {
+    "indirect-and-sized.shader_test": "modules have no work groups of a size given at the call",
+}
+
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_same_image(folder: str) -> None:
@@ -23,6 +27,8 @@ def test_same_image(folder: str) -> None:
         return spirv_to_nir(read_module(nir_to_spirv(shader).to_bytes()))
 
     for path in TESTS[folder]:
+        if path.name in NOT_IN_SPIRV:
+            continue
         expected = render(path)
         with through(convert):
             got = render(path)

@@ -199,9 +199,6 @@ NOT_IN_MESA = {
     ),
     "spec@ext_depth_bounds_test@calls@bounds": "requires GL_EXT_depth_bounds_test",
     "spec@gl-4.3@compute@indirect-and-sized": "requires GL_ARB_compute_variable_group_size",
-    "spec@intel_shader_integer_functions2@builtins@saturating-and-halving": (
-        "requires GL_INTEL_shader_integer_functions2"
-    ),
 }
 
 

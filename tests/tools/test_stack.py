@@ -29,20 +29,11 @@ from gallette.tracing import trace_target
 NO_GL = {"__EGL_VENDOR_LIBRARY_FILENAMES": "/dev/null", "GALLETTE_REQUIRE_REFERENCE": "0"}
 
 
-NOT_IN_NUMPIPE = {
-    "spec@arb_shader_clock@builtins@clock": "requires GL_ARB_shader_clock",
-    "spec@intel_shader_integer_functions2@builtins@saturating-and-halving": (
-        "requires GL_INTEL_shader_integer_functions2"
-    ),
-}
-
-
 def test_bundled_tests_pass_on_numpipe() -> None:
     """With the validator looking at every shader after every pass."""
     environment = {**child_environment("numpipe", 2), "GALLETTE_DEBUG": "nir:validate"}
     reports = run_all(some_bundled(), "numpipe", jobs=2, timeout=120, environment=environment)
-    bad = {r.name: r.reason for r in reports if r.result != "pass"}
-    assert bad == {name: NOT_IN_NUMPIPE[name] for name in bad if name in NOT_IN_NUMPIPE}
+    assert {r.name: r.reason for r in reports if r.result != "pass"} == {}
 
 
 def test_scenes_on_numpipe_agree_with_the_recorded_references() -> None:

@@ -340,6 +340,8 @@ class Variables:
         return DefaultPlace(type, members)
 
     def _constant(self, id: int, type: SpvType, facts: _Facts) -> Place:
+        if facts.builtin:  # as ARB_shader_ballot declares the size of subgroups
+            return self._builtin(facts.builtin, type, Mode.UNIFORM)
         binding = facts.number("Binding")
         handle: dict[str, Any] = {}
         inner = type
