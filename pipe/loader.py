@@ -16,7 +16,7 @@ import tomllib
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, metadata
 from pathlib import Path
 from typing import Any, cast
 
@@ -109,4 +109,16 @@ def driver_factory(base: str) -> Callable[..., Any]:
     try:
         return cast("Callable[..., Any]", getattr(import_module(module), attribute))
     except (ImportError, AttributeError) as error:
-        raise DriverError(f"driver {base!r} does not load: {error}") from error
+        missing = isinstance(error, ModuleNotFoundError) and not (error.name or "").startswith(
+            "gallette"
+        )
+        advice = f" (pip install gallette[{base}])" if missing and base in _extras() else ""
+        raise DriverError(f"driver {base!r} does not load: {error}{advice}") from error
+
+
+def _extras() -> list[str]:
+    """What can be installed along with gallette, by name."""
+    try:
+        return metadata("gallette").get_all("Provides-Extra") or []
+    except PackageNotFoundError:
+        return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Protocol
 
 from gallette.egl.constants import Error
@@ -33,5 +34,7 @@ def connect(native: int) -> WindowSystem:
     try:
         from gallette.egl.x11 import X11
     except ImportError as error:
-        raise EglError(Error.NOT_INITIALIZED, f"X11 needs python-xlib ({error})") from error
+        what = "gallette: windows of X11 need python-xlib: pip install gallette[x11]"
+        print(what, file=sys.stderr, flush=True)  # programs do not show what EGL tells them
+        raise EglError(Error.NOT_INITIALIZED, what) from error
     return X11(native)

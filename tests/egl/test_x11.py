@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from gallette.egl.errors import EglError
+from gallette.egl.windows import connect
 from tests.egl.conftest import missing
 
 
@@ -121,3 +123,12 @@ def test_demos_of_mesa_utils(server: str, libraries: Path, tmp_path: Path, demo:
     seen = np.asarray(Image.open(picture).convert("RGB"))
     lit = float((seen.max(axis=-1) > 30).mean())
     assert lit >= DEMOS[demo], f"{lit:.3f} of the picture is lit"
+
+
+def test_without_the_x_library_programs_are_told_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "gallette.egl.x11", None)
+    with pytest.raises(EglError):
+        connect(0)
+    assert "pip install gallette[x11]" in capfd.readouterr().err

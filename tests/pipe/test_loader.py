@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from gallette.pipe.loader import DriverError, create_screen, driver_names, forget_drivers
+from gallette.pipe.loader import (
+    DriverError,
+    create_screen,
+    driver_factory,
+    driver_names,
+    forget_drivers,
+)
 
 
 @pytest.fixture
@@ -83,3 +89,13 @@ def test_a_driver_without_its_factory_says_so(package: Path) -> None:
 def test_unknown_options_are_refused() -> None:
     with pytest.raises(DriverError, match="'noop' refuses its options"):
         create_screen("noop", colour="green")
+
+
+def test_a_driver_whose_extra_is_missing_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "llvmlite", None)
+    for name in [n for n in sys.modules if n.startswith("gallette.drivers.jit")]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(DriverError, match=r"pip install gallette\[jit\]"):
+        driver_factory("jit")
