@@ -282,3 +282,7 @@ def print_diffs(out: Console, report: DiffReport) -> None:
     out.print(table)
     good = sum(s.ok for s in report.scenes)
     out.print(f"{good} of {len(report.scenes)} scenes agree")
+    for scene in (s for s in report.scenes if not s.ok):
+        worst = [p.name for p in scene.passes if p.verdict not in ("identical", "close")]
+        what = ", ".join(worst) or "error"
+        out.print(f"[red]{scene.name}[/]: {what}; gallette diff {scene.name}")

@@ -49,6 +49,7 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
         queries.append(query)
     target.color_mask = True, True, True, True
     ctx.disable(ctx.DEPTH_TEST)
+    ctx.finish()  # moderngl asks not to wait: an answer that is not there yet would draw the box
     for number, (place, query) in enumerate(zip(places, queries, strict=True)):
         program["place"].value = place
         program["tint"].value = (0.2 + number * 0.08, 0.9 - number * 0.08, 0.5)
