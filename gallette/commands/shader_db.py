@@ -179,6 +179,8 @@ def run(options: argparse.Namespace) -> int:
         if not folder.is_dir():
             raise InputError(f"shader-db: {folder} is no folder")
     if options.driver is not None:
+        if options.cluster:
+            raise InputError("shader-db: --driver compiles here; leave --cluster out")
         from .shader_db_driver import run_on_driver
 
         return run_on_driver(options, folders)

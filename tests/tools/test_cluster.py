@@ -6,6 +6,7 @@ import os
 import signal
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from gallette.piglit_subset.cluster import LONGEST_BATCH, Cluster, batches
 from gallette.piglit_subset.remote import run_on_cluster
 from gallette.piglit_subset.suite import find_tests
+from gallette.render import render_on_cluster, render_scenes
 
 
 @given(st.lists(st.floats(0, 40), max_size=300), st.integers(1, 50))
@@ -85,6 +87,41 @@ def test_tests_run_on_workers_that_have_no_files(tmp_path: Path) -> None:
     }
     assert reports["gone"].path == gone
     assert "gone.shader_test:4:1" in reports["gone"].reason
+
+
+def test_scenes_come_back_from_workers_as_from_here() -> None:
+    pytest.importorskip("distributed")
+    seen: list[str] = []
+    names = ["logic_ops", "no such scene"]
+    far = render_on_cluster("local:1", "numpipe", names, seen.append)
+    near = render_scenes("numpipe", names[:1])
+    assert (
+        [p.name for p in far.passes["logic_ops"]]
+        == seen
+        == [p.name for p in near.passes["logic_ops"]]
+    )
+    for ours, theirs in zip(far.passes["logic_ops"], near.passes["logic_ops"], strict=True):
+        np.testing.assert_array_equal(ours.color, theirs.color)
+    assert far.renderer == near.renderer
+    assert list(far.errors) == ["no such scene"]
+
+
+def test_shaders_are_counted_on_workers_as_here(gallette, tmp_path: Path) -> None:
+    pytest.importorskip("distributed")
+    for name, value in (("b", "sqrt(2.0 * f)"), ("a", "f")):
+        (tmp_path / f"{name}.shader_test").write_text(
+            "[require]\nGLSL >= 3.30\n[vertex shader passthrough]\n[fragment shader]\n"
+            f"#version 330\nuniform float f;\nout vec4 c;\nvoid main() {{ c = vec4({value}); }}\n"
+            "[test]\ndraw rect -1 -1 2 2\n"
+        )
+    here = gallette("shader-db", tmp_path, "--each")
+    there = gallette("shader-db", tmp_path, "--each", "--cluster", "local:1")
+    assert here.returncode == there.returncode == 0, there.stderr
+    assert here.stdout == there.stdout
+    assert "b fragment" in here.stdout
+    both = gallette("shader-db", tmp_path, "--driver", "simd", "--cluster", "local:1")
+    assert both.returncode == 2
+    assert "--cluster" in both.stderr
 
 
 def test_addresses_that_make_no_sense(gallette) -> None:
