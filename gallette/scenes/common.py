@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 __all__ = [
     "SCENES",
+    "WITH_NORMALS",
     "Array",
     "Pass",
     "Scene",
@@ -68,6 +69,16 @@ class Scene:
 
 
 SCENES: dict[str, Scene] = {}
+
+WITH_NORMALS = """
+#version 330
+in vec3 position;
+in vec3 normal;
+uniform mat4 matrix;
+out vec3 n;
+void main() { gl_Position = matrix * vec4(position, 1.0); n = normal; }
+"""
+"""The vertex shader of meshes that need their normals and nothing else."""
 
 
 def scene(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from gallette.scenes.common import (
+    WITH_NORMALS,
     Pass,
     capture,
     gl_matrix,
@@ -27,14 +28,6 @@ from gallette.scenes.common import (
     upload,
 )
 
-VERTEX = """
-#version 330
-in vec3 position;
-in vec3 normal;
-uniform mat4 matrix;
-out vec3 n;
-void main() { gl_Position = matrix * vec4(position, 1.0); n = normal; }
-"""
 FRAGMENT = """
 #version 330
 in vec3 n;
@@ -64,7 +57,7 @@ SHELLS = ((0.5, 0.8625, (0.5, 0.0, 0.0)), (0.8625, 0.925, (0.0, 0.5, 0.0)), (0.9
 @scene("depth_bounds", size=(96, 72), tags=("multipass",))
 def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     """A ring over a floor, then three lamps of which each reaches one shell of depths."""
-    program = ctx.program(VERTEX, FRAGMENT)
+    program = ctx.program(WITH_NORMALS, FRAGMENT)
     view = look_at((0.0, 1.5, 3.0))
     matrix = perspective(45, size[0] / size[1], 0.5, 8.0) @ view
     program["matrix"].write(gl_matrix(np.asarray(matrix)))

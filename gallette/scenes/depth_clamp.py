@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gallette.scenes.common import (
+    WITH_NORMALS,
     Pass,
     capture,
     capture_depth,
@@ -19,14 +20,6 @@ from gallette.scenes.common import (
     upload,
 )
 
-VERTEX = """
-#version 330
-in vec3 position;
-in vec3 normal;
-uniform mat4 matrix;
-out vec3 n;
-void main() { gl_Position = matrix * vec4(position, 1.0); n = normal; }
-"""
 FRAGMENT = """
 #version 330
 in vec3 n;
@@ -39,7 +32,7 @@ DEPTH_CLAMP = 0x864F
 @scene("depth_clamp", size=(128, 96), tags=("multipass",))
 def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     """A ring that reaches through both the near and the far plane: clipped, then clamped."""
-    program = ctx.program(VERTEX, FRAGMENT)
+    program = ctx.program(WITH_NORMALS, FRAGMENT)
     view = look_at((0.25, 1.0, 3.0))
     matrix = perspective(40, size[0] / size[1], 2.75, 3.5) @ view
     program["matrix"].write(gl_matrix(np.asarray(matrix)))

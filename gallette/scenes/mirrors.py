@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gallette.scenes.common import (
+    WITH_NORMALS,
     Pass,
     capture,
     gl_matrix,
@@ -20,14 +21,6 @@ from gallette.scenes.common import (
     with_stencil,
 )
 
-VERTEX = """
-#version 330
-in vec3 position;
-in vec3 normal;
-uniform mat4 matrix;
-out vec3 n;
-void main() { gl_Position = matrix * vec4(position, 1.0); n = normal; }
-"""
 FRAGMENT = """
 #version 330
 in vec3 n;
@@ -44,7 +37,7 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     where that number stands.
     """
     gl = raw(ctx)
-    program = ctx.program(VERTEX, FRAGMENT)
+    program = ctx.program(WITH_NORMALS, FRAGMENT)
     view = perspective(45, size[0] / size[1], 0.1, 20) @ look_at((0.6, 1.1, 3.4))
     ring = upload(ctx, program, "3f 3f 2f", torus(24, 12), "position normal uv")
     panes = []

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gallette.scenes.common import (
+    WITH_NORMALS,
     Pass,
     capture,
     gl_matrix,
@@ -17,14 +18,6 @@ from gallette.scenes.common import (
     upload,
 )
 
-VERTEX = """
-#version 330
-in vec3 position;
-in vec3 normal;
-uniform mat4 matrix;
-out vec3 n;
-void main() { gl_Position = matrix * vec4(position, 1.0); n = normal; }
-"""
 FRAGMENT = """
 #version 330
 in vec3 n;
@@ -52,7 +45,7 @@ def _ribbon(count: int = 48) -> np.ndarray[Any, Any]:
 @scene("two_sided", size=(160, 120), tags=("multipass",))
 def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     """A twisted ribbon whose two sides have two colours, then with the winding turned round."""
-    program = ctx.program(VERTEX, FRAGMENT)
+    program = ctx.program(WITH_NORMALS, FRAGMENT)
     matrix = perspective(45, size[0] / size[1], 0.1, 20) @ look_at((0.5, 2.0, 2.8))
     program["matrix"].write(gl_matrix(matrix))
     ribbon = upload(ctx, program, "3f 3f", _ribbon(), "position normal", ctx.TRIANGLE_STRIP)
