@@ -74,7 +74,7 @@ from gallette.state_tracker.targets.window import Drawable
 from gallette.state_tracker.texturing.external_images import Source
 from gallette.state_tracker.texturing.images import ImageUnit
 from gallette.state_tracker.texturing.texture_objects import SamplerObject
-from gallette.state_tracker.texturing.textures import TextureState
+from gallette.state_tracker.texturing.units import TextureState
 from gallette.state_tracker.vertices.buffers import BufferState
 from gallette.state_tracker.vertices.vertex_arrays import ArrayState
 from gallette.state_tracker.vertices.vertex_input import VertexInput

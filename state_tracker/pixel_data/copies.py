@@ -36,7 +36,8 @@ from gallette.state_tracker.texturing.texture_formats import (
     linear_twin,
 )
 from gallette.state_tracker.texturing.texture_targets import image_target
-from gallette.state_tracker.texturing.textures import TextureObject, current, make_image
+from gallette.state_tracker.texturing.textures import TextureObject, make_image
+from gallette.state_tracker.texturing.units import current
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context

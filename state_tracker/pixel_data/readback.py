@@ -27,7 +27,8 @@ from gallette.state_tracker.targets.framebuffers import DEPTH, STENCIL, Attachme
 from gallette.state_tracker.targets.renderbuffers import channel_bits
 from gallette.state_tracker.texturing.texture_formats import InternalFormat, linear_twin
 from gallette.state_tracker.texturing.texture_targets import check_level, image_target
-from gallette.state_tracker.texturing.textures import TexImage, TextureObject, current
+from gallette.state_tracker.texturing.textures import TexImage, TextureObject
+from gallette.state_tracker.texturing.units import current
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context

@@ -28,7 +28,8 @@ from gallette.state_tracker.pixel_data.readback import (
 )
 from gallette.state_tracker.texturing.texture_formats import linear_twin
 from gallette.state_tracker.texturing.texture_targets import check_level, image_target
-from gallette.state_tracker.texturing.textures import TextureObject, current
+from gallette.state_tracker.texturing.textures import TextureObject
+from gallette.state_tracker.texturing.units import current
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context

@@ -20,7 +20,8 @@ from gallette.state_tracker.entry_points.errors import (
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.texturing.texture_formats import InternalFormat
-from gallette.state_tracker.texturing.textures import TexImage, TextureObject, current
+from gallette.state_tracker.texturing.textures import TexImage, TextureObject
+from gallette.state_tracker.texturing.units import current
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context

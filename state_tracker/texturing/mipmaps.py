@@ -8,7 +8,8 @@ from gallette.pipe.codecs import can_encode
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_operation
 from gallette.state_tracker.entry_points.registry import entry
-from gallette.state_tracker.texturing.textures import TexImage, TextureObject, current
+from gallette.state_tracker.texturing.textures import TexImage, TextureObject
+from gallette.state_tracker.texturing.units import current
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context

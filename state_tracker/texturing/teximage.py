@@ -28,7 +28,8 @@ from gallette.state_tracker.texturing.texture_targets import (
     TargetInfo,
     image_target,
 )
-from gallette.state_tracker.texturing.textures import TexImage, TextureObject, current, make_image
+from gallette.state_tracker.texturing.textures import TexImage, TextureObject, make_image
+from gallette.state_tracker.texturing.units import current
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context

@@ -13,7 +13,8 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS, InternalFormat
-from gallette.state_tracker.texturing.textures import TextureObject, current
+from gallette.state_tracker.texturing.textures import TextureObject
+from gallette.state_tracker.texturing.units import current
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context

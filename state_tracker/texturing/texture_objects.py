@@ -18,7 +18,8 @@ from gallette.state_tracker.getters import gets, to_int
 from gallette.state_tracker.objects import GLObject
 from gallette.state_tracker.texturing.sampling import SamplerParams, check_multisample
 from gallette.state_tracker.texturing.texture_targets import TARGETS, texture_target
-from gallette.state_tracker.texturing.textures import SWIZZLES, TextureObject, current
+from gallette.state_tracker.texturing.textures import SWIZZLES, TextureObject
+from gallette.state_tracker.texturing.units import current
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context

@@ -14,17 +14,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gallette.pipe.codecs import can_encode
-from gallette.pipe.enums import Bind, MapFlags, Swizzle, Target
+from gallette.pipe.enums import Bind, Swizzle, Target
 from gallette.pipe.formats import FORMATS, Format
 from gallette.pipe.resource import Resource, ResourceDesc, level_extent
 from gallette.pipe.state import Box, SamplerView
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
-    invalid_enum,
     invalid_operation,
 )
-from gallette.state_tracker.objects import GLObject, NameTable, swap
+from gallette.state_tracker.objects import GLObject, swap
 from gallette.state_tracker.texturing.sampling import MIPMAP_FILTERS, SamplerParams
 from gallette.state_tracker.texturing.texture_formats import (
     InternalFormat,
@@ -32,13 +31,13 @@ from gallette.state_tracker.texturing.texture_formats import (
     linear_twin,
     sample_count,
 )
-from gallette.state_tracker.texturing.texture_targets import TARGETS, TargetInfo
+from gallette.state_tracker.texturing.texture_targets import TargetInfo
 from gallette.state_tracker.vertices.buffers import BufferObject
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["TexImage", "TextureObject", "TextureState", "TextureUnit"]
+__all__ = ["TexImage", "TextureObject", "make_image"]
 
 SWIZZLES: dict[int, Swizzle] = {
     GL.RED: Swizzle.X,
@@ -502,94 +501,6 @@ class TextureObject(GLObject):
     def destroy(self) -> None:
         self._drop_images()
         self.buffer = swap(self.buffer, None)
-
-
-class TextureUnit:
-    """What is bound to one texture unit: a texture per target, perhaps a sampler object."""
-
-    __slots__ = ("bound", "enabled", "env", "lod_bias", "sampler")
-
-    def __init__(self, defaults: dict[int, TextureObject]):
-        self.bound = dict(defaults)
-        self.sampler: Any = None
-        self.enabled: set[int] = set()  # fixed function: GL_TEXTURE_2D and friends
-        self.env: dict[int, Any] = {GL.TEXTURE_ENV_MODE: GL.MODULATE}
-        self.lod_bias = 0.0
-
-
-class TextureState:
-    """Texture names, units and the default texture of every target."""
-
-    active: int
-
-    def __init__(self, ctx: Context):
-        self.names: NameTable[TextureObject] = ctx.group.table("texture")
-        self.defaults = {value: TextureObject(0, info, ctx) for value, info in TARGETS.items()}
-        self.units = [
-            TextureUnit(self.defaults) for _ in range(ctx.limits.max_combined_texture_units)
-        ]
-        for texture in self.defaults.values():
-            texture.refs += len(self.units)
-        self.active = 0
-        self.seamless = False
-        self.proxies: dict[tuple[int, int], TexImage] = {}
-        self._dummies: dict[Any, SamplerView] = {}
-        self._ctx = ctx
-
-    @property
-    def unit(self) -> TextureUnit:
-        return self.units[self.active]
-
-    def bind(self, target: int, texture: TextureObject) -> None:
-        bound = self.unit.bound
-        if bound[target] is not texture:
-            texture.retain()
-            bound[target].release()
-            bound[target] = texture
-            self._ctx.dirty |= Dirty.TEXTURES_BOUND
-
-    def dummy(self, target: Target) -> SamplerView:
-        """What an incomplete texture samples as: (0, 0, 0, 1)."""
-        found = self._dummies.get(target)
-        if found is None:
-            found = self._dummies[target] = self._make_dummy(target)
-        return found
-
-    def _make_dummy(self, target: Target) -> SamplerView:
-        layers = 6 if target.is_cube else 1
-        format = FORMATS["R8G8B8A8_UNORM"]
-        desc = ResourceDesc(target, format, 4 if target is Target.BUFFER else 1, array_size=layers)
-        resource = self._ctx.screen.resource_create(desc)
-        width = 4 if target is Target.BUFFER else 1
-        pipe, box = self._ctx.pipe, Box(width=width, depth=layers)
-        transfer = pipe.transfer_map(resource, 0, MapFlags.WRITE, box)
-        transfer.data[..., 3] = 255
-        pipe.transfer_unmap(transfer)
-        size = 4 if target is Target.BUFFER else 0
-        return SamplerView(resource, format, target, last_layer=layers - 1, buffer_size=size)
-
-    def release_all(self) -> None:
-        for unit in self.units:
-            for target, texture in unit.bound.items():
-                if texture is not self.defaults[target]:
-                    texture.release()
-            unit.bound.clear()
-            if unit.sampler is not None:
-                unit.sampler.release()
-                unit.sampler = None
-        for texture in self.defaults.values():
-            texture.refs = 1  # no unit holds it any more
-            texture.release()
-        for view in self._dummies.values():
-            view.resource.unref()
-
-
-def current(ctx: Context, target: int) -> TextureObject:
-    """The texture bound to a target of the active unit."""
-    found = ctx.textures.unit.bound.get(target)
-    if found is None:
-        raise invalid_enum(target, "texture target")
-    return found
 
 
 def make_image(
