@@ -50,7 +50,21 @@ _PROJECTED = {
     _2D: ("vec3({s}, {t}, 1.0) * 2.0", "vec4({s}, {t}, 9.0, 1.0) * 2.0"),
     _3D: ("vec4({s}, {t}, 0.25, 1.0) * 2.0",),
 }
-_OFFSET = {_1D: "0", _2D: "ivec2(0)", _3D: "ivec3(0)", _1DA: "0", _2DA: "ivec2(0)"}
+_OFFSET = {
+    _1D: ("1", "rg gb bw wr"),
+    _2D: ("ivec2(4, 0)", "rg gg bw ww"),  # clamped to its edges
+    _3D: ("ivec3(1, 0, 0)", "rg gr bw wb"),
+    _1DA: ("1", "rr gg bb ww"),  # a layer has one colour
+    _2DA: ("ivec2(1, 2)", "rr gg bb ww"),
+}
+"""An offset in texels, and the colour it leads to from each."""
+_TEXELS = {  # the texel an offset away from one of the n-th colour
+    _1D: ("{n} - 1", "1"),
+    _2D: ("ivec2({n} % 2 * 4 + 1, {n} / 2 * 4 - 2)", "ivec2(2, 4)"),
+    _3D: ("ivec3({n} % 2 + 1, {n} / 2 - 1, 1)", "ivec3(-1, 1, -1)"),
+    _1DA: ("ivec2(3, {n})", "-2"),
+    _2DA: ("ivec3(5, -1, {n})", "ivec2(-3, 2)"),
+}
 _NAMES = {_1D: "1D", _2D: "2D", _3D: "3D", _1DA: "1DArray", _2DA: "2DArray"}
 
 
@@ -85,7 +99,8 @@ def _old(kind: _Kind, name: str) -> Iterator[tuple[str, str, str]]:
 
 def _new(kind: _Kind, name: str) -> Iterator[tuple[str, str, str]]:
     """What they have been called since GLSL 1.30."""
-    at, zero, offset = _AT[kind], _ZERO[kind], _OFFSET[kind]
+    at, zero = _AT[kind], _ZERO[kind]
+    offset, _ = _OFFSET[kind]
     calls = [
         ("textureGrad", f"textureGrad(tex, {at}, {zero}, {zero})"),
         ("textureGradOffset", f"textureGradOffset(tex, {at}, {zero}, {zero}, {offset})"),
@@ -108,10 +123,17 @@ def _new(kind: _Kind, name: str) -> Iterator[tuple[str, str, str]]:
         ]
     for title, call in calls:
         yield _test(f"glsl-1.30/texture-functions/{title}-{name}", kind, 130, call, "")
+    place, offset = _TEXELS[kind]
+    call = f"texelFetchOffset(tex, {place}, 0, {offset})"
+    yield _test(f"glsl-1.30/texture-functions/texelFetchOffset-{name}", kind, 130, call, "")
 
 
 def _test(place: str, kind: _Kind, version: int, call: str, extension: str) -> tuple[str, str, str]:
-    checks = [f"{call.format(s=s, t=t)} == {_COLORS[color]}" for s, t, color in kind.places]
+    moved = dict(_OFFSET[kind][1].split() if "Offset(" in call and "Fetch" not in call else ())
+    checks = [
+        f"{call.format(s=s, t=t, n=n)} == {_COLORS[moved.get(color, color)]}"
+        for n, (s, t, color) in enumerate(kind.places)
+    ]
     out = "gl_FragColor" if version < 130 else "color"
     lines = [
         "[require]",
