@@ -59,6 +59,7 @@ _BEYOND: dict[str, dict[str, str]] = {
     },
     "GL functions": {
         r"egl_image_target_.*": "they need an image of EGL's",
+        r"accum": "surfaces of EGL have no accumulation buffer",
         r"getn_(color_table|convolution_filter|histogram|minmax|separable_filter)_arb": (
             "for the imaging subset, which is not offered"
         ),

@@ -207,6 +207,8 @@ def is_enabled(ctx: Context, cap: int) -> bool:
     if ctx.is_compat and cap in ctx.evaluators.maps:
         return ctx.evaluators.maps[cap].enabled
     if ctx.is_compat:
+        if cap == GL.PRIMITIVE_RESTART_NV:  # an enable of the client's, of the same state
+            return ctx.raster.primitive_restart
         slot = ctx.client_array_slot(cap)
         if slot is not None:
             return ctx.arrays.current.attribs[slot].enabled

@@ -176,7 +176,7 @@ def vertex_array(ctx: Context, name: int) -> Iterator[tuple[Any, ...]]:
 @contextmanager
 def array_buffer(ctx: Context, name: int) -> Iterator[None]:
     """A buffer in place of the bound array buffer."""
-    found = ctx.buffers.names.require(name) if name else None
+    found = buffers.lookup(ctx, name) if name else None
     bound = ctx.buffers.bound
     saved, bound[GL.ARRAY_BUFFER] = bound[GL.ARRAY_BUFFER], found
     try:

@@ -472,6 +472,8 @@ gets(
 )
 gets(
     {
+        "PRIMITIVE_RESTART_NV": _field("primitive_restart"),
+        "PRIMITIVE_RESTART_INDEX_NV": _field("restart_index"),
         "SHADE_MODEL": lambda c: GL.FLAT if c.raster.flat_shade else GL.SMOOTH,
         "LINE_STIPPLE_PATTERN": _field("stipple_pattern"),
         "LINE_STIPPLE_REPEAT": _field("stipple_factor"),
