@@ -104,6 +104,10 @@ def integers(seed: int) -> np.ndarray[Any, Any]:
 BINARY = [
     "iadd",
     "isub",
+    "iadd_sat",
+    "isub_sat",
+    "uadd_sat",
+    "usub_sat",
     "imul",
     "idiv",
     "udiv",

@@ -87,6 +87,23 @@ def mul(b: Builder, x: Pair, y: Pair) -> Pair:
     return low, b.iadd(b.umul_high(x[0], y[0]), cross)
 
 
+def _saturating(b: Builder, x: Pair, y: Pair, minus: bool) -> Pair:
+    """The sum or difference of signed numbers, held at the end of the range it would leave."""
+    result = sub(b, x, y) if minus else add(b, x, y)
+    third = b.ixor(x[1], y[1]) if minus else b.ixor(y[1], result[1])
+    over = b.ilt(b.iand(b.ixor(x[1], result[1]), third), b.imm_int(0))
+    sign = b.ishr(x[1], b.imm_int(31))
+    end = b.inot(sign), b.ixor(sign, b.imm_int(0x7FFFFFFF))
+    return select(b, over, end, result)
+
+
+def _unsigned_saturating(b: Builder, x: Pair, y: Pair, minus: bool) -> Pair:
+    result = sub(b, x, y) if minus else add(b, x, y)
+    over = less(b, x, y, False) if minus else less(b, result, x, False)
+    end = b.imm_int(0 if minus else 0xFFFFFFFF)
+    return select(b, over, (end, end), result)
+
+
 def select(b: Builder, condition: Def, x: Pair, y: Pair) -> Pair:
     return b.bcsel(condition, x[0], y[0]), b.bcsel(condition, x[1], y[1])
 
@@ -344,6 +361,10 @@ _WIDE: dict[str, _Lowering] = {
     "iadd": _binary(add),
     "isub": _binary(sub),
     "imul": _binary(mul),
+    "iadd_sat": _binary(lambda b, x, y: _saturating(b, x, y, False)),
+    "isub_sat": _binary(lambda b, x, y: _saturating(b, x, y, True)),
+    "uadd_sat": _binary(lambda b, x, y: _unsigned_saturating(b, x, y, False)),
+    "usub_sat": _binary(lambda b, x, y: _unsigned_saturating(b, x, y, True)),
     "ineg": _unary(neg),
     "iabs": _unary(absolute),
     "isign": _unary(_sign),
