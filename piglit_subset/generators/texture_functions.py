@@ -129,7 +129,8 @@ def _new(kind: _Kind, name: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _test(place: str, kind: _Kind, version: int, call: str, extension: str) -> tuple[str, str, str]:
-    moved = dict(_OFFSET[kind][1].split() if "Offset(" in call and "Fetch" not in call else ())
+    offset = "Offset(" in call and "Fetch" not in call
+    moved = {way[0]: way[1] for way in _OFFSET[kind][1].split()} if offset else {}
     checks = [
         f"{call.format(s=s, t=t, n=n)} == {_COLORS[moved.get(color, color)]}"
         for n, (s, t, color) in enumerate(kind.places)
