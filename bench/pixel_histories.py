@@ -35,6 +35,7 @@ from gallette.scenes.common import (
 # Steps of the last place by which a result may differ where a shader uses functions that the
 # specification leaves to the implementation; everything else is exact.
 CLOSE = 2.0**-20
+LEAST = 5  # fragments of a scene that are to be compared
 
 
 @dataclass(slots=True)
@@ -94,14 +95,31 @@ def compared(pairs: list[tuple[Fragment, Session]]) -> Iterator[float]:
             yield float(gap.max(initial=0.0))
 
 
+def places(
+    chosen: random.Random, picture: Any, size: tuple[int, int], count: int, verdict: Verdict
+) -> Iterator[tuple[int, int]]:
+    """Random pixels. If they are all background, some more, of those that are not."""
+    width, height = size
+    for _ in range(count):
+        yield chosen.randrange(width), chosen.randrange(height)
+    if verdict.fragments >= LEAST or picture is None:
+        return
+    colors, which = np.unique(picture.reshape(width * height, -1), axis=0, return_inverse=True)
+    usual = np.bincount(which.reshape(-1), minlength=len(colors)).argmax()
+    drawn = np.flatnonzero(which.reshape(-1) != usual)
+    for _ in range(min(count, len(drawn))):
+        if verdict.fragments < LEAST:
+            y, x = divmod(int(chosen.choice(drawn)), width)
+            yield x, y
+
+
 def check(name: str, count: int, seed: str, driver: str) -> Verdict:
     """Some pixels of one scene."""
     verdict = Verdict()
-    picture, (width, height) = last_framebuffer(name, driver)
+    picture, size = last_framebuffer(name, driver)
     chosen = random.Random(f"{seed} {name}")
     start = time.perf_counter()
-    for _ in range(count):
-        x, y = chosen.randrange(width), chosen.randrange(height)
+    for x, y in places(chosen, picture, size, count, verdict):
         verdict.pixels += 1
         try:
             _, history, pairs = debug_fragment(name, x, y, driver, keep=True)

@@ -128,6 +128,8 @@ def _print_fragment(out: Console, fragment: Fragment) -> None:
     for name, value in fragment.outputs.items():
         shown = ", ".join(f"{v:.6g}" for v in value)
         out.print(f"         shader wrote {name} ({shown})", markup=False)
+    for text in fragment.stores:
+        out.print(f"         shader stored {text}", markup=False)
     for test in fragment.tests:
         out.print(Text(f"         {test}", style="" if test.passed else "red"))
     if fragment.blend and fragment.verdict.startswith("written"):

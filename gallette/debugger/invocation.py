@@ -33,6 +33,7 @@ __all__ = [
     "debug_fragment",
     "debug_invocation",
     "debug_vertex",
+    "fragment_session",
     "source_of",
     "vertex_session",
 ]
@@ -95,31 +96,40 @@ class _Examiner:
     ) -> None:
         if self.draw and call != self.draw:
             return
-        shader, key = draw.fixed.selection.origin[-1]
-        if shader.stage is not Stage.FRAGMENT:
+        session = fragment_session(self.gl, fragment, call, draw, run, lanes, lane)
+        if session is None:
             return
-        variant = shader.variant_for(key)
-        resources = _resources(run.shader.program)
-        quad = bool(lanes.quads)
-        first = lane - lane % 4 if quad else lane
-        pick = list(range(first, first + 4)) if quad else [lane]
-        env = DrawEnvironment(
-            "fragment", lanes, resources, pick,
-            quads=quad, flat_colors=bool(getattr(key, "flat_colors", False)),
-        )  # fmt: skip
-        source, names = source_of(self.gl, "fragment")
-        session = Session(
-            f"fragment of primitive {fragment.primitive}, call {call}",
-            "fragment",
-            source,
-            lane=lane - first,
-            lanes=list(_QUAD) if quad else ["the fragment"],
-            variables=names,
-        )
-        trace_shader(variant.shader, env, session)
         self.session, self.fragment = session, fragment
         if self.keep:
             self.all.append((fragment, session))
+
+
+def fragment_session(
+    gl: Any, fragment: Fragment, call: int, draw: Any, run: Any, lanes: Any, lane: int
+) -> Session | None:
+    """A fragment that is about to be shaded, traced with its quad; None without a shader."""
+    shader, key = draw.fixed.selection.origin[-1]
+    if shader.stage is not Stage.FRAGMENT:
+        return None
+    variant = shader.variant_for(key)
+    resources = _resources(run.shader.program)
+    quad = bool(lanes.quads)
+    first = lane - lane % 4 if quad else lane
+    pick = list(range(first, first + 4)) if quad else [lane]
+    env = DrawEnvironment(
+        "fragment", lanes, resources, pick,
+        quads=quad, flat_colors=bool(getattr(key, "flat_colors", False)),
+    )  # fmt: skip
+    source, names = source_of(gl, "fragment")
+    session = Session(
+        f"fragment of primitive {fragment.primitive}, call {call}",
+        "fragment",
+        source,
+        lane=lane - first,
+        lanes=list(_QUAD) if quad else ["the fragment"],
+        variables=names,
+    )
+    return trace_shader(variant.shader, env, session)
 
 
 def _resources(program: Any) -> Any:

@@ -71,6 +71,7 @@ class Session:
     driver_outputs: dict[str, list[float]] = field(default_factory=dict)
     variables: list[str] = field(default_factory=list)  # as the source declares them
     note: str = ""
+    stores: list[str] = field(default_factory=list)  # to images, buffers and counters
 
     def value(self, step: int, lane: int | None = None) -> list[float | int | bool] | None:
         """What a step computed, as numbers."""

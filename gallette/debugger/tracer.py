@@ -14,6 +14,7 @@ from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.compiler.nir.text.printer import Printer
 from gallette.debugger.environment import DrawEnvironment
 from gallette.debugger.records import Line, Session, Step
+from gallette.debugger.stores import stored
 
 __all__ = ["MOST_STEPS", "trace_shader"]
 
@@ -102,6 +103,12 @@ def _kind(instr: Instr) -> str:
     if isinstance(instr, Alu) and instr.op.name != "mov" and not instr.op.is_vec:
         if instr.op.name != "bcsel":
             return _LETTERS[instr.op.output_type.base]
+    if isinstance(instr, Alu) and (instr.op.name == "mov" or instr.op.is_vec):
+        source = instr.srcs[0].value.instr
+        if not isinstance(source, (LoadConst, Phi)):  # what is copied stays what it is
+            return _kind(source)
+    if isinstance(instr, Intrinsic) and instr.info.is_float:
+        return "f"
     if isinstance(instr, (LoadConst, Phi, Intrinsic, Alu)):
         return _read_as(instr, 0)
     return "u"
@@ -110,7 +117,9 @@ def _kind(instr: Instr) -> str:
 def _read_as(instr: Instr, depth: int) -> str:
     """The type the first user that says one reads the value as."""
     assert instr.dest is not None
-    for src in instr.dest.uses:
+    # Arithmetic says what it takes; memory takes anything.
+    uses = sorted(instr.dest.uses, key=lambda src: isinstance(src.parent, Intrinsic))
+    for src in uses:
         user = src.parent
         if isinstance(user, Alu):
             at = user.srcs.index(src)
@@ -141,9 +150,18 @@ class _Tracer(Interpreter):
 
     def _execute(self, instr: Instr) -> None:
         active = self.active.tolist()
+        if isinstance(instr, Intrinsic) and active[self._session.lane]:
+            self._note_store(instr)
         if not (isinstance(instr, Intrinsic) and self._from_draw(instr)):
             super()._execute(instr)
         self._step_done(instr, active)
+
+    def _note_store(self, instr: Intrinsic) -> None:
+        """What the invocation writes beside its outputs."""
+        lane = self._session.lane
+        words = None if self.helper[lane] else stored(self, instr, lane, _kind)
+        if words is not None:
+            self._session.stores.append(words)
 
     def write(self, dest: Any, value: Any) -> None:
         super().write(dest, value)

@@ -1,7 +1,8 @@
 """Following a run: every call of the pipe that can touch the pixel, and what it held around it.
 
 A scene, shader_test or capture runs in this process on the driver; the pipe's drawing methods are
-wrapped. Draws are also shown to a `PixelWitness`, fragment by fragment.
+wrapped. Draws are also shown to a `PixelWitness`, fragment by fragment. `places` knows what a call
+may write.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ import numpy as np
 
 from gallette.capture.targets import run_target
 from gallette.compiler.errors import GalletteError
+from gallette.history.places import Places, arguments, in_words, is_attachment
 from gallette.history.records import Fragment, History, PixelEvent, Stored, numbers
 from gallette.history.witness import PixelWitness
 from gallette.pipe import codecs
-from gallette.pipe.enums import ClearFlags, MapFlags
+from gallette.pipe.enums import MapFlags
 from gallette.pipe.state import Box, Surface
 
 __all__ = ["Examine", "pixel_history", "watch_pixel"]
@@ -33,9 +35,12 @@ WATCHED = (
     "draw_vbo",
     "blit",
     "resource_copy_region",
+    "generate_mipmap",
     "transfer_unmap",
     "launch_grid",
 )
+# Calls of which it is not known beforehand whether they write the pixel: told if it changed.
+_PERHAPS = ("launch_grid", "generate_mipmap")
 
 
 def pixel_history(target: str, x: int, y: int, driver: str = "numpipe", sample: int = 0) -> History:
@@ -68,11 +73,11 @@ def watch_pixel(
         recorder.watch(gl)
 
     history.outcome = run_target(target, driver, watch)
-    drawn = [e for e in history.events if e.attachments]
+    drawn = [e for e in history.events if any(map(is_attachment, e.attachments))]
     if not drawn:
         raise GalletteError(f"nothing that {target} draws to has a pixel {x},{y}")
     last = drawn[-1].attachments
-    history.resource = last.get("colour 0") or next(iter(last.values()))
+    history.resource = last.get("colour 0") or next(v for k, v in last.items() if is_attachment(k))
     return history
 
 
@@ -85,9 +90,13 @@ class _Recorder:
         self._pipe: Any = None
         self._gl: Any = None
         self._number = 0
-        self._witness = PixelWitness(history.x, history.y, self._read)
-        if examine is not None:
-            self._witness.examine = lambda seen, *rest: examine(seen, self._number, *rest)
+        self._places = Places(history.x, history.y)
+        self._surfaces: dict[str, Surface] = {}  # of the call that runs
+        # Transfers for writing: what they may write, and what it held.
+        self._mapped: dict[int, tuple[dict[str, Surface], dict[str, Stored]]] = {}
+        self._witness = PixelWitness(history.x, history.y, lambda: self._read(self._surfaces))
+        self._examine = examine
+        self._witness.examine = self._shaded
         self._inside = False
 
     def watch(self, gl: Any) -> None:
@@ -101,60 +110,94 @@ class _Recorder:
         self._pipe = pipe
         watch(self._witness)
         for name in WATCHED:
-            self._wrap(name)
+            self._wrap(name, self._recorded)
+        self._wrap("transfer_map", self._mapping)
 
-    def _wrap(self, name: str) -> None:
+    def _wrap(self, name: str, instead: Callable[..., Any]) -> None:
         original = getattr(self._pipe, name)
 
         def call(*args: Any, **kwargs: Any) -> Any:
             if self._inside:
                 return original(*args, **kwargs)
-            return self._recorded(name, original, args, kwargs)
+            self._inside = True
+            try:
+                return instead(name, original, args, kwargs)
+            finally:
+                self._inside = False
 
         setattr(self._pipe, name, call)
 
+    def _mapping(self, name: str, original: Any, args: Any, kwargs: Any) -> Any:
+        """Memory that is mapped may change at once: what it held is looked at before."""
+        given = arguments(name, args, kwargs)
+        if not given["flags"] & MapFlags.WRITE:
+            return original(*args, **kwargs)
+        transfer = original(*args, **kwargs)
+        surfaces = self._places.of(self._pipe, "transfer_unmap", {"transfer": transfer})
+        if surfaces:
+            self._mapped[id(transfer)] = surfaces, self._read(surfaces)
+        return transfer
+
     def _recorded(self, name: str, original: Any, args: Any, kwargs: Any) -> Any:
-        self._inside = True
-        try:
-            self._number += 1
-            before = self._read()
-            self._witness.begin()
-            result = original(*args, **kwargs)
-            if name == "draw_vbo":
-                self._pipe.settle()
-            after = self._read()
-            event = PixelEvent(
-                self._number, name, _in_words(name, args, kwargs), self._names(), before, after
-            )
-            event.gl_call = getattr(self._gl, "replayed_call", 0)
-            event.fragments, event.missing = self._witness.fragments, self._witness.missing
-            if event.changed or (name in ("draw_vbo", "clear") and before):
-                self.history.events.append(event)
-            return result
-        finally:
-            self._inside = False
+        given = arguments(name, args, kwargs)
+        self._number += 1
+        if name == "transfer_unmap":
+            surfaces, before = self._mapped.pop(id(given["transfer"]), ({}, {}))
+        else:
+            surfaces = self._places.of(self._pipe, name, given)
+            before = self._read(surfaces)
+        if not surfaces:
+            return original(*args, **kwargs)
+        self._surfaces = surfaces
+        self._witness.begin()
+        text = in_words(self._places, name, given)
+        labels = {k: self._places.label(s) for k, s in surfaces.items()}
+        result = original(*args, **kwargs)
+        if name == "draw_vbo":
+            self._pipe.settle()
+        event = PixelEvent(self._number, name, text, labels, before, self._read(surfaces))
+        event.gl_call = getattr(self._gl, "replayed_call", 0)
+        event.fragments, event.missing = self._witness.fragments, self._witness.missing
+        if name in ("draw_vbo", "launch_grid"):
+            event.sampled = self._places.sampled(self._pipe)
+            event.images = self._stored_images(event, surfaces)
+        if event.changed or (name not in _PERHAPS and event.after):
+            self.history.events.append(event)
+        return result
+
+    def _stored_images(self, event: PixelEvent, surfaces: dict[str, Surface]) -> tuple[str, ...]:
+        """Resources whose texel a shader changed; the other images are left out of the event."""
+        images = [k for k in surfaces if not is_attachment(k)]
+        same = [k for k in images if event.before.get(k) == event.after.get(k)]
+        for held in (event.before, event.after, event.attachments):
+            for name in same:
+                held.pop(name, None)
+        for fragment in event.fragments:
+            for name in same:
+                fragment.before.pop(name, None)
+                fragment.after.pop(name, None)
+        stored = [surfaces[k].resource for k in images if k not in same]
+        return tuple(dict.fromkeys(self._places.resource_label(r) for r in stored))
+
+    def _shaded(self, seen: Fragment, draw: Any, run: Any, lanes: Any, lane: int) -> None:
+        """A fragment is about to be shaded: what will it store?"""
+        facts = run.engine.state.facts
+        if facts is not None and facts.has_side_effects:
+            from gallette.debugger.invocation import fragment_session
+
+            session = fragment_session(self._gl, seen, self._number, draw, run, lanes, lane)
+            seen.stores = session.stores if session is not None else []
+        if self._examine is not None:
+            self._examine(seen, self._number, draw, run, lanes, lane)
 
     # -- reading ---------------------------------------------------------------------------------
 
-    def _attachments(self) -> dict[str, Surface]:
-        state = self._pipe.bound.framebuffer
-        x, y = self.history.x, self.history.y
-        if not (0 <= x < state.width and 0 <= y < state.height):
-            return {}
-        found = {f"colour {i}": c for i, c in enumerate(state.cbufs) if c is not None}
-        if state.zsbuf is not None:
-            found["depth"] = state.zsbuf
-        return found
-
-    def _names(self) -> dict[str, str]:
-        return {k: _label(s) for k, s in self._attachments().items()}
-
-    def _read(self) -> dict[str, Stored]:
-        """What the pixel holds now in every attachment that is bound."""
+    def _read(self, surfaces: dict[str, Surface]) -> dict[str, Stored]:
+        """What the pixel holds now in some surfaces."""
         outer, self._inside = self._inside, True
         try:
             held: dict[str, Stored] = {}
-            for name, surface in self._attachments().items():
+            for name, surface in surfaces.items():
                 if name == "depth":
                     held |= self._depth(surface)
                 else:
@@ -185,27 +228,3 @@ class _Recorder:
         data = np.ascontiguousarray(transfer.data[0]).copy()
         self._pipe.transfer_unmap(transfer)
         return data
-
-
-def _label(surface: Surface) -> str:
-    resource = surface.resource
-    text = resource.desc.label or f"resource {id(resource) & 0xFFFFF:x}"
-    return f"{text} ({surface.format.name})"
-
-
-def _in_words(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    if name == "draw_vbo":
-        info = args[0]
-        instances = f", {info.instance_count} instances" if info.instance_count != 1 else ""
-        return f"{info.mode.name.lower()}, {info.count} vertices{instances}"
-    if name == "clear":
-        flags, color, depth, stencil = args[:4]
-        parts = []
-        if flags & ClearFlags.COLOR:
-            parts.append("colour (" + ", ".join(f"{c:.6g}" for c in color) + ")")
-        if flags & ClearFlags.DEPTH:
-            parts.append(f"depth {depth:g}")
-        if flags & ClearFlags.STENCIL:
-            parts.append(f"stencil {stencil}")
-        return ", ".join(parts)
-    return ""

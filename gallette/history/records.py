@@ -46,6 +46,7 @@ class Fragment:
     after: dict[str, Stored] = field(default_factory=dict)
     blend: str = ""
     verdict: str = ""
+    stores: list[str] = field(default_factory=list)  # what its shader wrote to images and buffers
 
 
 @dataclass(slots=True)
@@ -61,6 +62,8 @@ class PixelEvent:
     fragments: list[Fragment] = field(default_factory=list)
     missing: list[Fragment] = field(default_factory=list)
     gl_call: int = 0  # of a capture: the GL call it happened in
+    images: tuple[str, ...] = ()  # resources whose texel a shader stored to
+    sampled: tuple[str, ...] = ()  # textures and images that the draw's fragments could read
 
     @property
     def changed(self) -> bool:
@@ -87,12 +90,30 @@ class History:
 
     @property
     def final(self) -> dict[str, Stored]:
-        """What the pixel held at the end."""
-        return self.events[-1].after if self.events else {}
+        """What the pixel held at the end, by the attachments of the framebuffer last drawn to."""
+        names: dict[str, str] = {}  # resource -> what that framebuffer calls it
+        held: dict[str, Stored] = {}
+        for event in self.events:
+            told = {v: k for k, v in event.attachments.items()}
+            if told.get(self.resource, "").startswith(("colour", "depth")):
+                names, held = told, {}
+            for name, stored in event.after.items():
+                of = "depth" if name == "stencil" else name
+                known = names.get(event.attachments[of])
+                if known is not None:
+                    held["stencil" if name == "stencil" else known] = stored
+        return held
 
     def about(self, resource: str) -> list[PixelEvent]:
-        """The events on framebuffers that have this resource attached."""
-        return [e for e in self.events if resource in e.attachments.values()]
+        """The events on framebuffers that have this resource attached, what else wrote to it,
+        and what shaders stored to textures that were read there.
+        """
+        read = {r for e in self.events if resource in e.attachments.values() for r in e.sampled}
+        return [
+            e
+            for e in self.events
+            if resource in e.attachments.values() or read.intersection(e.images)
+        ]
 
 
 def numbers(values: Any) -> tuple[float, ...]:

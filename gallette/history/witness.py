@@ -23,6 +23,7 @@ from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
 from gallette.drivers.common.raster.primitives import Batch
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.vertex.vertices import VertexSet
+from gallette.history.places import is_attachment
 from gallette.history.records import Fragment, Stored, Test
 from gallette.pipe.enums import CullFace
 
@@ -190,7 +191,7 @@ class PixelSink:
         seen.blend = "; ".join(
             f"colour {i}: {_blend_text(c.state)}" for i, c in enumerate(state.colors) if c
         )
-        if any(seen.before.get(k) != v for k, v in seen.after.items()):
+        if any(seen.before.get(k) != v for k, v in seen.after.items() if is_attachment(k)):
             seen.verdict = "written"
         elif any(c is not None and not c.disabled for c in state.colors):
             seen.verdict = "written, and the same as before"

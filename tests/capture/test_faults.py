@@ -3,53 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from gallette.capture import Capture, Replayer, open_capture
-from gallette.capture.differ import compare_snapshots
+from bench.faults import SCENE_OF, named
+from gallette.capture import Capture, open_capture
 from gallette.capture.snapshot import Snapshots, take_snapshots
 from gallette.capture.targets import record_target
 from gallette.cli import main
 from gallette.drivers.faulty import FAULTS
-
-# A scene on which the mistake shows.
-SCENE_OF = {
-    "half_pixel": "gradient",
-    "depth_range": "lit_mesh",
-    "upside_down": "gradient",
-    "culls_wrong_side": "cutaway",
-    "culls_unasked": "cutaway",
-    "no_clip_planes": "cutaway",
-    "depth_bias": "lit_mesh",
-    "thick_lines": "lines_points",
-    "large_points": "lines_points",
-    "depth_func": "lit_mesh",
-    "no_depth_write": "lit_mesh",
-    "no_depth_test": "lit_mesh",
-    "no_stencil_test": "mirrors",
-    "stencil_keeps": "mirrors",
-    "blend_factor": "transparency",
-    "no_blending": "transparency",
-    "blend_subtracts": "transparency",
-    "loses_blue": "gradient",
-    "filters_wrong": "textured_quads",
-    "wraps_wrong": "textured_quads",
-    "level_bias": "textured_quads",
-    "shadow_compare": "shadow_map",
-    "swaps_red_and_blue": "textured_quads",
-    "attribute_offset": "gradient",
-    "buffer_offset": "gradient",
-    "loses_last_primitive": "gradient",
-    "loses_instance": "instances",
-    "index_bias": "cutaway",
-    "clear_colour": "textured_quads",
-    "clear_depth": "lit_mesh",
-    "clear_forgotten": "lit_mesh",
-    "blit_flips": "cutaway",
-    "scissor_off_by_one": "cutaway",
-}
 
 
 @pytest.fixture(scope="module")
@@ -63,40 +25,15 @@ def scenes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Capture,
     return found
 
 
-def _spoiled(capture: Capture, fault: str) -> dict[int, int]:
-    """GL call -> number of the pipe's draw, where the driver says it made its mistake."""
-    contexts: list[Any] = []
-    found: dict[int, int] = {}
-
-    def look(call: Any, gl: Any) -> None:
-        for number in (n for c in contexts for n in c.pipe.spoiled):
-            if number not in found.values():
-                found[call.number] = number
-
-    Replayer(capture, f"faulty:{fault}", after_create=contexts.append).run(after=look)
-    return found
-
-
 @pytest.mark.parametrize("fault", SCENE_OF)
 def test_the_draw_that_went_wrong_is_named(
     fault: str, scenes: dict[str, tuple[Capture, Snapshots]]
 ) -> None:
-    capture, clean = scenes[SCENE_OF[fault]]
-    everywhere = take_snapshots(capture.path, f"faulty:{fault}")
-    diff = compare_snapshots(capture, everywhere, clean, 0)
-    assert diff.first is not None
-    spoiled = _spoiled(capture, fault)
-    assert diff.first.call.number in spoiled
-    # The same mistake in one draw only, the last of those where it shows.
-    last = [d.call.number for d in diff.draws if d.call.number in spoiled][-1]
-    once = take_snapshots(capture.path, f"faulty:{fault}@{spoiled[last]}")
-    named = compare_snapshots(capture, once, clean, 0).first
-    if named is None:  # it only shows what an earlier draw had spoiled
-        last = diff.first.call.number
-        once = take_snapshots(capture.path, f"faulty:{fault}@{spoiled[last]}")
-        named = compare_snapshots(capture, once, clean, 0).first
-    assert named is not None
-    assert named.call.number == last
+    naming = named(fault, *scenes[SCENE_OF[fault]])
+    assert naming.everywhere is not None
+    assert naming.everywhere.number in naming.spoiled
+    assert naming.once is not None  # the same mistake in one draw only
+    assert naming.once.number == naming.only
 
 
 def test_at_least_twenty_faults_are_proven() -> None:

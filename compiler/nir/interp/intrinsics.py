@@ -201,7 +201,7 @@ def _nothing(run: Interpreter, instr: Intrinsic) -> Any:
 # Buffers.
 
 
-def _buffer(run: Interpreter, instr: Intrinsic) -> tuple[str, Array, Array]:
+def memory_place(run: Interpreter, instr: Intrinsic) -> tuple[str, Array, Array]:
     """(kind, block, byte offset) of a memory access."""
     if instr.name.startswith("atomic_counter"):
         return "counter", np.full(run.lanes, instr["base"]), _int(run, instr, "offset")
@@ -232,7 +232,7 @@ def _buffer(run: Interpreter, instr: Intrinsic) -> tuple[str, Array, Array]:
 )
 def _load_memory(run: Interpreter, instr: Intrinsic) -> Any:
     dest = instr.result
-    kind, block, offset = _buffer(run, instr)
+    kind, block, offset = memory_place(run, instr)
     size = max(dest.bit_size, 32 if dest.bit_size == 1 else 8) // 8
     out = np.zeros((dest.num_components, run.lanes), dtype=np.uint64)
     for b in np.unique(block[run.active]):
@@ -254,7 +254,7 @@ def _load_memory(run: Interpreter, instr: Intrinsic) -> Any:
 def _store_memory(run: Interpreter, instr: Intrinsic) -> Any:
     value = run.read(instr.srcs[0])
     size = max(instr.srcs[0].bit_size, 32 if value.dtype == np.bool_ else 8) // 8
-    kind, block, offset = _buffer(run, instr)
+    kind, block, offset = memory_place(run, instr)
     wide = widen(value)
     for lane in np.flatnonzero(run.active):
         data = run.env.buffer(kind, int(block[lane]))
@@ -275,7 +275,7 @@ def _store_memory(run: Interpreter, instr: Intrinsic) -> Any:
 )
 def _memory_atomic(run: Interpreter, instr: Intrinsic) -> Any:
     bits = instr.result.bit_size
-    kind, block, offset = _buffer(run, instr)
+    kind, block, offset = memory_place(run, instr)
     size = bits // 8
 
     def load(lane: int) -> int:
@@ -348,7 +348,7 @@ def combine(op: str, old: int, new: int, bits: int) -> int:
 # Images: texels are looked up one lane after the other.
 
 
-def _texels(run: Interpreter, instr: Intrinsic) -> list[tuple[int, ...]]:
+def image_places(run: Interpreter, instr: Intrinsic) -> list[tuple[int, ...]]:
     """(unit, coordinates..., sample) of every lane."""
     deref = instr.deref
     if deref is not None:
@@ -368,7 +368,7 @@ def _texels(run: Interpreter, instr: Intrinsic) -> list[tuple[int, ...]]:
 def _image_load(run: Interpreter, instr: Intrinsic) -> Any:
     dest = instr.result
     out = np.zeros((dest.num_components, run.lanes), dtype=numpy_dtype("uint", dest.bit_size))
-    for lane, where in enumerate(_texels(run, instr)):
+    for lane, where in enumerate(image_places(run, instr)):
         if run.active[lane]:
             out[:, lane] = run.env.texel(where)[: dest.num_components]
     return out
@@ -377,14 +377,14 @@ def _image_load(run: Interpreter, instr: Intrinsic) -> Any:
 @_does("image_store", "image_deref_store")
 def _image_store(run: Interpreter, instr: Intrinsic) -> Any:
     value = run.read(instr.srcs[3])
-    for lane, where in enumerate(_texels(run, instr)):
+    for lane, where in enumerate(image_places(run, instr)):
         if run.active[lane]:
             run.env.texel(where)[: len(value)] = [int(v) for v in value[:, lane]]
 
 
 @_does("image_atomic", "image_atomic_swap", "image_deref_atomic", "image_deref_atomic_swap")
 def _image_atomic(run: Interpreter, instr: Intrinsic) -> Any:
-    places = _texels(run, instr)
+    places = image_places(run, instr)
 
     def load(lane: int) -> int:
         return run.env.texel(places[lane])[0]
@@ -498,4 +498,4 @@ def _store_reg(run: Interpreter, instr: Intrinsic) -> Any:
             stored[index[lanes], c, lanes] = value[c][lanes]
 
 
-__all__ = ["INTRINSIC_ACTIONS", "Pointer", "combine"]
+__all__ = ["INTRINSIC_ACTIONS", "Pointer", "combine", "image_places", "memory_place"]

@@ -66,6 +66,7 @@ function PixelView({ pixel, step }) {
   return html`<h2>pixel ${found.x}, ${found.y}</h2>${found.events.map(e => html`<section class="event"><h3>${e.gl_call || e.number} ${e.call} <span class="faint">${e.text}</span></h3>
     ${e.fragments.map(f => html`<div><p>primitive ${f.primitive} (${f.front ? "front" : "back"} face${f.weights.length ? `; weights ${f.weights.map(w => w.toFixed(3)).join(", ")}` : ""}): <strong class=${f.verdict.startsWith("written") ? "good" : "bad"}>${f.verdict}</strong></p>
       ${Object.entries(f.outputs).map(([n, v]) => html`<p>the shader wrote <${Stored} name=${n} value=${v} /></p>`)}
+      ${f.stores.map(s => html`<p>the shader stored ${s}</p>`)}
       ${f.tests.map(t => html`<p class=${t.passed ? "" : "bad"}>${t.name} ${t.operands}: ${t.passed ? "passes" : "fails"}</p>`)}
       ${f.blend && html`<p class="faint">${f.blend}</p>`}
       ${Object.keys(f.outputs).length > 0 && html`<button onClick=${() => step({ x: found.x, y: found.y, call: e.number })}>step through its shader</button>`}</div>`)}

@@ -1,0 +1,167 @@
+"""What reaches a pixel on other ways than a draw's colours: image stores, uploads, blits, copies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gallette
+from gallette.capture import recording
+from gallette.cli import main
+from gallette.history import History, pixel_history
+
+moderngl = pytest.importorskip("moderngl")
+
+SIZE = (16, 16)
+WHOLE = """#version 430
+const vec2 at[3] = vec2[](vec2(-1.0), vec2(3.0, -1.0), vec2(-1.0, 3.0));
+void main() { gl_Position = vec4(at[gl_VertexID], 0.0, 1.0); }
+"""
+FILL = """#version 430
+layout(local_size_x = 4, local_size_y = 4) in;
+layout(rgba8) uniform image2D target;
+void main() { imageStore(target, ivec2(gl_GlobalInvocationID.xy), vec4(0.0, 1.0, 0.0, 1.0)); }
+"""
+STORES = """#version 430
+layout(rgba8) uniform image2D marks;
+layout(std430, binding = 1) buffer Log { uint count; float last[4]; };
+out vec4 color;
+void main() {
+    imageStore(marks, ivec2(gl_FragCoord.xy), vec4(0.5 * gl_FragCoord.x / 5.5, 0.0, 1.0, 1.0));
+    if (ivec2(gl_FragCoord.xy) == ivec2(5, 6)) {
+        atomicAdd(count, 3u);
+        last[2] = gl_FragCoord.y;
+    }
+    color = vec4(1.0);
+}
+"""
+SHOW = """#version 430
+uniform sampler2D marks;
+out vec4 color;
+void main() { color = texelFetch(marks, ivec2(gl_FragCoord.xy), 0); }
+"""
+
+
+def story(tmp_path: Path, draw: Callable[[Any], None]) -> History:
+    """The history of pixel (5, 6) of what a function draws."""
+    path = tmp_path / "a.gcap"
+    with recording(path):
+        window: Any = gallette.moderngl_context("numpipe")
+        ctx = moderngl.create_context(standalone=True, context=window, require=430)
+        draw(ctx)
+        window.release()
+    return pixel_history(str(path), 5, 6)
+
+
+def cover(ctx: Any, fragment: str) -> Any:
+    program = ctx.program(WHOLE, fragment)
+    ctx.vertex_array(program, []).render(vertices=3)
+    return program
+
+
+def told(history: History) -> list[str]:
+    """The calls that are told about the buffer that was drawn to last."""
+    return [e.call for e in history.about(history.resource) if e.touched]
+
+
+def test_a_store_of_a_launch_into_what_is_attached_later(tmp_path: Path) -> None:
+    def draw(ctx: Any) -> None:
+        texture = ctx.texture(SIZE, 4)
+        texture.bind_to_image(0, read=False)
+        ctx.compute_shader(FILL).run(4, 4)
+        target = ctx.framebuffer([texture])
+        target.use()
+        ctx.enable(ctx.BLEND)
+        ctx.blend_func = ctx.ONE, ctx.ONE
+        cover(ctx, "#version 430\nout vec4 c;\nvoid main() { c = vec4(1.0, 0.0, 0.0, 0.0); }")
+
+    history = story(tmp_path, draw)
+    launch, drawn = (e for e in history.about(history.resource) if e.call != "transfer_unmap")
+    assert (launch.call, launch.text) == ("launch_grid", "4x4x1 groups of 4x4x1")
+    (name,) = launch.attachments
+    assert name == "image 0 (compute)"
+    assert launch.after[name].value == (0.0, 1.0, 0.0, 1.0)
+    assert drawn.before["colour 0"].raw == launch.after[name].raw
+    assert history.final["colour 0"].value == (1.0, 1.0, 0.0, 1.0)
+
+
+def stores(ctx: Any) -> Any:
+    """A draw that stores to a texture and to a buffer; the texture."""
+    marks, log = ctx.texture(SIZE, 4), ctx.buffer(reserve=32)
+    elsewhere = ctx.framebuffer([ctx.texture(SIZE, 4)])
+    elsewhere.use()
+    marks.bind_to_image(0, read=False)
+    log.bind_to_storage_buffer(1)
+    cover(ctx, STORES)
+    return marks
+
+
+def test_a_store_of_a_draw_into_what_is_sampled_later(tmp_path: Path) -> None:
+    def draw(ctx: Any) -> None:
+        marks = stores(ctx)
+        target = ctx.framebuffer([ctx.texture(SIZE, 4)])
+        target.use()
+        marks.use(0)
+        cover(ctx, SHOW)
+
+    history = story(tmp_path, draw)
+    storing, showing = (e for e in history.about(history.resource) if e.call == "draw_vbo")
+    assert storing.images and storing.images[0] in showing.sampled
+    assert history.resource not in storing.attachments.values()
+    (fragment,) = storing.fragments
+    assert fragment.stores == [
+        "image 0 (5, 6) = (0.5, 0, 1, 1)",
+        "buffer 0, byte 0: atomic iadd 3",
+        "buffer 0, byte 12 = 6.5",
+    ]
+    assert fragment.after["image 0"] == storing.after["image 0"]
+    assert history.final["colour 0"].raw == storing.after["image 0"].raw
+
+
+def test_images_that_stay_as_they_are_are_not_told(tmp_path: Path) -> None:
+    def draw(ctx: Any) -> None:
+        stores(ctx).bind_to_image(0)
+        cover(ctx, STORES)
+
+    first, second = (e for e in story(tmp_path, draw).events if e.call == "draw_vbo")
+    assert set(first.after) == {"colour 0", "image 0"}
+    assert set(second.after) == set(second.attachments) == {"colour 0"}
+
+
+def test_uploads_blits_and_copies_into_what_is_attached_later(tmp_path: Path) -> None:
+    def draw(ctx: Any) -> None:
+        grey, other = ctx.texture(SIZE, 4), ctx.texture(SIZE, 4)
+        grey.write(np.full((16, 16, 4), 60, np.uint8).tobytes())
+        grey.write(bytes(4 * 4), viewport=(0, 0, 2, 2))  # not this pixel
+        other.write(np.full((16, 16, 4), 90, np.uint8).tobytes())
+        ctx.copy_framebuffer(ctx.framebuffer([grey]), ctx.framebuffer([other]))
+        ctx.framebuffer([grey]).use()
+        ctx.enable(ctx.BLEND)
+        ctx.blend_func = ctx.ONE, ctx.ONE
+        cover(ctx, "#version 430\nout vec4 c;\nvoid main() { c = vec4(1.0, 0.0, 0.0, 0.0); }")
+
+    history = story(tmp_path, draw)
+    assert told(history) == ["transfer_unmap", "blit", "draw_vbo"]
+    upload, blit, drawn = history.about(history.resource)
+    assert upload.text == "an upload at 0,0 (16x16)"
+    assert next(iter(upload.after.values())).raw == bytes([60] * 4)
+    assert blit.before["colour 0"].raw == bytes([60] * 4)
+    assert blit.text.startswith("from ")
+    assert drawn.before["colour 0"].raw == bytes([90] * 4)
+
+
+def test_the_command_tells_what_was_stored(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def draw(ctx: Any) -> None:
+        stores(ctx)
+
+    story(tmp_path, draw)
+    assert main(["pixel", str(tmp_path / "a.gcap"), "5,6"]) == 0
+    out = capsys.readouterr().out
+    assert "shader stored image 0 (5, 6) = (0.5, 0, 1, 1)" in out
+    assert "shader stored buffer 0, byte 0: atomic iadd 3" in out

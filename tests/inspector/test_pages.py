@@ -1,0 +1,96 @@
+"""Every page that gallette writes, in a browser: wide and narrow, light and dark.
+
+Nothing is fetched or complained about, nothing scrolls sideways, axe-core finds no fault, and a
+page is small enough to be sent around.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gallette.cli import main
+from gallette.explaining import explain_file
+from gallette.inspector.explorer import FRAGMENT, VERTEX
+from gallette.inspector.export import export_page
+from gallette.lessons import LESSONS
+from gallette.lessons.course import write_course
+from gallette.reports.html import write_explanation
+
+from .test_browser import SIZES, Visit, axe, browser  # noqa: F401
+
+MOST = 2_000_000  # bytes of a page
+
+
+def looked_at(browser: Any, path: Path) -> list[str]:  # noqa: F811
+    """What is wrong with a page, in every size and scheme."""
+    wrong = []
+    if path.stat().st_size >= MOST:
+        wrong.append(f"{path.stat().st_size} bytes")
+    visit = Visit(browser, path.as_uri(), 1280, "light")
+    page = visit.page
+    for width, scheme in SIZES:
+        page.set_viewport_size({"width": width, "height": 860})
+        page.emulate_media(color_scheme=scheme)
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        if wide > width:
+            wrong.append(f"{width}: {wide} wide")
+        wrong += [f"{width} {scheme}: {fault}" for fault in axe(page)]
+    wrong += visit.complaints + [f"asks for {url}" for url in visit.elsewhere]
+    page.close()
+    return wrong
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder: Path = tmp_path_factory.mktemp("course")
+    _, written = write_course(folder, "numpipe")
+    assert [w.lesson.name for w in written if w.path is None] == []
+    return folder
+
+
+@pytest.mark.parametrize("name", ["index", "glossary", *LESSONS])
+def test_the_course(browser: Any, course: Path, name: str) -> None:  # noqa: F811
+    assert looked_at(browser, course / f"{name}.html") == []
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit", "simd", "tiler"])
+def test_explanations(browser: Any, tmp_path: Path, driver: str) -> None:  # noqa: F811
+    (tmp_path / "wave.vert").write_text(VERTEX)
+    (tmp_path / "wave.frag").write_text(FRAGMENT)
+    story = explain_file(str(tmp_path / "wave.frag"), driver)
+    assert looked_at(browser, write_explanation(story, tmp_path / "page.html")) == []
+
+
+REPORTS = {
+    "diff": "diff transparency depth_prepass --driver faulty:no_blending --against numpipe --html",
+    "trace": "trace shadow_map --html",
+    "conformance": "conformance --driver numpipe --html",
+    "coverage": "piglit coverage --filter arrays/ --html",
+}
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_reports(browser: Any, tmp_path: Path, name: str) -> None:  # noqa: F811
+    assert main([*REPORTS[name].split(), str(tmp_path / "page.html")]) in (0, 1)
+    assert looked_at(browser, tmp_path / "page.html") == []
+
+
+def test_summaries(browser: Any, tmp_path: Path) -> None:  # noqa: F811
+    """Two runs, one with faults: the index and the pages of tests."""
+    runs = [str(tmp_path / name) for name in ("right", "wrong")]
+    for folder, driver in zip(runs, ("numpipe", "faulty:no_depth_test"), strict=True):
+        main(["piglit", "run", "--driver", driver, "--filter", "depth", "-o", folder])
+    site = tmp_path / "site"
+    assert main(["piglit", "summary", *runs, "--html", str(site)]) in (0, 1)
+    pages = sorted(site.rglob("*.html"))
+    assert len(pages) > 1
+    for path in pages[:4]:
+        assert looked_at(browser, path) == [], path.name
+
+
+def test_a_frame(browser: Any, frame: Any, tmp_path: Path) -> None:  # noqa: F811
+    export_page(frame, tmp_path / "page.html")
+    assert looked_at(browser, tmp_path / "page.html") == []
