@@ -9,6 +9,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from pygments.lexers.special import TextLexer
+
 from gallette import __version__
 from gallette.reports.highlight import NirLexer
 
@@ -41,6 +43,8 @@ pygments_dark_style = "monokai"
 def setup(app: Any) -> None:
     """NIR is coloured as in the reports; docstrings are Markdown where they have `code`."""
     app.add_lexer("nir", NirLexer)
+    for language in ("shader_test", "simd", "tiler"):
+        app.add_lexer(language, TextLexer)
     app.connect("autodoc-process-docstring", _markdown)
 
 

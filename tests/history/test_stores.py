@@ -1,4 +1,4 @@
-"""What reaches a pixel on other ways than a draw's colours: image stores, uploads, blits, copies."""
+"""What reaches a pixel on other ways than as a draw's colour: stores, uploads, blits."""
 
 from __future__ import annotations
 

@@ -1,47 +1,88 @@
-"""README and docs cannot rot: Python blocks run, shell lines name real commands and options."""
+"""README and docs cannot rot: their blocks run (`test_docs_commands`: those of the shell)."""
 
 from __future__ import annotations
 
 import ast
 import re
 import shlex
+import subprocess
+import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from gallette.cli import COMMANDS, main
+from gallette.machines import MACHINES, machine_named
+from gallette.piglit_subset.execute import run_test
+from gallette.piglit_subset.shader_test import parse_file
+from tests.tools.documents import PAGES, ROOT, Block, blocks
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-_BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.S | re.M)
+COMMAND_WORDS = ("gallette", "python", "make", "pip")
+PROGRAMS = ("python", "chromium")
 _LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 
 
-def blocks(language: str) -> Iterator[tuple[str, str]]:
-    for page in PAGES:
-        for number, (kind, text) in enumerate(_BLOCK.findall(page.read_text(encoding="utf-8"))):
-            if kind == language:
-                yield f"{page.name}:{number}", text
-
-
 def shell_lines() -> Iterator[tuple[str, list[str]]]:
-    for name, text in blocks("sh"):
-        for line in text.splitlines():
-            words = shlex.split(line, comments=True)
-            if words[:1] == ["gallette"]:
-                yield f"{name}: {line}", words[1:]
+    for block in blocks("sh"):
+        for line in block.lines():
+            words = shlex.split(line)
+            if words[0] == "gallette":
+                yield f"{block.name}: {line}", words[1:]
 
 
-# Signatures rather than programs: pages that describe interfaces.
-_NOT_PROGRAMS = ("contracts.md",)
-PYTHON = [(n, t) for n, t in blocks("python") if not n.startswith(_NOT_PROGRAMS)]
+PYTHON = [block for block in blocks("python") if not block.reason]
 
 
-@pytest.mark.parametrize(("name", "code"), PYTHON, ids=[n for n, _ in PYTHON])
-def test_python_blocks_run(name: str, code: str) -> None:
+@pytest.mark.parametrize("block", PYTHON, ids=lambda b: b.name)
+def test_python_blocks_run(block: Block) -> None:
     pytest.importorskip("moderngl")
-    exec(compile(code, name, "exec"), {})
+    if block.apart:
+        subprocess.run([sys.executable, "-c", block.text], cwd=ROOT, check=True)
+    else:
+        exec(compile(block.text, block.name, "exec"), {})
+
+
+@pytest.mark.parametrize("block", blocks("toml"), ids=lambda b: b.name)
+def test_toml_blocks_are_entry_points_of_drivers(block: Block) -> None:
+    tables = tomllib.loads(block.text)["project"]["entry-points"]["gallette.drivers"]
+    module, colon, factory = next(iter(tables.values())).partition(":")
+    assert module.isidentifier() and colon and factory.isidentifier()
+
+
+@pytest.mark.parametrize("block", blocks("shader_test"), ids=lambda b: b.name)
+def test_shader_tests_of_the_docs_pass(block: Block, tmp_path: Path) -> None:
+    """A whole one, or lines of a `[test]` section."""
+    text = block.text
+    if "[require]" not in text:
+        text = (
+            "[require]\nGLSL >= 3.30\n[vertex shader passthrough]\n[fragment shader]\n"
+            "#version 330\nout vec4 c;\nvoid main() { c = vec4(1.0); }\n[test]\n" + text
+        )
+    path = tmp_path / "docs.shader_test"
+    path.write_text(text, encoding="utf-8")
+    outcome = run_test(parse_file(path), "numpipe")
+    assert outcome.result == "pass", outcome.reason
+
+
+@pytest.mark.parametrize("block", blocks(*MACHINES), ids=lambda b: b.name)
+def test_assembly_of_the_docs_is_assembled_and_printed_again(block: Block) -> None:
+    machine = machine_named(block.language)
+    code = [machine.encode(instr) for instr in machine.assemble(block.text, block.name)]
+    assert len(code) == len(block.lines())
+
+
+def test_every_block_is_of_a_kind_that_is_looked_at() -> None:
+    """What no test runs is text (drawings, generated code), and has no commands in it."""
+    run = {"python", "sh", "toml", "shader_test", "nir", *MACHINES}
+    for block in blocks():
+        if block.language.startswith("{"):
+            continue  # for Sphinx
+        assert block.language in {*run, "text", ""}, block.name
+        if block.language not in run:
+            commands = [x for x in block.lines() if x.split()[0] in COMMAND_WORDS]
+            assert not commands, f"{block.name}: mark it sh"
 
 
 @pytest.mark.parametrize(("name", "words"), list(shell_lines()))
@@ -57,6 +98,8 @@ def test_shell_lines_name_real_commands_and_options(
     with pytest.raises(SystemExit):
         main([*path, "--help"])
     usage = capsys.readouterr().out
+    if words[0] == "run":  # the rest is the program's
+        words = words[: next((i for i, w in enumerate(words) if w in PROGRAMS), len(words))]
     for option in re.findall(r"(?<!\S)--?[a-z][a-z-]*", " ".join(words)):
         assert option in usage, f"{name}: no option {option}"
 
