@@ -1,6 +1,7 @@
 """A program as people read it: LLVM IR as written, as optimised, and the machine's assembly.
 
-Comments in the first text name the NIR instruction that the lines below them come from.
+Comments in the first text name the NIR instruction that the lines below them come from, and its
+source line; in the other two, what could be traced back ends in the source line.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .llvm.engine import explain
+from .llvm.lines import located, told, told_assembly
 from .program import JitProgram
 from .shader.chunk_emit import emit_chunk
 from .shader.tile_emit import emit_tiles
@@ -17,8 +19,8 @@ __all__ = ["explained", "stages_of"]
 
 def stages_of(text: str) -> tuple[str, str, str]:
     """A module as written, optimised, and as assembly."""
-    optimised, assembly = explain(text)
-    return text, optimised, assembly
+    optimised, assembly = explain(located(text))
+    return text, told(optimised), told_assembly(assembly)
 
 
 def explained(program: JitProgram) -> str:

@@ -18,27 +18,31 @@ __all__ = ["Way", "add_passes", "marked_code", "way_of"]
 
 
 _TOLD = re.compile(r"^\s*;.*, line (\d+)$")
+_ENDS = re.compile(r"\s*[;#] line (\d+)$")
 
 
 def marked_code(variant: Any, code: str) -> str:
     """Generated code with the source lines it computes, if the driver knows them: `//@12`.
 
-    It knows by line (numpipe), or says so in the comment in front of what an instruction became
-    (jit: the LLVM IR as written; what the optimiser made of it belongs to no line).
+    It knows by line (numpipe), or says so in a comment: at the end of a line, or in front of what
+    an instruction became (jit).
     """
     lines = code.splitlines()
     known = getattr(getattr(variant, "program", None), "lines", None) or []
     if len(known) != len(lines):
         known = _told(lines)
     pairs = zip(lines, known, strict=True)
-    return "\n".join(f"{text} //@{line}" if line else text for text, line in pairs)
+    return "\n".join(f"{_ENDS.sub('', text)} //@{line}" if line else text for text, line in pairs)
 
 
 def _told(lines: list[str]) -> list[int]:
     """The source line of each line, from the comments in front of them."""
     found, now = [], 0
     for text in lines:
-        told = _TOLD.match(text)
+        told, ends = _TOLD.match(text), _ENDS.search(text)
+        if ends:
+            found.append(int(ends[1]))
+            continue
         if told:
             now = int(told[1])
         elif text.lstrip().startswith(";") or not text or text.startswith("}"):
