@@ -186,7 +186,10 @@ class Device:
 
 def three(size: Any, what: str) -> Size:
     """One to three numbers as three."""
-    numbers: Sequence[int] = [int(size)] if np.ndim(size) == 0 else [int(n) for n in size]
+    try:
+        numbers: Sequence[int] = [int(size)] if np.ndim(size) == 0 else [int(n) for n in size]
+    except (TypeError, ValueError, OverflowError):
+        raise GalletteError(f"{what} is one to three numbers, not {size!r}") from None
     if not 1 <= len(numbers) <= 3 or any(not 0 <= n < 1 << 16 for n in numbers):
         raise GalletteError(f"{what} is one to three numbers below 65536, not {size!r}")
     if what == "block" and 0 in numbers:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from .emit_memory import MemoryEmitter
 from .lane_ir import LaneValue, Op
+from .translate_shared import SharedLoad
 from .translate_storage import StorageOp
 
 __all__ = ["StorageEmitter"]
@@ -77,3 +78,28 @@ class StorageEmitter(MemoryEmitter):
         index = self.read(op.srcs[0], "i4", lanes=False)
         address = self.tuple_of([self.read(s, "i4") for s in op.srcs[1 : 1 + data.address]])
         return index, address, op.srcs[1 + data.address :]
+
+    # -- workgroup memory ----------------------------------------------------------------------
+
+    def op_shared_index(self, op: Op) -> None:
+        at, low, high = op.dsts
+        scope, tag = self.scope, self.tag()
+        offset = self.read(op.srcs[0], "i4", lanes=op.srcs[0].varying)
+        self.line(
+            f"t{tag}, {self.uniform_name(low)}, {self.uniform_name(high)} = "
+            f"shared_index(lanes, {scope.lanes}, {offset}, {scope.count}, {op.data})"
+        )
+        self.fresh(op, at, f"t{tag}", owned=False)
+
+    def op_shared_load(self, op: Op) -> None:
+        data: SharedLoad = op.data
+        scope, tag = self.scope, self.tag()
+        place = ", ".join([self.read(op.srcs[0]), *map(self.uniform_name, op.srcs[1:3])])
+        further = str(data.further) if len(op.srcs) < 4 else self.read(op.srcs[3], "i4", False)
+        self.line(
+            f"t{tag} = shared_load(lanes, {scope.lanes}, ({place}), {further}, {scope.count}, "
+            f"{data.size}, {len(op.dsts)})"
+        )
+        for i, dst in enumerate(op.dsts):
+            if dst.used:
+                self.fresh(op, dst, f"t{tag}[{i}].view({dst.kind})")

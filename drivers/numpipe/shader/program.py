@@ -29,7 +29,7 @@ from gallette.drivers.common.lanes import (
 )
 from gallette.drivers.common.program import Emission, FragmentOutputs, Outputs, ProgramFacts
 
-from . import runtime, runtime_storage
+from . import runtime, runtime_shared, runtime_storage
 from .analyse import analyse
 from .emit import Emitter
 from .emit_base import KINDS, OPERATION, dtype_of
@@ -39,7 +39,9 @@ from .translate import translate
 __all__ = ["BoundShader", "CompiledShader", "compile_program"]
 
 _RUNTIME: dict[str, Any] = {
-    name: getattr(module, name) for module in (runtime, runtime_storage) for name in module.__all__
+    name: getattr(module, name)
+    for module in (runtime, runtime_shared, runtime_storage)
+    for name in module.__all__
 }
 _NUMPY: dict[str, Any] = {
     "copyto": np.copyto,

@@ -8,14 +8,15 @@ An index that differs between lanes is served one buffer or image at a time.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from gallette.drivers.common.lanes import ComputeLanes, ShaderResources
+from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.storage import buffer_atomic, buffer_load, buffer_store
+
+from .runtime_shared import SharedMemory
 
 __all__ = [
     "image_atomic",
@@ -23,7 +24,6 @@ __all__ = [
     "image_samples",
     "image_size",
     "image_store",
-    "shared",
     "ssbo_atomic",
     "ssbo_load",
     "ssbo_size",
@@ -50,48 +50,12 @@ def writers(
     return mask
 
 
-@dataclass(slots=True)
-class SharedMemory:
-    """The memory of a chunk's workgroups, one after the other, in place of the resources.
-
-    `base` is where each lane's workgroup starts; an offset past `size` is nobody's.
-    """
-
-    buffers: list[Any]
-    base: Array
-    size: int
-    starts: dict[int, Array] = field(default_factory=dict)
-    """`base` in elements of so many bytes, as indices"""
-
-    def starts_of(self, size: int) -> Array:
-        found = self.starts.get(size)
-        if found is None:
-            found = self.starts[size] = self.base.astype(np.uint32) // np.uint32(size)
-        return found
-
-
-def shared(lanes: ComputeLanes, chosen: Array | None, count: int) -> SharedMemory:
-    """The workgroup memory as the lanes of a scope address it."""
-    if chosen is not None:
-        return SharedMemory([lanes.shared], lanes.shared_base[chosen], lanes.shared_size)
-    view = lanes.shared_view
-    if view is None:
-        view = lanes.shared_view = SharedMemory(
-            [lanes.shared], lanes.shared_base, lanes.shared_size
-        )
-    found: SharedMemory = view
-    return found
-
-
 def _offset(state: Memory, address: tuple[Any, ...], count: int) -> Array:
     """Byte offsets by lane."""
     offset = _lanes(address[0], count)
     if not isinstance(state, SharedMemory):
         return offset
-    inside = (offset >= 0) & (offset < state.size)
-    if inside.all():
-        return np.asarray(offset + state.base)
-    return np.where(inside, offset + state.base, np.int32(-4))
+    return state.offsets(offset)
 
 
 def _bound(bindings: Sequence[Any], index: int) -> Any:
@@ -122,10 +86,6 @@ def ssbo_load(
 ) -> list[Array]:
     """`n` consecutive elements per lane, as unsigned bits."""
     bits = np.dtype(kind).itemsize * 8
-    if isinstance(state, SharedMemory):
-        loaded = _load_inside(state, np.asarray(address[0]), count, n, kind)
-        if loaded is not None:
-            return loaded
     offset = _offset(state, address, count)
     if np.ndim(index) == 0:
         return buffer_load(_bound(state.buffers, int(index)), offset, n, bits)
@@ -139,29 +99,6 @@ def ssbo_load(
 
     _each(index, count, None, run)
     return loaded
-
-
-def _load_inside(
-    state: SharedMemory, offset: Array, count: int, n: int, kind: Any
-) -> list[Array] | None:
-    """What `ssbo_load` gives where every lane stays inside its workgroup's memory, else None.
-
-    One pass for the largest offset instead of several for each lane's bounds.
-    """
-    size = kind.itemsize if isinstance(kind, np.dtype) else np.dtype(kind).itemsize
-    if offset.shape != (count,) or not count or offset.itemsize != 4 or state.size % size:
-        return None
-    raw = offset.view(np.uint32)
-    if int(raw.max()) + n * size > state.size:
-        return None
-    shift = np.uint32(size.bit_length() - 1)
-    index = np.right_shift(raw, shift, dtype=np.uint32)
-    index += state.starts_of(size)
-    at = index.astype(np.intp)
-    elements = state.buffers[0]
-    elements = elements[: elements.size // size * size].view(f"u{size}")
-    # All are inside, so nothing is clipped: that mode only copies less.
-    return [elements[i:].take(at, mode="clip") for i in range(n)]
 
 
 def ssbo_store(

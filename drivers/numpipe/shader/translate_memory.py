@@ -12,14 +12,15 @@ from gallette.compiler.nir.ir.types import Type
 from gallette.drivers.common.lanes import BARYCENTRICS, SYSTEM_VALUES
 
 from .lane_ir import LaneArray, LaneValue
-from .translate_storage import STORAGE_INTRINSICS, StorageTranslator
+from .translate_shared import SHARED_INTRINSICS, SharedTranslator
+from .translate_storage import STORAGE_INTRINSICS
 
 __all__ = ["MemoryTranslator"]
 
 _COLORS = frozenset({VaryingSlot.COL0, VaryingSlot.COL1, VaryingSlot.BFC0, VaryingSlot.BFC1})
 
 
-class MemoryTranslator(StorageTranslator):
+class MemoryTranslator(SharedTranslator):
     """Adds everything an `Intrinsic` can be."""
 
     def intrinsic(self, instr: Intrinsic) -> None:
@@ -285,6 +286,7 @@ _INTRINSICS: dict[str, Callable[[MemoryTranslator, Intrinsic], None]] = {
     "emit_vertex": _T.emit_vertex,
     "end_primitive": _T.emit_vertex,
     **STORAGE_INTRINSICS,
+    **SHARED_INTRINSICS,
 }
 for _where in BARYCENTRICS:
     _INTRINSICS[f"load_barycentric_{_where}"] = _T.barycentric

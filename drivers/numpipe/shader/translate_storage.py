@@ -82,30 +82,6 @@ class StorageTranslator(ValueTranslator):
     def ssbo_size(self, instr: Intrinsic) -> None:
         self.storage(instr, StorageOp("ssbo_size", 0, False), self.named(instr, "block"), 1)
 
-    # -- workgroup memory ------------------------------------------------------------------------
-
-    def load_shared(self, instr: Intrinsic) -> None:
-        srcs = [self.constant(0, 32), self.named(instr, "offset")[0]]
-        op = StorageOp("ssbo_load", 1, False, instr.result.bit_size, shared=True)
-        self.storage(instr, op, srcs, instr.result.num_components)
-
-    def store_shared(self, instr: Intrinsic) -> None:
-        values = self.named(instr, "value")
-        srcs = [self.constant(0, 32), self.named(instr, "offset")[0], *values]
-        bits, mask = values[0].bits, instr["write_mask"]
-        op = StorageOp("ssbo_store", 1, True, bits, mask, shared=True)
-        self.storage(instr, op, srcs)
-
-    def shared_atomic(self, instr: Intrinsic) -> None:
-        swap = instr.name.endswith("_swap")
-        srcs = [self.constant(0, 32)]
-        srcs += [self.named(instr, name)[0] for name in ("offset", "data")]
-        if swap:
-            srcs.append(self.named(instr, "compare")[0])
-        bits, kind = instr.result.bit_size, instr["atomic_op"]
-        op = StorageOp("ssbo_atomic", 1, True, bits, atomic=kind, swap=swap, shared=True)
-        self.storage(instr, op, srcs, 1)
-
     # -- atomic counters -----------------------------------------------------------------------
 
     def counter(self, instr: Intrinsic) -> None:
@@ -173,10 +149,6 @@ STORAGE_INTRINSICS: dict[str, Callable[[MemoryTranslator, Intrinsic], None]] = {
     "ssbo_atomic": _T.ssbo_atomic,
     "ssbo_atomic_swap": _T.ssbo_atomic,
     "get_ssbo_size": _T.ssbo_size,
-    "load_shared": _T.load_shared,
-    "store_shared": _T.store_shared,
-    "shared_atomic": _T.shared_atomic,
-    "shared_atomic_swap": _T.shared_atomic,
     "atomic_counter": _T.counter,
     "atomic_counter_read": _T.counter,
     "atomic_counter_swap": _T.counter,

@@ -28,6 +28,8 @@ _BY_LANE = frozenset(
         "input_indirect",
         "output_load",
         "peer_load",
+        "shared_index",
+        "shared_load",
         "storage_read",
         "system",
     }
