@@ -54,6 +54,11 @@ class Counters:
         copy.nanoseconds = time.perf_counter_ns()
         return copy
 
+    def restore(self, before: Counters) -> None:
+        """Count as if nothing had happened since a snapshot."""
+        for each in fields(self):
+            setattr(self, each.name, getattr(before, each.name))
+
 
 _STATISTICS = {
     "ia_vertices": "ia_vertices",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,32 +22,32 @@ from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.multisample import MultisampleEngine
 from gallette.drivers.common.raster.primitives import Batch, RasterContext
 from gallette.drivers.common.raster.samples import SamplePattern
-from gallette.drivers.common.texture.image import Image
-from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.threads import run_all, thread_count
 from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.drivers.common.work import FRAGMENT
-from gallette.pipe.codecs.srgb import encode_tables
-from gallette.pipe.enums import CullFace, PolygonMode
-from gallette.pipe.state import RasterizerState
+from gallette.pipe.enums import PolygonMode
 
+from .blocks import WORTH_THREADS, area, begin_block, complete_block, grid, lists, set_up
 from .calls import CallArea, answer
-from .llvm.engine import compile_module
+from .llvm.engine import Function, compile_module
 from .shader.layout import Record, TileWords, Words
-from .shader.sampling import Description
-from .shader.setup import TILE, setup_text
 from .shader.tile_emit import TileCode, emit_tiles
 from .shader.tile_keys import ColorKey, DepthKey, TileKey, can_store
 
 if TYPE_CHECKING:
     from .program import BoundJit, JitProgram
 
-__all__ = ["TileFunction", "fill"]
+__all__ = [
+    "TileFunction",
+    "check_budget",
+    "fill",
+    "listen",
+    "tile_function_for",
+    "touches_nothing",
+]
 
 Array = npt.NDArray[Any]
 _CALL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64)
-_WORTH_THREADS = 1 << 15
-"""Pixels of triangles' boxes from which on more than one thread is used."""
 
 
 @dataclass(slots=True)
@@ -56,24 +56,34 @@ class TileFunction:
 
     key: TileKey
     code: TileCode
-    call: Callable[[int], None]
+    call: Function
     text: str
 
 
 def fill(bound: BoundJit, engine: FragmentEngine, context: RasterContext, vertices: VertexSet,
          batch: Batch) -> bool:  # fmt: skip
     """Fill the triangles of a batch; False if that needs the shared parts."""
-    if not _is_plain(bound, engine, context):
-        return False
+    if touches_nothing(engine):
+        return _is_plain(bound, engine, context)
+    function = tile_function_for(bound, engine, context, vertices)
+    return function is not None and _run(bound, function, engine, context, vertices, batch)
+
+
+def touches_nothing(engine: FragmentEngine) -> bool:
+    """Nothing of what is drawn could be seen."""
     several = engine if isinstance(engine, MultisampleEngine) else None
     every = 1 if several is None else several.pattern.every
-    if engine.idle or not engine.state.sample_mask & every:
-        return True
+    return engine.idle or not engine.state.sample_mask & every
+
+
+def tile_function_for(
+    bound: BoundJit, engine: FragmentEngine, context: RasterContext, vertices: VertexSet
+) -> TileFunction | None:
+    """The tile function for what is bound; None if that needs the shared parts."""
+    if not _is_plain(bound, engine, context):
+        return None
     key = _tile_key(bound, engine, context, vertices)
-    if key is None:
-        return False
-    function = tile_function(bound.program, key, engine.shades)
-    return _run(bound, function, engine, context, vertices, batch)
+    return None if key is None else tile_function(bound.program, key, engine.shades)
 
 
 def _is_plain(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -> bool:
@@ -191,21 +201,6 @@ def tile_function(program: JitProgram, key: TileKey, shades: bool) -> TileFuncti
     return found
 
 
-@functools.lru_cache(maxsize=64)
-def _setup_functions(state: RasterizerState, sampled: bool, cache: Any) -> tuple[Any, Any]:
-    text = setup_text(
-        0.5 if state.half_pixel_center and not sampled else 0.0,
-        bool(state.cull_face & CullFace.FRONT),
-        bool(state.cull_face & CullFace.BACK),
-        state.front_ccw,
-        state.flatshade_first,
-        state.bottom_edge_rule,
-        sampled,
-    )
-    code = compile_module(text, ("setup", "bin"), cache)
-    return code.function("setup", ctypes.c_void_p), code.function("bin", ctypes.c_void_p)
-
-
 # -- running -------------------------------------------------------------------------------------
 
 
@@ -217,161 +212,28 @@ def _run(
     vertices: VertexSet,
     batch: Batch,
 ) -> bool:
-    target, count = context.target, len(batch.corners)
-    if target.empty:
+    if context.target.empty:
         return True
     keep: list[Any] = []
-    block = bound.block_for(function.code.least, keep)
-    across, down = -(-target.x1 // TILE), -(-target.y1 // TILE)
-    window = np.ascontiguousarray(vertices.window)
-    records = np.empty(count * Record.SIZE, np.int32)
+    block = begin_block(bound, function, context, vertices, keep)
+    across, down = grid([context.target])
+    records = np.empty((len(batch.corners), Record.SIZE), np.int32)
     starts = np.zeros(across * down + 1, np.int32)
-    corners = np.ascontiguousarray(batch.corners)
-    provoking = np.ascontiguousarray(batch.provoking)
-    identity = np.ascontiguousarray(batch.identity)
     counters = np.zeros(4, np.int64)
-    for word, array in (
-        (TileWords.WINDOW, window),
-        (TileWords.RECORDS, records),
-        (TileWords.STARTS, starts),
-        (TileWords.CORNERS, corners),
-        (TileWords.PROVOKING, provoking),
-        (TileWords.IDENTITY, identity),
-        (TileWords.RESULTS, counters),
-    ):
-        block[word] = array.ctypes.data
-    block[TileWords.VERTICES] = window.shape[1]
-    block[TileWords.ACROSS] = across
+    count = set_up(bound, block, engine, context, batch, records, starts, across)
+    if not count:
+        return count is not None
+    keep.append(lists(bound, block, engine, context, starts))
+    complete_block(bound, function, block, engine, context, vertices, keep)
     block[TileWords.TILES] = across * down
-    block[TileWords.TRIANGLES] = count
-    block[TileWords.TARGET : TileWords.TARGET + 4] = (target.x0, target.y0, target.x1, target.y1)
+    block[TileWords.RESULTS] = counters.ctypes.data
     block[TileWords.NEXT] = counters.ctypes.data + 16
-    sampled = isinstance(engine, MultisampleEngine)
-    setup, bin = _setup_functions(_setup_state(context.state), sampled, bound.program.cache)
-    setup(block.ctypes.data)
-    if block[Words.STATUS]:
-        return False  # larger than its numbers can be
-    if not block[TileWords.TRIANGLES]:
-        return True
-    np.cumsum(starts, out=starts)
-    items = np.empty(max(1, int(starts[-1])), np.int32)
-    block[TileWords.ITEMS] = items.ctypes.data
-    bin(block.ctypes.data)
-    _describe_targets(block, engine)
-    if function.key.offset:
-        block[TileWords.OFFSET : TileWords.OFFSET + 2] = _offsets(context)
-    describe_textures(block, bound.resources, bound.program.facts.textures, keep)
-    for number, (slot, component) in enumerate(function.code.inputs):
-        array = _by_vertex(vertices.component(slot, component), vertices.count)
-        keep.append(array)
-        block[Words.INPUTS + number] = array.ctypes.data
-    pixels = _area(records, int(block[TileWords.TRIANGLES]))
-    threads = thread_count() if pixels >= _WORTH_THREADS and across * down > 1 else 1
-    _shade(bound, function, block, threads)
+    worth = area(records, count) >= WORTH_THREADS and across * down > 1
+    _shade(bound, function, block, thread_count() if worth else 1)
     engine.counters.samples_passed += int(counters[0])
     engine.counters.fs_invocations += int(counters[1])
     bound.resources.work.spend(FRAGMENT * int(counters[1]))
     return True
-
-
-@functools.lru_cache(maxsize=256)
-def _setup_state(state: RasterizerState) -> RasterizerState:
-    """The part of the state that set-up depends on."""
-    return RasterizerState(
-        half_pixel_center=state.half_pixel_center,
-        cull_face=state.cull_face,
-        front_ccw=state.front_ccw,
-        flatshade_first=state.flatshade_first,
-        bottom_edge_rule=state.bottom_edge_rule,
-    )
-
-
-def _area(records: Array, count: int) -> int:
-    """Pixels in the boxes of the first triangles: many small ones are as much work as a large."""
-    table = records[: count * Record.SIZE].reshape(-1, Record.SIZE)
-    table = table[: 1 << 12, Record.BOUNDS : Record.BOUNDS + 4].astype(np.int64)
-    area = int(((table[:, 2] - table[:, 0]) * (table[:, 3] - table[:, 1])).sum())
-    return area + 64 * count
-
-
-def _by_vertex(value: Array, count: int) -> Array:
-    """A varying as an array of 32-bit values by vertex."""
-    if not value.ndim:
-        value = np.full(count, value)
-    value = np.ascontiguousarray(value)
-    return value if value.dtype.itemsize == 4 else value.astype(np.float32)
-
-
-def _offsets(context: RasterContext) -> Array:
-    """What an offset is made of: units (or what they are worth), scale, limit."""
-    state, offset = context.state, context.offset
-    units = np.float32(state.offset_units)
-    if not offset.is_float:
-        units = np.float32(offset.unit) * units
-    four = np.array((units, state.offset_scale, state.offset_clamp, 0), np.float32)
-    return four.view(np.uint64)
-
-
-def _describe_targets(block: Array, engine: FragmentEngine) -> None:
-    state = engine.state
-    if state.depth is not None:
-        block[TileWords.DEPTH] = state.depth.depth_words.ctypes.data
-        block[TileWords.DEPTH + 1] = state.depth.stride
-        words = state.depth.depth_words
-        block[TileWords.DEPTH_LAYER] = state.depth.plane * words.strides[0]
-    block[TileWords.LAYERS] = state.layers
-    if any(color is not None and color.format.is_srgb for color in state.colors):
-        guesses, thresholds = encode_tables()
-        block[TileWords.SRGB] = guesses.ctypes.data
-        block[TileWords.SRGB + 1] = thresholds.ctypes.data
-    for number, color in enumerate(state.colors):
-        if color is not None:
-            block[TileWords.COLORS + 2 * number] = color.texels.ctypes.data
-            block[TileWords.COLORS + 2 * number + 1] = color.stride
-            size = color.format.block_bytes
-            block[TileWords.COLOR_LAYERS + number] = color.plane * size
-            constant = np.asarray(color.constant, np.float32).view(np.uint64)
-            block[TileWords.BLEND + 2 * number : TileWords.BLEND + 2 * number + 2] = constant
-    if isinstance(engine, MultisampleEngine):
-        block[TileWords.SAMPLES] = state.sample_mask & engine.pattern.every
-        depths, colors = engine.apart
-        block[TileWords.DEPTH_PLANE] = depths
-        block[TileWords.COLOR_PLANES : TileWords.COLOR_PLANES + len(colors)] = colors
-    block[TileWords.REFERENCES] = state.references[0] | state.references[1] << 32
-    if state.depth_clamp is not None:
-        block[TileWords.NEAR] = np.asarray(state.depth_clamp, np.float32).view(np.uint64)[0]
-
-
-def describe_textures(
-    block: Array, resources: ShaderResources, used: frozenset[int], keep: list[Any]
-) -> None:
-    """Say where the texels of each texture are, and where its tables."""
-    for number in used:
-        unit = resources.textures[number] if number < len(resources.textures) else None
-        if not isinstance(unit, Unit):
-            continue
-        packed = unit.packed.image if unit.packed is not None else unit.image
-        describe(block, Words.TEXTURES + number, unit.image, packed, keep)
-
-
-def describe(block: Array, word: int, image: Image, packed: Image, keep: list[Any]) -> None:
-    """Say where texels are (decoded and as bytes), and where the tables of their levels."""
-    words = np.zeros(Description.SIZE, np.uint64)
-    arrays = {
-        Description.TEXELS: image.texels(),
-        Description.PACKED: packed.texels(),
-        Description.BASE: image.base,
-        Description.WIDTH: image.width,
-        Description.HEIGHT: image.height,
-        Description.DEPTH: image.depth,
-        Description.STRIDE: image.layer_stride,
-        Description.PACKED_BASE: packed.base,
-    }
-    for at, array in arrays.items():
-        words[at] = array.ctypes.data
-    words[Description.LEVELS] = image.levels
-    keep += [words, *arrays.values()]
-    block[word] = words.ctypes.data
 
 
 def _shade(bound: BoundJit, function: TileFunction, block: Array, threads: int) -> None:
@@ -379,13 +241,8 @@ def _shade(bound: BoundJit, function: TileFunction, block: Array, threads: int) 
     failure: list[BaseException] = []
     blocks = [block.copy() for _ in range(threads)]
     keep: list[Any] = []
-    if function.code.sites:
-        for own in blocks:
-            area = CallArea(function.code.w)
-            callback = _callback(function.code, area, bound.resources, failure)
-            keep += [area, callback]
-            own[Words.CALL_AREA] = area.address
-            own[Words.CALLBACK] = ctypes.cast(callback, ctypes.c_void_p).value or 0
+    for own in blocks:
+        listen(bound, function, own, failure, keep)
     addresses = [int(own.ctypes.data) for own in blocks]
     if threads == 1:
         function.call(addresses[0])
@@ -393,6 +250,27 @@ def _shade(bound: BoundJit, function: TileFunction, block: Array, threads: int) 
         run_all([functools.partial(function.call, address) for address in addresses])
     if failure:
         raise failure[0]
+    check_budget(bound, blocks)
+
+
+def listen(
+    bound: BoundJit,
+    function: TileFunction,
+    block: Array,
+    failure: list[BaseException],
+    keep: list[Any],
+) -> None:
+    """Let code that was called with a block ask for what it cannot do itself."""
+    if function.code.sites:
+        area = CallArea(function.code.w)
+        callback = _callback(function.code, area, bound.resources, failure)
+        keep += [area, callback]
+        block[Words.CALL_AREA] = area.address
+        block[Words.CALLBACK] = ctypes.cast(callback, ctypes.c_void_p).value or 0
+
+
+def check_budget(bound: BoundJit, blocks: Sequence[Array]) -> None:
+    """Raise an error if a shader ran past its budget."""
     if any(own[Words.STATUS] for own in blocks):
         from .program import budget_error
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy.typing as npt
 from gallette.compiler.disk_cache import DiskCache
 from gallette.compiler.nir.ir import Shader
 from gallette.compiler.nir.ir.slots import FragResult
+from gallette.drivers.common.draw.together import Offered
 from gallette.drivers.common.lanes import (
     ComputeLanes,
     ControlLanes,
@@ -43,10 +45,12 @@ from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.pipe.enums import PolygonMode
 from gallette.pipe.state import RasterizerState
 
+from .blocks import describe, describe_textures
 from .calls import CallArea, answer
 from .clipping import cut_triangles
-from .fill import TileFunction, describe, describe_textures, fill
+from .fill import TileFunction, fill
 from .llvm.engine import compile_module
+from .mixed import fill_together
 from .shader.chunk import Input
 from .shader.chunk_emit import ChunkCode, emit_chunk
 from .shader.chunk_stages import GeometryRows
@@ -206,6 +210,10 @@ class BoundJit:
     ) -> bool:
         """Fill triangles by a tile function; False if there is none for what is bound."""
         return fill(self, engine, context, vertices, batch)
+
+    def fill_together(self, offered: Sequence[Offered]) -> bool:
+        """The same for triangles of several states at once, in order."""
+        return fill_together(offered)
 
     def cut(
         self,

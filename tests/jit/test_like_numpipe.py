@@ -362,7 +362,7 @@ def test_results_do_not_depend_on_the_number_of_threads(monkeypatch: pytest.Monk
         triangles(context, context.program(vertex_shader=VERTEX, fragment_shader=FRAGMENT))
         return bytes(frame.read(components=4))
 
-    monkeypatch.setattr(fill, "_WORTH_THREADS", 0)
+    monkeypatch.setattr(fill, "WORTH_THREADS", 0)
     monkeypatch.setattr(fill, "thread_count", lambda: 1)
     alone = picture("jit", draw)
     monkeypatch.setattr(fill, "thread_count", lambda: 4)

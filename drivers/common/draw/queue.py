@@ -27,6 +27,7 @@ from .finding import DrawStates
 from .grouping import Group, batches
 from .parts import parts
 from .pipeline import draw, run
+from .together import fill_together
 from .waiting import MERGED_STAGES, Given, Memory, Row
 
 __all__ = ["MERGED_STAGES", "DrawQueue"]
@@ -175,7 +176,9 @@ class DrawQueue:
             family.entries[0][0].states.work.begin()
             failures.of(_add_group, groups, family)
         else:
-            if len(groups) == 1:
+            if fill_together(groups, failures.of):
+                pass
+            elif len(groups) == 1:
                 failures.of(_draw_batch, groups[0], list(range(len(entries))))
             elif not deal(groups, self._states.scratch, failures.of):
                 for group, rows in batches(groups):

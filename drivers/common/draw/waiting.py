@@ -107,7 +107,8 @@ class Given:
             state = self.states.of(mode)
             found = (self,)
             if state is not None and state.fixed.engine.deals:
-                if not hasattr(state.fragment.program, "fill"):
+                program = state.fragment.program
+                if not hasattr(program, "fill") or hasattr(program, "fill_together"):
                     # Selections are told by identity; those of this state are kept with it.
                     found = self.family, id(state.fixed.selection)
             self._relatives[mode] = found

@@ -124,6 +124,8 @@ class FragmentRun:
 
     def fill(self, context: RasterContext, vertices: VertexSet, batch: Batch) -> bool:
         """Fill triangles by the program's own code, if it has any for them."""
+        if self.shader.several is not None:
+            return False
         own = getattr(self.shader.program, "fill", None)
         return own is not None and bool(own(self.engine, context, vertices, batch))
 

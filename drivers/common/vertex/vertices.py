@@ -6,6 +6,7 @@ arrays of column numbers, so nothing here knows about primitives.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -73,6 +74,12 @@ class VertexSet:
             value = position[i]
             clip[i] = _DEFAULTS[i] if value is None else value
         return cls(count, clip, outputs, viewport)
+
+    def copy(self) -> VertexSet:
+        """The same vertices for somebody who appends others; arrays are shared, not changed."""
+        made = copy.copy(self)
+        made.varyings = {slot: list(values) for slot, values in self.varyings.items()}
+        return made
 
     def component(self, slot: int, component: int) -> npt.NDArray[Any]:
         """One component of a varying (default 0, 0, 0, 1 if nothing wrote it); maybe a scalar."""

@@ -19,7 +19,7 @@ import llvmlite.binding as llvm
 
 from gallette.compiler.disk_cache import DiskCache
 
-__all__ = ["Code", "Machine", "compile_module", "machine"]
+__all__ = ["Code", "Function", "Machine", "compile_module", "machine"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +139,16 @@ class Function:
     def point(self) -> None:
         """The code has moved."""
         self._call = self._type(self._code.functions[self._name])
+
+    @property
+    def address(self) -> int:
+        """Where it is now, for code that calls it; its time is to be told by `charge`."""
+        return self._code.functions[self._name]
+
+    def charge(self, seconds: float) -> None:
+        """Somebody called it by its address, for so long."""
+        if self._code.quick:
+            self._code.used(seconds)
 
     def __call__(self, *args: int) -> None:
         if not self._code.quick:

@@ -1,0 +1,256 @@
+"""The blocks of words tile functions are called with: targets, textures, triangles and their lists.
+
+A draw's block is begun (`begin_block`), its triangles are set up into records (`set_up`) and dealt
+out to tiles (`lists`), and what only shading needs is said last (`complete_block`).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.drivers.common.lanes import ShaderResources
+from gallette.drivers.common.output.engine import FragmentEngine
+from gallette.drivers.common.output.multisample import MultisampleEngine
+from gallette.drivers.common.raster.primitives import Batch, RasterContext
+from gallette.drivers.common.raster.setup import Rect
+from gallette.drivers.common.texture.image import Image
+from gallette.drivers.common.texture.unit import Unit
+from gallette.drivers.common.vertex.vertices import VertexSet
+from gallette.pipe.codecs.srgb import encode_tables
+from gallette.pipe.enums import CullFace
+from gallette.pipe.state import RasterizerState
+
+from .llvm.engine import compile_module
+from .shader.layout import Record, TileWords, Words
+from .shader.sampling import Description
+from .shader.setup import TILE, setup_text
+
+if TYPE_CHECKING:
+    from .fill import TileFunction
+    from .program import BoundJit
+
+__all__ = [
+    "WORTH_THREADS",
+    "area",
+    "begin_block",
+    "complete_block",
+    "describe",
+    "describe_textures",
+    "grid",
+    "lists",
+    "set_up",
+]
+
+Array = npt.NDArray[Any]
+WORTH_THREADS = 1 << 15
+"""Pixels of triangles' boxes from which on more than one thread is used."""
+
+
+def grid(targets: Sequence[Rect]) -> tuple[int, int]:
+    """How many tiles there are beside one another, and rows of them."""
+    across = max(-(-target.x1 // TILE) for target in targets)
+    return across, max(-(-target.y1 // TILE) for target in targets)
+
+
+def begin_block(
+    bound: BoundJit,
+    function: TileFunction,
+    context: RasterContext,
+    vertices: VertexSet,
+    keep: list[Any],
+) -> Array:
+    """The block of a draw, as far as set-up looks at it."""
+    block = bound.block_for(function.code.least, keep)
+    window = np.ascontiguousarray(vertices.window)
+    keep.append(window)
+    target = context.target
+    block[TileWords.WINDOW] = window.ctypes.data
+    block[TileWords.VERTICES] = window.shape[1]
+    block[TileWords.TARGET : TileWords.TARGET + 4] = (target.x0, target.y0, target.x1, target.y1)
+    return block
+
+
+def set_up(
+    bound: BoundJit,
+    block: Array,
+    engine: FragmentEngine,
+    context: RasterContext,
+    batch: Batch,
+    records: Array,
+    starts: Array,
+    across: int,
+) -> int | None:
+    """Write a record of each triangle that can be seen, and count in `starts` what tiles each
+    touches; how many there are, or None if they are larger than the records' numbers can be.
+    """
+    corners = np.ascontiguousarray(batch.corners)
+    provoking = np.ascontiguousarray(batch.provoking)
+    identity = np.ascontiguousarray(batch.identity)
+    for word, array in (
+        (TileWords.RECORDS, records),
+        (TileWords.STARTS, starts),
+        (TileWords.CORNERS, corners),
+        (TileWords.PROVOKING, provoking),
+        (TileWords.IDENTITY, identity),
+    ):
+        block[word] = array.ctypes.data
+    block[TileWords.ACROSS] = across
+    block[TileWords.TRIANGLES] = len(corners)
+    sampled = isinstance(engine, MultisampleEngine)
+    setup, _ = _setup_functions(_setup_state(context.state), sampled, bound.program.cache)
+    setup(block.ctypes.data)
+    return None if block[Words.STATUS] else int(block[TileWords.TRIANGLES])
+
+
+def lists(
+    bound: BoundJit, block: Array, engine: FragmentEngine, context: RasterContext, starts: Array
+) -> Array:
+    """The numbers of every tile's triangles; `starts` then says where each tile's list ends."""
+    np.cumsum(starts, out=starts)
+    items = np.empty(max(1, int(starts[-1])), np.int32)
+    block[TileWords.ITEMS] = items.ctypes.data
+    sampled = isinstance(engine, MultisampleEngine)
+    _, bin = _setup_functions(_setup_state(context.state), sampled, bound.program.cache)
+    bin(block.ctypes.data)
+    return items
+
+
+def complete_block(
+    bound: BoundJit,
+    function: TileFunction,
+    block: Array,
+    engine: FragmentEngine,
+    context: RasterContext,
+    vertices: VertexSet,
+    keep: list[Any],
+) -> None:
+    """Say where everything is that shading reads and writes."""
+    _describe_targets(block, engine)
+    if function.key.offset:
+        block[TileWords.OFFSET : TileWords.OFFSET + 2] = _offsets(context)
+    describe_textures(block, bound.resources, bound.program.facts.textures, keep)
+    for number, (slot, component) in enumerate(function.code.inputs):
+        array = _by_vertex(vertices.component(slot, component), vertices.count)
+        keep.append(array)
+        block[Words.INPUTS + number] = array.ctypes.data
+
+
+@functools.lru_cache(maxsize=64)
+def _setup_functions(state: RasterizerState, sampled: bool, cache: Any) -> tuple[Any, Any]:
+    text = setup_text(
+        0.5 if state.half_pixel_center and not sampled else 0.0,
+        bool(state.cull_face & CullFace.FRONT),
+        bool(state.cull_face & CullFace.BACK),
+        state.front_ccw,
+        state.flatshade_first,
+        state.bottom_edge_rule,
+        sampled,
+    )
+    code = compile_module(text, ("setup", "bin"), cache)
+    return code.function("setup", ctypes.c_void_p), code.function("bin", ctypes.c_void_p)
+
+
+@functools.lru_cache(maxsize=256)
+def _setup_state(state: RasterizerState) -> RasterizerState:
+    """The part of the state that set-up depends on."""
+    return RasterizerState(
+        half_pixel_center=state.half_pixel_center,
+        cull_face=state.cull_face,
+        front_ccw=state.front_ccw,
+        flatshade_first=state.flatshade_first,
+        bottom_edge_rule=state.bottom_edge_rule,
+    )
+
+
+def area(records: Array, count: int) -> int:
+    """Pixels in the boxes of the first triangles: many small ones are as much work as a large."""
+    table = records[: count * Record.SIZE].reshape(-1, Record.SIZE)
+    table = table[: 1 << 12, Record.BOUNDS : Record.BOUNDS + 4].astype(np.int64)
+    area = int(((table[:, 2] - table[:, 0]) * (table[:, 3] - table[:, 1])).sum())
+    return area + 64 * count
+
+
+def _by_vertex(value: Array, count: int) -> Array:
+    """A varying as an array of 32-bit values by vertex."""
+    if not value.ndim:
+        value = np.full(count, value)
+    value = np.ascontiguousarray(value)
+    return value if value.dtype.itemsize == 4 else value.astype(np.float32)
+
+
+def _offsets(context: RasterContext) -> Array:
+    """What an offset is made of: units (or what they are worth), scale, limit."""
+    state, offset = context.state, context.offset
+    units = np.float32(state.offset_units)
+    if not offset.is_float:
+        units = np.float32(offset.unit) * units
+    four = np.array((units, state.offset_scale, state.offset_clamp, 0), np.float32)
+    return four.view(np.uint64)
+
+
+def _describe_targets(block: Array, engine: FragmentEngine) -> None:
+    state = engine.state
+    if state.depth is not None:
+        block[TileWords.DEPTH] = state.depth.depth_words.ctypes.data
+        block[TileWords.DEPTH + 1] = state.depth.stride
+        words = state.depth.depth_words
+        block[TileWords.DEPTH_LAYER] = state.depth.plane * words.strides[0]
+    block[TileWords.LAYERS] = state.layers
+    if any(color is not None and color.format.is_srgb for color in state.colors):
+        guesses, thresholds = encode_tables()
+        block[TileWords.SRGB] = guesses.ctypes.data
+        block[TileWords.SRGB + 1] = thresholds.ctypes.data
+    for number, color in enumerate(state.colors):
+        if color is not None:
+            block[TileWords.COLORS + 2 * number] = color.texels.ctypes.data
+            block[TileWords.COLORS + 2 * number + 1] = color.stride
+            size = color.format.block_bytes
+            block[TileWords.COLOR_LAYERS + number] = color.plane * size
+            constant = np.asarray(color.constant, np.float32).view(np.uint64)
+            block[TileWords.BLEND + 2 * number : TileWords.BLEND + 2 * number + 2] = constant
+    if isinstance(engine, MultisampleEngine):
+        block[TileWords.SAMPLES] = state.sample_mask & engine.pattern.every
+        depths, colors = engine.apart
+        block[TileWords.DEPTH_PLANE] = depths
+        block[TileWords.COLOR_PLANES : TileWords.COLOR_PLANES + len(colors)] = colors
+    block[TileWords.REFERENCES] = state.references[0] | state.references[1] << 32
+    if state.depth_clamp is not None:
+        block[TileWords.NEAR] = np.asarray(state.depth_clamp, np.float32).view(np.uint64)[0]
+
+
+def describe_textures(
+    block: Array, resources: ShaderResources, used: frozenset[int], keep: list[Any]
+) -> None:
+    """Say where the texels of each texture are, and where its tables."""
+    for number in used:
+        unit = resources.textures[number] if number < len(resources.textures) else None
+        if not isinstance(unit, Unit):
+            continue
+        packed = unit.packed.image if unit.packed is not None else unit.image
+        describe(block, Words.TEXTURES + number, unit.image, packed, keep)
+
+
+def describe(block: Array, word: int, image: Image, packed: Image, keep: list[Any]) -> None:
+    """Say where texels are (decoded and as bytes), and where the tables of their levels."""
+    words = np.zeros(Description.SIZE, np.uint64)
+    arrays = {
+        Description.TEXELS: image.texels(),
+        Description.PACKED: packed.texels(),
+        Description.BASE: image.base,
+        Description.WIDTH: image.width,
+        Description.HEIGHT: image.height,
+        Description.DEPTH: image.depth,
+        Description.STRIDE: image.layer_stride,
+        Description.PACKED_BASE: packed.base,
+    }
+    for at, array in arrays.items():
+        words[at] = array.ctypes.data
+    words[Description.LEVELS] = image.levels
+    keep += [words, *arrays.values()]
+    block[word] = words.ctypes.data

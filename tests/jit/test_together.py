@@ -1,0 +1,121 @@
+"""Draws of several states on jit: filled together, tile by tile, and nobody can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import moderngl
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import gallette
+from gallette.drivers.common import threads
+from gallette.drivers.common.draw import queue
+from gallette.drivers.jit import mixed
+
+Array = npt.NDArray[Any]
+SIZE = (150, 139)
+
+VERTEX = """
+#version 330
+in vec2 position; uniform vec4 place; out vec2 uv;
+void main() {
+    uv = position * 0.5 + 0.5;
+    gl_Position = vec4(position * place.w + place.xy, place.z, 1.0);
+}
+"""
+TEXTURED = """
+#version 330
+uniform sampler2D image; uniform vec4 tint; in vec2 uv; out vec4 o;
+void main() { o = texture(image, uv) * tint; }
+"""
+DISCARDING = """
+#version 330
+uniform vec4 tint; in vec2 uv; out vec4 o;
+void main() {
+    if (fract(uv.x * 4.0) < 0.3) discard;
+    o = vec4(tint.xyz, 0.5); gl_FragDepth = gl_FragCoord.z * 0.5 + tint.w * 0.25;
+}
+"""
+
+
+def drawn(driver: str, mode: int = moderngl.TRIANGLE_STRIP, samples: int = 0) -> Array:
+    """Two hundred small squares: other states, textures, arrays and programs before each."""
+    window = gallette.moderngl_context(driver)
+    with moderngl.create_context(standalone=True, context=window) as ctx:
+        rng = np.random.default_rng(5)
+        programs = [ctx.program(VERTEX, source) for source in (TEXTURED, DISCARDING)]
+        square = np.array([[-1, -1], [1, -1], [-1, 1], [1, 1]], "f4")
+        buffers = [ctx.buffer((square * scale).astype("f4").tobytes()) for scale in (1, 0.6, 1.3)]
+        arrays = [[ctx.vertex_array(p, [(b, "2f", "position")]) for b in buffers] for p in programs]
+        pictures = rng.integers(0, 256, (4, 8, 8, 4), dtype=np.uint8)
+        textures = [ctx.texture((8, 8), 4, each.tobytes()) for each in pictures]
+        textures[1].filter = ctx.NEAREST, ctx.NEAREST
+        target = ctx.framebuffer(
+            [ctx.texture(SIZE, 4) if not samples else ctx.renderbuffer(SIZE, 4, samples)],
+            ctx.depth_renderbuffer(SIZE, samples),
+        )
+        target.use()
+        target.clear(0.2, 0.3, 0.4, 1.0)
+        for _ in range(200):
+            kind = int(rng.random() < 0.3)
+            flags = (ctx.BLEND, ctx.DEPTH_TEST, ctx.CULL_FACE)
+            ctx.enable_only(sum(flag for flag in flags if rng.random() < 0.4))
+            target.scissor = (20, 10, 90, 110) if rng.random() < 0.2 else None
+            textures[int(rng.integers(4))].use()
+            programs[kind]["place"].value = (*rng.uniform(-1, 1, 2), rng.uniform(-0.9, 0.9), 0.2)
+            programs[kind]["tint"].value = tuple(rng.random(4))
+            arrays[kind][int(rng.integers(3))].render(mode)
+        if samples:
+            plain = ctx.framebuffer([ctx.texture(SIZE, 4)])
+            ctx.copy_framebuffer(plain, target)
+            target = plain
+        return np.frombuffer(target.read(components=4), np.uint8)
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many programs took part each time that draws were filled together."""
+    found: list[int] = []
+    run = mixed._run
+
+    def counted(jobs: Any, *rest: Any) -> None:
+        found.append(len(jobs))
+        run(jobs, *rest)
+
+    monkeypatch.setattr(mixed, "_run", counted)
+    return found
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("samples", [0, 4])
+def test_each_pixel_has_its_draws_in_order(
+    samples: int, count: int, runs: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mixed, "WORTH_THREADS", 0)
+    monkeypatch.setattr(mixed, "thread_count", lambda: count)
+    monkeypatch.setattr(threads, "thread_count", lambda: count)
+    have = drawn("jit", samples=samples)
+    assert len(runs) == 1
+    assert runs[0] > 8
+    monkeypatch.setattr(queue, "SMALL", 0)  # one draw after the other
+    wanted = drawn("jit" if samples else "numpipe", samples=samples)
+    assert len(runs) == 1
+    assert len(np.unique(have)) > 100
+    assert np.array_equal(have, wanted)
+
+
+@pytest.mark.parametrize("change", ["points", "no code"])
+def test_what_has_no_code_takes_the_shared_way(
+    change: str, runs: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mode = moderngl.POINTS if change == "points" else moderngl.TRIANGLE_STRIP
+    if change == "no code":
+        nothing: Callable[..., None] = lambda *_: None  # noqa: E731
+        monkeypatch.setattr(mixed, "tile_function_for", nothing)
+    have = drawn("jit", mode)
+    assert not runs
+    monkeypatch.setattr(queue, "SMALL", 0)
+    assert np.array_equal(have, drawn("numpipe", mode))
