@@ -280,6 +280,10 @@ class Context(ABC):
         """A bitwise copy between resources of equally sized blocks."""
 
     @abstractmethod
+    def invalidate_resource(self, resource: Resource) -> None:
+        """Nobody wants what a resource holds now; a driver may keep it all the same."""
+
+    @abstractmethod
     def generate_mipmap(
         self,
         resource: Resource,

@@ -84,6 +84,10 @@ class BindingContext(Context):
         """
         self.settle()
 
+    def retargeting(self) -> None:
+        """Another framebuffer is about to be bound (by default the same as `settle`)."""
+        self.settle()
+
     def set_failure_callback(self, callback: Callable[[Exception], None] | None) -> None:
         self._on_failure = callback
 
@@ -201,7 +205,7 @@ class BindingContext(Context):
         old = self.bound.framebuffer
         if state == old:
             return
-        self.settle()
+        self.retargeting()
         for surface in (*state.cbufs, state.zsbuf):
             if surface is not None:
                 surface.resource.ref()

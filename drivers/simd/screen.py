@@ -8,6 +8,7 @@ from typing import Any, get_args
 from gallette.compiler import debug
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.drivers.common.gem.regions import MIB
+from gallette.drivers.common.machine.register_picture import map_picture
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.screen import HostScreen
 from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
@@ -19,7 +20,7 @@ from gallette.pipe.resource import Resource, ResourceDesc
 
 from .backend.code import ROOM
 from .backend.liveness import LiveRanges
-from .backend.register_map import map_picture, register_map
+from .backend.register_map import register_map
 from .compile import BackendOptions, compile_shader
 from .memory import DeviceMemory, SimdContext
 from .program import Counters, SimdProgram, compile_program

@@ -2,8 +2,9 @@
 
 Draws are recorded as long as they go to one framebuffer and nobody looks at what they drew; then
 the pass is executed (`render_pass`). A clear of whole attachments begins a pass and costs no memory
-traffic at all. What bins cannot do goes to memory directly, as real tilers do it too: more stages
-than two, transform feedback, side effects, layers, several viewports.
+traffic at all, and a blit that resolves what the pass draws to is done in its tiles. What bins
+cannot do goes to memory directly, as real tilers do it too: more stages than two, transform
+feedback, side effects, layers, several viewports.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections import deque
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.context import HostContext
 from gallette.drivers.common.draw.state import DrawState
@@ -23,7 +25,7 @@ from gallette.drivers.common.output.order import Scratch
 from gallette.pipe.enums import ClearFlags, MapFlags
 from gallette.pipe.interface import EVERY_CHANNEL, Color, ColorMask, Handle
 from gallette.pipe.resource import Resource, Transfer
-from gallette.pipe.state import Box, DrawInfo, FramebufferState, ScissorState
+from gallette.pipe.state import BlitInfo, Box, DrawInfo, FramebufferState, ScissorState
 
 from .bins import Grid
 from .keys import VertexKey
@@ -45,9 +47,12 @@ class TilerContext(HostContext):
 
     regroup = False
 
-    def __init__(self, screen: HostScreen, tile_memory: int, bypass: bool) -> None:
+    def __init__(
+        self, screen: HostScreen, tile_memory: int, bypass: bool, resolve_in_tile: bool
+    ) -> None:
         super().__init__(screen)
         self._tile_memory = tile_memory
+        self._resolve_in_tile = resolve_in_tile
         self._tile_scratch = Scratch()
         self._pass: RenderPass | None = None
         self.reports: deque[PassReport] = deque(maxlen=_REPORTS)
@@ -60,24 +65,31 @@ class TilerContext(HostContext):
         super().settle()
         self._execute()
 
+    def retargeting(self) -> None:
+        """The pass knows its framebuffer: it goes on until something else is drawn to."""
+        super().settle()
+
     def _execute(self) -> None:
         """Execute the pass there is."""
         found, self._pass = self._pass, None
         if found is None:
             return
         try:
-            if found.draws:
+            if found.draws or found.resolves:
                 found.execute()
                 self.reports.append(found.report)
             else:
                 for each in found.clears:
                     clear(found.framebuffer, each.flags, each.values, None)
+        except (GalletteError, MemoryError) as error:
+            self.deferred_failure(error)
         finally:
             found.release()
 
     def _begin(self, framebuffer: FramebufferState) -> RenderPass:
         """The pass that draws to a framebuffer."""
-        if self._pass is not None and self._pass.framebuffer != framebuffer:
+        found = self._pass
+        if found is not None and (found.framebuffer != framebuffer or found.resolves):
             self._execute()
         if self._pass is None:
             size = framebuffer.width, framebuffer.height
@@ -160,6 +172,18 @@ class TilerContext(HostContext):
             self._begin(framebuffer).clears.append(Clear(flags, values))
         else:
             super().clear(flags, color, depth, stencil, scissor, color_mask, stencil_mask)
+
+    def blit(self, info: BlitInfo) -> None:
+        """Samples of what the pass draws to are resolved in its tiles."""
+        super().settle()
+        found = self._pass
+        if found is None or self.skipped or not (self._resolve_in_tile and found.resolve(info)):
+            super().blit(info)
+
+    def invalidate_resource(self, resource: Resource) -> None:
+        super().settle()
+        if self._pass is not None:
+            self._pass.forget(resource)
 
     def transfer_map(self, resource: Resource, level: int, flags: MapFlags, box: Box) -> Transfer:
         """What the pass does not name may change before it is executed."""

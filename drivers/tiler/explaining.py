@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .backend.timing import issue_cycles
 from .compile import Compiled
 from .isa.assembly import line_of, meaning_of
 
@@ -9,18 +10,23 @@ __all__ = ["listing"]
 
 
 def listing(compiled: Compiled) -> str:
-    """Numbered instructions; cycles they wait, and the NIR operation they begin."""
+    """Numbered instructions; when they are issued in their block, the cycles they wait for that,
+    and the NIR operation they begin."""
     executable = compiled.executable
     lines = [
         f"; {compiled.instructions} instructions, {compiled.registers} registers, "
         f"{compiled.allocation.spills} spills, {compiled.nops} cycles of nops, "
-        f"{compiled.cycles} cycles if every block runs once"
+        f"{compiled.cycles} cycles if every block runs once, {sum(compiled.stalls)} of them waiting"
     ]
+    starts = {start for start, _ in executable.blocks}
+    now = 0
     for at, (instr, stall, note) in enumerate(
         zip(executable.code, compiled.stalls, compiled.notes, strict=True)
     ):
         text = f"{at:4}: {line_of(instr)}"
-        wait = f"+{stall}" if stall else ""
+        now = stall + (0 if at in starts else now)
+        when = f"{now}" + (f" +{stall}" if stall else "")
         told = f"{note} {meaning_of(instr)}".strip()
-        lines.append(f"{text:<64} ; {wait:<5}{told}".rstrip(" ;"))
+        lines.append(f"{text:<64} ; {when:<9}{told}".rstrip())
+        now += issue_cycles(instr)
     return "\n".join(lines) + "\n"

@@ -2,7 +2,8 @@
 
 Pass 1 takes every draw through the binning variant of its vertex shader, and each primitive into
 its bins. Pass 2 goes from tile to tile: fill tile memory, draw what is visible there with the full
-shaders, write tile memory back. Vertices that several tiles need are shaded in each.
+shaders, resolve samples, write back what is wanted. Vertices that several tiles need are shaded in
+each.
 """
 
 from __future__ import annotations
@@ -30,10 +31,11 @@ from gallette.drivers.common.vertex.fetch import FetchedVertices
 from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.drivers.common.work import LANE, PRIMITIVE
 from gallette.pipe.resource import Resource
-from gallette.pipe.state import DrawInfo, FramebufferState
+from gallette.pipe.state import BlitInfo, DrawInfo, FramebufferState
 
 from .bins import Grid, Ranges, ranges_of
 from .coarse import CoarseDepth, CoarseSink
+from .resolve import Resolve, resolve_of
 from .tiles import Clear, TileMemory, in_tile
 
 __all__ = ["PassReport", "RenderPass", "TileReport"]
@@ -52,11 +54,18 @@ class TileReport:
     hidden: int = 0  # fragments that coarse depth kept from being
     loaded: int = 0  # bytes
     stored: int = 0
+    resolved: int = 0  # bytes that samples became on their way to memory
+    spared: int = 0  # bytes nobody wants: they stayed on the chip
 
     @property
     def overdraw(self) -> float:
         """Fragments shaded per pixel."""
         return self.shaded / max(1, (self.rect.x1 - self.rect.x0) * (self.rect.y1 - self.rect.y0))
+
+    @property
+    def moved(self) -> int:
+        """Bytes between the tile and memory."""
+        return self.loaded + self.stored + self.resolved
 
 
 @dataclass(slots=True)
@@ -74,7 +83,7 @@ class PassReport:
     @property
     def moved(self) -> int:
         """Bytes between tile memory and memory."""
-        return sum(tile.loaded + tile.stored for tile in self.tiles)
+        return sum(tile.moved for tile in self.tiles)
 
 
 @dataclass(slots=True)
@@ -118,6 +127,8 @@ class RenderPass:
         self.memory = TileMemory(framebuffer, grid)
         self.clears: list[Clear] = []
         self.draws: list[_Draw] = []
+        self.resolves: list[Resolve] = []  # after the draws; then the pass takes no more of them
+        self._undefined: set[int] = set()  # attachments whose contents nobody wants
         self.report = PassReport(grid)
         self._scratch = scratch
         self._held: dict[int, Resource] = {}
@@ -146,6 +157,8 @@ class RenderPass:
         resources: Iterator[Resource],
     ) -> None:
         """Keep a draw, and what it names, until the pass is executed."""
+        assert not self.resolves
+        self._undefined.clear()  # what is drawn now counts
         for resource in resources:
             self._hold(resource)
         if info.index_buffer is not None:
@@ -162,6 +175,21 @@ class RenderPass:
             )
             found = self._engines[id(state.fixed)] = (state.fixed, engine)
         self.draws.append(_Draw(state, info, merged, binning, found[1]))
+
+    def resolve(self, info: BlitInfo) -> bool:
+        """Take a blit to be done in the tiles; false if they cannot."""
+        found = None
+        if not self.names(info.dst):
+            found = resolve_of(info, self.framebuffer, self.memory.tile)
+        if found is None:
+            return False
+        self._hold(info.dst)
+        self.resolves.append(found)
+        return True
+
+    def forget(self, resource: Resource) -> None:
+        """Nobody wants what an attachment holds so far: it need not be stored."""
+        self._undefined.add(id(resource))
 
     # -- execution ---------------------------------------------------------------------------------
 
@@ -225,7 +253,8 @@ class RenderPass:
                     self._draw(draw, part, which, tile, coarse)
             tile.shaded += draw.state.counters.fs_invocations - before
         tile.hidden = coarse.hidden
-        tile.stored = self.memory.store(rect)
+        tile.resolved = sum(resolve.run(rect) for resolve in self.resolves)
+        tile.stored, tile.spared = self.memory.store(rect, self._undefined)
 
     def _draw(
         self, draw: _Draw, part: Primitives, which: Ints, tile: TileReport, coarse: CoarseDepth

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from gallette.compiler import debug
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.run.pass_runner import PassLog
+from gallette.drivers.common.machine.register_picture import map_picture
 from gallette.drivers.common.screen import HostScreen
 from gallette.drivers.common.variants import keys
 from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
@@ -17,6 +18,7 @@ from gallette.pipe.loader import DriverError
 from gallette.pipe.state import FramebufferState
 
 from .backend.code import ROOM
+from .backend.register_map import register_map
 from .backend.schedule import Barriers
 from .compile import BackendOptions, compile_shader
 from .context import TilerContext
@@ -28,6 +30,11 @@ from .program import Counters, TilerProgram, compile_program
 __all__ = ["HalfColors", "ScreenOptions", "TilerCompiler", "TilerScreen", "create_screen"]
 
 HalfColors: TypeAlias = Literal["auto", "never", "always"]
+
+REGISTER_CAPTION = (
+    "registers (rows) over cycles (columns) of the code in its order; the strip above: green is an "
+    "instruction, grey a nop, red a wait for (ss) or (sy)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +55,7 @@ class ScreenOptions:
     schedule: bool = True  # reorder instructions to hide latencies
     tile_memory: int = 256  # KiB on the chip: they decide how large tiles are
     bypass: bool = False  # no bins: draw to memory directly
+    resolve_in_tile: bool = True  # samples become pixels before tiles are stored, not afterwards
 
     def compiler(self) -> TilerCompiler:
         """What turns shaders into code under these options."""
@@ -141,6 +149,12 @@ class TilerCompiler(VariantCompiler[VariantKey, TilerProgram]):
     def text(self, code: TilerProgram) -> str:
         return code.code
 
+    def pictures(self, shader: Shader, key: VariantKey) -> list[tuple[str, Any]]:
+        """The registers over time, with what the pipe does meanwhile."""
+        made = self.generate(shader, key).compiled
+        table, strip = register_map(made.executable.code, made.stalls)
+        return [(REGISTER_CAPTION, map_picture(table, strip=strip))]
+
     def measure(self, shader: Shader) -> dict[str, int]:
         made = compile_shader(shader, self.backend)
         return {
@@ -164,7 +178,10 @@ class TilerScreen(HostScreen):
         super().__init__(self.tiler_compiler, self.options.budget)
 
     def context_create(self) -> Context:
-        return TilerContext(self, self.options.tile_memory << 10, self.options.bypass)
+        options = self.options
+        return TilerContext(
+            self, options.tile_memory << 10, options.bypass, options.resolve_in_tile
+        )
 
     @property
     def counters(self) -> Counters:

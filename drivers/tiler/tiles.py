@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy.typing as npt
 
 from gallette.drivers.common.memory.clear import ClearValues, clear, surface_texels
 from gallette.drivers.common.memory.resource import create_resource
@@ -113,22 +117,33 @@ class TileMemory:
             clear(self.tile, each.flags, each.values, None)
         return moved
 
-    def store(self, rect: Rect) -> int:
-        """Write the tile back; bytes that went to memory."""
-        moved = 0
+    def store(self, rect: Rect, undefined: Collection[int] = ()) -> tuple[int, int]:
+        """Write the tile back; bytes that went to memory, and bytes that nobody wants.
+
+        `undefined` are (by identity) the resources whose contents do not matter any more.
+        """
+        moved = spared = 0
         for _, memory, chip in self.pairs():
-            moved += _copy(chip, memory, rect, True)
-            memory.resource.touch()  # type: ignore[attr-defined]
-        return moved
+            if id(memory.resource) in undefined:
+                spared += _part(memory, rect).nbytes
+            else:
+                moved += _copy(chip, memory, rect, True)
+                memory.resource.touch()  # type: ignore[attr-defined]
+        return moved, spared
 
     def destroy(self) -> None:
         for _, _, chip in self.pairs():
             chip.resource.unref()
 
 
+def _part(surface: Surface, rect: Rect) -> npt.NDArray[Any]:
+    """The texels of all samples in a rectangle."""
+    return surface_texels(surface)[:, rect.y0 : rect.y1, rect.x0 : rect.x1]
+
+
 def _copy(chip: Surface, memory: Surface, rect: Rect, back: bool) -> int:
-    ours = surface_texels(chip)[:, : rect.y1 - rect.y0, : rect.x1 - rect.x0]
-    theirs = surface_texels(memory)[:, rect.y0 : rect.y1, rect.x0 : rect.x1]
+    ours = _part(chip, Rect(0, 0, rect.x1 - rect.x0, rect.y1 - rect.y0))
+    theirs = _part(memory, rect)
     if back:
         theirs[...] = ours
     else:

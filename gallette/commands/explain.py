@@ -121,6 +121,8 @@ def _print_variant(out: Console, variant: VariantStory, brief: bool) -> None:
     _print_passes(out, variant.passes, brief)
     if not brief:
         out.print(variant.nir.strip(), markup=False)
+        for caption, _ in variant.pictures:
+            out.print(f"picture (--html shows it): {caption}", markup=False)
         out.print(Syntax(variant.code.strip(), _language(variant.code), background_color="default"))
 
 

@@ -15,11 +15,18 @@ from gallette.drivers.tiler.picture import bins_picture
 from gallette.drivers.tiler.render_pass import PassReport
 from gallette.lessons.page import Page, Pictures, Table, lesson
 
-__all__ = ["MEMORIES", "drawn", "traffic"]
+__all__ = ["MEMORIES", "RESOLVES", "drawn", "resolved", "traffic"]
 
 SCENE = "lit_mesh"
 MEMORIES = (512, 128, 32)
 """KiB of tile memory."""
+
+RESOLVES: tuple[tuple[str, bool, bool], ...] = (
+    ("by a blit afterwards", False, False),
+    ("in the tiles", True, False),
+    ("in the tiles, and the samples are invalidated", True, True),
+)
+"""Where samples become pixels: a name, in the tiles or not, forgotten afterwards or not."""
 
 
 @lesson("binning", "Binning: sort first, shade tile by tile", chapter="Machines", place=60)
@@ -63,6 +70,7 @@ def run(page: Page, driver: str) -> None:
     page.add(Table(columns, rows))
     page.add(Pictures(pictures))
     _costs(page)
+    _resolves(page)
 
 
 def _row(memory: int, report: PassReport) -> tuple[str, ...]:
@@ -138,3 +146,57 @@ def _costs(page: Page) -> None:
         pixels.""",
     )
     page.add(Pictures([("in tiles of 128 KiB", np.ascontiguousarray(to_rgb8(color)))]))
+
+
+def resolved(in_tile: bool, forgotten: bool) -> tuple[int, np.ndarray]:
+    """A frame of four samples a pixel: the bytes it moves until it is resolved, and the picture.
+
+    A blit afterwards reads every sample of a pixel and writes one colour.
+    """
+    import moderngl
+
+    from gallette.scenes import samples
+    from gallette.state_tracker.context import Context
+    from gallette.state_tracker.entry_points.enums import GL
+
+    window: Any = Context("tiler", tile_memory=64, resolve_in_tile=in_tile)
+    try:
+        ctx = moderngl.create_context(standalone=True, context=window)
+        size = 256, 192
+        shape = samples.star(ctx, ctx.program(samples.VERTEX, samples.FRAGMENT))
+        colors = ctx.renderbuffer(size, 4, samples=4)
+        many = ctx.framebuffer([colors], ctx.depth_renderbuffer(size, samples=4))
+        one = ctx.framebuffer([ctx.texture(size, 4)])
+        many.use()
+        many.clear()
+        shape.render()
+        ctx.copy_framebuffer(one, many)
+        if forgotten:
+            window.bind_framebuffer(GL.READ_FRAMEBUFFER, many.glo)
+            names = [GL.COLOR_ATTACHMENT0, GL.DEPTH_ATTACHMENT]
+            window.invalidate_framebuffer(GL.READ_FRAMEBUFFER, len(names), names)
+        color = np.frombuffer(one.read(components=4), np.uint8).reshape(size[1], size[0], 4)
+        report = window.pipe.reports[-1]
+        blit = 0 if in_tile else size[0] * size[1] * (4 * 4 + 4)
+        return report.moved + blit, color
+    finally:
+        ctx.release()
+        window.release()
+
+
+def _resolves(page: Page) -> None:
+    found = [(name, resolved(in_tile, forgotten)) for name, in_tile, forgotten in RESOLVES]
+    reference = found[0][1][1]
+    page.section(
+        "Samples",
+        """A multisampled tile holds every sample of its pixels, and what is shown is one colour of
+        each: their mean. A blit after the pass brings all samples back from memory for that. The
+        tile has them on the chip: it resolves before it is stored. And where the program says that
+        it does not want the samples any more (`glInvalidateFramebuffer`), they, and their depths,
+        never leave the chip at all.""",
+    )
+    rows: list[tuple[str, ...]] = [
+        (name, str(moved), str(int((color != reference).any(axis=2).sum())))
+        for name, (moved, color) in found
+    ]
+    page.add(Table(("resolved", "bytes moved", "pixels that differ"), rows))

@@ -13,8 +13,9 @@ from gallette.compare import to_rgb8
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
+from gallette.drivers.common.machine.register_picture import map_picture
 from gallette.drivers.simd.backend.liveness import LiveRanges
-from gallette.drivers.simd.backend.register_map import map_picture, register_map
+from gallette.drivers.simd.backend.register_map import register_map
 from gallette.drivers.simd.compile import BackendOptions, Compiled, compile_shader
 from gallette.drivers.simd.explaining import listing
 from gallette.lessons.page import Block, Code, Page, Pictures, Table, lesson

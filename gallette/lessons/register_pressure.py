@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
-from gallette.drivers.simd.backend.register_map import map_picture, register_map
+from gallette.drivers.common.machine.register_picture import map_picture
+from gallette.drivers.simd.backend.register_map import register_map
 from gallette.drivers.simd.compile import BackendOptions, Compiled, compile_shader
 from gallette.lessons.page import Page, Pictures, Table, lesson
 

@@ -34,6 +34,15 @@ void main() {
 MULTISAMPLE = 0x9100
 
 
+def star(ctx: Any, program: Any) -> Any:
+    """Thin triangles around the middle, as a vertex array."""
+    a = np.arange(9) * (2 * np.pi / 9) + 0.1
+    tips = np.stack([np.cos(a), np.sin(a)], -1) * 0.95
+    sides = np.stack([-np.sin(a), np.cos(a)], -1) * 0.06
+    corners = np.stack([tips, sides, -sides], 1).reshape(-1, 2).astype(np.float32)
+    return upload(ctx, program, "2f", corners, "position")
+
+
 @scene("samples", size=(64, 48), tags=("multipass",))
 def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     """A star of thin triangles with four samples: resolved, every sample as a pixel of its own, and
@@ -41,11 +50,7 @@ def render(ctx: Any, size: tuple[int, int]) -> Iterator[Pass]:
     """
     gl = raw(ctx)
     program = ctx.program(VERTEX, FRAGMENT)
-    a = np.arange(9) * (2 * np.pi / 9) + 0.1
-    tips = np.stack([np.cos(a), np.sin(a)], -1) * 0.95
-    sides = np.stack([-np.sin(a), np.cos(a)], -1) * 0.06
-    star = np.stack([tips, sides, -sides], 1).reshape(-1, 2).astype(np.float32)
-    shape = upload(ctx, program, "2f", star, "position")
+    shape = star(ctx, program)
     image = ctx.texture(size, 4, samples=4)
     many = ctx.framebuffer([image])
     one = ctx.framebuffer([ctx.texture(size, 4)])

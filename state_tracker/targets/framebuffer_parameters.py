@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gallette.pipe.resource import Resource
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
@@ -15,7 +16,7 @@ from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.targets.framebuffer_objects import bound_framebuffer, by_name
-from gallette.state_tracker.targets.framebuffers import Framebuffer
+from gallette.state_tracker.targets.framebuffers import DEPTH, STENCIL, Framebuffer
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -157,10 +158,11 @@ _WINDOW_NAMES = frozenset(
 def _invalidate(
     ctx: Context, framebuffer: Framebuffer, count: int, attachments: Pointer, *area: int
 ) -> None:
-    """Contents become undefined, so keeping them is right; only the arguments are checked."""
+    """Contents become undefined; the driver hears of images of which nothing is to be kept."""
     if count < 0 or (area and (area[2] < 0 or area[3] < 0)):
         raise invalid_value("negative count or size")
-    for attachment in read_array(attachments, "uint", count).tolist():
+    names = read_array(attachments, "uint", count).tolist()
+    for attachment in names:
         index = attachment - GL.COLOR_ATTACHMENT0
         if framebuffer.is_window:
             if attachment not in _WINDOW_NAMES:
@@ -174,6 +176,40 @@ def _invalidate(
             GL.DEPTH_STENCIL_ATTACHMENT,
         ):
             raise invalid_enum(attachment, "attachment")
+    if not area:
+        for resource in _forgotten(framebuffer, names):
+            ctx.pipe.invalidate_resource(resource)
+
+
+_HALVES = {
+    GL.DEPTH_ATTACHMENT: (DEPTH,),
+    GL.STENCIL_ATTACHMENT: (STENCIL,),
+    GL.DEPTH_STENCIL_ATTACHMENT: (DEPTH, STENCIL),
+}
+
+
+def _forgotten(framebuffer: Framebuffer, names: list[int]) -> list[Resource]:
+    """The resources behind attachments, if they are named with all that they hold."""
+    if framebuffer.is_window:
+        return []
+    points = {p for name in names for p in _HALVES.get(name, (name - GL.COLOR_ATTACHMENT0,))}
+    named: dict[Resource, set[int | str]] = {}
+    for point in points:
+        attachment = framebuffer.attachments.get(point)
+        place = None if attachment is None else attachment.place()
+        if place is not None:
+            named.setdefault(place[0], set()).add(point)
+    return [resource for resource, found in named.items() if _is_all(resource, found)]
+
+
+def _is_all(resource: Resource, points: set[int | str]) -> bool:
+    """Does a resource hold one image, and nothing else than what attachment points mean?"""
+    desc = resource.desc
+    if desc.last_level or desc.depth > 1 or desc.array_size > 1:
+        return False
+    return (DEPTH in points or not desc.format.has_depth) and (
+        STENCIL in points or not desc.format.has_stencil
+    )
 
 
 @entry

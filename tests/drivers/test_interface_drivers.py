@@ -96,6 +96,7 @@ def arguments(name: str, texture: Resource, buffer: Resource) -> dict[str, Any]:
             "src_level": 0,
             "src_box": Box(width=4, height=4),
         },
+        "invalidate_resource": {"resource": texture},
         "generate_mipmap": {
             "resource": texture,
             "format": RGBA8,

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
+from gallette.drivers.common.machine.register_picture import map_picture
 from gallette.drivers.simd.backend.liveness import LiveRanges
-from gallette.drivers.simd.backend.register_map import map_picture, register_map
+from gallette.drivers.simd.backend.register_map import register_map
 from gallette.drivers.simd.compile import BackendOptions, compile_shader
 from gallette.lessons.live_ranges import wrong_pixels
 from gallette.lessons.shaders import link

@@ -54,3 +54,23 @@ def test_every_function_on_every_kind_of_buffer(internal: str) -> None:
         b = passing(theirs, getattr(GL, internal), reference)
         for function, mine, other in zip(FUNCTIONS, a, b, strict=True):
             assert (mine == other).all(), f"{function} {reference}"
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "tiler"])
+def test_buffers_of_several_formats_in_turn(driver: str) -> None:
+    """State objects and program stay the same: the format alone asks for another variant."""
+    options: dict[str, Any] = {"profile": "compat", "version": (3, 0), "size": (8, 8)}
+    one = create_context(driver, **options)
+    different = set()
+    for internal in ("RGBA8", "RGBA16F", "RGBA16", "RGBA8"):
+        fresh = create_context(driver, **options)
+        with fresh:
+            expected = passing(fresh, getattr(GL, internal), 0.1)
+        fresh.release()
+        with one:
+            seen = passing(one, getattr(GL, internal), 0.1)
+        for function, mine, other in zip(FUNCTIONS, seen, expected, strict=True):
+            assert (mine == other).all(), f"{function} on {internal}"
+        different.add(np.concatenate(expected).tobytes())
+    one.release()
+    assert len(different) > 1

@@ -42,7 +42,9 @@ void main() {
 }"""
 
 
-@pytest.fixture(params=["numpipe", "jit", pytest.param("native", marks=pytest.mark.native)])
+@pytest.fixture(
+    params=["numpipe", "jit", "simd", "tiler", pytest.param("native", marks=pytest.mark.native)]
+)
 def gl(request: pytest.FixtureRequest) -> Iterator[GLInterface]:
     options: dict[str, Any] = {"profile": "core", "version": (4, 3), "size": (64, 64)}
     if request.param == "native":

@@ -108,32 +108,3 @@ def test_a_clear_alone_is_no_pass_and_is_seen() -> None:
         assert not gl.pipe.reports
     finally:
         gl.release()
-
-
-def test_coarse_depth_hides_what_lies_behind() -> None:
-    """A near quad, then a far one: its fragments never are."""
-    data = np.array(
-        [[x, y, z] for z in (-0.5, 0.5) for x, y in ((-1, -1), (3, -1), (-1, 3))], np.float32
-    )
-    gl = Context("tiler", profile="compat", size=(64, 64))
-    try:
-        program = _program(gl)
-        gl.use_program(program)
-        gl.enable(GL.DEPTH_TEST)
-        gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
-        gl.bind_buffer(GL.ARRAY_BUFFER, gl.gen_buffers(1)[0])
-        gl.buffer_data(GL.ARRAY_BUFFER, data.nbytes, data, GL.STATIC_DRAW)
-        where = gl.get_attrib_location(program, "at")
-        gl.enable_vertex_attrib_array(where)
-        gl.vertex_attrib_pointer(where, 3, GL.FLOAT, False, 0, 0)
-        gl.enable(GL.BLEND)
-        for first in (0, 3):
-            gl.draw_arrays(GL.TRIANGLES, first, 3)
-        gl.finish()
-        report = gl.pipe.reports[-1]
-        assert report.draws == 2 or report.draws == 1
-        if report.draws == 2:
-            assert sum(tile.hidden for tile in report.tiles) == 64 * 64
-            assert sum(tile.shaded for tile in report.tiles) == 64 * 64
-    finally:
-        gl.release()

@@ -132,6 +132,7 @@ KINDS = (
     "helper",
     "own",
     "patch_at",
+    "target",
 )
 WHERE = ("pixel", "centroid", "sample")
 MEMORY_OPS = ("load", "store", "atomic", "swap", "size")

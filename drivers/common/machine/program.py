@@ -21,6 +21,7 @@ from gallette.drivers.common.lanes import (
     VertexLanes,
 )
 from gallette.drivers.common.program import (
+    PER_SAMPLE,
     Emission,
     FragmentOutputs,
     InputUse,
@@ -127,8 +128,10 @@ def _facts(shader: Shader, found: Found) -> ProgramFacts:
         writes_sample_mask=fragment and FragResult.SAMPLE_MASK in outputs,
         has_side_effects=found.effects,
         early_fragment_tests=shader.info.early_fragment_tests,
-        uses_sample_shading="sample_id" in system or any(u[3] == "sample" for u in found.inputs),
+        uses_sample_shading=bool(system & PER_SAMPLE)
+        or any(u[3] == "sample" for u in found.inputs),
         chunk_lanes=CHUNK,
+        in_order=shader.info.interlocks or "output" in system,
     )
 
 

@@ -100,6 +100,9 @@ class MemoryContext(BindingContext):
         self.settle()
         copy_region(dst, dst_level, dst_x, dst_y, dst_z, src, src_level, src_box)
 
+    def invalidate_resource(self, resource: Resource) -> None:
+        """What is in memory stays there."""
+
     def generate_mipmap(
         self,
         resource: Resource,

@@ -1,4 +1,4 @@
-"""Which value is in which register when: a table, and a picture of it.
+"""Which value is in which register when: a table for `map_picture`.
 
 Rows are registers, columns instructions in their order before scheduling. A cell is 0 where the
 register is free, n + 1 where virtual register n is live there, and -(n + 1) where n is only kept
@@ -13,11 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.common.machine.colouring import bits_of
+from gallette.drivers.common.machine.register_picture import RESERVED
 
 from .code import ROOM, Code
 from .liveness import Liveness, LiveRanges
 
-__all__ = ["map_picture", "register_map"]
+__all__ = ["register_map"]
 
 Array = npt.NDArray[Any]
 
@@ -41,8 +42,8 @@ def register_map(code: Code, places: dict[int, int], ranges: LiveRanges) -> Arra
                 _put(table, code, places, instr.dst.nr, at, instr.dst.nr + 1)
             at -= 1
     header = code.constant_registers
-    table[0] = 1 << 20
-    table[header.start : header.stop] = 1 << 20
+    table[0] = RESERVED
+    table[header.start : header.stop] = RESERVED
     return table
 
 
@@ -50,24 +51,3 @@ def _put(table: Array, code: Code, places: dict[int, int], nr: int, at: int, val
     place = places.get(nr)
     if place is not None:
         table[place : place + code.sizes[nr], at] = value
-
-
-def map_picture(table: Array, scale: int = 6, registers: int = 0) -> Array:
-    """RGB, top row register 0; values that only wait are darker."""
-    used = registers or int(np.flatnonzero(table.any(axis=1)).max(initial=0)) + 1
-    cells = table[:used]
-    number = np.abs(cells).astype(np.int64)
-    hue = number * 2654435761 % 360
-    shades = np.stack([_channel(hue, shift) for shift in (0, 120, 240)], axis=-1)
-    shades = np.where((cells < 0)[..., None], shades * 0.45, shades)
-    shades = np.where((cells == 1 << 20)[..., None], 0.75, shades)
-    shades = np.where((cells == 0)[..., None], 1.0, shades)
-    picture: Array = (shades * 255).astype(np.uint8).repeat(scale, axis=0).repeat(scale, axis=1)
-    picture[::scale] = picture[::scale] // 4 * 3
-    return np.ascontiguousarray(picture)
-
-
-def _channel(hue: Array, shift: int) -> Array:
-    away = np.abs((hue + shift) % 360 - 180) / 180.0
-    found: Array = 0.35 + 0.6 * away
-    return found

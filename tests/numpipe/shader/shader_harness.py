@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.compiler.nir.interp.environment import Environment
+from gallette.compiler.nir.interp.environment import Environment, Result
 from gallette.compiler.nir.interp.interpreter import interpret
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.ir.instrs import Tex
@@ -140,7 +140,18 @@ def compare(
     compiler: Callable[[Shader], Any] = compile_program,
 ) -> None:
     """Assert that generated code and the interpreter agree bit for bit (NaNs are alike)."""
-    expected = interpret(shader, env)
+    agree(interpret(shader, env), shader, env, chunk, quads, compiler)
+
+
+def agree(
+    expected: Result,
+    shader: Shader,
+    env: Environment,
+    chunk: int = 0,
+    quads: bool = False,
+    compiler: Callable[[Shader], Any] = compile_program,
+) -> None:
+    """The same against what the interpreter found before."""
     outputs, alive, program = run_compiled(shader, env, chunk, quads, compiler)
     assert np.array_equal(alive, expected.alive), program.code
     for key, wanted in expected.outputs.items():

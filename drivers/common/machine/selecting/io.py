@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from gallette.compiler.nir.ir import Intrinsic, Src
-from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.drivers.common.lanes import BARYCENTRICS, SYSTEM_VALUES
 from gallette.drivers.common.machine.constants import PLANE
 from gallette.drivers.common.machine.launch import Place
@@ -236,12 +236,18 @@ class IoSelector(MessageSelector):
                     self.places[place] = bits
             self.tell("urb", fields, payload, "store_output")
 
+    def framebuffer(self, instr: Intrinsic) -> list[Operand]:
+        """What a colour buffer holds where the fragment is."""
+        self.system_values.add("output")
+        at = 4 * (instr["location"] - FragResult.DATA0) + instr["component"]
+        return self.input(instr, "target", at // 4, at % 4, note="framebuffer")
+
     def load_output(self, instr: Intrinsic) -> list[Operand]:
         """Read an output back: one's own or the patch's, or another invocation's."""
+        if self.stage == "fragment":
+            return self.framebuffer(instr)
         peer = instr.name == "load_per_vertex_output"
         table = 0 if peer else int(self.stage == "tess_ctrl")
-        if self.stage == "fragment":
-            raise self.fail("reading a fragment's outputs")
         type = type_of("uint", instr.result.bit_size)
         count = instr.result.num_components
         at = instr["component"]

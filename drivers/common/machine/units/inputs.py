@@ -69,6 +69,8 @@ def _maker(launch: Launch, key: tuple[Any, ...]) -> Callable[[], Array]:
             return lanes.corner_at(slot, component, lanes.system("invocation_id"), None)
         if kind == "patch":
             return lanes.patch(slot, component)
+        if kind == "target":
+            return lanes.system("output", 4 * slot + component)
         return _system(launch, SYSTEM_VALUES[slot], component)
 
     return make
