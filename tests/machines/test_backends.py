@@ -1,0 +1,114 @@
+"""Registers and order on both machines, judged by oracles that know nothing of the back ends.
+
+`python -m bench.machine_backends 1000` asks the same of a thousand programs.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from gallette.drivers.simd.backend import allocate as simd_allocate
+from gallette.drivers.simd.backend import schedule as simd_schedule
+from gallette.drivers.tiler.backend import allocate as tiler_allocate
+from gallette.drivers.tiler.backend import schedule as tiler_schedule
+from tests.machines.programs import MACHINES, Checked, checked_program
+
+FEW = {"simd": {"registers": 32, "width": 16}, "tiler": {"registers": 16}}
+PARTS: dict[str, tuple[ModuleType, ModuleType]] = {
+    "simd": (simd_allocate, simd_schedule),
+    "tiler": (tiler_allocate, tiler_schedule),
+}
+
+
+def problems(results: list[Checked]) -> list[tuple[int, str]]:
+    return [(found.seed, found.verdict.problems[0]) for found in results if found.verdict.problems]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_machine_code_does_what_selection_meant(machine: str) -> None:
+    results = [checked_program(machine, seed) for seed in range(3000, 3020)]
+    assert problems(results) == []
+    effects = sum(found.verdict.effects for found in results)
+    values = sum(found.verdict.values for found in results)
+    undefined = sum(found.verdict.undefined for found in results)
+    assert effects > 200 and values > effects
+    assert undefined < values / 2  # channels that are elsewhere, mostly
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_with_few_registers_too(machine: str) -> None:
+    results = [checked_program(machine, seed, **FEW[machine]) for seed in range(3000, 3015)]
+    assert problems(results) == []
+    assert sum(found.spills > 0 for found in results) >= 5
+
+
+def test_the_other_remedy_keeps_what_waits() -> None:
+    results = [checked_program("simd", s, live_ranges="loop_extended") for s in range(3000, 3015)]
+    assert problems(results) == []
+
+
+def test_naive_live_ranges_are_noticed() -> None:
+    results = [checked_program("simd", seed, live_ranges="naive") for seed in range(3000, 3030)]
+    assert len(problems(results)) >= 3
+
+
+def test_texels_that_nobody_waits_for_are_noticed() -> None:
+    results = [checked_program("tiler", seed, barriers="reads") for seed in range(3000, 3012)]
+    assert len(problems(results)) >= 3
+
+
+def _without_an_edge(rng: random.Random, real: Callable[..., Any]) -> Callable[..., Any]:
+    """The dependence graph, but for one edge that is chosen by lot."""
+
+    def found(block: Any) -> Any:
+        nodes = real(block)
+        edges = [(a, b) for b, node in enumerate(nodes) for a in node.before]
+        if edges:
+            first, second = rng.choice(edges)
+            del nodes[second].before[first]
+            nodes[first].after.remove(second)
+        return nodes
+
+    return found
+
+
+def _without_a_range(rng: random.Random, real: Callable[..., Any]) -> Callable[..., Any]:
+    """The interference graph, but nobody minds one value that is chosen by lot."""
+
+    def found(*arguments: Any, **more: Any) -> Any:
+        graph = real(*arguments, **more)
+        some = [nr for nr, others in graph.items() if others.bit_count() > 2]
+        if some:
+            forgotten = rng.choice(some)
+            graph[forgotten] = 0
+            graph = {nr: others & ~(1 << forgotten) for nr, others in graph.items()}
+        return graph
+
+    return found
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_dependency_that_is_forgotten_is_noticed(
+    machine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schedule = PARTS[machine][1]
+    faulty = _without_an_edge(random.Random(1), schedule.dependencies)
+    monkeypatch.setattr(schedule, "dependencies", faulty)
+    results = [checked_program(machine, seed) for seed in range(3000, 3015)]
+    assert len(problems(results)) >= 3
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_a_value_that_is_forgotten_is_noticed(
+    machine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allocate = PARTS[machine][0]
+    faulty = _without_a_range(random.Random(1), allocate.interference)
+    monkeypatch.setattr(allocate, "interference", faulty)
+    results = [checked_program(machine, seed) for seed in range(3000, 3015)]
+    assert len(problems(results)) >= 3
