@@ -47,6 +47,7 @@ SAMPLE_ALPHA_TO_COVERAGE fragment.alpha_to_coverage BLEND
 SAMPLE_ALPHA_TO_ONE fragment.alpha_to_one BLEND
 DEPTH_TEST fragment.depth_test DEPTH_STENCIL
 STENCIL_TEST fragment.stencil_test DEPTH_STENCIL
+STENCIL_TEST_TWO_SIDE_EXT fragment.stencil_two_side DEPTH_STENCIL+STENCIL_REF compat
 ALPHA_TEST fragment.alpha_test DEPTH_STENCIL compat
 DEPTH_BOUNDS_TEST_EXT fragment.depth_bounds_test DEPTH_STENCIL
 CULL_FACE raster.cull_enabled RASTERIZER
@@ -87,6 +88,7 @@ VERTEX_PROGRAM_ARB assembly.vertex_enabled PROGRAM compat
 FRAGMENT_PROGRAM_ARB assembly.fragment_enabled PROGRAM compat
 FRAGMENT_SHADER_ATI ati.enabled PROGRAM compat
 AUTO_NORMAL evaluators.auto_normal BUILTINS compat
+RASTER_POSITION_UNCLIPPED_IBM raster_position.unclipped BUILTINS compat
 """
 
 
@@ -96,13 +98,14 @@ def _read() -> dict[int, Capability]:
         if line:
             name, place, dirty, *compat = line.split()
             holder, field = place.split(".")
+            bits = sum(getattr(Dirty, part) for part in dirty.split("+"))
             switched = getattr(Dirty, f"{dirty}_SWITCHED", 0)
             if field == "depth_clamp":  # two switches in one
                 switched = 0
             table[getattr(GL, name)] = Capability(
                 holder,
                 field,
-                switched or getattr(Dirty, dirty),
+                switched or bits,
                 bool(compat),
                 2 << len(table) if switched else 0,
             )

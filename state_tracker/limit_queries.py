@@ -171,6 +171,9 @@ def _buffer_of_texture(ctx: Context) -> tuple[int, int]:
     return name, texture.buffer_info.value if texture.buffer_info is not None else int(GL.R8)
 
 
+gets({"MAX_SHININESS_NV": _is(128), "MAX_SPOT_EXPONENT_NV": _is(128)}, compat=True)
+
+
 def _compressed(ctx: Context) -> list[int]:
     """Formats an application may ask for without knowing what they are good for."""
     if ctx.profile == "es1":

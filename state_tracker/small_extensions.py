@@ -11,7 +11,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_value,
 )
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
-from gallette.state_tracker.entry_points.memory import Pointer
+from gallette.state_tracker.entry_points.memory import Pointer, read_array, read_bytes
 from gallette.state_tracker.entry_points.registry import entry, implementation, register
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.texturing.teximage import tex_image
@@ -180,6 +180,41 @@ def primitive_restart_nv(ctx: Context) -> None:
     mode = ctx.immediate.mode
     ctx.immediate.end()
     ctx.immediate.begin(mode)
+
+
+# -- GL_IBM_multimode_draw_arrays: a mode for every draw, so many bytes apart ----------------------
+
+
+def _modes(mode: Pointer, count: int, stride: int) -> list[int]:
+    if count < 0:
+        raise invalid_value("negative count of draws")
+    if isinstance(mode, list | tuple) or not count:
+        return [int(m) for m in mode[:count]] if count else []
+    raw = read_bytes(mode, (count - 1) * abs(stride) + 4)
+    return [int(raw[i * stride : i * stride + 4].view("<u4")[0]) for i in range(count)]
+
+
+@entry
+def multi_mode_draw_arrays_ibm(
+    ctx: Context, mode: Pointer, first: Pointer, count: Pointer, primcount: int, modestride: int
+) -> None:
+    modes = _modes(mode, primcount, modestride)
+    firsts, counts = read_array(first, "int", primcount), read_array(count, "int", primcount)
+    for each, start, length in zip(modes, firsts.tolist(), counts.tolist(), strict=True):
+        if length > 0:
+            _core("DrawArrays")(ctx, each, start, length)
+
+
+@entry
+def multi_mode_draw_elements_ibm(
+    ctx: Context, mode: Pointer, count: Pointer, type: int, indices: Pointer,
+    primcount: int, modestride: int,
+) -> None:  # fmt: skip
+    modes = _modes(mode, primcount, modestride)
+    counts, places = read_array(count, "int", primcount), read_array(indices, "intptr", primcount)
+    for each, length, place in zip(modes, counts.tolist(), places.tolist(), strict=True):
+        if length > 0:
+            _core("DrawElements")(ctx, each, length, type, place)
 
 
 def _no_imaging(ctx: Context, *args: Any) -> None:

@@ -52,6 +52,7 @@ INTEL_conservative_rasterization NV_fragment_shader_interlock EXT_shader_samples
 NV_viewport_array2
 """
 _ES = """
+NV_shader_noperspective_interpolation
 ANDROID_extension_pack_es31a EXT_blend_func_extended EXT_clip_cull_distance EXT_draw_buffers
 EXT_frag_depth EXT_geometry_point_size EXT_geometry_shader EXT_gpu_shader5
 EXT_primitive_bounding_box EXT_separate_shader_objects EXT_shader_framebuffer_fetch

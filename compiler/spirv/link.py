@@ -161,7 +161,8 @@ class _Linker:
             if var.location >= VaryingSlot.VAR0:
                 length = var.type.length if var.type.is_array else 0
                 location = var.location - VaryingSlot.VAR0
-                yield Varying(var.name, var.type.without_array, location, length, shader.stage)
+                of_one = var.type.without_array
+                yield Varying(var.name, of_one, location, length, shader.stage, explicit=True)
 
     # Buffers.
 

@@ -248,7 +248,13 @@ class FragmentLanes(Protocol):
     def smooth_at(
         self, slot: int, component: int, dx: Value, dy: Value, *, perspective: bool = True
     ) -> Value:
-        """A varying interpolated at an offset from the pixel centre (or at a sample's offset)."""
+        """A varying interpolated at an offset from the pixel centre."""
+        ...
+
+    def smooth_at_sample(
+        self, slot: int, component: int, index: Value, *, perspective: bool = True
+    ) -> Value:
+        """A varying interpolated at a sample, by its number; at the centre if there is one."""
         ...
 
     def flat(self, slot: int, component: int) -> Value:

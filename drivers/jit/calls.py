@@ -190,10 +190,12 @@ def _corner(site: CornerSite, area: CallArea, lanes: Any, base: int, count: int)
 
 def _offset(site: OffsetSite, area: CallArea, lanes: Any, base: int, count: int) -> list[Array]:
     numbers, left = _rows(base, area.w, count)
-    moved = []
-    for row in (1, 2):
-        whole = np.zeros(count, np.float32)
-        whole[numbers[:left]] = area.row(row, np.float32)[:left]
-        moved.append(whole)
-    value = lanes.smooth_at(site.slot, site.component, *moved, perspective=site.perspective)
+    rows, dtype = ((1,), np.int32) if site.sample else ((1, 2), np.float32)
+    given = []
+    for row in rows:
+        whole = np.zeros(count, dtype)
+        whole[numbers[:left]] = area.row(row, dtype)[:left]
+        given.append(whole)
+    interpolate = lanes.smooth_at_sample if site.sample else lanes.smooth_at
+    value = interpolate(site.slot, site.component, *given, perspective=site.perspective)
     return [_bits(np.broadcast_to(value, (count,))[numbers], area.w)]

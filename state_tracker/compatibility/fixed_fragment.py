@@ -74,7 +74,7 @@ def _combine(unit: TextureEnv) -> list[str]:
     env, t, u = dict(unit.env), f"t{unit.unit}", unit.unit
     mode = env.get(GL.TEXTURE_ENV_MODE, GL.MODULATE)
     base = {"Z": "L", "ZS": "L", "R": "RGB", "RG": "RGB"}.get(unit.base, unit.base)
-    if mode == GL.COMBINE:
+    if mode in (GL.COMBINE, GL.COMBINE4_NV):
         return _combiner(unit, env)
     color, alpha = f"{t}.rgb", f"{t}.a"
     has_color, has_alpha = base != "A", "A" in base or base == "I"
@@ -109,16 +109,24 @@ def _combine(unit: TextureEnv) -> list[str]:
     return lines
 
 
-_SOURCES = {GL.PREVIOUS: "color", GL.PRIMARY_COLOR: "primary"}
+_SOURCES = {
+    GL.PREVIOUS: "color",
+    GL.PRIMARY_COLOR: "primary",
+    GL.ZERO: "vec4(0.0)",
+    GL.ONE: "vec4(1.0)",
+}
 
 
 def _argument(unit: TextureEnv, env: dict[int, int], index: int, channel: str) -> str:
     """One argument of the combiner, as a vec3 or a float."""
     rgb = channel == "RGB"
-    default_source = (GL.TEXTURE, GL.PREVIOUS, GL.CONSTANT)[index]
+    default_source = (GL.TEXTURE, GL.PREVIOUS, GL.CONSTANT, GL.ZERO)[index]
     default_operand = GL.SRC_ALPHA if not rgb or index == 2 else GL.SRC_COLOR
-    source = env.get(getattr(GL, f"SRC{index}_{channel}"), default_source)
-    operand = env.get(getattr(GL, f"OPERAND{index}_{channel}"), default_operand)
+    if index == 3:
+        default_operand = GL.ONE_MINUS_SRC_COLOR if rgb else GL.ONE_MINUS_SRC_ALPHA
+    end = "_NV" if index == 3 else ""
+    source = env.get(getattr(GL, f"SOURCE{index}_{channel}{end}"), default_source)
+    operand = env.get(getattr(GL, f"OPERAND{index}_{channel}{end}"), default_operand)
     if source == GL.TEXTURE:
         value = f"t{unit.unit}"
     elif source == GL.CONSTANT:
@@ -144,13 +152,15 @@ def _combiner(unit: TextureEnv, env: dict[int, int]) -> list[str]:
     lines, dot_alpha = [], False
     for channel, swizzle in (("RGB", "rgb"), ("ALPHA", "a")):
         mode = env.get(getattr(GL, f"COMBINE_{channel}"), GL.MODULATE)
-        a, b, c = (_argument(unit, env, i, channel) for i in range(3))
+        a, b, c, d = (_argument(unit, env, i, channel) for i in range(4))
+        four = env.get(GL.TEXTURE_ENV_MODE) == GL.COMBINE4_NV
+        total = f"{a} * {b} + {c} * {d}" if four else f"{a} + {b}"
         dot = f"4.0 * dot({a} - 0.5, {b} - 0.5)"
         value = {
             GL.REPLACE: a,
             GL.MODULATE: f"{a} * {b}",
-            GL.ADD: f"{a} + {b}",
-            GL.ADD_SIGNED: f"{a} + {b} - 0.5",
+            GL.ADD: total,
+            GL.ADD_SIGNED: f"{total} - 0.5",
             GL.INTERPOLATE: f"mix({b}, {a}, {c})",
             GL.SUBTRACT: f"{a} - {b}",
             GL.MODULATE_ADD_ATI: f"{a} * {c} + {b}",

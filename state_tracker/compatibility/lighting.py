@@ -410,12 +410,15 @@ _COMBINES = (
 )  # fmt: skip
 _OPERANDS = (GL.SRC_ALPHA, GL.ONE_MINUS_SRC_ALPHA)
 _ENV_SOURCES = tuple(
-    getattr(GL, f"SOURCE{i}_{kind}") for i in range(3) for kind in ("RGB", "ALPHA")
+    getattr(GL, f"SOURCE{i}_{kind}")
+    for i in ("0", "1", "2", "3")
+    for kind in (("RGB_NV", "ALPHA_NV") if i == "3" else ("RGB", "ALPHA"))
 )
 # What each parameter of a texture environment may be.
 _ENV_VALUES: dict[int, tuple[int, ...]] = {
     GL.TEXTURE_ENV_MODE: (
         GL.MODULATE, GL.REPLACE, GL.DECAL, GL.BLEND, GL.ADD, GL.COMBINE,
+        GL.COMBINE4_NV,
     ),
     GL.COMBINE_RGB: (*_COMBINES, GL.DOT3_RGB, GL.DOT3_RGBA, GL.DOT3_RGB_EXT, GL.DOT3_RGBA_EXT),
     GL.COMBINE_ALPHA: _COMBINES,
@@ -427,6 +430,8 @@ _ENV_VALUES: dict[int, tuple[int, ...]] = {
         for i in range(3)
     },
     **{getattr(GL, f"OPERAND{i}_ALPHA"): _OPERANDS for i in range(3)},
+    GL.OPERAND3_RGB_NV: (GL.SRC_COLOR, GL.ONE_MINUS_SRC_COLOR, *_OPERANDS),
+    GL.OPERAND3_ALPHA_NV: _OPERANDS,
 }  # fmt: skip
 
 

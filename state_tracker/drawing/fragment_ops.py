@@ -16,7 +16,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
-from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets, gets_indexed
 
 if TYPE_CHECKING:
@@ -132,7 +132,9 @@ class FragmentState:
         self.depth_mask = True
         self.depth_func: int = GL.LESS
         self.stencil_test = False
-        self.stencil = [Stencil(), Stencil()]
+        self.stencil = [Stencil(), Stencil(), Stencil()]  # front, back, EXT_stencil_two_side's back
+        self.stencil_two_side = False
+        self.stencil_active: int = GL.FRONT
         self.alpha_test = False
         self.alpha_func: int = GL.ALWAYS
         self.alpha_ref = 0.0
@@ -149,6 +151,11 @@ class FragmentState:
         self.clamp_fragment_color: int = GL.FIXED_ONLY
         self.clamp_vertex_color: int = GL.TRUE
         self.clamp_read_color: int = GL.FIXED_ONLY
+
+    @property
+    def stencil_faces(self) -> tuple[Stencil, Stencil]:
+        """The tests in force for front and back faces."""
+        return self.stencil[0], self.stencil[2 if self.stencil_two_side else 1]
 
 
 _SECOND_COLOR = frozenset(
@@ -210,7 +217,7 @@ def depth_stencil_alpha_state(ctx: Context) -> DepthStencilAlphaState:
     stencil = state.stencil_test and draw.has("S")
     faces = (StencilState(), StencilState())
     if stencil:
-        front, back = (_face(s) for s in state.stencil)
+        front, back = (_face(s) for s in state.stencil_faces)
         faces = (front, back)
     alpha = state.alpha_test and ctx.is_compat and state.alpha_func != GL.ALWAYS
     bounds = state.depth_bounds_test and draw.has("Z")
@@ -419,9 +426,13 @@ def _faces(ctx: Context, face: int) -> list[Stencil]:
     return [ctx.fragment.stencil[i] for i in _FACES[face]]
 
 
-@entry
-def stencil_func_separate(ctx: Context, face: int, func: int, ref: int, mask: int) -> None:
-    faces = _faces(ctx, face)
+def _active_faces(ctx: Context) -> list[Stencil]:
+    """What the functions that name no face change: both faces, or EXT_stencil_two_side's back."""
+    state = ctx.fragment
+    return state.stencil[:2] if state.stencil_active == GL.FRONT else state.stencil[2:]
+
+
+def _set_func(ctx: Context, faces: list[Stencil], func: int, ref: int, mask: int) -> None:
     check_compare(func)
     for stencil in faces:
         stencil.func, stencil.ref, stencil.value_mask = func, ref, mask & 0xFFFFFFFF
@@ -429,36 +440,65 @@ def stencil_func_separate(ctx: Context, face: int, func: int, ref: int, mask: in
 
 
 @entry
-def stencil_func(ctx: Context, func: int, ref: int, mask: int) -> None:
-    stencil_func_separate(ctx, GL.FRONT_AND_BACK, func, ref, mask)
+def stencil_func_separate(ctx: Context, face: int, func: int, ref: int, mask: int) -> None:
+    _set_func(ctx, _faces(ctx, face), func, ref, mask)
 
 
 @entry
-def stencil_op_separate(ctx: Context, face: int, sfail: int, dpfail: int, dppass: int) -> None:
-    faces = _faces(ctx, face)
-    for op in (sfail, dpfail, dppass):
+def stencil_func(ctx: Context, func: int, ref: int, mask: int) -> None:
+    _set_func(ctx, _active_faces(ctx), func, ref, mask)
+
+
+@entry
+def stencil_func_separate_ati(ctx: Context, front: int, back: int, ref: int, mask: int) -> None:
+    check_compare(back)
+    for func, stencil in zip((front, back), ctx.fragment.stencil[:2], strict=True):
+        _set_func(ctx, [stencil], func, ref, mask)
+
+
+def _set_ops(ctx: Context, faces: list[Stencil], fail: int, zfail: int, zpass: int) -> None:
+    for op in (fail, zfail, zpass):
         if op not in STENCIL_OPS:
             raise invalid_enum(op, "stencil operation")
     for stencil in faces:
-        stencil.fail, stencil.zfail, stencil.zpass = sfail, dpfail, dppass
+        stencil.fail, stencil.zfail, stencil.zpass = fail, zfail, zpass
     ctx.dirty |= Dirty.DEPTH_STENCIL
 
 
 @entry
-def stencil_op(ctx: Context, fail: int, zfail: int, zpass: int) -> None:
-    stencil_op_separate(ctx, GL.FRONT_AND_BACK, fail, zfail, zpass)
+def stencil_op_separate(ctx: Context, face: int, sfail: int, dpfail: int, dppass: int) -> None:
+    _set_ops(ctx, _faces(ctx, face), sfail, dpfail, dppass)
+
+
+register("stencil_op_separate_ati", stencil_op_separate)
 
 
 @entry
-def stencil_mask_separate(ctx: Context, face: int, mask: int) -> None:
-    for stencil in _faces(ctx, face):
+def stencil_op(ctx: Context, fail: int, zfail: int, zpass: int) -> None:
+    _set_ops(ctx, _active_faces(ctx), fail, zfail, zpass)
+
+
+def _set_mask(ctx: Context, faces: list[Stencil], mask: int) -> None:
+    for stencil in faces:
         stencil.write_mask = mask & 0xFFFFFFFF
     ctx.dirty |= Dirty.DEPTH_STENCIL
 
 
 @entry
+def stencil_mask_separate(ctx: Context, face: int, mask: int) -> None:
+    _set_mask(ctx, _faces(ctx, face), mask)
+
+
+@entry
 def stencil_mask(ctx: Context, mask: int) -> None:
-    stencil_mask_separate(ctx, GL.FRONT_AND_BACK, mask)
+    _set_mask(ctx, _active_faces(ctx), mask)
+
+
+@entry
+def active_stencil_face_ext(ctx: Context, face: int) -> None:
+    if face not in (GL.FRONT, GL.BACK):
+        raise invalid_enum(face, "stencil face")
+    ctx.fragment.stencil_active = face
 
 
 @entry
@@ -502,7 +542,12 @@ gets_indexed(
 
 
 def _stencil_getter(face: int, field: str) -> Any:
-    return lambda ctx: getattr(ctx.fragment.stencil[face], field)
+    def get(ctx: Context) -> int:
+        state = ctx.fragment
+        extra = face == 0 and state.stencil_active == GL.BACK
+        return int(getattr(state.stencil[2 if extra else face], field))
+
+    return get
 
 
 for _face_index, _prefix in ((0, "STENCIL_"), (1, "STENCIL_BACK_")):
@@ -542,6 +587,7 @@ gets(
     {
         "ALPHA_TEST_FUNC": lambda c: c.fragment.alpha_func,
         "ALPHA_TEST_REF": alpha_reference,
+        "ACTIVE_STENCIL_FACE_EXT": lambda c: c.fragment.stencil_active,
         "CLAMP_VERTEX_COLOR": lambda c: c.fragment.clamp_vertex_color,
         "CLAMP_FRAGMENT_COLOR": lambda c: c.fragment.clamp_fragment_color,
     },

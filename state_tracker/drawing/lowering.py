@@ -19,6 +19,7 @@ from gallette.pipe.enums import CompareFunc, Wrap
 from gallette.pipe.keys import LOWERINGS, key_passes, lowered, lowered_by
 from gallette.pipe.state import DepthStencilAlphaState, RasterizerState
 from gallette.state_tracker.entry_points.gl_types import sampler_target
+from gallette.state_tracker.shading.rendezvous import Moves
 from gallette.state_tracker.texturing.sampling import WRAPS
 
 if TYPE_CHECKING:
@@ -47,6 +48,9 @@ class LoweringKey:
     alpha_func: CompareFunc = lowered("alpha_func")  # noqa: RUF009
     edge_flags: bool = lowered_by(False, "edge flags are passed on", "pass_edge_flag")
     alpha_bits: int = lowered("alpha_bits")
+    input_moves: Moves = lowered_by(  # noqa: RUF009
+        (), "(own slot, slot written) of inputs of a program linked apart", "move_inputs", "slots"
+    )
 
 
 NULL_KEY = LoweringKey()

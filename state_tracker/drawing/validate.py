@@ -33,6 +33,7 @@ from gallette.state_tracker.drawing.viewports import scissor_states, viewport_st
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_framebuffer, invalid_operation
 from gallette.state_tracker.shading.builtin_uniforms import fill
+from gallette.state_tracker.shading.rendezvous import moves_into
 from gallette.state_tracker.shading.sampler_units import sampler_conflict
 from gallette.state_tracker.texturing.texture_targets import TARGETS
 from gallette.state_tracker.texturing.textures import TextureObject
@@ -192,7 +193,7 @@ def _scissor(ctx: Context) -> None:
 
 
 def _stencil_ref(ctx: Context) -> None:
-    front, back = ctx.fragment.stencil
+    front, back = ctx.fragment.stencil_faces
     limits = (max(0, min(front.ref, 255)), max(0, min(back.ref, 255)))
     ctx.pipe.set_stencil_ref(*limits)
 
@@ -226,6 +227,7 @@ def _stipple(ctx: Context) -> None:
 
 def _program(ctx: Context) -> None:
     stages = ctx.programs.stages
+    apart = ctx.programs.current is None and ctx.pipelines.current is not None
     for stage in _STAGES:
         if stage.value not in ctx.caps.stages:
             continue
@@ -235,6 +237,8 @@ def _program(ctx: Context) -> None:
             key = key_of(ctx, stage, executable)
         if ctx.passes_edge_flags and stage is Stage.VERTEX:
             key = dataclasses.replace(key, edge_flags=True)
+        if apart and executable is not None and (moves := moves_into(stages, stage)):
+            key = dataclasses.replace(key, input_moves=moves)
         handle = executable.handle(stage, key) if executable is not None else None
         if ctx.bound_shaders.get(stage) is not handle:
             ctx.pipe.bind_shader_state(stage, handle)

@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []
 
+# EXT_framebuffer_multisample_blit_scaled: samples become one where sizes differ, too.
+_SCALED_RESOLVES = (GL.SCALED_RESOLVE_FASTEST_EXT, GL.SCALED_RESOLVE_NICEST_EXT)
+
 Span = tuple[int, int, int, int]  # dst from, dst to, src from, src to
 
 
@@ -127,7 +130,7 @@ def _check_blit(
     for framebuffer in (read, draw):
         if framebuffer.status(ctx) != GL.FRAMEBUFFER_COMPLETE:
             raise invalid_framebuffer("a framebuffer is not complete")
-    if filter not in (GL.NEAREST, GL.LINEAR):
+    if filter not in (GL.NEAREST, GL.LINEAR, *_SCALED_RESOLVES):
         raise invalid_enum(filter, "blit filter")
     if mask & ~(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT):
         raise invalid_value("unknown buffers to blit")
@@ -135,8 +138,11 @@ def _check_blit(
         raise invalid_operation("depth and stencil are copied with GL_NEAREST")
     sx0, sy0, sx1, sy1, dx0, dy0, dx1, dy1 = coords
     same = abs(sx1 - sx0) == abs(dx1 - dx0) and abs(sy1 - sy0) == abs(dy1 - dy0)
-    if (read.samples > 1 or draw.samples > 1) and not same:
-        raise invalid_operation("multisampled blits do not scale")
+    if filter in _SCALED_RESOLVES:
+        if read.samples <= 1 or draw.samples > 1:
+            raise invalid_operation("a scaled resolve reads several samples and writes one")
+    elif (read.samples > 1 or draw.samples > 1) and not same:
+        raise invalid_operation("multisampled blits do not scale without a scaled resolve")
     if draw.samples > 1 and read.samples > 1 and draw.samples != read.samples:
         raise invalid_operation("sample counts differ")
 
@@ -155,7 +161,7 @@ def _check_colors(ctx: Context, read: Framebuffer, draw: Framebuffer, filter: in
             kinds.append("int" if format.is_signed_integer else "uint" if info.is_integer else "f")
         if kinds[0] != kinds[1]:
             raise invalid_operation("colour buffers of different kinds")
-    if source.info.is_integer and filter == GL.LINEAR:
+    if source.info.is_integer and filter != GL.NEAREST:
         raise invalid_operation("integer colours cannot be filtered")
     return True
 
@@ -192,7 +198,7 @@ def _blit_framebuffers(ctx: Context, read: Framebuffer, draw: Framebuffer, *args
     scissor = ScissorState(0, 0, width, height)
     if ctx.raster.scissor_enabled[0] and draw is ctx.framebuffers.draw:
         scissor = scissor_states(ctx)[0]
-    how = Filter.LINEAR if filter == GL.LINEAR else Filter.NEAREST
+    how = Filter.NEAREST if filter == GL.NEAREST else Filter.LINEAR
     if color:
         source = read.read_attachment()
         assert source is not None

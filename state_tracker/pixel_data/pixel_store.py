@@ -174,6 +174,8 @@ def write_client(
         state = dataclasses.replace(state, image_height=0, skip_images=0)
     if state.swap_bytes and item > 1:
         pixels = _swapped(pixels, item)
+    if state.invert:
+        pixels = pixels[:, ::-1]
     layout = image_layout(state, width, height, depth, pixel, item)
     if room is not None and layout.end > room:
         raise invalid_operation(f"{room} bytes are too few for this image")
@@ -229,6 +231,8 @@ _FIELDS: dict[int, tuple[str, str]] = {
         "lsb_first",
     )
 }
+_FIELDS[GL.PACK_INVERT_MESA] = _FIELDS[GL.PACK_REVERSE_ROW_ORDER_ANGLE] = ("pack", "invert")
+_FLAGS = ("swap_bytes", "lsb_first", "invert")
 
 
 @entry
@@ -240,7 +244,7 @@ def pixel_storei(ctx: Context, pname: int, param: int) -> None:
         raise invalid_value(f"{param} is no pixel alignment")
     if param < 0:
         raise invalid_value("negative pixel store parameter")
-    value: Any = bool(param) if name in ("swap_bytes", "lsb_first") else param
+    value: Any = bool(param) if name in _FLAGS else param
     state: PackState = getattr(ctx, way)
     setattr(ctx, way, dataclasses.replace(state, **{name: value}))
 

@@ -129,6 +129,7 @@ class PackState:
     skip_images: int = 0
     swap_bytes: bool = False
     lsb_first: bool = False
+    invert: bool = False  # the last row first (packing only)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,7 @@ class RasterPosition:
     color: Vec = (1.0, 1.0, 1.0, 1.0)
     secondary: Vec = (0.0, 0.0, 0.0, 1.0)
     index: float = 1.0
+    unclipped: bool = False  # IBM_rasterpos_clip: valid outside of the clip volume, too
     texcoords: list[Vec] = field(default_factory=lambda: [_ORIGIN] * UNITS)
 
 
@@ -57,7 +58,7 @@ def _transform(ctx: Context, values: Vec) -> None:
     point = np.array(values + (0.0, 0.0, 0.0, 1.0)[len(values) :], np.float64)
     eye = ctx.matrices.modelview[-1] @ point
     clip = ctx.matrices.projection[-1] @ eye
-    raster.valid = _inside(ctx, eye, clip)
+    raster.valid = raster.unclipped or _inside(ctx, eye, clip)
     if not raster.valid:
         return
     w = float(clip[3]) or 1.0

@@ -41,15 +41,20 @@ def missing(what: str) -> None:
     pytest.skip(f"needs {what}")
 
 
-def three() -> Path:
-    """The folder of three.js's modules."""
+def find_three() -> Path | None:
+    """The folder of three.js's modules; None if there is none."""
     named = os.environ.get("GALLETTE_THREE")
     folders = [Path(named)] if named else [p / "node_modules/three" for p in PAGES.parents]
     found = next((f for f in folders if (f / "build/three.module.js").is_file()), None)
+    assert found is not None or not named, f"GALLETTE_THREE={named} has no build/three.module.js"
+    return None if found is None else found / "build"
+
+
+def three() -> Path:
+    found = find_three()
     if found is None:
-        assert not named, f"GALLETTE_THREE={named} has no build/three.module.js"
         pytest.skip("needs three.js (npm install three)")
-    return found / "build"
+    return found
 
 
 def shoot(url: str, picture: Path, launcher: list[str], extra: dict[str, str]) -> str:

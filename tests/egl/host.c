@@ -92,6 +92,20 @@ int main(int argc, char **argv) {
     P s = surface(), c = create_context(display, config, NULL, NULL);
     if (!make_current(display, s, s, c)) { printf("error %x\n", egl_error()); return 1; }
     if (!strcmp(what, "draw")) printf("%d %s\n", draw(0.2f), get_string(0x1F00));
+    if (!strcmp(what, "es1")) {  /* OpenGL ES 1.1: fixed function, fixed point */
+        static const short corners[] = {-1, -1, 3, -1, -1, 3};
+        int version[] = {0x3098, 1, 0x3038};
+        bind_api(0x30A0);
+        P c1 = create_context(display, config, NULL, version);
+        if (!make_current(display, s, s, c1)) { printf("error %x\n", egl_error()); return 1; }
+        void (*color)(int, int, int, int) = get_proc("glColor4x");
+        void (*use)(unsigned) = get_proc("glEnableClientState");
+        void (*place)(int, unsigned, int, const void *) = get_proc("glVertexPointer");
+        void (*arrays)(unsigned, int, int) = get_proc("glDrawArrays");
+        color(0x3333, 0, 0, 0x10000); use(0x8074);
+        place(2, 0x1402, 0, corners); arrays(4, 0, 3);
+        printf("%d %x %.16s\n", red(), gl_error(), get_string(0x1F02));
+    }
     if (!strcmp(what, "two")) {
         P s2 = surface(), c2 = create_context(display, config, NULL, NULL);
         int first = draw(0.2f);

@@ -12,6 +12,7 @@ Host = Callable[..., str]
 # mode -> what the program says
 MODES = {
     "draw": "51 gallette",
+    "es1": "51 0 OpenGL ES-CM 1.1",
     "unmade": "0",  # no current context: calls do nothing
     "two": "51 102 51",  # two contexts in one thread, each with its own picture
     "threads": "84 51",  # four threads: each made current once, and drew twenty times

@@ -17,7 +17,7 @@ from gallette.compiler.glsl.link.edges import link_attributes, link_builtins, li
 from gallette.compiler.glsl.link.errors import LinkLog, LinkStop
 from gallette.compiler.glsl.link.feedback import link_feedback
 from gallette.compiler.glsl.link.interface import link_stages
-from gallette.compiler.glsl.link.ports import Edge
+from gallette.compiler.glsl.link.ports import Edge, Port
 from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions, Varying
 from gallette.compiler.glsl.link.resources import ResourceLinker
 from gallette.compiler.glsl.link.stage import join_stage
@@ -157,27 +157,9 @@ class _Linker:
         """Inputs of the first stage and outputs of the last, for interface queries."""
         for edge in self.edges:
             if edge.producer is None:
-                for port in edge.inputs:
-                    self.program.inputs.append(
-                        Varying(
-                            port.label,
-                            port.type.without_array,
-                            port.location,
-                            port.type.length if port.type.is_array else 0,
-                            chain[0].stage,
-                        )
-                    )
-            if edge.consumer is None and edge.producer is not None:
-                for port in edge.outputs:
-                    self.program.outputs.append(
-                        Varying(
-                            port.label,
-                            port.type.without_array,
-                            port.location,
-                            port.type.length if port.type.is_array else 0,
-                            edge.producer.stage,
-                        )
-                    )
+                self.program.inputs += [_end(port, chain[0].stage) for port in edge.inputs]
+            elif edge.consumer is None:
+                self.program.outputs += [_end(port, edge.producer.stage) for port in edge.outputs]
 
     def resources(self) -> None:
         units = [self.units[s] for s in Stage if s in self.units]
@@ -211,6 +193,19 @@ class _Linker:
                 for shader in (producer, consumer):
                     optimize(shader, self.optimize_options)
                     run_passes(shader, ["gather_info"], None)
+
+
+def _end(port: Port, stage: Stage) -> Varying:
+    return Varying(
+        port.label,
+        port.type.without_array,
+        port.location,
+        port.type.length if port.type.is_array else 0,
+        stage,
+        port.shape.slots(),
+        port.explicit >= 0,
+        port.quals.patch,
+    )
 
 
 def link(

@@ -127,6 +127,9 @@ class Varying:
     location: int
     array_size: int
     stage: Stage
+    slots: int = 1
+    explicit: bool = False  # its location was given, and is what it is matched by
+    patch: bool = False
 
 
 @dataclass(frozen=True, slots=True)

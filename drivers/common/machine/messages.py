@@ -133,6 +133,7 @@ KINDS = (
     "own",
     "patch_at",
     "target",
+    "at_sample",
 )
 WHERE = ("pixel", "centroid", "sample")
 MEMORY_OPS = ("load", "store", "atomic", "swap", "size")

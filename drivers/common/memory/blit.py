@@ -128,7 +128,11 @@ def _blit_plane(
         from_sample = min(sample, src.samples - 1)
         texels = _pick(source[source_z * src.samples + from_sample], rows, columns)
         if resolve and info.src_format.is_color and not _is_integer(info.src_format):
-            _write_color(info, target, _resolved(info, source, source_z, src, rows, columns))
+            if info.filter is Filter.LINEAR and not _same_size(info):
+                planes = _resolved_linear(info, source, source_z, src, xs, ys)
+            else:
+                planes = _resolved(info, source, source_z, src, rows, columns)
+            _write_color(info, target, planes)
         elif info.src_format is info.dst_format and _writes_everything(info):
             target[...] = texels
         elif info.src_format.is_color:
@@ -175,6 +179,37 @@ def _resolved(
         planes = unpack_planes(info.src_format, texels)
         total = [t + p for t, p in zip(total, planes, strict=True)]
     return [np.asarray(t / np.float32(src.samples), np.float32) for t in total]
+
+
+def _same_size(info: BlitInfo) -> bool:
+    d, s = info.dst_box, info.src_box
+    return abs(d.width) == abs(s.width) and abs(d.height) == abs(s.height)
+
+
+def _resolved_linear(
+    info: BlitInfo, source: Array, z: int, src: HostResource, xs: _Span, ys: _Span
+) -> list[Array]:
+    """The mean of all samples, filtered linearly: a resolve that scales."""
+    width, height, _ = level_extent(src.desc, info.src_level)
+    x0, x1, along = _neighbours(xs.where, width)
+    y0, y1, up = _neighbours(ys.where, height)
+    rows, columns = np.unique([y0, y1]), np.unique([x0, x1])
+    left, right = np.searchsorted(columns, x0), np.searchsorted(columns, x1)
+    below, above = np.searchsorted(rows, y0), np.searchsorted(rows, y1)
+    found = []
+    for plane in _resolved(info, source, z, src, rows, columns):
+        whole = np.broadcast_to(plane, (len(rows), len(columns)))
+        across = whole[:, left] + (whole[:, right] - whole[:, left]) * along
+        found.append(across[below] + (across[above] - across[below]) * up[:, None])
+    return found
+
+
+def _neighbours(where: Array, extent: int) -> tuple[Array, Array, Array]:
+    """The two texels around each place along an axis, and how far it is from the first."""
+    low = np.floor(where - 0.5)
+    first = np.clip(low, 0, extent - 1).astype(np.intp)
+    second = np.clip(low + 1, 0, extent - 1).astype(np.intp)
+    return first, second, (where - 0.5 - low).astype(np.float32)
 
 
 def linear_plane(

@@ -47,6 +47,7 @@ class ChunkLanes:
     """One chunk of fragments of one kind of primitive."""
 
     __slots__ = (
+        "_center",
         "_centroid",
         "_framebuffer",
         "_held",
@@ -95,6 +96,7 @@ class ChunkLanes:
         self._only = first if only else -1
         self._x = chunk.x
         self._y = chunk.y
+        self._center = chunk.x, chunk.y
         self._sample = sample
         self._samples = None if pattern is None else chunk.samples
         self._centroid: tuple[Doubles, Doubles] | None = None
@@ -134,11 +136,21 @@ class ChunkLanes:
     def smooth_at(
         self, slot: int, component: int, dx: Value, dy: Value, *, perspective: bool = True
     ) -> Value:
-        x, y = self._x + dx, self._y + dy
+        x, y = self._center[0] + dx, self._center[1] + dy
         value = self._at(self._source.plane(slot, component, perspective), x, y)
         if perspective and not self._source.affine:
             value = value / self._at(self._source.window_plane(3), x, y)
         return value
+
+    def smooth_at_sample(
+        self, slot: int, component: int, index: Value, *, perspective: bool = True
+    ) -> Value:
+        dx: Value = np.zeros((), np.float64)
+        dy = dx
+        if self._pattern is not None and not self._source.pixel_center:
+            which = np.clip(index, 0, self._pattern.count - 1)
+            dx, dy = (self._pattern.positions[which, axis] - 0.5 for axis in range(2))
+        return self.smooth_at(slot, component, dx, dy, perspective=perspective)
 
     def flat(self, slot: int, component: int) -> Value:
         return self._pick(self._source.flat(slot, component))
@@ -221,7 +233,8 @@ class ChunkLanes:
         return np.asarray(self._pattern.positions[self._sample, component], np.float32)
 
     def _sample_mask_in(self, component: int) -> Value:
-        if self._samples is None:
+        # Without multisampling the pixel counts as one sample, whatever the target has.
+        if self._samples is None or self._source.pixel_center:
             return np.asarray(1, np.int32)
         if self._sample is not None:
             return np.asarray(1 << self._sample, np.int32)

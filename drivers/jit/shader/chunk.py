@@ -92,6 +92,7 @@ class OffsetSite:
     slot: int
     component: int
     perspective: bool
+    sample: bool  # at a sample given by number, not at an offset
 
 
 class ChunkStage(Stage):
@@ -151,10 +152,8 @@ class ChunkStage(Stage):
             mode = bary["interp"]
             if mode == "none":  # a colour without a qualifier of its own
                 mode = "flat" if self.flat_colors and first in _COLORS else "smooth"
-            if where == "at_offset":
+            if where in ("at_offset", "at_sample"):
                 extra = [v.as_int() for v in e.values(bary.srcs[0])]
-            elif where == "at_sample":
-                where = "sample"
         offset = instr.srcs[-1]
         known = e.number(offset)
         bits = instr.result.bit_size
@@ -182,7 +181,7 @@ class ChunkStage(Stage):
         if mode in ("smooth", "noperspective"):
             straight = mode == "noperspective"
             if extra is not None:
-                site = OffsetSite(slot, component, not straight)
+                site = OffsetSite(slot, component, not straight, where == "at_sample")
                 self.array(e, Input("smooth", slot, component, "at", not straight))
                 return self.call_out(e, site, [e.wide(v) for v in extra], 1, "i32")[0]
             return self.array(e, Input("smooth", slot, component, where, not straight))

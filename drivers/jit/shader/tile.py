@@ -184,6 +184,14 @@ class TileStage(Stage):
         dx, dy = (at / 256 - 0.5 for at in self.positions[sample])
         return self.x + dx, self.y + dy
 
+    def _sample_places(self, e: Emitter, index: V) -> tuple[V, V]:
+        """Where the sample is that each lane names."""
+        x, y = self._sample_place(0)
+        for sample in range(1, len(self.samples)):
+            there, named = self._sample_place(sample), index.eq(sample)
+            x, y = e.b.select(named, there[0], x), e.b.select(named, there[1], y)
+        return x, y
+
     def _centroids(self, e: Emitter) -> tuple[V, V]:
         """The pixel's centre where all samples are covered (or none), else the first covered."""
         assert self.x is not None and self.y is not None
@@ -246,6 +254,8 @@ class TileStage(Stage):
         if where == "at_offset" and bary is not None:
             dx, dy = (v.as_float() for v in e.values(bary.srcs[0]))
             x, y = self.x + dx, self.y + dy
+        elif where == "at_sample" and bary is not None and self.samples:
+            x, y = self._sample_places(e, e.wide(e.value(bary.srcs[0]).as_int()))
         elif where == "centroid" and self.samples:
             with e.b.into(self.shading):
                 x, y = self._centroids(e)

@@ -16,9 +16,13 @@ class MemoryEmitter(AluEmitter):
 
     def op_input(self, op: Op) -> None:
         dst = op.dsts[0]
-        extra = [f"full({self.read(s, 'f4')}, {self.scope.count})" for s in op.srcs]
-        text = self.input_text(op.data, extra, dst.bits)
+        text = self.input_text(op.data, self.where_texts(op.data, op.srcs), dst.bits)
         self.fresh(op, dst, self.fetched(text, dst), owned=False)
+
+    def where_texts(self, data: tuple[int, int, str, str], srcs: list[LaneValue]) -> list[str]:
+        """Where an input is interpolated, if that is computed: an offset, or a sample's number."""
+        kind = "i4" if data[3] == "at_sample" else "f4"
+        return [f"full({self.read(s, kind)}, {self.scope.count})" for s in srcs]
 
     def input_text(self, data: tuple[int, int, str, str], extra: list[str], bits: int = 32) -> str:
         slot, component, mode, where = data
@@ -33,7 +37,7 @@ class MemoryEmitter(AluEmitter):
         if where == "at_offset":
             return f"lanes.smooth_at({slot}, {component}, {', '.join(extra)}{straight})"
         if where == "at_sample":
-            return f"lanes.smooth({slot}, {component}, where='sample'{straight})"
+            return f"lanes.smooth_at_sample({slot}, {component}, {extra[0]}{straight})"
         place = "" if where == "pixel" else f", where={where!r}"
         return f"lanes.smooth({slot}, {component}{place}{straight})"
 
@@ -42,9 +46,10 @@ class MemoryEmitter(AluEmitter):
 
     def op_input_indirect(self, op: Op) -> None:
         (slot, component, mode, where), count = op.data
+        extra = self.where_texts(op.data[0], op.srcs[1:])
         slots = ", ".join(
             self.fetched(
-                self.input_text((slot + i, component, mode, where), [], op.dsts[0].bits),
+                self.input_text((slot + i, component, mode, where), extra, op.dsts[0].bits),
                 op.dsts[0],
             )
             for i in range(count)

@@ -77,9 +77,10 @@ class IoSelector(MessageSelector):
         if mode != "attribute":
             slot, component = slot + component // 4, component % 4
         offset = self.constant(instr.srcs[-1])
-        place = "at" if mode == "at" else WHERE[where]
+        elsewhere = mode in ("at", "at_sample")
+        place = "at" if elsewhere else WHERE[where]
         style = _STYLES.get(mode, mode)
-        if mode in ("at", "smooth"):
+        if elsewhere or mode == "smooth":
             style = "noperspective" if straight else "smooth"
 
         def load(at: int) -> list[Operand]:
@@ -122,11 +123,13 @@ class IoSelector(MessageSelector):
         if mode == "flat":
             return self.at_slot(instr, "flat", slot, component)
         straight = int(mode == "noperspective")
-        if where in ("at_offset", "at_sample") and bary.srcs:
+        if where in ("at_offset", "at_sample"):
             if where == "at_offset":
                 payload = [self.read(bary.srcs[0], F, k) for k in range(2)]
-                return self.at_slot(instr, "at", slot, component, payload, straight=straight)
-            where = "sample"
+            else:
+                payload = [self.read(bary.srcs[0], D)]
+            mode = "at" if where == "at_offset" else where
+            return self.at_slot(instr, mode, slot, component, payload, straight=straight)
         code = WHERE.index(where)
         return self.at_slot(instr, "smooth", slot, component, where=code, straight=straight)
 

@@ -27,7 +27,7 @@ Array = npt.NDArray[Any]
 def input_step(port: Port) -> Step:
     """An `input` message."""
     kind = KINDS[port["kind"]]
-    if kind in ("at", "corner_at", "patch_at"):
+    if kind in ("at", "at_sample", "corner_at", "patch_at"):
         return _moving(port, kind)
     if kind == "helper":
         return _helper(port)
@@ -119,6 +119,8 @@ def _moving(port: Port, kind: str) -> Step:
             place = (slot + at // 4, at % 4)
             if kind == "at":
                 found = launch.lanes.smooth_at(*place, *given, perspective=not straight)
+            elif kind == "at_sample":
+                found = launch.lanes.smooth_at_sample(*place, given[0], perspective=not straight)
             else:
                 found = launch.lanes.corner_at(*place, given[0], None)
             value = np.asarray(found)

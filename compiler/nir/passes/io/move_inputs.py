@@ -1,0 +1,31 @@
+"""Inputs are read from other slots: programs that were linked apart meet by name."""
+
+from __future__ import annotations
+
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.questions import intrinsics_of
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.compiler.nir.run.pass_runner import nir_pass
+
+_LOADS = ("load_input", "load_interpolated_input", "load_per_vertex_input")
+
+
+@nir_pass("move_inputs", preserves=Metadata.ALL)
+def move_inputs(shader: Shader, *, slots: tuple[tuple[int, int], ...] = ()) -> bool:
+    """Varyings in the first slot of a pair of `slots` are read from the second.
+
+    A separable program gives its inputs slots without knowing who writes them. Before, with `slots`
+    pairing VAR0 with VAR1: `load_input (%0) (location=VARYING.VAR0)`; after: `load_input (%0)
+    (location=VARYING.VAR1)`. A vertex shader's inputs are attributes, and stay.
+    """
+    moved = dict(slots)
+    progress = False
+    for impl in shader.impls():
+        for name in _LOADS:
+            for load in intrinsics_of(impl, name):
+                target = moved.get(int(load["location"]))
+                if target is not None:
+                    load["location"] = VaryingSlot(target)
+                    progress = True
+    return progress
