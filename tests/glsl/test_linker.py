@@ -262,6 +262,34 @@ def test_transform_feedback_layouts() -> None:
     assert [(v.name, v.buffer, v.offset) for v in program.xfb.varyings] == [("a", 1, 8)]
 
 
+def test_defaults_of_buffer_and_stream_speak_for_what_comes_after_them() -> None:
+    program = link(
+        (V, PLAIN_VERTEX),
+        (
+            G,
+            """#version 440
+            layout(points) in; layout(points, max_vertices = 1) out;
+            layout(xfb_offset = 0) out float before;
+            layout(xfb_buffer = 2, stream = 1) out;
+            layout(xfb_offset = 0) out float after;
+            out Block { layout(xfb_offset = 4) float inside; };
+            layout(xfb_buffer = 3, xfb_offset = 0, stream = 2) out float told;
+            void main() {
+                before = 1.0; EmitStreamVertex(0);
+                after = inside = 2.0; EmitStreamVertex(1);
+                told = 3.0; EmitStreamVertex(2);
+            }""",
+        ),
+    )
+    assert program.ok, program.info_log
+    assert program.xfb is not None
+    captured = {v.name: (v.buffer, v.offset) for v in program.xfb.varyings}
+    assert captured == {"before": (0, 0), "after": (2, 0), "inside": (2, 4), "told": (3, 0)}
+    assert sorted((o.buffer, o.stream) for o in program.xfb.outputs) == [
+        (0, 0), (2, 1), (2, 1), (3, 2),
+    ]  # fmt: skip
+
+
 def test_unknown_feedback_varyings_are_refused() -> None:
     program = link((V, PLAIN_VERTEX), xfb_varyings=["nothing"])
     assert "'nothing' is not an output of the vertex shader" in program.info_log

@@ -9,7 +9,11 @@ from gallette.compiler.glsl.check.interface_rules import (
     per_vertex_array,
     size_per_vertex,
 )
-from gallette.compiler.glsl.check.layout_values import check_component, merge_xfb_stride
+from gallette.compiler.glsl.check.layout_values import (
+    check_component,
+    inherit_defaults,
+    merge_xfb_stride,
+)
 from gallette.compiler.glsl.check.per_vertex import redeclare_per_vertex
 from gallette.compiler.glsl.check.qualifiers import copy_quals, read_qualifiers
 from gallette.compiler.glsl.check.state import Checker
@@ -208,6 +212,10 @@ def finish_block(
 
 def check_block_layout(c: Checker, block: hir.Block, node: s.BlockDecl) -> None:
     quals = block.quals
+    inherit_defaults(c, quals)
+    if "stream" in quals.layout:
+        for m in block.member_quals:
+            m.layout.setdefault("stream", quals.layout["stream"])
     if "binding" in quals.layout:
         binding = quals.layout["binding"]
         storage = quals.storage

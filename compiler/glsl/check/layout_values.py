@@ -13,6 +13,7 @@ __all__ = [
     "check_component",
     "check_image",
     "check_layout_use",
+    "inherit_defaults",
     "merge_xfb_stride",
 ]
 
@@ -83,8 +84,19 @@ def check_atomic_counter(c: Checker, var: hir.Variable, d: s.Declarator) -> None
     c.counter_offsets[binding] = offset + size
 
 
+def inherit_defaults(c: Checker, quals: hir.Quals) -> None:
+    """`layout(xfb_buffer = 2) out;` and `layout(stream = 1) out;` speak for what comes after."""
+    if quals.storage != "out":
+        return
+    for key in ("xfb_buffer", "stream"):
+        default = c.shader.layout.get(f"default_{key}")
+        if default is not None:
+            quals.layout.setdefault(key, default)
+
+
 def check_layout_use(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
     """Values of location, component, binding and their kin."""
+    inherit_defaults(c, var.quals)
     layout, type_, storage = var.quals.layout, var.type, var.quals.storage
     element = type_.without_array
     if "location" in layout and storage in ("in", "out"):

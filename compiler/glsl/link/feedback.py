@@ -230,13 +230,13 @@ def _explicit(
     for port in outputs:
         layout = port.quals.layout
         block_layout = port.block.quals.layout if port.block is not None else {}
-        buffer = layout.get("xfb_buffer", block_layout.get("xfb_buffer", default_buffer))
+        buffer = layout.get("xfb_buffer", block_layout.get("xfb_buffer", 0))
         if "xfb_offset" in layout:
             wanted.append((port.label, buffer, layout["xfb_offset"]))
     for port_block in {id(p.block): p.block for p in outputs if p.block is not None}.values():
         if "xfb_offset" not in port_block.quals.layout:
             continue
-        buffer = port_block.quals.layout.get("xfb_buffer", default_buffer)
+        buffer = port_block.quals.layout.get("xfb_buffer", 0)
         offset = port_block.quals.layout["xfb_offset"]
         for port in outputs:
             if port.block is not port_block:
