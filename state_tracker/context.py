@@ -37,6 +37,7 @@ from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.fragment_ops import FragmentState
 from gallette.state_tracker.drawing.lowering import lowers_anything
 from gallette.state_tracker.drawing.rasterization import RasterState
+from gallette.state_tracker.drawing.repeats import Repeats
 from gallette.state_tracker.drawing.validate import Derived
 from gallette.state_tracker.entry_points import abi
 from gallette.state_tracker.entry_points.current import (
@@ -276,6 +277,7 @@ class Context(GLInterface):
         self.queries = QueryState()
         self.syncs = self.group.syncs
         self.vertex_input = VertexInput(self)
+        self.repeats = Repeats(self)
         self.group.join(self)
         self.first_size, self.first_samples = size, samples
         if self._watcher is not None:

@@ -116,6 +116,7 @@ class BindingContext(Context):
             self.changing()
             setattr(self.bound, name, value)
             self.bound.revision += 1
+            self.bound.epoch += 1
             self.rebound()
 
     def _bind(self, name: str, handle: Handle) -> None:
@@ -196,6 +197,7 @@ class BindingContext(Context):
             if bound is handle:
                 self.bound.shaders[stage] = None
         self.bound.revision += 1
+        self.bound.epoch += 1
         self.rebound()
         handle.destroy()
 
@@ -245,6 +247,7 @@ class BindingContext(Context):
         self.changing()
         self.bound.clip_planes = tuple(planes)
         self.bound.revision += 1
+        self.bound.epoch += 1
         for stage in self.bound.stages:
             self.stage_rebound(stage)
 
@@ -278,6 +281,8 @@ class BindingContext(Context):
                 self.stage_rebound(stage)
                 return
         bindings.revision += 1
+        if index or buffer is not None:
+            self.bound.epoch += 1
         old = constants[index] if index < len(constants) else None
         hold(new.buffer if new else None, old.buffer if old else None)
         store(constants, index, [new])
@@ -323,6 +328,7 @@ class BindingContext(Context):
         bindings = self.bound.stages[stage]
         self._rebind(bindings.images, start, images, "resource")
         bindings.revision += 1
+        self.bound.epoch += 1
         self.stage_rebound(stage)
 
     def set_shader_buffers(
@@ -332,6 +338,7 @@ class BindingContext(Context):
         bindings = self.bound.stages[stage]
         self._rebind(bindings.buffers, start, buffers, "buffer")
         bindings.revision += 1
+        self.bound.epoch += 1
         self.stage_rebound(stage)
 
     def set_vertex_buffers(self, buffers: Sequence[VertexBuffer | None]) -> None:
@@ -360,6 +367,7 @@ class BindingContext(Context):
                 old.buffer.unref()
         self.bound.stream_targets = tuple(targets)
         self.bound.revision += 1
+        self.bound.epoch += 1
 
     def destroy(self) -> None:
         self.settle()

@@ -19,7 +19,7 @@ from gallette.pipe.state import ComputeInfo, DrawInfo, StreamOutputInfo
 
 from .draw.compute import launch
 from .draw.finding import DrawStates
-from .draw.queue import MERGED_STAGES, DrawQueue
+from .draw.queue import MERGED_STAGES, DrawQueue, Repeatable
 from .draw.state import Witness
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ class HostContext(MemoryContext):
         """Show the fragments of draws to somebody from now on (one draw at a time)."""
         self.settle()
         self._states.witness = witness
+        self.bound.epoch += 1
 
     # -- what changes --------------------------------------------------------------------------
 
@@ -93,6 +94,22 @@ class HostContext(MemoryContext):
             self.raise_failure()
         if not self.skipped:
             self._queue.submit(info)
+
+    def repeatable(self, info: DrawInfo) -> Repeatable | None:
+        """What it takes to make the draw that was made last once more, if it waits."""
+        if type(self).draw_vbo is not HostContext.draw_vbo:
+            return None  # the driver wants to see each
+        return self._queue.repeatable(info)
+
+    def repeat(self, draw: Repeatable, data: bytes) -> bool:
+        """Make it once more, with `data` as block 0 of both stages: false if that cannot be, or
+        if somebody watches the draws of this context.
+
+        State objects, vertex buffers and textures are those of then, whatever is bound now.
+        """
+        if self._failure is not None or self._condition is not None or "draw_vbo" in self.__dict__:
+            return False
+        return self._queue.repeat(draw, data)
 
     def destroy(self) -> None:
         self.settle()

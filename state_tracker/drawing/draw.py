@@ -15,6 +15,7 @@ from gallette.pipe.resource import Resource
 from gallette.pipe.state import DrawInfo
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.fragment_ops import check_advanced_blending
+from gallette.state_tracker.drawing.repeats import REPEATED
 from gallette.state_tracker.drawing.validate import validate
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
@@ -165,6 +166,10 @@ def draw(
         check_mode(ctx, mode)
     if first < 0 or count < 0 or instances < 0:
         raise invalid_value("negative first, count or instance count")
+    alone = ctx.repeats.possible and instances == 1 and not (base_instance or draw_id)
+    call = mode, first, count
+    if alone and not ctx.dirty & ~REPEATED and ctx.repeats.drawn(call):
+        return
     if not ctx.can_draw():
         return
     _prepare(ctx, mode, first, first + max(count, 1) - 1, base_instance + instances)
@@ -184,7 +189,15 @@ def draw(
             ctx.rendering.draw(info)
         else:
             ctx.pipe.draw_vbo(info)
+            if alone:
+                ctx.repeats.remember(call, info)
     ctx.vertex_input.finish()
+
+
+def _index_resource(ctx: Context) -> Resource | None:
+    """The storage that indices are in, if they are in a buffer that may be read."""
+    buffer = ctx.arrays.current.element_buffer
+    return None if buffer is None or buffer.blocked else buffer.resource
 
 
 def _index_source(
@@ -251,9 +264,13 @@ def draw_indexed(
     if type not in INDEX_TYPES:
         raise invalid_enum(type, "index type")
     size, gl_type = INDEX_TYPES[type]
+    alone = ctx.repeats.possible and instances == 1 and not (base_instance or draw_id)
+    restart = _restart(ctx, size)
+    call = mode, count, type, indices, base_vertex, restart, _index_resource(ctx)
+    if alone and not ctx.dirty & ~REPEATED and ctx.repeats.drawn(call):
+        return
     if not ctx.can_draw():
         return
-    restart = _restart(ctx, size)
     low = high = 0
     if count and not ctx.is_core and _has_client_arrays(ctx):
         low, high = _index_range(ctx, count, gl_type, indices, restart)
@@ -261,24 +278,25 @@ def draw_indexed(
     _prepare(ctx, mode, low, high, base_instance + instances)
     resource, offset = _index_source(ctx, count, size, indices)
     if count and instances and resource is not None:
-        _submit(ctx)(
-            DrawInfo(
-                _PRIMITIVES[mode],
-                0,
-                count,
-                instances,
-                base_instance,
-                size,
-                resource,
-                offset,
-                base_vertex,
-                restart is not None,
-                restart or 0,
-                vertices_per_patch=ctx.raster.patch_vertices,
-                patch_levels=ctx.raster.patch_levels,
-                draw_id=draw_id,
-            )
+        info = DrawInfo(
+            _PRIMITIVES[mode],
+            0,
+            count,
+            instances,
+            base_instance,
+            size,
+            resource,
+            offset,
+            base_vertex,
+            restart is not None,
+            restart or 0,
+            vertices_per_patch=ctx.raster.patch_vertices,
+            patch_levels=ctx.raster.patch_levels,
+            draw_id=draw_id,
         )
+        _submit(ctx)(info)
+        if alone and call[-1] is not None:
+            ctx.repeats.remember(call, info)
     ctx.vertex_input.finish()
 
 

@@ -28,6 +28,7 @@ from gallette.state_tracker.drawing.rasterization import (
     rasterizer_state,
     sample_positions,
 )
+from gallette.state_tracker.drawing.repeats import REPEATED
 from gallette.state_tracker.drawing.storage import bind_images, bind_storage
 from gallette.state_tracker.drawing.viewports import scissor_states, viewport_states
 from gallette.state_tracker.entry_points.enums import GL
@@ -399,6 +400,8 @@ def validate(ctx: Context, wanted: int = Dirty.ALL) -> None:
         if dirty & cause:
             ctx.dirty |= effect
             dirty |= effect & wanted
+    if dirty & ~REPEATED:
+        ctx.repeats.clear()
     for bit, atom in _plan(dirty):
         atom(ctx)
         ctx.dirty &= ~bit

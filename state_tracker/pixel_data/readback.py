@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,12 +41,20 @@ Array = npt.NDArray[Any]
 Bytes = npt.NDArray[np.uint8]
 
 
-def read_box(ctx: Context, resource: Resource, level: int, box: Box) -> Bytes:
-    """Rows `[z, y, bytes]` of a box, as a copy."""
+@contextmanager
+def box_mapped(ctx: Context, resource: Resource, level: int, box: Box) -> Iterator[Bytes]:
+    """Rows `[z, y, bytes]` of a box, to be looked at."""
     transfer = ctx.pipe.transfer_map(resource, level, MapFlags.READ, box)
-    data = np.array(transfer.data)
-    ctx.pipe.transfer_unmap(transfer)
-    return data
+    try:
+        yield transfer.data
+    finally:
+        ctx.pipe.transfer_unmap(transfer)
+
+
+def read_box(ctx: Context, resource: Resource, level: int, box: Box) -> Bytes:
+    """The same as a copy."""
+    with box_mapped(ctx, resource, level, box) as data:
+        return np.array(data)
 
 
 def read_source(ctx: Context, format: int) -> Attachment:
@@ -151,19 +161,23 @@ def _read_pixels(
     place, info = source.place(), source.info
     assert place is not None and info is not None
     resource, level, layer, _ = place
-    out = np.zeros((1, height, width, pixel_bytes(format, type)), np.uint8)
     fb_width, fb_height = source.size
     x0, y0 = max(x, 0), max(y, 0)
     x1, y1 = min(x + width, fb_width), min(y + height, fb_height)
-    if x1 > x0 and y1 > y0:
-        rows = read_box(ctx, resource, level, Box(x0, y0, layer, x1 - x0, y1 - y0, 1))
+    if x1 <= x0 or y1 <= y0:
+        nothing = np.zeros((1, height, width, pixel_bytes(format, type)), np.uint8)
+        return write_client(ctx, format, type, pixels, nothing, 2, room)
+    with box_mapped(ctx, resource, level, Box(x0, y0, layer, x1 - x0, y1 - y0, 1)) as rows:
         if changes_values(ctx, info, format):
             values = transferred(ctx, info, format, _read_values(source.format, rows, info))
             found = encode_client(format, type, values, luminance_sum=info.is_color)
         else:
             found = client_pixels(rows, source.format, info, format, type, info.is_color)
+        if found.shape[1:3] == (height, width):  # nothing outside: it goes out as it is
+            return write_client(ctx, format, type, pixels, found, 2, room)
+        out = np.zeros((1, height, width, pixel_bytes(format, type)), np.uint8)
         out[:, y0 - y : y1 - y, x0 - x : x1 - x] = found
-    return write_client(ctx, format, type, pixels, out, 2, room)
+        return write_client(ctx, format, type, pixels, out, 2, room)
 
 
 # -- textures --------------------------------------------------------------------------------------

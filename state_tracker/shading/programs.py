@@ -128,6 +128,7 @@ class Executable:
         self.writes_point_size = VaryingSlot.PSIZ in written
         self.textures = self._texture_slots()
         self.sampled = {stage: self._samplers(slots) for stage, slots in self.textures.items()}
+        self.samplers = tuple(each for some in self.sampled.values() for each in some)
         self.attributes = self._active_attributes()
         self.fill: Callable[[], None] | None = None  # writes uniforms nobody sets by location
         self.on_destroy: list[Callable[[Executable], None]] = []

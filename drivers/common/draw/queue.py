@@ -13,12 +13,13 @@ import itertools
 import operator
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from gallette.compiler.errors import GalletteError, ResetError
+from gallette.drivers.common.bound import ConstantBuffer
 from gallette.pipe.state import DrawInfo
 
 from .dealing import deal
@@ -30,7 +31,7 @@ from .pipeline import draw, run
 from .together import fill_together
 from .waiting import MERGED_STAGES, Given, Memory, Row
 
-__all__ = ["MERGED_STAGES", "DrawQueue"]
+__all__ = ["MERGED_STAGES", "DrawQueue", "Repeatable"]
 
 SMALL = 512
 """Draws of more vertices than this are executed at once."""
@@ -42,6 +43,15 @@ MOST = 4096
 """Draws that may wait."""
 
 _GIVEN, _INFO = operator.itemgetter(0), operator.itemgetter(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Repeatable:
+    """A draw that waited, to be made again."""
+
+    given: Given
+    info: DrawInfo
+    epoch: int  # of what was bound when it was made
 
 
 class DrawQueue:
@@ -102,6 +112,27 @@ class DrawQueue:
                 info.index_buffer.ref()
         else:
             draw(self._states, info)
+
+    def repeatable(self, info: DrawInfo) -> Repeatable | None:
+        """What repeats the draw that was submitted last; None if it did not wait."""
+        if info is not self._info or self._given is None:
+            return None
+        return Repeatable(self._given, info, self._states.bound.epoch)
+
+    def repeat(self, draw: Repeatable, data: bytes) -> bool:
+        """Draw once more, later: with other constants, and all else as it was."""
+        given, entries = draw.given, self._entries
+        if draw.epoch != self._states.bound.epoch or len(entries) >= MOST:
+            return False
+        if not given.held:
+            if not given.alive:
+                return False
+            given.hold()
+        if draw.info.index_buffer is not None:
+            draw.info.index_buffer.ref()
+        block = ConstantBuffer(data)
+        entries.append((given, draw.info, (block, block)))
+        return True
 
     def _can_wait(self, info: DrawInfo) -> bool:
         """A small, plain draw whose programs can run for many draws at once."""

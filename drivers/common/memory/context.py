@@ -136,12 +136,14 @@ class MemoryContext(BindingContext):
         query.active = True
         self.rebound()
         self.bound.counting_samples += query.counts_samples
+        self.bound.epoch += 1
         query.begin, query.end = self.counters.snapshot(), None
 
     def end_query(self, query: Handle) -> None:
         self.settle()
         if query.active:
             self.bound.counting_samples -= query.counts_samples
+            self.bound.epoch += 1
         query.active = False
         self.rebound()
         query.end = self.counters.snapshot()

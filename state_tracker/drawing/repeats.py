@@ -1,0 +1,121 @@
+"""Draws like one before: what made the pipe ready for them is not done again.
+
+A program that draws many small things goes through the same few vertex arrays, textures and
+switches again and again, with other uniforms in between. Where the driver lets draws wait, the
+first of its kind leaves a *token* (`pipe.repeatable`), which stands for all that was bound and for
+the call; those that follow hand over the token and their uniforms (`pipe.repeat`), and no more.
+
+Nothing is bound for a repeated draw, so what is dirty stays dirty until a draw takes the long way.
+That may be trusted as long as nothing but `REPEATED` has changed, which the key of a draw tells
+apart: `validate` forgets all tokens when it sees any other bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gallette.compiler.nir.ir import Stage
+from gallette.state_tracker.dirty import Dirty
+
+if TYPE_CHECKING:
+    from gallette.pipe.state import DrawInfo
+    from gallette.state_tracker.context import Context
+    from gallette.state_tracker.shading.programs import Executable
+    from gallette.state_tracker.vertices.vertex_input import Layout
+
+__all__ = ["REPEATED", "Repeats"]
+
+REPEATED = (
+    Dirty.CONSTANTS
+    | Dirty.BLEND_SWITCHED
+    | Dirty.DEPTH_STENCIL_SWITCHED
+    | Dirty.RASTERIZER_SWITCHED
+    | Dirty.TEXTURES_BOUND
+    | Dirty.VERTEX
+    | Dirty.CURRENT_ATTRIBS
+    | Dirty.TRANSFORM_FEEDBACK
+)
+"""What may have changed since a draw that is repeated: handed over with it, or told by its key."""
+
+_MOST = 1024
+_BOTH = {Stage.VERTEX, Stage.FRAGMENT}
+
+
+@dataclass(frozen=True, slots=True)
+class _Repeat:
+    """What a draw was made of, so that it can be told that it is still the same."""
+
+    layout: Layout
+    token: Any  # the driver's
+
+
+class Repeats:
+    """The draws of a context that may come again."""
+
+    def __init__(self, ctx: Context) -> None:
+        self._ctx = ctx
+        self._known: dict[Any, _Repeat] = {}
+        # Only drivers whose draws wait have these; others take each draw as it comes.
+        pipe: Any = ctx.pipe
+        self._token: Any = getattr(pipe, "repeatable", None)
+        self._repeat: Any = getattr(pipe, "repeat", None)
+        # Elsewhere a draw depends on more than is told apart here.
+        self.possible = self._token is not None and not (ctx.is_compat or ctx.lowers)
+
+    def clear(self) -> None:
+        """Something else has changed."""
+        self._known.clear()
+
+    def drawn(self, call: tuple[Any, ...]) -> bool:
+        """Make a draw like one before; false if there was none, and nothing is done."""
+        ctx = self._ctx
+        executable = ctx.programs.executable
+        if executable is None:
+            return False
+        found = self._known.get(self._key(executable, call))
+        if found is None:
+            return False
+        layout, group = found.layout, ctx.group
+        if (
+            ctx.arrays.current.layouts.get(executable.inputs) is not layout
+            or layout.epoch != group.epoch
+            or group.mapped
+            or len(group.contexts) > 1
+            or ctx.feedback.current.active
+        ):
+            return False
+        answer: bool = self._repeat(found.token, bytes(executable.uniforms.data))
+        return answer
+
+    def remember(self, call: tuple[Any, ...], info: DrawInfo) -> None:
+        """A draw has been made the long way: it may come again."""
+        ctx = self._ctx
+        executable = ctx.programs.executable
+        if executable is None or ctx.blends_advanced or executable.fill is not None:
+            return
+        stages = ctx.programs.stages
+        if stages.keys() != _BOTH or any(each is not executable for each in stages.values()):
+            return
+        layout = ctx.arrays.current.layouts.get(executable.inputs)
+        if layout is None or layout.clients or layout.current:
+            return
+        token = self._token(info)
+        if token is not None:
+            if len(self._known) >= _MOST:
+                self._known.clear()
+            self._known[self._key(executable, call)] = _Repeat(layout, token)
+
+    def _key(self, executable: Executable, call: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What tells draws apart between which nothing but `REPEATED` has changed."""
+        ctx = self._ctx
+        key = (call, ctx.switches, ctx.arrays.current, executable)
+        samplers = executable.samplers
+        if samplers:
+            units, bound = ctx.textures.units, []
+            for sampler in samplers:
+                unit = units[sampler.units[sampler.element]]
+                bound.append(unit.bound[sampler.target])
+                bound.append(unit.sampler)
+            return (*key, *bound)
+        return key
