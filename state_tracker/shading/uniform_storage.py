@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from gallette.compiler.nir.ir.types import Base, Type
 from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
-from gallette.state_tracker.entry_points.memory import copy_of
+from gallette.state_tracker.entry_points.memory import bytes_at
 
 if TYPE_CHECKING:
     from gallette.compiler.glsl import LinkedProgram, Uniform
@@ -133,7 +133,7 @@ class UniformStorage:
         """One value straight from C memory: the way of every frame's uniforms."""
         data = self.data
         for source, target, size in slot.pieces:
-            data[target : target + size] = copy_of(address + source, size)
+            data[target : target + size] = bytes_at(address + source, size)
 
     def slot(self, location: int) -> Slot:
         found = self.slots.get(location)

@@ -12,7 +12,7 @@ from gallette.state_tracker.entry_points.dispatch import OMITTED
 from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
 from gallette.state_tracker.entry_points.memory import (
     Pointer,
-    copy_of,
+    bytes_at,
     read_array,
     write_bytes,
 )
@@ -126,7 +126,7 @@ def _copied(
     if found is None:
         return False
     at, end, size = found
-    storage.data[at:end] = copy_of(address, size)
+    storage.data[at:end] = bytes_at(address, size)
     ctx.dirty |= Dirty.CONSTANTS
     return True
 
