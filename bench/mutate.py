@@ -1,14 +1,16 @@
 """Mutation testing: plant small faults, run the tests that meet them, count who is noticed.
 
     python bench/mutate.py [--count 400] [--seed 1] [--jobs 2] [--folder reports/mutants]
-                           [--only TEXT] [--whole] [--measure] [--show]
+                           [--only TEXT] [--budget SECONDS] [--whole] [--measure] [--show]
 
 A sample is drawn by lines over compiler, pipe, drivers, state_tracker, piglit_subset and gallette,
-from the committed tree. The first run measures which test runs which line (about a quarter of an
-hour; again after a commit only with --measure). A run that was stopped goes on where it was when
-started again with the same seed.
+from the committed tree. The first run measures which test runs which line (about half an hour on
+two cores); later ones measure the test files that are new or changed, all of them with --measure. A
+run that was stopped goes on where it was when started again with the same seed.
 
     python bench/mutate.py --only drivers/common --count 40     one part, quickly
+    python bench/mutate.py --budget 60                          a minute of tests for each fault;
+                                     again without it: the rest of the tests for those that survived
     python bench/mutate.py --show                               the table and the survivors again
     python bench/mutate.py --count 2000 --whole                 a night: survivors meet every test
 
@@ -50,8 +52,9 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="copies of the tree at work (2)")
     parser.add_argument("--folder", type=Path, default=ROOT / "reports" / "mutants")
     parser.add_argument("--only", default="", help="paths with this text")
+    parser.add_argument("--budget", type=float, default=0.0, help="seconds of tests for a fault")
     parser.add_argument("--whole", action="store_true", help="survivors meet the whole suite")
-    parser.add_argument("--measure", action="store_true", help="measure coverage again")
+    parser.add_argument("--measure", action="store_true", help="measure every test file again")
     parser.add_argument("--show", action="store_true", help="only report what is done")
     chosen = parser.parse_args()
     folder: Path = chosen.folder.resolve()
@@ -60,13 +63,12 @@ def main() -> int:
     done = _read(journal)
     if not chosen.show:
         pristine = Copy.of(ROOT, folder / "tree").folder
-        if chosen.measure or not (folder / "coverage" / "data").exists():
-            print("measuring which test runs which line ...", flush=True)
-            measure(pristine, folder / "coverage", chosen.jobs)
+        print("measuring which test runs which line ...", flush=True)
+        measure(pristine, folder / "coverage", chosen.jobs, chosen.measure)
         sample = draw(pristine, chosen.count, chosen.seed, chosen.only)
-        known = {r.key for r in done}
+        known = {r.key for r in done if r.by or chosen.budget or not r.left}
         todo = [(p, f) for p, f in sample if f"{p}:{f.line} {f}" not in known]
-        done += _run(todo, folder, journal, chosen.jobs, chosen.whole)
+        done += _run(todo, folder, journal, chosen.jobs, chosen.whole, chosen.budget)
     print(report(done))
     return 0
 
@@ -108,7 +110,12 @@ def _read(journal: Path) -> list[Result]:
 
 
 def _run(
-    todo: list[tuple[str, Fault]], folder: Path, journal: Path, jobs: int, whole: bool
+    todo: list[tuple[str, Fault]],
+    folder: Path,
+    journal: Path,
+    jobs: int,
+    whole: bool,
+    budget: float,
 ) -> list[Result]:
     """Judge every fault, `jobs` at a time, each written down as it is known."""
     work: Queue[tuple[str, Fault]] = Queue()
@@ -120,15 +127,17 @@ def _run(
 
     def worker(number: int) -> None:
         copy = Copy.of(ROOT, folder / f"tree{number}")
-        tests = CoverageMap(folder / "coverage")
+        tests = CoverageMap(folder / "coverage", folder / "tree")
         copy.run(["mypy"], 900)  # fills its cache
         while True:
             try:
                 path, fault = work.get_nowait()
             except Empty:
                 return
-            verdict = judge(copy, tests, path, fault, whole)
-            result = Result(path, fault.line, str(fault), verdict.by, verdict.tried)
+            verdict = judge(copy, tests, path, fault, whole, budget)
+            result = Result(
+                path, fault.line, str(fault), verdict.by, verdict.tried, verdict.left
+            )
             with lock:
                 results.append(result)
                 with journal.open("a") as file:

@@ -1,8 +1,13 @@
 """Small realistic faults of one source file, found in its syntax tree, written into its text.
 
 A fault is a replacement of one stretch of text, so that everything else (comments, line numbers,
-layout) stays what it was. What no test is meant to notice is left out: messages of errors,
-docstrings, annotations, assertions, and what only the type checker reads.
+layout) stays what it was.
+
+What no test is meant to notice is left out, so that a survivor means something: what only people
+read (messages of errors, docstrings, help texts, captions, `repr`), what only the type checker or a
+star import reads (annotations, `__all__`), what only checks or speeds up what is right without it
+(assertions, `strict=True` of zip, `copy=False`, the size of a cache, `slots` of a dataclass), and
+the question whether a module runs as a program.
 """
 
 from __future__ import annotations
@@ -59,6 +64,11 @@ ARITHMETIC: dict[type[ast.operator], str] = {
     ast.BitXor: "|",
 }
 SILENT_CALLS = {"print", "debug", "warn", "append_log"}
+# Keyword arguments that only people, checks or the clock notice.
+FOR_PEOPLE = {"help", "description", "epilog", "metavar", "doc", "title", "subtitle", "caption"}
+FOR_PEOPLE |= {"note", "why", "hint", "alt", "prog"}
+WITHOUT_EFFECT = {"strict": "True", "copy": "False", "slots": "True", "repr": "False"}
+SIZES_OF_CACHES = {"maxsize", "compresslevel"}
 
 
 def faults_of(source: bytes) -> list[Fault]:
@@ -111,7 +121,7 @@ class _Finder(ast.NodeVisitor):
         pass
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        if node.value is not None:
+        if node.value is not None and not _is_list_of_names(node.target):
             self.visit(node.value)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
@@ -128,6 +138,8 @@ class _Finder(ast.NodeVisitor):
     def visit_If(self, node: ast.If) -> None:
         if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             return
+        if isinstance(node.test, ast.Compare) and ast.unparse(node.test.left) == "__name__":
+            return
         if isinstance(node.test, ast.Compare | ast.BoolOp | ast.Call | ast.Name | ast.Attribute):
             self.replace("condition", node.test, f"not ({self.text(node.test)})")
         self.generic_visit(node)
@@ -141,6 +153,8 @@ class _Finder(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> None:
+        if any(_is_list_of_names(target) for target in node.targets):
+            return
         if all(isinstance(t, ast.Attribute | ast.Subscript) for t in node.targets):
             self.replace("forgotten assignment", node, "pass")
         self.generic_visit(node)
@@ -212,9 +226,13 @@ class _Finder(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> None:
         for keyword in node.keywords:
-            if keyword.arg is not None:
+            if keyword.arg is not None and _matters(keyword):
                 self._drop_keyword(node, keyword)
         self.generic_visit(node)
+
+    def visit_keyword(self, node: ast.keyword) -> None:
+        if _matters(node):
+            self.generic_visit(node)
 
     def _drop_keyword(self, call: ast.Call, keyword: ast.keyword) -> None:
         arguments: list[ast.expr] = [*call.args, *(k.value for k in call.keywords)]
@@ -223,6 +241,19 @@ class _Finder(ast.NodeVisitor):
             start = max(self.stop(a) for a in earlier)
             if b")" not in self.source[start : self.begin(keyword.value)]:
                 self.add("forgotten argument", start, self.stop(keyword.value), "")
+
+
+def _matters(keyword: ast.keyword) -> bool:
+    """Could a program tell that this keyword argument is another, or missing?"""
+    if keyword.arg is None or keyword.arg not in FOR_PEOPLE | SIZES_OF_CACHES | set(WITHOUT_EFFECT):
+        return True
+    wanted = WITHOUT_EFFECT.get(keyword.arg)
+    return wanted is not None and ast.unparse(keyword.value) != wanted
+
+
+def _is_list_of_names(target: ast.expr) -> bool:
+    """`__all__`: what a star import would take, and there are none."""
+    return isinstance(target, ast.Name) and target.id == "__all__"
 
 
 def _is_type(node: ast.Subscript) -> bool:

@@ -1,7 +1,8 @@
 """A pytest plugin for the run that finds out which test meets which line.
 
 Each test is a context of the coverage measurement, of its own process and, through an environment
-variable the measurement's configuration reads, of every process it starts.
+variable the measurement's configuration reads, of every process it starts. A test that fails while
+it is measured (it minds the time, say) is not written down: it could notice anything.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import coverage
 import pytest
 
 VARIABLE = "MUTANTS_TEST"
+failed: set[str] = set()
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -28,5 +30,11 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     measuring.switch_context("")
     seconds = time.perf_counter() - before
     del os.environ[VARIABLE]
-    with open(os.environ["MUTANTS_DURATIONS"], "a") as file:
-        file.write(json.dumps([item.nodeid, round(seconds, 3)]) + "\n")
+    if item.nodeid not in failed:
+        with open(os.environ["MUTANTS_DURATIONS"], "a") as file:
+            file.write(json.dumps([item.nodeid, round(seconds, 3)]) + "\n")
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.failed or report.skipped:
+        failed.add(report.nodeid)

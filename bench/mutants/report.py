@@ -16,6 +16,7 @@ class Result:
     fault: str
     by: str
     tried: int
+    left: int = 0
 
     @property
     def key(self) -> str:
@@ -34,6 +35,7 @@ def explained() -> dict[str, str]:
 
 def report(results: list[Result]) -> str:
     """Everything a reader wants to know, as text."""
+    results = list({r.key: r for r in results}.values())  # what was judged again counts as then
     planted = Counter(r.path.split("/")[0] for r in results)
     noticed = Counter(r.path.split("/")[0] for r in results if r.by)
     lines = [f"{'folder':<16}{'planted':>8}{'noticed':>8}{'':>6}"]
@@ -48,5 +50,6 @@ def report(results: list[Result]) -> str:
         lines += ["", f"{len(left)} survivors (how many tests ran the line):"]
     for r in left:
         why = reasons.get(f"{r.path} {r.fault}", "")
-        lines.append(f"  {r.path}:{r.line}  ({r.tried})  {r.fault}" + (f"  # {why}" if why else ""))
+        ran = f"{r.tried - r.left} of {r.tried}" if r.left else str(r.tried)
+        lines.append(f"  {r.path}:{r.line}  ({ran})  {r.fault}" + (f"  # {why}" if why else ""))
     return "\n".join(lines)

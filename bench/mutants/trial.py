@@ -4,12 +4,15 @@ In turn, stopping at the first that does: the quickest tests that run the line, 
 all other tests that run it. A fault nobody's measured test meets, or one that outlived all of them
 where `whole` is asked for, is put before the whole suite. What only offends the style checker (a
 `pass` where a call was) does not count as noticed.
+
+With a budget of seconds the other tests end there, and so many of them are left for another day.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -25,6 +28,9 @@ MEMORY = 8 << 30
 """bytes one run of tests may have: a fault may ask for any amount"""
 QUICK_SECONDS = 15.0
 WHOLE_SECONDS = 1800.0
+USAGE = 4
+"""pytest's exit status when a test that was named is not there"""
+NOT_FOUND = re.compile(r"^ERROR: not found: \S*?/?(tests/.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,8 @@ class Verdict:
     """who noticed: a test, mypy, `timeout`; empty for a survivor"""
     tried: int
     """how many tests ran the line"""
+    left: int = 0
+    """how many of them were not asked"""
 
 
 @dataclass
@@ -86,6 +94,9 @@ class Copy:
         status, output = self.run(arguments, 30 + 5 * seconds)
         if status is None:
             return "timeout"
+        if status == USAGE and (gone := set(NOT_FOUND.findall(output))):
+            kept = [name for name in names if name not in gone]
+            return self.tests(kept, seconds) if 0 < len(kept) < len(names) else ""
         return "" if status == 0 else _first_failure(output)
 
 
@@ -97,33 +108,41 @@ def _first_failure(output: str) -> str:
     return last[0][:100]
 
 
-def judge(copy: Copy, tests: CoverageMap, path: str, fault: Fault, whole: bool) -> Verdict:
+def judge(
+    copy: Copy, tests: CoverageMap, path: str, fault: Fault, whole: bool, budget: float
+) -> Verdict:
     """Who notices this fault of `path` (relative to the tree)?"""
     file = copy.folder / path
     clean = file.read_bytes()
     meeting = tests.tests_of(path, fault.line)
+    quick = _within(meeting, tests, QUICK_SECONDS)
+    rest = meeting[len(quick) :]
+    asked = _within(rest, tests, budget) if budget else rest
     try:
         file.write_bytes(fault.planted(clean))
-        return Verdict(_noticed_by(copy, tests, meeting, whole), len(meeting))
+        by = _noticed_by(copy, tests, quick, asked)
+        if not by and (whole or not (meeting or budget)):
+            by = copy.tests(["tests"], WHOLE_SECONDS)
+        return Verdict(by, len(meeting), 0 if by or whole else len(rest) - len(asked))
     finally:
         file.write_bytes(clean)
 
 
-def _noticed_by(copy: Copy, tests: CoverageMap, meeting: list[str], whole: bool) -> str:
-    quick: list[str] = []
-    seconds = 0.0
-    for name in meeting:
-        seconds += tests.seconds[name]
-        if quick and seconds > QUICK_SECONDS:
+def _within(names: list[str], tests: CoverageMap, seconds: float) -> list[str]:
+    """The first of these tests: at least one, as many as end in time."""
+    some: list[str] = []
+    total = 0.0
+    for name in names:
+        total += tests.seconds[name]
+        if some and total > seconds:
             break
-        quick.append(name)
+        some.append(name)
+    return some
+
+
+def _noticed_by(copy: Copy, tests: CoverageMap, quick: list[str], rest: list[str]) -> str:
     if quick and (failed := copy.tests(quick, QUICK_SECONDS)):
         return failed
     if copy.run(["mypy"], 600)[0]:
         return "mypy"
-    rest = meeting[len(quick) :]
-    if rest and (failed := copy.tests(rest, sum(tests.seconds[t] for t in rest))):
-        return failed
-    if whole or not meeting:
-        return copy.tests(["tests"], WHOLE_SECONDS)
-    return ""
+    return copy.tests(rest, sum(tests.seconds[t] for t in rest)) if rest else ""

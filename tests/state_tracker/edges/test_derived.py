@@ -1,0 +1,136 @@
+"""What the driver has bound at a draw is what it would have if all of it were derived anew.
+
+A forgotten dirty bit, or one that is cleared too early, shows here for every function in the table
+of calls and every value at an edge that is accepted, whether or not it would show in a picture.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gallette.drivers.noop import context as noop
+from gallette.pipe.derive import calls
+from gallette.pipe.interface import Context as PipeContext
+from gallette.pipe.state import DrawInfo, VertexBuffer
+from gallette.state_tracker import GL, create_context
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points import registry
+from gallette.state_tracker.entry_points.functions import FUNCTIONS
+from tests.state_tracker.edges.scenes import KINDS, accepted, scene
+from tests.state_tracker.edges.walk import answer
+from tests.state_tracker.negative_suite import topics
+
+MOST = 4
+"""accepted values that are tried of each parameter"""
+Bound = dict[tuple[Any, ...], Any]
+_KEYS = ("stage", "index")
+
+
+def _plain(value: Any) -> Any:
+    """Something to compare: temporary memory counts by what it holds."""
+    if isinstance(value, bytes | bytearray | memoryview | np.ndarray):
+        return bytes(value)
+    if isinstance(value, list | tuple):
+        return tuple(_plain(v) for v in value)
+    if isinstance(value, VertexBuffer) and value.buffer.desc.label == "upload":
+        return value.stride, value.offset, value.buffer.storage[0].tobytes()
+    return value
+
+
+def recording(drawn: list[Bound]) -> type:
+    """The noop command stream; each draw leaves a record of everything that was bound."""
+    bound: Bound = {}
+
+    def watched(name: str) -> Callable[..., Any]:
+        signature = calls(PipeContext)[name].signature
+
+        def method(self: Any, *given: Any, **named: Any) -> Any:
+            taken = signature.bind(self, *given, **named)
+            taken.apply_defaults()
+            values = {n: v for n, v in taken.arguments.items() if n != "self"}
+            key = (name, *(values.pop(n) for n in _KEYS if n in values))
+            if "start" in values:
+                start = values.pop("start")
+                for slot, value in enumerate(next(iter(values.values())), start):
+                    bound[*key, slot] = value
+            else:
+                bound[key] = tuple(values.values())
+            return original[name](self, *given, **named)
+
+        return method
+
+    def draw_vbo(self: Any, info: DrawInfo) -> None:
+        drawn.append({key: _plain(value) for key, value in bound.items()})
+
+    names = [n for n, c in calls(PipeContext).items() if c.verb in ("set", "bind")]
+    original = {n: getattr(noop.NoopContext, n) for n in names}
+    body: dict[str, Any] = {n: watched(n) for n in names}
+    return type("Recording", (noop.NoopContext,), body | {"draw_vbo": draw_vbo})
+
+
+def _draw(gl: Any) -> int:
+    gl.draw_arrays(GL.TRIANGLES, 0, 3)
+    code = int(gl.get_error())
+    while gl.get_error():
+        pass
+    return code
+
+
+def _anew(gl: Any) -> None:
+    """Nothing derived is kept."""
+    gl.dirty = Dirty.ALL
+    gl.vertex_input.unbind()
+    gl.arrays.current.layouts.clear()
+
+
+@pytest.mark.parametrize("kind", [k for k in KINDS if k != "reads"])
+def test_nothing_that_changed_is_forgotten(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Bound] = []
+    monkeypatch.setattr(noop, "NoopContext", recording(drawn))
+    wrong = []
+    draws = 0
+    everything = kind in ("fixed function", "sampler2D")
+    for topic in topics() if everything else ("textures",):
+        gl: Any = create_context("noop", profile="compat", version=(4, 3), size=(16, 16))
+        scene(gl, kind)
+        for edge in accepted(topic, MOST):
+            _draw(gl)
+            answer(gl, edge)
+            seen = []
+            for prepare in (lambda gl: None, _anew):
+                prepare(gl)
+                drawn.clear()
+                code = _draw(gl)
+                seen.append((code, drawn[-1] if drawn else {}))
+            draws += bool(drawn)
+            (code, bound), (wanted, anew) = seen
+            off = [k for k in anew.keys() | bound.keys() if anew.get(k) != bound.get(k)]
+            if code != wanted or off:
+                wrong.append(f"{edge}: {code} {wanted} {sorted(map(str, off))}")
+    assert wrong == []
+    assert draws > 100
+
+
+def _mentioned() -> set[str]:
+    """Names of the functions that some table of calls makes."""
+    here = Path(__file__).resolve().parent.parent
+    tables = ("negative_calls.txt", "settings.txt", "twins.txt")
+    return set(re.findall(r"[a-z]\w+", " ".join((here / t).read_text() for t in tables)))
+
+
+def test_what_makes_something_dirty_is_in_a_table() -> None:
+    mentioned = _mentioned()
+    silent = []
+    for name in sorted(registry.implementations()):
+        function = registry.implementation(FUNCTIONS.method(name))
+        assert function is not None
+        if "dirty" in inspect.getsource(inspect.unwrap(function)) and name not in mentioned:
+            silent.append(name)
+    assert silent == []
