@@ -135,9 +135,7 @@ def _run(
             except Empty:
                 return
             verdict = judge(copy, tests, path, fault, whole, budget)
-            result = Result(
-                path, fault.line, str(fault), verdict.by, verdict.tried, verdict.left
-            )
+            result = Result(path, fault.line, str(fault), verdict.by, verdict.tried, verdict.left)
             with lock:
                 results.append(result)
                 with journal.open("a") as file:

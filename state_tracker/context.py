@@ -452,12 +452,10 @@ class Context(GLInterface):
         forget_context(self)
         pipe = self.pipe
         self.programs.use(None)
-        for stage, handle in self.bound_shaders.items():
-            if handle is not None:
-                pipe.bind_shader_state(stage, None)
         self.bound_shaders.clear()
         stages = [s for s in STAGES if s.value in self.caps.stages]
         for stage in stages:
+            pipe.bind_shader_state(stage, None)  # whoever bound it
             nothing = [None] * self.caps.max_samplers
             pipe.set_sampler_views(stage, 0, nothing)
             pipe.bind_sampler_states(stage, 0, nothing)

@@ -232,6 +232,8 @@ class TextureObject(GLObject):
         base = self.images[0].get(self.base_level)
         if base is None or not base.width:
             return
+        if base.stray is None and self._fits(self.base_level, base) and not self._gatherable():
+            return  # those that are left belong to no chain of this base
         old = self.resource
         chain = self._allocate_chain(self.base_level, base)
         with _given_back(chain):
@@ -256,6 +258,14 @@ class TextureObject(GLObject):
                 self.ctx.pipe.resource_copy_region(stray, 0, 0, 0, 0, old, level, box)
             old.unref()
         self.changed()
+
+    def _gatherable(self) -> bool:
+        """Is there a stray that the present chain has room for?"""
+        return any(
+            image.stray is not None and image.width and self._fits(level, image)
+            for levels in self.images
+            for level, image in levels.items()
+        )
 
     def _leftovers(self, chain: Resource) -> list[tuple[int, int, TexImage, Resource]]:
         """Images of the present chain that do not fit a new one, each with room of its own."""

@@ -32,7 +32,9 @@ def set_current(ctx: Context, slot: int, values: tuple[float, ...], kind: str = 
     if ctx.immediate.active:
         ctx.immediate.attribute(slot, full)
     state.values[slot] = full
-    state.types[slot] = kind
+    if state.types[slot] != kind:
+        state.types[slot] = kind
+        ctx.group.epoch += 1  # layouts of vertex arrays name the formats of current values
     ctx.dirty |= Dirty.CURRENT_ATTRIBS
 
 

@@ -33,6 +33,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import fields
 from enum import IntEnum
+from itertools import zip_longest
 from typing import Any
 
 from gallette.compiler.nir.ir.bits import bits_to_float
@@ -327,7 +328,8 @@ class Printer:
     def _deref(self, instr: Deref) -> str:
         pointee = f"({Mode(instr.modes).text} {self.type(instr.type)})"
         if instr.form == "var":
-            assert instr.var is not None
+            if instr.var is None:  # a validator shows what is wrong
+                return f"deref_var &? {pointee}"
             return f"deref_var &{self.variable(instr.var)} {pointee}"
         parent = self.value(instr.srcs[0].value)
         if instr.form == "struct":
@@ -348,7 +350,7 @@ class Printer:
         return f"@{instr.info.name} ({self._srcs(instr)}){indices}"
 
     def _index(self, name: str, value: Any) -> str:
-        kind = INDICES[name][0]
+        kind = INDICES[name][0] if name in INDICES else ""
         if kind == "mask":
             return mask_text(value)
         if kind == "modes":
@@ -356,8 +358,8 @@ class Printer:
         return self._attribute(name, value)
 
     def _tex(self, instr: Tex) -> str:
-        pairs = zip(instr.src_kinds, instr.srcs, strict=True)
-        srcs = ", ".join([f"{kind}={self.value(src.value)}" for kind, src in pairs])
+        pairs = zip_longest(instr.src_kinds, instr.srcs)  # a validator shows what is wrong
+        srcs = ", ".join([f"{kind}={self.value(src.value) if src else '?'}" for kind, src in pairs])
         parts = [f"texture={instr.texture_index}", f"sampler={instr.sampler_index}"]
         for flag in ("is_array", "is_shadow", "is_sparse"):
             if getattr(instr, flag):
