@@ -37,6 +37,7 @@ void main() {
 }"""
 KINDS = {
     "fixed function": "",
+    "into a texture": "",
     "reads": "texture(another, vec2(0.5))",
     "sampler2D": "texture(another, vec2(0.5))",
     "sampler1D": "texture(another, 0.5)",
@@ -61,6 +62,13 @@ def scene(gl: Any, kind: str) -> None:
         gl.enable(cap)
     for target in (GL.UNIFORM_BUFFER, GL.SHADER_STORAGE_BUFFER, GL.ATOMIC_COUNTER_BUFFER):
         gl.bind_buffer_base(target, 0, 2)
+    if kind == "into a texture":
+        gl.disable(GL.TEXTURE_2D)
+        gl.bind_framebuffer(GL.FRAMEBUFFER, 1)
+        gl.framebuffer_texture2d(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.TEXTURE_2D, 1, 0)
+        gl.renderbuffer_storage(GL.RENDERBUFFER, GL.DEPTH24_STENCIL8, 4, 4)
+        point = GL.DEPTH_STENCIL_ATTACHMENT
+        gl.framebuffer_renderbuffer(GL.FRAMEBUFFER, point, GL.RENDERBUFFER, 1)
     if not KINDS[kind]:
         return
     program = gl.create_program()

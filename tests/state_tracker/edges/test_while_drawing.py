@@ -23,7 +23,8 @@ SIZE = 16
 _KINDS = {
     "reads": tuple(topics()),
     "fixed function": ("state", "buffers", "compatibility"),
-    "sampler2D": ("buffers", "textures", "framebuffers"),
+    "into a texture": ("draws", "textures", "framebuffers"),
+    "sampler2D": ("buffers", "textures"),
 }
 
 
