@@ -33,10 +33,7 @@ from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.variables import Variable
-from gallette.compiler.nir.link.linking import link_varyings
-from gallette.compiler.nir.run.optimize import optimize
-from gallette.compiler.nir.run.pass_runner import run_passes
-from gallette.compiler.nir.run.pipeline import to_driver_form
+from gallette.compiler.nir.run.pipeline import link_driver_forms, to_driver_form
 from gallette.compiler.spirv.module import Module, SpirvError
 from gallette.compiler.spirv.read.translate import read_entry
 
@@ -359,11 +356,7 @@ class _Linker:
             to_driver_form(shader)
         keep = frozenset(v.slot for v in program.xfb.outputs) if program.xfb else frozenset()
         chain = [program.shaders[s] for s in _ORDER if s in program.shaders]
-        for producer, consumer in zip(reversed(chain[:-1]), reversed(chain[1:]), strict=True):
-            if link_varyings(producer, consumer, keep=keep):
-                for shader in (producer, consumer):
-                    optimize(shader)
-                    run_passes(shader, ["gather_info"], None)
+        link_driver_forms(program.shaders.values(), chain, keep)
 
 
 def _arrays(

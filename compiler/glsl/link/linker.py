@@ -26,11 +26,9 @@ from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
 from gallette.compiler.glsl.lower.stage import lower_stage
 from gallette.compiler.nir.check.validate import validate
-from gallette.compiler.nir.ir import Shader, Stage
-from gallette.compiler.nir.link.linking import link_varyings
-from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions, optimize
-from gallette.compiler.nir.run.pass_runner import run_passes
-from gallette.compiler.nir.run.pipeline import to_driver_form
+from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions
+from gallette.compiler.nir.run.pipeline import link_driver_forms, to_driver_form
 
 __all__ = ["link"]
 
@@ -179,20 +177,13 @@ class _Linker:
                 print(print_shader(shader), file=sys.stderr)
             if self.options.optimize:
                 to_driver_form(shader, self.optimize_options)
+        shaders = program.shaders
         if self.options.optimize:
-            self.cross_link()
-        for shader in program.shaders.values():
+            keep = frozenset(v.slot for v in program.xfb.outputs) if program.xfb else frozenset()
+            chain = [shaders[stage] for stage in _ORDER if stage in shaders]
+            link_driver_forms(shaders.values(), chain, keep, self.optimize_options)
+        for shader in shaders.values():
             validate(shader, "linking")
-
-    def cross_link(self) -> None:
-        """Neighbouring stages drop what the other does not need."""
-        keep = frozenset(v.slot for v in self.program.xfb.outputs) if self.program.xfb else None
-        chain: list[Shader] = [self.program.shaders[s] for s in _ORDER if s in self.program.shaders]
-        for producer, consumer in zip(reversed(chain[:-1]), reversed(chain[1:]), strict=True):
-            if link_varyings(producer, consumer, keep=keep or frozenset()):
-                for shader in (producer, consumer):
-                    optimize(shader, self.optimize_options)
-                    run_passes(shader, ["gather_info"], None)
 
 
 def _end(port: Port, stage: Stage) -> Varying:

@@ -20,16 +20,16 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, TypeAlias
 
-from gallette.compiler.nir.algebraic.pattern import Const, Expr, Pattern, Rule, Var
+from gallette.compiler.nir.algebraic.pattern import Const, Expr, Pattern, Rule, Var, depth
 from gallette.compiler.nir.algebraic.values import raw_bits
 from gallette.compiler.nir.ir.fold import evaluate
 from gallette.compiler.nir.ir.instrs import IDENTITY, Alu, Instr, LoadConst
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
-from gallette.compiler.nir.ir.questions import has_side_effects
 from gallette.compiler.nir.ir.shader import FunctionImpl
+from gallette.compiler.nir.ir.surgery import remove_unused
 from gallette.compiler.nir.ir.values import Def, Src
 
-__all__ = ["Protection", "RuleSet", "rewrite_impl"]
+__all__ = ["Protection", "RuleSet", "rewrite", "rewrite_impl"]
 
 Swizzle: TypeAlias = tuple[int, ...]
 Binding: TypeAlias = "tuple[Def, Swizzle]"
@@ -46,33 +46,35 @@ class RuleSet:
         self.rules = tuple(rules)
         self.by_op: dict[str, list[Rule]] = {}
         for rule in self.rules:
-            self.by_op.setdefault(rule.search.name, []).append(rule)
-        self.depth = max((_depth(rule.search) for rule in self.rules), default=1)
+            self.by_op.setdefault(rule.root, []).append(rule)
+        self.depth = max((depth(rule.text[0]) for rule in self.rules), default=1)
+        """levels of operations that the deepest search tree has"""
         self._candidates: dict[tuple[Any, ...], tuple[Candidate, ...]] = {}
-        self._known: set[str] = set()
-        for rule in self.rules:
-            self._collect_constants(rule.search)
-        self._const_kinds: dict[tuple[int, tuple[int, ...]], str] = {}
+        self._asked_for: dict[str, frozenset[str]] = {}
+        self._const_kinds: dict[tuple[str, int, tuple[int, ...]], str] = {}
 
-    def _collect_constants(self, node: Pattern) -> None:
-        if isinstance(node, Const):
-            self._known |= _spellings(node)
-        elif isinstance(node, Expr):
-            for sub in node.srcs:
-                self._collect_constants(sub)
+    def _const_kind(self, op: str, bits: int, values: tuple[int, ...]) -> str:
+        """What a constant looks like to an operation that reads it; other sources look like their
+        opcode.
 
-    def _const_kind(self, bits: int, values: tuple[int, ...]) -> str:
-        """What a constant looks like from one level up; other sources look like their opcode.
-
-        A constant some rule asks for is named by its bits; others are `#`.
+        A constant some rule for the operation asks for is named by its bits; others are `#`.
         """
-        kind = self._const_kinds.get((bits, values))
+        kind = self._const_kinds.get((op, bits, values))
         if kind is None:
             kind = f"#{bits}:{values[0]}"
-            if len(set(values)) > 1 or kind not in self._known:
+            if len(set(values)) > 1 or kind not in self._constants(op):
                 kind = "#"
-            self._const_kinds[bits, values] = kind
+            self._const_kinds[op, bits, values] = kind
         return kind
+
+    def _constants(self, op: str) -> frozenset[str]:
+        """The constants that rules for an operation ask for as sources of it."""
+        found = self._asked_for.get(op)
+        if found is None:
+            asked = [n for rule in self.by_op.get(op, ()) for n in rule.search.srcs]
+            kinds = [_spellings(node) for node in asked if isinstance(node, Const)]
+            found = self._asked_for[op] = frozenset().union(*kinds)
+        return found
 
     def candidates(self, alu: Alu) -> tuple[Candidate, ...]:
         """The rules that may match, judged by opcode, sizes, and the kinds of the sources.
@@ -81,7 +83,8 @@ class RuleSet:
         """
         srcs = alu.srcs
         last = srcs[-1].value
-        key: list[Any] = [alu.op.name, alu.dest.bit_size, last.bit_size]
+        name = alu.op.name
+        key: list[Any] = [name, alu.dest.bit_size, last.bit_size]
         for src in srcs:
             instr = src.value.instr
             if instr.__class__ is Alu:
@@ -89,7 +92,7 @@ class RuleSet:
             elif instr.__class__ is LoadConst:
                 values = instr.values
                 read = tuple([values[c] for c in src.swizzle])
-                key.append(self._const_kind(src.value.bit_size, read))
+                key.append(self._const_kind(name, src.value.bit_size, read))
             else:
                 key.append("")
         if len(srcs) == 2:
@@ -112,14 +115,9 @@ class RuleSet:
         return tuple(pair for pair in pairs if pair[1])
 
 
-def _depth(node: Pattern) -> int:
-    """Levels of operations in a search tree."""
-    return 1 + max(map(_depth, node.srcs), default=0) if isinstance(node, Expr) else 0
-
-
 @cache
 def _spellings(node: Const) -> frozenset[str]:
-    """The kinds of constants (see `RuleSet._kind`) that a literal stands for."""
+    """The kinds of constants (see `RuleSet._const_kind`) that a literal stands for."""
     sizes = (1, 8, 16, 32, 64) if node.base != "float" else (16, 32, 64)
     return frozenset(f"#{n}:{raw_bits(node.value, node.base, n)}" for n in sizes)
 
@@ -407,25 +405,6 @@ def _substitute(alu: Alu, value: Def, swizzle: Swizzle, new: list[Alu]) -> None:
         src.rewrite(mov.result)
 
 
-def _remove_dead(start: Alu, work: _Worklist) -> None:
-    """Remove `start`, then its operands as far as nothing else reads them."""
-    dead: list[Instr] = [start]
-    while dead:
-        instr = dead.pop()
-        if instr.block is None:
-            continue
-        sources: list[Src] = instr.srcs
-        instr.remove()
-        for src in sources:
-            value = src.value
-            if value.uses:
-                if len(value.uses) == 1:  # `is_used_once` may hold now
-                    work.add_users(value.uses)
-                work.add(value.instr)
-            elif not has_side_effects(value.instr):
-                dead.append(value.instr)
-
-
 class Protection:
     """Values in which rules that depend on use counts must not fire.
 
@@ -462,27 +441,30 @@ def rewrite_impl(impl: FunctionImpl, rules: RuleSet, protected: Protection | Non
     work = _Worklist(instrs, rules)
     count = 0
     for alu in work:
-        for rule, masks in rules.candidates(alu):
-            match = _match(rule, masks, alu)
-            if match is None or (
-                protected is not None and rule.depends_on_use_counts and alu.dest in protected
-            ):
-                continue
-            _apply(rule, alu, match, work, protected)
-            count += 1
-            break
+        rewrite(alu, rules, protected, work)
+        count += alu.block is None
         if count >= budget:
             break
     return count
 
 
+def rewrite(
+    alu: Alu, rules: RuleSet, protected: Protection | None, work: _Worklist | None = None
+) -> list[Instr]:
+    """Apply the first rule that matches, which removes `alu`; answers what was made for it."""
+    for rule, masks in rules.candidates(alu):
+        match = _match(rule, masks, alu)
+        if match is None or (
+            protected is not None and rule.depends_on_use_counts and alu.dest in protected
+        ):
+            continue
+        return _apply(rule, alu, match, protected, work)
+    return []
+
+
 def _apply(
-    rule: Rule,
-    alu: Alu,
-    match: _Match,
-    work: _Worklist,
-    protected: Protection | None,
-) -> None:
+    rule: Rule, alu: Alu, match: _Match, protected: Protection | None, work: _Worklist | None
+) -> list[Instr]:
     builder = _Builder(alu, match)
     value, swizzle = builder.value(rule.replace, alu.dest.num_components)
     users = list(alu.dest.uses)
@@ -490,10 +472,16 @@ def _apply(
     for const in builder.consts:  # folded into another one
         if not const.dest.uses:
             const.remove()
-    for instr in builder.new:
-        work.add(instr)
     if protected is not None:
         protected.inherit(alu.dest, [instr.result for instr in builder.new])
-    work.add_users(users)
-    work.add(value.instr)
-    _remove_dead(alu, work)
+    lost = remove_unused(alu)
+    if work is not None:
+        for instr in builder.new:
+            work.add(instr)
+        work.add_users(users)
+        work.add(value.instr)
+        for operand in lost:
+            if len(operand.uses) == 1:  # `is_used_once` may hold now
+                work.add_users(operand.uses)
+            work.add(operand.instr)
+    return [*builder.consts, *builder.new]

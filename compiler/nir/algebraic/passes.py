@@ -15,7 +15,7 @@ from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
-__all__ = ["algebraic", "algebraic_late"]
+__all__ = ["algebraic", "algebraic_late", "is_careful", "rules_of"]
 
 _MAKES_POSITIONS = (Stage.VERTEX, Stage.TESS_EVAL, Stage.GEOMETRY)
 _CHOICES = ("always", "never", "not_position")
@@ -44,7 +44,8 @@ _rules: dict[tuple[int, str], tuple[AlgebraicOptions, RuleSet]] = {}
 forty switches takes longer than finding that a short shader has nothing to rewrite."""
 
 
-def _rules_of(options: AlgebraicOptions, phase: str) -> RuleSet:
+def rules_of(options: AlgebraicOptions, phase: str) -> RuleSet:
+    """The rule set of a phase under some options."""
     found = _rules.get((id(options), phase))
     if found is None:
         if len(_rules) >= 256:
@@ -53,9 +54,14 @@ def _rules_of(options: AlgebraicOptions, phase: str) -> RuleSet:
     return found[1]
 
 
+def is_careful(shader: Shader, options: AlgebraicOptions) -> bool:
+    """Must rules that count uses stay away from positions?"""
+    return options.inexact_used_once == "not_position" and shader.stage in _MAKES_POSITIONS
+
+
 def _run(shader: Shader, options: AlgebraicOptions, phase: str) -> bool:
-    rules = _rules_of(options, phase)
-    careful = options.inexact_used_once == "not_position" and shader.stage in _MAKES_POSITIONS
+    rules = rules_of(options, phase)
+    careful = is_careful(shader, options)
     count = 0
     for impl in shader.impls():
         protected = Protection(partial(position_values, impl)) if careful else None

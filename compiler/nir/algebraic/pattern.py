@@ -19,15 +19,26 @@ two sizes to be equal that the search leaves free, the rule gets a guard.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any, TypeAlias
 
 from gallette.compiler.nir.algebraic.predicates import PREDICATES, USE_COUNT_PREDICATES, Predicate
 from gallette.compiler.nir.algebraic.values import Number
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
 
-__all__ = ["Const", "Expr", "Pattern", "Rule", "RuleError", "Var", "compile_rule"]
+__all__ = [
+    "Const",
+    "Expr",
+    "Pattern",
+    "Rule",
+    "RuleError",
+    "Var",
+    "compile_rule",
+    "depth",
+    "operations",
+]
 
 _OP = re.compile(r"(~?)(\w+?)(?:@(\d+))?(?:\(([\w,]+)\))?$")
 _VAR = re.compile(r"(#?)([a-z]\w*?)(?:@(\d+))?(?:\(([\w,]+)\))?(?:\.([xyzw]+))?$")
@@ -78,24 +89,73 @@ class Expr:
 Pattern: TypeAlias = "Var | Const | Expr"
 
 
-@dataclass(slots=True, eq=False)
 class Rule:
-    """A compiled rule; `text` is the tuple it came from."""
+    """A rule of the table; `text` is the tuple it came from.
 
-    text: tuple[Any, ...]
+    The attributes below are made when one of them is first asked for: shaders meet a small part of
+    the table, and what else somebody asks is answered from the text.
+    """
+
     search: Expr
     replace: Pattern
-    conditions: tuple[str, ...]
     num_vars: int
     flips: int
     inexact: bool
-    depends_on_use_counts: bool
-    number: int = 0
-    var_names: tuple[str, ...] = field(default=())
-    size_guards: tuple[tuple[Any, Any], ...] = ()
+    var_names: tuple[str, ...]
+    size_guards: tuple[tuple[Any, Any], ...]
+
+    def __init__(self, text: tuple[Any, ...], number: int = 0):
+        self.text = text
+        self.number = number
+        self.conditions: tuple[str, ...] = tuple(text[2:])
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in Rule.__annotations__:
+            raise AttributeError(name)
+        _compile(self)
+        return self.__dict__[name]
+
+    @cached_property
+    def root(self) -> str:
+        """The opcode of the outermost operation."""
+        return next(operations(self.text[0]))
+
+    @cached_property
+    def depends_on_use_counts(self) -> bool:
+        """Does it ask how often something is used?"""
+        return any(_predicates_of(word) & USE_COUNT_PREDICATES for word in _words(self.text[0]))
 
     def __str__(self) -> str:
         return rule_text(self.text)
+
+
+def _words(item: Any) -> Iterator[str]:
+    """The operations and variables of a tree, as they are written."""
+    if isinstance(item, str):
+        yield item
+    elif isinstance(item, tuple):
+        for part in item:
+            yield from _words(part)
+
+
+def _predicates_of(word: str) -> frozenset[str]:
+    _, _, rest = word.partition("(")
+    return frozenset(rest.partition(")")[0].split(","))
+
+
+def operations(item: Any) -> Iterator[str]:
+    """The opcodes of a tree as it is written, from the outside in."""
+    if isinstance(item, tuple):
+        groups = _parsed(_OP, item[0])
+        if groups is not None:
+            yield groups[1]
+        for part in item[1:]:
+            yield from operations(part)
+
+
+def depth(item: Any) -> int:
+    """Levels of operations in a tree as it is written."""
+    return 1 + max(map(depth, item[1:]), default=0) if isinstance(item, tuple) else 0
 
 
 def rule_text(text: tuple[Any, ...]) -> str:
@@ -241,7 +301,15 @@ class _SizeClasses:
 
 
 def compile_rule(text: tuple[Any, ...], number: int = 0) -> Rule:
-    """Check a rule's tuple and turn it into pattern trees."""
+    """Check a rule's tuple and turn it into pattern trees, now."""
+    rule = Rule(text, number)
+    _compile(rule)
+    return rule
+
+
+def _compile(rule: Rule) -> None:
+    """Fill in the attributes that `Rule` only announces."""
+    text = rule.text
     compiler = _Compiler(text)
     if len(text) < 2 or not isinstance(text[0], tuple):
         raise compiler.error("a rule is (search, replace, *conditions)")
@@ -256,20 +324,11 @@ def compile_rule(text: tuple[Any, ...], number: int = 0) -> Rule:
         node.size = classes.answer.get(classes.find(place))
         if node.size is None:
             raise compiler.error("the bit size of a part of the replacement is open")
-    inexact, counted = _survey(search)
-    return Rule(
-        text,
-        search,
-        replace,
-        tuple(text[2:]),
-        len(compiler.names),
-        compiler.flips,
-        inexact,
-        counted,
-        number,
-        tuple(compiler.names),
-        _guards(known, classes),
-    )
+    rule.search, rule.replace = search, replace
+    rule.num_vars, rule.flips = len(compiler.names), compiler.flips
+    rule.inexact = _is_inexact(search)
+    rule.var_names = tuple(compiler.names)
+    rule.size_guards = _guards(known, classes)
 
 
 def _guards(search: _SizeClasses, replace: _SizeClasses) -> tuple[tuple[Any, Any], ...]:
@@ -289,15 +348,6 @@ def _guards(search: _SizeClasses, replace: _SizeClasses) -> tuple[tuple[Any, Any
     return tuple(guards)
 
 
-def _survey(node: Pattern) -> tuple[bool, bool]:
-    """(is any part inexact, does any predicate count uses) of a search pattern."""
-    if isinstance(node, Const):
-        return False, False
-    counted = not USE_COUNT_PREDICATES.isdisjoint(node.predicate_names)
-    if isinstance(node, Var):
-        return False, counted
-    inexact = node.inexact
-    for sub in node.srcs:
-        a, b = _survey(sub)
-        inexact, counted = inexact or a, counted or b
-    return inexact, counted
+def _is_inexact(node: Pattern) -> bool:
+    """Is any part of a search pattern marked?"""
+    return isinstance(node, Expr) and (node.inexact or any(map(_is_inexact, node.srcs)))

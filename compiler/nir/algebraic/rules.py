@@ -1,22 +1,14 @@
-"""All rules, compiled once when first asked for, and rule sets per choice of options."""
+"""The table of all rules, and rule sets per choice of options."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache, lru_cache
 
 from gallette.compiler.nir.algebraic.engine import RuleSet
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions, RuleText
-from gallette.compiler.nir.algebraic.pattern import (
-    Expr,
-    Pattern,
-    Rule,
-    RuleError,
-    compile_rule,
-    rule_text,
-)
+from gallette.compiler.nir.algebraic.pattern import Rule, RuleError, operations, rule_text
 
-__all__ = ["PHASES", "all_rules", "compiled_rules", "rule_set", "rule_texts"]
+__all__ = ["PHASES", "all_rules", "rule_set", "rule_texts", "table"]
 
 PHASES = ("main", "late")
 
@@ -44,12 +36,12 @@ def rule_texts(phase: str) -> list[RuleText]:
 
 
 @cache
-def compiled_rules(phase: str) -> tuple[Rule, ...]:
-    """The compiled table of `main` or `late`."""
+def table(phase: str) -> tuple[Rule, ...]:
+    """The rules of `main` or `late`, which are compiled when shaders need them."""
     names = AlgebraicOptions.names()
     rules = []
     for number, text in enumerate(rule_texts(phase)):
-        rule = compile_rule(text, number)
+        rule = Rule(text, number)
         for condition in rule.conditions:
             if condition.removeprefix("!").removeprefix("options.") not in names:
                 raise RuleError(f"unknown option in {rule_text(text)}")
@@ -59,7 +51,7 @@ def compiled_rules(phase: str) -> tuple[Rule, ...]:
 
 def all_rules() -> list[Rule]:
     """Both phases, for checks and for the reference page."""
-    return [rule for phase in PHASES for rule in compiled_rules(phase)]
+    return [rule for phase in PHASES for rule in table(phase)]
 
 
 def _switched_on(rule: Rule, options: AlgebraicOptions) -> bool:
@@ -76,28 +68,19 @@ def _is_lowering(rule: Rule) -> bool:
     return any(condition.startswith("options.lower_") for condition in rule.conditions)
 
 
-def _operations(node: Pattern) -> Iterator[str]:
-    if isinstance(node, Expr):
-        yield node.name
-        for sub in node.srcs:
-            yield from _operations(sub)
-
-
 @lru_cache(maxsize=64)
 def rule_set(options: AlgebraicOptions, phase: str) -> RuleSet:
     """The rules that `options` switch on, indexed for matching.
 
     A rule that would bring back an operation the driver has lowered stays off.
     """
-    rules = [rule for rule in compiled_rules(phase) if _switched_on(rule, options)]
-    lowered = {r.search.name for r in rules if _is_lowering(r)}
+    rules = [rule for rule in table(phase) if _switched_on(rule, options)]
+    lowered = {r.root for r in rules if _is_lowering(r)}
     if phase == "late":
         main = rule_set(options, "main").rules
-        lowered |= {r.search.name for r in main if _is_lowering(r)}
+        lowered |= {r.root for r in main if _is_lowering(r)}
         # Fusing makes new negations of operands, which may vanish again.
-        rules += [r for r in main if r.search.name in ("fneg", "fabs") and not r.inexact]
-    return RuleSet(
-        rule
-        for rule in rules
-        if _is_lowering(rule) or lowered.isdisjoint(_operations(rule.replace))
-    )
+        rules += [r for r in main if r.root in ("fneg", "fabs") and not r.inexact]
+    if lowered:
+        rules = [r for r in rules if _is_lowering(r) or lowered.isdisjoint(operations(r.text[1]))]
+    return RuleSet(rules)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gallette.compiler.nir.ir.instrs import Instr, Jump, Phi
-from gallette.compiler.nir.ir.values import Def, Src
+from gallette.compiler.nir.ir.values import CHANGED, Def, Src
 
 if TYPE_CHECKING:
     from gallette.compiler.nir.ir.shader import FunctionImpl
@@ -91,6 +91,7 @@ class Block:
     def insert_after(self, prev: Instr | None, instr: Instr) -> None:
         """Link `instr` behind `prev`, or at the start for None."""
         instr.block = self
+        instr.settled = CHANGED
         instr.prev = prev
         if prev is None:
             instr.next = self.first
@@ -121,7 +122,7 @@ class Block:
 class If:
     """Runs one of two bodies."""
 
-    __slots__ = ("condition", "divergent", "else_body", "owner", "parent", "then_body")
+    __slots__ = ("condition", "divergent", "else_body", "owner", "parent", "settled", "then_body")
     is_phi = False
 
     def __init__(self, parent: Parent, owner: Body, condition: Def):

@@ -14,7 +14,7 @@ from gallette.compiler.nir.ir.intrinsics import INTRINSICS, IntrinsicInfo
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
 from gallette.compiler.nir.ir.texops import TEX_OPS, TexOp
 from gallette.compiler.nir.ir.types import Dim, Type
-from gallette.compiler.nir.ir.values import Def, PhiSrc, Src
+from gallette.compiler.nir.ir.values import CHANGED, Def, PhiSrc, Src
 
 if TYPE_CHECKING:
     from gallette.compiler.nir.ir.cf import Block
@@ -27,13 +27,14 @@ IDENTITY = tuple(tuple(range(n)) for n in range(17))
 class Instr:
     """Base of all instructions: a node of its block's linked list."""
 
-    __slots__ = ("block", "dest", "loc", "next", "prev", "srcs")
+    __slots__ = ("block", "dest", "loc", "next", "prev", "settled", "srcs")
     kind = "instr"
     is_phi = False
     may_have_effects = False  # beyond its result; `questions.has_side_effects` knows whether
 
     def __init__(self) -> None:
         self.loc = 0  # line of the source it was made for, 0 if nobody knows
+        self.settled: int  # a mark of the simplifier, from when it is put into a block
         self.block: Block | None = None
         self.prev: Instr | None = None
         self.next: Instr | None = None
@@ -71,7 +72,11 @@ class Instr:
         if self.block is not None:
             self.unlink()
         for src in self.srcs:
-            src.value.uses.pop(src, None)
+            uses = src.value.uses
+            uses.pop(src, None)
+            if len(uses) == 1:  # rules ask for this
+                for last in uses:
+                    last.parent.settled = CHANGED
         if self.dest is not None and self.dest.names:
             self.bequeath_names()
 

@@ -36,7 +36,15 @@ class Function:
 class FunctionImpl:
     """The code of a function: a body, local variables, and cached metadata."""
 
-    __slots__ = ("body", "divergent_locals", "function", "locals", "shader", "valid")
+    __slots__ = (
+        "body",
+        "divergent_locals",
+        "function",
+        "locals",
+        "settled_for",
+        "shader",
+        "valid",
+    )
 
     def __init__(self, shader: Shader, function: Function):
         self.shader = shader
@@ -46,6 +54,7 @@ class FunctionImpl:
         self.body: Body = []
         self.body.append(Block(self, self.body))
         self.valid = 0
+        self.settled_for: object = None  # for which rules `Instr.settled` was said
         function.impl = self
 
     @property

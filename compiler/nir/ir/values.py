@@ -20,6 +20,10 @@ variable's it is (-1: none), and the line of the assignment (0: where ways join)
 
 MOST_NAMES = 8
 
+CHANGED, NEAR_CHANGE, SETTLED = range(3)
+"""Marks of instructions, for who simplifies them: it reads something else than when it was looked
+at (or never was); something that it reads has changed; there is nothing to do."""
+
 
 class Def:
     """One SSA value: `num_components` components of `bit_size` bits (1 for booleans)."""
@@ -53,6 +57,7 @@ class Def:
         self.uses = {}
         for src in uses:
             src.value = new
+            src.parent.settled = CHANGED
         new.uses.update(uses)
 
     def take_names(self, other: Def, swizzle: tuple[int, ...] = (), first: int = 0) -> None:
@@ -114,6 +119,7 @@ class Src:
         del self.value.uses[self]
         self.value = new
         new.uses[self] = None
+        self.parent.settled = CHANGED
 
     def drop(self) -> None:
         """Leave the use list; the source must not be used afterwards."""

@@ -66,19 +66,13 @@ def loop_passes(options: OptimizeOptions) -> tuple[PassSpec, ...]:
     if options.scalar:
         passes.append("lower_alu_to_scalar")
     passes += [
-        "copy_prop",
-        "remove_phis",
-        "dce",
+        ("simplify", options.algebraic_options()),
         "dead_cf",
         "opt_if",
-        "cse",
         (
             "peephole_select",
             {"limit": options.select_limit, "expensive_ok": options.select_expensive},
         ),
-        ("algebraic", options.algebraic_options()),
-        "constant_folding",
-        "opt_undef",
     ]
     if options.unroll:
         passes.append("loop_unroll")
@@ -90,12 +84,22 @@ def optimize(
     shader: Shader, options: OptimizeOptions = DEFAULT, log: PassLog | None = None
 ) -> bool:
     """Run the loop to its fixed point, then the late rules. True if anything changed."""
+    progress = canonicalize(shader, options, log)
+    if run_pass(shader, "algebraic_late", options.algebraic_options(), log):
+        progress = True
+        run_pass(shader, "simplify", {"arithmetic": False}, log)
+    for impl in shader.impls():  # what the late rules made, the others have not seen
+        impl.settled_for = None
+    return progress
+
+
+def canonicalize(
+    shader: Shader, options: OptimizeOptions = DEFAULT, log: PassLog | None = None
+) -> bool:
+    """`optimize` without the late rules, for shaders that will be optimised again."""
     progress = _to_fixed_point(shader, loop_passes(options), log)
     if options.position_invariant:  # selects that were phis contribute too
         progress |= run_pass(shader, "propagate_invariant", {"position": True}, log)
-    if run_pass(shader, "algebraic_late", options.algebraic_options(), log):
-        progress = True
-        _to_fixed_point(shader, ["constant_folding", "copy_prop", "cse", "dce"], log)
     return progress
 
 
@@ -131,43 +135,19 @@ def _is_straight(shader: Shader) -> bool:
     return all(len(impl.body) == 1 for impl in shader.impls())
 
 
-_ABOUT_BRANCHES = frozenset(
-    ("remove_phis", "dead_cf", "opt_if", "peephole_select", "loop_unroll", "opt_licm")
-)
-_ALL = frozenset(
-    {
-        "propagate_invariant",
-        "lower_vars_to_ssa",
-        "lower_alu_to_scalar",
-        "copy_prop",
-        "dce",
-        "cse",
-        "algebraic",
-        "constant_folding",
-        "opt_undef",
-        *_ABOUT_BRANCHES,
-    }
-)
-_BRANCHES = frozenset({"dead_cf", "opt_if", "peephole_select", "loop_unroll"})
+_ABOUT_BRANCHES = frozenset(("dead_cf", "opt_if", "peephole_select", "loop_unroll", "opt_licm"))
+_VALUES = frozenset(("propagate_invariant", "lower_vars_to_ssa", "lower_alu_to_scalar", "simplify"))
+_ALL = _VALUES | _ABOUT_BRANCHES
 _GIVES_WORK_TO: dict[str, frozenset[str]] = {
     "propagate_invariant": frozenset(),
     "lower_vars_to_ssa": _ALL,
     "lower_alu_to_scalar": _ALL - {"lower_alu_to_scalar"},
-    "copy_prop": _ALL - {"copy_prop", "lower_alu_to_scalar"},
-    "remove_phis": _ALL - {"remove_phis", "lower_alu_to_scalar"},
-    # Uses go: values become used once, branches and loops empty and short.
-    "dce": _BRANCHES | {"algebraic"},
+    # Goes on by itself until it finds nothing.
+    "simplify": _ALL - {"simplify"},
     "dead_cf": _ALL - {"dead_cf"},
     "opt_if": _ALL,
-    # One value instead of two: nothing is left over, and what only copied it is seen through.
-    "cse": _BRANCHES | {"algebraic", "remove_phis", "opt_licm"},
     "peephole_select": _ALL,
-    # Neither leaves anything behind that nobody uses.
-    "algebraic": _ALL - {"algebraic", "dce"},
-    "constant_folding": _ALL - {"constant_folding", "copy_prop", "dce", "lower_alu_to_scalar"},
-    "opt_undef": _ALL - {"lower_alu_to_scalar"},
     "loop_unroll": _ALL,
-    "opt_licm": _BRANCHES | {"cse", "opt_licm"},
-    "algebraic_late": frozenset(),
+    "opt_licm": _ABOUT_BRANCHES | {"simplify"},
 }
 """What may find something new after a pass has made progress."""

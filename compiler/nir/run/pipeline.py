@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.questions import const_int, instrs_of
 from gallette.compiler.nir.ir.shader import Shader
-from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions, optimize
+from gallette.compiler.nir.link.linking import link_varyings
+from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions, canonicalize, optimize
 from gallette.compiler.nir.run.pass_runner import PassLog, PassSpec, run_passes
 
 FRONT_END: tuple[PassSpec, ...] = (
@@ -55,7 +58,24 @@ def to_driver_form(
     """Everything a front end runs on one stage before linking it with the others."""
     run_passes(shader, FRONT_END, log)
     if needs_folding(shader):
-        optimize(shader, options, log)
+        canonicalize(shader, options, log)
     run_passes(shader, LOWER_IO, log)
-    optimize(shader, options, log)
-    run_passes(shader, ["gather_info"], log)
+    canonicalize(shader, options, log)
+
+
+def link_driver_forms(
+    shaders: Iterable[Shader],
+    chain: Sequence[Shader],
+    keep: frozenset[int] = frozenset(),
+    options: OptimizeOptions = DEFAULT,
+) -> None:
+    """Neighbours in `chain` drop what the other does not need; then all `shaders` are optimised.
+
+    `keep` lists output slots captured by transform feedback.
+    """
+    for producer, consumer in zip(reversed(chain[:-1]), reversed(chain[1:]), strict=True):
+        if link_varyings(producer, consumer, keep=keep):
+            canonicalize(producer, options)
+    for shader in shaders:
+        optimize(shader, options)
+        run_passes(shader, ["gather_info"], None)

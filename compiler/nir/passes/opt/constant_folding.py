@@ -7,6 +7,7 @@ from gallette.compiler.nir.ir.instrs import Alu, LoadConst
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.questions import instrs_of
 from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.surgery import remove_unused
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 
@@ -25,23 +26,18 @@ def constant_folding(shader: Shader) -> bool:
                 if not isinstance(src.value.instr, LoadConst):
                     break
             else:
-                progress |= _fold(instr)
+                fold(instr)
+                progress = True
     return progress
 
 
-def _fold(instr: Alu) -> bool:
-    dest = instr.result
-    if instr.op.is_derivative:
-        values: tuple[int, ...] | None = (0,) * dest.num_components
-    else:
-        values = fold_alu(instr)
-    if values is None:
-        return False
+def fold(instr: Alu) -> LoadConst:
+    """The constant that takes the place of an operation on constants."""
+    dest = instr.dest
+    values = (0,) * dest.num_components if instr.op.is_derivative else fold_alu(instr)
+    assert values is not None
     const = LoadConst(values, dest.bit_size)
     const.insert_before(instr)
-    sources = [src.value for src in instr.srcs]
-    instr.replace_by(const.result)
-    for value in sources:
-        if not value.uses and value.instr.block is not None:
-            value.instr.remove()
-    return True
+    dest.rewrite_uses(const.dest)
+    remove_unused(instr)
+    return const

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
+from typing import Any
 
 from gallette.compiler.nir.ir.instrs import Alu, Deref, Instr, Intrinsic, LoadConst, Phi, Tex
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
+from gallette.compiler.nir.ir.values import Src
 from gallette.compiler.nir.passes.opt.copy_prop import see_through
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
@@ -34,19 +36,14 @@ def _cse_impl(impl: FunctionImpl) -> bool:
         following = block.first
         while following is not None:
             instr, following = following, following.next
-            if instr.__class__ is Alu:
-                if instr.op.is_copy and see_through(instr):
-                    progress = True
-                    if not instr.dest.uses:
-                        instr.remove()
-                        continue
-                key: Hashable | None = _alu_key(instr)
-            elif instr.__class__ is LoadConst:
-                key = (instr.values, instr.dest.bit_size)
-            else:
-                key = _key(instr)
-                if key is None:
+            if isinstance(instr, Alu) and instr.op.is_copy and see_through(instr):
+                progress = True
+                if not instr.dest.uses:
+                    instr.remove()
                     continue
+            key = expression_key(instr)
+            if key is None:
+                continue
             known = seen.setdefault(key, instr)
             if known is instr:
                 continue
@@ -61,47 +58,62 @@ def _cse_impl(impl: FunctionImpl) -> bool:
     return progress
 
 
-def _key(instr: Instr) -> Hashable | None:
-    """What two instructions (no arithmetic) must agree in to compute the same value."""
-    if isinstance(instr, Intrinsic):
-        dest = instr.dest
-        if dest is None or not instr.info.is_pure:
-            return None
-        parts = [id(s.value) for s in instr.srcs]
-        indices = instr.indices.values()
-        return (instr.info.name, dest.num_components, dest.bit_size, *indices, *parts)
-    if isinstance(instr, Deref):
-        parts = [id(s.value) for s in instr.srcs]
-        return ("deref", instr.form, id(instr.var), instr.field, instr.type, *parts)
-    if isinstance(instr, Tex):
-        return _tex_key(instr)
-    if isinstance(instr, Phi):
-        pairs = sorted((s.pred.index, id(s.value)) for s in instr.phi_srcs)
-        return ("phi", id(instr.block), *pairs)
-    return None
+def expression_key(instr: Instr) -> Hashable | None:
+    """What two instructions must agree in to compute the same value; None if nothing else does.
+
+    The key holds the values it speaks of, so that no later value can be taken for one of them.
+    """
+    kind = instr.__class__
+    make = _KEYS.get(kind)
+    return None if make is None else make(instr)
 
 
 def _alu_key(instr: Alu) -> Hashable:
-    """Opcode, width and sources; this is asked for every instruction in every round."""
+    """Opcode, width and sources; this is asked for every instruction."""
     op, srcs = instr.op, instr.srcs
     first = srcs[0]
     if len(srcs) == 1:
-        return (op, len(first.swizzle), id(first.value), first.swizzle)
+        return (op, len(first.swizzle), first.value, first.swizzle)
     second = srcs[1]
-    a, b = (id(first.value), first.swizzle), (id(second.value), second.swizzle)
-    if op.commutative and b < a:
-        a, b = b, a
+    if op.commutative and _goes_behind(first, second):
+        first, second = second, first
     width = instr.dest.num_components
     if len(srcs) == 2:
-        return (op, width, a, b)
-    if len(srcs) == 3:
-        third = srcs[2]
-        return (op, width, a, b, id(third.value), third.swizzle)
-    return (op, width, a, b, *[(id(s.value), s.swizzle) for s in srcs[2:]])
+        return (op, width, first.value, first.swizzle, second.value, second.swizzle)
+    rest = [part for src in srcs[2:] for part in (src.value, src.swizzle)]
+    return (op, width, first.value, first.swizzle, second.value, second.swizzle, *rest)
+
+
+def _goes_behind(first: Src, second: Src) -> bool:
+    """Some order of sources that may stand in any."""
+    a, b = id(first.value), id(second.value)
+    return b < a or (a == b and second.swizzle < first.swizzle)
+
+
+def _const_key(instr: LoadConst) -> Hashable:
+    return instr.values, instr.dest.bit_size
+
+
+def _intrinsic_key(instr: Intrinsic) -> Hashable | None:
+    dest = instr.dest
+    if dest is None or not instr.info.is_pure:
+        return None
+    parts = [s.value for s in instr.srcs]
+    return (instr.info.name, dest.num_components, dest.bit_size, *instr.indices.values(), *parts)
+
+
+def _deref_key(instr: Deref) -> Hashable:
+    parts = [s.value for s in instr.srcs]
+    return ("deref", instr.form, instr.var, instr.field, instr.type, *parts)
+
+
+def _phi_key(instr: Phi) -> Hashable:
+    pairs = sorted([(s.pred.index, id(s.value), s.value) for s in instr.phi_srcs])
+    return ("phi", instr.block, *pairs)
 
 
 def _tex_key(instr: Tex) -> Hashable:
-    srcs = tuple([(k, id(s.value)) for k, s in zip(instr.src_kinds, instr.srcs, strict=True)])
+    srcs = tuple([(k, s.value) for k, s in zip(instr.src_kinds, instr.srcs, strict=True)])
     return (
         instr.op,
         instr.dim,
@@ -115,3 +127,13 @@ def _tex_key(instr: Tex) -> Hashable:
         instr.result.num_components,
         srcs,
     )
+
+
+_KEYS: dict[type[Instr], Callable[[Any], Hashable | None]] = {
+    Alu: _alu_key,
+    LoadConst: _const_key,
+    Intrinsic: _intrinsic_key,
+    Deref: _deref_key,
+    Phi: _phi_key,
+    Tex: _tex_key,
+}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gallette.compiler.nir.ir.cf import Block, If, walk
+from gallette.compiler.nir.ir.cf import Block, If, Loop, walk
 from gallette.compiler.nir.ir.instrs import Instr, ParallelCopy
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.questions import has_side_effects
@@ -12,22 +12,38 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 
 @nir_pass("dce", preserves=Metadata.CONTROL_FLOW)
 def dce(shader: Shader) -> bool:
-    """Mark everything that side effects and control flow need, backwards; remove the rest.
+    """Remove what neither side effects nor control flow need.
 
     Cycles of phis that only feed each other die too.
     """
     progress = False
     for impl in shader.impls():
-        progress |= _dce_impl(impl)
+        progress |= remove_dead_code(impl)
     return progress
 
 
-def _dce_impl(impl: FunctionImpl) -> bool:
+def remove_dead_code(impl: FunctionImpl) -> bool:
+    """`dce` of one function."""
+    if len(impl.body) > 1 and any(isinstance(node, Loop) for node in walk(impl.body)):
+        return _mark_and_sweep(impl)
+    # Without loops users come behind what they use: walked backwards, whoever has none has none.
+    progress = False
+    for block in reversed(list(impl.blocks())):
+        at = block.last
+        while at is not None:
+            instr, at = at, at.prev
+            if (instr.dest is None or not instr.dest.uses) and not has_side_effects(instr):
+                instr.remove()
+                progress = True
+    return progress
+
+
+def _mark_and_sweep(impl: FunctionImpl) -> bool:
+    """Mark everything that side effects and conditions need, backwards; remove the rest."""
     live: set[Instr] = set()
     work: list[Instr] = []
     everything: list[Instr] = []
-    body = impl.body
-    for node in body if len(body) == 1 else walk(body):
+    for node in walk(impl.body):
         if isinstance(node, Block):
             at = node.first
             while at is not None:

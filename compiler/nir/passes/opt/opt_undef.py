@@ -6,6 +6,7 @@ from gallette.compiler.nir.ir.instrs import Alu, Intrinsic, LoadConst, Undef
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.questions import instrs_of
 from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.surgery import remove_unused
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
@@ -24,10 +25,10 @@ def opt_undef(shader: Shader) -> bool:
             if instr.__class__ is Alu:
                 for src in instr.srcs:
                     if src.value.instr.__class__ is Undef:
-                        progress |= _alu(instr)
+                        progress |= use_undefined(instr)
                         break
             elif isinstance(instr, Intrinsic) and instr.info.name == "store_output":
-                progress |= _store(instr)
+                progress |= store_less(instr)
     return progress
 
 
@@ -35,8 +36,8 @@ def _is_undef(value: Def) -> bool:
     return isinstance(value.instr, Undef)
 
 
-def _alu(instr: Alu) -> bool:
-    """Of an operation with an undefined source."""
+def use_undefined(instr: Alu) -> bool:
+    """Simplify an operation one of whose sources is undefined."""
     name, dest = instr.op.name, instr.result
     if name == "mov" or instr.op.is_vec:
         if not all(_is_undef(src.value) for src in instr.srcs):
@@ -59,11 +60,12 @@ def _alu(instr: Alu) -> bool:
     return True
 
 
-def _store(instr: Intrinsic) -> bool:
+def store_less(instr: Intrinsic) -> bool:
+    """Leave undefined components out of a `store_output`."""
     value = instr.srcs[0].value
     source = value.instr
     if isinstance(source, Undef):
-        instr.remove()
+        remove_unused(instr)
         return True
     if not isinstance(source, Alu) or not source.op.is_vec:
         return False
@@ -75,7 +77,7 @@ def _store(instr: Intrinsic) -> bool:
     if kept == mask:
         return False
     if kept == 0:
-        instr.remove()
+        remove_unused(instr)
     else:
         instr["write_mask"] = kept
     return True

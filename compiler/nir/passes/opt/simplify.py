@@ -1,0 +1,218 @@
+"""Values take their simplest form, in one walk."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from functools import partial
+
+from gallette.compiler.nir.algebraic.engine import Protection, RuleSet, rewrite
+from gallette.compiler.nir.algebraic.options import AlgebraicOptions
+from gallette.compiler.nir.algebraic.passes import is_careful, rules_of
+from gallette.compiler.nir.algebraic.position import position_values
+from gallette.compiler.nir.ir.instrs import Alu, Instr, Intrinsic, LoadConst, Phi, Undef
+from gallette.compiler.nir.ir.metadata import Metadata
+from gallette.compiler.nir.ir.questions import has_side_effects, is_phi_of_same
+from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
+from gallette.compiler.nir.ir.surgery import remove_unused
+from gallette.compiler.nir.ir.values import CHANGED, NEAR_CHANGE, SETTLED
+from gallette.compiler.nir.passes.opt.constant_folding import fold
+from gallette.compiler.nir.passes.opt.copy_prop import see_through
+from gallette.compiler.nir.passes.opt.cse import expression_key
+from gallette.compiler.nir.passes.opt.dce import remove_dead_code
+from gallette.compiler.nir.passes.opt.opt_undef import store_less, use_undefined
+from gallette.compiler.nir.run.pass_runner import nir_pass
+
+_BUDGET = 64
+"""rewrites per instruction: no sensible table comes near, but a cycle of rules must not hang"""
+_DEFAULT = AlgebraicOptions()
+
+
+@nir_pass("simplify", preserves=Metadata.CONTROL_FLOW, exact=False)
+def simplify(
+    shader: Shader, *, options: AlgebraicOptions | None = None, arithmetic: bool = True
+) -> bool:
+    """What `dce`, `copy_prop`, `remove_phis`, `constant_folding`, `opt_undef`, `algebraic` and
+    `cse` do, one instruction after the other, until none of them finds anything.
+
+        32 %2 = mov %0
+        32 %3 = fmul %2, 1.0
+        32 %4 = fadd %3, %1
+        32 %5 = fadd %1, %0    ->    32 %2 = fadd %0, %1    (for both sums)
+
+    What an instruction reads has its simplest form when its turn comes, so one walk in source order
+    does nearly everything. An instruction that was looked at is settled; changing what it reads
+    unsettles it, and walks go on until all are. The marks outlive the pass: run again behind passes
+    that changed little, it looks at little. `arithmetic=False` leaves the algebraic rules out.
+    """
+    options = options or _DEFAULT
+    rules = rules_of(options, "main") if arithmetic else None
+    progress = False
+    for impl in shader.impls():
+        protected = None
+        if rules is not None and is_careful(shader, options):
+            protected = Protection(partial(position_values, impl))
+        progress |= _Simplifier(impl, rules, protected).run()
+    return progress
+
+
+class _Simplifier:
+    """One run over one function."""
+
+    __slots__ = ("budget", "impl", "progress", "protected", "rules", "seen")
+
+    def __init__(self, impl: FunctionImpl, rules: RuleSet | None, protected: Protection | None):
+        self.impl = impl
+        self.rules = rules
+        self.protected = protected
+        self.progress = False
+        self.seen: dict[Hashable, Instr] = {}
+        """by what they compute, the instructions the walk has passed"""
+        self.budget = _BUDGET * (impl.count_instrs() + 16)
+
+    def run(self) -> bool:
+        impl, rules = self.impl, self.rules
+        self.progress = remove_dead_code(impl)
+        branches = len(impl.body) > 1
+        if branches:  # in one block what comes first dominates
+            impl.require(Metadata.DOMINANCE)
+        fresh = rules is not None and impl.settled_for is not rules
+        while self.budget > 0 and (fresh or _is_unsettled(impl)):
+            self.walk(fresh)
+            fresh = False
+            if branches:  # cycles of phis
+                self.progress |= remove_dead_code(impl)
+        if rules is not None:
+            impl.settled_for = rules
+        return self.progress
+
+    def walk(self, everything: bool) -> None:
+        """Look at what is not settled, or at all there is, in source order."""
+        self.seen = {}
+        remember, visit = self.seen.setdefault, self.visit
+        levels = self.rules.depth - 1 if self.rules is not None else 0
+        for block in self.impl.blocks():
+            following = block.first
+            while following is not None:
+                instr, following = following, following.next
+                if not everything:
+                    if instr.settled == SETTLED:
+                        key = expression_key(instr)
+                        if key is None or remember(key, instr) is instr:
+                            continue
+                    elif instr.settled == CHANGED and instr.__class__ is Alu:
+                        _unsettle_above(instr, levels)
+                visit(instr)
+
+    def visit(self, start: Instr) -> None:
+        """Simplify an instruction, then what takes its place."""
+        made = self.step(start)
+        if not made:
+            return
+        stack = made[::-1]
+        while stack and self.budget > 0:
+            instr = stack.pop()
+            if instr.block is not None:
+                stack += self.step(instr)[::-1]
+
+    def step(self, instr: Instr) -> list[Instr]:
+        """Make one change; answers what is to be looked at because of it."""
+        dest = instr.dest
+        if dest is None:
+            instr.settled = SETTLED
+            if instr.__class__ is Intrinsic and instr.info.name == "store_output":
+                self.progress |= store_less(instr)
+            return []
+        if not dest.uses and not has_side_effects(instr):
+            remove_unused(instr)
+            self.progress = True
+            return []
+        kind = instr.__class__
+        if kind is Alu:
+            made = self.arithmetic(instr)
+            if made or instr.block is None:
+                self.progress = True
+                self.budget -= 1
+                return made
+        elif kind is Phi:
+            same = is_phi_of_same(instr)
+            if same is not None:
+                instr.replace_by(same)
+                self.progress = True
+                return []
+        instr.settled = SETTLED
+        self.share(instr)
+        return []
+
+    def arithmetic(self, instr: Alu) -> list[Instr]:
+        """What takes the place of an operation; nothing (and it is still there) if it stays."""
+        op = instr.op
+        if op.is_copy and see_through(instr):
+            self.progress = True
+            if not instr.dest.uses:
+                remove_unused(instr)
+                return []
+        constant, undefined = True, False
+        for src in instr.srcs:
+            kind = src.value.instr.__class__
+            if kind is not LoadConst:
+                constant = False
+                undefined = undefined or kind is Undef
+        if constant:
+            return [fold(instr)]
+        if undefined and use_undefined(instr):
+            return [instr]
+        rules = self.rules
+        if rules is not None and op.name in rules.by_op:
+            return rewrite(instr, rules, self.protected)
+        return []
+
+    def share(self, instr: Instr) -> None:
+        """Let users read an equal value that a dominating instruction has computed."""
+        key = expression_key(instr)
+        if key is None:
+            return
+        seen = self.seen
+        known = seen.setdefault(key, instr)
+        if known is instr:
+            return
+        here, there = instr.block, known.block
+        if (
+            there is None
+            or here is None
+            or (there is not here and not there.dominates(here))
+            or expression_key(known) != key  # it reads something else by now
+        ):
+            seen[key] = instr
+            return
+        if instr.__class__ is Alu and known.__class__ is Alu:
+            known.exact |= instr.exact
+        if self.protected is not None:
+            self.protected.inherit(instr.result, [known.result])
+        instr.replace_by(known.result)
+        self.progress = True
+
+
+def _is_unsettled(impl: FunctionImpl) -> bool:
+    for block in impl.blocks():
+        at = block.first
+        while at is not None:
+            if at.settled != SETTLED:
+                return True
+            at = at.next
+    return False
+
+
+def _unsettle_above(instr: Alu, levels: int) -> None:
+    """Search trees reach down so far: what stands above a change may match now."""
+    below = [instr]
+    for _ in range(levels):
+        users: list[Alu] = []
+        for alu in below:
+            for src in alu.dest.uses:
+                user = src.parent
+                if user.__class__ is Alu and user.settled == SETTLED:
+                    user.settled = NEAR_CHANGE
+                    users.append(user)
+        if not users:
+            return
+        below = users
