@@ -99,6 +99,10 @@ IMPLIED: dict[str, tuple[str, ...]] = {
 """An extension and those it brings along when enabled."""
 
 
+_MOST_LANGUAGES = 256
+_ANSWERS: dict[tuple[int, bool, bool, frozenset[str]], dict[str, bool]] = {}
+
+
 @dataclass(slots=True, eq=False)
 class Language:
     """One dialect; mutable only while the preprocessor reads `#version` and `#extension`."""
@@ -110,7 +114,8 @@ class Language:
     warned: set[str] = field(default_factory=set)
     """extensions enabled with `warn`"""
     stage: str = ""
-    _cache: dict[str, bool] = field(default_factory=dict)
+    _answers: dict[str, bool] | None = None
+    """what `has` has answered, for all shaders in this language; None when the language changes"""
 
     @property
     def name(self) -> str:
@@ -125,21 +130,36 @@ class Language:
 
     def has(self, availability: str) -> bool:
         """Does this language have something with that availability?"""
-        known = self._cache.get(availability)
+        answers = self._answers
+        if answers is None:
+            if len(_ANSWERS) >= _MOST_LANGUAGES:
+                _ANSWERS.clear()
+            answers = self._answers = _ANSWERS.setdefault(self.key, {})
+        known = answers.get(availability)
         if known is None:
             known = any(self._all(word) for word in availability.split())
-            self._cache[availability] = known
+            answers[availability] = known
         return known
+
+    def __reduce__(self) -> tuple[type[Language], tuple[object, ...]]:
+        # Answers are no part of it.
+        kept = (self.version, self.es, self.compat, self.extensions, self.warned, self.stage)
+        return Language, kept
+
+    def become(self, version: int, es: bool, compat: bool) -> None:
+        """What `#version`, or its absence, says."""
+        self.version, self.es, self.compat = version, es, compat
+        self._answers = None
 
     def enable(self, extension: str) -> None:
         self.extensions.add(extension)
         for other in IMPLIED.get(extension, ()):
             self.extensions.add(other)
-        self._cache.clear()
+        self._answers = None
 
     def disable(self, extension: str) -> None:
         self.extensions.discard(extension)
-        self._cache.clear()
+        self._answers = None
 
     def _all(self, word: str) -> bool:
         return all(self._one(part) for part in word.split("+"))

@@ -14,8 +14,6 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.lower import operators
 from gallette.compiler.glsl.lower import values as lowered
@@ -24,7 +22,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Alu, Def, FunctionImpl, LoadConst, Shader, Stage
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.bits import bits_to_float
-from gallette.compiler.nir.ir.fold import evaluate_quietly
+from gallette.compiler.nir.ir.fold import evaluated
 from gallette.compiler.nir.ir.types import Base, Type
 
 __all__ = ["binary", "builtin", "convert", "equal", "round_to", "unary"]
@@ -84,13 +82,12 @@ def _run(build: Build, types: list[Type], values: list[hir.Value]) -> Bits:
     args = [lowered.constant(b, kind, v) for kind, v in zip(types, values, strict=True)]
     result = build(b, args)
     known: dict[Def, Bits] = {}
-    with np.errstate(all="ignore"):
-        for instr in impl.first.instrs():
-            if isinstance(instr, LoadConst):
-                known[instr.dest] = instr.values
-            else:
-                assert isinstance(instr, Alu), "a constant expression is arithmetic"
-                known[instr.dest] = _computed(instr, known)
+    for instr in impl.first.instrs():
+        if isinstance(instr, LoadConst):
+            known[instr.dest] = instr.values
+        else:
+            assert isinstance(instr, Alu), "a constant expression is arithmetic"
+            known[instr.dest] = _computed(instr, known)
     impl.first.first = impl.first.last = None
     _rooms.append(impl)
     return tuple([x for d in _defs(result) for x in known[d]])
@@ -104,9 +101,9 @@ def _new_room() -> FunctionImpl:
 
 
 def _computed(instr: Alu, known: dict[Def, Bits]) -> Bits:
-    srcs = [tuple([known[s.value][c] for c in s.swizzle]) for s in instr.srcs]
-    sizes = [s.value.bit_size for s in instr.srcs]
-    return evaluate_quietly(instr.op, srcs, sizes, instr.result.bit_size)
+    srcs = tuple([tuple([known[s.value][c] for c in s.swizzle]) for s in instr.srcs])
+    sizes = tuple([s.value.bit_size for s in instr.srcs])
+    return evaluated(instr.op, srcs, sizes, instr.dest.bit_size)
 
 
 # -- the foldable expressions ----------------------------------------------------------------------

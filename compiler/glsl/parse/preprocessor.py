@@ -430,15 +430,14 @@ class _Preprocessor:
             if version not in versions:
                 return
         self.result.explicit_version = True
-        lang.version, lang.es = version, es
         if es:
             lang.disable("ARB_texture_rectangle")
-        lang.compat = not es and (
+        compat = not es and (
             version < 140
             or profile == "compatibility"
             or (version == 140 and settings.api == "compat")
         )
-        lang.disable("")
+        lang.become(version, es, compat)
         self.define_builtins()
 
     def do_extension(self, rest: list[Token], at: int) -> None:
@@ -532,5 +531,5 @@ def preprocess(text: str, name: str, settings: Settings, log: Log, stage: str = 
         if log.error_count < 20 and not log.error_count:
             raise
     if not es and not pp.result.explicit_version:
-        language.compat = True
+        language.become(language.version, es, compat=True)
     return pp.result

@@ -441,18 +441,23 @@ def rewrite_impl(impl: FunctionImpl, rules: RuleSet, protected: Protection | Non
     work = _Worklist(instrs, rules)
     count = 0
     for alu in work:
-        rewrite(alu, rules, protected, work)
-        count += alu.block is None
+        candidates = rules.candidates(alu)
+        if candidates:
+            rewrite(alu, candidates, protected, work)
+            count += alu.block is None
         if count >= budget:
             break
     return count
 
 
 def rewrite(
-    alu: Alu, rules: RuleSet, protected: Protection | None, work: _Worklist | None = None
+    alu: Alu,
+    candidates: tuple[Candidate, ...],
+    protected: Protection | None,
+    work: _Worklist | None = None,
 ) -> list[Instr]:
     """Apply the first rule that matches, which removes `alu`; answers what was made for it."""
-    for rule, masks in rules.candidates(alu):
+    for rule, masks in candidates:
         match = _match(rule, masks, alu)
         if match is None or (
             protected is not None and rule.depends_on_use_counts and alu.dest in protected

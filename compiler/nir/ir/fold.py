@@ -16,27 +16,19 @@ def evaluate(
     op: Opcode, srcs: Sequence[tuple[int, ...]], bit_sizes: Sequence[int], bit_size: int
 ) -> tuple[int, ...]:
     """Components of the result as raw bits; `srcs` are already swizzled."""
-    with np.errstate(all="ignore"):
-        return evaluate_quietly(op, srcs, bit_sizes, bit_size)
-
-
-def evaluate_quietly(
-    op: Opcode, srcs: Sequence[tuple[int, ...]], bit_sizes: Sequence[int], bit_size: int
-) -> tuple[int, ...]:
-    """`evaluate` for those who have silenced NumPy's warnings themselves, once for many."""
     arrays = [
         np.array(values, _UNSIGNED[bits]).view(numpy_dtype(type.base, bits))
         for values, type, bits in zip(srcs, op.input_types, bit_sizes, strict=True)
     ]
     unsigned = _UNSIGNED[bit_size]
-    if op.per_component:
-        result = np.ascontiguousarray(op.semantics(*arrays))
-        return tuple(_bits(result, unsigned))
-    args = [
-        a if size <= 1 else [a[i : i + 1] for i in range(size)]
-        for a, size in zip(arrays, op.input_sizes, strict=True)
-    ]
-    results = op.semantics(*args)
+    with np.errstate(all="ignore"):
+        if op.per_component:
+            return tuple(_bits(np.ascontiguousarray(op.semantics(*arrays)), unsigned))
+        args = [
+            a if size <= 1 else [a[i : i + 1] for i in range(size)]
+            for a, size in zip(arrays, op.input_sizes, strict=True)
+        ]
+        results = op.semantics(*args)
     out: list[int] = []
     for r in results if op.output_size > 1 else [results]:
         out += _bits(np.ascontiguousarray(r), unsigned)
@@ -53,10 +45,10 @@ _UNSIGNED = {bits: numpy_dtype("uint", bits) for bits in (1, 8, 16, 32, 64)}
 
 
 @lru_cache(maxsize=4096)
-def _evaluated(
+def evaluated(
     op: Opcode, srcs: tuple[tuple[int, ...], ...], bit_sizes: tuple[int, ...], bit_size: int
 ) -> tuple[int, ...]:
-    """The same few sums are asked for in shader after shader."""
+    """`evaluate` with a memory: the same few sums are asked for in shader after shader."""
     return evaluate(op, srcs, bit_sizes, bit_size)
 
 
@@ -70,4 +62,4 @@ def fold_alu(instr: Alu) -> tuple[int, ...] | None:
         values = const.values
         srcs.append(tuple([values[c] for c in src.swizzle]))
         bits.append(src.value.bit_size)
-    return _evaluated(instr.op, tuple(srcs), tuple(bits), instr.result.bit_size)
+    return evaluated(instr.op, tuple(srcs), tuple(bits), instr.result.bit_size)

@@ -74,7 +74,9 @@ class Instr:
         for src in self.srcs:
             uses = src.value.uses
             uses.pop(src, None)
-            if len(uses) == 1:  # rules ask for this
+            if not uses:
+                src.value.instr.settled = CHANGED
+            elif len(uses) == 1:  # rules ask for this
                 for last in uses:
                     last.parent.settled = CHANGED
         if self.dest is not None and self.dest.names:
@@ -382,6 +384,7 @@ class Phi(Instr):
             else:
                 kept.append(src)
         self.srcs = kept
+        self.settled = CHANGED
 
 
 class Jump(Instr):

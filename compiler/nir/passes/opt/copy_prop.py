@@ -34,7 +34,7 @@ def see_through(copy: Alu) -> bool:
     for src in list(dest.uses):
         user = src.parent
         if isinstance(user, Alu):
-            progress |= _into_alu(copy, src)
+            progress |= absorb(copy, src)
         elif whole is not None and (isinstance(user, If) or not src.swizzle):
             src.rewrite(whole)
             progress = True
@@ -55,8 +55,8 @@ def _whole_value(copy: Alu) -> Def | None:
     return first.value
 
 
-def _into_alu(copy: Alu, src: Src) -> bool:
-    """Fold the copy into the swizzle of one ALU source."""
+def absorb(copy: Alu, src: Src) -> bool:
+    """Fold a copy into the swizzle of an ALU source that reads it."""
     if not copy.op.is_vec:
         inner = copy.srcs[0]
         swizzle = tuple([inner.swizzle[c] for c in src.swizzle])

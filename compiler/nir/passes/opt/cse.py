@@ -63,8 +63,7 @@ def expression_key(instr: Instr) -> Hashable | None:
 
     The key holds the values it speaks of, so that no later value can be taken for one of them.
     """
-    kind = instr.__class__
-    make = _KEYS.get(kind)
+    make = EXPRESSION_KEYS.get(instr.__class__)
     return None if make is None else make(instr)
 
 
@@ -129,7 +128,7 @@ def _tex_key(instr: Tex) -> Hashable:
     )
 
 
-_KEYS: dict[type[Instr], Callable[[Any], Hashable | None]] = {
+EXPRESSION_KEYS: dict[type[Instr], Callable[[Any], Hashable | None]] = {
     Alu: _alu_key,
     LoadConst: _const_key,
     Intrinsic: _intrinsic_key,

@@ -44,20 +44,28 @@ def use_undefined(instr: Alu) -> bool:
             return False
         undef = Undef(dest.num_components, dest.bit_size)
         undef.insert_before(instr)
-        instr.replace_by(undef.result)
+        _replace(instr, undef.result)
         return True
     if name == "bcsel" and not _is_undef(instr.srcs[0].value):
         keep = instr.srcs[2] if _is_undef(instr.srcs[1].value) else instr.srcs[1]
         copy = Alu("mov", [(keep.value, keep.swizzle)], dest.num_components, dest.bit_size)
         copy.insert_before(instr)
-        instr.replace_by(copy.result)
+        _replace(instr, copy.result)
         return True
     for src in instr.srcs:
-        if _is_undef(src.value):
-            zero = LoadConst((0,) * src.value.num_components, src.value.bit_size)
+        undefined = src.value
+        if _is_undef(undefined):
+            zero = LoadConst((0,) * undefined.num_components, undefined.bit_size)
             zero.insert_before(instr)
             src.rewrite(zero.result)
+            if not undefined.uses:
+                undefined.instr.remove()
     return True
+
+
+def _replace(instr: Alu, value: Def) -> None:
+    instr.dest.rewrite_uses(value)
+    remove_unused(instr)
 
 
 def store_less(instr: Intrinsic) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from functools import partial
 
 from gallette.compiler.nir.algebraic.engine import Protection, RuleSet, rewrite
@@ -16,8 +16,8 @@ from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.surgery import remove_unused
 from gallette.compiler.nir.ir.values import CHANGED, NEAR_CHANGE, SETTLED
 from gallette.compiler.nir.passes.opt.constant_folding import fold
-from gallette.compiler.nir.passes.opt.copy_prop import see_through
-from gallette.compiler.nir.passes.opt.cse import expression_key
+from gallette.compiler.nir.passes.opt.copy_prop import absorb, see_through
+from gallette.compiler.nir.passes.opt.cse import EXPRESSION_KEYS, expression_key
 from gallette.compiler.nir.passes.opt.dce import remove_dead_code
 from gallette.compiler.nir.passes.opt.opt_undef import store_less, use_undefined
 from gallette.compiler.nir.run.pass_runner import nir_pass
@@ -88,7 +88,7 @@ class _Simplifier:
     def walk(self, everything: bool) -> None:
         """Look at what is not settled, or at all there is, in source order."""
         self.seen = {}
-        remember, visit = self.seen.setdefault, self.visit
+        remember, step = self.seen.setdefault, self.step
         levels = self.rules.depth - 1 if self.rules is not None else 0
         for block in self.impl.blocks():
             following = block.first
@@ -101,80 +101,92 @@ class _Simplifier:
                             continue
                     elif instr.settled == CHANGED and instr.__class__ is Alu:
                         _unsettle_above(instr, levels)
-                visit(instr)
+                made = step(instr)
+                if made:
+                    self.go_on(made)
 
-    def visit(self, start: Instr) -> None:
-        """Simplify an instruction, then what takes its place."""
-        made = self.step(start)
-        if not made:
-            return
-        stack = made[::-1]
+    def go_on(self, made: Sequence[Instr]) -> None:
+        """Look at what has taken the place of an instruction."""
+        stack = [*reversed(made)]
         while stack and self.budget > 0:
             instr = stack.pop()
             if instr.block is not None:
-                stack += self.step(instr)[::-1]
+                stack += reversed(self.step(instr))
 
-    def step(self, instr: Instr) -> list[Instr]:
+    def step(self, instr: Instr) -> Sequence[Instr]:
         """Make one change; answers what is to be looked at because of it."""
-        dest = instr.dest
+        dest, kind = instr.dest, instr.__class__
         if dest is None:
             instr.settled = SETTLED
-            if instr.__class__ is Intrinsic and instr.info.name == "store_output":
+            if kind is Intrinsic and instr.info.name == "store_output":
                 self.progress |= store_less(instr)
-            return []
+            return ()
         if not dest.uses and not has_side_effects(instr):
             remove_unused(instr)
             self.progress = True
-            return []
-        kind = instr.__class__
+            return ()
         if kind is Alu:
-            made = self.arithmetic(instr)
-            if made or instr.block is None:
+            constant = True
+            special = instr.op.is_copy
+            for src in instr.srcs:
+                source = src.value.instr
+                if source.__class__ is not LoadConst:
+                    constant = False
+                    if source.__class__ is Undef or (source.__class__ is Alu and source.op.is_copy):
+                        special = True
+            if constant:
                 self.progress = True
-                self.budget -= 1
-                return made
+                return (fold(instr),)
+            if special and self.look_through(instr):
+                self.progress = True
+                return (instr,)
+            rules = self.rules
+            if rules is not None and instr.op.name in rules.by_op:
+                candidates = rules.candidates(instr)
+                if candidates:
+                    made = rewrite(instr, candidates, self.protected)
+                    if instr.block is None:
+                        self.progress = True
+                        self.budget -= 1
+                        return made
         elif kind is Phi:
             same = is_phi_of_same(instr)
             if same is not None:
                 instr.replace_by(same)
                 self.progress = True
-                return []
+                return ()
         instr.settled = SETTLED
-        self.share(instr)
-        return []
+        make_key = EXPRESSION_KEYS.get(kind)
+        if make_key is not None:
+            key = make_key(instr)
+            if key is not None:
+                known = self.seen.setdefault(key, instr)
+                if known is not instr:
+                    self.share(key, known, instr)
+        return ()
 
-    def arithmetic(self, instr: Alu) -> list[Instr]:
-        """What takes the place of an operation; nothing (and it is still there) if it stays."""
-        op = instr.op
-        if op.is_copy and see_through(instr):
-            self.progress = True
+    def look_through(self, instr: Alu) -> bool:
+        """Do away with copies, made or read, and with undefined sources. Did anything change?"""
+        progress = False
+        if instr.op.is_copy:
+            progress = see_through(instr)
             if not instr.dest.uses:
                 remove_unused(instr)
-                return []
-        constant, undefined = True, False
+                return True
+        undefined = False
         for src in instr.srcs:
-            kind = src.value.instr.__class__
-            if kind is not LoadConst:
-                constant = False
-                undefined = undefined or kind is Undef
-        if constant:
-            return [fold(instr)]
+            source = src.value.instr
+            if source.__class__ is Alu and source.op.is_copy and absorb(source, src):
+                progress = True
+                if not source.dest.uses:
+                    remove_unused(source)
+            undefined = undefined or source.__class__ is Undef
         if undefined and use_undefined(instr):
-            return [instr]
-        rules = self.rules
-        if rules is not None and op.name in rules.by_op:
-            return rewrite(instr, rules, self.protected)
-        return []
+            return True
+        return progress
 
-    def share(self, instr: Instr) -> None:
+    def share(self, key: Hashable, known: Instr, instr: Instr) -> None:
         """Let users read an equal value that a dominating instruction has computed."""
-        key = expression_key(instr)
-        if key is None:
-            return
-        seen = self.seen
-        known = seen.setdefault(key, instr)
-        if known is instr:
-            return
         here, there = instr.block, known.block
         if (
             there is None
@@ -182,9 +194,9 @@ class _Simplifier:
             or (there is not here and not there.dominates(here))
             or expression_key(known) != key  # it reads something else by now
         ):
-            seen[key] = instr
+            self.seen[key] = instr
             return
-        if instr.__class__ is Alu and known.__class__ is Alu:
+        if isinstance(instr, Alu) and isinstance(known, Alu):
             known.exact |= instr.exact
         if self.protected is not None:
             self.protected.inherit(instr.result, [known.result])
