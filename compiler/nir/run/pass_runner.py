@@ -24,7 +24,7 @@ from typing import Any, TypeAlias, TypeVar
 
 from gallette.compiler import debug
 from gallette.compiler.errors import InputError
-from gallette.compiler.nir.analysis.census import Census
+from gallette.compiler.nir.analysis.census import census
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.shader import Shader
 
@@ -43,6 +43,7 @@ class PassInfo:
     options: dict[str, Any]
     doc: str
     looks_for: frozenset[str]
+    brings: frozenset[str] | None
 
 
 PASSES: dict[str, PassInfo] = {}
@@ -56,13 +57,15 @@ def nir_pass(
     preserves: Metadata = Metadata.NONE,
     exact: bool = True,
     looks_for: Iterable[str] = (),
+    brings: Iterable[str] | None = None,
 ) -> Callable[[PassFunction], PassFunction]:
     """Register a pass. `preserves` is the metadata that still holds after it made progress.
 
     Structural edits drop metadata by themselves, so a pass that only sometimes edits control flow
     can declare `Metadata.CONTROL_FLOW`. `exact=False` says that rounding may change.
-    `looks_for` names what the pass does something about (words of `analysis.census`); a sequence of
-    passes leaves it out for shaders that have none of it.
+    `looks_for` names what the pass, called without options, does something about (words of
+    `analysis.census`); a sequence of passes leaves it out for shaders that have none of it.
+    `brings` names what there may be behind it that was not there (by default: anything, and less).
     """
 
     kept = int(preserves)
@@ -81,7 +84,16 @@ def nir_pass(
         parameters = inspect.signature(function).parameters.values()
         options = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
         doc = inspect.getdoc(function) or ""
-        PASSES[name] = PassInfo(name, run, preserves, exact, options, doc, frozenset(looks_for))
+        PASSES[name] = PassInfo(
+            name,
+            run,
+            preserves,
+            exact,
+            options,
+            doc,
+            frozenset(looks_for),
+            None if brings is None else frozenset(brings),
+        )
         return run  # type: ignore[return-value]
 
     return register
@@ -252,20 +264,24 @@ def run_passes(
     """Run passes in order; each is a name or `(name, options)`. True if any made progress."""
     progress = False
     plain = unwatched(log)
-    found: Census | None = None
+    found: frozenset[str] | None = None
     for spec in passes:
         name, options = (spec, None) if isinstance(spec, str) else spec
         info = PASSES.get(name) or get_pass(name)
         wanted = info.looks_for
-        if wanted:
+        if wanted and not options:
             if found is None:
-                found = Census(shader)
-            if found.has_none_of(wanted):
+                found = census(shader)
+            if wanted.isdisjoint(found):
                 continue
         if plain:
             made = info.function(shader, **options) if options else info.function(shader)
         else:
             made = run_pass(shader, name, options, log)
         if made:
-            progress, found = True, None
+            progress = True
+            if info.brings is None:
+                found = None
+            elif found is not None:
+                found |= info.brings
     return progress

@@ -13,7 +13,7 @@ from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 
-@nir_pass("propagate_invariant", preserves=Metadata.ALL)
+@nir_pass("propagate_invariant", preserves=Metadata.ALL, looks_for=("invariant",), brings=())
 def propagate_invariant(shader: Shader, *, position: bool = False) -> bool:
     """Mark every ALU instruction that contributes to an invariant or precise output `exact`.
 

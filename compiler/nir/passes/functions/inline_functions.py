@@ -13,7 +13,7 @@ from gallette.compiler.nir.passes.vars.opt_deref import propagate_modes, simplif
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 
-@nir_pass("inline_functions", looks_for=("calls",))
+@nir_pass("inline_functions", looks_for=("calls",), brings=("function_temp", "memory"))
 def inline_functions(shader: Shader, *, max_instrs: int = 250_000) -> bool:
     """Leave one function, `main`, with everything inlined.
 

@@ -44,7 +44,7 @@ class _Place:
     vertex: Def | None
 
 
-@nir_pass("lower_io", preserves=Metadata.CONTROL_FLOW)
+@nir_pass("lower_io", preserves=Metadata.CONTROL_FLOW, brings=())
 def lower_io(shader: Shader, *, modes: int = int(Mode.SHADER_IN | Mode.SHADER_OUT)) -> bool:
     """`load_deref` and `store_deref` of inputs and outputs name slots instead of variables.
 

@@ -12,7 +12,7 @@ from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 
-@nir_pass("lower_samplers", preserves=Metadata.CONTROL_FLOW, looks_for=("opaque",))
+@nir_pass("lower_samplers", preserves=Metadata.CONTROL_FLOW, looks_for=("opaque",), brings=())
 def lower_samplers(shader: Shader) -> bool:
     """`tex (texture_deref=&s[i], ...)` becomes `tex (texture_offset=i) (texture=unit)`.
 

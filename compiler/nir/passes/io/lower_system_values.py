@@ -15,7 +15,9 @@ from gallette.compiler.nir.passes.vars.lower_array_deref_of_vec import select_co
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 
-@nir_pass("lower_system_values", preserves=Metadata.CONTROL_FLOW, looks_for=("system_value",))
+@nir_pass(
+    "lower_system_values", preserves=Metadata.CONTROL_FLOW, looks_for=("system_value",), brings=()
+)
 def lower_system_values(shader: Shader) -> bool:
     """`load_deref(&gl_VertexID)` becomes `load_vertex_id`.
 

@@ -15,7 +15,9 @@ from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 
-@nir_pass("lower_uniforms_to_ubo", preserves=Metadata.CONTROL_FLOW, looks_for=("uniform",))
+@nir_pass(
+    "lower_uniforms_to_ubo", preserves=Metadata.CONTROL_FLOW, looks_for=("uniform",), brings=()
+)
 def lower_uniforms_to_ubo(shader: Shader) -> bool:
     """`load_deref` of a uniform becomes `load_ubo(0, offset)`.
 

@@ -16,7 +16,10 @@ _DEFAULT = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP | Mode.SHADER_IN | Mode.SHADER_
 
 
 @nir_pass(
-    "lower_array_deref_of_vec", preserves=Metadata.CONTROL_FLOW, looks_for=("vector components",)
+    "lower_array_deref_of_vec",
+    preserves=Metadata.CONTROL_FLOW,
+    looks_for=("vector components",),
+    brings=(),
 )
 def lower_array_deref_of_vec(shader: Shader, *, modes: int = int(_DEFAULT)) -> bool:
     """`v[i]` loads the whole vector and selects; `v[i] = x` stores under a mask.

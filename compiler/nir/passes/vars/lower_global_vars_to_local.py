@@ -11,7 +11,12 @@ from gallette.compiler.nir.passes.vars.opt_deref import propagate_modes
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 
-@nir_pass("lower_global_vars_to_local", preserves=Metadata.ALL, looks_for=("shader_temp",))
+@nir_pass(
+    "lower_global_vars_to_local",
+    preserves=Metadata.ALL,
+    looks_for=("shader_temp",),
+    brings=("function_temp", "memory"),
+)
 def lower_global_vars_to_local(shader: Shader) -> bool:
     """After inlining, every `shader_temp` variable is a local of main and can become SSA."""
     homes: dict[Variable, set[FunctionImpl]] = {}

@@ -13,7 +13,12 @@ from gallette.compiler.nir.passes.vars.opt_deref import propagate_modes
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 
-@nir_pass("lower_outputs_to_temporaries", preserves=Metadata.CONTROL_FLOW)
+@nir_pass(
+    "lower_outputs_to_temporaries",
+    preserves=Metadata.CONTROL_FLOW,
+    looks_for=("shader_out",),
+    brings=("function_temp", "memory", "copies"),
+)
 def lower_outputs_to_temporaries(shader: Shader) -> bool:
     """Give every output a local copy that the code works on; copy it out at the end of main.
 

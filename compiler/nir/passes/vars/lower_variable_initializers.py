@@ -15,7 +15,12 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 _WRITABLE = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP | Mode.SHADER_OUT
 
 
-@nir_pass("lower_variable_initializers", preserves=Metadata.CONTROL_FLOW)
+@nir_pass(
+    "lower_variable_initializers",
+    preserves=Metadata.CONTROL_FLOW,
+    looks_for=("initial values",),
+    brings=(),
+)
 def lower_variable_initializers(shader: Shader, *, modes: int = int(_WRITABLE)) -> bool:
     """Variables start with code instead of data.
 

@@ -52,7 +52,7 @@ class _Contents:
 _State: TypeAlias = dict[Root, _Contents]
 
 
-@nir_pass("opt_copy_prop_vars", preserves=Metadata.CONTROL_FLOW, looks_for=("memory",))
+@nir_pass("opt_copy_prop_vars", preserves=Metadata.CONTROL_FLOW, looks_for=("memory",), brings=())
 def opt_copy_prop_vars(shader: Shader, *, modes: int = int(_MODES)) -> bool:
     """Forward stored and loaded values to later loads of the same memory.
 

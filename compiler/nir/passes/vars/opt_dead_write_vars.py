@@ -19,7 +19,7 @@ _MODES = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP | Mode.SHADER_OUT | _OBSERVED
 _MOST_OTHERS = 32
 
 
-@nir_pass("opt_dead_write_vars", preserves=Metadata.CONTROL_FLOW, looks_for=("memory",))
+@nir_pass("opt_dead_write_vars", preserves=Metadata.CONTROL_FLOW, looks_for=("memory",), brings=())
 def opt_dead_write_vars(shader: Shader, *, modes: int = int(_MODES)) -> bool:
     """Within a block, drop the components of a store that a later store overwrites unread.
 

@@ -10,7 +10,7 @@ from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 
-@nir_pass("opt_deref", preserves=Metadata.CONTROL_FLOW, looks_for=("casts",))
+@nir_pass("opt_deref", preserves=Metadata.CONTROL_FLOW, looks_for=("casts",), brings=())
 def opt_deref(shader: Shader) -> bool:
     """Simplify deref chains.
 

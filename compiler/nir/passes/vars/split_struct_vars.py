@@ -14,7 +14,7 @@ from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 
-@nir_pass("split_struct_vars", preserves=Metadata.CONTROL_FLOW, looks_for=("struct",))
+@nir_pass("split_struct_vars", preserves=Metadata.CONTROL_FLOW, looks_for=("struct",), brings=())
 def split_struct_vars(
     shader: Shader, *, modes: int = int(Mode.FUNCTION_TEMP | Mode.SHADER_TEMP)
 ) -> bool:
