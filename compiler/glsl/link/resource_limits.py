@@ -18,7 +18,8 @@ def check_limits(
     log: LinkLog,
 ) -> None:
     """`textures` and `images` say how many units each stage uses."""
-    _check_counter_limits(program, limits, log)
+    if program.atomic_buffers:
+        _check_counter_limits(program, limits, log)
     _check_texture_limits(textures, limits, log)
     _check_image_limits(program, images, limits, log)
     _check_component_limits(program, limits, log)

@@ -48,23 +48,22 @@ def census(shader: Shader) -> frozenset[str]:
         for block in impl.blocks():
             at = block.first
             while at is not None:
-                kind = at.__class__
-                if kind is Deref:
+                if at.__class__ is Deref:
                     if at.form == "cast":
                         found.add(CASTS)
                     elif at.form == "array":
                         parent = at.parent
                         if parent is not None and parent.type.is_vector:
                             found.add(COMPONENTS)
-                elif kind is Intrinsic:
+                elif at.__class__ is Intrinsic:
                     name = at.info.name
                     if name == "copy_deref":
                         found.add(COPIES)
                     elif name == "store_output" and at["invariant"]:
                         found.add(INVARIANT)
-                elif kind is Call:
+                elif at.__class__ is Call:
                     found.add(CALLS)
-                elif kind is Jump and at.type == "return":
+                elif at.__class__ is Jump and at.type == "return":
                     found.add(RETURNS)
                 at = at.next
     if modes & _MEMORY or shader.stage in _REACHING:

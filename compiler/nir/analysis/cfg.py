@@ -15,6 +15,10 @@ def compute_cfg(impl: FunctionImpl) -> None:
     no sources from it.
     """
     blocks = list(impl.blocks())
+    if len(blocks) == 1:
+        only = blocks[0]
+        only.index, only.predecessors, only.successors = 0, [], []
+        return
     for i, block in enumerate(blocks):
         block.index = i
         block.predecessors = []

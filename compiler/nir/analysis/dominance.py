@@ -22,6 +22,9 @@ def compute_dominance(impl: FunctionImpl) -> None:
         block.children = []
         block.frontier = []
         block.dom_in, block.dom_out = _FAR, -1
+    if len(blocks) == 1:
+        entry.dom_in, entry.dom_out = 0, 1
+        return
     entry.idom = entry
     for block in blocks[1:]:
         new: Block | None = None

@@ -128,6 +128,7 @@ class If:
     def __init__(self, parent: Parent, owner: Body, condition: Def):
         self.parent = parent
         self.owner = owner
+        self.settled: int  # as instructions have it; nobody asks
         self.condition = Src(condition, self)
         self.then_body: Body = []
         self.else_body: Body = []

@@ -72,13 +72,7 @@ class Instr:
         if self.block is not None:
             self.unlink()
         for src in self.srcs:
-            uses = src.value.uses
-            uses.pop(src, None)
-            if not uses:
-                src.value.instr.settled = CHANGED
-            elif len(uses) == 1:  # rules ask for this
-                for last in uses:
-                    last.parent.settled = CHANGED
+            src.value.lose(src)
         if self.dest is not None and self.dest.names:
             self.bequeath_names()
 

@@ -55,10 +55,21 @@ class Def:
             new.take_names(self)
         uses = self.uses
         self.uses = {}
+        self.instr.settled = CHANGED
         for src in uses:
             src.value = new
             src.parent.settled = CHANGED
         new.uses.update(uses)
+
+    def lose(self, src: Src) -> None:
+        """One use less; being used by nobody, or once, is something rules ask for."""
+        uses = self.uses
+        uses.pop(src, None)
+        if not uses:
+            self.instr.settled = CHANGED
+        elif len(uses) == 1:
+            for last in uses:
+                last.parent.settled = CHANGED
 
     def take_names(self, other: Def, swizzle: tuple[int, ...] = (), first: int = 0) -> None:
         """This value is called what `other` was: component `first + i` of it is our `swizzle[i]`.
@@ -116,14 +127,14 @@ class Src:
 
     def rewrite(self, new: Def) -> None:
         """Use `new` instead (the swizzle stays)."""
-        del self.value.uses[self]
+        self.value.lose(self)
         self.value = new
         new.uses[self] = None
         self.parent.settled = CHANGED
 
     def drop(self) -> None:
         """Leave the use list; the source must not be used afterwards."""
-        self.value.uses.pop(self, None)
+        self.value.lose(self)
 
     @property
     def home(self) -> Block | None:

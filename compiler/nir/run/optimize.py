@@ -110,29 +110,28 @@ def _to_fixed_point(shader: Shader, passes: Sequence[PassSpec], log: PassLog | N
     work (`_GIVES_WORK_TO`). Passes about branches sleep while the code is one straight block.
     """
     specs = [(spec, None) if isinstance(spec, str) else spec for spec in passes]
-    due = {name for name, _ in specs}
     changed, plain = False, unwatched(log)
+    known = frozenset([name for name, _ in specs])
+    due = known
     for _ in range(_MAX_ROUNDS):
+        if all(len(impl.body) == 1 for impl in shader.impls()):
+            known, due = known & _VALUES, due & _VALUES
         for name, options in specs:
             if name not in due:
                 continue
-            due.discard(name)
-            if name in _ABOUT_BRANCHES and _is_straight(shader):
-                continue
-            if plain:
-                made = get_pass(name).function(shader, **(options or {}))
-            else:
+            due = due - {name}
+            if not plain:
                 made = run_pass(shader, name, options, log)
+            elif options is None:
+                made = get_pass(name).function(shader)
+            else:
+                made = get_pass(name).function(shader, **options)
             if made:
                 changed = True
-                due |= _GIVES_WORK_TO[name]
-        if due.isdisjoint(name for name, _ in specs):
+                due = due | (_GIVES_WORK_TO[name] & known)
+        if not due:
             break
     return changed
-
-
-def _is_straight(shader: Shader) -> bool:
-    return all(len(impl.body) == 1 for impl in shader.impls())
 
 
 _ABOUT_BRANCHES = frozenset(("dead_cf", "opt_if", "peephole_select", "loop_unroll", "opt_licm"))

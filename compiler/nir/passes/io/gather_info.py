@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.ir.info import ShaderInfo
-from gallette.compiler.nir.ir.instrs import Alu, Instr, Intrinsic, LoadConst, Tex
+from gallette.compiler.nir.ir.instrs import Alu, Instr, Intrinsic, Tex
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.questions import const_int, instrs_of
@@ -47,7 +47,7 @@ def gather_info(shader: Shader) -> bool:
         for instr in instrs_of(impl):
             if instr.__class__ is Intrinsic:
                 _gather_intrinsic(shader, info, instr)
-            elif instr.__class__ is not LoadConst:
+            elif instr.__class__ is Alu or instr.__class__ is Tex:
                 _gather(shader, info, instr)
     return False
 

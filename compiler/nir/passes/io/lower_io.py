@@ -27,7 +27,10 @@ ACCESSES = (
     "interp_deref_at_offset",
     "interp_deref_at_sample_index",
 )
-_FRAGMENT_SYSTEM = {
+_ATTRIBUTES = {int(slot): slot for slot in VertAttrib}
+_VARYINGS = {int(slot): slot for slot in VaryingSlot}
+_RESULTS = {int(slot): slot for slot in FragResult}
+_FRAGMENT_SYSTEM: dict[int, str] = {
     VaryingSlot.POS: "load_frag_coord",
     VaryingSlot.PNTC: "load_point_coord",
     VaryingSlot.FACE: "load_front_face",
@@ -56,6 +59,7 @@ def lower_io(shader: Shader, *, modes: int = int(Mode.SHADER_IN | Mode.SHADER_OU
     _assign_bases(shader, modes)
     progress = False
     for impl in shader.impls():
+        b = Builder(impl)
         for access in intrinsics_of(impl, *ACCESSES):
             deref = access.deref
             if deref is None or not deref.modes & modes:
@@ -63,7 +67,7 @@ def lower_io(shader: Shader, *, modes: int = int(Mode.SHADER_IN | Mode.SHADER_OU
             var = deref.root_var
             if var is None or var.location < 0:
                 continue
-            b = Builder(impl).at_before(access)
+            b.at_before(access)
             if access.name == "store_deref":
                 _store(b, shader.stage, access, deref, var)
                 access.remove()
@@ -80,16 +84,18 @@ def _assign_bases(shader: Shader, modes: int) -> None:
             continue
         base = 0
         places: dict[int, int] = {}
-        for var in sorted(shader.variables_of(mode), key=lambda v: (v.location, v.component)):
+        found = shader.variables_of(mode)
+        for var in sorted(found, key=lambda v: (v.location, v.component)) if found else ():
             if var.driver_location >= 0 or var.location < 0:
                 continue
             if var.location in places:
                 var.driver_location = places[var.location]
                 continue
             var.driver_location = base
-            for i in range(_slots(shader.stage, var)):
+            slots = _slots(shader.stage, var)
+            for i in range(slots):
                 places[var.location + i] = base + i
-            base += _slots(shader.stage, var)
+            base += slots
 
 
 def _slots(stage: Stage, var: Variable) -> int:
@@ -105,14 +111,11 @@ def _slots(stage: Stage, var: Variable) -> int:
 
 def slot_enum(stage: Stage, mode: int, location: int) -> IntEnum | int:
     """The slot of an input or output as the enum of its stage."""
-    try:
-        if stage is Stage.VERTEX and mode == Mode.SHADER_IN:
-            return VertAttrib(location)
-        if stage is Stage.FRAGMENT and mode == Mode.SHADER_OUT:
-            return FragResult(location)
-        return VaryingSlot(location)
-    except ValueError:
-        return location
+    if stage is Stage.VERTEX and mode == Mode.SHADER_IN:
+        return _ATTRIBUTES.get(location, location)
+    if stage is Stage.FRAGMENT and mode == Mode.SHADER_OUT:
+        return _RESULTS.get(location, location)
+    return _VARYINGS.get(location, location)
 
 
 def _place(b: Builder, stage: Stage, deref: Deref, var: Variable) -> _Place:
@@ -197,7 +200,7 @@ def _load(b: Builder, stage: Stage, access: Intrinsic, deref: Deref, var: Variab
     n, bits = dest.num_components, dest.bit_size
     is_input = var.mode == Mode.SHADER_IN
     if is_input and stage is Stage.FRAGMENT:
-        system = _FRAGMENT_SYSTEM.get(VaryingSlot(var.location))
+        system = _FRAGMENT_SYSTEM.get(var.location)
         if system is not None:
             return b.trim(b.intrinsic(system), n)
     place = _place(b, stage, deref, var)

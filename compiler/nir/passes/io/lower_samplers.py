@@ -22,12 +22,13 @@ def lower_samplers(shader: Shader) -> bool:
     """
     progress = False
     for impl in shader.impls():
+        b = Builder(impl)
         for instr in list(instrs_of(impl)):
             if isinstance(instr, Tex):
                 for kind in ("texture", "sampler"):
-                    progress |= _lower_tex(Builder(impl), instr, kind)
+                    progress |= _lower_tex(b, instr, kind)
             elif isinstance(instr, Intrinsic) and instr.info.name.startswith("image_deref_"):
-                _lower_image(Builder(impl), instr)
+                _lower_image(b, instr)
                 progress = True
     return progress
 

@@ -27,6 +27,7 @@ def lower_uniforms_to_ubo(shader: Shader) -> bool:
     """
     progress = False
     for impl in shader.impls():
+        b = Builder(impl)
         for access in intrinsics_of(impl, "load_deref"):
             deref = access.deref
             if deref is None or deref.modes != Mode.UNIFORM or deref.type.is_opaque:
@@ -34,7 +35,7 @@ def lower_uniforms_to_ubo(shader: Shader) -> bool:
             var = deref.root_var
             if var is None or var.offset < 0:
                 continue
-            b = Builder(impl).at_before(access)
+            b.at_before(access)
             address = Address(b, explicit_root(var.type, STD140), var.offset)
             for step in deref.path()[1:]:
                 address.step(step)

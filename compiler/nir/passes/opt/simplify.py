@@ -67,20 +67,25 @@ class _Simplifier:
         self.progress = False
         self.seen: dict[Hashable, Instr] = {}
         """by what they compute, the instructions the walk has passed"""
-        self.budget = _BUDGET * (impl.count_instrs() + 16)
+        self.budget = 0
 
     def run(self) -> bool:
         impl, rules = self.impl, self.rules
+        fresh = rules is not None and impl.settled_for is not rules
+        if not fresh and not _is_unsettled(impl):
+            return False
         self.progress = remove_dead_code(impl)
         branches = len(impl.body) > 1
         if branches:  # in one block what comes first dominates
             impl.require(Metadata.DOMINANCE)
-        fresh = rules is not None and impl.settled_for is not rules
-        while self.budget > 0 and (fresh or _is_unsettled(impl)):
+        self.budget = _BUDGET * (impl.count_instrs() + 16)
+        while True:
             self.walk(fresh)
             fresh = False
             if branches:  # cycles of phis
                 self.progress |= remove_dead_code(impl)
+            if self.budget <= 0 or not _is_unsettled(impl):
+                break
         if rules is not None:
             impl.settled_for = rules
         return self.progress
@@ -115,17 +120,17 @@ class _Simplifier:
 
     def step(self, instr: Instr) -> Sequence[Instr]:
         """Make one change; answers what is to be looked at because of it."""
-        dest, kind = instr.dest, instr.__class__
+        dest = instr.dest
         if dest is None:
             instr.settled = SETTLED
-            if kind is Intrinsic and instr.info.name == "store_output":
+            if instr.__class__ is Intrinsic and instr.info.name == "store_output":
                 self.progress |= store_less(instr)
             return ()
         if not dest.uses and not has_side_effects(instr):
             remove_unused(instr)
             self.progress = True
             return ()
-        if kind is Alu:
+        if instr.__class__ is Alu:
             constant = True
             special = instr.op.is_copy
             for src in instr.srcs:
@@ -149,14 +154,14 @@ class _Simplifier:
                         self.progress = True
                         self.budget -= 1
                         return made
-        elif kind is Phi:
+        elif instr.__class__ is Phi:
             same = is_phi_of_same(instr)
             if same is not None:
                 instr.replace_by(same)
                 self.progress = True
                 return ()
         instr.settled = SETTLED
-        make_key = EXPRESSION_KEYS.get(kind)
+        make_key = EXPRESSION_KEYS.get(instr.__class__)
         if make_key is not None:
             key = make_key(instr)
             if key is not None:

@@ -61,6 +61,9 @@ class _States:
                 current[leaf] = value
 
 
+_LOCAL = int(Mode.FUNCTION_TEMP)
+
+
 @dataclass(slots=True)
 class _Branch:
     """An if being walked: was it reached, and what its then-branch changed (if it ended)."""
@@ -109,8 +112,12 @@ class _SsaBuilder:
     def run(self) -> bool:
         if not self._collect():
             return False
-        self._find_loop_stores()
-        self._walk()
+        body = self.impl.body
+        if len(body) == 1:
+            self._block(self.impl.first, True, [])
+        else:
+            self._find_loop_stores()
+            self._walk()
         for access in self.leaves:
             deref = access.srcs[0].value.instr if access.srcs else None
             if access.block is not None:
@@ -118,7 +125,7 @@ class _SsaBuilder:
             if isinstance(deref, Deref):
                 remove_dead_deref(deref)
         self._clean_phis()
-        used = {i.var for i in instrs_of(self.impl) if isinstance(i, Deref)}
+        used = {i.var for i in instrs_of(self.impl) if i.__class__ is Deref}
         self.impl.locals = [v for v in self.impl.locals if v in used]
         return True
 
@@ -127,7 +134,7 @@ class _SsaBuilder:
         accesses: list[tuple[Intrinsic, Leaf]] = []
         blocked: dict[Variable, list[tuple[int, ...]]] = {}
         for instr in instrs_of(self.impl):
-            if not isinstance(instr, Deref) or not instr.modes & Mode.FUNCTION_TEMP:
+            if instr.__class__ is not Deref or not instr.modes & _LOCAL:
                 continue
             key = deref_key(instr)
             for src in instr.result.uses:
@@ -147,9 +154,9 @@ class _SsaBuilder:
                     blocked.setdefault(key[0], []).append(key[1])
         for access, leaf in accesses:
             var, path = leaf
-            touched = (path[: len(p)] == p[: len(path)] for p in blocked.get(var, ()))
-            if not any(touched):
-                self.leaves[access] = leaf
+            if var in blocked and any(path[: len(p)] == p[: len(path)] for p in blocked[var]):
+                continue
+            self.leaves[access] = leaf
         return bool(self.leaves)
 
     def _find_loop_stores(self) -> None:
@@ -203,11 +210,12 @@ class _SsaBuilder:
     def _block(self, block: Block, reached: bool, loops: list[_LoopFrame]) -> bool:
         """Walk a block; False if control does not come to its end."""
         states = self.states if reached else _States()  # nothing is known where nobody comes
+        leaf_of = self.leaves.get
         for instr in block.instrs():
-            leaf = self.leaves.get(instr)
+            leaf = leaf_of(instr)
             if leaf is not None:
                 self._access(instr, leaf, states)
-            elif isinstance(instr, Jump):
+            elif instr.__class__ is Jump:
                 if reached and instr.type in ("break", "continue"):
                     frame = loops[-1]
                     ends = frame.breaks if instr.type == "break" else frame.continues
@@ -330,7 +338,8 @@ class _SsaBuilder:
 def _call(value: Def, leaf: Leaf, line: int) -> None:
     """Remember for debuggers that from here on the variable is this value."""
     var, path = leaf
-    name, at = var.name.removesuffix("@out"), var.type
+    name = var.name.removesuffix("@out")
+    at = var.type
     for step in path:
         name += f".{at.fields[step].name}" if at.is_struct else f"[{step}]"
         at = at.fields[step].type if at.is_struct else at.indexed()
