@@ -20,8 +20,17 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, TypeAlias
 
-from gallette.compiler.nir.algebraic.pattern import Const, Expr, Pattern, Rule, Var, depth
-from gallette.compiler.nir.algebraic.values import raw_bits
+from gallette.compiler.nir.algebraic.pattern import (
+    Const,
+    Expr,
+    Pattern,
+    Rule,
+    Var,
+    depth,
+    literal,
+    operations,
+)
+from gallette.compiler.nir.algebraic.values import Number, raw_bits
 from gallette.compiler.nir.ir.fold import evaluate
 from gallette.compiler.nir.ir.instrs import IDENTITY, Alu, Instr, LoadConst
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
@@ -71,8 +80,7 @@ class RuleSet:
         """The constants that rules for an operation ask for as sources of it."""
         found = self._asked_for.get(op)
         if found is None:
-            asked = [n for rule in self.by_op.get(op, ()) for n in rule.search.srcs]
-            kinds = [_spellings(node) for node in asked if isinstance(node, Const)]
+            kinds = [kind for rule in self.by_op.get(op, ()) for kind in _constants_read(rule)]
             found = self._asked_for[op] = frozenset().union(*kinds)
         return found
 
@@ -110,16 +118,40 @@ class RuleSet:
         pairs = [
             (rule, _possible(rule, kinds, alu))
             for rule in self.by_op.get(alu.op.name, ())
-            if rule.search.bit_size in (0, alu.dest.bit_size)
+            if _reads_such(rule, kinds) and rule.search.bit_size in (0, alu.dest.bit_size)
         ]
         return tuple(pair for pair in pairs if pair[1])
 
 
-@cache
+def _constants_read(rule: Rule) -> Iterator[frozenset[str]]:
+    """The kinds of constants that stand directly below the root, told from the rule's text."""
+    for item, type in zip(rule.text[0][1:], OPCODES[rule.root].input_types, strict=True):
+        if isinstance(item, (bool, int, float)):
+            yield _spellings(literal(item, type.base))
+
+
+def _reads_such(rule: Rule, kinds: list[str]) -> bool:
+    """Are there sources of the kinds a rule wants, in whatever order? (Told from its text: most
+    rules that are asked for never match, and need not be compiled.)"""
+    for item in rule.text[0][1:]:
+        if isinstance(item, tuple):
+            if next(operations(item)) not in kinds:
+                return False
+        elif not isinstance(item, str) and not any(kind[:1] == "#" for kind in kinds):
+            return False
+    return True
+
+
 def _spellings(node: Const) -> frozenset[str]:
     """The kinds of constants (see `RuleSet._const_kind`) that a literal stands for."""
-    sizes = (1, 8, 16, 32, 64) if node.base != "float" else (16, 32, 64)
-    return frozenset(f"#{n}:{raw_bits(node.value, node.base, n)}" for n in sizes)
+    return _spelled(repr(node.value), node.value, node.base)
+
+
+@cache
+def _spelled(text: str, value: Number, base: str) -> frozenset[str]:
+    """`text` tells 1 from 1.0 and True, and 0.0 from -0.0."""
+    sizes = (1, 8, 16, 32, 64) if base != "float" else (16, 32, 64)
+    return frozenset(f"#{n}:{raw_bits(value, base, n)}" for n in sizes)
 
 
 def _fits(node: Pattern, kind: str) -> bool:

@@ -37,6 +37,7 @@ __all__ = [
     "Var",
     "compile_rule",
     "depth",
+    "literal",
     "operations",
 ]
 
@@ -178,6 +179,12 @@ def _parsed(pattern: re.Pattern[str], text: str) -> tuple[str, ...] | None:
     return match.groups() if match is not None else None
 
 
+def literal(value: Number, base: str) -> Const:
+    """A constant where the opcode's type is `base`."""
+    # Operations on bits (`bcsel`, `iand`) are typed uint but take floats as well.
+    return Const(value, "float" if isinstance(value, float) else base)
+
+
 class _Compiler:
     """Turns the two tuples of one rule into trees."""
 
@@ -224,8 +231,7 @@ class _Compiler:
         if isinstance(item, str):
             return self.var(item, searching)
         if isinstance(item, (bool, int, float)):
-            # Operations on bits (`bcsel`, `iand`) are typed uint but take floats as well.
-            return Const(item, "float" if isinstance(item, float) else base)
+            return literal(item, base)
         raise self.error(f"what is {item!r}?")
 
     def var(self, item: str, searching: bool) -> Var:
