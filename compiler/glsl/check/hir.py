@@ -70,6 +70,8 @@ class Variable:
     """for a member of a block without instance name"""
     used: bool = False
     written: bool = False
+    changed: bool = False
+    """written by more than its initializer?"""
     read_only: bool = False
     max_index: int = -1
     """highest constant index into an implicitly sized array, or a uniform one"""

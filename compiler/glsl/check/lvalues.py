@@ -127,4 +127,4 @@ def check_writable(c: Checker, var: hir.Variable, node: s.Expr, how: str) -> Non
         reason = "a constant parameter"
     if reason:
         raise c.abort(f"{how} cannot be '{var.name}': it is {reason}", node)
-    var.written = True
+    var.written = var.changed = True

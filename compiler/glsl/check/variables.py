@@ -114,7 +114,7 @@ def local_variable(c: Checker, var: hir.Variable, d: s.Declarator) -> list[hir.S
     code.append(hir.Declare(d.loc, var))
     if value is not None:
         target = hir.VarRef(var.type, d.loc, d.end, var)
-        var.written = True
+        var.written, var.init = True, value
         code.append(hir.Evaluate(d.loc, hir.Assign(var.type, d.loc, d.end, "", target, value)))
     return code
 

@@ -84,6 +84,8 @@ class Lowering:
         self.vars = stage_variables
         self.facts = facts
         self.locals: dict[hir.Variable, Deref | Variable] = {}
+        self.values: dict[hir.Variable, Value] = {}
+        """locals that need no memory, because they are never more than their initializer"""
         self.functions: dict[hir.Function, NirFunction] = {}
         self.constants: dict[tuple[Type, hir.Value], Variable] = {}
         self.frame = Frame(Builder(shader.add_entry()).sharing_constants())

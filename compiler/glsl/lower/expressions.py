@@ -11,6 +11,7 @@ from gallette.compiler.glsl.lower.places import PlaceLowering
 from gallette.compiler.glsl.lower.values import Value, constant, convert, store
 from gallette.compiler.nir.ir import Def, Deref, Mode
 from gallette.compiler.nir.ir.types import Type
+from gallette.compiler.nir.passes.vars.lower_array_deref_of_vec import select_component
 
 __all__ = ["ExpressionLowering"]
 
@@ -52,6 +53,8 @@ class ExpressionLowering(PlaceLowering):
         return self.b.deref_var(var)
 
     def var_ref(self, e: hir.VarRef) -> Value:
+        if e.var in self.values:
+            return self.values[e.var]
         special = self.read_special(e.var)
         if special is not None:
             return special
@@ -87,14 +90,7 @@ class ExpressionLowering(PlaceLowering):
                 return base[known]
             temp = self.spill(e.base.type, base)
             return self.read(self.b.deref_array(temp, index))
-        return self.select_component(base, index)
-
-    def select_component(self, vector: Def, index: Def) -> Def:
-        b = self.b
-        result = b.channel(vector, 0)
-        for i in range(1, vector.num_components):
-            result = b.bcsel(b.ieq(index, b.imm_int(i)), b.channel(vector, i), result)
-        return result
+        return select_component(self.b, base, index)
 
     def swizzle(self, e: hir.Swizzle) -> Value:
         base = self.scalar(e.base)

@@ -75,7 +75,9 @@ class PlaceLowering(Lowering):
         """The memory an expression names, or None for a temporary value."""
         match e:
             case hir.VarRef():
-                return None if self.is_special(e.var) else Place(self.deref_of(e.var))
+                if e.var in self.values or self.is_special(e.var):
+                    return None
+                return Place(self.deref_of(e.var))
             case hir.FieldRef():
                 return self.member_place(e)
             case hir.IndexRef():
@@ -178,6 +180,10 @@ class PlaceLowering(Lowering):
 
     def assign(self, e: hir.Assign) -> Value:
         """The left side is evaluated first, as the specification wants it."""
+        if isinstance(e.target, hir.VarRef) and e.target.var in self.values:
+            value = self.values[e.target.var] = self.loaded(self.value(e.value))
+            self.name(value, e.target.var.name)
+            return value
         with self.b.exactly(self.is_precise(e.target)):
             place = self.place(e.target)
             value = self.value(e.value)
@@ -186,6 +192,14 @@ class PlaceLowering(Lowering):
                 value = operators.binary(self.b, e.op, e.target.type, left, e.value.type, value)
             self.write_place(place, value)
         return value
+
+    def name(self, value: Value, name: str) -> None:
+        """Tell debuggers what the source calls a value."""
+        if isinstance(value, list):
+            for i, column in enumerate(value):
+                column.call(f"{name}[{i}]", self.b.loc)
+        else:
+            value.call(name, self.b.loc)
 
     def step(self, e: hir.Step) -> Value:
         with self.b.exactly(self.is_precise(e.target)):

@@ -47,6 +47,9 @@ class StatementLowering(CallLowering):
         if var.const_value is not None and var.type.is_aggregate:
             self.locals[var] = self.constant_variable(var.type, var.const_value)
             return
+        if self.is_value(var):
+            self.values[var] = None  # the statement behind this one says what
+            return
         type_ = var.type
         if type_.is_unsized_array and type_.element is not None:
             type_ = t.array(type_.element, max(1, var.max_index + 1))
@@ -55,6 +58,20 @@ class StatementLowering(CallLowering):
         if self.frame.loops:
             # A variable declared in a loop is new, and undefined, in every iteration.
             self.undefine(local)
+
+    def is_value(self, var: hir.Variable) -> bool:
+        """Is a local that nobody changes just another name for its initializer?
+
+        A declaration inside a switch may be jumped over, so that the value is not known behind it;
+        and what goes into a precise variable is found by the stores to it.
+        """
+        return (
+            var.init is not None
+            and not var.changed
+            and not var.quals.precise
+            and (var.type.is_vector_or_scalar or var.type.is_matrix)
+            and not any(isinstance(owner, hir.Switch) for owner in self.frame.loops)
+        )
 
     def undefine(self, var: Variable) -> None:
         if var.type.is_vector_or_scalar:

@@ -61,6 +61,12 @@ class Def:
             src.parent.settled = CHANGED
         new.uses.update(uses)
 
+    def call(self, name: str, line: int) -> None:
+        """From this line of the source on, a variable of this size is this value."""
+        entry = (name, tuple(range(self.num_components)), line)
+        if entry not in self.names and len(self.names) < MOST_NAMES:
+            self.names = (*self.names, entry)
+
     def lose(self, src: Src) -> None:
         """One use less; being used by nobody, or once, is something rules ask for."""
         uses = self.uses

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir.instrs import Intrinsic
+from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode, Stage
 from gallette.compiler.nir.ir.questions import derefs_of, intrinsics_of
-from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.passes.vars.opt_deref import propagate_modes
 from gallette.compiler.nir.run.pass_runner import nir_pass
@@ -17,46 +17,79 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
     "lower_outputs_to_temporaries",
     preserves=Metadata.CONTROL_FLOW,
     looks_for=("shader_out",),
-    brings=("function_temp", "memory", "copies"),
 )
 def lower_outputs_to_temporaries(shader: Shader) -> bool:
     """Give every output a local copy that the code works on; copy it out at the end of main.
 
     Partial and conditional writes and reads back then become ordinary SSA code. A geometry shader
-    copies out before each `emit_vertex`. Outputs nobody touches get no copy. Runs after inlining
-    and before `lower_vars_to_ssa`; tessellation control outputs are shared and stay.
+    copies out before each `emit_vertex`. Outputs nobody touches get no copy, and those that only
+    one statement writes, whole and on everybody's way, are just written at the end. Runs after
+    inlining and before `lower_vars_to_ssa`; tessellation control outputs are shared and stay.
     """
     if shader.stage is Stage.TESS_CTRL:
         return False
     impl = shader.entry
-    touched: dict[Variable, Variable] = {}
+    touched: dict[Variable, list[Deref]] = {}
     for deref in derefs_of(shader):
-        var = deref.var
-        if var is None or var.mode != Mode.SHADER_OUT:
-            continue
-        local = touched.get(var)
-        if local is None:
-            precise = var.precise or var.invariant
-            local = impl.add_local(f"{var.name}@out", var.type, precise=precise)
-            touched[var] = local
-        deref.var = local
-        deref.modes = Mode.FUNCTION_TEMP
-        propagate_modes(deref)
+        if deref.var is not None and deref.var.mode == Mode.SHADER_OUT:
+            touched.setdefault(deref.var, []).append(deref)
     if not touched:
         return False
+    final: dict[Variable, Intrinsic | Variable] = {}
+    for var, derefs in touched.items():
+        store = _only_store(impl, derefs) if shader.stage is not Stage.GEOMETRY else None
+        final[var] = store if store is not None else _local_copy(impl, var, derefs)
     if shader.stage is Stage.GEOMETRY:
         for emit in intrinsics_of(impl, "emit_vertex"):
-            _copy_out(Builder(impl).at_before(emit), touched, emit)
+            _write_out(Builder(impl).at_before(emit), final, emit)
     else:
-        _copy_out(Builder(impl).at_end(impl.last), touched, None)
+        _write_out(Builder(impl).at_end(impl.last), final, None)
     return True
 
 
-def _copy_out(b: Builder, touched: dict[Variable, Variable], emit: Intrinsic | None) -> None:
-    for var, local in touched.items():
+def _only_store(impl: FunctionImpl, derefs: list[Deref]) -> Intrinsic | None:
+    """The one thing that happens to an output, if it is a store of all of it on everybody's way."""
+    deref = derefs[0]
+    if len(derefs) > 1 or len(deref.dest.uses) != 1:
+        return None
+    use = next(iter(deref.dest.uses))
+    store = use.parent
+    if (
+        isinstance(store, Intrinsic)
+        and store.info.name == "store_deref"
+        and use is store.srcs[0]
+        and store["write_mask"] == (1 << deref.type.components) - 1
+        and store.block is not None
+        and store.block.parent is impl
+    ):
+        return store
+    return None
+
+
+def _local_copy(impl: FunctionImpl, var: Variable, derefs: list[Deref]) -> Variable:
+    local = impl.add_local(f"{var.name}@out", var.type, precise=var.precise or var.invariant)
+    for deref in derefs:
+        deref.var = local
+        deref.modes = Mode.FUNCTION_TEMP
+        propagate_modes(deref)
+    return local
+
+
+def _write_out(
+    b: Builder, final: dict[Variable, Intrinsic | Variable], emit: Intrinsic | None
+) -> None:
+    for var, source in final.items():
         if emit is not None and var.stream != emit["stream"]:
             continue
-        dst, src = b.deref_var(var), b.deref_var(local)
+        if isinstance(source, Intrinsic):
+            deref = source.deref
+            assert deref is not None
+            source.srcs[1].value.call(var.name, source.loc)
+            for instr in (deref, source):
+                instr.unlink()
+                b.insert(instr)
+            continue
+        dst, src = b.deref_var(var), b.deref_var(source)
         if var.type.is_vector_or_scalar:
             b.store_deref(dst, b.load_deref(src))
         else:

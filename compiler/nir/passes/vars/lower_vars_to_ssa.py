@@ -14,7 +14,7 @@ from gallette.compiler.nir.ir.questions import deref_key, in_bounds, instrs_of, 
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.types import Type
-from gallette.compiler.nir.ir.values import MOST_NAMES, Def, Src
+from gallette.compiler.nir.ir.values import Def, Src
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
@@ -343,9 +343,7 @@ def _call(value: Def, leaf: Leaf, line: int) -> None:
     for step in path:
         name += f".{at.fields[step].name}" if at.is_struct else f"[{step}]"
         at = at.fields[step].type if at.is_struct else at.indexed()
-    entry = (name, tuple(range(value.num_components)), line)
-    if entry not in value.names and len(value.names) < MOST_NAMES:
-        value.names = (*value.names, entry)
+    value.call(name, line)
 
 
 def _is_step(user: Deref, src: Src) -> bool:
