@@ -106,7 +106,7 @@ def read_module(data: bytes) -> Module:
         packed.byteswap()
         if packed[0] != MAGIC:
             raise SpirvError(f"expected the magic number {MAGIC:#010x}", 0)
-    words = packed.tolist()
+    words = tuple(packed)
     module = Module(words[1], words[2], words[3], words[4])
     if not 0x00010000 <= module.version <= LATEST or module.version & 0xFF0000FF:
         raise SpirvError(f"version {module.version:#010x} is not 1.0 to 1.6", 4)
@@ -114,18 +114,18 @@ def read_module(data: bytes) -> Module:
         raise SpirvError(f"the bound of ids is {module.bound}, not 1 to {MAX_BOUND}", 12)
     known = grammar().by_opcode
     at, end = 5, len(words)
-    out = module.instructions
+    add = module.instructions.append
     while at < end:
         head = words[at]
         opcode = head & 0xFFFF
-        count = head >> 16
+        behind = at + (head >> 16)
         if opcode not in known:
             raise SpirvError(f"unknown opcode {opcode}", at * 4)
-        if count == 0 or at + count > end:
+        if not at < behind <= end:
             name = known[opcode].name
-            raise SpirvError(f"{count} words, but {end - at} are left", at * 4, name)
-        out.append(Instruction(opcode, tuple(words[at + 1 : at + count]), at * 4))
-        at += count
+            raise SpirvError(f"{head >> 16} words, but {end - at} are left", at * 4, name)
+        add(Instruction(opcode, words[at + 1 : behind], at * 4))
+        at = behind
     return module
 
 

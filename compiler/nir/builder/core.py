@@ -129,8 +129,22 @@ class Builder:
 
     def alu(self, op: Opcode | str, *srcs: Def) -> Def:
         """Any opcode by name. Scalars among vectors are repeated."""
-        op = op if isinstance(op, Opcode) else OPCODES[op]
+        if op.__class__ is not Opcode:
+            op = OPCODES[op]  # type: ignore[index]
+        assert isinstance(op, Opcode)
         assert len(srcs) == op.num_inputs, f"{op.name} takes {op.num_inputs} sources"
+        if op.per_component:
+            width = srcs[0].num_components
+            for src in srcs:
+                if src.num_components != width:
+                    break
+            else:
+                size = op.output_type.bits or srcs[op.sized_by].bit_size
+                even = Alu.even(op, srcs, width, size, self.exact)
+                even.loc = self.loc
+                self.block.insert_after(self.after, even)
+                self.after = even
+                return even.dest
         width = op.output_size
         if not width:
             width = 1
@@ -152,7 +166,7 @@ class Builder:
         instr.loc = self.loc
         self.block.insert_after(self.after, instr)
         self.after = instr
-        return instr.result
+        return instr.dest
 
     def alu_swizzled(
         self, op: Opcode | str, srcs: Sequence[tuple[Def, tuple[int, ...]]], bit_size: int = 0

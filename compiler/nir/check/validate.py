@@ -6,6 +6,7 @@ the shader with each of them below its instruction.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from gallette.compiler.nir.analysis.cfg import compute_cfg
@@ -13,6 +14,7 @@ from gallette.compiler.nir.analysis.dominance import compute_dominance
 from gallette.compiler.nir.check.errors import validation_error
 from gallette.compiler.nir.ir.cf import Block, Body, If, Loop, enclosing_loop, walk
 from gallette.compiler.nir.ir.instrs import (
+    IDENTITY,
     Alu,
     Call,
     Deref,
@@ -32,7 +34,6 @@ from gallette.compiler.nir.ir.values import Def, Src
 from gallette.compiler.nir.ir.variables import Variable
 
 BIT_SIZES = (1, 8, 16, 32, 64)
-_UNKNOWN = 1 << 40
 _REGISTER_ACCESS = frozenset({"load_reg", "store_reg", "load_reg_indirect", "store_reg_indirect"})
 
 
@@ -47,7 +48,10 @@ class Validator:
         self.defs: set[Def] = set()
         self.done: set[Def] = set()
         """values whose definition the walk has passed"""
-        self.uses: dict[Def, int] = {}
+        self.seen = 0
+        """uses that were met"""
+        self.astray = False
+        """was one of them not in its value's list?"""
         self.variables: set[Variable] = set()
 
     def fail(self, message: str) -> None:
@@ -76,7 +80,7 @@ class Validator:
         self.impl = impl
         self.defs = set()
         self.done = set()
-        self.uses = {}
+        self.seen, self.astray = 0, False
         for var in impl.locals:
             self.expect(var.mode == Mode.FUNCTION_TEMP, f"{var.name}: a local of another mode")
         if not self.check_structure(impl):
@@ -85,11 +89,12 @@ class Validator:
         compute_cfg(impl)
         compute_dominance(impl)
         impl.valid = valid | impl.valid | Metadata.DOMINANCE
+        add = self.defs.add
         for block in impl.blocks():
             at = block.first
             while at is not None:
                 if at.dest is not None:
-                    self.defs.add(at.dest)
+                    add(at.dest)
                 at = at.next
         for node in walk(impl.body):
             if isinstance(node, Block):
@@ -97,12 +102,31 @@ class Validator:
             elif isinstance(node, If):
                 self.check_condition(node)
         self.instr = None
-        # A use that is not in its value's list counts more than any list is long.
-        seen = self.uses.get
-        for value in self.defs:
-            if seen(value, 0) != len(value.uses):
+        # Every use was in its value's list: if there are as many in all, the lists hold no other.
+        if self.astray or self.seen != sum([len(value.uses) for value in self.defs]):
+            self.check_use_lists(impl)
+
+    def check_use_lists(self, impl: FunctionImpl) -> None:
+        """Which values' lists of uses are wrong."""
+        uses: dict[Def, list[Src]] = {value: [] for value in self.defs}
+        for src in self.all_uses(impl):
+            if src.value in uses:
+                uses[src.value].append(src)
+        for value, found in uses.items():
+            if len(found) != len(value.uses) or set(found) != set(value.uses):
                 self.instr = value.instr
                 self.fail("the use list does not match the uses")
+        self.instr = None
+
+    def all_uses(self, impl: FunctionImpl) -> Iterator[Src]:
+        for node in walk(impl.body):
+            if isinstance(node, If):
+                yield node.condition
+            elif isinstance(node, Block):
+                for instr in node.instrs():
+                    yield from instr.srcs
+                    if isinstance(instr, ParallelCopy):
+                        yield from instr.regs
 
     def check_structure(self, impl: FunctionImpl) -> bool:
         """Bodies alternate, owners and parents are right; nothing else can be checked if not."""
@@ -137,7 +161,8 @@ class Validator:
     def check_block(self, block: Block) -> None:
         prev: Instr | None = None
         phis_over = False
-        for instr in block.instrs():
+        instr = block.first
+        while instr is not None:
             self.instr = instr
             if instr.block is not block:
                 self.fail("the instruction's block link is wrong")
@@ -164,7 +189,7 @@ class Validator:
                 ):
                     self.check_dest(instr, dest)
                 self.done.add(dest)
-            prev = instr
+            prev, instr = instr, instr.next
         self.instr = None
         if block.last is not prev:
             self.fail("the instruction list's end is wrong")
@@ -183,23 +208,26 @@ class Validator:
 
     def check_use(self, src: Src, block: Block, user: Instr | None) -> None:
         value = src.value
-        self.uses[value] = self.uses.get(value, 0) + (1 if src in value.uses else _UNKNOWN)
-        if value not in self.defs:
-            self.fail("a source uses a value that is not in this function")
-            return
+        self.seen += 1
+        if src not in value.uses:
+            self.astray = True
         if user is not None:
             if src.parent is not user:
                 self.fail("a source has the wrong parent")
+            if value in self.done and value.instr.block is block:
+                return
+        if value not in self.defs:
+            self.fail("a source uses a value that is not in this function")
+            return
         if not block.predecessors and block.index != 0:
             return
         home = value.instr.block
         assert home is not None
         if home is block:
-            if user is not None and value not in self.done:
+            if user is not None:
                 self.fail("a value is used before it is defined")
-        else:
-            if not home.dominates(block):
-                self.fail("the definition does not dominate this use")
+        elif not home.dominates(block):
+            self.fail("the definition does not dominate this use")
 
     def check_phi(self, phi: Phi, block: Block) -> None:
         preds = [s.pred for s in phi.phi_srcs]
@@ -231,11 +259,13 @@ class Validator:
         unsized = 0
         for src, type, size in zip(instr.srcs, op.input_types, op.input_sizes, strict=True):
             need = size or dest.num_components
-            if len(src.swizzle) != need:
-                self.fail(f"a swizzle must have {need} components")
-            if src.swizzle and not 0 <= min(src.swizzle) <= max(src.swizzle) < _width(src):
-                self.fail("a swizzle reads a component that is not there")
-            bits = src.value.bit_size
+            value, swizzle = src.value, src.swizzle
+            if need > 16 or swizzle is not IDENTITY[need] or value.num_components < need:
+                if len(swizzle) != need:
+                    self.fail(f"a swizzle must have {need} components")
+                if swizzle and not 0 <= min(swizzle) <= max(swizzle) < value.num_components:
+                    self.fail("a swizzle reads a component that is not there")
+            bits = value.bit_size
             if type.bits:
                 if bits != type.bits:
                     self.fail(f"a source must have {type.bits} bits, not {bits}")
@@ -254,8 +284,7 @@ class Validator:
         dest = instr.result
         if len(instr.values) != dest.num_components:
             self.fail("wrong number of values")
-        limit = 1 << dest.bit_size
-        if not all(0 <= v < limit for v in instr.values):
+        elif min(instr.values) < 0 or max(instr.values) >> dest.bit_size:
             self.fail("a constant does not fit its size")
 
     def check_deref(self, instr: Deref) -> None:
@@ -390,14 +419,12 @@ class Validator:
 
     def check_parallel_copy(self, instr: ParallelCopy) -> None:
         for src in instr.regs:
-            self.uses[src.value] = self.uses.get(src.value, 0) + 1
+            self.seen += 1
+            if src not in src.value.uses:
+                self.astray = True
 
     def check_nothing(self, instr: Instr) -> None:
         """Nothing beyond what every instruction must satisfy."""
-
-
-def _width(src: Src) -> int:
-    return src.value.num_components
 
 
 def _one_bit(mode: int) -> bool:

@@ -128,6 +128,21 @@ class Alu(Instr):
             uses.append(Src(value, self, swizzle))
         self.dest = Def(self, num_components, bit_size)
 
+    @classmethod
+    def even(
+        cls, op: Opcode, values: Sequence[Def], num_components: int, bit_size: int, exact: bool
+    ) -> Alu:
+        """One whose sources are all as wide as the result, and read as they are."""
+        instr = cls.__new__(cls)
+        instr.block = instr.prev = instr.next = None
+        instr.loc = 0
+        instr.op = op
+        instr.exact = exact
+        swizzle = IDENTITY[num_components]
+        instr.srcs = [Src(value, instr, swizzle) for value in values]
+        instr.dest = Def(instr, num_components, bit_size)
+        return instr
+
     def bequeath_names(self) -> None:
         assert self.dest is not None
         if self.op.name == "mov":

@@ -509,9 +509,10 @@ _row(
     "reduce",
     "value:0",
     0,
-    "reduction_op cluster_size",
+    "reduction_op cluster_size scan",
     "can_eliminate convergent",
-    "Reduction over the subgroup.",
+    "Over all active lanes of the subgroup (scan: reduce), or those up to this one (inclusive) or "
+    "before it (exclusive).",
 )
 
 # Over a workgroup; `lower_workgroup_collectives` makes shared memory and barriers of them.

@@ -82,6 +82,8 @@ class Opcode:
     is_vec: bool
     is_copy: bool
     """moves components about: `mov` and the vectors"""
+    sized_by: int
+    """the first source of any size; the result has its size, unless its type says another"""
 
     @property
     def associative(self) -> bool:
@@ -142,6 +144,7 @@ def _row(
         "derivative" in props,
         "vec" in props,
         "vec" in props or name == "mov",
+        next((i for i, type in enumerate(types[:-1]) if not type.bits), 0),
     )
 
 

@@ -485,7 +485,8 @@ def _subgroup(c: Code, instr: Intrinsic) -> None:
         kind = "f" if op[0] == "F" else "u"
         v = c.values.get(instr.srcs[0].value, kind)
         type = c.values.type(kind, d.bit_size, d.num_components)
-        group, extra = value_of("GroupOperation", "Reduce"), []
+        scans = {"inclusive": "InclusiveScan", "exclusive": "ExclusiveScan"}
+        group, extra = value_of("GroupOperation", scans.get(instr["scan"], "Reduce")), []
         if instr["cluster_size"]:
             b.capability("GroupNonUniformClustered")
             group = value_of("GroupOperation", "ClusteredReduce")

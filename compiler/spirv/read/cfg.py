@@ -55,8 +55,9 @@ def _postorder(code: FunctionCode) -> list[int]:
 
 
 def _next(code: FunctionCode, label: int) -> list[int]:
-    block = code.blocks.get(label)
-    return [] if block is None else [s for s in successors(block) if s in code.blocks]
+    blocks = code.blocks
+    block = blocks.get(label)
+    return [] if block is None else [s for s in successors(block) if s in blocks]
 
 
 def _dominators(code: FunctionCode, order: list[int], number: dict[int, int]) -> dict[int, int]:

@@ -1,4 +1,4 @@
-"""What a workgroup of a kernel does together: votes, reductions, scans, broadcasts, copies."""
+"""What a workgroup or a subgroup does together: votes, reductions, scans, broadcasts, copies."""
 
 from __future__ import annotations
 
@@ -30,18 +30,20 @@ _OPS = {
     "BitwiseAnd": "iand",
     "BitwiseOr": "ior",
     "BitwiseXor": "ixor",
+    "LogicalAnd": "iand",
+    "LogicalOr": "ior",
+    "LogicalXor": "ixor",
 }
 _SCANS = {"Reduce": "reduce", "InclusiveScan": "inclusive", "ExclusiveScan": "exclusive"}
+_LATE = ("Bit", "Log", "IMu", "FMu")  # those that an extension added to the first set
 _GROUP = {
-    f"OpGroup{name}": op for name, op in _OPS.items() if name[:3] not in ("Bit", "IMu", "FMu")
+    f"OpGroup{name}{'KHR' if name.startswith(_LATE) else ''}": op for name, op in _OPS.items()
 }
-_GROUP |= {
-    f"OpGroup{name}KHR": op for name, op in _OPS.items() if name[:3] in ("Bit", "IMu", "FMu")
-}
+_SUBGROUP = {f"OpGroupNonUniform{name}": op for name, op in _OPS.items()}
 
 
 def _of_workgroup(r: FunctionReader, i: Instruction, at: int) -> bool:
-    """Is it about the workgroup? Otherwise about a subgroup, which has one invocation."""
+    """Is it about the workgroup? Otherwise about a subgroup."""
     scope = name_of("Scope", r.d.integer(i.words[at], i))
     if scope not in ("Workgroup", "Subgroup"):
         raise i.error(f"scope {scope} is not supported")
@@ -57,16 +59,28 @@ def _combined(r: FunctionReader, value: Def, op: str, scan: str) -> Def:
     return b.vec(parts)
 
 
-@does(*_GROUP)
+@does(*_GROUP, *_SUBGROUP)
 def _reduce(r: FunctionReader, i: Instruction) -> None:
-    value = r.ssa(i.words[4])
-    scan = _SCANS.get(name_of("GroupOperation", i.words[3]))
+    value, kind = r.ssa(i.words[4]), name_of("GroupOperation", i.words[3])
+    op = _GROUP.get(i.name) or _SUBGROUP[i.name]
+    cluster = 0
+    if kind == "ClusteredReduce" and i.name in _SUBGROUP and len(i.words) > 5:
+        kind, cluster = "Reduce", r.d.integer(i.words[5], i)
+    scan = _SCANS.get(kind)
     if scan is None:
         raise i.error("expected a reduction or a scan")
     if _of_workgroup(r, i, 2):
-        value = _combined(r, value, _GROUP[i.name], scan)
-    elif scan == "exclusive":
-        raise i.error("an exclusive scan of a subgroup is not supported")
+        value = _combined(r, value, op, scan)
+    else:
+        value = r.b.intrinsic(
+            "reduce",
+            [value],
+            num_components=value.num_components,
+            bit_size=value.bit_size,
+            reduction_op=op,
+            scan=scan,
+            cluster_size=cluster,
+        )
     r.values[i.words[1]] = value
 
 
@@ -76,6 +90,8 @@ def _vote(r: FunctionReader, i: Instruction) -> None:
     if _of_workgroup(r, i, 2):
         op = "iand" if i.name == "OpGroupAll" else "ior"
         value = r.b.ine(_combined(r, r.b.b2i32(value), op, "reduce"), r.b.imm_int(0))
+    else:
+        value = r.b.intrinsic("vote_all" if i.name == "OpGroupAll" else "vote_any", [value])
     r.values[i.words[1]] = value
 
 
@@ -94,6 +110,14 @@ def _broadcast(r: FunctionReader, i: Instruction) -> None:
             for part in b.channels(value)
         ]
         value = b.vec(parts)
+    else:
+        lane = b.u2u32(r.ssa(i.words[4]))
+        value = b.intrinsic(
+            "read_invocation",
+            [value, lane],
+            num_components=value.num_components,
+            bit_size=value.bit_size,
+        )
     r.values[i.words[1]] = value
 
 

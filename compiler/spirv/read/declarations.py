@@ -39,6 +39,8 @@ class Declarations:
         self.decorations: dict[int, dict[str, tuple[int, ...]]] = {}
         self.member_decorations: dict[tuple[int, int], dict[str, tuple[int, ...]]] = {}
         self.semantics: dict[int, str] = {}
+        self.exact: frozenset[int] = frozenset()
+        """results that must be computed as written"""
         self.types: dict[int, SpvType] = {}
         self.constants: dict[int, Constant] = {}
         self.spec_ids: dict[int, int] = {}
@@ -65,10 +67,17 @@ class Declarations:
         decorations, handlers = _decorations(), _handlers()
         for instr in instructions:
             row = decorations.get(instr.opcode)
-            if row is not None:
+            if row is None:
+                # Behind the first function nothing is decorated.
+                if instr.opcode == _FUNCTION:
+                    break
+            else:
                 if len(instr.words) < row[1]:
                     raise _short(instr)
                 row[0](self, instr)
+        self.exact = frozenset(
+            id for id, facts in self.decorations.items() if "NoContraction" in facts
+        )
         at, end = 0, len(instructions)
         while at < end:
             instr = instructions[at]
@@ -80,7 +89,10 @@ class Declarations:
             elif instr.opcode == _FUNCTION:
                 at = self._function(at)
                 continue
-            elif instr.opcode not in _IGNORED and instr.opcode not in decorations:
+            elif instr.opcode in decorations:
+                if self.functions:
+                    raise instr.error("this belongs in front of all functions")
+            elif instr.opcode not in _IGNORED:
                 raise instr.error("this does not belong outside a function")
             at += 1
 
@@ -110,6 +122,7 @@ class Declarations:
                 if block is not None:
                     raise instr.error("the block in front of this has no end")
                 self.functions[function.id] = function
+                self._find_wide(function)
                 return at
             elif op in _LINES:
                 # Lines matter inside blocks; merges and ends are no instructions of NIR's.
@@ -137,6 +150,26 @@ class Declarations:
             else:
                 block.code.append(instr)
         raise head.error("the function has no end")
+
+    def _find_wide(self, function: FunctionCode) -> None:
+        """Note which switches look at 64 bits."""
+        blocks = function.blocks.values()
+        ends = [
+            (b, b.end.words[0]) for b in blocks if b.end is not None and b.end.opcode == _SWITCH
+        ]
+        if not ends:
+            return
+        wide = {id for id, type in function.params if type.nir.bit_size == 64}
+        for block in blocks:
+            for i in (*block.phis, *block.code):
+                info = i.info
+                if info.has_type and info.has_result and i.words[0] in self.types:
+                    if self.types[i.words[0]].nir.bit_size == 64:
+                        wide.add(i.words[1])
+        for block, selector in ends:
+            constant = self.constants.get(selector)
+            known = constant is not None and constant.type.nir.bit_size == 64
+            block.wide = known or selector in wide
 
     def type(self, id: int, where: Instruction) -> SpvType:
         found = self.types.get(id)
@@ -197,6 +230,7 @@ OpModuleProcessed OpDecorationGroup OpExtInst OpMemberDecorateString
 _IGNORED = frozenset(map(opcode, _IGNORED_NAMES.split()))
 _LINES = frozenset((opcode("OpLine"), opcode("OpNoLine"), opcode("OpNop")))
 _FUNCTION, _FUNCTION_END = opcode("OpFunction"), opcode("OpFunctionEnd")
+_SWITCH = opcode("OpSwitch")
 _PARAMETER, _LABEL, _PHI = opcode("OpFunctionParameter"), opcode("OpLabel"), opcode("OpPhi")
 _MERGES = frozenset((opcode("OpLoopMerge"), opcode("OpSelectionMerge")))
 _TERMINATOR_NAMES = """

@@ -6,6 +6,7 @@ modules beside this one; blocks are visited in the order `Structure` finds.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.nir.builder import Builder
@@ -14,9 +15,9 @@ from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.ir.variables import Parameter, Variable
-from gallette.compiler.spirv.grammar import opcode
+from gallette.compiler.spirv.grammar import grammar, opcode
 from gallette.compiler.spirv.module import Instruction, SpirvError
-from gallette.compiler.spirv.read import images, memory
+from gallette.compiler.spirv.read import collectives, images, memory
 from gallette.compiler.spirv.read.arithmetic import ARITHMETIC, does
 from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.extended import deref_of, glsl_std_450
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FunctionReader"]
 
-MAX_INSTRUCTIONS = 1 << 20
+MAX_INSTRUCTIONS = 1 << 16
+"""besides eight times its own: code that several ways lead to may be written once per way"""
 # What handlers raise when the operands are of kinds no module may combine.
 _MISFITS = (
     ArithmeticError,
@@ -45,6 +47,7 @@ _MISFITS = (
     TypeError,
     ValueError,
 )
+assert collectives
 assert images
 assert memory
 
@@ -61,15 +64,16 @@ class FunctionReader:
         self.code = code
         self.function = function
         self.impl = FunctionImpl(module.shader, function)
-        self.b = Builder(self.impl)
+        self.b = Builder(self.impl).sharing_constants()
         self.constants = Builder(self.impl)
         # Constants and initial values go in front of this, code behind it.
         self.b.undef(1, 32)
         self.values: dict[int, Value] = {}
         self._type_ids: dict[int, int] = {}
         self.phis: dict[int, Place] = {}
-        self.exact = {id for id, facts in self.d.decorations.items() if "NoContraction" in facts}
         self.count = 0
+        own = sum(len(block.code) + 1 for block in code.blocks.values())
+        self.most = MAX_INSTRUCTIONS + 8 * own
 
     # Ids.
 
@@ -106,11 +110,10 @@ class FunctionReader:
 
     def ssa(self, id: int) -> Def:
         found = self.values.get(id)
-        if found.__class__ is Def:
-            return found
-        found = self.value(id)
-        if not isinstance(found, Def):
-            raise SpirvError(f"%{id} is no scalar or vector")
+        if found.__class__ is not Def:
+            found = self.value(id)
+            if found.__class__ is not Def:
+                raise SpirvError(f"%{id} is no scalar or vector")
         return found
 
     def columns(self, id: int) -> tuple[Value, ...]:
@@ -120,11 +123,13 @@ class FunctionReader:
         return found
 
     def place(self, id: int) -> Place:
-        found = self.value(id)
+        found = self.values.get(id)
         if not isinstance(found, Place):
-            found = self.module.as_place(self, found, id)
-        if not isinstance(found, Place):
-            raise SpirvError(f"%{id} is no pointer")
+            found = self.value(id)
+            if not isinstance(found, Place):
+                found = self.module.as_place(self, found, id)
+                if not isinstance(found, Place):
+                    raise SpirvError(f"%{id} is no pointer")
         return found
 
     def index(self, id: int) -> Index:
@@ -176,6 +181,7 @@ class FunctionReader:
     def run(self) -> None:
         from gallette.compiler.spirv.read.structure import Structure
 
+        self.module.merges(self.code)
         self._parameters()
         self._phi_variables()
         Structure(self).run()
@@ -216,40 +222,40 @@ class FunctionReader:
             id = phi.words[1]
             self.values[id] = self.loaded(phi, self.phis[id].load(b))
         self.count += len(block.code) + 1
-        if self.count > MAX_INSTRUCTIONS:
+        if self.count > self.most:
             raise SpirvError("the function becomes too long when its control flow is structured")
-        exact = self.exact
-        handlers = ARITHMETIC
+        exact, typed = self.d.exact, _typed()
+        handlers, values, types = ARITHMETIC, self.values, self.d.types
         b.loc = 0
         for i in block.code:
-            handler = handlers.get(i.opcode)
-            if handler is None:
-                raise i.error("this instruction is not supported")
-            words = i.words
+            op, words = i.opcode, i.words
             try:
-                if exact and len(words) > 1 and words[1] in exact and i.info.has_type:
+                handler = handlers[op]
+                if op not in typed:
+                    handler(self, i)
+                    continue
+                id = words[1]
+                if id in exact:
                     with b.exactly():
                         handler(self, i)
                 else:
                     handler(self, i)
-                if i.info.has_type:
-                    self._check(i)
+                # The result has the shape of the type that the instruction declares.
+                value = values.get(id)
+                if value.__class__ is Def:
+                    nir = types[words[0]].nir
+                    if value.num_components != nir.components or value.bit_size != nir.bit_size:
+                        raise i.error(f"the result is no {nir}")
+                    if not nir.is_vector_or_scalar:
+                        raise i.error(f"%{words[0]} is not the type of the result")
             except SpirvError as error:
                 if error.offset >= 0:
                     raise
                 raise SpirvError(_bare(error), i.offset, i.name) from None
             except _MISFITS as error:
+                if op not in handlers:
+                    raise i.error("this instruction is not supported") from None
                 raise i.error(f"operands that do not fit ({error})") from error
-
-    def _check(self, i: Instruction) -> None:
-        """The result has the shape of the type the instruction declares."""
-        value = self.values.get(i.words[1])
-        if value.__class__ is Def:
-            nir = self.d.types[i.words[0]].nir if i.words[0] in self.d.types else None
-            if nir is None or not nir.is_vector_or_scalar:
-                raise i.error(f"%{i.words[0]} is not the type of the result")
-            if value.num_components != nir.components or value.bit_size != nir.bit_size:
-                raise i.error(f"the result is no {nir}")
 
     def leave(self, source: Block, target: int) -> None:
         """What phis of the block `target` get when control comes from `source`."""
@@ -258,13 +264,13 @@ class FunctionReader:
             raise SpirvError(f"a branch to %{target}, which is no block of the function")
         for phi in block.phis:
             words = phi.words
-            for value, parent in zip(words[2::2], words[3::2], strict=True):
-                if parent == source.label:
-                    constant = self.d.constants.get(value)
-                    if constant is not None and constant.undefined:
-                        break
-                    self.phis[words[1]].store(self.b, self.stored(phi, self.value(value)))
-                    break
+            # Operands are pairs: a value, and the block control comes from with it.
+            if source.label not in words[3::2]:
+                continue
+            value = words[2 + 2 * words[3::2].index(source.label)]
+            constant = self.d.constants.get(value)
+            if constant is None or not constant.undefined:
+                self.phis[words[1]].store(self.b, self.stored(phi, self.value(value)))
 
     def returned(self, i: Instruction) -> None:
         """`OpReturnValue`: through the first parameter."""
@@ -291,6 +297,14 @@ class FunctionReader:
         return self.module.cast_pointer(self, i, value)
 
 
+@cache
+def _typed() -> frozenset[int]:
+    """Instructions with a result and its type."""
+    return frozenset(
+        op for op, info in grammar().by_opcode.items() if info.has_type and info.has_result
+    )
+
+
 _NOWHERE = Instruction(opcode("OpUndef"), ())
 
 
@@ -309,8 +323,7 @@ def _variable(r: FunctionReader, i: Instruction) -> None:
     if pointer.kind != "pointer":
         raise i.error("the type of a variable is a pointer type")
     name = r.d.names.get(i.words[1]) or f"v{i.words[1]}"
-    var = Variable(name, pointer.inner.nir, Mode.FUNCTION_TEMP)
-    r.impl.locals.append(var)
+    var = r.impl.add_local(name, r.module.local_type(pointer.inner))
     place = RootPlace(pointer.inner, var)
     r.values[i.words[1]] = place
     if len(i.words) > 3:

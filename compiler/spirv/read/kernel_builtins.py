@@ -38,6 +38,10 @@ def kernel_builtin(name: str, type: SpvType) -> Place:
             value = _linear(b)
         elif name == "GlobalOffset":
             value = b.imm_ivec(0, 0, 0)
+        elif name == "SubgroupMaxSize":
+            value = b.intrinsic("load_subgroup_size")
+        elif name == "NumEnqueuedSubgroups":
+            value = b.intrinsic("load_num_subgroups")
         elif name == "WorkDim":
             value = b.imm_int(3)
         else:

@@ -9,27 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.layout import OPENCL, align, explicit_size, explicit_type, size_align
 from gallette.compiler.nir.ir.modes import Mode
-from gallette.compiler.nir.ir.types import UINT, Base, scalar
+from gallette.compiler.nir.ir.types import UINT, Base, Type, scalar
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.module import Instruction, SpirvError
-from gallette.compiler.spirv.read import collectives
 from gallette.compiler.spirv.read.arithmetic import does
 from gallette.compiler.spirv.read.cfg import add_merges
 from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.function import FunctionReader
+from gallette.compiler.spirv.read.irreducible import make_reducible
 from gallette.compiler.spirv.read.model import Block, EntryPoint, FunctionCode, SpvType
 from gallette.compiler.spirv.read.places import DerefPlace, Handle, Place, RootPlace, Value
 from gallette.compiler.spirv.read.translate import ModuleReader
 
 __all__ = ["Argument", "KernelReader", "end_of_arguments", "kernel_arguments"]
-
-ROOMS = (collectives,)
-"""modules that enter their instructions when imported"""
 
 MODES = {
     "CrossWorkgroup": Mode.GLOBAL,
@@ -41,6 +39,8 @@ MODES = {
 
 
 UINT8 = scalar(Base.UINT8)
+MOST_BYTES = 4096
+"""of a structure passed by value"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +80,11 @@ def kernel_arguments(d: Declarations, entry: EntryPoint) -> list[Argument]:
         if type.kind == "pointer":
             mode = mode_of(type)
             kind = "local" if mode == Mode.SHARED else "global"
-            if mode == Mode.FUNCTION_TEMP:
-                raise SpirvError("structures passed by value are not supported")
             size, alignment, text = 8, 8, str(type.inner.nir)
+            if mode == Mode.FUNCTION_TEMP:  # a structure, which is passed by value
+                kind, (size, alignment) = "value", size_align(type.inner.nir, OPENCL)
+                if not 0 < size <= MOST_BYTES:
+                    raise SpirvError(f"an argument of {size} bytes")
         elif type.kind == "sampler":
             size, alignment, kind, text = 4, 4, "sampler", "sampler"
         elif type.nir.is_vector_or_scalar:
@@ -116,6 +118,7 @@ class KernelReader(ModuleReader):
     def merges(self, code: FunctionCode) -> None:
         if not code.merged:
             code.merged = True
+            code.redirected = make_reducible(self.d, code)
             add_merges(code)
 
     def entry_parameters(self, r: FunctionReader) -> bool:
@@ -129,6 +132,11 @@ class KernelReader(ModuleReader):
                 r.values[id] = self._image(b, type, argument)
             elif argument.kind == "sampler":
                 r.values[id] = b.intrinsic("load_ubo", [b.imm_int(0), place])
+            elif type.kind == "pointer" and argument.kind == "value":
+                nir = explicit_type(type.inner.nir, OPENCL)
+                var = r.impl.add_local(argument.name, nir)
+                place_of = r.values[id] = RootPlace(type.inner, var)
+                place_of.store(b, _passed(b, nir, argument.offset))
             elif type.kind == "pointer":
                 bits = 32 if argument.kind == "local" else 64
                 address = b.intrinsic("load_ubo", [b.imm_int(0), place], bit_size=bits)
@@ -142,6 +150,10 @@ class KernelReader(ModuleReader):
                     bit_size=nir.bit_size,
                 )
         return True
+
+    def local_type(self, type: SpvType) -> Type:
+        """Pointers of other types may lead into locals: they lie in memory as OpenCL C says."""
+        return explicit_type(type.nir, OPENCL)
 
     def _image(self, b: Builder, type: SpvType, argument: Argument) -> Handle:
         n = argument.offset
@@ -181,7 +193,7 @@ class KernelReader(ModuleReader):
         if initial is None:
             raise instr.error(f"the initial value %{instr.words[3]} is no constant")
         name = self.d.names.get(id) or f"v{id}"
-        var = r.impl.add_local(name, type.inner.nir, constant_initializer=initial.data)
+        var = r.impl.add_local(name, self.local_type(type.inner), constant_initializer=initial.data)
         place = r.values[id] = RootPlace(type.inner, var)
         return place
 
@@ -227,9 +239,30 @@ class KernelReader(ModuleReader):
 
 
 def cast(b: Builder, address: Def, modes: Mode, type: SpvType) -> Deref:
-    nir = explicit_type(type.nir, OPENCL)
-    size, alignment = size_align(type.nir, OPENCL)
-    return b.deref_cast(address, modes, nir, max(align(size, alignment), explicit_size(nir), 1))
+    return b.deref_cast(address, modes, *_in_memory(type.nir))
+
+
+@cache
+def _in_memory(type: Type) -> tuple[Type, int]:
+    """A type with its layout, and the bytes from one to the next."""
+    nir = explicit_type(type, OPENCL)
+    size, alignment = size_align(type, OPENCL)
+    return nir, max(align(size, alignment), explicit_size(nir), 1)
+
+
+def _passed(b: Builder, type: Type, offset: int) -> Value:
+    """A value in the block of arguments, part by part."""
+    if type.is_struct:
+        return tuple(_passed(b, f.type, offset + f.offset) for f in type.fields)
+    if not type.is_vector_or_scalar:
+        stride, element = type.stride, type.indexed()
+        return tuple(_passed(b, element, offset + i * stride) for i in range(type.length))
+    return b.intrinsic(
+        "load_ubo",
+        [b.imm_int(0), b.imm_int(offset)],
+        num_components=type.components,
+        bit_size=type.bit_size,
+    )
 
 
 def deref_at(r: FunctionReader, place: Value) -> Deref:

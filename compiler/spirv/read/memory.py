@@ -45,9 +45,10 @@ def _chain(r: FunctionReader, i: Instruction) -> None:
 @does("OpLoad")
 def _load(r: FunctionReader, i: Instruction) -> None:
     w = i.words
-    found = r.values.get(w[2])
-    place = found if isinstance(found, Place) else r.place(w[2])
-    r.values[w[1]] = r.loaded(i, place.load(r.b))
+    value = r.place(w[2]).load(r.b)
+    if value.__class__ is not Def or r.type(i).kind == "pointer":
+        value = r.loaded(i, value)
+    r.values[w[1]] = value
 
 
 @does("OpStore")

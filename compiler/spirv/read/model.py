@@ -54,6 +54,8 @@ class Block:
     code: list[Instruction] = field(default_factory=list)
     merge: Instruction | None = None
     end: Instruction | None = None
+    wide: bool = False
+    """Does a switch at the end look at 64 bits?"""
 
 
 @dataclass(slots=True)
@@ -68,6 +70,8 @@ class FunctionCode:
     first: int = 0
     merged: bool = False
     """Has every branch been given a merge instruction?"""
+    redirected: bool = False
+    """Did a loop need a new header (see `irreducible`)?"""
     meetings: dict[int, int] = field(default_factory=dict)
     """Where the ways of a loop header's own branch meet again (found by `cfg`)."""
 

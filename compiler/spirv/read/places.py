@@ -19,7 +19,7 @@ from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.spirv.module import SpirvError
 from gallette.compiler.spirv.read.model import SpvType
 
-__all__ = ["Handle", "Index", "Place", "Value", "load_tree", "store_tree"]
+__all__ = ["Handle", "Index", "Place", "Value", "load_tree"]
 
 Index: TypeAlias = "int | Def"
 Value: TypeAlias = Any
@@ -96,6 +96,8 @@ class DerefPlace(Place):
         return DerefPlace(inner, deref, self.access)
 
     def load(self, b: Builder) -> Value:
+        if self.deref.type.is_vector_or_scalar:
+            return b.load_deref(self.deref, self.access)
         if self.type.kind in ("image", "sampler", "sampled_image"):
             if self.type.kind == "sampled_image":
                 return Handle(self.type, self.deref, self.deref)
@@ -105,7 +107,7 @@ class DerefPlace(Place):
         return load_tree(b, self.deref, self.access)
 
     def store(self, b: Builder, value: Value) -> None:
-        store_tree(b, self.deref, value, self.access)
+        _store(b, self.deref, value, self.access)
 
 
 def _leaves(type: Type) -> int:
@@ -137,13 +139,8 @@ def _load(b: Builder, deref: Deref, access: int) -> Value:
     return tuple(_load(b, b.deref_array_imm(deref, i), access) for i in range(count))
 
 
-def store_tree(b: Builder, deref: Deref, value: Value, access: int = 0) -> None:
-    """Write a value part by part."""
-    _check(deref.type)
-    _store(b, deref, value, access)
-
-
 def _store(b: Builder, deref: Deref, value: Value, access: int) -> None:
+    """Write a value part by part."""
     t = deref.type
     if t.is_vector_or_scalar:
         if not isinstance(value, Def) or value.num_components != t.components:
@@ -152,6 +149,7 @@ def _store(b: Builder, deref: Deref, value: Value, access: int) -> None:
             raise SpirvError(f"expected {t.bit_size} bits, not {value.bit_size}")
         b.store_deref(deref, value, access=access)
         return
+    _check(t)
     count = len(t.fields) if t.is_struct else t.indexed_length()
     if not isinstance(value, tuple) or len(value) != count:
         raise SpirvError(f"expected a value of type {t}")
@@ -224,16 +222,24 @@ class BlockArray(Place):
 class RootPlace(Place):
     """A variable: its deref is made where it is used, so that it dominates what follows."""
 
-    __slots__ = ("access", "compact", "var")
+    __slots__ = ("access", "compact", "last", "var")
 
     def __init__(self, type: SpvType, var: Variable, access: int = 0) -> None:
         super().__init__(type)
         self.var = var
+        self.last: Deref | None = None
         self.access = access
         self.compact = var.compact
 
     def place(self, b: Builder) -> DerefPlace:
-        return DerefPlace(self.type, b.deref_var(self.var), self.access)
+        return DerefPlace(self.type, self.root(b), self.access)
+
+    def root(self, b: Builder) -> Deref:
+        """The variable's deref; the last one again where that is in front, in the same block."""
+        last = self.last
+        if last is None or last.block is not b.block or b.after is not b.block.last:
+            last = self.last = b.deref_var(self.var)
+        return last
 
     def step(self, b: Builder, index: Index) -> Place:
         if self.compact:
@@ -241,10 +247,12 @@ class RootPlace(Place):
         return self.place(b).step(b, index)
 
     def load(self, b: Builder) -> Value:
+        if self.var.type.is_vector_or_scalar:
+            return b.load_deref(self.root(b), self.access)
         return self.place(b).load(b)
 
     def store(self, b: Builder, value: Value) -> None:
-        self.place(b).store(b, value)
+        _store(b, self.root(b), value, self.access)
 
 
 class CompactPlace(Place):

@@ -18,6 +18,7 @@ from gallette.compiler.nir.ir.instrs import Jump
 from gallette.compiler.nir.ir.types import BOOL
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.ir.variables import Variable
+from gallette.compiler.spirv.grammar import opcode
 from gallette.compiler.spirv.module import Instruction, SpirvError
 from gallette.compiler.spirv.read.model import Block
 from gallette.compiler.spirv.read.places import RootPlace
@@ -57,12 +58,9 @@ class Structure:
         self.stack: list[_Construct] = []
         self.flagged = False
         self.entries: dict[int, int] = {}
-        for block in self.blocks.values():
-            for label in set(successors(block)):
-                self.entries[label] = self.entries.get(label, 0) + 1
 
     def run(self) -> None:
-        self.r.module.merges(self.r.code)
+        self.flagged = self.r.code.redirected
         self.walk(self.r.code.first)
         if self.flagged:
             from gallette.compiler.spirv.read.repair import repair_dominance
@@ -76,10 +74,14 @@ class Structure:
 
         `header` says that the loop of which `label` is the header has been begun.
         """
+        seen: set[int] = set()
         while label:
             block = self.blocks.get(label)
             if block is None:
                 raise SpirvError(f"a branch to %{label}, which is no block of the function")
+            if label in seen:
+                raise SpirvError(f"%{label} is part of a loop that has no header")
+            seen.add(label)
             if not header and block.merge is not None and block.merge.name == "OpLoopMerge":
                 label = self.loop(block)
                 continue
@@ -186,6 +188,10 @@ class Structure:
 
     def _carry(self, loop: _Construct) -> None:
         """What a continue part written several times defines, if the loop ends there."""
+        if not self.entries:
+            for source in self.blocks.values():
+                for label in set(successors(source)):
+                    self.entries[label] = self.entries.get(label, 0) + 1
         if self.entries.get(loop.back, 0) < 2:
             return
         seen, work, ends = {loop.header, loop.merge}, [loop.back], False
@@ -318,11 +324,15 @@ class Structure:
         b.store_var(flag, b.imm_bool(False))
 
     def switch(self, block: Block, i: Instruction) -> int:
-        merge = block.merge.words[0] if block.merge is not None else 0
+        merge = 0
+        if block.merge is not None and block.merge.name == "OpSelectionMerge":
+            merge = block.merge.words[0]
         if not merge:
             merge = self.r.module.merge_of(self.r.code, block)
         b, selector = self.b, self.r.ssa(i.words[0])
-        wide = selector.bit_size == 64
+        wide = block.wide
+        if wide != (selector.bit_size == 64):
+            raise i.error("the selector is not what it was declared to be")
         default, rest = i.words[1], i.words[2:]
         size = 3 if wide else 2
         if len(rest) % size:
@@ -409,15 +419,25 @@ class Structure:
         return order
 
 
+def targets(block: Block) -> tuple[int, ...]:
+    """Which words of a block's end are labels."""
+    i = block.end
+    if i is None:
+        return ()
+    if i.opcode == _SWITCH:
+        # A literal has two words where the selector has.
+        return (1, *range(4 if block.wide else 3, len(i.words), 3 if block.wide else 2))
+    return _TARGETS.get(i.opcode, ())
+
+
 def successors(block: Block) -> list[int]:
     """Labels a block's end leads to."""
     i = block.end
     if i is None:
         return []
-    if i.name == "OpBranch":
-        return [i.words[0]]
-    if i.name == "OpBranchConditional":
-        return list(i.words[1:3])
-    if i.name == "OpSwitch":
-        return [i.words[1], *i.words[3::2]]
-    return []
+    words = i.words
+    return [words[at] for at in targets(block)]
+
+
+_SWITCH = opcode("OpSwitch")
+_TARGETS = {opcode("OpBranch"): (0,), opcode("OpBranchConditional"): (1, 2)}

@@ -113,6 +113,10 @@ class ModuleReader:
     def pointer_parameter(self, r: FunctionReader, type: SpvType, at: int) -> Place:
         return DerefPlace(type.inner, r.b.deref_param(at))
 
+    def local_type(self, type: SpvType) -> Type:
+        """What a local variable of the module's type is in NIR."""
+        return type.nir
+
     def merges(self, code: FunctionCode) -> None:
         """Merge instructions for blocks that lack them."""
 

@@ -16,6 +16,7 @@ from gallette.compiler.spirv.emit.types import FORMATS
 from gallette.compiler.spirv.grammar import name_of
 from gallette.compiler.spirv.module import Instruction, SpirvError
 from gallette.compiler.spirv.read.declarations import Declarations
+from gallette.compiler.spirv.read.initial import initialise
 from gallette.compiler.spirv.read.model import EntryPoint, SpvType
 from gallette.compiler.spirv.read.places import (
     BlockArray,
@@ -107,12 +108,11 @@ class Variables:
         if maker is None:
             raise instr.error(f"storage class {storage} is not supported here")
         place = maker(self, id, type, facts)
-        if len(instr.words) > 3 and isinstance(place, RootPlace):
+        if len(instr.words) > 3:
             initial = self.d.constants.get(instr.words[3])
             if initial is None:
                 raise instr.error(f"the initial value %{instr.words[3]} is no constant")
-            if not initial.undefined:
-                place.var.constant_initializer = initial.data
+            initialise(place, type, initial, instr)
         return place
 
     def add(self, id: int, name: str, type: Type, mode: Mode, **attributes: Any) -> Variable:

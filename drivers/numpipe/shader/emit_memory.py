@@ -208,7 +208,7 @@ class MemoryEmitter(AluEmitter):
         array, (base, steps), extra = op.data
         dst = op.dsts[0]
         name = self.array_name(array)
-        indices = self.tuple_of([self.read(s, "i4", lanes=False) for s in op.srcs])
+        indices = self.indices(op.srcs)
         view = "" if array.kind == dst.kind else f".view({dst.kind})"
         where = f"{name}, {base + extra}, {steps}, {indices}"
         scope = self.scope
@@ -225,13 +225,17 @@ class MemoryEmitter(AluEmitter):
         array, (base, steps), extra = op.data
         name = self.array_name(array)
         value = self.read(op.srcs[0], array.kind)
-        indices = self.tuple_of([self.read(s, "i4", lanes=False) for s in op.srcs[1:]])
+        indices = self.indices(op.srcs[1:])
         where = f"{name}, {base + extra}, {steps}, {indices}, {value}"
         scope = self.scope
         if array.varying:
             self.line(f"row_store({where}, {scope.lanes}, {scope.live or None})")
         else:
             self.line(f"scalar_row_store({where})")
+
+    def indices(self, values: list[LaneValue]) -> str:
+        """Signed numbers of any size."""
+        return self.tuple_of([self.read(v, f"i{v.bits // 8}", lanes=False) for v in values])
 
     def tuple_of(self, texts: list[str]) -> str:
         return "(" + "".join(f"{t}, " for t in texts) + ")"

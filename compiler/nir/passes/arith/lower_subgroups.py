@@ -6,6 +6,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.questions import intrinsics_of
+from gallette.compiler.nir.ir.reductions import identity
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.run.pass_runner import nir_pass
@@ -26,6 +27,7 @@ _NUMBERS = {
     "load_subgroup_le_mask": (1, 0, 0, 0),
     "load_subgroup_lt_mask": (0, 0, 0, 0),
 }
+_COUNTS = ("load_num_subgroups", "load_subgroup_id")
 _TRUE = ("vote_feq", "vote_ieq", "elect")
 
 
@@ -39,15 +41,24 @@ def lower_subgroups(shader: Shader) -> bool:
     """
     progress = False
     for impl in shader.impls():
-        for instr in intrinsics_of(impl, *_VALUES, *_NUMBERS, *_TRUE, "ballot"):
+        for instr in intrinsics_of(impl, *_VALUES, *_NUMBERS, *_COUNTS, *_TRUE, "ballot"):
             instr.replace_by(_answer(Builder(impl).at_before(instr), instr))
             progress = True
     return progress
 
 
 def _answer(b: Builder, instr: Intrinsic) -> Def:
+    if instr.name == "reduce" and instr["scan"] == "exclusive":
+        value = instr.result
+        neutral = identity(str(instr["reduction_op"]), value.bit_size)
+        return b.const((neutral,) * value.num_components, value.bit_size)
     if instr.name in _VALUES:
         return instr.srcs[0].value
+    if instr.name == "load_subgroup_id":
+        return b.intrinsic("load_local_invocation_index")
+    if instr.name == "load_num_subgroups":
+        x, y, z = b.channels(b.intrinsic("load_workgroup_size"))
+        return b.imul(x, b.imul(y, z))
     if instr.name in _TRUE:
         return b.const([1], 1)
     if instr.name in _NUMBERS:

@@ -7,6 +7,7 @@ from gallette.compiler.nir.ir.instrs import Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.questions import intrinsics_of
+from gallette.compiler.nir.ir.reductions import identity
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.types import Base, Type, array, scalar
 from gallette.compiler.nir.ir.values import Def
@@ -14,7 +15,6 @@ from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 _WORDS = {8: Base.UINT8, 16: Base.UINT16, 32: Base.UINT, 64: Base.UINT64}
-_LARGEST = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}
 
 
 @nir_pass("lower_workgroup_collectives", preserves=Metadata.CONTROL_FLOW)
@@ -87,22 +87,6 @@ def _lower(b: Builder, instr: Intrinsic, place: _Place, value: Def) -> Def:
     else:
         first = b.ieq(place.number, b.imm_int(0))
         before = place.load(b.bcsel(first, b.imm_int(0), b.isub(place.number, b.imm_int(1))))
-        value = b.bcsel(first, b.const((_identity(op, value.bit_size),), value.bit_size), before)
+        value = b.bcsel(first, b.const((identity(op, value.bit_size),), value.bit_size), before)
     place.barrier()
     return value
-
-
-def _identity(op: str, bits: int) -> int:
-    """Raw bits of what changes nothing."""
-    ones = (1 << bits) - 1
-    if op in ("fmin", "fmax"):
-        return _LARGEST[bits] | (0 if op == "fmin" else 1 << bits - 1)
-    if op == "fmul":
-        return {16: 0x3C00, 32: 0x3F800000, 64: 0x3FF0000000000000}[bits]
-    return {
-        "imul": 1,
-        "imin": ones >> 1,
-        "imax": 1 << bits - 1,
-        "umin": ones,
-        "iand": ones,
-    }.get(op, 0)

@@ -1,0 +1,196 @@
+"""Single rules of modules: initial values, loops without headers, decorations, scans."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gallette.compiler.nir.interp.interpreter import Environment, interpret
+from gallette.compiler.nir.ir.modes import Mode
+from gallette.compiler.nir.ir.questions import intrinsics_of
+from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.run.pass_runner import run_passes
+from gallette.compiler.spirv.assembler import assemble
+from gallette.compiler.spirv.emit import nir_to_spirv
+from gallette.compiler.spirv.module import SpirvError, read_module
+from gallette.compiler.spirv.read.translate import spirv_to_nir
+
+HEAD = """OpCapability Shader
+OpCapability Geometry
+OpMemoryModel Logical GLSL450
+OpEntryPoint {model} %main "main" {interface}
+{modes}
+{decorations}
+%void = OpTypeVoid
+%fn = OpTypeFunction %void
+%float = OpTypeFloat 32
+%uint = OpTypeInt 32 0
+%bool = OpTypeBool
+%vec4 = OpTypeVector %float 4
+%float_1 = OpConstant %float 1
+%float_2 = OpConstant %float 2
+%uint_0 = OpConstant %uint 0
+%uint_3 = OpConstant %uint 3
+%true = OpConstantTrue %bool
+%ones = OpConstantComposite %vec4 %float_1 %float_1 %float_1 %float_1
+%mixed = OpConstantComposite %vec4 %float_2 %float_1 %float_1 %float_2
+"""
+BODY = """
+%main = OpFunction %void None %fn
+%start = OpLabel
+{code}
+OpFunctionEnd
+"""
+
+
+def module(
+    globals: str,
+    code: str = "OpReturn",
+    *,
+    model: str = "Vertex",
+    interface: str = "",
+    modes: str = "",
+    decorations: str = "",
+) -> Shader:
+    text = HEAD.format(model=model, interface=interface, modes=modes, decorations=decorations)
+    made = assemble(text + globals + BODY.format(code=code))
+    return spirv_to_nir(read_module(made.to_bytes()))
+
+
+def initial(shader: Shader) -> dict[str, object]:
+    return {v.name: v.constant_initializer for v in shader.variables}
+
+
+ONE, TWO = (0x3F800000,), (0x40000000,)
+
+
+def test_a_block_of_outputs_has_initial_values() -> None:
+    shader = module(
+        """%Block = OpTypeStruct %vec4 %float
+        %data = OpConstantComposite %Block %mixed %float_2
+        %ptr = OpTypePointer Output %Block
+        %o = OpVariable %ptr Output %data""",
+        "%p = OpLoad %Block %o\nOpStore %o %p\nOpReturn",
+        interface="%o",
+        decorations="""OpDecorate %Block Block
+        OpMemberDecorate %Block 0 BuiltIn Position
+        OpMemberDecorate %Block 1 Location 1
+        OpName %o "o"
+        OpMemberName %Block 0 "p"
+        OpMemberName %Block 1 "f" """,
+    )
+    found = initial(shader)
+    assert found == {"o.p": (TWO + ONE + ONE + TWO), "o.f": TWO}
+    shader.unref()
+
+
+def test_an_array_of_blocks_has_initial_values() -> None:
+    shader = module(
+        """%Block = OpTypeStruct %float
+        %Blocks = OpTypeArray %Block %uint_3
+        %one = OpConstantComposite %Block %float_1
+        %two = OpConstantComposite %Block %float_2
+        %data = OpConstantComposite %Blocks %one %two %one
+        %ptr = OpTypePointer Output %Blocks
+        %o = OpVariable %ptr Output %data""",
+        "%p = OpLoad %Blocks %o\nOpStore %o %p\nOpReturn",
+        interface="%o",
+        decorations="OpDecorate %Block Block\nOpDecorate %o Location 0",
+    )
+    assert [v.constant_initializer for v in shader.variables] == [ONE, TWO, ONE]
+    shader.unref()
+
+
+@pytest.mark.parametrize(
+    ("storage", "value", "message"),
+    [
+        ("Workgroup", "%float_1", "workgroup memory can only begin as zeros"),
+        ("Input", "%float_1", "this storage class has no initial value"),
+        ("Private", "%uint_3", "the initial value is of another type"),
+        ("Private", "%void", "%.* is no constant"),
+    ],
+)
+def test_initial_values_that_cannot_be(storage: str, value: str, message: str) -> None:
+    with pytest.raises(SpirvError, match=message):
+        module(
+            f"%ptr = OpTypePointer {storage} %float\n%v = OpVariable %ptr {storage} {value}",
+            "%x = OpLoad %float %v\nOpReturn",
+            decorations="OpDecorate %v Location 0",
+        )
+
+
+def test_workgroup_memory_begins_as_zeros() -> None:
+    shader = module(
+        """%null = OpConstantNull %float
+        %ptr = OpTypePointer Workgroup %float
+        %v = OpVariable %ptr Workgroup %null""",
+        "%x = OpLoad %float %v\nOpReturn",
+        model="GLCompute",
+        modes="OpExecutionMode %main LocalSize 1 1 1",
+    )
+    assert [v.mode for v in shader.variables] == [Mode.SHARED]
+    shader.unref()
+
+
+def test_a_loop_without_a_header_is_refused_at_once() -> None:
+    with pytest.raises(SpirvError, match="is part of a loop that has no header"):
+        module("", "OpBranch %a\n%a = OpLabel\nOpBranch %b\n%b = OpLabel\nOpBranch %a")
+
+
+def test_code_that_grows_beyond_measure_is_refused() -> None:
+    """Each of many diamonds without a merge instruction would be written twice per way."""
+    with pytest.raises(SpirvError):
+        module(
+            "",
+            "\n".join(
+                f"OpBranchConditional %true %a{i} %b{i}\n%a{i} = OpLabel\nOpBranch %c{i}\n"
+                f"%b{i} = OpLabel\nOpBranch %c{i}\n%c{i} = OpLabel"
+                for i in range(60)
+            )
+            + "\nOpReturn",
+        )
+
+
+def test_decorations_come_first() -> None:
+    text = HEAD.format(model="Vertex", interface="", modes="", decorations="")
+    late = "OpDecorate %main NoContraction\n"
+    with pytest.raises(SpirvError, match="OpDecorate: this belongs in front of all functions"):
+        spirv_to_nir(assemble(text + BODY.format(code="OpReturn") + late))
+
+
+@pytest.mark.parametrize(
+    ("op", "scan", "wanted"),
+    [
+        ("IAdd", "Reduce", 7),
+        ("IAdd", "InclusiveScan", 7),
+        ("IAdd", "ExclusiveScan", 0),
+        ("IMul", "ExclusiveScan", 1),
+        ("SMin", "ExclusiveScan", 0x7FFFFFFF),
+        ("UMax", "ExclusiveScan", 0),
+        ("BitwiseAnd", "ExclusiveScan", 0xFFFFFFFF),
+        ("BitwiseXor", "ClusteredReduce %uint_1", 7),
+    ],
+)
+def test_scans_of_a_subgroup(op: str, scan: str, wanted: int) -> None:
+    kind, _, cluster = scan.partition(" ")
+    shader = module(
+        """%ptr = OpTypePointer Output %uint
+        %uint_1 = OpConstant %uint 1
+        %uint_7 = OpConstant %uint 7
+        %o = OpVariable %ptr Output""",
+        f"""%x = OpGroupNonUniform{op} %uint %uint_3 {kind} %uint_7 {cluster}
+        OpStore %o %x
+        OpReturn""",
+        interface="%o",
+        decorations="OpDecorate %o Location 0\nOpDecorate %o Flat",
+    )
+    run_passes(shader, ["lower_vars_to_ssa"])
+    again = spirv_to_nir(read_module(nir_to_spirv(shader).to_bytes()))
+    shader.unref()
+    assert [i["scan"] for i in intrinsics_of(again.entry, "reduce")] == [
+        {"InclusiveScan": "inclusive", "ExclusiveScan": "exclusive"}.get(kind, "reduce")
+    ]
+    run_passes(again, ["lower_subgroups", "lower_io"])
+    outputs = interpret(again, Environment(1)).outputs
+    assert np.asarray(next(iter(outputs.values()))).view(np.uint32).ravel()[0] == wanted
+    again.unref()
