@@ -40,7 +40,7 @@ class Capability:
 
 
 _TABLE = """
-LOGIC_OP fragment.logic_enabled BLEND compat
+LOGIC_OP fragment.index_logic_enabled BLEND compat
 COLOR_LOGIC_OP fragment.logic_enabled BLEND
 DITHER fragment.dither BLEND
 SAMPLE_ALPHA_TO_COVERAGE fragment.alpha_to_coverage BLEND

@@ -95,7 +95,7 @@ def to_int(value: Any, normalized: bool, bits: int = 32) -> int:
     if value != value:
         return 0
     if normalized:
-        return round(min(max(value, -1.0), 1.0) * ((1 << (bits - 1)) - 1))
+        return round(min(max(value, -1.0), 1.0) * 0x7FFFFFFF)  # of 32 bits, however many there are
     limit = float(1 << (bits - 1))
     clamped = min(max(value, -limit), limit - 1)
     return int(clamped + 0.5) if clamped >= 0 else -int(-clamped + 0.5)

@@ -81,9 +81,8 @@ def measure(tree: Path, folder: Path, workers: int, again: bool = False) -> None
 
 
 def _parts(folder: Path) -> list[Path]:
-    """Measurements, the latest first."""
-    found = [p.parent for p in folder.glob("*/durations.jsonl")]
-    return sorted(found, key=lambda p: p.stat().st_mtime, reverse=True)
+    """Measurements that came to their end, the latest first."""
+    return sorted(folder.glob("*/files"), key=lambda p: p.stat().st_mtime, reverse=True)
 
 
 def _changed_since(tree: Path, commit: str) -> set[str]:
@@ -93,8 +92,8 @@ def _changed_since(tree: Path, commit: str) -> set[str]:
 def _known(tree: Path, folder: Path) -> set[str]:
     """Test files that some measurement saw as they are."""
     known: set[str] = set()
-    for part in _parts(folder):
-        known |= set((part / "files").read_text().split()) - _changed_since(tree, part.name)
+    for files in _parts(folder):
+        known |= set(files.read_text().split()) - _changed_since(tree, files.parent.name)
     return known
 
 
@@ -122,12 +121,13 @@ class CoverageMap:
         self.seconds: dict[str, float] = {}
         seen: set[str] = set()
         present = set(test_files(tree))
-        for place in _parts(folder):
+        for listed in _parts(folder):
+            place = listed.parent
             data = coverage.CoverageData(str(place / "data"))
             data.read()
             files = {_beside(name): name for name in data.measured_files()}
             tests: set[str] = set()
-            measured = set((place / "files").read_text().split()) - seen
+            measured = set(listed.read_text().split()) - seen
             for line in (place / "durations.jsonl").read_text().splitlines():
                 test, seconds = json.loads(line)
                 if test.partition("::")[0] in measured & present:

@@ -25,16 +25,16 @@ __all__ = ["AttribStack"]
 DEPTH = 16
 _GROUPS: dict[int, dict[str, str]] = {
     GL.COLOR_BUFFER_BIT: {
-        "fragment": "blend blend_enabled blend_color logic_enabled logic_op dither alpha_test "
-        "alpha_func alpha_ref clear_color clamp_fragment_color clamp_read_color"
+        "fragment": "blend blend_enabled blend_color logic_enabled index_logic_enabled logic_op "
+        "dither alpha_test alpha_func alpha_ref clear_color clamp_fragment_color clamp_read_color"
     },
     GL.DEPTH_BUFFER_BIT: {"fragment": "depth_test depth_mask depth_func clear_depth"},
     GL.STENCIL_BUFFER_BIT: {
         "fragment": "stencil_test stencil stencil_two_side stencil_active clear_stencil"
     },
     GL.ENABLE_BIT: {
-        "fragment": "blend_enabled logic_enabled dither alpha_test depth_test stencil_test "
-        "stencil_two_side depth_bounds_test alpha_to_coverage alpha_to_one",
+        "fragment": "blend_enabled logic_enabled index_logic_enabled dither alpha_test depth_test "
+        "stencil_test stencil_two_side depth_bounds_test alpha_to_coverage alpha_to_one",
         "raster": "cull_enabled offset_fill offset_line offset_point polygon_smooth "
         "polygon_stipple line_smooth line_stipple point_smooth point_sprite program_point_size "
         "two_side clamp_near clamp_far multisample sample_coverage_enabled sample_mask_enabled "

@@ -125,6 +125,7 @@ class FragmentState:
         self.blend_color = (0.0, 0.0, 0.0, 0.0)
         self.blend_coherent = True
         self.logic_enabled = False
+        self.index_logic_enabled = False  # of colour indices, which no buffer here holds
         self.logic_op: int = GL.COPY
         self.dither = True
         self.alpha_to_coverage = self.alpha_to_one = False

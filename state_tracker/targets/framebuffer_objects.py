@@ -446,6 +446,11 @@ def _draw_buffer_getter(index: int) -> Any:
     return lambda ctx: ctx.framebuffers.draw.draw_buffers[index]
 
 
+def _double_buffered(ctx: Context) -> int:
+    draw = ctx.framebuffers.draw
+    return int(draw.is_window and bool(draw.attachments))
+
+
 gets({f"DRAW_BUFFER{i}": _draw_buffer_getter(i) for i in range(8)})
 gets(
     {
@@ -455,7 +460,7 @@ gets(
         "READ_FRAMEBUFFER_BINDING": lambda c: c.framebuffers.read.name,
         "SAMPLES": lambda c: c.framebuffers.draw.samples,
         "SAMPLE_BUFFERS": lambda c: int(c.framebuffers.draw.samples > 1),
-        "DOUBLEBUFFER": lambda c: int(c.framebuffers.draw.is_window),
+        "DOUBLEBUFFER": _double_buffered,
         "STEREO": lambda c: 0,
     }
 )

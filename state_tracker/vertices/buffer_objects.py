@@ -135,6 +135,7 @@ def _data(ctx: Context, buffer: BufferObject, size: int, data: Pointer, usage: i
     if buffer.immutable:
         raise invalid_operation("the buffer's storage is immutable")
     buffer.allocate(size, data, usage)
+    buffer.flags = GL.MAP_READ_BIT | GL.MAP_WRITE_BIT | GL.DYNAMIC_STORAGE_BIT
 
 
 def _storage(ctx: Context, buffer: BufferObject, size: int, data: Pointer, flags: int) -> None:

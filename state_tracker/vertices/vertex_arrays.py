@@ -82,6 +82,7 @@ class VertexArray(GLObject):
     def __init__(self, name: int):
         super().__init__(name)
         self.attribs = [Attrib(binding=i) for i in range(SLOTS)]
+        self.attribs[VertAttrib.COLOR1].size = 3
         self.bindings = [VertexBinding() for _ in range(SLOTS)]
         self.element_buffer: BufferObject | None = None
         self.bound_once = False
@@ -120,6 +121,7 @@ class ArrayState:
         self.values[VertAttrib.NORMAL] = (0.0, 0.0, 1.0, 1.0)
         self.values[VertAttrib.COLOR0] = (1.0, 1.0, 1.0, 1.0)
         self.values[VertAttrib.EDGEFLAG] = (1.0, 0.0, 0.0, 1.0)
+        self.values[VertAttrib.COLOR_INDEX] = (1.0, 0.0, 0.0, 1.0)
         self.client_unit = 0
         self.locked: tuple[int, int] | None = None  # glLockArraysEXT
 
