@@ -5,27 +5,23 @@ Colours in half precision may be one step further away where a pixel is blended 
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 import pytest
 
-from gallette.render import Rendering, render_scenes
+from gallette.render import render_scenes
 from gallette.scenes import SCENES
-
-
-@functools.cache
-def reference() -> Rendering:
-    return render_scenes("numpipe", list(SCENES))
+from tests.scenes_once import numpipe_scenes
 
 
 @pytest.mark.parametrize(("half_colors", "most"), [("never", 1), ("auto", 2)])
-def test_every_scene_is_numpipes(half_colors: str, most: int) -> None:
+def test_every_scene_is_numpipes(
+    half_colors: str, most: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     ours = render_scenes("tiler", list(SCENES), options={"half_colors": half_colors})
-    theirs = reference()
-    assert not ours.errors and not theirs.errors
+    theirs = numpipe_scenes(tmp_path_factory)
+    assert not ours.errors
     for name in SCENES:
-        for one, other in zip(ours.passes[name], theirs.passes[name], strict=True):
+        for one, other in zip(ours.passes[name], theirs[name], strict=True):
             assert np.array_equal(one.coverage, other.coverage), (name, one.name)
             scale = 1 if one.color.dtype == np.uint8 else 255
             apart = np.abs(one.color.astype(np.float64) - other.color.astype(np.float64))
