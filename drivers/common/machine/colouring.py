@@ -91,6 +91,8 @@ def victims(
 ) -> list[int]:
     """What to spill: per value without a place, the one whose absence helps most for its cost.
 
+    One victim makes room for several, unless they live at the same time.
+
     `touched` are the registers of each instruction, in order; `may` says which can be spilled.
     """
     first: dict[int, int] = {}
@@ -104,16 +106,25 @@ def victims(
         degree = sum(sizes[other] for other in bits_of(graph.get(nr, 0)))
         return costs[nr] / (sizes[nr] * (degree + 1))
 
-    chosen: set[int] = set()
+    served: dict[int, list[int]] = {}  # by victim, the values it makes room for
+
+    def makes_room(victim: int, nr: int) -> bool:
+        """Can the value lie where the victim was, beside others that shall?"""
+        mine = graph.get(nr, 0)
+        others = [other for other in served[victim] if mine >> other & 1]
+        return not others or sum(sizes[o] for o in (nr, *others)) <= sizes[victim]
+
     for nr in failed:
         around = {nr, *bits_of(graph.get(nr, 0))}
-        if around & chosen:
-            continue
-        free = [n for n in around if n in first and may(n)]
-        long = [n for n in free if last[n] - first[n] > _SHORT]
-        if long or free:
-            chosen.add(min(long or free, key=lambda n: (price(n), n)))
-    return sorted(chosen)
+        found = next((n for n in served if n in around and makes_room(n, nr)), None)
+        if found is None:
+            free = [n for n in around if n in first and n not in served and may(n)]
+            long = [n for n in free if last[n] - first[n] > _SHORT]
+            if not free:
+                continue
+            found = min(long or free, key=lambda n: (price(n), n))
+        served.setdefault(found, []).append(nr)
+    return sorted(served)
 
 
 def merged(
