@@ -15,7 +15,7 @@ from tests.machines import simd, tiler
 from tests.machines.effects import Verdict
 from tests.simd.divergent_programs import DivergentShader, divergent_shader
 
-__all__ = ["MACHINES", "Checked", "checked_program", "program"]
+__all__ = ["MACHINES", "Checked", "checked_program", "judged", "program"]
 
 MACHINES = ("simd", "tiler")
 _WIDE = 8
@@ -53,7 +53,11 @@ def program(machine: str, seed: int) -> Shader:
 
 def checked_program(machine: str, seed: int, **options: Any) -> Checked:
     """Compile the program and judge it; `options` are those of the machine's back end."""
-    shader = program(machine, seed)
+    return judged(machine, program(machine, seed), seed, **options)
+
+
+def judged(machine: str, shader: Shader, seed: int, **options: Any) -> Checked:
+    """The same for any shader that is lowered for the machine."""
     made: Any
     if machine == "simd":
         width = options.pop("width", (0, 8, 16)[seed % 3])

@@ -12,11 +12,13 @@ from typing import Any
 
 import pytest
 
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir import Stage
 from gallette.drivers.simd.backend import allocate as simd_allocate
 from gallette.drivers.simd.backend import schedule as simd_schedule
 from gallette.drivers.tiler.backend import allocate as tiler_allocate
 from gallette.drivers.tiler.backend import schedule as tiler_schedule
-from tests.machines.programs import MACHINES, Checked, checked_program
+from tests.machines.programs import MACHINES, Checked, checked_program, judged
 
 FEW = {"simd": {"registers": 32, "width": 16}, "tiler": {"registers": 16}}
 PARTS: dict[str, tuple[ModuleType, ModuleType]] = {
@@ -112,3 +114,19 @@ def test_a_value_that_is_forgotten_is_noticed(
     monkeypatch.setattr(allocate, "interference", faulty)
     results = [checked_program(machine, seed) for seed in range(3000, 3015)]
     assert len(problems(results)) >= 3
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_whether_a_pixel_is_a_helper_is_asked_after_it_was_demoted(machine: str) -> None:
+    """The answer depends on the flag of live pixels, though no operand names it."""
+    b = Builder.shader_main(Stage.FRAGMENT, "demoted")
+    zero = b.imm_int(0)
+    bary = b.intrinsic("load_barycentric_pixel", [], interp="smooth")
+    given = b.intrinsic("load_interpolated_input", [bary, zero], num_components=1, location=32)
+    slow = b.fsin(b.fsin(b.fsin(given)))
+    low = b.flt(slow, b.imm_float(0.25))
+    b.intrinsic("demote_if", [low])
+    helper = b.intrinsic("is_helper_invocation", [], num_components=1)
+    color = b.vec([b.b2f32(helper), given, slow, b.b2f32(low)])
+    b.intrinsic("store_output", [color, zero], location=4, write_mask=15)
+    assert judged(machine, b.shader, 1).verdict.problems == []

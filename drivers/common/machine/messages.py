@@ -14,6 +14,7 @@ __all__ = [
     "describe",
     "latency_of",
     "pack",
+    "sees_live_pixels",
     "unit_code",
     "unpack",
 ]
@@ -174,6 +175,14 @@ def unit_code(unit: str) -> int:
 def latency_of(unit: str) -> int:
     """Cycles until the answer of an idle unit is there."""
     return UNITS[unit][0]
+
+
+def sees_live_pixels(unit: str, desc: int) -> bool:
+    """Does it matter to a message which pixels are still alive?"""
+    if unit == "input":  # a helper is who was one from the start, or (component 1) who is one now
+        fields = unpack(unit, desc)
+        return KINDS[fields["kind"]] == "helper" and bool(fields["component"])
+    return unit in ("memory", "image", "urb")
 
 
 def describe(unit: str, desc: int) -> str:

@@ -17,7 +17,14 @@ from gallette.drivers.common.machine.dependence import (
     list_scheduled,
     measure_paths,
 )
-from gallette.drivers.common.machine.messages import IMAGE_OPS, MEMORY_OPS, latency_of, unpack
+from gallette.drivers.common.machine.launch import LIVE_FLAG
+from gallette.drivers.common.machine.messages import (
+    IMAGE_OPS,
+    MEMORY_OPS,
+    latency_of,
+    sees_live_pixels,
+    unpack,
+)
 from gallette.drivers.simd.isa.instruction import Instruction
 from gallette.drivers.simd.isa.types import REG_BYTES
 
@@ -58,8 +65,8 @@ def reads_of(instr: Instruction) -> set[int]:
         found.add(_FLAG_BASE + instr.flag)
     message = instr.message
     if message is not None:
-        if message.unit in ("memory", "image", "urb"):
-            found.add(_FLAG_BASE + 2)  # pixels that are not live write nothing
+        if sees_live_pixels(message.unit, message.desc):
+            found.add(_FLAG_BASE + LIVE_FLAG)
         if _touches_memory(instr):
             found.add(_MEMORY)
     return found

@@ -7,7 +7,14 @@ is needed only at the end. Nothing else protects a reader that comes too early: 
 
 from __future__ import annotations
 
-from gallette.drivers.common.machine.messages import IMAGE_OPS, MEMORY_OPS, latency_of, unpack
+from gallette.drivers.common.machine.launch import LIVE_FLAG
+from gallette.drivers.common.machine.messages import (
+    IMAGE_OPS,
+    MEMORY_OPS,
+    latency_of,
+    sees_live_pixels,
+    unpack,
+)
 from gallette.drivers.tiler.isa.instruction import Instruction
 
 __all__ = [
@@ -77,6 +84,8 @@ def places_read(instr: Instruction) -> set[int]:
         found.update(instr.read(k))
     if instr.op.name in ("br", "brdead", "kill"):
         found.add(PREDICATE + instr.pred)
+    if instr.message is not None and sees_live_pixels(instr.unit, instr.message.desc):
+        found.add(PREDICATE + LIVE_FLAG)
     if instr.dst.file == "h":  # the other half stays
         found.update(instr.written())
     return found
@@ -88,7 +97,7 @@ def places_written(instr: Instruction) -> set[int]:
     if instr.dst.file == "p":
         found.add(PREDICATE + instr.dst.nr)
     if instr.op.name == "kill":
-        found.add(PREDICATE + 2)
+        found.add(PREDICATE + LIVE_FLAG)
     return found
 
 
