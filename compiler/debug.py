@@ -64,6 +64,11 @@ FLAGS: dict[str, DebugFlag] = {
             "half_precision`)",
             ("auto", "never", "always"),
         ),
+        DebugFlag(
+            "driver:mixed_pages",
+            "let directories of the driver simd's page tables have pages of both sizes "
+            "(see `gallette lesson page_tables`)",
+        ),
         DebugFlag("driver:position_invariant", "treat every vertex position as invariant"),
     )
 }

@@ -104,6 +104,7 @@ class Explanation:
     events: list[Any] = field(default_factory=list)
     log: str = ""
     outcome: str = ""
+    memory: dict[str, Any] | None = None  # map and picture of a run's buffers, if the driver tells
 
 
 def explain_file(
@@ -236,15 +237,15 @@ def _hand_over(story: ShaderStory, shader: Any, driver: str) -> None:
         with recording(lines=True) as log:
             handle = context.create_shader_state(shader.stage, handed_over(shader, screen.caps))
         story.passes += log.records
-        story.variants = _variants(context, handle)
+        story.variants = _variants(context.explain(handle), handle)
         context.delete_shader_state(handle)
     context.destroy()
     screen.destroy()
 
 
-def _variants(context: Any, handle: Any) -> list[VariantStory]:
+def _variants(explained: dict[str, Any], handle: Any) -> list[VariantStory]:
     """What the driver made of a shader so far; with source lines, if it is one of our own."""
-    stories = [_variant(v) for v in context.explain(handle)["variants"]]
+    stories = [_variant(v) for v in explained["variants"]]
     made = getattr(handle, "variants", None) or {}
     if len(made) == len(stories):
         for story, variant in zip(stories, made.values(), strict=True):
@@ -282,7 +283,9 @@ def _run_test(result: Explanation, path: Path, driver: str) -> None:
         for (stage, _), handle in handles.items():
             for story in result.shaders:
                 if story.stage == stage.value:
-                    story.variants = _variants(gl.pipe, handle)
+                    explained = gl.pipe.explain(handle)
+                    story.variants = _variants(explained, handle)
+                    result.memory = explained.get("memory", result.memory)
 
     try:
         outcome = run_test(parse_file(path), driver, before_release=look)

@@ -8,7 +8,9 @@ object's address, by relocations whose presumed values are right unless somethin
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +23,11 @@ from gallette.drivers.common.gem import (
     Region,
     Relocation,
 )
+from gallette.drivers.common.gem.picture import address_map, map_picture
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.screen import HostScreen
-from gallette.pipe.enums import Bind, Target
+from gallette.pipe.enums import Target, Usage
+from gallette.pipe.interface import Handle
 from gallette.pipe.resource import Resource
 from gallette.pipe.state import ComputeInfo, DrawInfo
 
@@ -34,6 +38,9 @@ __all__ = ["DeviceMemory", "SimdContext"]
 _LOCAL_FIRST = MemoryRegions((Region.LOCAL, Region.SYSTEM))
 _SYSTEM_FIRST = MemoryRegions((Region.SYSTEM,))
 _BATCH = 16 << 10
+_WRITTEN_OFTEN = frozenset({Usage.DYNAMIC, Usage.STREAM, Usage.STAGING})
+_SMALL = Region.LOCAL.page
+"""Smaller buffers stay in system memory: local memory would round them up to this."""
 
 
 class DeviceMemory:
@@ -46,11 +53,10 @@ class DeviceMemory:
 
     def adopt(self, resource: HostResource) -> None:
         """Make the resource an object for as long as it lives."""
-        streamed = (
-            resource.desc.target is Target.BUFFER and not resource.desc.bind & Bind.SAMPLER_VIEW
-        )
-        regions = _SYSTEM_FIRST if streamed else _LOCAL_FIRST
         size = max(1, resource.backing().size)
+        desc = resource.desc
+        nearer = desc.target is Target.BUFFER and (desc.usage in _WRITTEN_OFTEN or size < _SMALL)
+        regions = _SYSTEM_FIRST if nearer else _LOCAL_FIRST
         name = resource.desc.label or resource.desc.target.value
         made = self.manager.create(size, (regions,), name=name, data=resource.backing)
         self._handles[id(resource)] = made.handle
@@ -79,6 +85,31 @@ class DeviceMemory:
             weakref.finalize(program, _close, weakref.ref(self.manager), found)
         return found
 
+    @contextmanager
+    def as_the_device_reads(self, resources: Iterable[Resource | None]) -> Iterator[None]:
+        """For a while resources hold what the page tables lead to, which may be other pages."""
+        manager = self.manager
+        wrong: list[tuple[HostResource, Any, Any]] = []
+        for resource in {id(r): r for r in resources}.values():
+            handle = self.handle(resource)
+            thing = manager.objects[handle] if handle is not None else None
+            if thing is None or thing.address is None:
+                continue
+            assert isinstance(resource, HostResource)
+            data = thing.data()
+            seen = manager.seen(thing)[: data.size]
+            if not np.array_equal(data, seen):
+                wrong.append((resource, data.copy(), seen))
+        try:
+            for resource, _, seen in wrong:
+                resource.backing()[:] = seen
+                resource.touch()
+            yield
+        finally:
+            for resource, right, _ in wrong:
+                resource.backing()[:] = right
+                resource.touch()
+
     def batch(self) -> BufferObject:
         """An object for the words of a context's executions."""
         return self.manager.create(_BATCH, (_SYSTEM_FIRST,), name="batch")
@@ -101,6 +132,13 @@ class SimdContext(HostContext):
         self._presumed: dict[int, int] = {}
 
     def draw_vbo(self, info: DrawInfo) -> None:
+        if self._memory.manager.space.break_rule:
+            self.settle()
+            self._execute(info.index_buffer)
+            with self._memory.as_the_device_reads(self._sources(info.index_buffer)):
+                super().draw_vbo(info)
+                self.settle()
+            return
         super().draw_vbo(info)
         self._execute(info.index_buffer)
 
@@ -133,6 +171,27 @@ class SimdContext(HostContext):
         entries = [ExecObject(handle) for handle in listed]
         manager.execute([*entries, ExecObject(self._batch.handle, relocations=words)])
         self._presumed = {word.target: word.presumed for word in words}
+
+    def explain(self, handle: Handle) -> dict[str, Any]:
+        """A shader is told with the address space it runs in, once something has run."""
+        explained = super().explain(handle)
+        manager = self._memory.manager
+        if manager.executions:
+            picture = map_picture(manager, scale=16)
+            explained["memory"] = {"map": address_map(manager), "picture": picture}
+        return explained
+
+    def _sources(self, extra: Resource | None) -> Iterator[Resource | None]:
+        """What a draw only reads."""
+        bound = self.bound
+        yield extra
+        for vertices in bound.vertex_buffers:
+            yield vertices.buffer if vertices is not None else None
+        for stage in bound.stages.values():
+            for view in stage.views:
+                yield view.resource if view is not None else None
+            for buffer in stage.constants:
+                yield buffer.buffer if buffer is not None else None
 
     def _resources(self, extra: Resource | None) -> Iterator[Resource | None]:
         bound = self.bound

@@ -120,7 +120,8 @@ class SimdScreen(HostScreen):
         self.options = options or ScreenOptions()
         self.simd_compiler = self.options.compiler()
         super().__init__(self.simd_compiler, self.options.budget)
-        self.memory = DeviceMemory(self.options.local_memory * MIB, self.options.mixed_pages)
+        mixed = self.options.mixed_pages or debug.is_set("driver:mixed_pages")
+        self.memory = DeviceMemory(self.options.local_memory * MIB, mixed)
 
     def resource_create(self, desc: ResourceDesc) -> Resource:
         made = super().resource_create(desc)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import json
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.syntax import Syntax
+from rich.table import Table
 from rich.text import Text
 
 from gallette import default_driver
@@ -36,6 +39,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--driver", default=None, help="the driver (default: GALLETTE_DRIVER)")
     parser.add_argument("--html", type=Path, default=None, metavar="FILE", help="write a page")
+    parser.add_argument(
+        "--memory",
+        type=Path,
+        default=None,
+        metavar="FILE",
+        help="write where a shader_test's buffers lay as JSON (the driver simd knows)",
+    )
     parser.add_argument("--stage", default=None, help="only this stage: vertex, fragment, ...")
     parser.add_argument(
         "--alone", action="store_true", help="without the .vert or .frag file that lies beside it"
@@ -59,6 +69,14 @@ def run(options: argparse.Namespace) -> int:
                 f"{options.file} has no {options.stage} shader; it has: {', '.join(found)}"
             )
     out = console()
+    if options.memory is not None:
+        if explanation.memory is None:
+            raise GalletteError(
+                f"gallette explain: nothing is known of memory after {options.file} on "
+                f"{explanation.driver}; run a shader_test on the driver simd"
+            )
+        options.memory.write_text(json.dumps(explanation.memory["map"], indent=1) + "\n")
+        out.print(f"address map: {options.memory}")
     if options.html is not None:
         from gallette.reports.html import write_explanation
 
@@ -82,8 +100,31 @@ def _print(out: Console, explanation: Explanation, brief: bool) -> None:
                 f"{event.seconds * 1000:.1f} ms)",
                 markup=False,
             )
+    if explanation.memory is not None:
+        _print_memory(out, explanation.memory["map"])
     if explanation.outcome:
         out.print(f"the test's result: {explanation.outcome}", markup=False)
+
+
+def _print_memory(out: Console, found: dict[str, Any]) -> None:
+    """Where the run's buffers lay."""
+    out.rule("memory: address spaces of 2 MiB a directory")
+    table = Table("address", "up to", "bytes", "memory", "pages", "object", box=None)
+    for entry in found["ranges"]:
+        table.add_row(
+            f"{entry['start']:#x}",
+            f"{entry['start'] + entry['size']:#x}",
+            f"{entry['size']:,}",
+            entry["region"],
+            f"{entry['page'] >> 10} KiB",
+            Text(entry["name"]),
+        )
+    out.print(table)
+    out.print(
+        f"{len(found['directories'])} directories, {found['mixed']} with pages of both sizes; "
+        f"{found['wasted']:,} bytes of addresses kept free; {found['relocated']} addresses "
+        f"written, {found['skipped']} were right already"
+    )
 
 
 def _print_shader(out: Console, shader: ShaderStory, brief: bool) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
+from gallette.compare import to_rgb8
+from gallette.compiler.errors import GalletteError
 from gallette.drivers.common.gem import (
     BufferObject,
     ExecObject,
@@ -15,8 +19,12 @@ from gallette.drivers.common.gem import (
 from gallette.drivers.common.gem.picture import address_map, map_picture
 from gallette.drivers.common.gem.regions import KIB, MIB
 from gallette.lessons.page import Block, Page, Pictures, Table, lesson
+from gallette.render import render_scenes
+from gallette.scenes.common import Pass
 
-__all__ = ["SIZES", "filled", "wrong_pages"]
+__all__ = ["SIZES", "filled", "wrong_pages", "wrong_pixels"]
+
+SCENE = "deferred"
 
 SIZES: tuple[tuple[str, Region, int], ...] = (
     ("vertices", Region.SYSTEM, 200 * KIB),
@@ -57,6 +65,22 @@ def wrong_pages(manager: Manager, thing: BufferObject) -> tuple[int, int, str]:
         else:
             wrong += int(word != thing.handle * 10_000 + page)
     return wrong, faults, first
+
+
+@functools.cache
+def _right() -> Pass:
+    """The last pass of the scene on numpipe."""
+    return render_scenes("numpipe", [SCENE]).passes[SCENE][-1]
+
+
+def wrong_pixels(break_rule: bool) -> tuple[int, np.ndarray]:
+    """Pixels of the scene's last pass that differ from numpipe's, and the picture."""
+    options = {"mixed_pages": "1"} if break_rule else {}
+    rendering = render_scenes("simd", [SCENE], options=options)
+    if SCENE in rendering.errors:
+        raise GalletteError(rendering.errors[SCENE])
+    found = rendering.passes[SCENE][-1]
+    return int((found.color != _right().color).any(axis=2).sum()), found.color
 
 
 @lesson("page_tables", "GPU page tables", chapter="Machines", place=40)
@@ -116,6 +140,7 @@ def run(page: Page, driver: str) -> None:
         details.append((thing.name, region, str(count), str(wrong), str(faults), first[:60]))
     names = ("object", "region", "pages of 4 KiB", "wrong", "faults", "the first report")
     page.add(Table(names, details))
+    _scene(page)
     page.section(
         "What it costs",
         """Addresses: up to 2 MiB per object, of 512 GiB there are. Tables: one per local object
@@ -134,6 +159,30 @@ def run(page: Page, driver: str) -> None:
         "At a multiple of 2 MiB: it may come to lie in pages of 64 KiB, so the rule is for it.",
     )
     page.tries(
+        (
+            f"gallette diff {SCENE} --driver simd --against numpipe --option mixed_pages=1",
+            "the scene with the rule broken",
+        ),
         ("gallette drivers simd", "the driver whose buffers are managed like this"),
         ("gallette trace shadow_map --driver simd", "a scene whose memory it manages"),
     )
+
+
+def _scene(page: Page) -> None:
+    page.section(
+        "A picture drawn with broken tables",
+        """The driver simd keeps small buffers in system memory and everything else in local
+        memory. With the option `mixed_pages` they come to lie in the same directories, and a draw
+        reads its vertices, indices and textures where the walker finds them. A page it does not
+        find reads as zeros, as on devices that point such entries to a scratch page.""",
+    )
+    states: list[tuple[str, list[Block]]] = []
+    rows: list[tuple[str, ...]] = []
+    for break_rule, title in ((False, "with the rule"), (True, "without it")):
+        page.progress(f"rendering the scene {SCENE} {title}")
+        wrong, color = wrong_pixels(break_rule)
+        picture = np.ascontiguousarray(to_rgb8(color))
+        states.append((title, [Pictures([(f"{title}: {wrong} pixels wrong", picture)])]))
+        rows.append((title, str(wrong)))
+    page.flip(f"the scene {SCENE}", *states)
+    page.add(Table(("", "wrong pixels"), rows))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from gallette.cli import main
@@ -55,6 +56,32 @@ def test_shader_db_compares_settings_of_the_machine(tmp_path: Path, capsys) -> N
     assert main(["shader-db", str(tmp_path), *words]) == 0
     out = capsys.readouterr().out
     assert "1 shaders" in out and "0 SIMD16" in out and "1 SIMD16" in out and "spills" in out
+
+
+def test_explain_shows_where_the_buffers_of_a_run_lay(tmp_path: Path, capsys) -> None:
+    path = "piglit_subset/spec/glsl-1.20/two-sided/front-and-back-color.shader_test"
+    where, page = tmp_path / "map.json", tmp_path / "page.html"
+    words = ["explain", path, "--driver", "simd", "--memory", str(where)]
+    assert main([*words, "--brief"]) == 0
+    shown = capsys.readouterr().out
+    found = json.loads(where.read_text())
+    assert found["mixed"] == 0 and {d["pages"][0] for d in found["directories"]} == {4096, 65536}
+    names = [entry["name"] for entry in found["ranges"]]
+    assert "batch" in names and any(name.startswith("kernel") for name in names)
+    for entry in found["ranges"]:
+        assert f"{entry['start']:#x}" in shown
+        assert entry["start"] % entry["page"] == 0 and entry["size"] % entry["page"] == 0
+    assert main([*words, "--html", str(page)]) == 0
+    text = page.read_text()
+    assert 'id="memory"' in text and all(f"<td>{name}</td>" in text for name in names)
+
+
+def test_explain_knows_no_memory_of_what_did_not_run(tmp_path: Path, capsys) -> None:
+    shader = tmp_path / "a.frag"
+    shader.write_text(SHADER)
+    words = ["explain", str(shader), "--driver", "simd", "--memory", str(tmp_path / "m")]
+    assert main(words) == 2
+    assert "run a shader_test on the driver simd" in " ".join(capsys.readouterr().err.split())
 
 
 def test_explain_shows_assembly_stalls_and_a_picture_of_registers(tmp_path: Path) -> None:

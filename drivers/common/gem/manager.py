@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .objects import BufferObject, CreateExtension, described
-from .regions import MIB, GemError, Pool, Region
+from .regions import KIB, MIB, GemError, Pool, Region
 from .space import AddressSpace
 from .tables import PageFaultError, PageTables
 
@@ -262,6 +262,17 @@ class Manager:
             address += step
             size -= step
         return np.concatenate(parts) if parts else np.zeros(0, np.uint8)
+
+    def seen(self, thing: BufferObject) -> Bytes:
+        """An object as the device reads it, page by page; zeros where its walk ends nowhere."""
+        assert thing.address is not None
+        parts = []
+        for at in range(0, thing.size, 4 * KIB):
+            try:
+                parts.append(self.read(thing.address + at, 4 * KIB))
+            except PageFaultError:
+                parts.append(np.zeros(4 * KIB, np.uint8))
+        return np.concatenate(parts)
 
     def write(self, address: int, values: Bytes) -> None:
         """The same, writing."""

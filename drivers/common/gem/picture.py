@@ -48,12 +48,19 @@ def address_map(manager: Manager) -> dict[str, Any]:
         "tables": manager.tables.count,
         "wasted": manager.space.wasted,
         "mixed": sum(len(d["pages"]) > 1 for d in directories.values()),
+        "relocated": manager.total.relocated,
+        "skipped": manager.total.skipped,
     }
 
 
-def map_picture(manager: Manager, rows: int = 24, scale: int = 6) -> npt.NDArray[np.uint8]:
-    """A row per directory of 2 MiB, a column per 64 KiB; pale where only reserved."""
+def map_picture(manager: Manager, rows: int = 24, scale: int = 8) -> npt.NDArray[np.uint8]:
+    """A row per directory of 2 MiB, a column per 64 KiB; pale where only reserved.
+
+    At most `rows` directories are shown, from the first one that is used on.
+    """
     first = min((start for start, _, _ in manager.space), default=0) // DIRECTORY
+    last = max((stop - 1 for _, stop, _ in manager.space), default=0) // DIRECTORY
+    rows = min(rows, last - first + 1)
     cells = np.full((rows, 32, 3), _FREE, np.uint8)
     for start, stop, thing in manager.space:
         region = thing.region or thing.regions[0]
@@ -65,4 +72,5 @@ def map_picture(manager: Manager, rows: int = 24, scale: int = 6) -> npt.NDArray
             cells[row, column] = _COLORS[region] if filled else _RESERVED
     picture = cells.repeat(scale, axis=0).repeat(scale, axis=1)
     picture[::scale] = picture[::scale] // 8 * 7
+    picture[:, ::scale] = picture[:, ::scale] // 16 * 15
     return np.ascontiguousarray(picture)
