@@ -36,6 +36,7 @@ _STAGES: dict[str, Stage] = {
     "FRAGMENT": Stage.FRAGMENT,
     "COMPUTE": Stage.COMPUTE,
 }
+_NAMELESS = (GL.ATOMIC_COUNTER_BUFFER, GL.TRANSFORM_FEEDBACK_BUFFER)
 _SUBROUTINES: dict[int, Stage] = {
     getattr(GL, f"{name}_SUBROUTINE"): stage for name, stage in _STAGES.items()
 }
@@ -124,8 +125,30 @@ def _outputs(executable: Executable) -> list[Resource]:
     return [_variable(v, v.stage, -1) for v in linked.outputs]
 
 
-def _varyings(executable: Executable) -> list[Resource]:
+def _feedback_buffers(executable: Executable) -> list[int]:
+    """The bindings captured to."""
     xfb = executable.linked.xfb
+    return sorted({v.buffer for v in xfb.varyings}) if xfb is not None else []
+
+
+def _feedback(executable: Executable) -> list[Resource]:
+    """The buffers that transform feedback writes: resources without names."""
+    xfb, found = executable.linked.xfb, []
+    for binding in _feedback_buffers(executable):
+        assert xfb is not None
+        members = [i for i, v in enumerate(xfb.varyings) if v.buffer == binding]
+        values: dict[int, list[int]] = {
+            GL.BUFFER_BINDING: [binding],
+            GL.NUM_ACTIVE_VARIABLES: [len(members)],
+            GL.ACTIVE_VARIABLES: members,
+            GL.TRANSFORM_FEEDBACK_BUFFER_STRIDE: [xfb.strides[binding]],
+        }
+        found.append(Resource("", values))
+    return found
+
+
+def _varyings(executable: Executable) -> list[Resource]:
+    xfb, buffers = executable.linked.xfb, _feedback_buffers(executable)
     return [
         Resource(
             v.name,
@@ -133,7 +156,7 @@ def _varyings(executable: Executable) -> list[Resource]:
                 GL.TYPE: [gl_type(v.type)],
                 GL.ARRAY_SIZE: [max(1, v.array_size)],
                 GL.OFFSET: [v.offset],
-                GL.TRANSFORM_FEEDBACK_BUFFER_INDEX: [v.buffer],
+                GL.TRANSFORM_FEEDBACK_BUFFER_INDEX: [buffers.index(v.buffer)],
             },
         )
         for v in (xfb.varyings if xfb is not None else ())
@@ -159,6 +182,8 @@ def resources(executable: Executable, interface: int) -> list[Resource]:
         return _outputs(executable)
     if interface == GL.TRANSFORM_FEEDBACK_VARYING:
         return _varyings(executable)
+    if interface == GL.TRANSFORM_FEEDBACK_BUFFER:
+        return _feedback(executable)
     if interface == GL.ATOMIC_COUNTER_BUFFER:
         return [
             Resource(
@@ -211,7 +236,7 @@ _KNOWN = frozenset(
         GL.PROGRAM_INPUT,
         GL.PROGRAM_OUTPUT,
         GL.TRANSFORM_FEEDBACK_VARYING,
-        GL.ATOMIC_COUNTER_BUFFER,
+        *_NAMELESS,
         *_SUBROUTINES,
         *_SUBROUTINE_UNIFORMS,
     )
@@ -242,12 +267,12 @@ def get_program_interfaceiv(ctx: Context, program: int, interface: int, pname: i
     items = _of(ctx, program, interface)
     if pname == GL.ACTIVE_RESOURCES:
         return [len(items)]
-    if pname == GL.MAX_NAME_LENGTH and interface != GL.ATOMIC_COUNTER_BUFFER:
+    if pname == GL.MAX_NAME_LENGTH and interface not in _NAMELESS:
         return [max((len(i.name.encode()) + 1 for i in items), default=0)]
     if pname == GL.MAX_NUM_ACTIVE_VARIABLES and interface in (
         GL.UNIFORM_BLOCK,
         GL.SHADER_STORAGE_BLOCK,
-        GL.ATOMIC_COUNTER_BUFFER,
+        *_NAMELESS,
     ):
         return [max((len(i.values[GL.ACTIVE_VARIABLES]) for i in items), default=0)]
     if pname == GL.MAX_NUM_COMPATIBLE_SUBROUTINES and interface in _SUBROUTINE_UNIFORMS:
@@ -263,7 +288,7 @@ def get_program_interfaceiv(ctx: Context, program: int, interface: int, pname: i
 
 @entry
 def get_program_resource_index(ctx: Context, program: int, interface: int, name: str) -> int:
-    if interface == GL.ATOMIC_COUNTER_BUFFER:
+    if interface in _NAMELESS:
         raise invalid_enum(interface, "interface with names")
     return _find(_of(ctx, program, interface), name)
 
@@ -277,7 +302,7 @@ def _at(ctx: Context, program: int, interface: int, index: int) -> Resource:
 
 @entry
 def get_program_resource_name(ctx: Context, program: int, interface: int, index: int) -> str:
-    if interface == GL.ATOMIC_COUNTER_BUFFER:
+    if interface in _NAMELESS:
         raise invalid_enum(interface, "interface with names")
     return _at(ctx, program, interface, index).name
 
