@@ -197,7 +197,7 @@ class Framebuffer(GLObject):
         for point, attachment in self.attachments.items():
             if not _complete_attachment(ctx, point, attachment):
                 return GL.FRAMEBUFFER_INCOMPLETE_ATTACHMENT
-        if len({max(a.samples, 1) for a in self.attachments.values()}) > 1:
+        if len({a.samples for a in self.attachments.values()}) > 1:
             return GL.FRAMEBUFFER_INCOMPLETE_MULTISAMPLE
         layered = {a.layered for a in self.attachments.values()}
         if len(layered) > 1:

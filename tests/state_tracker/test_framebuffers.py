@@ -282,3 +282,19 @@ def test_the_first_layer_of_an_array_is_attached_by_its_target(gl: GLInterface) 
     gl.framebuffer_texture2d(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.TEXTURE_2D_ARRAY, texture, 0)
     assert list(gl.read_pixels(0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)) == [9, 8, 7, 6]
     assert errors(gl) == []
+
+
+@pytest.mark.parametrize("counts", [(0, 1), (1, 0), (1, 1), (0, 0)])
+def test_one_sample_is_not_the_same_as_none(gl: GLInterface, counts: tuple[int, int]) -> None:
+    (name,) = gl.gen_framebuffers(1)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, name)
+    for i, samples in enumerate(counts):
+        (buffer,) = gl.gen_renderbuffers(1)
+        gl.bind_renderbuffer(GL.RENDERBUFFER, buffer)
+        gl.renderbuffer_storage_multisample(GL.RENDERBUFFER, samples, GL.RGBA8, 8, 8)
+        gl.framebuffer_renderbuffer(
+            GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0 + i, GL.RENDERBUFFER, buffer
+        )
+    status = gl.check_framebuffer_status(GL.FRAMEBUFFER)
+    same = counts[0] == counts[1]
+    assert status == (GL.FRAMEBUFFER_COMPLETE if same else GL.FRAMEBUFFER_INCOMPLETE_MULTISAMPLE)

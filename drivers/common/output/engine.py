@@ -308,16 +308,24 @@ class FragmentEngine:
         bottom = int(spans.y.max() + 2) & ~1
         owner = self._scratch.owners((bottom - top) * (right - left))
         width = right - left
-        for piece in pieces(spans, PIECE):
+        # Without a test the last fragment of a pixel is seen: from the end, until all is covered.
+        cut = list(pieces(spans, PIECE))
+        backwards = depth is None and len(cut) > 1
+        for piece in reversed(cut) if backwards else cut:
             lanes = self.placed(expand_pixels(piece, state.width))
+            if backwards:
+                free = owner[_place(lanes, left, top, width)] == 0
+                if not free.all():
+                    lanes = lanes.take(np.flatnonzero(free))
+                if not lanes.count:
+                    continue
             codes = self._codes(source, lanes) if self._tests_depth else None
             winners = visible(lanes.pixel, codes, depth, state.tests, self._who, lanes.distinct)
             if winners is not None and not winners.all():
                 lanes = lanes.take(np.flatnonzero(winners))
-            place = (lanes.y - top) * width
-            place += lanes.x
-            place -= left
-            owner[place.astype(np.int64)] = lanes.primitive + 1
+            owner[_place(lanes, left, top, width)] = lanes.primitive + 1
+            if backwards and owner.all():
+                break
         make = owned_quads if shader.quads else owned_pixels
         rows = max(2, PIECE // max(width, 1) & ~1)  # lanes take much more memory than owners
         for row in range(0, bottom - top, rows):
@@ -555,6 +563,14 @@ class FragmentEngine:
             color.touch()
         if self.state.depth is not None and (self._tests_depth or self._stencils):
             self.state.depth.touch()
+
+
+def _place(lanes: Fragments, left: int, top: int, width: int) -> Ints:
+    """Where lanes are in a rectangle of pixels."""
+    place = (lanes.y - top) * width
+    place += lanes.x
+    place -= left
+    return place.astype(np.int64)
 
 
 def _by_program(

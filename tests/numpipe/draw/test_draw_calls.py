@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -390,6 +391,40 @@ def test_quads_see_their_primitive_beyond_its_edge(
     assert drawn.sum() > 300
     np.testing.assert_allclose(image[drawn][:, 0], 2.0, rtol=2e-3)
     np.testing.assert_allclose(image[drawn][:, 1], 1.0, rtol=2e-3)
+
+
+@pytest.mark.parametrize("squares", [1, 400])
+def test_what_is_drawn_last_hides_the_rest_unseen(
+    squares: int, canvas: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a depth test pieces are looked at from the last on, until every pixel is covered."""
+    monkeypatch.setattr(engine, "_WORTH_DEFERRING", 1)
+    monkeypatch.setattr(engine, "PIECE", 256)
+    looked_at = []
+    expand = engine.expand_pixels
+
+    def counted(spans: Any, stride: int) -> Any:
+        lanes = expand(spans, stride)
+        looked_at.append(lanes.count)
+        return lanes
+
+    monkeypatch.setattr(engine, "expand_pixels", counted)
+    rng = np.random.default_rng(5)
+    corners = rng.uniform(-1, 1, (40, 3, 2))
+    whole = np.tile(np.array(EVERYWHERE)[:, :2], (squares, 1, 1))
+    triangles = np.concatenate((whole, corners))
+    positions = np.concatenate((triangles, np.zeros((len(triangles), 3, 2))), axis=2)
+    positions[..., 3] = 1
+    colors = np.zeros((len(triangles), 3, 4))
+    colors[..., 0] = np.arange(len(triangles))[:, None]
+    both = []
+    for last in (positions, positions[-41:]):  # alone, the last whole one and those after it
+        target = canvas(32, 32, colors=("R32G32B32A32_FLOAT",))
+        target.program(position_vertex(), color_fragment())
+        target.draw(Primitive.TRIANGLES, last, colors[-len(last) :])
+        both.append(target.image())
+    np.testing.assert_array_equal(both[0], both[1])
+    assert sum(looked_at) < 40 * 1024
 
 
 def test_several_targets_of_different_formats(canvas: Make) -> None:
