@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help conformance piglit test lint types unit clients browser docs fuzz mutants installed format bench clean
+.PHONY: help conformance piglit test lint types unit clients gallery browser docs fuzz mutants installed format bench clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -47,6 +47,10 @@ unit: $(READY)  ## pytest, one worker per core
 clients: $(READY)  ## other people's OpenGL programs on gallette, compared with llvmpipe's pictures
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,clients]'
 	GALLETTE_REQUIRE_CLIENTS=1 $(BIN)/python -m pytest -q tests/clients
+
+gallery: $(READY)  ## a page of what those programs draw on gallette and on llvmpipe
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,clients]'
+	$(BIN)/python -m tests.clients.gallery -o reports/clients
 
 browser: $(READY)  ## the pages of `gallette inspect` and `explore` in Chromium
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,browser]'

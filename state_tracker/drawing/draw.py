@@ -206,9 +206,9 @@ def _index_source(
     """Where indices are: resource and byte offset."""
     buffer: BufferObject | None = ctx.arrays.current.element_buffer
     if buffer is None:
-        if ctx.is_core or indices is None:
-            if ctx.is_core:
-                raise invalid_operation("no element array buffer is bound")
+        if ctx.is_core and _is_offset(indices):
+            raise invalid_operation("no element array buffer is bound")
+        if indices is None:
             return None, 0
         raw = read_bytes(indices, count * size)
         resource = upload(ctx, raw, Bind.INDEX_BUFFER)
@@ -217,6 +217,14 @@ def _index_source(
     if buffer.blocked:
         raise invalid_operation("the element array buffer is mapped")
     return buffer.resource, int(indices or 0)
+
+
+def _is_offset(indices: Pointer) -> bool:
+    """An offset into a buffer that was forgotten? No memory lies where that would point.
+
+    The core profile has no indices in the application's memory; every driver takes them.
+    """
+    return indices is None or (isinstance(indices, int) and indices < 1 << 16)
 
 
 def _index_range(

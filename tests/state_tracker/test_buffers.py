@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
-from tests.state_tracker.helpers import errors, program, quad
+from gallette.state_tracker.context import Context
+from tests.state_tracker.helpers import errors, pixels, program, quad
 
 
 def make(gl: GLInterface, data: bytes, target: int = GL.ARRAY_BUFFER) -> int:
@@ -203,3 +204,16 @@ def test_an_array_whose_buffer_was_deleted_is_no_client_pointer(profile: str) ->
     gl.draw_elements(GL.TRIANGLE_STRIP, 4, GL.UNSIGNED_BYTE, None)
     gl.finish()
     gl.release()
+
+
+def test_indices_in_memory_are_taken_in_core_profiles_too(gl: GLInterface) -> None:
+    """As every driver does; an offset without a buffer is an error, not an address."""
+    name = program(gl)
+    quad(gl, name)
+    gl.uniform4f(gl.get_uniform_location(name, "color"), 1.0, 1.0, 1.0, 1.0)
+    gl.draw_elements(GL.TRIANGLES, 3, GL.UNSIGNED_INT, np.array([0, 1, 2], np.uint32))
+    assert errors(gl) == []
+    assert pixels(gl)[5, 5].tolist() == [255] * 4
+    if isinstance(gl, Context):
+        gl.draw_elements(GL.TRIANGLES, 3, GL.UNSIGNED_INT, 12)
+        assert errors(gl) == ["GL_INVALID_OPERATION"]
