@@ -10,7 +10,7 @@ from gallette.state_tracker.entry_points.enums import GL
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["clamps", "told_color"]
+__all__ = ["clamps", "clamps_fragments", "told_color"]
 
 
 def clamps(ctx: Context, clamp: int) -> bool:
@@ -18,6 +18,15 @@ def clamps(ctx: Context, clamp: int) -> bool:
     if clamp == GL.FIXED_ONLY:
         return ctx.framebuffers.draw.is_fixed_point
     return clamp != GL.FALSE
+
+
+def clamps_fragments(ctx: Context) -> bool:
+    """Are a fragment's colours clamped before they meet the buffer, where that would not do it?"""
+    clamp = ctx.fragment.clamp_fragment_color
+    if clamp == GL.FIXED_ONLY:  # what holds 0..1 clamps by itself
+        draw = ctx.framebuffers.draw
+        return draw.holds_negative and draw.is_fixed_point
+    return clamp == GL.TRUE
 
 
 def told_color(ctx: Context, color: Sequence[float]) -> list[float]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from gallette.pipe.enums import CullFace, PolygonMode
 from gallette.pipe.state import RasterizerState
 from gallette.state_tracker.dirty import Dirty
-from gallette.state_tracker.drawing.color_clamp import clamps
+from gallette.state_tracker.drawing.color_clamp import clamps, clamps_fragments
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
 from gallette.state_tracker.entry_points.memory import Pointer, read_array, read_bytes
@@ -122,7 +122,7 @@ def rasterizer_state(ctx: Context) -> RasterizerState:
     compat = ctx.is_compat
     factor, units, clamp = s.offset
     any_offset = s.offset_fill or s.offset_line or s.offset_point
-    clamp_fragment = ctx.fragment.clamp_fragment_color if compat else GL.FALSE
+    clamped = compat and clamps_fragments(ctx)
     sprite = s.point_sprite
     clip = s.clip_planes_enabled
     mode_front, mode_back = POLYGON_MODES[s.polygon_front], POLYGON_MODES[s.polygon_back]
@@ -132,7 +132,7 @@ def rasterizer_state(ctx: Context) -> RasterizerState:
         flatshade_first=s.provoking == GL.FIRST_VERTEX_CONVENTION,
         light_twoside=compat and _two_side(ctx),
         clamp_vertex_color=compat and clamps(ctx, ctx.fragment.clamp_vertex_color),
-        clamp_fragment_color=clamp_fragment == GL.TRUE,
+        clamp_fragment_color=clamped,
         front_ccw=(s.front_face == GL.CCW) == (s.clip_origin == GL.LOWER_LEFT),
         cull_face=CULL_FACES[s.cull_face] if s.cull_enabled else CullFace.NONE,
         fill_front=mode_front,

@@ -183,6 +183,16 @@ class Framebuffer(GLObject):
                     return False
         return True
 
+    @property
+    def holds_negative(self) -> bool:
+        """Does a colour buffer drawn to hold signed fixed-point numbers?"""
+        for name in self.draw_buffers:
+            found = self.color(name) if name != GL.NONE else None
+            if found is not None and found.info is not None:
+                if any(c.type == "SNORM" for c in found.info.candidates[0].channels):
+                    return True
+        return False
+
     def has(self, channel: str) -> bool:
         """Is there a depth ("Z") or stencil ("S") buffer?"""
         found = self.attachments.get(DEPTH if channel == "Z" else STENCIL)

@@ -112,3 +112,27 @@ def test_textures_of_floats_by_their_format_in_es(driver: str, type: str) -> Non
         gl.read_pixels(32, 32, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE, room)
         assert [round(v * 8 / 255) for v in room] == [1, 1, 1, 7]
     gl.release()
+
+
+@pytest.mark.parametrize("clamp", ["FIXED_ONLY", "TRUE", "FALSE"])
+def test_colours_of_signed_buffers_are_clamped_as_fixed_point(
+    compat: GLInterface, clamp: str
+) -> None:
+    gl = compat
+    (texture,), (buffer,) = gl.gen_textures(1), gl.gen_framebuffers(1)
+    gl.bind_texture(GL.TEXTURE_2D, texture)
+    gl.tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA8_SNORM, 4, 4, 0, GL.RGBA, GL.FLOAT, None)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, buffer)
+    gl.framebuffer_texture2d(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.TEXTURE_2D, texture, 0)
+    gl.viewport(0, 0, 4, 4)
+    for target in (GL.CLAMP_VERTEX_COLOR, GL.CLAMP_READ_COLOR):
+        gl.clamp_color(target, False)
+    gl.clamp_color(GL.CLAMP_FRAGMENT_COLOR, getattr(GL, clamp))
+    gl.color4f(-1.0, 0.5, -0.5, 1.0)
+    gl.rectf(-1.0, -1.0, 1.0, 1.0)
+    gl.window_pos2i(2, 2)
+    gl.draw_pixels(1, 1, GL.RGBA, GL.FLOAT, np.array([-1.0, 0.5, -0.5, 1.0], np.float32))
+    for x in (1, 2):
+        raw = gl.read_pixels(x, x, 1, 1, GL.RGBA, GL.FLOAT)
+        expected = [0.0, 0.5, 0.0, 1.0] if clamp != "FALSE" else [-1.0, 0.5, -0.5, 1.0]
+        assert np.abs(np.frombuffer(raw, np.float32) - expected).max() < 0.01
