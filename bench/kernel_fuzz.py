@@ -26,7 +26,7 @@ from gallette.compiler.spirv.assembler import assemble
 from gallette.compute import Image, Kernel, Local, Program, Sampler
 
 KERNELS = Path(__file__).parents[1] / "tests" / "kernels"
-BUDGET = 1 << 21
+BUDGET = 3 << 17
 SIZES = (0, 1, 3, 4, 7, 16, 60, 64, 256, 1000)
 WILD = (0, 1, -1, 7, 63, 64, 255, 1 << 16, (1 << 31) - 1, -(1 << 31))
 SHAPES: tuple[tuple[Any, int], ...] = (

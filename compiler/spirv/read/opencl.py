@@ -9,6 +9,7 @@ from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.spirv.grammar import grammar
 from gallette.compiler.spirv.module import Instruction
 from gallette.compiler.spirv.read.extended import math
+from gallette.compiler.spirv.read.opencl_more import COMPOSED, IN_MEMORY
 
 if TYPE_CHECKING:
     from gallette.compiler.spirv.read.function import FunctionReader
@@ -154,11 +155,18 @@ def opencl_std(r: FunctionReader, i: Instruction) -> None:
     if op.name in _GLSL:
         r.values[w[1]] = math(r, _GLSL[op.name], r.type(i).nir, args)
         return
+    if op.name in IN_MEMORY:
+        loaded = IN_MEMORY[op.name](r, i, op.name)
+        if loaded is not None:
+            r.values[w[1]] = loaded
+        return
     values = [r.ssa(a) for a in args]
     if op.name in _OPCODES:
         value = r.b.alu(_OPCODES[op.name], *values)
     elif op.name in _SPECIAL:
         value = _SPECIAL[op.name](r, values)
+    elif op.name in COMPOSED:
+        value = COMPOSED[op.name](r.b, *values)
     else:
         raise i.error(f"OpenCL.std's {op.name} is not supported")
     bits = r.type(i).nir.bit_size
