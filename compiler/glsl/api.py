@@ -3,13 +3,12 @@ wrong."""
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
+from gallette.compiler.collector import collector_paused
 from gallette.compiler.glsl.builtins.limits import DEFAULT_LIMITS, Limits
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.checker import check
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from gallette.compiler.nir.run.optimize import OptimizeOptions
 
 __all__ = ["CompileOptions", "CompiledShader", "compile_shader", "link_program"]
-
-Work = TypeVar("Work", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,26 +61,6 @@ def _ensure_stack() -> None:
         sys.setrecursionlimit(12000)
 
 
-def _collector_paused(function: Work) -> Work:
-    """No garbage collection while `function` runs.
-
-    Trees and IR are many small objects that all stay: the collector would walk them again and
-    again for nothing, the more often the longer the shader (a third of the time at 10,000 lines).
-    """
-
-    @wraps(function)
-    def run(*args: Any, **options: Any) -> Any:
-        if not gc.isenabled():
-            return function(*args, **options)
-        gc.disable()
-        try:
-            return function(*args, **options)
-        finally:
-            gc.enable()
-
-    return run  # type: ignore[return-value]
-
-
 def _make_invariant(tree: hir.Shader) -> None:
     """`#pragma STDGL invariant(all)`: every output is computed the same way every time.
 
@@ -111,7 +88,7 @@ def _settings(options: CompileOptions) -> Settings:
     )
 
 
-@_collector_paused
+@collector_paused
 def compile_shader(
     stage: Stage,
     sources: str | Sequence[str],
@@ -142,7 +119,7 @@ def compile_shader(
     return CompiledShader(stage, ok, log.text, log.diagnostics, language, tree if ok else None)
 
 
-@_collector_paused
+@collector_paused
 def link_program(
     shaders: Sequence[CompiledShader],
     options: LinkOptions | None = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from conversions import run_tool
 
 from gallette.compiler.nir.interp.interpreter import Environment, interpret
 from gallette.compiler.nir.ir.modes import Mode
@@ -193,4 +194,28 @@ def test_scans_of_a_subgroup(op: str, scan: str, wanted: int) -> None:
     run_passes(again, ["lower_subgroups", "lower_io"])
     outputs = interpret(again, Environment(1)).outputs
     assert np.asarray(next(iter(outputs.values()))).view(np.uint32).ravel()[0] == wanted
+    again.unref()
+
+
+def test_fragments_that_take_turns() -> None:
+    shader = module(
+        """%ptr = OpTypePointer Output %float
+        %o = OpVariable %ptr Output""",
+        """OpBeginInvocationInterlockEXT
+        OpStore %o %float_1
+        OpEndInvocationInterlockEXT
+        OpReturn""",
+        model="Fragment",
+        interface="%o",
+        modes="""OpExecutionMode %main OriginUpperLeft
+        OpExecutionMode %main SampleInterlockOrderedEXT""",
+        decorations="OpDecorate %o Location 0",
+    )
+    assert shader.info.interlocks
+    run_passes(shader, ["lower_vars_to_ssa"])
+    written = nir_to_spirv(shader)
+    shader.unref()
+    run_tool("spirv-val", "--target-env", "vulkan1.2", "-", data=written.to_bytes())
+    again = spirv_to_nir(written)
+    assert again.info.interlocks
     again.unref()

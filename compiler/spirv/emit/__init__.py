@@ -93,6 +93,9 @@ def _modes(b: ModuleBuilder, shader: Shader, main: int) -> None:
         if info.post_depth_coverage:
             b.capability("SampleMaskPostDepthCoverage")
             b.mode(main, "PostDepthCoverage")
+        if info.interlocks:
+            b.capability("FragmentShaderPixelInterlockEXT")
+            b.mode(main, "PixelInterlockOrderedEXT")
         builtin = value_of("BuiltIn", "FragDepth")
         decorations = b.sections["decoration"]
         if any(i.name == "OpDecorate" and i.words[1:] == (11, builtin) for i in decorations):

@@ -28,6 +28,7 @@ _SECTIONS = (
 _EXTENSION_OF = {
     "DemoteToHelperInvocation": "SPV_EXT_demote_to_helper_invocation",
     "SampleMaskPostDepthCoverage": "SPV_KHR_post_depth_coverage",
+    "FragmentShaderPixelInterlockEXT": "SPV_EXT_fragment_shader_interlock",
     "ShaderClockKHR": "SPV_KHR_shader_clock",
     "AtomicFloat32AddEXT": "SPV_EXT_shader_atomic_float_add",
     "AtomicFloat32MinMaxEXT": "SPV_EXT_shader_atomic_float_min_max",

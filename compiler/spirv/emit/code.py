@@ -49,6 +49,7 @@ class Code:
         self.textures = Textures(self.memory)
         self.label = 0
         self.open = False
+        self.interlocks = False
         self.kinds: dict[Def, str] = {}
         self.phis: list[tuple[Instruction, dict[int, int]]] = []
         self.sources: dict[Phi, dict[int, int]] = {}
@@ -78,11 +79,21 @@ class Code:
             b.name(place, var.name)
             self.memory.locals[var] = Place(place, "Function", var.type, False)
         self._choose_kinds(impl)
+        # NIR does not say where invocations begin and end to take turns: they do all the while.
+        self.interlocks = impl.shader.info.interlocks and self.stage is Stage.FRAGMENT
+        if self.interlocks:
+            b.do("OpBeginInvocationInterlockEXT")
         self.body(impl.body, (0, 0))
         if self.open:
-            b.do("OpReturn")
+            self.leave()
         b.do("OpFunctionEnd")
         self._finish_phis()
+
+    def leave(self) -> None:
+        """Return from the function."""
+        if self.interlocks:
+            self.b.do("OpEndInvocationInterlockEXT")
+        self.b.do("OpReturn")
 
     def body(self, body: Body, loop: tuple[int, int]) -> None:
         """Nodes one after another; `loop` is where break and continue lead."""
@@ -255,7 +266,7 @@ class Code:
             self._phi_operands(instr.block)
             self.branch(loop[0] if instr.type == "break" else loop[1])
         else:
-            self.b.do("OpReturn")
+            self.leave()
             self.open = False
 
     def _builtin(self, instr: Intrinsic) -> None:

@@ -418,6 +418,7 @@ def _line(r: FunctionReader, i: Instruction) -> None:
 
 
 @does("OpNop", "OpAssumeTrueKHR", "OpLifetimeStart", "OpLifetimeStop")
+@does("OpBeginInvocationInterlockEXT", "OpEndInvocationInterlockEXT")
 def _nothing(r: FunctionReader, i: Instruction) -> None:
     pass
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from gallette.compiler.collector import collector_paused
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir.modes import Stage
@@ -158,6 +159,7 @@ def _read_modes(m: ModuleReader) -> None:
     if stage is Stage.FRAGMENT:
         info.early_fragment_tests = "EarlyFragmentTests" in modes
         info.post_depth_coverage = "PostDepthCoverage" in modes
+        info.interlocks = any("Interlock" in mode for mode in modes)
         info.depth_layout = one_of(DEPTH_LAYOUTS)
         info.color_is_dual_source = any(v.index for v in m.shader.variables)
     elif stage is Stage.GEOMETRY:
@@ -221,6 +223,7 @@ def spirv_to_nir(
     return read_entry(module, stage, entry, specialize)[0]
 
 
+@collector_paused
 def read_entry(
     module: Module | Declarations,
     stage: Stage | None = None,
