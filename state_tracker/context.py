@@ -353,6 +353,12 @@ class Context(GLInterface):
 
         return call
 
+    @property
+    def may_shorten(self) -> bool:
+        """Need nobody hear of calls that change nothing (see `entry_points.shortcuts`)?"""
+        heard = self.is_compat or self._print_calls or self._watcher is not None
+        return not (heard or self.group.crowded or self.lost)
+
     def record_error(self, error: GLError, function: Function) -> None:
         """The first error stays until glGetError asks for it; debug output hears of all."""
         self._record(error, function.c_name)

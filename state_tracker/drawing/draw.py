@@ -123,6 +123,9 @@ def _prepare(ctx: Context, mode: int, first: int, last: int, instances: int) -> 
 _INPUT_ONLY = Dirty.VERTEX | Dirty.CURRENT_ATTRIBS | Dirty.TRANSFORM_FEEDBACK
 
 
+_MORE = ~REPEATED
+
+
 def _submit(ctx: Context) -> Callable[[DrawInfo], None]:
     """Where draws go: to the driver, unless they are reported by selection or feedback."""
     return ctx.rendering.draw if ctx.rendering.active else ctx.pipe.draw_vbo
@@ -168,7 +171,7 @@ def draw(
         raise invalid_value("negative first, count or instance count")
     alone = ctx.repeats.possible and instances == 1 and not (base_instance or draw_id)
     call = mode, first, count
-    if alone and not ctx.dirty & ~REPEATED and ctx.repeats.drawn(call):
+    if alone and not ctx.dirty & _MORE and ctx.repeats.drawn(call):
         return
     if not ctx.can_draw():
         return
@@ -275,7 +278,7 @@ def draw_indexed(
     alone = ctx.repeats.possible and instances == 1 and not (base_instance or draw_id)
     restart = _restart(ctx, size)
     call = mode, count, type, indices, base_vertex, restart, _index_resource(ctx)
-    if alone and not ctx.dirty & ~REPEATED and ctx.repeats.drawn(call):
+    if alone and not ctx.dirty & _MORE and ctx.repeats.drawn(call):
         return
     if not ctx.can_draw():
         return

@@ -73,12 +73,16 @@ class Repeats:
         executable = ctx.programs.executable
         if executable is None:
             return False
-        found = self._known.get(self._key(executable, call))
+        arrays = ctx.arrays.current
+        key: Any = (call, ctx.switches, arrays, executable)
+        if executable.samplers:
+            key += self._sampled(executable)
+        found = self._known.get(key)
         if found is None:
             return False
         layout, group = found.layout, ctx.group
         if (
-            ctx.arrays.current.layouts.get(executable.inputs) is not layout
+            arrays.layouts.get(executable.inputs) is not layout
             or layout.epoch != group.epoch
             or group.mapped
             or len(group.contexts) > 1
@@ -104,18 +108,13 @@ class Repeats:
         if token is not None:
             if len(self._known) >= _MOST:
                 self._known.clear()
-            self._known[self._key(executable, call)] = _Repeat(layout, token)
+            key = (call, ctx.switches, ctx.arrays.current, executable, *self._sampled(executable))
+            self._known[key] = _Repeat(layout, token)
 
-    def _key(self, executable: Executable, call: tuple[Any, ...]) -> tuple[Any, ...]:
-        """What tells draws apart between which nothing but `REPEATED` has changed."""
-        ctx = self._ctx
-        key = (call, ctx.switches, ctx.arrays.current, executable)
-        samplers = executable.samplers
-        if samplers:
-            units, bound = ctx.textures.units, []
-            for sampler in samplers:
-                unit = units[sampler.units[sampler.element]]
-                bound.append(unit.bound[sampler.target])
-                bound.append(unit.sampler)
-            return (*key, *bound)
-        return key
+    def _sampled(self, executable: Executable) -> tuple[Any, ...]:
+        """The textures and samplers that are read: with those in `drawn`, a draw's key."""
+        units, bound = self._ctx.textures.units, []
+        for _, numbers, element, target, _ in executable.samplers:
+            unit = units[numbers[element]]
+            bound += (unit.bound[target], unit.sampler)
+        return tuple(bound)

@@ -21,6 +21,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.errors import GalletteError, MisuseError, ResetError
+from gallette.state_tracker.entry_points import shortcuts
 from gallette.state_tracker.entry_points.current import CALL_TABLES, current_context
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import GLError
@@ -52,9 +53,14 @@ def address(c_name: str) -> int:
         function = known(c_name)
         if function is None:
             return 0
-        pointer = ctypes.CFUNCTYPE(function.restype, *function.argtypes)(_entry_point(function))
+        short = shortcuts.possible(function.name)
+        entry = _noting(function) if short else _entry_point(function)
+        pointer = ctypes.CFUNCTYPE(function.restype, *function.argtypes)(entry)
         _POINTERS[c_name] = pointer
-        found = _ADDRESSES[c_name] = ctypes.cast(pointer, ctypes.c_void_p).value or 0
+        found = ctypes.cast(pointer, ctypes.c_void_p).value or 0
+        if short:
+            found = shortcuts.shortcut(function.name, found)
+        _ADDRESSES[c_name] = found
     return found
 
 
@@ -71,6 +77,8 @@ class CallTable(dict[str, Callable[..., Any]]):
         method = _method(self._context, function)
         if not self._context.group.crowded:
             method = getattr(method, "direct", method)  # `_failed` records its errors
+            if not shortcuts.leaves_alone(function.name):
+                method = _forgetting(method)
         made = self[c_name] = self._context.guarded(method)
         return made
 
@@ -130,6 +138,33 @@ def _entry_point(function: Function) -> Callable[..., Any]:
         return answer
     few: dict[int, Callable[..., Any]] = {1: call_one, 2: call_two, 3: call_three}
     return few.get(len(function.params), call)
+
+
+def _noting(function: Function) -> Callable[..., Any]:
+    """The same for a function of one number with a shortcut: what it did is noted."""
+    name, short, note = function.c_name, function.name, shortcuts.note
+    tables, no_table = CALL_TABLES, _NoContext()
+
+    def call(one: Any) -> None:
+        try:
+            tables.get(get_ident(), no_table)[name](one)
+            note(current_context, short, one)
+        except BaseException as error:
+            shortcuts.forget()
+            _failed(function, error)
+
+    return call
+
+
+def _forgetting(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that may change what shortcuts rely on."""
+    words = shortcuts.WORDS
+
+    def call(*args: Any) -> Any:
+        words[0] = 0
+        return method(*args)
+
+    return call
 
 
 class _NoContext(dict[str, Callable[..., Any]]):

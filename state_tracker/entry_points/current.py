@@ -12,6 +12,8 @@ from _thread import get_ident
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from gallette.state_tracker.entry_points import shortcuts
+
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
@@ -28,6 +30,7 @@ def current_context() -> Context | None:
 
 def set_current(context: Context | None) -> None:
     """Make a context (or none) the calling thread's current one."""
+    shortcuts.forget()
     thread = get_ident()
     if context is None:
         _CONTEXTS.pop(thread, None)
@@ -39,6 +42,7 @@ def set_current(context: Context | None) -> None:
 
 def forget_context(context: Context) -> None:
     """A destroyed context is current nowhere."""
+    shortcuts.forget()
     for thread in [t for t, c in _CONTEXTS.items() if c is context]:
         _CONTEXTS.pop(thread, None)
         CALL_TABLES.pop(thread, None)

@@ -20,6 +20,7 @@ import numpy as np
 
 from gallette.compiler.errors import GalletteError, ResetError
 from gallette.state_tracker.compatibility.list_functions import is_vertex_data
+from gallette.state_tracker.entry_points import shortcuts
 from gallette.state_tracker.entry_points.arguments import checked_count, misfit
 from gallette.state_tracker.entry_points.errors import GLError, invalid_operation, invalid_value
 from gallette.state_tracker.entry_points.functions import Function, Kind, Param
@@ -218,6 +219,7 @@ def bind_method(
     facts = _facts(function)
     params, required, converters = function.params, facts.required, facts.converters
     total, several = len(params), facts.several
+    words = shortcuts.WORDS  # C does not come this way with what leaves them alone
     record, default = context.record_error, default_of(function) if facts.answers else None
 
     # Only the compatibility profile can be between glBegin and glEnd.
@@ -230,6 +232,7 @@ def bind_method(
             raise TypeError(wrong) from (None if isinstance(error, GLError) else error)
 
     def plain(*args: Any) -> Any:
+        words[0] = 0
         try:
             if begun.active:
                 raise invalid_operation("not between glBegin and glEnd")
@@ -246,6 +249,7 @@ def bind_method(
             raise
 
     def raw(*args: Any) -> Any:
+        words[0] = 0
         full = args + (OMITTED,) * (total - len(args))
         try:
             if begun.active:
@@ -265,6 +269,7 @@ def bind_method(
     has_texts = facts.has_texts
 
     def general(*args: Any) -> Any:
+        words[0] = 0
         if has_texts:
             args = function.with_count(args)
         if not required <= len(args) <= total:

@@ -191,6 +191,8 @@ def delete_vertex_arrays(ctx: Context, n: int, arrays: Pointer) -> None:
 @entry
 def bind_vertex_array(ctx: Context, array: int) -> None:
     state = ctx.arrays
+    if array == state.current.name:
+        return
     found = state.default if array == 0 else state.names.bind(array, VertexArray, True)
     if found is not state.current:
         found.retain()

@@ -120,6 +120,9 @@ def _family(entries: Sequence[Waiting], numbers: list[int]) -> Family:
 
 def _alike(entries: Sequence[Waiting]) -> list[list[int]]:
     """The numbers of draws that differ in nothing but constants, together."""
+    first, info, _ = entries[0]
+    if all(given is first and other is info for given, other, _ in entries):
+        return [list(range(len(entries)))]
     same: dict[tuple[int, int], list[int]] = {}
     for number, (given, info, _) in enumerate(entries):
         same.setdefault((id(given), id(info)), []).append(number)
@@ -132,10 +135,13 @@ def _alike(entries: Sequence[Waiting]) -> list[list[int]]:
 
 def tables(entries: Sequence[Waiting]) -> dict[Any, ConstantTable]:
     """Constant block 0 of many draws, by stage."""
-    return {
-        stage: _table([row[number] for _, _, row in entries])
-        for number, stage in enumerate(MERGED_STAGES)
-    }
+    rows = [[row[number] for _, _, row in entries] for number in range(len(MERGED_STAGES))]
+    first, second = rows
+    table = _table(first)
+    # Mostly all stages are given the same bytes.
+    return dict(
+        zip(MERGED_STAGES, (table, table if first == second else _table(second)), strict=True)
+    )
 
 
 def _table(blocks: list[Any]) -> ConstantTable:

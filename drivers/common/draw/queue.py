@@ -175,17 +175,21 @@ class DrawQueue:
 
     def _execute(self, entries: list[Waiting]) -> None:
         failures = _Failures()
-        draws = Counter(map(id, map(_GIVEN, entries)))
-        shaders = {id(given): given.shaders for given in {*map(_GIVEN, entries)}}
+        draws = Counter(map(_GIVEN, entries))
+        shaders = {given: given.shaders for given in draws}
         counts: Counter[Any] = Counter()
-        for number, count in draws.items():
-            counts[shaders[number]] += count
+        for given, count in draws.items():
+            counts[shaders[given]] += count
         worth = {
             s for s, n in counts.items() if n >= WORTH_MERGING or (n > 1 and s in self._merged)
         }
         self._merged |= worth
-        merges = {number: found in worth for number, found in shaders.items()}
-        for merge, some in itertools.groupby(entries, lambda entry: merges[id(entry[0])]):
+        merges = {given: found in worth for given, found in shaders.items()}
+        if all(merges.values()):
+            self._together(entries, failures)
+            failures.tell()
+            return
+        for merge, some in itertools.groupby(entries, lambda entry: merges[entry[0]]):
             if merge:
                 self._together(list(some), failures)
             else:

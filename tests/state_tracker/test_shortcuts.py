@@ -1,0 +1,169 @@
+"""Calls from C that change nothing do not reach Python, and all others do."""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from gallette.state_tracker import GL, create_context
+from gallette.state_tracker.entry_points import abi
+
+pytestmark = pytest.mark.skipif(
+    platform.machine() != "x86_64", reason="there are shortcuts on x86-64 only"
+)
+
+VERTEX = """
+#version 400
+subroutine vec4 Maker(); subroutine uniform Maker make;
+subroutine(Maker) vec4 one() { return vec4(0.0); }
+subroutine(Maker) vec4 two() { return vec4(1.0); }
+void main() { gl_Position = make(); }
+"""
+PLAIN = "#version 330\nvoid main() { gl_Position = vec4(0.0); }"
+
+
+class Client:
+    """A C program with a context; `heard` are the calls that came as far as Python."""
+
+    def __init__(self, **options: Any) -> None:
+        self.gl: Any = create_context("jit", version=(4, 3), size=(4, 4), **options)
+        self.heard: list[tuple[str, int]] = []
+
+    def call(self, name: str, value: int) -> None:
+        """Call a function of one number through its C pointer."""
+        address = self.gl.load_opengl_function(name)
+        table = self.gl.calls
+        if not hasattr(table[name], "heard"):
+            method = table[name]
+
+            def hear(one: int) -> None:
+                self.heard.append((name, one))
+                method(one)
+
+            hear.heard = True  # type: ignore[attr-defined]
+            table[name] = hear
+        ctypes.CFUNCTYPE(None, ctypes.c_uint)(address)(value)
+
+    def program(self, source: str = PLAIN) -> int:
+        gl = self.gl
+        shader = gl.create_shader(GL.VERTEX_SHADER)
+        gl.shader_source(shader, source)
+        gl.compile_shader(shader)
+        program: int = gl.create_program()
+        gl.attach_shader(program, shader)
+        gl.link_program(program)
+        assert gl.get_programiv(program, GL.LINK_STATUS)
+        return program
+
+
+@pytest.fixture(autouse=True)
+def new_pointers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pointers of our own: others may have been made before LLVM was loaded."""
+    for name in ("_ADDRESSES", "_POINTERS"):
+        monkeypatch.setattr(abi, name, {})
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    made = Client()
+    yield made
+    made.gl.release()
+
+
+def test_what_is_so_already_is_not_heard(client: Client) -> None:
+    one, two = client.program(), client.program()
+    array = client.gl.gen_vertex_arrays(1)[0]
+    calls = [("glUseProgram", one), ("glBindVertexArray", array), ("glActiveTexture", GL.TEXTURE3)]
+    calls += [("glEnable", GL.BLEND), ("glDisable", GL.DEPTH_TEST)]
+    for call in calls * 3:
+        client.call(*call)
+    assert client.heard == calls
+    for call in (("glUseProgram", two), ("glUseProgram", one), ("glDisable", GL.BLEND)):
+        client.call(*call)
+        assert client.heard[-1] == call
+    assert client.gl.get_integerv(GL.CURRENT_PROGRAM) == [one]
+    assert not client.gl.is_enabled(GL.BLEND)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "other", "query"),
+    [
+        ("glUseProgram", 0, lambda c, p: c.gl.use_program(p), GL.CURRENT_PROGRAM),
+        ("glEnable", GL.BLEND, lambda c, p: c.gl.disable(GL.BLEND), GL.BLEND),
+        ("glEnable", GL.BLEND, lambda c, p: c.gl.disablei(GL.BLEND, 0), GL.BLEND),
+        ("glActiveTexture", GL.TEXTURE1, lambda c, p: c.gl.active_texture(GL.TEXTURE0), 0x84E0),
+        ("glBindVertexArray", 0, lambda c, p: c.gl.bind_vertex_array(p), 0x85B5),
+    ],
+)
+def test_what_python_did_is_undone(
+    name: str, value: int, other: Callable[[Client, int], None], query: int, client: Client
+) -> None:
+    client.call(name, value)
+    before = client.gl.get_integerv(query)
+    new = client.program() if name == "glUseProgram" else client.gl.gen_vertex_arrays(1)[0]
+    other(client, new)
+    assert client.gl.get_integerv(query) != before
+    client.call(name, value)
+    assert client.gl.get_integerv(query) == before
+
+
+def test_errors_are_errors_each_time(client: Client) -> None:
+    for _ in range(2):
+        client.call("glUseProgram", 0xFFFFFFFF)
+        assert client.gl.get_error() == GL.INVALID_VALUE
+        client.call("glEnable", 0x1234)
+        assert client.gl.get_error() == GL.INVALID_ENUM
+
+
+def test_a_program_with_subroutines_is_used_anew_each_time(client: Client) -> None:
+    program = client.program(VERTEX)
+    for _ in range(2):
+        client.call("glUseProgram", program)
+    assert client.heard == [("glUseProgram", program)] * 2
+
+
+def test_contexts_do_not_hear_of_one_another(client: Client) -> None:
+    client.call("glEnable", GL.BLEND)
+    other = Client()
+    other.call("glEnable", GL.BLEND)
+    assert other.gl.is_enabled(GL.BLEND)
+    other.gl.disable(GL.BLEND)
+    client.gl.make_current()
+    client.gl.disable(GL.BLEND)
+    other.gl.make_current()
+    other.call("glEnable", GL.BLEND)
+    assert other.gl.is_enabled(GL.BLEND)
+    assert not client.gl.is_enabled(GL.BLEND)
+    other.gl.release()
+
+
+def test_threads_do_not_hear_of_one_another(client: Client) -> None:
+    seen: list[bool] = []
+
+    def work() -> None:
+        other = Client()
+        for _ in range(2):
+            other.call("glEnable", GL.BLEND)
+        seen.append(bool(other.gl.is_enabled(GL.BLEND)))
+        other.gl.release()
+
+    client.call("glEnable", GL.CULL_FACE)
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    client.call("glEnable", GL.BLEND)
+    assert seen == [True]
+    assert client.gl.is_enabled(GL.BLEND)
+
+
+def test_who_wants_to_hear_hears_everything() -> None:
+    compat = Client(profile="compat")
+    for _ in range(2):
+        compat.call("glEnable", GL.BLEND)
+    assert len(compat.heard) == 2
+    compat.gl.release()
