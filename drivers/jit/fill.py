@@ -47,6 +47,7 @@ __all__ = [
 ]
 
 Array = npt.NDArray[Any]
+_MOST_DERIVED = 64
 _CALL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64)
 
 
@@ -80,10 +81,18 @@ def tile_function_for(
     bound: BoundJit, engine: FragmentEngine, context: RasterContext, vertices: VertexSet
 ) -> TileFunction | None:
     """The tile function for what is bound; None if that needs the shared parts."""
-    if not _is_plain(bound, engine, context):
-        return None
-    key = _tile_key(bound, engine, context, vertices)
-    return None if key is None else tile_function(bound.program, key, engine.shades)
+    layered = VaryingSlot.LAYER in vertices.varyings
+    what = bound.program, id(context), bound.texture_keys, layered
+    found = engine.derived.get(what)
+    if found is None:
+        function = None
+        if _is_plain(bound, engine, context):
+            key = _tile_key(bound, engine, context, vertices)
+            function = None if key is None else tile_function(bound.program, key, engine.shades)
+        if len(engine.derived) >= _MOST_DERIVED:
+            engine.derived.clear()
+        found = engine.derived[what] = function, context  # which so keeps its number
+    return found[0]
 
 
 def _is_plain(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -> bool:

@@ -145,6 +145,7 @@ class FragmentEngine:
         self.state = state
         self.counters = counters
         self.origin = 0  # the number of the pixel that the targets begin with
+        self.derived: dict[Any, Any] = {}  # what a driver's own code has worked out from it
         self._scratch = scratch
         self._who = scratch.at_least(state.plane * state.layers)
         tests, facts = state.tests, state.facts
