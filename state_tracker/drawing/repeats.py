@@ -113,7 +113,8 @@ class Repeats:
 
     def _sampled(self, executable: Executable) -> tuple[Any, ...]:
         """The textures and samplers that are read: with those in `drawn`, a draw's key."""
-        units, bound = self._ctx.textures.units, []
+        units = self._ctx.textures.units
+        bound: list[Any] = []
         for _, numbers, element, target, _ in executable.samplers:
             unit = units[numbers[element]]
             bound += (unit.bound[target], unit.sampler)
