@@ -275,9 +275,12 @@ def draw_indexed(
     if type not in INDEX_TYPES:
         raise invalid_enum(type, "index type")
     size, gl_type = INDEX_TYPES[type]
-    alone = ctx.repeats.possible and instances == 1 and not (base_instance or draw_id)
     restart = _restart(ctx, size)
-    call = mode, count, type, indices, base_vertex, restart, _index_resource(ctx)
+    stored = _index_resource(ctx)
+    call = mode, count, type, indices, base_vertex, restart, stored
+    alone = ctx.repeats.possible and instances == 1 and not (base_instance or draw_id)
+    # Indices in the caller's memory may be other ones the next time.
+    alone = alone and stored is not None and (indices is None or isinstance(indices, int))
     if alone and not ctx.dirty & _MORE and ctx.repeats.drawn(call):
         return
     if not ctx.can_draw():
@@ -306,7 +309,7 @@ def draw_indexed(
             draw_id=draw_id,
         )
         _submit(ctx)(info)
-        if alone and call[-1] is not None:
+        if alone:
             ctx.repeats.remember(call, info)
     ctx.vertex_input.finish()
 

@@ -31,6 +31,15 @@ layout(std140) uniform Paint { vec4 base; }; uniform vec4 tint; in vec2 uv; out 
 void main() { o = mix(base, tint, uv.x); }
 """
 
+CLIENTS = """#version 300 es
+layout(location = 0) in vec2 position;
+void main() { gl_Position = vec4(position, 0.0, 1.0); }
+"""
+WHITE = """#version 300 es
+out highp vec4 o;
+void main() { o = vec4(1.0); }
+"""
+
 
 class World:
     """A context with a few of everything, and random things to do to it."""
@@ -71,9 +80,12 @@ class World:
         return things[int(self.random.integers(len(things)))]
 
     def _program(self, fragment: str) -> int:
-        gl = self.gl
+        return self.program_of(self.gl, VERTEX, fragment)
+
+    @staticmethod
+    def program_of(gl: Any, vertex: str, fragment: str) -> int:
         program: int = gl.create_program()
-        for kind, source in ((GL.VERTEX_SHADER, VERTEX), (GL.FRAGMENT_SHADER, fragment)):
+        for kind, source in ((GL.VERTEX_SHADER, vertex), (GL.FRAGMENT_SHADER, fragment)):
             shader = gl.create_shader(kind)
             gl.shader_source(shader, source)
             gl.compile_shader(shader)
@@ -237,4 +249,19 @@ def test_whoever_watches_the_pipe_sees_every_draw() -> None:
         world.draw()
     assert len(seen) == 3
     del gl.pipe.draw_vbo
+    gl.release()
+
+
+def test_indices_may_be_in_memory_of_the_caller() -> None:
+    gl = create_context("numpipe", profile="es", version=(3, 0), size=(4, 4))
+    program = World.program_of(gl, CLIENTS, WHITE)
+    gl.use_program(program)
+    corners = np.array([[-1, -1], [3, -1], [-1, 3], [9, 9]], np.float32)
+    gl.vertex_attrib_pointer(0, 2, GL.FLOAT, 0, 8, corners)
+    gl.enable_vertex_attrib_array(0)
+    for indices, lit in (([3, 3, 3], 0), ([0, 1, 2], 255), ([0, 1, 2], 255)):
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.draw_elements(GL.TRIANGLES, 3, GL.UNSIGNED_SHORT, np.array(indices, np.uint16))
+        assert gl.get_error() == GL.NO_ERROR
+        assert gl.read_pixels(0, 0, 1, 1, GL.RGBA, GL.UNSIGNED_BYTE)[0] == lit
     gl.release()
