@@ -53,15 +53,30 @@ def address(c_name: str) -> int:
         function = known(c_name)
         if function is None:
             return 0
-        short = shortcuts.possible(function.name)
-        entry = _noting(function) if short else _entry_point(function)
-        pointer = ctypes.CFUNCTYPE(function.restype, *function.argtypes)(entry)
-        _POINTERS[c_name] = pointer
-        found = ctypes.cast(pointer, ctypes.c_void_p).value or 0
-        if short:
-            found = shortcuts.shortcut(function.name, found)
-        _ADDRESSES[c_name] = found
+        if shortcuts.possible(function.name) and _shorten():
+            return _ADDRESSES[c_name]
+        found = _ADDRESSES[c_name] = _pointer(function, _entry_point(function))
     return found
+
+
+def _pointer(function: Function, entry: Callable[..., Any]) -> int:
+    """The address of a C pointer that calls `entry`."""
+    pointer = ctypes.CFUNCTYPE(function.restype, *function.argtypes)(entry)
+    _POINTERS[function.c_name] = pointer
+    return ctypes.cast(pointer, ctypes.c_void_p).value or 0
+
+
+def _shorten() -> bool:
+    """Make the pointers of the functions that have shortcuts: of all or none, since each relies on
+    the others to tell what they do. False: somebody was given one of them without.
+    """
+    functions = [FUNCTIONS[name] for name in shortcuts.NAMES]
+    if any(function.c_name in _ADDRESSES for function in functions):
+        return False
+    pointers = {function.name: _pointer(function, _noting(function)) for function in functions}
+    for name, found in shortcuts.compiled(pointers).items():
+        _ADDRESSES[FUNCTIONS[name].c_name] = found
+    return True
 
 
 class CallTable(dict[str, Callable[..., Any]]):

@@ -6,7 +6,7 @@ where LLVM is loaded anyway (by the driver `jit`), C is given a few instructions
 pointer: they look at `WORDS`, what the calling thread's context was told last, and go on to Python
 only if that was something else.
 
-`WORDS` belongs to one thread at a time. A function of `_SLOTS` notes there what it has done
+`WORDS` belongs to one thread at a time. One of `NAMES` notes there what it has done
 (`note`); any other call that is not known to leave these things alone (`leaves_alone`) clears it,
 and so does another context that becomes current.
 """
@@ -19,7 +19,7 @@ import platform
 import re
 import sys
 from _thread import get_ident
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gallette.state_tracker.entry_points.enums import GL
@@ -27,7 +27,7 @@ from gallette.state_tracker.entry_points.enums import GL
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["WORDS", "forget", "leaves_alone", "note", "possible", "shortcut"]
+__all__ = ["NAMES", "WORDS", "compiled", "forget", "leaves_alone", "note", "possible"]
 
 WORDS = (ctypes.c_int64 * 16)()
 """The identifier of a thread (0: of none), then a word for each thing; -1 where nobody knows."""
@@ -48,6 +48,9 @@ _CAPABILITIES = {
     )
 }
 _SWITCHED = {"Enable": 1, "Disable": 0}
+NAMES = (*_SLOTS, *_SWITCHED)
+"""The functions (without `gl`) that note what they have done; each has one argument."""
+
 _LEAVE_ALONE = re.compile(
     r"Uniform.*|Draw(Arrays|Elements|RangeElements).*|Bind(Texture|Sampler|Buffer).*|Clear"
     r"|Clear(Color|Depthf?|Stencil)|Viewport|Scissor|Depth(Func|Mask)|ColorMask|Blend(Func|Equation).*"
@@ -59,8 +62,7 @@ _kept: list[Any] = []  # machine code stays: somebody may be in it
 @functools.cache
 def leaves_alone(name: str) -> bool:
     """Does a function (named without `gl`) change nothing of what the words say, or note it?"""
-    noted = name in _SLOTS or name in _SWITCHED
-    return noted or _LEAVE_ALONE.fullmatch(name) is not None
+    return name in NAMES or _LEAVE_ALONE.fullmatch(name) is not None
 
 
 def forget() -> None:
@@ -98,7 +100,7 @@ def possible(name: str) -> bool:
     """Can there be a shortcut for a function? Elsewhere than on x86-64, what one thread writes
     another may see in another order; and no module is loaded for this alone.
     """
-    noted = name in _SLOTS or name in _SWITCHED
+    noted = name in NAMES
     return noted and "llvmlite" in sys.modules and platform.machine() == "x86_64" and _self() != 0
 
 
@@ -109,11 +111,6 @@ def _self() -> int:
         return ctypes.cast(ctypes.CDLL(None).pthread_self, ctypes.c_void_p).value or 0
     except (AttributeError, OSError):
         return 0
-
-
-def shortcut(name: str, pointer: int) -> int:
-    """The address C is given in place of the pointer of a function that has one argument."""
-    return _compiled(name, _text(name, pointer, _self()))
 
 
 def _text(name: str, pointer: int, own: int) -> str:
@@ -155,15 +152,19 @@ def _text(name: str, pointer: int, own: int) -> str:
     )
 
 
-def _compiled(name: str, text: str) -> int:
+def compiled(pointers: Mapping[str, int]) -> dict[str, int]:
+    """The addresses C is given in place of these functions' pointers."""
     import llvmlite.binding as llvm
 
     if not _kept:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         target = llvm.Target.from_default_triple()
-        _kept.append(llvm.create_lljit_compiler(target.create_target_machine(jit=True)))
-    library = llvm.JITLibraryBuilder().add_ir(text).export_symbol(f"short{name}")
-    tracker = library.link(_kept[0], f"short{name}{len(_kept)}")
+        _kept.append(llvm.create_lljit_compiler(target.create_target_machine(opt=1, jit=True)))
+    text = "\n".join(_text(name, pointer, _self()) for name, pointer in pointers.items())
+    library = llvm.JITLibraryBuilder().add_ir(text)
+    for name in pointers:
+        library.export_symbol(f"short{name}")
+    tracker = library.link(_kept[0], f"shortcuts{len(_kept)}")
     _kept.append(tracker)
-    return int(tracker[f"short{name}"])
+    return {name: int(tracker[f"short{name}"]) for name in pointers}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gallette.state_tracker import GL, create_context
-from gallette.state_tracker.entry_points import abi
+from gallette.state_tracker.entry_points import abi, shortcuts
 
 pytestmark = pytest.mark.skipif(
     platform.machine() != "x86_64", reason="there are shortcuts on x86-64 only"
@@ -167,3 +167,15 @@ def test_who_wants_to_hear_hears_everything() -> None:
         compat.call("glEnable", GL.BLEND)
     assert len(compat.heard) == 2
     compat.gl.release()
+
+
+def test_there_are_all_shortcuts_or_none(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded, compiled = [False], []
+    monkeypatch.setattr(shortcuts, "possible", lambda name: loaded[0])
+    monkeypatch.setattr(shortcuts, "compiled", lambda pointers: compiled.append(pointers))
+    enable = client.gl.load_opengl_function("glEnable")
+    loaded[0] = True
+    for name in ("glDisable", "glUseProgram"):
+        assert client.gl.load_opengl_function(name)
+    assert client.gl.load_opengl_function("glEnable") == enable
+    assert not compiled
