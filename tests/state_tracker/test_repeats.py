@@ -244,7 +244,12 @@ def test_whoever_watches_the_pipe_sees_every_draw() -> None:
     world.draw()
     world.draw()
     draw_vbo = gl.pipe.draw_vbo
-    gl.pipe.draw_vbo = lambda info: seen.append(info) or draw_vbo(info)
+
+    def watched(info: Any) -> None:
+        seen.append(info)
+        draw_vbo(info)
+
+    gl.pipe.draw_vbo = watched
     for _ in range(3):
         world.draw()
     assert len(seen) == 3
