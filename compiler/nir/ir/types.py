@@ -66,6 +66,15 @@ class Dim(enum.Enum):
         return _DIM_COORDS[self]
 
 
+def image_coordinates(dim: str, is_array: bool) -> int:
+    """Coordinates of an image of that shape: a layer counts, and the face of a cube, which has it.
+
+    `dim` is the index of that name of an image intrinsic: a value of `Dim`.
+    """
+    shape = Dim(dim)
+    return shape.coordinates + (is_array and shape is not Dim.CUBE)
+
+
 _DIM_COORDS = {
     Dim.D1: 1,
     Dim.D2: 2,

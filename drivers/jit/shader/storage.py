@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Intrinsic
+from gallette.compiler.nir.ir.types import Dim, image_coordinates
 
 from ..llvm.values import V
 from .emitter import INTRINSICS, Emitter
@@ -166,9 +167,6 @@ class ImageSite:
     bits: int = 32
 
 
-_DIMENSIONS = {"1D": 1, "2D": 2, "3D": 3, "CUBE": 3, "RECT": 2, "BUF": 1, "MS": 2}
-
-
 def _image(e: Emitter, instr: Intrinsic) -> None:
     own = _natively(e, instr)
     if own is not None:
@@ -181,9 +179,9 @@ def _image(e: Emitter, instr: Intrinsic) -> None:
     args = [_named(e, instr, "index")[0]]
     address, sample, op = 0, False, ""
     if instr.name not in ("image_size", "image_samples"):
-        address = _DIMENSIONS[instr["dim"]] + bool(instr["is_array"] and instr["dim"] != "CUBE")
+        address = image_coordinates(instr["dim"], instr["is_array"])
         args += _named(e, instr, "coord")[:address]
-        sample = instr["dim"] == "MS"
+        sample = Dim(instr["dim"]) is Dim.MS
         if sample:
             args.append(_named(e, instr, "sample")[0])
     if instr.name == "image_store":
@@ -213,9 +211,9 @@ def _natively(e: Emitter, instr: Intrinsic) -> list[V] | None:
         return None
     coords: list[V] = []
     if instr.name not in ("image_size", "image_samples"):
-        if instr["dim"] == "MS":
+        if Dim(instr["dim"]) is Dim.MS:
             return None
-        address = _DIMENSIONS[instr["dim"]] + bool(instr["is_array"] and instr["dim"] != "CUBE")
+        address = image_coordinates(instr["dim"], instr["is_array"])
         coords = _named(e, instr, "coord")[:address]
     data: list[V] = []
     if instr.name == "image_store":

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from gallette.compiler.nir.ir import Intrinsic
+from gallette.compiler.nir.ir.types import Dim, image_coordinates
 
 from .lane_ir import LaneValue
 from .translate_values import ValueTranslator
@@ -101,9 +102,9 @@ class StorageTranslator(ValueTranslator):
 
     def image_sources(self, instr: Intrinsic) -> tuple[list[LaneValue], int, bool]:
         """Index and address of an image operation, and how many of those are the address."""
-        dims = _DIMENSIONS[instr["dim"]] + bool(instr["is_array"] and instr["dim"] != "CUBE")
+        dims = image_coordinates(instr["dim"], instr["is_array"])
         address = self.named(instr, "coord")[:dims]
-        sample = instr["dim"] == "MS"
+        sample = Dim(instr["dim"]) is Dim.MS
         if sample:
             address.append(self.named(instr, "sample")[0])
         return [self.named(instr, "index")[0], *address], len(address), sample
@@ -139,8 +140,6 @@ class StorageTranslator(ValueTranslator):
         index = self.named(instr, "index")[:1]
         self.storage(instr, StorageOp("image_samples", 0, False), index, 1)
 
-
-_DIMENSIONS = {"1D": 1, "2D": 2, "3D": 3, "CUBE": 3, "RECT": 2, "BUF": 1, "MS": 2}
 
 _T = StorageTranslator
 STORAGE_INTRINSICS: dict[str, Callable[[MemoryTranslator, Intrinsic], None]] = {

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 
 from gallette.compiler.nir.ir import Deref, Intrinsic, Shader, Src, Tex, Variable
-from gallette.compiler.nir.ir.types import Type
+from gallette.compiler.nir.ir.types import Dim, Type, image_coordinates
 from gallette.drivers.common.machine.messages import (
     ATOMICS,
     IMAGE_OPS,
@@ -24,7 +24,6 @@ __all__ = ["MEMORY_INTRINSICS", "MemorySelector"]
 
 ATOMIC_BUFFERS = 16
 _FAR = 1 << 28  # an offset behind all memory
-_DIMENSIONS = {"1D": 1, "2D": 2, "3D": 3, "CUBE": 3, "RECT": 2, "BUF": 1, "MS": 2}
 
 
 class MemorySelector(IoSelector):
@@ -150,11 +149,10 @@ class MemorySelector(IoSelector):
         else:
             fields["image"] = known
         if op not in ("size", "samples"):
-            cube = instr["dim"] == "CUBE"
-            coords = _DIMENSIONS[instr["dim"]] + bool(instr["is_array"] and not cube)
+            coords = image_coordinates(instr["dim"], instr["is_array"])
             payload += [self.named(instr, "coord", D, k) for k in range(coords)]
             fields["coords"] = coords
-            if instr["dim"] == "MS":
+            if Dim(instr["dim"]) is Dim.MS:
                 payload.append(self.named(instr, "sample", D))
                 fields["sample"] = 1
         count = instr.result.num_components if instr.dest is not None else 0
