@@ -84,9 +84,12 @@ def scene(gl: Any, kind: str) -> None:
         gl.attach_shader(program, shader)
     for index, name in enumerate(("position", "other")):
         gl.bind_attrib_location(program, index, name)
+    gl.program_parameteri(program, GL.PROGRAM_SEPARABLE, 1)
     gl.link_program(program)
     assert gl.get_programiv(program, GL.LINK_STATUS)[0], gl.get_program_info_log(program)
     gl.use_program(program)
+    gl.bind_program_pipeline(1)  # which has no say while a program is in use
+    gl.use_program_stages(1, GL.ALL_SHADER_BITS, program)
     if kind not in ("reads", "sampler2D"):  # a unit has one kind; the calls are about unit 0
         gl.uniform1i(gl.get_uniform_location(program, "flat_one"), 2)
 

@@ -95,11 +95,26 @@ def _anew(gl: Any) -> None:
     gl.arrays.current.layouts.clear()
 
 
-# Of objects of the scene (program 4) and extensions, which the tables have not.
+# Of the scene (program 4, its pipeline 1), capabilities, extensions: what the tables lack.
 _MORE = [
+    Edge("use_program", (0,)),
+    Edge("bind_program_pipeline", (0,)),
+    Edge("bind_program_pipeline", (1,)),
+    Edge("use_program_stages", (1, GL.FRAGMENT_SHADER_BIT, 0)),
+    Edge("use_program_stages", (1, GL.FRAGMENT_SHADER_BIT, 4)),
+    Edge("use_program", (4,)),
     *(Edge(switch, (cap,)) for cap in _CAPABILITIES for switch in ("enable", "disable")),
-    Edge("framebuffer_texture1d", (GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT2, GL.TEXTURE_1D, 0, 0)),
-    Edge("framebuffer_texture3d", (GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT2, GL.TEXTURE_3D, 0, 0, 0)),
+    Edge("bind_framebuffer", (GL.FRAMEBUFFER, 1)),
+    *(
+        Edge("framebuffer_parameteri", (GL.FRAMEBUFFER, pname, size))
+        for size in (4, 8)
+        for pname in (GL.FRAMEBUFFER_DEFAULT_WIDTH, GL.FRAMEBUFFER_DEFAULT_HEIGHT)
+    ),
+    Edge("framebuffer_texture", (GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, 1, 0)),
+    Edge("framebuffer_texture1d", (GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.TEXTURE_1D, 0, 0)),
+    Edge("framebuffer_texture", (GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, 1, 0)),
+    Edge("framebuffer_texture3d", (GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.TEXTURE_3D, 0, 0, 0)),
+    Edge("bind_framebuffer", (GL.FRAMEBUFFER, 0)),
     Edge("shader_storage_block_binding", (4, 0, 1)),
     Edge("color_mask_indexed_ext", (0, 1, 0, 1, 0)),
     Edge("bind_program_arb", (GL.VERTEX_PROGRAM_ARB, 7)),
