@@ -1,4 +1,4 @@
-"""`make mutants` plants what a program could notice, and nothing that only people or checks read."""
+"""`make mutants` plants what a program could notice, nothing that only people or checks read."""
 
 from __future__ import annotations
 
