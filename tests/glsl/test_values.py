@@ -228,3 +228,15 @@ def test_constant_folding_agrees_with_the_machine() -> None:
         folded = expression.replace("ione", "1").replace("one", "1.0")
         source = f"#version 450\nout vec4 color; void main() {{ color = {folded}; }}"
         assert run(source) == pytest.approx(expected, abs=2e-6), expression
+
+
+@pytest.mark.parametrize(("size", "place"), [(n, i) for n in (2, 3, 4) for i in range(n)])
+def test_every_component_has_its_say(size: int, place: int) -> None:
+    """One component of a vector differs from zero, whichever it is."""
+    vector = ", ".join("one" if i == place else "0.0" for i in range(size))
+    given, zero = f"vec{size}({vector})", f"vec{size}(0.0)"
+    found = evaluate(
+        f"vec4(any(bvec{size}({given})), all(not(bvec{size}({given}))), {given} == {zero}, "
+        f"dot({given}, {given}))"
+    )
+    assert found == [1, 0, 0, 1]
