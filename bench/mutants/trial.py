@@ -32,6 +32,9 @@ USAGE = 4
 """pytest's exit status when a test that was named is not there"""
 NOT_FOUND = re.compile(r"^ERROR: not found: \S*?/?(tests/.*)$", re.MULTILINE)
 
+BROKEN = re.compile(r"^ERROR tests/", re.MULTILINE)
+"""a module of tests that cannot be read: its tests are not found either, and that is a notice"""
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -94,7 +97,8 @@ class Copy:
         status, output = self.run(arguments, 30 + 5 * seconds)
         if status is None:
             return "timeout"
-        if status == USAGE and (gone := set(NOT_FOUND.findall(output))):
+        gone = set(NOT_FOUND.findall(output)) if status == USAGE else set()
+        if gone and not BROKEN.search(output):
             kept = [name for name in names if name not in gone]
             return self.tests(kept, seconds) if 0 < len(kept) < len(names) else ""
         return "" if status == 0 else _first_failure(output)
