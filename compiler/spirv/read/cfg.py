@@ -9,18 +9,25 @@ from __future__ import annotations
 
 from gallette.compiler.spirv.grammar import opcode
 from gallette.compiler.spirv.module import Instruction
+from gallette.compiler.spirv.read.declarations import Declarations
+from gallette.compiler.spirv.read.irreducible import make_reducible
 from gallette.compiler.spirv.read.model import Block, FunctionCode
 from gallette.compiler.spirv.read.structure import successors
 
 __all__ = ["add_merges"]
 
 
-def add_merges(code: FunctionCode) -> None:
+def add_merges(d: Declarations, code: FunctionCode) -> None:
     """Give every loop header and every branch a merge instruction, unless it has one."""
-    order = _postorder(code)
-    order.reverse()
-    number = {label: n for n, label in enumerate(order)}
-    dominators = _dominators(code, order, number)
+    order, number, dominators = _numbered(code)
+    if any(
+        number[following] <= number[label] and not dominators[label] >> number[following] & 1
+        for label in order
+        for following in _next(code, label)
+    ):
+        # A way back leads to a block that others come to past the loop's first one.
+        code.redirected = make_reducible(d, code)
+        order, number, dominators = _numbered(code)
     loops = _loops(code, order, number, dominators)
     for label in order:
         block = code.blocks[label]
@@ -35,6 +42,14 @@ def add_merges(code: FunctionCode) -> None:
             inside = _innermost(label, loops, order)
             merge = _meeting(code, block, inside, order)
             block.merge = Instruction(opcode("OpSelectionMerge"), (merge, 0))
+
+
+def _numbered(code: FunctionCode) -> tuple[list[int], dict[int, int], dict[int, int]]:
+    """Blocks in an order in which control comes forwards, their numbers, who dominates them."""
+    order = _postorder(code)
+    order.reverse()
+    number = {label: n for n, label in enumerate(order)}
+    return order, number, _dominators(code, order, number)
 
 
 def _postorder(code: FunctionCode) -> list[int]:

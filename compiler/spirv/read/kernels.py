@@ -22,7 +22,6 @@ from gallette.compiler.spirv.read.arithmetic import does
 from gallette.compiler.spirv.read.cfg import add_merges
 from gallette.compiler.spirv.read.declarations import Declarations
 from gallette.compiler.spirv.read.function import FunctionReader
-from gallette.compiler.spirv.read.irreducible import make_reducible
 from gallette.compiler.spirv.read.model import Block, EntryPoint, FunctionCode, SpvType
 from gallette.compiler.spirv.read.places import DerefPlace, Handle, Place, RootPlace, Value
 from gallette.compiler.spirv.read.translate import ModuleReader
@@ -118,8 +117,7 @@ class KernelReader(ModuleReader):
     def merges(self, code: FunctionCode) -> None:
         if not code.merged:
             code.merged = True
-            code.redirected = make_reducible(self.d, code)
-            add_merges(code)
+            add_merges(self.d, code)
 
     def entry_parameters(self, r: FunctionReader) -> bool:
         if r.code.id != self.entry.function:
