@@ -7,9 +7,14 @@ holds it (an attachment, a binding). So every object counts who holds it: the na
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Generic, Self, TypeVar
 
-from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
+from gallette.state_tracker.entry_points.errors import (
+    invalid_operation,
+    invalid_value,
+    out_of_memory,
+)
 
 __all__ = ["GLObject", "NameTable", "swap"]
 
@@ -54,6 +59,10 @@ def swap(old: T | None, new: T | None) -> T | None:
     return new
 
 
+MOST_NAMES = 1 << 22
+"""Names in one call: nobody wants more, and a table of billions would fill all memory."""
+
+
 class NameTable(Generic[T]):
     """Names of one kind of object. A generated name has no object until it is first bound."""
 
@@ -66,6 +75,7 @@ class NameTable(Generic[T]):
         """`count` unused names, reserved from now on."""
         if count < 0:
             raise invalid_value(f"a negative number of {self.kind} names")
+        self._check_room(count)
         names = []
         for _ in range(count):
             while self._next in self._objects:
@@ -77,10 +87,21 @@ class NameTable(Generic[T]):
 
     def reserve_block(self, count: int) -> int:
         """The first of `count` consecutive unused names, reserved from now on."""
+        self._check_room(count)
         first = max(self._objects, default=0) + 1
+        if first + count > 1 << 32:  # somebody took a name near the end: the first gap, then
+            taken = [0, *sorted(self._objects)]
+            gaps = (a + 1 for a, b in pairwise(taken) if b - a > count)
+            first = next(gaps, 0)
+            if not first:
+                raise out_of_memory(f"no {count} consecutive {self.kind} names are unused")
         for name in range(first, first + count):
             self._objects[name] = None
         return first
+
+    def _check_room(self, count: int) -> None:
+        if count > MOST_NAMES:
+            raise out_of_memory(f"{count} {self.kind} names at once; at most {MOST_NAMES}")
 
     def get(self, name: int) -> T | None:
         """The object of that name, None if the name is unused or was never bound."""

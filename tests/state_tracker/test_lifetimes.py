@@ -157,3 +157,28 @@ def test_an_exception_in_a_c_callback_is_not_kept(capfd: pytest.CaptureFixture[s
     gc.collect()
     assert watch() is None
     context.release()
+
+
+def test_names_by_the_billion_are_refused() -> None:
+    gl = create_context("noop", profile="compat", version=(2, 1), size=(4, 4))
+    for call in (
+        lambda: gl.gen_lists((1 << 31) - 1),
+        lambda: gl.gen_fragment_shaders_ati((1 << 32) - 1),
+        lambda: gl.gen_textures((1 << 31) - 1),
+    ):
+        call()
+        assert gl.get_error() == GL.OUT_OF_MEMORY
+    assert gl.gen_lists(3) == 1
+    gl.release()
+
+
+def test_consecutive_names_are_found_between_others() -> None:
+    gl = create_context("noop", profile="compat", version=(2, 1), size=(4, 4))
+    for name in (5, 7, (1 << 32) - 2):
+        gl.new_list(name, GL.COMPILE)
+        gl.end_list()
+    assert gl.gen_lists(4) == 1
+    assert gl.gen_lists(1) == (1 << 32) - 1
+    assert gl.gen_lists(1) == 6
+    assert gl.gen_lists(1000) == 8
+    gl.release()

@@ -1,0 +1,300 @@
+"""One process of `pointer_fuzz.py`: contexts, and random calls through C pointers into each."""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import gc
+import json
+import mmap
+import random
+import re
+import resource
+import sys
+import time
+import traceback
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gallette.compiler.errors import GalletteError
+from gallette.state_tracker import GL, create_context
+from gallette.state_tracker.context import Context
+from gallette.state_tracker.entry_points import abi
+from gallette.state_tracker.entry_points.current import set_current
+from gallette.state_tracker.entry_points.errors import GLError
+from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function, Kind, Param
+from gallette.state_tracker.entry_points.memory import dtype_of
+from gallette.state_tracker.entry_points.registry import implementations
+
+INPUT = 1 << 38
+"""Bytes of address space behind input pointers: the largest index times the largest stride."""
+TEXTS_AT = 1 << 20
+OUTPUT = 1 << 32
+ROOM = 6 << 30
+LONG = 2.0
+CANARY = 0xA5
+
+_COMMON = """
+TEXTURE_2D RGBA UNSIGNED_BYTE FLOAT TRIANGLES ARRAY_BUFFER FRAMEBUFFER RGBA8 COLOR VERTEX_SHADER
+FRAGMENT_SHADER FRONT_AND_BACK RENDERBUFFER DEPTH_COMPONENT RED NEAREST TEXTURE_MIN_FILTER
+STATIC_DRAW ELEMENT_ARRAY_BUFFER UNIFORM_BUFFER TEXTURE_3D QUADS TEXTURE_CUBE_MAP LIGHT0 AMBIENT
+COLOR_ATTACHMENT0 SAMPLES_PASSED UNSIGNED_INT UNSIGNED_SHORT TEXTURE_CUBE_MAP_POSITIVE_X BLEND
+DEPTH_TEST MODELVIEW REPEAT TEXTURE_WRAP_S DEPTH24_STENCIL8 R32F RG16I LINES POINTS TRIANGLE_STRIP
+DEPTH_STENCIL STENCIL_INDEX TEXTURE_2D_ARRAY TEXTURE_1D TEXTURE_BUFFER TEXTURE_2D_MULTISAMPLE
+PIXEL_UNPACK_BUFFER PIXEL_PACK_BUFFER TRANSFORM_FEEDBACK_BUFFER SHADER_STORAGE_BUFFER FLAT
+DRAW_FRAMEBUFFER
+READ_FRAMEBUFFER READ_WRITE MAP_WRITE_BIT UNPACK_ROW_LENGTH PACK_ALIGNMENT VERTEX_ARRAY COLOR_ARRAY
+FILL LINE COMPILE LINEAR_MIPMAP_LINEAR STENCIL_TEST CULL_FACE RASTERIZER_DISCARD SCISSOR_TEST
+"""
+COMMON = [getattr(GL, name) for name in _COMMON.split()]
+ENUMS = sorted(set(GL.names().values()))
+VERTEX = """#version 150
+in vec4 a; in vec3 b; out vec2 t; uniform mat4 m; uniform vec4 u[3];
+void main() { t = b.xy + u[1].xy; gl_Position = m * a + u[0]; gl_PointSize = 3.0; }"""
+FRAGMENT = """#version 150
+in vec2 t; out vec4 c; uniform sampler2D s; uniform block { vec4 k[4]; };
+void main() { c = texture(s, t) + k[1]; if (c.x > 9.0) discard; }"""
+COMPUTE = """#version 430
+layout(local_size_x = 8) in; layout(std430, binding = 0) buffer B { uint w[]; };
+void main() { atomicAdd(w[gl_GlobalInvocationID.x], 1u); }"""
+TEXTS = [b"", b"a", b"u[1]", b"gl_Position", b"block", b"k[0]", VERTEX.encode(),
+         FRAGMENT.encode(), COMPUTE.encode(), b"#version 110\nvoid main() { loop"]  # fmt: skip
+SIZES = (0, 1, 1, 2, 3, 4, 4, 5, 7, 8, 16, 17, 33, 64, 100, -1)
+LARGE = (255, 4096, 16384, 16385, 65535, 1 << 20, (1 << 31) - 1, -(1 << 31))
+NUMBERS = (0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 15, 16, 32, -1, 100, 255, (1 << 31) - 1)
+FLOATS = (0.0, 1.0, -1.0, 0.5, 2.0, 16.0, 1e-30, 1e30, float("nan"), float("inf"))
+_STRIDED = re.compile(r"Pointer|Offset|VertexArrayVertexBuffer|BindVertexBuffer")
+_LEFT_OUT = re.compile(r"DebugMessageCallback|ImportSync|EGLImage")
+_BOUND = (  # functions whose pointer is an offset while such a buffer is bound
+    (re.compile(r"Tex(ture)?(Sub)?Image|DrawPixels|Bitmap|PixelMap|PolygonStipple$"),
+     lambda c: c.buffers.bound[GL.PIXEL_UNPACK_BUFFER]),
+    (re.compile(r"Pointer"), lambda c: c.buffers.bound[GL.ARRAY_BUFFER]),
+    (re.compile(r"DrawElements|DrawRangeElements|MultiDrawElements$"),
+     lambda c: c.arrays.current.element_buffer),
+    (re.compile(r"Indirect"), lambda c: c.buffers.bound[GL.DRAW_INDIRECT_BUFFER]),
+)  # fmt: skip
+
+
+class Memory:
+    """What pointers lead to: words to read, names and texts, and room to write with a canary."""
+
+    def __init__(self) -> None:
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000  # MAP_NORESERVE
+        self._read = mmap.mmap(-1, INPUT, flags=flags)
+        self._written = mmap.mmap(-1, OUTPUT, flags=flags)
+        self.input = ctypes.addressof(ctypes.c_char.from_buffer(self._read))
+        self.output = ctypes.addressof(ctypes.c_char.from_buffer(self._written))
+        rng = np.random.default_rng(1)
+        words = np.frombuffer(self._read, np.uint32, 1 << 16)
+        words[: 1 << 14] = rng.integers(0, 9, 1 << 14)
+        words[1 << 14 : 1 << 15] = rng.choice(np.float32([0, 1, 0.5, 2, 8]), 1 << 14).view("u4")
+        words[1 << 15 :] = rng.integers(0, 1 << 30, 1 << 15)
+        self.areas = [self.input + at for at in (0, 4, 1, 0x10000, 0x20000, 0x80000)]
+        for i, text in enumerate(TEXTS):
+            self._read[TEXTS_AT + (i << 12) : TEXTS_AT + (i << 12) + len(text)] = text
+        self.texts = [self.input + TEXTS_AT + (i << 12) for i in range(len(TEXTS))]
+        self._list = (ctypes.c_void_p * 512)(*(self.texts[i % len(TEXTS)] for i in range(512)))
+        self.list = ctypes.addressof(self._list)
+        self.tail = np.frombuffer(self._written, np.uint8, 1 << 17)
+
+    def prepare(self, room: int) -> None:
+        self.tail[room : room + 4096] = CANARY
+
+    def broken(self, room: int) -> bool:
+        return bool((self.tail[room : room + 4096] != CANARY).any())
+
+
+class Caller:
+    """Random calls into one context."""
+
+    def __init__(self, seed: int, memory: Memory, driver: str):
+        self.rng = random.Random(seed)
+        self.memory = memory
+        profile = self.rng.choice(("core", "compat", "compat", "es"))
+        version = {"core": (4, 5), "compat": (4, 5), "es": (3, 2)}[profile]
+        if profile == "compat" and self.rng.random() < 0.4:
+            version = (2, 1)
+        made = create_context(driver, profile=profile, version=version, size=(16, 16))
+        assert isinstance(made, Context)
+        self.context = made
+        self.all = [n for n in sorted(implementations()) if not _LEFT_OUT.search(_c_name(n))]
+        self.names = [n for n in self.all if made.has_function(FUNCTIONS.method(n))]
+        self.drawing = [n for n in self.names if re.match(r"(multi_)?draw|clear|begin|dispatch", n)]
+        self.errors = Counter[str]()
+
+    def prelude(self) -> None:
+        """Objects that work: a program, buffers, a texture, a framebuffer, arrays."""
+        gl = self.context
+        if gl.profile != "es":
+            program = gl.create_program()
+            for kind, text in ((GL.VERTEX_SHADER, VERTEX), (GL.FRAGMENT_SHADER, FRAGMENT)):
+                shader = gl.create_shader(kind)
+                gl.shader_source(shader, text)
+                gl.compile_shader(shader)
+                gl.attach_shader(program, shader)
+            gl.link_program(program)
+            gl.use_program(program)
+        data = np.zeros(4096, np.uint8)
+        for target in (GL.ARRAY_BUFFER, GL.ELEMENT_ARRAY_BUFFER, GL.UNIFORM_BUFFER):
+            (name,) = gl.gen_buffers(1)
+            gl.bind_buffer(target, name)
+            gl.buffer_data(target, 4096, data, GL.STATIC_DRAW)
+        if gl.profile != "compat" or self.rng.random() < 0.5:
+            (array,) = gl.gen_vertex_arrays(1)
+            gl.bind_vertex_array(array)
+        gl.vertex_attrib_pointer(0, 4, GL.FLOAT, GL.FALSE, 16, 0)
+        gl.enable_vertex_attrib_array(0)
+        (texture,) = gl.gen_textures(1)
+        gl.bind_texture(GL.TEXTURE_2D, texture)
+        gl.tex_image2d(
+            GL.TEXTURE_2D, 0, GL.RGBA8, 8, 8, 0, GL.RGBA, GL.UNSIGNED_BYTE, np.zeros(256, np.uint8)
+        )
+        while gl.get_error():
+            pass
+
+    def number(self, function: Function, param: Param) -> Any:
+        rng = self.rng
+        if param.type in ("float", "double", "clampf", "clampd"):
+            return rng.choice(FLOATS)
+        if param.type == "enum":
+            return rng.choice(COMMON if rng.random() < 0.8 else ENUMS)
+        if param.type == "bitfield":
+            return rng.choice((0, 1, 2, 3, 0x22, 0x4000, 0x4100, 0x4500, 0xFFFFFFFF))
+        if param.type == "boolean":
+            return rng.choice((0, 1))
+        if param.name == "stride" and _STRIDED.search(function.name):
+            return rng.choice((0, 4, 8, 12, 16, 32, -1))
+        if param.type in ("sizei", "sizeiptr", "intptr"):
+            reads = any(p.stars for p in function.params) or "Draw" in function.name
+            return rng.choice(LARGE if not reads and rng.random() < 0.03 else SIZES)
+        low, high = (0, 255) if param.type == "ubyte" else (-(1 << 31), (1 << 31) - 1)
+        return max(low, min(high, rng.choice(NUMBERS)))
+
+    def pointer(self, function: Function, param: Param) -> Any:
+        rng, memory = self.rng, self.memory
+        if rng.random() < 0.06 and not _needs_memory(function):
+            return None
+        if param.kind is Kind.STRING:
+            return rng.choice(memory.texts)
+        if param.kind is Kind.STRINGS or param.stars > 1:
+            return memory.list
+        if param.kind.is_output:
+            return memory.output
+        for names, bound in _BOUND:
+            if names.search(function.name) and bound(self.context) is not None:
+                return rng.choice((0, 1, 4, 16, 100, 4095, 4096, 1 << 33))
+        if re.search(r"Elements|CallLists|Indirect", function.name) or param.name == "length":
+            return memory.areas[rng.randrange(2)]
+        return rng.choice(memory.areas)
+
+    def call(self) -> tuple[Function, list[Any]]:
+        rng = self.rng
+        draw = rng.random() < 0.06
+        function = FUNCTIONS.method(rng.choice(self.drawing if draw else self.names))
+        if rng.random() < 0.01:
+            function = FUNCTIONS.method(rng.choice(self.all))
+        values = [
+            self.pointer(function, p) if p.stars else self.number(function, p)
+            for p in function.params
+        ]
+        return function, values
+
+
+def _needs_memory(function: Function) -> bool:
+    """Where no pointer is no question but C's own fault: results without a place."""
+    return bool(re.match(r"(Get|Gen|Create|Read|Are)", function.name))
+
+
+def _c_name(method: str) -> str:
+    return FUNCTIONS.method(method).name
+
+
+def room_of(function: Function, values: list[Any]) -> int | None:
+    """Bytes behind which nothing may be written, where the table knows."""
+    outputs = [p for p in function.params if p.kind.is_output and p.kind is not Kind.WRITTEN]
+    if len(outputs) != 1 or outputs[0].kind is Kind.OUT_RAW:
+        return None
+    param = outputs[0]
+    if param.kind is Kind.OUT_SCALAR:
+        return int(dtype_of(param.type).itemsize) if param.type != "void" else None
+    size = 1 if param.type == "char" else dtype_of(param.type).itemsize
+    named = {p.name: v for p, v in zip(function.params, values, strict=True)}
+    capacity = next(
+        (v for p, v in zip(function.params, values, strict=True) if p.kind is Kind.CAPACITY), None
+    )
+    length = named.get(param.length, capacity)
+    if param.length.isdigit():
+        length = int(param.length)
+    if not isinstance(length, int) or length > 1000:
+        return None
+    return max(length, 0) * size
+
+
+def main() -> int:
+    seed, contexts, calls, handle = (int(word) for word in sys.argv[1:5])
+    driver, verbose = sys.argv[5], "-v" in sys.argv
+    faulthandler.enable()
+    resource.setrlimit(resource.RLIMIT_AS, (INPUT + OUTPUT + ROOM,) * 2)
+    last = mmap.mmap(handle, 4096)
+    memory = Memory()
+    findings: list[str] = []
+    errors = Counter[str]()
+    place = ""
+
+    def failed(function: Function, error: BaseException, ours: Any = abi._failed) -> None:
+        abi._REPORTED.add(function.name)
+        ours(function, error)
+        kind = type(error).__name__
+        errors[kind] += 1
+        if not isinstance(error, GLError | GalletteError | MemoryError):
+            text = "".join(traceback.format_exception(error)[-4:])
+            findings.append(f"{kind} at {place}\n{text}")
+
+    abi._failed = failed
+    done, before, resident = 0, 0.0, []
+    for number in range(seed, seed + contexts):
+        caller = Caller(number, memory, driver)
+        set_current(caller.context)
+        if caller.rng.random() < 0.8:
+            caller.prelude()
+        for step in range(calls):
+            function, values = caller.call()
+            place = f"seed {number} call {step}: {function.c_name}{tuple(values)}"
+            last[:1000] = place.encode()[:1000].ljust(1000, b"\0")
+            if verbose:
+                print(place, file=sys.stderr, flush=True)
+            room = room_of(function, values)
+            if room is not None:
+                memory.prepare(room)
+            target = ctypes.CFUNCTYPE(function.restype, *function.argtypes)(
+                abi.address(function.c_name)
+            )
+            before = time.process_time()
+            target(*values)
+            took = time.process_time() - before
+            if took > LONG:
+                findings.append(f"{took:.1f} s of processor time at {place}")
+            if room is not None and memory.broken(room):
+                findings.append(f"written behind {room} bytes at {place}")
+            done += 1
+            if caller.context.immediate.active and caller.rng.random() < 0.3:
+                caller.context.end()
+            if len(findings) > 20:
+                break
+        set_current(None)
+        caller.context.release()
+        del caller
+        if number - seed in (contexts // 2, contexts - 1):
+            gc.collect()
+            resident.append(int(Path("/proc/self/statm").read_text().split()[1]) * 4.0)
+    between = max(1, contexts - 1 - contexts // 2)
+    kept = (resident[-1] - resident[0]) / between
+    print(json.dumps({"calls": done, "findings": findings, "kept": kept, "errors": dict(errors)}))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
