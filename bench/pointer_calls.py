@@ -35,6 +35,8 @@ TEXTS_AT = 1 << 20
 OUTPUT = 1 << 32
 ROOM = 6 << 30
 LONG = 2.0
+BUDGET = 1 << 30
+"""Work a draw may do here: an eighth of the usual, so that draws of billions end in time."""
 CANARY = 0xA5
 
 _COMMON = """
@@ -78,6 +80,9 @@ _BOUND = (  # functions whose pointer is an offset while such a buffer is bound
 )  # fmt: skip
 
 
+_OFFSETS = re.compile("indices|indirect|pointer|pixels|data|img|bitmap|bits|values|mask|pattern")
+
+
 class Memory:
     """What pointers lead to: words to read, names and texts, and room to write with a canary."""
 
@@ -119,6 +124,7 @@ class Caller:
             version = (2, 1)
         made = create_context(driver, profile=profile, version=version, size=(16, 16))
         assert isinstance(made, Context)
+        made.pipe.work.limit = BUDGET
         self.context = made
         self.all = [n for n in sorted(implementations()) if not _LEFT_OUT.search(_c_name(n))]
         self.names = [n for n in self.all if made.has_function(FUNCTIONS.method(n))]
@@ -182,9 +188,10 @@ class Caller:
         if param.kind is Kind.STRINGS or param.stars > 1:
             return memory.list
         if param.kind.is_output:
-            return memory.output
+            return memory.output + ((1 << 20) if param.kind is Kind.WRITTEN else 0)
         for names, bound in _BOUND:
-            if names.search(function.name) and bound(self.context) is not None:
+            offset = _OFFSETS.fullmatch(param.name) and names.search(function.name)
+            if offset and bound(self.context) is not None:
                 return rng.choice((0, 1, 4, 16, 100, 4095, 4096, 1 << 33))
         if re.search(r"Elements|CallLists|Indirect", function.name) or param.name == "length":
             return memory.areas[rng.randrange(2)]

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from gallette.compiler.errors import GalletteError, MisuseError, ResetError
 from gallette.state_tracker.entry_points import shortcuts
 from gallette.state_tracker.entry_points.current import CALL_TABLES, current_context
+from gallette.state_tracker.entry_points.dispatch import default_of
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import GLError
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
@@ -142,12 +143,14 @@ def _entry_point(function: Function) -> Callable[..., Any]:
         except BaseException as error:
             _failed(function, error)
 
+    failed = default_of(function) or 0
+
     def answer(*args: Any) -> Any:
         try:
             return tables.get(get_ident(), no_table)[name](*args) or 0
         except BaseException as error:
             _failed(function, error)
-            return 0
+            return failed
 
     if function.restype is not None:
         return answer

@@ -63,6 +63,9 @@ _INSIDE = re.compile(
 )
 
 
+_PLACE = re.compile(r"Get\w*(Location|Index)(ARB|EXT)?")
+
+
 def may_stand_inside(function: Function) -> bool:
     """May the function be called between glBegin and glEnd, or answer for itself there?"""
     return is_vertex_data(function.name) or _INSIDE.fullmatch(function.name) is not None
@@ -70,6 +73,8 @@ def may_stand_inside(function: Function) -> bool:
 
 def default_of(function: Function) -> Any:
     """What a failed call returns."""
+    if _PLACE.fullmatch(function.name):  # where nothing is found, and where asking was wrong
+        return 0xFFFFFFFF if function.result == "uint" else -1
     if function.result != "void":
         return None if function.result.endswith("*") else 0
     outs = function.outputs
@@ -90,6 +95,7 @@ def converter(function: Function, index: int) -> Callable[[tuple[Any, ...]], Any
     param = function.params[index]
     before = function.params[index - 1] if index else None
     if param.kind is Kind.STRING:
+        needed = param.name.lower().endswith("name") and not function.name.startswith("Is")
         if before is not None and before.name == "length":
             # A length below this means: up to the NUL.
             least = 1 if function.extension in _ZERO_IS_NONE else 0
@@ -97,11 +103,12 @@ def converter(function: Function, index: int) -> Callable[[tuple[Any, ...]], Any
             def sized(args: tuple[Any, ...]) -> Any:
                 pointer, length = args[index], args[index - 1]
                 if pointer is None:
-                    return None
+                    return _no_text(param) if needed else None
                 return read_string(pointer, length if length >= least else None)
 
             return sized
-        return lambda args: None if args[index] is None else read_string(args[index])
+        none = functools.partial(_no_text, param) if needed else lambda: None
+        return lambda args: none() if args[index] is None else read_string(args[index])
     if param.kind is Kind.STRINGS:
         lengths = index + 1 < len(function.params) and function.params[index + 1].name == "length"
 
@@ -114,6 +121,10 @@ def converter(function: Function, index: int) -> Callable[[tuple[Any, ...]], Any
 
         return texts
     return None
+
+
+def _no_text(param: Param) -> None:
+    raise invalid_value(f"{param.name} is a null pointer")
 
 
 def _store(function: Function, args: tuple[Any, ...], values: tuple[Any, ...]) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
-from gallette.state_tracker.entry_points.errors import invalid_value
+from gallette.state_tracker.entry_points.errors import invalid_framebuffer, invalid_value
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import implementation, register
@@ -75,6 +75,11 @@ def _draw(ctx: Context, x: float, y: float, z: float, width: float, height: floa
     if width <= 0 or height <= 0:
         raise invalid_value("an empty rectangle")
     whole_width, whole_height = ctx.framebuffers.draw.size
+    if not (whole_width and whole_height):
+        raise invalid_framebuffer("there is nothing to draw into")
+    whole_width, whole_height = ctx.framebuffers.draw.size
+    if not (whole_width and whole_height):
+        raise invalid_framebuffer("there is nothing to draw into")
     near, far = ctx.raster.depth_ranges[0]
     depth = near + min(max(z, 0.0), 1.0) * (far - near)
     crops = _crops(ctx)

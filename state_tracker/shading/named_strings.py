@@ -54,8 +54,8 @@ def named_string_arb(
 ) -> None:
     if type != GL.SHADER_INCLUDE_ARB:
         raise invalid_enum(type, "kind of named string")
-    if name is None or string is None:
-        raise invalid_value("a name or a text is missing")
+    if string is None:
+        raise invalid_value("the text is missing")
     path = _path(_cut(name, namelen))
     if path is None:
         raise invalid_value(f"{name!r} is no absolute path")

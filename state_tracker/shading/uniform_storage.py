@@ -7,6 +7,7 @@ lists of units beside it. Locations map to (uniform, array element).
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -147,7 +148,7 @@ class UniformStorage:
         """One scalar or vector from plain numbers. True if a unit (not a value) changed."""
         kind = slot.kind
         if not kind:
-            return self._set_units(slot, given, len(values), [int(values[0])])
+            return self._set_units(slot, given, len(values), values[:1])
         if slot.components != len(values) or slot.columns != 1:
             raise invalid_operation(f"{slot.uniform.name} is a {slot.uniform.type}")
         if kind == "b":
@@ -174,7 +175,7 @@ class UniformStorage:
             raise invalid_operation(f"{slot.uniform.name} is not an array")
         array = array[: slot.remaining]
         if not slot.kind:
-            return self._set_units(slot, given, components, [int(v) for v in array[:, 0]])
+            return self._set_units(slot, given, components, array[:, 0].tolist())
         if slot.components != components or slot.columns != 1:
             raise invalid_operation(f"{slot.uniform.name} is a {slot.uniform.type}")
         if slot.kind == "b":
@@ -219,7 +220,7 @@ class UniformStorage:
             at = offset + i * stride
             self.data[at : at + size] = row.tobytes()
 
-    def _set_units(self, slot: Slot, given: str, components: int, values: list[int]) -> bool:
+    def _set_units(self, slot: Slot, given: str, components: int, values: Sequence[int]) -> bool:
         if given != "i" or components != 1:
             raise invalid_operation(f"{slot.uniform.name} is set with glUniform1i")
         for value in values:
