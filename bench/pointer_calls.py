@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from gallette.compiler.errors import GalletteError
-from gallette.state_tracker import GL, create_context
+from gallette.state_tracker import GL
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points import abi
 from gallette.state_tracker.entry_points.current import set_current
@@ -51,6 +51,22 @@ DRAW_FRAMEBUFFER
 READ_FRAMEBUFFER READ_WRITE MAP_WRITE_BIT UNPACK_ROW_LENGTH PACK_ALIGNMENT VERTEX_ARRAY COLOR_ARRAY
 FILL LINE COMPILE LINEAR_MIPMAP_LINEAR STENCIL_TEST CULL_FACE RASTERIZER_DISCARD SCISSOR_TEST
 """
+_LIKELY = """
+mode: POINTS LINES LINE_LOOP LINE_STRIP TRIANGLES TRIANGLE_STRIP TRIANGLE_FAN QUADS PATCHES
+type: FLOAT UNSIGNED_BYTE UNSIGNED_SHORT UNSIGNED_INT SHORT INT HALF_FLOAT UNSIGNED_INT_24_8
+format: RGBA RED RG RGB DEPTH_COMPONENT DEPTH_STENCIL RED_INTEGER RGBA_INTEGER BGRA STENCIL_INDEX
+internalformat: RGBA8 RGBA R32F RG16I RGBA16F DEPTH24_STENCIL8 DEPTH_COMPONENT32F SRGB8_ALPHA8 R8UI
+textarget: TEXTURE_2D TEXTURE_3D TEXTURE_CUBE_MAP_POSITIVE_X TEXTURE_2D_MULTISAMPLE
+attachment: COLOR_ATTACHMENT0 COLOR_ATTACHMENT1 DEPTH_ATTACHMENT STENCIL_ATTACHMENT COLOR DEPTH
+cap: BLEND DEPTH_TEST STENCIL_TEST SCISSOR_TEST CULL_FACE RASTERIZER_DISCARD PRIMITIVE_RESTART
+func: NEVER LESS EQUAL LEQUAL GREATER NOTEQUAL GEQUAL ALWAYS
+usage: STATIC_DRAW DYNAMIC_READ STREAM_COPY
+access: READ_ONLY WRITE_ONLY READ_WRITE
+"""
+LIKELY = {
+    name: [getattr(GL, word) for word in words.split()]
+    for name, _, words in (line.partition(": ") for line in _LIKELY.strip().splitlines())
+}
 COMMON = [getattr(GL, name) for name in _COMMON.split()]
 ENUMS = sorted(set(GL.names().values()))
 VERTEX = """#version 150
@@ -122,10 +138,9 @@ class Caller:
         version = {"core": (4, 5), "compat": (4, 5), "es": (3, 2)}[profile]
         if profile == "compat" and self.rng.random() < 0.4:
             version = (2, 1)
-        made = create_context(driver, profile=profile, version=version, size=(16, 16))
-        assert isinstance(made, Context)
-        made.pipe.work.limit = BUDGET
-        self.context = made
+        self.context = made = Context(
+            driver, profile=profile, version=version, size=(16, 16), budget=BUDGET
+        )
         self.all = [n for n in sorted(implementations()) if not _LEFT_OUT.search(_c_name(n))]
         self.names = [n for n in self.all if made.has_function(FUNCTIONS.method(n))]
         self.drawing = [n for n in self.names if re.match(r"(multi_)?draw|clear|begin|dispatch", n)]
@@ -166,6 +181,8 @@ class Caller:
         if param.type in ("float", "double", "clampf", "clampd"):
             return rng.choice(FLOATS)
         if param.type == "enum":
+            if param.name in LIKELY and rng.random() < 0.75:
+                return rng.choice(LIKELY[param.name])
             return rng.choice(COMMON if rng.random() < 0.8 else ENUMS)
         if param.type == "bitfield":
             return rng.choice((0, 1, 2, 3, 0x22, 0x4000, 0x4100, 0x4500, 0xFFFFFFFF))

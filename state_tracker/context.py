@@ -89,6 +89,7 @@ ENTRY_MODULES = (
     "targets.clears",
     "texturing.compressed_images",
     "drawing.compute",
+    "pixel_ops.bitmaps",
     "pixel_ops.draw_pixels",
     "texturing.external_images",
     "pixel_data.copies",

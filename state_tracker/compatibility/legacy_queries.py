@@ -1,20 +1,16 @@
-"""Queries of fixed function: texture environment and generation, lights, residence, stipple."""
+"""Queries of fixed function: texture environment and generation, lights, residence."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from gallette.state_tracker.drawing.color_clamp import told_color
-from gallette.state_tracker.entry_points.dispatch import OMITTED
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
-    invalid_operation,
     invalid_value,
 )
-from gallette.state_tracker.entry_points.memory import Pointer, read_array, write_bytes
+from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import to_int
 
@@ -105,41 +101,6 @@ def get_lightiv(ctx: Context, light: int, pname: int) -> list[int]:
 
     colors = (GL.AMBIENT, GL.DIFFUSE, GL.SPECULAR)
     return _integers(get_lightfv(ctx, light, pname), pname in colors)
-
-
-# -- polygon stipple -------------------------------------------------------------------------------
-
-
-def _stipple(ctx: Context, room: int, pattern: Any) -> bytes | None:
-    """32 rows of four bytes, as the pack state wants bits within bytes."""
-    if room < 128:
-        raise invalid_operation(f"{room} bytes are too few for a stipple pattern")
-    rows = np.array(ctx.raster.stipple, ">u4").view(np.uint8).reshape(32, 4)
-    if ctx.pack.lsb_first:
-        rows = np.packbits(np.unpackbits(rows, axis=1), axis=1, bitorder="little")
-    raw = np.ascontiguousarray(rows).reshape(-1)
-    buffer = ctx.buffers.bound[GL.PIXEL_PACK_BUFFER]
-    if buffer is not None and pattern is not OMITTED:
-        offset = int(pattern or 0)
-        if buffer.blocked or offset + raw.size > buffer.size:
-            raise invalid_operation("the pixel pack buffer is mapped or too small")
-        buffer.write(offset, raw)
-        return None
-    if pattern is OMITTED:
-        return raw.tobytes()
-    if pattern is not None:
-        write_bytes(pattern, raw)
-    return None
-
-
-@entry
-def get_polygon_stipple(ctx: Context, mask: Any) -> bytes | None:
-    return _stipple(ctx, 128, mask)
-
-
-@entry
-def getn_polygon_stipple(ctx: Context, room: int, pattern: Any) -> bytes | None:
-    return _stipple(ctx, room, pattern)
 
 
 # -- texture residence: everything is ------------------------------------------------------------

@@ -13,23 +13,12 @@ from gallette.state_tracker.pixel_data.pixels import (
     image_layout,
     pixel_bytes,
 )
+from gallette.state_tracker.pixel_ops.bitmaps import bitmap_layout
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["bitmap_layout", "image_bytes"]
-
-
-def bitmap_layout(ctx: Context, width: int, height: int) -> tuple[int, int, int]:
-    """First byte, bytes from row to row, and all bytes of a bitmap in client memory."""
-    state = ctx.unpack
-    length = state.row_length or width
-    stride = -(-length // 8)
-    stride = -(-stride // state.alignment) * state.alignment
-    start = state.skip_rows * stride
-    last_bits = state.skip_pixels + width
-    end = start + (height - 1) * stride + -(-last_bits // 8) if width and height else start
-    return start, stride, end
+__all__ = ["image_bytes"]
 
 
 def image_bytes(ctx: Context, function: Function, args: tuple[Any, ...]) -> int:
@@ -38,16 +27,16 @@ def image_bytes(ctx: Context, function: Function, args: tuple[Any, ...]) -> int:
     if "imageSize" in named:
         return max(int(named["imageSize"]), 0)
     if function.name == "PolygonStipple":
-        return bitmap_layout(ctx, 32, 32)[2]
+        return bitmap_layout(ctx.unpack, 32, 32)[2]
     width, height = int(named["width"]), int(named.get("height", 1))
     depth = int(named.get("depth", 1))
     if min(width, height, depth) < 0:
         return 0
     if function.name == "Bitmap":
-        return bitmap_layout(ctx, width, height)[2]
+        return bitmap_layout(ctx.unpack, width, height)[2]
     format, type = named["format"], named["type"]
     if type not in PLAIN_TYPES and type not in PACKED_TYPES:
-        return bitmap_layout(ctx, width, height)[2]
+        return bitmap_layout(ctx.unpack, width, height)[2]
     if format not in COMPONENTS:
         return 0
     pixel = pixel_bytes(format, type)

@@ -11,7 +11,7 @@ from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.color_clamp import clamps, clamps_fragments
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
-from gallette.state_tracker.entry_points.memory import Pointer, read_array, read_bytes
+from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets, gets_indexed, to_int
 
@@ -226,13 +226,6 @@ def polygon_offset_clamp(ctx: Context, factor: float, units: float, clamp: float
 @entry
 def polygon_offset(ctx: Context, factor: float, units: float) -> None:
     polygon_offset_clamp(ctx, factor, units, 0.0)
-
-
-@entry
-def polygon_stipple(ctx: Context, mask: Pointer) -> None:
-    raw = read_bytes(mask, 128).reshape(32, 4)
-    ctx.raster.stipple = tuple(int.from_bytes(row.tobytes(), "big") for row in raw)
-    ctx.dirty |= Dirty.STIPPLE
 
 
 @entry

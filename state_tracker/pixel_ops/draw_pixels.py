@@ -6,7 +6,7 @@ Stencil values (alone, or with depth) only know ownership, scissor and masks: th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,6 @@ import numpy.typing as npt
 from gallette.pipe import codecs
 from gallette.pipe.enums import MapFlags
 from gallette.pipe.state import Box
-from gallette.state_tracker.compatibility.list_images import bitmap_layout
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.validate import validate
 from gallette.state_tracker.drawing.viewports import scissor_states
@@ -28,9 +27,10 @@ from gallette.state_tracker.entry_points.errors import (
 from gallette.state_tracker.entry_points.memory import Pointer
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.pixel_data.convert import decode_client, from_pipe
-from gallette.state_tracker.pixel_data.pixel_store import check_pair, client_image, read_client
+from gallette.state_tracker.pixel_data.pixel_store import check_pair, read_client
 from gallette.state_tracker.pixel_data.pixels import INTEGER_FORMATS
 from gallette.state_tracker.pixel_data.readback import read_box, read_source
+from gallette.state_tracker.pixel_ops.bitmaps import read_bitmap
 from gallette.state_tracker.targets.framebuffers import Attachment
 
 if TYPE_CHECKING:
@@ -143,21 +143,6 @@ def _merge_depth(ctx: Context, attachment: Attachment, x: int, y: int, depth: Ar
 # -- glDrawPixels ----------------------------------------------------------------------------------
 
 
-def _bits(ctx: Context, pointer: Pointer, width: int, height: int) -> Array | None:
-    """A bitmap in client memory as ones and zeros `[height, width]`."""
-    start, stride, end = bitmap_layout(ctx, width, height)
-    raw = client_image(ctx, pointer, end)
-    if raw is None:
-        return None
-    padded = np.zeros(start + height * stride, np.uint8)
-    padded[: min(end, padded.size)] = raw[: padded.size]
-    rows = padded[start:].reshape(height, stride)
-    order: Literal["big", "little"] = "little" if ctx.unpack.lsb_first else "big"
-    skip = ctx.unpack.skip_pixels
-    bits: Array = np.unpackbits(rows, axis=1, bitorder=order)
-    return bits[:, skip : skip + width]
-
-
 @entry
 def draw_pixels(
     ctx: Context, width: int, height: int, format: int, type: int, pixels: Pointer
@@ -183,7 +168,7 @@ def draw_pixels(
     if ctx.rendering.draw_pixels():
         return
     if bitmap:
-        bits = _bits(ctx, pixels, width, height)
+        bits = read_bitmap(ctx, pixels, width, height)
         if bits is None:
             return
         values = np.zeros((height, width, 4))
@@ -282,7 +267,7 @@ def bitmap(
     if ctx.rendering.draw_pixels(bitmap=True):
         pass
     elif width and height:
-        bits = _bits(ctx, bitmap, width, height)
+        bits = read_bitmap(ctx, bitmap, width, height)
         if bits is not None and bits.any():
             x = np.floor(raster.position[0] - xorig + _SLACK)
             y = np.floor(raster.position[1] - yorig + _SLACK)

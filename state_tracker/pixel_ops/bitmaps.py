@@ -1,0 +1,110 @@
+"""Bitmaps in the application's memory: a bit a pixel, in rows of whole bytes; polygon stipple."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.entry_points.dispatch import OMITTED
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import invalid_operation
+from gallette.state_tracker.entry_points.memory import Pointer, read_bytes, write_bytes
+from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.pixel_data.pixel_store import client_image
+from gallette.state_tracker.pixel_data.pixels import PackState
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.context import Context
+
+__all__ = ["bitmap_layout", "read_bitmap"]
+
+Bits = npt.NDArray[np.uint8]
+_SIDE = 32
+
+
+def bitmap_layout(state: PackState, width: int, height: int) -> tuple[int, int, int]:
+    """First byte, bytes from row to row, and all bytes of a bitmap in client memory."""
+    length = state.row_length or width
+    stride = -(-length // 8)
+    stride = -(-stride // state.alignment) * state.alignment
+    start = state.skip_rows * stride
+    last_bits = state.skip_pixels + width
+    end = start + (height - 1) * stride + -(-last_bits // 8) if width and height else start
+    return start, stride, end
+
+
+def read_bitmap(ctx: Context, pointer: Pointer, width: int, height: int) -> Bits | None:
+    """Ones and zeros `[height, width]`; None if there is no memory."""
+    raw = client_image(ctx, pointer, bitmap_layout(ctx.unpack, width, height)[2])
+    return None if raw is None else _pixels(ctx.unpack, raw, width, height).copy()
+
+
+def _pixels(state: PackState, raw: Bits, width: int, height: int) -> Bits:
+    """The pixels among a bitmap's bits."""
+    start, stride, end = bitmap_layout(state, width, height)
+    reach = max(stride, -(-(state.skip_pixels + width) // 8))  # rows may overlap
+    padded = np.zeros(start + (height - 1) * stride + reach, np.uint8)
+    padded[: min(end, raw.size)] = raw[:end]
+    shape, strides = (height, reach), (stride, 1)
+    rows = np.lib.stride_tricks.as_strided(padded[start:], shape, strides)
+    bits: Bits = np.unpackbits(np.ascontiguousarray(rows), axis=1, bitorder=_order(state))
+    return bits[:, state.skip_pixels : state.skip_pixels + width]
+
+
+def _order(state: PackState) -> Literal["big", "little"]:
+    return "little" if state.lsb_first else "big"
+
+
+# -- polygon stipple -------------------------------------------------------------------------------
+
+
+@entry
+def polygon_stipple(ctx: Context, mask: Pointer) -> None:
+    bits = read_bitmap(ctx, mask, _SIDE, _SIDE)
+    if bits is None:
+        return
+    rows = np.packbits(bits, axis=1)
+    ctx.raster.stipple = tuple(int.from_bytes(row.tobytes(), "big") for row in rows)
+    ctx.dirty |= Dirty.STIPPLE
+
+
+def _get(ctx: Context, room: int, pattern: Any) -> bytes | None:
+    """The pattern as the pack state wants it; bits beside it stay as they are."""
+    rows = np.array(ctx.raster.stipple, ">u4").view(np.uint8).reshape(_SIDE, 4)
+    state = ctx.pack
+    if pattern is OMITTED:
+        return np.packbits(np.unpackbits(rows, axis=1), axis=1, bitorder=_order(state)).tobytes()
+    start, stride, size = bitmap_layout(state, _SIDE, _SIDE)
+    if size > room:
+        raise invalid_operation(f"{room} bytes are too few for a stipple pattern")
+    buffer = ctx.buffers.bound[GL.PIXEL_PACK_BUFFER]
+    offset = int(pattern or 0) if buffer is not None else 0
+    if buffer is not None and (buffer.blocked or offset + size > buffer.size):
+        raise invalid_operation("the pixel pack buffer is mapped or too small")
+    if buffer is None and pattern is None:
+        return None
+    old = read_bytes(pattern, size) if buffer is None else buffer.read(offset, size)
+    raw = np.frombuffer(old, np.uint8).copy()
+    bits = np.unpackbits(raw, bitorder=_order(state))
+    for y, row in enumerate(np.unpackbits(rows, axis=1)):
+        first = (start + y * stride) * 8 + state.skip_pixels
+        bits[first : first + _SIDE] = row
+    raw = np.packbits(bits, bitorder=_order(state))
+    if buffer is None:
+        write_bytes(pattern, raw)
+    else:
+        buffer.write(offset, raw)
+    return None
+
+
+@entry
+def get_polygon_stipple(ctx: Context, mask: Any) -> bytes | None:
+    return _get(ctx, 1 << 40, mask)
+
+
+@entry
+def getn_polygon_stipple(ctx: Context, room: int, pattern: Any) -> bytes | None:
+    return _get(ctx, room, pattern)
