@@ -103,12 +103,19 @@ def converter(function: Function, index: int) -> Callable[[tuple[Any, ...]], Any
             def sized(args: tuple[Any, ...]) -> Any:
                 pointer, length = args[index], args[index - 1]
                 if pointer is None:
-                    return _no_text(param) if needed else None
+                    _no_text(param, needed)
+                    return None
                 return read_string(pointer, length if length >= least else None)
 
             return sized
-        none = functools.partial(_no_text, param) if needed else lambda: None
-        return lambda args: none() if args[index] is None else read_string(args[index])
+
+        def text(args: tuple[Any, ...]) -> str | None:
+            if args[index] is None:
+                _no_text(param, needed)
+                return None
+            return read_string(args[index])
+
+        return text
     if param.kind is Kind.STRINGS:
         lengths = index + 1 < len(function.params) and function.params[index + 1].name == "length"
 
@@ -123,8 +130,9 @@ def converter(function: Function, index: int) -> Callable[[tuple[Any, ...]], Any
     return None
 
 
-def _no_text(param: Param) -> None:
-    raise invalid_value(f"{param.name} is a null pointer")
+def _no_text(param: Param, needed: bool) -> None:
+    if needed:
+        raise invalid_value(f"{param.name} is a null pointer")
 
 
 def _store(function: Function, args: tuple[Any, ...], values: tuple[Any, ...]) -> None:

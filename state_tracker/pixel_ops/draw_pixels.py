@@ -77,8 +77,10 @@ def _draw_depth(ctx: Context, depth: Array) -> None:
 def _zoomed(start: float, count: int, zoom: float, low: int, high: int) -> tuple[int, Array]:
     """First window coordinate and, for each of the covered ones, the source index."""
     ends = sorted((start, start + count * zoom))
-    first = max(int(np.ceil(ends[0] - 0.5)), low)
-    last = min(int(np.ceil(ends[1] - 0.5)), high)
+    if np.isnan(ends).any():  # an infinite zoom, or a raster position that is none: nowhere
+        return low, np.zeros(0, np.int64)
+    first = max(int(np.ceil(max(ends[0], low) - 0.5)), low)
+    last = min(int(np.ceil(min(ends[1], high) - 0.5)), high)
     centers = np.arange(first, max(last, first)) + 0.5
     index = np.floor((centers - start) / zoom).astype(np.int64) if zoom else centers[:0]
     return first, np.clip(index, 0, max(count - 1, 0)).astype(np.int64)

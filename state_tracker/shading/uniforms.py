@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from gallette.state_tracker.entry_points.memory import (
     write_bytes,
 )
 from gallette.state_tracker.entry_points.memory import dtype_of as gl_dtype
-from gallette.state_tracker.entry_points.registry import entry, register
+from gallette.state_tracker.entry_points.registry import register
 from gallette.state_tracker.shading.programs import Executable
 
 if TYPE_CHECKING:
@@ -192,24 +194,28 @@ def _get(ctx: Context, program: int, location: int) -> list[Any]:
     return storage.get(storage.slot(location))
 
 
-@entry
-def get_uniformfv(ctx: Context, program: int, location: int) -> list[float]:
-    return [float(v) for v in _get(ctx, program, location)]
+def _whole(convert: Callable[[Any], float]) -> Any:
+    """glGetUniform*: every component."""
+
+    def call(ctx: Context, program: int, location: int) -> list[float]:
+        return [convert(v) for v in _get(ctx, program, location)]
+
+    return call
 
 
-@entry
-def get_uniformdv(ctx: Context, program: int, location: int) -> list[float]:
-    return [float(v) for v in _get(ctx, program, location)]
+def _nearest(gl_type: str) -> Callable[[Any], int]:
+    """To the nearest number of an integer type; what is no number becomes 0."""
+    info = np.iinfo(gl_dtype(gl_type))
+    least, most = int(info.min), int(info.max)
 
+    def convert(value: Any) -> int:
+        if isinstance(value, float):
+            if not math.isfinite(value):
+                return 0 if value != value else most if value > 0 else least
+            value = math.floor(value + 0.5) if value >= 0 else -math.floor(0.5 - value)
+        return max(least, min(most, int(value)))
 
-@entry
-def get_uniformiv(ctx: Context, program: int, location: int) -> list[int]:
-    return [round(v) for v in _get(ctx, program, location)]
-
-
-@entry
-def get_uniformuiv(ctx: Context, program: int, location: int) -> list[int]:
-    return [round(v) for v in _get(ctx, program, location)]
+    return convert
 
 
 def _bounded(gl_type: str, convert: Any) -> Any:
@@ -229,11 +235,11 @@ def _bounded(gl_type: str, convert: Any) -> Any:
 
 for _name, _gl_type, _convert in (
     ("fv", "float", float),
-    ("iv", "int", round),
-    ("uiv", "uint", round),
+    ("iv", "int", _nearest("int")),
+    ("uiv", "uint", _nearest("uint")),
     ("dv", "double", float),
+    ("i64v_arb", "int64", _nearest("int64")),
+    ("ui64v_arb", "uint64", _nearest("uint64")),
 ):
+    register(f"get_uniform{_name}", _whole(_convert))
     register(f"getn_uniform{_name}", _bounded(_gl_type, _convert))
-for _name, _gl_type in (("i64v", "int64"), ("ui64v", "uint64")):
-    register(f"get_uniform{_name}_arb", get_uniformuiv)
-    register(f"getn_uniform{_name}_arb", _bounded(_gl_type, round))

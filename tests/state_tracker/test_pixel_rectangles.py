@@ -244,3 +244,21 @@ def test_stipple_patterns_come_from_pixel_buffers(driver: str) -> None:
     gl.polygon_stipple(16)
     assert gl.get_error() == GL.INVALID_OPERATION
     gl.release()
+
+
+@pytest.mark.parametrize("zoom", [float("inf"), float("-inf"), float("nan"), 1e38])
+def test_pixels_zoomed_out_of_all_bounds(zoom: float) -> None:
+    """Nothing is written where nothing can be said to be; a huge zoom fills the window."""
+    gl = create_context("numpipe", profile="compat", version=(2, 1), size=(8, 8))
+    gl.clear(GL.COLOR_BUFFER_BIT | GL.STENCIL_BUFFER_BIT)
+    gl.window_pos2i(0, 0)
+    gl.pixel_zoom(zoom, zoom)
+    for count in (0, 1):
+        gl.draw_pixels(count, 1, GL.STENCIL_INDEX, GL.UNSIGNED_BYTE, np.array([3], np.uint8))
+    gl.draw_pixels(1, 1, GL.RGBA, GL.UNSIGNED_BYTE, np.array([255, 0, 0, 255], np.uint8))
+    gl.pixel_zoom(1.0, 1.0)
+    assert errors(gl) == []
+    stencil = np.zeros(64, np.uint8)
+    gl.read_pixels(0, 0, 8, 8, GL.STENCIL_INDEX, GL.UNSIGNED_BYTE, stencil)
+    assert set(stencil) == ({3} if zoom > 0 else {0})
+    gl.release()
