@@ -188,6 +188,8 @@ class Caller:
             return rng.choice((0, 1, 2, 3, 0x22, 0x4000, 0x4100, 0x4500, 0xFFFFFFFF))
         if param.type == "boolean":
             return rng.choice((0, 1))
+        if param.name == "modestride":  # may be negative, and lead out of the memory
+            return rng.choice((0, 4, 8))
         if param.name == "stride" and _STRIDED.search(function.name):
             return rng.choice((0, 4, 8, 12, 16, 32, -1))
         if param.type in ("sizei", "sizeiptr", "intptr"):

@@ -190,8 +190,12 @@ def _modes(mode: Pointer, count: int, stride: int) -> list[int]:
         raise invalid_value("negative count of draws")
     if isinstance(mode, list | tuple) or not count:
         return [int(m) for m in mode[:count]] if count else []
-    raw = read_bytes(mode, (count - 1) * abs(stride) + 4)
-    return [int(raw[i * stride : i * stride + 4].view("<u4")[0]) for i in range(count)]
+    before = (count - 1) * max(-stride, 0)  # bytes of it that lie below the pointer
+    if before and not isinstance(mode, int):
+        raise invalid_value("a negative stride leads out of the array")
+    raw = read_bytes(mode - before if before else mode, (count - 1) * abs(stride) + 4)
+    starts = (before + i * stride for i in range(count))
+    return [int.from_bytes(raw[at : at + 4].tobytes(), "little") for at in starts]
 
 
 @entry

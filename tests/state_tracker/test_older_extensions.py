@@ -305,3 +305,15 @@ def test_int64_by_amds_name() -> None:
         }"""
     compiled(gl, GL.FRAGMENT_SHADER, source)
     gl.release()
+
+
+def test_modes_may_lie_below_their_pointer() -> None:
+    """A negative stride walks down through memory; a Python array is refused."""
+    gl = create_context("numpipe", profile="compat", version=(2, 1), size=(8, 8))
+    modes = np.array([GL.TRIANGLES, 0, GL.POINTS], np.uint32)
+    first, count = np.array([0, 0], np.int32), np.array([0, 0], np.int32)
+    gl.multi_mode_draw_arrays_ibm(modes.ctypes.data + 8, first, count, 2, -8)
+    assert gl.get_error() == GL.NONE
+    gl.multi_mode_draw_arrays_ibm(modes, first, count, 2, -8)
+    assert gl.get_error() == GL.INVALID_VALUE
+    gl.release()
