@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import gc
+import weakref
+from collections import OrderedDict
 from pathlib import Path
 
 import numpy as np
@@ -32,9 +35,9 @@ def test_code_is_compiled_once_for_all_processes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cache = DiskCache(tmp_path)
-    monkeypatch.setattr(engine, "_loaded", {})
+    monkeypatch.setattr(engine, "_loaded", weakref.WeakValueDictionary())
     assert not engine.compile_module(TEXT, ("answer",), cache).cached
-    monkeypatch.setattr(engine, "_loaded", {})
+    monkeypatch.setattr(engine, "_loaded", weakref.WeakValueDictionary())
     monkeypatch.setattr(engine, "optimised", lambda text: pytest.fail("compiled again"))
     again = engine.compile_module(TEXT, ("answer",), cache)
     assert again.cached and again.functions["answer"]
@@ -52,7 +55,7 @@ declare float @llvm.sqrt.f32(float)
 
 
 def test_code_that_is_used_is_made_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "_loaded", {})
+    monkeypatch.setattr(engine, "_loaded", weakref.WeakValueDictionary())
     cache = DiskCache(tmp_path)
     code = engine.compile_module(ROOTS, ("roots",), cache)
     roots = code.function("roots", ctypes.c_void_p)
@@ -67,7 +70,7 @@ def test_code_that_is_used_is_made_well(tmp_path: Path, monkeypatch: pytest.Monk
     code.used(60.0)
     assert not code.quick and code.functions["roots"] != place
     assert root(2.0) == before and root(4.0) == 4.0
-    monkeypatch.setattr(engine, "_loaded", {})
+    monkeypatch.setattr(engine, "_loaded", weakref.WeakValueDictionary())
     again = engine.compile_module(ROOTS, ("roots",), cache)
     assert again.cached and not again.quick  # the next process begins where this one ends
 
@@ -142,3 +145,22 @@ def test_derefs_keep_memories_apart() -> None:
     assert counts[0][0] < counts[1][0] and counts[0][1] < counts[1][1]
     shader.unref()
     assert np.array(counts).min() >= 0
+
+
+def test_code_that_nobody_holds_is_forgotten_at_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that makes contexts all day keeps the modules of the last few, and those in use."""
+    monkeypatch.setattr(engine, "_MOST_RECENT", 3)
+    monkeypatch.setattr(engine, "_recent", OrderedDict())
+    held = engine.compile_module(ROOTS, ("roots",), None)
+    function = held.function("roots", ctypes.c_void_p)
+    made = []
+    for number in range(100, 106):
+        text = TEXT.replace("42", str(number))
+        made.append(weakref.ref(engine.compile_module(text, ("answer",), None)))
+    del held
+    gc.collect()
+    assert [ref() is None for ref in made] == [True, True, True, False, False, False]
+    place = np.array([4.0], np.float32)
+    function(place.ctypes.data)
+    assert place[0] == 4.0
+    assert engine.compile_module(ROOTS, ("roots",), None) is function._code

@@ -11,6 +11,8 @@ import functools
 import hashlib
 import threading
 import time
+import weakref
+from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,14 +82,14 @@ class Code:
         self._cache = cache
         self._spent = 0.0
         self._libraries: list[Any] = []  # each stays: somebody may be in it
-        self._made: list[Function] = []
+        self._made = weakref.WeakSet[Function]()
         well = self._kept(key)
         self._load(well or self._kept(_quick(key)) or self._emitted(True), well is None)
 
     def function(self, name: str, *argtypes: Any) -> Function:
         """A callable that releases the GIL while it runs."""
         made = Function(self, name, ctypes.CFUNCTYPE(None, *argtypes))
-        self._made.append(made)
+        self._made.add(made)
         return made
 
     def used(self, seconds: float) -> None:
@@ -130,7 +132,7 @@ class Code:
 class Function:
     """A function of some `Code`, wherever that is now."""
 
-    __slots__ = ("_call", "_code", "_name", "_type")
+    __slots__ = ("__weakref__", "_call", "_code", "_name", "_type")
 
     def __init__(self, code: Code, name: str, type: Any) -> None:
         self._code, self._name, self._type = code, name, type
@@ -176,7 +178,11 @@ def _session() -> Any:
 
 
 _lock = threading.RLock()
-_loaded: dict[str, Code] = {}
+_loaded = weakref.WeakValueDictionary[str, Code]()
+_recent: OrderedDict[str, Code] = OrderedDict()
+_MOST_RECENT = 256
+"""Modules that are kept though nobody holds their functions: the next context may want them."""
+
 _number = 0
 
 
@@ -187,6 +193,10 @@ def compile_module(text: str, names: tuple[str, ...], cache: DiskCache | None) -
         found = _loaded.get(key)
         if found is None:
             found = _loaded[key] = Code(key, text, names, cache)
+        _recent[key] = found
+        _recent.move_to_end(key)
+        if len(_recent) > _MOST_RECENT:
+            _recent.popitem(last=False)
         return found
 
 
