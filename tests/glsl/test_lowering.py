@@ -254,3 +254,30 @@ def test_dynamic_elements_of_compact_arrays(name: str) -> None:
     program = link_program([shader], LinkOptions(api="compat", separable=True))
     assert program.ok, program.info_log
     program.shaders[Stage.TESS_CTRL].unref()
+
+
+UNCHANGED = {
+    "a vector": ("vec4 x = c * 2.0; o = x + x.yxwz;", 0),
+    "a matrix": ("mat2 m = mat2(c); o = vec4(m[0], m[i]);", 0),
+    "in a loop": ("for (int k = 0; k < 3; k++) { float x = c.x * float(k); o += x; }", 1),
+    "written again": ("vec4 x = c; x.y = 2.0; o = x;", 1),
+    "an out argument": ("float x = c.x; modf(c.y, x); o = vec4(x);", 1),
+    "precise": ("precise vec4 x = c * c + c; o = x;", 1),
+    "an array": ("float x[2] = float[](c.x, c.y); o = vec4(x[i]);", 1),
+    "jumped over": ("switch (i) { case 0: float x = c.x; case 1: o = vec4(x); }", 1),
+}
+
+
+@pytest.mark.parametrize("body", UNCHANGED)
+def test_a_local_that_nobody_changes_is_a_value(body: str) -> None:
+    """Expected: the locals with memory (of those that the source names)."""
+    text, expected = UNCHANGED[body]
+    source = "#version 430\nin vec4 c; flat in int i; out vec4 o;\nvoid main() { " + text + " }\n"
+    program = link_program(
+        [compiled(Stage.FRAGMENT, source)], LinkOptions(separable=True, optimize=False)
+    )
+    assert program.ok, program.info_log
+    shader = program.shaders[Stage.FRAGMENT]
+    named = [v for v in shader.entry.locals if v.name in ("x", "m", "k")]
+    assert len(named) == expected, [v.name for v in shader.entry.locals]
+    shader.unref()

@@ -53,8 +53,9 @@ class Builder:
         )
         self.loc = 0  # the line of the source that instructions are made for
         self.stack: list[If | Loop] = []
-        self.block: Block = impl.last
-        self.after: Instr | None = impl.last.last
+        last: Block = impl.body[-1]  # type: ignore[assignment]
+        self.block = last
+        self.after: Instr | None = last.last
         if isinstance(cursor, Block):
             self.at_end(cursor)
         elif cursor is not None:
@@ -117,7 +118,8 @@ class Builder:
         return self
 
     def insert(self, instr: Instr) -> None:
-        instr.loc = instr.loc or self.loc
+        if not instr.loc:
+            instr.loc = self.loc
         self.block.insert_after(self.after, instr)
         self.after = instr
 
@@ -265,8 +267,8 @@ class Builder:
         instr = LoadConst(bits, bit_size)
         self.insert(instr)
         if self.constants is not None:
-            self.constants[bits, bit_size] = instr.result
-        return instr.result
+            self.constants[bits, bit_size] = instr.dest
+        return instr.dest
 
     def imm_float(self, value: float, bit_size: int = 32) -> Def:
         return self.const((float_bits(value, bit_size),), bit_size)
@@ -436,7 +438,7 @@ class Builder:
         bits = bit_size or info.dest_bits or 32
         instr = Intrinsic(info, srcs, n, bits, indices)
         self.insert(instr)
-        return instr.dest if instr.dest is not None else _NO_DEF
+        return instr.dest or _NO_DEF
 
     def load_system_value(self, name: str, num_components: int = 0) -> Def:
         return self.intrinsic(f"load_{name}", num_components=num_components)

@@ -69,8 +69,11 @@ class Validator:
         self.variables = set(shader.variables)
         self.expect(len(self.variables) == len(shader.variables), "a variable is listed twice")
         for var in shader.variables:
-            self.expect(not var.mode & Mode.FUNCTION_TEMP, f"{var.name}: a local among the globals")
-            self.expect(_one_bit(var.mode), f"{var.name}: a variable has exactly one mode")
+            mode = int(var.mode)
+            if mode & Mode.FUNCTION_TEMP:
+                self.fail(f"{var.name}: a local among the globals")
+            if mode <= 0 or mode & (mode - 1):
+                self.fail(f"{var.name}: a variable has exactly one mode")
         for impl in shader.impls():
             self.check_impl(impl)
         if self.problems:
@@ -136,9 +139,12 @@ class Validator:
             body, parent = stack.pop()
             self.expect(len(body) % 2 == 1, "a body must start and end with a block")
             for i, node in enumerate(body):
-                self.expect(node.parent is parent, "a node has the wrong parent")
-                self.expect(node.owner is body, "a node has the wrong owner list")
-                self.expect(isinstance(node, Block) == (i % 2 == 0), "blocks must alternate")
+                if node.parent is not parent:
+                    self.fail("a node has the wrong parent")
+                if node.owner is not body:
+                    self.fail("a node has the wrong owner list")
+                if isinstance(node, Block) != (i % 2 == 0):
+                    self.fail("blocks must alternate")
                 if isinstance(node, If):
                     stack.append((node.then_body, node))
                     stack.append((node.else_body, node))
@@ -425,10 +431,6 @@ class Validator:
 
     def check_nothing(self, instr: Instr) -> None:
         """Nothing beyond what every instruction must satisfy."""
-
-
-def _one_bit(mode: int) -> bool:
-    return mode > 0 and mode & (mode - 1) == 0
 
 
 _CHECKS: dict[str, Any] = {

@@ -7,7 +7,7 @@ structural answer for one block is `successors_of`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from gallette.compiler.nir.ir.instrs import Instr, Jump, Phi
@@ -285,11 +285,14 @@ def inner_first(body: Body) -> list[If | Loop]:
     return [node for kind, node in events(body) if kind == "end"]  # type: ignore[misc]
 
 
-def blocks_in(body: Body) -> Iterator[Block]:
+def blocks_in(body: Body) -> Iterable[Block]:
     """Every block in source order."""
     if len(body) == 1:  # most bodies are
-        yield body[0]  # type: ignore[misc]
-        return
+        return (body[0],)  # type: ignore[return-value]
+    return _blocks_of_many(body)
+
+
+def _blocks_of_many(body: Body) -> Iterator[Block]:
     stack: list[Iterator[Node]] = [iter(body)]
     while stack:
         node = next(stack[-1], None)

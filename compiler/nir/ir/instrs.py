@@ -254,12 +254,17 @@ class Intrinsic(Instr):
     ):
         self.block = self.prev = self.next = None
         self.loc = 0
-        self.info = info if isinstance(info, IntrinsicInfo) else INTRINSICS[info]
-        self.srcs = [Src(value, self) for value in srcs]
-        self.indices: dict[str, Any] = dict(self.info.defaults)
-        if indices:
-            self.indices.update(indices)
-        self.dest = Def(self, num_components, bit_size) if self.info.has_dest else None
+        if info.__class__ is str:
+            info = INTRINSICS[info]
+        assert isinstance(info, IntrinsicInfo)
+        self.info = info
+        self.srcs = uses = []
+        for value in srcs:
+            uses.append(Src(value, self))
+        self.indices: dict[str, Any] = (
+            {**info.defaults, **indices} if indices else {**info.defaults}
+        )
+        self.dest = Def(self, num_components, bit_size) if info.has_dest else None
 
     @property
     def name(self) -> str:

@@ -7,7 +7,7 @@ live in `FunctionImpl.locals`. Copies are made in `cloning`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -65,7 +65,7 @@ class FunctionImpl:
     def last(self) -> Block:
         return self.body[-1]  # type: ignore[return-value]
 
-    def blocks(self) -> Iterator[Block]:
+    def blocks(self) -> Iterable[Block]:
         """Every block in source order."""
         return blocks_in(self.body)
 
@@ -145,10 +145,9 @@ class Shader:
     def add_entry(self, name: str = "main") -> FunctionImpl:
         return FunctionImpl(self, self.add_function(name, is_entry=True))
 
-    def impls(self) -> Iterator[FunctionImpl]:
-        for function in self.functions:
-            if function.impl is not None:
-                yield function.impl
+    def impls(self) -> list[FunctionImpl]:
+        """The code of all functions that have some."""
+        return [f.impl for f in self.functions if f.impl is not None]
 
     def add_variable(self, name: str, type: Type, mode: Mode, **attributes: Any) -> Variable:
         var = Variable(name, type, mode, **attributes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cache
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
@@ -120,6 +121,8 @@ def slot_enum(stage: Stage, mode: int, location: int) -> IntEnum | int:
 
 def _place(b: Builder, stage: Stage, deref: Deref, var: Variable) -> _Place:
     place = _Place(0, var.component, None, None)
+    if deref.form == "var":  # all of it
+        return place
     path = deref.path()[1:]
     t: Type = var.type
     vertex_input = stage is Stage.VERTEX and var.mode == Mode.SHADER_IN
@@ -179,6 +182,7 @@ def _parts(place: _Place, count: int, bits: int, packed: bool) -> list[tuple[int
     return [(0, first, place.slot, place.component), (first, count - first, place.slot + 1, 0)]
 
 
+@cache
 def alu_base(type: Type) -> str:
     """`float32`, `int32`... of the components of `type`."""
     if type.is_boolean:
