@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import difflib
 import os
+import threading
 from dataclasses import dataclass
 from functools import lru_cache
 
 from gallette.compiler.errors import InputError
 
-__all__ = ["FLAGS", "DebugFlag", "flag_value", "flags", "is_set"]
+__all__ = ["FLAGS", "DebugFlag", "flag_value", "flags", "hold", "is_set", "release"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,26 @@ def _parse(text: str) -> dict[str, str]:
 
 def flags() -> dict[str, str]:
     """The flags that are set now, with their values ("1" for plain ones)."""
-    return _parse(os.environ.get("GALLETTE_DEBUG", ""))
+    held: dict[str, str] | None = getattr(_held, "flags", None)
+    return _parse(os.environ.get("GALLETTE_DEBUG", "")) if held is None else held
+
+
+_held = threading.local()
+
+
+def hold() -> dict[str, str] | None:
+    """Let this thread see the flags that are set now until `release` gets what this answers.
+
+    For work that asks many times: reading the environment costs more than most answers matter.
+    """
+    before: dict[str, str] | None = getattr(_held, "flags", None)
+    _held.flags = flags()
+    return before
+
+
+def release(before: dict[str, str] | None) -> None:
+    """The end of a `hold`."""
+    _held.flags = before
 
 
 def is_set(name: str) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from gallette.compiler import debug
 from gallette.compiler.collector import collector_paused
 from gallette.compiler.glsl.builtins.limits import DEFAULT_LIMITS, Limits
 from gallette.compiler.glsl.check import hir
@@ -126,10 +127,22 @@ def link_program(
     optimize_options: OptimizeOptions | None = None,
 ) -> LinkedProgram:
     """Link compiled shaders into a program; the NIR shaders in it belong to the caller."""
+    _ensure_stack()
+    held = debug.hold()
+    try:
+        return _link(shaders, options, optimize_options)
+    finally:
+        debug.release(held)
+
+
+def _link(
+    shaders: Sequence[CompiledShader],
+    options: LinkOptions | None,
+    optimize_options: OptimizeOptions | None,
+) -> LinkedProgram:
     # The linker brings the NIR passes along; those who only compile need not wait for them.
     from gallette.compiler.glsl.link.linker import link
 
-    _ensure_stack()
     bad = [s for s in shaders if not s.ok or s.tree is None]
     if bad:
         return LinkedProgram(False, "error: a shader of the program did not compile\n")

@@ -31,10 +31,7 @@ _LITERALS = {
 
 @checks(s.Literal)
 def literal_expr(c: Checker, node: s.Literal) -> hir.Expr:
-    type_, value = _LITERALS[node.kind], node.value
-    if type_ is t.FLOAT:  # the lexer has wrapped integers
-        value = fold.round_to(type_.base, value)
-    return hir.Const(type_, node.loc, node.end, (value,))
+    return hir.Const(_LITERALS[node.kind], node.loc, node.end, (node.value,))
 
 
 @checks(s.Name)

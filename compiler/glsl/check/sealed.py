@@ -128,16 +128,9 @@ def _seal_locals(body: Any) -> None:
 
 
 def _close(thing: hir.Quals | hir.Variable | hir.Block | hir.Function | hir.Shader) -> None:
-    plain = type(thing)
-    sealed = _SEALED.get(plain)
-    if sealed is None:  # sealed already: a block and its instance share qualifiers
-        return
-    for name in _GROWING[plain]:
-        value = getattr(thing, name)
-        frozen = _FROZEN.get(type(value))
-        if frozen is not None:
-            setattr(thing, name, frozen(value))
-    thing.__class__ = sealed
+    close = _CLOSERS.get(type(thing))
+    if close is not None:  # else it is sealed already: a block and its instance share qualifiers
+        close(thing)
 
 
 def unsealed_copy(thing: Any, **changes: Any) -> Any:
@@ -146,6 +139,23 @@ def unsealed_copy(thing: Any, **changes: Any) -> Any:
     for name, value in changes.items():
         setattr(new, name, value)
     return new
+
+
+def _closer(plain: type, sealed: type) -> Callable[[Any], None]:
+    """A function that freezes what has grown: every compile closes every declaration."""
+    lines = "".join(
+        f"    v = thing.{name}\n"
+        f"    freeze = frozen(v.__class__)\n"
+        f"    if freeze is not None: thing.{name} = freeze(v)\n"
+        for name in _GROWING[plain]
+    )
+    room: dict[str, Any] = {"frozen": _FROZEN.get, "sealed": sealed}
+    exec(f"def close(thing):\n{lines}    thing.__class__ = sealed\n", room)
+    close: Callable[[Any], None] = room["close"]
+    return close
+
+
+_CLOSERS = {plain: _closer(plain, sealed) for plain, sealed in _SEALED.items()}
 
 
 def _copier(plain: type) -> Callable[[Any], Any]:

@@ -186,9 +186,13 @@ class ExpressionParser:
         return s.Conditional(condition.loc, otherwise.end, condition, then, otherwise)
 
     def binary(self, level: int) -> s.Expr:
-        left = self.unary()
+        tokens, pos = self.tokens, self.pos
+        if tokens[pos][0] in _WORDS and tokens[pos + 1][0] not in _LINKS:
+            left = self.primary()  # as most operands are
+        else:
+            left = self.unary()
         while True:
-            op = self.tokens[self.pos][0]
+            op = tokens[self.pos][0]
             own = _PRECEDENCE.get(op, 0)
             if own < level:
                 return left
@@ -270,7 +274,8 @@ class ExpressionParser:
             if isinstance(value, str):
                 self.log.error(value, loc, end)
                 return s.Literal(loc, end, "int", 0)
-            self.check_literal(value[0], text, loc, end)
+            if value[0] != "int" and (value[0] != "float" or text[-1] in "fF"):
+                self.check_literal(value[0], text, loc, end)
             return s.Literal(loc, end, value[0], value[1])
         if kind == "(":
             self.pos += 1

@@ -11,6 +11,7 @@ import re
 from functools import lru_cache
 
 from gallette.compiler.glsl.diagnostics import Log
+from gallette.compiler.nir.ir.bits import bits_to_float, float_bits
 
 __all__ = ["Token", "number_value", "tokenize"]
 
@@ -83,7 +84,10 @@ _INT = re.compile(r"(0[xX][0-9a-fA-F]+|\d+?)([uU]?[lL]?)$")
 
 @lru_cache(maxsize=4096)
 def number_value(text: str) -> tuple[str, int | float] | str:
-    """`("float", 1.0)` for the text of a number, or a message saying what is wrong with it."""
+    """`("float", 1.0)` for the text of a number, or a message saying what is wrong with it.
+
+    The value is what its type can hold: a wrapped integer, the nearest float.
+    """
     if m := _INT.match(text):
         digits, suffix = m[1], m[2].lower()
         if digits[:2] in ("0x", "0X"):
@@ -106,7 +110,7 @@ def number_value(text: str) -> tuple[str, int | float] | str:
     if m := _FLOAT.match(text):
         suffix = m[2]
         if suffix in ("", "f", "F"):
-            return "float", float(m[1])
+            return "float", bits_to_float(float_bits(float(m[1])), 32)
         if suffix in ("lf", "LF"):
             return "double", float(m[1])
         return f"'{suffix}' is not a suffix of a floating-point number"

@@ -7,6 +7,8 @@ in `ExpressionParser` track exactly that and nothing else.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gallette.compiler.glsl.diagnostics import Abort, Log, TooManyErrors
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.parse import syntax as s
@@ -65,9 +67,12 @@ class _Parser(ExpressionParser):
     # -- declarations ------------------------------------------------------------------------
 
     def qualifiers(self) -> s.Qualifiers:
+        tokens = self.tokens
         quals = s.Qualifiers(self.loc, self.loc)
-        while self.kind == "qual":
-            _, word, loc = self.tokens[self.pos]
+        while True:
+            kind, word, loc = tokens[self.pos]
+            if kind != "qual":
+                break
             self.pos += 1
             if word == "layout":
                 quals.layout_groups += 1
@@ -159,18 +164,19 @@ class _Parser(ExpressionParser):
 
     def declaration(self, top: bool) -> s.Stmt:
         """Anything that declares: variables, functions, blocks, precision, redeclarations."""
-        loc = self.loc
-        if self.kind == "precision":
+        kind, _, loc = self.tokens[self.pos]
+        if kind == "precision":
             return self.precision()
         quals = self.qualifiers()
         kind = self.kind
-        if kind == "id" and self.peek() == "{" and (quals.words or quals.layout):
+        qualified = quals.words or quals.layout
+        if kind == "id" and qualified and self.peek() == "{":
             return self.block(loc, quals)
-        bare = (quals.words or quals.layout) and not self.starts_type()
-        if kind == ";" and (quals.words or quals.layout):
+        if kind == ";" and qualified:
             self.pos += 1
             return s.Declaration(loc, self.last_end, quals, None, [])
-        if bare and kind == "id" and self.peek() in (",", ";"):
+        starts_type = self.starts_type()
+        if kind == "id" and qualified and not starts_type and self.peek() in (",", ";"):
             names = []
             while True:
                 _, name, name_loc = self.expect("id")
@@ -179,7 +185,7 @@ class _Parser(ExpressionParser):
                     break
             self.expect(";", "declaration")
             return s.Declaration(loc, self.last_end, quals, None, names)
-        if top and not self.starts_type() and kind != "id":
+        if top and not starts_type and kind != "id":
             raise self.unexpected("a declaration")
         ref = self.type_ref()
         if self.kind == ";":
@@ -350,60 +356,68 @@ class _Parser(ExpressionParser):
         return self.peek(ahead) == "id"
 
     def statement(self) -> s.Stmt:
-        kind, text, loc = self.tokens[self.pos]
-        match kind:
-            case "{":
-                return self.compound()
-            case ";":
-                self.pos += 1
-                return s.ExprStmt(loc, loc + 1, None)
-            case "if":
-                return self.if_statement()
-            case "for":
-                return self.for_statement()
-            case "while":
-                self.pos += 1
-                self.scopes.append({})
-                self.expect("(")
-                condition = self.condition()
-                self.expect(")", "condition")
-                body = self.scoped_statement()
-                self.scopes.pop()
-                return s.While(loc, self.last_end, condition, body)
-            case "do":
-                self.pos += 1
-                body = self.scoped_statement()
-                if self.kind != "while":
-                    raise self.unexpected("'while'")
-                self.pos += 1
-                self.expect("(")
-                test = self.expression()
-                self.expect(")", "condition")
-                self.expect(";", "do-while")
-                return s.DoWhile(loc, self.last_end, body, test)
-            case "switch":
-                return self.switch_statement()
-            case "case" | "default":
-                self.pos += 1
-                value = self.expression() if kind == "case" else None
-                self.expect(":")
-                return s.Case(loc, self.last_end, value)
-            case "break" | "continue" | "discard" | "demote":
-                self.pos += 1
-                self.expect(";", f"'{kind}'")
-                return s.Jump(loc, loc + len(text), kind, None)
-            case "return":
-                self.pos += 1
-                value = None if self.kind == ";" else self.expression()
-                self.expect(";", "'return'")
-                return s.Jump(loc, self.last_end - 1, kind, value)
-            case "else":
-                raise self.log.abort("'else' without a matching 'if'", loc, loc + 4)
+        rule = _STATEMENTS.get(self.tokens[self.pos][0])
+        if rule is not None:
+            return rule(self)
         if self.is_declaration():
             return self.declaration(top=False)
+        loc = self.loc
         expr = self.expression()
         self.expect(";", "expression")
         return s.ExprStmt(loc, self.last_end, expr)
+
+    def empty_statement(self) -> s.ExprStmt:
+        loc = self.loc
+        self.pos += 1
+        return s.ExprStmt(loc, loc + 1, None)
+
+    def while_statement(self) -> s.While:
+        loc = self.loc
+        self.pos += 1
+        self.scopes.append({})
+        self.expect("(")
+        condition = self.condition()
+        self.expect(")", "condition")
+        body = self.scoped_statement()
+        self.scopes.pop()
+        return s.While(loc, self.last_end, condition, body)
+
+    def do_statement(self) -> s.DoWhile:
+        loc = self.loc
+        self.pos += 1
+        body = self.scoped_statement()
+        if self.kind != "while":
+            raise self.unexpected("'while'")
+        self.pos += 1
+        self.expect("(")
+        test = self.expression()
+        self.expect(")", "condition")
+        self.expect(";", "do-while")
+        return s.DoWhile(loc, self.last_end, body, test)
+
+    def case_label(self) -> s.Case:
+        kind, _, loc = self.tokens[self.pos]
+        self.pos += 1
+        value = self.expression() if kind == "case" else None
+        self.expect(":")
+        return s.Case(loc, self.last_end, value)
+
+    def jump(self) -> s.Jump:
+        kind, text, loc = self.tokens[self.pos]
+        self.pos += 1
+        self.expect(";", f"'{kind}'")
+        return s.Jump(loc, loc + len(text), kind, None)
+
+    def return_statement(self) -> s.Jump:
+        loc = self.loc
+        self.pos += 1
+        value = None if self.kind == ";" else self.expression()
+        self.expect(";", "'return'")
+        return s.Jump(loc, self.last_end - 1, "return", value)
+
+    def stray_else(self) -> s.Stmt:
+        loc = self.loc
+        raise self.log.abort("'else' without a matching 'if'", loc, loc + 4)
 
     def if_statement(self) -> s.If:
         loc = self.loc
@@ -463,6 +477,23 @@ class _Parser(ExpressionParser):
         self.depth -= 1
         self.expect("}", "switch body")
         return s.Switch(loc, self.last_end, selector, body)
+
+
+_STATEMENTS: dict[str, Callable[[_Parser], s.Stmt]] = {
+    "{": _Parser.compound,
+    ";": _Parser.empty_statement,
+    "if": _Parser.if_statement,
+    "for": _Parser.for_statement,
+    "while": _Parser.while_statement,
+    "do": _Parser.do_statement,
+    "switch": _Parser.switch_statement,
+    "case": _Parser.case_label,
+    "default": _Parser.case_label,
+    "return": _Parser.return_statement,
+    "else": _Parser.stray_else,
+    **dict.fromkeys(("break", "continue", "discard", "demote"), _Parser.jump),
+}
+"""What begins with a word (or a mark) of its own; all else is a declaration or an expression."""
 
 
 def parse(tokens: list[Token], lang: Language, log: Log) -> s.Unit:
