@@ -57,11 +57,12 @@ browser: $(READY)  ## the pages of `gallette inspect` and `explore` in Chromium
 	GALLETTE_REQUIRE_BROWSER=1 $(BIN)/python -m pytest -q tests/inspector
 
 docs: $(READY)  ## the documentation as a site, with live pages: build/docs/index.html
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,docs]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,docs,browser]'
 	rm -rf build/live build/docs
 	$(BIN)/python docs/live_pages.py build/live/live
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
 	$(BIN)/python docs/check_site.py build/docs
+	GALLETTE_SITE=build/docs $(BIN)/python -m pytest -q tests/inspector/test_site.py
 	@echo "site: $(CURDIR)/build/docs/index.html"
 
 SECONDS ?= 30

@@ -36,8 +36,9 @@ html_extra_path = [str(_LIVE)] if _LIVE.is_dir() else []
 autodoc_default_options = {"members": True, "member-order": "bysource", "undoc-members": False}
 autodoc_typehints = "signature"
 autodoc_class_signature = "mixed"
-pygments_style = "friendly"
-pygments_dark_style = "monokai"
+# Styles whose every colour can be read on their ground (contrast of 4.5 and more).
+pygments_style = "xcode"
+pygments_dark_style = "github-dark"
 
 
 def setup(app: Any) -> None:
@@ -46,6 +47,7 @@ def setup(app: Any) -> None:
     for language in ("shader_test", "simd", "tiler"):
         app.add_lexer(language, TextLexer)
     app.connect("autodoc-process-docstring", _markdown)
+    app.connect("build-finished", _accessible)
 
 
 def _markdown(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
@@ -57,3 +59,24 @@ def _markdown(app: Any, what: str, name: str, thing: Any, options: Any, lines: l
         lines[i] = "".join(
             part if part.startswith("``") else re.sub(r"([|])", r"\\\1", part) for part in parts
         )
+
+
+# What the theme leaves out for those who do not see a page or use no mouse.
+_LEFT_OUT = (
+    ('<p class="caption" role="heading">', '<p class="caption" role="heading" aria-level="2">'),
+    ('<aside class="sidebar-drawer">', '<aside class="sidebar-drawer" aria-label="all pages">'),
+    ('<aside class="toc-drawer', '<aside aria-label="this page" class="toc-drawer'),
+    ("<pre>", '<pre tabindex="0">'),
+    ('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper'),
+)
+
+
+def _accessible(app: Any, error: Exception | None) -> None:
+    """Headings have levels, landmarks names, and what scrolls can be reached by keys."""
+    if error is None and app.builder.format == "html":
+        for page in Path(app.outdir).rglob("*.html"):
+            if "live" not in page.relative_to(app.outdir).parts:
+                text = page.read_text(encoding="utf-8")
+                for given, wanted in _LEFT_OUT:
+                    text = text.replace(given, wanted)
+                page.write_text(text, encoding="utf-8")

@@ -136,6 +136,10 @@ def both_ways(body: str) -> tuple[Shader, Shader]:
     return with_derefs, offsets
 
 
+def _many(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
 @lesson("derefs", "Derefs: what a compiler can know about memory", chapter="The compiler", place=20)
 def run(page: Page, driver: str) -> None:
     """Writing `items[i].b` leaves `items[i].a` alone: visible in a deref chain, lost in an offset.
@@ -163,7 +167,7 @@ def run(page: Page, driver: str) -> None:
         page.progress(name)
         with_derefs, offsets = both_ways(body)
         counts = [accesses(offsets), accesses(with_derefs)]
-        rows.append((name, *(f"{loads} loads, {stores} stores" for loads, stores in counts)))
+        rows.append((name, *(f"{_many(a, 'load')}, {_many(b, 'store')}" for a, b in counts)))
         caption = "optimised as offsets (-), optimised as derefs and then lowered (+)"
         diff = Diff(print_shader(offsets), print_shader(with_derefs), caption)
         moral = Prose(_MORALS.get(name, ""))

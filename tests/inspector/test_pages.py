@@ -12,20 +12,25 @@ from typing import Any
 import pytest
 
 from gallette.cli import main
+from gallette.commands.diff import run_diffs
 from gallette.explaining import explain_file
 from gallette.inspector.explorer import FRAGMENT, VERTEX
 from gallette.inspector.export import export_page
 from gallette.lessons import LESSONS
 from gallette.lessons.course import write_course
-from gallette.reports.html import write_explanation
+from gallette.piglit_subset.journal import Head
+from gallette.piglit_subset.suite import find_tests
+from gallette.piglit_subset.summary import summarise
+from gallette.reports.html import write_conformance, write_explanation
+from gallette.running import Job, run_job
 
 from .test_browser import SIZES, Visit, axe, browser  # noqa: F401
 
 MOST = 2_000_000  # bytes of a page
 
 
-def looked_at(browser: Any, path: Path) -> list[str]:  # noqa: F811
-    """What is wrong with a page, in every size and scheme."""
+def looked_at(browser: Any, path: Path, site: Path | None = None) -> list[str]:  # noqa: F811
+    """What is wrong with a page (of a site: it may fetch what lies there), in every size."""
     wrong = []
     if path.stat().st_size >= MOST:
         wrong.append(f"{path.stat().st_size} bytes")
@@ -38,7 +43,9 @@ def looked_at(browser: Any, path: Path) -> list[str]:  # noqa: F811
         if wide > width:
             wrong.append(f"{width}: {wide} wide")
         wrong += [f"{width} {scheme}: {fault}" for fault in axe(page)]
-    wrong += visit.complaints + [f"asks for {url}" for url in visit.elsewhere]
+    own = site.as_uri() if site is not None else path.as_uri()
+    wrong += visit.complaints
+    wrong += [f"asks for {url}" for url in visit.elsewhere if not url.startswith(own)]
     page.close()
     return wrong
 
@@ -67,7 +74,6 @@ def test_explanations(browser: Any, tmp_path: Path, driver: str) -> None:  # noq
 REPORTS = {
     "diff": "diff transparency depth_prepass --driver faulty:no_blending --against numpipe --html",
     "trace": "trace shadow_map --html",
-    "conformance": "conformance --driver numpipe --html",
     "coverage": "piglit coverage --filter arrays/ --html",
 }
 
@@ -88,7 +94,16 @@ def test_summaries(browser: Any, tmp_path: Path) -> None:  # noqa: F811
     pages = sorted(site.rglob("*.html"))
     assert len(pages) > 1
     for path in pages[:4]:
-        assert looked_at(browser, path) == [], path.name
+        assert looked_at(browser, path, site) == [], path.name
+
+
+def test_the_conformance_report(browser: Any, tmp_path: Path) -> None:  # noqa: F811
+    """Of a few tests and scenes."""
+    head = Head("numpipe", find_tests([], ["arrays/"]), 60.0)
+    suite = run_job(Job(head, 1, tmp_path / "run", overwrite=True))
+    report = run_diffs(["gradient", "depth_prepass"], "numpipe", "faulty:no_depth_test", 1.0, {})
+    page = write_conformance(summarise([suite]), report, False, 1.0, tmp_path / "page.html")
+    assert looked_at(browser, page) == []
 
 
 def test_a_frame(browser: Any, frame: Any, tmp_path: Path) -> None:  # noqa: F811

@@ -47,7 +47,7 @@ SCRIPT = """import moderngl
 ctx = moderngl.create_context(standalone=True, backend="egl")
 program = ctx.program(
     vertex_shader='''#version 330
-        const vec2 at[3] = vec2[](vec2(-1.0), vec2(3.0, -1.0), vec2(-1.0, 3.0));
+        const vec2 at[3] = vec2[](vec2(-0.9), vec2(0.9, -0.8), vec2(-0.7, 0.9));
         void main() { gl_Position = vec4(at[gl_VertexID], 0.0, 1.0); }''',
     fragment_shader='''#version 330
         layout(location = 0) out vec4 color;
@@ -85,7 +85,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def ask_for_page(words: list[str]) -> int:
     """Start a command that serves a page, look at the page, end it; what it exits with."""
     command = [sys.executable, "-u", "-m", "gallette", *words]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=_environment(),
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # `pytest &` ignores it
+    ) as server:
         assert server.stdout is not None
         for line in server.stdout:
             found = re.search(r"http://127\.0\.0\.1:\d+/\S*", line)
