@@ -35,7 +35,7 @@ SCENE_OF = {
     "culls_wrong_side": "cutaway",
     "culls_unasked": "cutaway",
     "no_clip_planes": "cutaway",
-    "depth_bias": "lit_mesh",
+    "depth_bias": "hair",
     "thick_lines": "lines_points",
     "large_points": "lines_points",
     "depth_func": "lit_mesh",
