@@ -134,7 +134,7 @@ class _Replay:
                 given = {"shader": given["shader"].get("name", "")}
             value = next(iter(given.values())) if len(given) == 1 else given
             self.made[record["result"]] = self.describe(value)
-        elif call.startswith(("bind_", "set_")):
+        elif call.startswith(("bind_", "set_")) and call != "set_failure_callback":
             self._bind(call, dict(args))
 
     def _bind(self, call: str, args: dict[str, Any]) -> None:

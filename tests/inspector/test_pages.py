@@ -87,8 +87,8 @@ def test_reports(browser: Any, tmp_path: Path, name: str) -> None:  # noqa: F811
 def test_summaries(browser: Any, tmp_path: Path) -> None:  # noqa: F811
     """Two runs, one with faults: the index and the pages of tests."""
     runs = [str(tmp_path / name) for name in ("right", "wrong")]
-    for folder, driver in zip(runs, ("numpipe", "faulty:no_depth_test"), strict=True):
-        main(["piglit", "run", "--driver", driver, "--filter", "depth", "-o", folder])
+    for folder, driver in zip(runs, ("numpipe", "faulty:loses_last_primitive"), strict=True):
+        main(["piglit", "run", "--driver", driver, "--filter", "two-sided", "-o", folder])
     site = tmp_path / "site"
     assert main(["piglit", "summary", *runs, "--html", str(site)]) in (0, 1)
     pages = sorted(site.rglob("*.html"))
