@@ -62,7 +62,8 @@ docs: $(READY)  ## the documentation as a site, with live pages: build/docs/inde
 	$(BIN)/python docs/live_pages.py build/live/live
 	$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/docs
 	$(BIN)/python docs/check_site.py build/docs
-	GALLETTE_SITE=build/docs $(BIN)/python -m pytest -q tests/inspector/test_site.py
+	GALLETTE_SITE=build/docs GALLETTE_DOCS=1 $(BIN)/python -m pytest -q -n auto \
+	    tests/tools/test_docs_commands.py tests/inspector/test_site.py
 	@echo "site: $(CURDIR)/build/docs/index.html"
 
 SECONDS ?= 30

@@ -4,6 +4,8 @@ The folder has what the pages take for granted: a shader, a script, a shader_tes
 tests. Comments before a block say what is special about it (`documents`). A command that serves a
 page is asked for it, and ended. `make` targets must exist; what they do is what continuous
 integration does.
+
+Some minutes: `make docs` runs these, with `GALLETTE_DOCS=1`; elsewhere they are skipped.
 """
 
 from __future__ import annotations
@@ -130,6 +132,7 @@ PLACES = [page for page in PAGES if any(b.page == page for b in blocks("sh"))]
 
 
 @pytest.mark.native
+@pytest.mark.skipif(not os.environ.get("GALLETTE_DOCS"), reason="`make docs` runs the commands")
 @pytest.mark.parametrize("page", PLACES, ids=lambda p: p.name)
 def test_the_commands_of_a_page_run(page: Path, folder: Path) -> None:
     pytest.importorskip("moderngl")
