@@ -52,7 +52,7 @@ def axe(page: Any) -> list[str]:
         return []
     script = next(Path(axe_core_python.__file__).parent.rglob("axe.min.js"))
     page.evaluate(script.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations'], iframes: false})")
     return [f"{v['id']}: {v['nodes'][0]['html'][:120]}" for v in found["violations"]]
 
 
