@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-__all__ = ["Node", "Timing", "edge", "list_scheduled", "measure_paths"]
+__all__ = ["Node", "Timing", "block_by_block", "dependence_graph", "edge", "list_scheduled"]
 
 Instr = TypeVar("Instr")
 
@@ -43,7 +43,60 @@ def edge(nodes: Sequence[Node[Instr]], first: int, second: int, cycles: int) -> 
     before[first] = max(before.get(first, 0), cycles)
 
 
-def measure_paths(nodes: Sequence[Node[Instr]], latency: Callable[[Instr], int]) -> None:
+def dependence_graph(
+    block: Sequence[Instr],
+    touched: Callable[[Instr], tuple[set[int], set[int]]],
+    until_read: Callable[[Instr, Instr, int], int],
+    until_overwritten: Callable[[Instr, int], int],
+    latency: Callable[[Instr], int],
+) -> list[Node[Instr]]:
+    """What must come before what in a block, and how many cycles should lie between.
+
+    `touched` are the places an instruction reads and writes; `until_read` the cycles from a writer
+    to its reader, `until_overwritten` those to the next writer of the place.
+    """
+    nodes = [Node(instr) for instr in block]
+    writer: dict[int, int] = {}
+    readers: dict[int, list[int]] = {}
+    for at, node in enumerate(nodes):
+        reads, writes = touched(node.instr)
+        for place in reads:
+            if place in writer:
+                maker = nodes[writer[place]].instr
+                edge(nodes, writer[place], at, until_read(maker, node.instr, place))
+            readers.setdefault(place, []).append(at)
+        for place in writes:
+            for reader in readers.pop(place, ()):
+                edge(nodes, reader, at, 1)
+            if place in writer:
+                gap = until_overwritten(nodes[writer[place]].instr, place)
+                edge(nodes, writer[place], at, gap)
+            writer[place] = at
+            if place in reads:
+                readers[place] = [at]
+    _measure_paths(nodes, latency)
+    return nodes
+
+
+def block_by_block(
+    instrs: Sequence[Instr],
+    ends: Callable[[Instr], bool],
+    order: Callable[[list[Instr]], list[Instr]],
+) -> list[Instr]:
+    """The code with every straight run in another order; what ends one stays where it is."""
+    found: list[Instr] = []
+    block: list[Instr] = []
+    for instr in instrs:
+        if ends(instr):
+            found += order(block)
+            found.append(instr)
+            block = []
+        else:
+            block.append(instr)
+    return found + order(block)
+
+
+def _measure_paths(nodes: Sequence[Node[Instr]], latency: Callable[[Instr], int]) -> None:
     """How far each instruction is from the end of the block."""
     for at in range(len(nodes) - 1, -1, -1):
         node = nodes[at]

@@ -13,6 +13,7 @@ __all__ = [
     "UNITS",
     "describe",
     "latency_of",
+    "only_reads",
     "pack",
     "sees_live_pixels",
     "unit_code",
@@ -175,6 +176,18 @@ def unit_code(unit: str) -> int:
 def latency_of(unit: str) -> int:
     """Cycles until the answer of an idle unit is there."""
     return UNITS[unit][0]
+
+
+def only_reads(unit: str, desc: int) -> bool:
+    """A message that changes nothing outside the thread: it may go if nobody wants its answer."""
+    if unit in ("sampler", "input", "constant"):
+        return True
+    fields = unpack(unit, desc)
+    if unit == "memory":
+        return MEMORY_OPS[fields["op"]] in ("load", "size")
+    if unit == "image":
+        return IMAGE_OPS[fields["op"]] in ("load", "size", "samples")
+    return unit == "urb" and URB_OPS[fields["op"]] in ("read", "peer")
 
 
 def sees_live_pixels(unit: str, desc: int) -> bool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gallette.drivers.common.machine.colouring import bits_of, merged
-from gallette.drivers.common.machine.messages import IMAGE_OPS, MEMORY_OPS, URB_OPS, unpack
+from gallette.drivers.common.machine.launch import LIVE_FLAG
+from gallette.drivers.common.machine.messages import only_reads
 from gallette.drivers.simd.isa.instruction import NULL, Instruction
 
 from .code import Code
@@ -17,19 +18,7 @@ def _is_pure(instr: Instruction) -> bool:
     if instr.op.kind == "flow":
         return False
     message = instr.message
-    if message is None:
-        return True
-    if message.unit in ("sampler", "input", "constant"):
-        return True
-    fields = unpack(message.unit, message.desc)
-    if message.unit == "memory":
-        return MEMORY_OPS[fields["op"]] in ("load", "size")
-    if message.unit == "image":
-        return IMAGE_OPS[fields["op"]] in ("load", "size", "samples")
-    return message.unit == "urb" and URB_OPS[fields["op"]] in ("read", "peer")
-
-
-LIVE_FLAG = 2
+    return message is None or only_reads(message.unit, message.desc)
 
 
 def dead_code(code: Code) -> None:

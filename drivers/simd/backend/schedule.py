@@ -13,15 +13,14 @@ from collections.abc import Sequence
 from gallette.drivers.common.machine.dependence import (
     Node,
     Timing,
-    edge,
+    block_by_block,
+    dependence_graph,
     list_scheduled,
-    measure_paths,
 )
 from gallette.drivers.common.machine.launch import LIVE_FLAG
 from gallette.drivers.common.machine.messages import (
-    IMAGE_OPS,
-    MEMORY_OPS,
     latency_of,
+    only_reads,
     sees_live_pixels,
     unpack,
 )
@@ -94,54 +93,29 @@ def _touches_memory(instr: Instruction) -> bool:
 def _only_loads(instr: Instruction) -> bool:
     message = instr.message
     assert message is not None
-    fields = unpack(message.unit, message.desc)
-    if message.unit == "sampler":
-        return True
-    if message.unit == "memory":
-        return MEMORY_OPS[fields["op"]] in ("load", "size")
-    if message.unit == "image":
-        return IMAGE_OPS[fields["op"]] in ("load", "size", "samples")
-    return message.unit == "scratch" and bool(fields["op"])
+    if message.unit == "scratch":
+        return bool(unpack("scratch", message.desc)["op"])
+    return message.unit != "urb" and only_reads(message.unit, message.desc)
 
 
 def dependencies(block: Sequence[Instruction]) -> list[Node[Instruction]]:
     """The dependence graph of a straight run of instructions."""
-    nodes = [Node(instr) for instr in block]
-    writer: dict[int, int] = {}
-    readers: dict[int, list[int]] = {}
-    for at, node in enumerate(nodes):
-        reads, writes = reads_of(node.instr), writes_of(node.instr)
-        for place in reads:
-            if place in writer:
-                edge(nodes, writer[place], at, latency(nodes[writer[place]].instr))
-            readers.setdefault(place, []).append(at)
-        for place in writes:
-            for reader in readers.pop(place, ()):
-                if reader != at:
-                    edge(nodes, reader, at, 1)
-            if place in writer:
-                gap = latency(nodes[writer[place]].instr) if place < _MEMORY else 1
-                edge(nodes, writer[place], at, gap)
-            writer[place] = at
-            if place in reads:
-                readers[place] = [at]
-    measure_paths(nodes, latency)
-    return nodes
+    return dependence_graph(
+        block,
+        lambda instr: (reads_of(instr), writes_of(instr)),
+        lambda maker, reader, place: latency(maker),
+        lambda maker, place: latency(maker) if place < _MEMORY else 1,
+        latency,
+    )
 
 
 def schedule(instrs: list[Instruction]) -> list[Instruction]:
     """The same code, block by block in a better order; branches stay where they are."""
-    found: list[Instruction] = []
-    block: list[Instruction] = []
-    for instr in instrs:
-        ends = instr.message is not None and instr.message.end
-        if instr.op.kind == "flow" or ends:
-            found += _order(block)
-            found.append(instr)
-            block = []
-        else:
-            block.append(instr)
-    return found + _order(block)
+
+    def ends(instr: Instruction) -> bool:
+        return instr.op.kind == "flow" or (instr.message is not None and instr.message.end)
+
+    return block_by_block(instrs, ends, _order)
 
 
 def _order(block: list[Instruction]) -> list[Instruction]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from gallette.drivers.common.machine.copying import Copied
+
 from .opcodes import OPCODES, Opcode
 from .types import REG_BYTES, TYPES, RegType
 
@@ -69,7 +71,7 @@ class Message(NamedTuple):
     end: bool = False  # the thread ends
 
 
-class Instruction:
+class Instruction(Copied):
     """One instruction; `group` is its first channel, `target` where channels go."""
 
     __slots__ = (
@@ -123,26 +125,6 @@ class Instruction:
         self.fresh = fresh  # begins a new value: what the destination held is dead
         self.note = note  # a line of NIR, for people
         self.uniform = False  # a branch or loop that all channels take together
-
-    def copy(self) -> Instruction:
-        made = Instruction(
-            self.op,
-            self.width,
-            self.dst,
-            self.srcs,
-            group=self.group,
-            no_mask=self.no_mask,
-            pred=self.pred,
-            flag=self.flag,
-            cond=self.cond,
-            sat=self.sat,
-            message=self.message,
-            target=self.target,
-            fresh=self.fresh,
-            note=self.note,
-        )
-        made.uniform = self.uniform
-        return made
 
     # -- what it touches -------------------------------------------------------------------------
 

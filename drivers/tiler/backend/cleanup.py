@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gallette.drivers.common.machine.colouring import bits_of, merged
-from gallette.drivers.common.machine.messages import IMAGE_OPS, MEMORY_OPS, URB_OPS, unpack
+from gallette.drivers.common.machine.messages import only_reads
 from gallette.drivers.tiler.isa.instruction import Instruction
 
 from .code import LABEL, Block, Code, blocks_of
@@ -15,18 +15,7 @@ def is_pure(instr: Instruction) -> bool:
     """May the instruction go if nobody reads its destination?"""
     if instr.op.kind in ("flow", "kill", "label"):
         return False
-    message = instr.message
-    if message is None:
-        return True
-    unit = instr.unit
-    if unit in ("sampler", "input", "constant"):
-        return True
-    fields = unpack(unit, message.desc)
-    if unit == "memory":
-        return MEMORY_OPS[fields["op"]] in ("load", "size")
-    if unit == "image":
-        return IMAGE_OPS[fields["op"]] in ("load", "size", "samples")
-    return unit == "urb" and URB_OPS[fields["op"]] in ("read", "peer")
+    return instr.message is None or only_reads(instr.unit, instr.message.desc)
 
 
 def dead_code(code: Code) -> None:

@@ -13,9 +13,9 @@ from typing import Literal, TypeAlias
 from gallette.drivers.common.machine.dependence import (
     Node,
     Timing,
-    edge,
+    block_by_block,
+    dependence_graph,
     list_scheduled,
-    measure_paths,
 )
 from gallette.drivers.tiler.isa.instruction import Instruction
 
@@ -45,47 +45,31 @@ MOST = 1200
 
 def dependencies(block: Sequence[Instruction]) -> list[Node[Instruction]]:
     """What must come before what, and how many cycles should lie between."""
-    nodes = [Node(instr) for instr in block]
-    writer: dict[int, int] = {}
-    readers: dict[int, list[int]] = {}
 
-    for at, node in enumerate(nodes):
-        instr = node.instr
+    def touched(instr: Instruction) -> tuple[set[int], set[int]]:
         reads, writes = places_read(instr), places_written(instr)
         if touches_memory(instr):
             (reads if loads_only(instr) else writes).add(_MEMORY)
         if instr.op.name == "kill":
             writes.add(_MEMORY)  # what pixels write depends on who is alive
-        for place in reads:
-            if place in writer:
-                maker = nodes[writer[place]].instr
-                gap = delay(maker, instr, place) or latency(maker)
-                edge(nodes, writer[place], at, gap if place < _MEMORY else 1)
-            readers.setdefault(place, []).append(at)
-        for place in writes:
-            for reader in readers.pop(place, ()):
-                edge(nodes, reader, at, 1)
-            if place in writer:
-                edge(nodes, writer[place], at, 1 if not queue_of(nodes[writer[place]].instr) else 4)
-            writer[place] = at
-            if place in reads:
-                readers[place] = [at]
-    measure_paths(nodes, latency)
-    return nodes
+        return reads, writes
+
+    def until_read(maker: Instruction, reader: Instruction, place: int) -> int:
+        return (delay(maker, reader, place) or latency(maker)) if place < _MEMORY else 1
+
+    def until_overwritten(maker: Instruction, place: int) -> int:
+        return 4 if queue_of(maker) else 1
+
+    return dependence_graph(block, touched, until_read, until_overwritten, latency)
 
 
 def schedule(instrs: list[Instruction]) -> list[Instruction]:
     """The same code, block by block in a better order; branches and labels stay where they are."""
-    found: list[Instruction] = []
-    block: list[Instruction] = []
-    for instr in instrs:
-        if instr.op is LABEL or instr.op.kind == "flow":
-            found += _order(block)
-            found.append(instr)
-            block = []
-        else:
-            block.append(instr)
-    return found + _order(block)
+
+    def ends(instr: Instruction) -> bool:
+        return instr.op is LABEL or instr.op.kind == "flow"
+
+    return block_by_block(instrs, ends, _order)
 
 
 def _order(block: list[Instruction]) -> list[Instruction]:

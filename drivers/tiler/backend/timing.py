@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from gallette.drivers.common.machine.launch import LIVE_FLAG
 from gallette.drivers.common.machine.messages import (
-    IMAGE_OPS,
-    MEMORY_OPS,
     latency_of,
+    only_reads,
     sees_live_pixels,
-    unpack,
 )
 from gallette.drivers.tiler.isa.instruction import Instruction
 
@@ -109,7 +107,4 @@ def touches_memory(instr: Instruction) -> bool:
 def loads_only(instr: Instruction) -> bool:
     """It may change places with others that only load."""
     assert instr.message is not None
-    fields = unpack(instr.unit, instr.message.desc)
-    if instr.unit == "memory":
-        return MEMORY_OPS[fields["op"]] in ("load", "size")
-    return instr.unit == "image" and IMAGE_OPS[fields["op"]] in ("load", "size", "samples")
+    return instr.unit in ("memory", "image") and only_reads(instr.unit, instr.message.desc)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from gallette.drivers.common.machine.copying import Copied
+
 from .opcodes import OPCODES, UNIT_OF, Opcode
 
 __all__ = ["NONE", "Instruction", "Message", "Operand", "immediate", "name_of", "width_of"]
@@ -60,7 +62,7 @@ class Message(NamedTuple):
     result: int = 0
 
 
-class Instruction:
+class Instruction(Copied):
     """One instruction; `target` is where channels go."""
 
     __slots__ = (
@@ -113,23 +115,6 @@ class Instruction:
     @property
     def unit(self) -> str:
         return UNIT_OF[self.op.name]
-
-    def copy(self) -> Instruction:
-        return Instruction(
-            self.op,
-            self.dst,
-            self.srcs,
-            sat=self.sat,
-            ss=self.ss,
-            sy=self.sy,
-            repeat=self.repeat,
-            pred=self.pred,
-            inverse=self.inverse,
-            message=self.message,
-            target=self.target,
-            fresh=self.fresh,
-            note=self.note,
-        )
 
     # -- what it touches ---------------------------------------------------------------------------
 
