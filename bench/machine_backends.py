@@ -71,10 +71,12 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("count", nargs="?", type=int, default=200)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--machine", choices=MACHINES, default=None)
+    parser.add_argument("--setting", default="", help="only settings with this in their name")
     options = parser.parse_args(arguments)
     as_expected = True
     for machine in [options.machine] if options.machine else MACHINES:
-        tallies = [Tally(*setting) for setting in SETTINGS[machine]]
+        settings = [s for s in SETTINGS[machine] if options.setting in s[0]]
+        tallies = [Tally(*setting) for setting in settings]
         for seed in range(options.first, options.first + options.count):
             for tally in tallies:
                 tally.count(seed, checked_program(machine, seed, **tally.options))
