@@ -53,7 +53,8 @@ COMMANDS: dict[str, Command] = {
     "conformance": Command(
         "gallette.commands.conformance",
         "the bundled tests, then every scene's diff, and one report",
-        "gallette conformance\ngallette conformance --driver native -o reports/native",
+        "gallette conformance\ngallette conformance --filter blending\n"
+        "gallette conformance --driver native -o reports/native",
     ),
     "explain": Command(
         "gallette.commands.explain",

@@ -24,6 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--against", default="native", metavar="DRIVER", help="reference for scenes"
     )
+    parser.add_argument(
+        "--filter", action="append", default=[], metavar="RE", help="only these bundled tests"
+    )
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1, metavar="N")
     parser.add_argument("--timeout", type=float, default=120.0, metavar="SECONDS")
     parser.add_argument(
@@ -36,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     out = console()
     driver = options.driver or default_driver()
     check_driver(driver)
-    head = Head(driver, find_tests([]), options.timeout)
+    head = Head(driver, find_tests([], options.filter), options.timeout)
     suite = run_job(Job(head, max(1, options.jobs), options.output, overwrite=True))
     report = run_diffs(check_scenes([], "gallette conformance"), driver, options.against, 1.0, {})
     print_diffs(out, report)
