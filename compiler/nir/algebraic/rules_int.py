@@ -28,7 +28,7 @@ ARITHMETIC: list[RuleText] = [
     (("imul", ("ineg", a), ("ineg", b)), ("imul", a, b)),
     (("imul", ("ineg(is_used_once)", a), "#b"), ("imul", a, ("ineg", b))),
     (("iadd", ("imul", a, b), ("imul", a, c)), ("imul", a, ("iadd", b, c))),
-    (("iadd", ("imul(is_used_once)", a, b), a), ("imul", a, ("iadd", b, 1))),
+    (("iadd", ("imul(is_used_once)", "a(is_not_const)", b), "a"), ("imul", a, ("iadd", b, 1))),
     (
         ("imul", ("iadd(is_used_once)", "a(is_not_const)", "#b"), "#c"),
         ("iadd", ("imul", a, c), ("imul", b, c)),
