@@ -67,6 +67,8 @@ def test_rewritten_programs_draw_the_same(fuzz: ModuleType) -> None:
 
 
 FOUND_BY_STYLE = {
+    16: "c * x + c: two rules undid each other for minutes",
+    91: "an equal value, made by a rule further down, was read before it was there",
     102844: "a loop condition with an effect, whose value is read after the loop",
     107151: "an if inside code that another if, found to be decided, made unreachable",
     7413: "the same, deeper",

@@ -201,12 +201,27 @@ class _Simplifier:
         ):
             self.seen[key] = instr
             return
+        if there is here and _comes_before(instr, known):  # made out of order by a rule
+            self.seen[key] = instr
+            known, instr = instr, known
         if isinstance(instr, Alu) and isinstance(known, Alu):
             known.exact |= instr.exact
         if self.protected is not None:
             self.protected.inherit(instr.result, [known.result])
         instr.replace_by(known.result)
         self.progress = True
+
+
+def _comes_before(one: Instr, other: Instr) -> bool:
+    """Of two instructions of a block: is `one` the first? Quick if they are near each other."""
+    behind_one, behind_other = one.next, other.next
+    while behind_one is not None and behind_other is not None:
+        if behind_one is other:
+            return True
+        if behind_other is one:
+            return False
+        behind_one, behind_other = behind_one.next, behind_other.next
+    return behind_other is None  # `other` is nearer to the end
 
 
 def _is_unsettled(impl: FunctionImpl) -> bool:
