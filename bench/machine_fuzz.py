@@ -23,13 +23,11 @@ from gallette.compiler.nir.interp.interpreter import ExecutionBudgetError, inter
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.run.optimize import OptimizeOptions
 from gallette.drivers.common.machine.hang import MachineHangError
-from gallette.drivers.common.machine.program import Counters
+from gallette.drivers.common.machine.program import Counters, MachineProgram
 from gallette.drivers.common.work import Work
 from gallette.drivers.simd import compile as simd_compile
-from gallette.drivers.simd.program import SimdProgram
 from gallette.drivers.tiler import compile as tiler_compile
 from gallette.drivers.tiler.lower import lowered_for_tiler
-from gallette.drivers.tiler.program import TilerProgram
 from tests.numpipe.shader.shader_harness import PictureEnvironment, agree, run_compiled
 from tests.simd.divergent_programs import DivergentShader, divergent_shader
 from tests.tiler.oracle import clashes, early_reads, missing_waits
@@ -74,12 +72,11 @@ class Setting:
 
 @dataclass(frozen=True)
 class Machine:
-    """How a driver makes a program; the first of its settings holds."""
+    """How a driver compiles; the first of its settings holds."""
 
     shader: Callable[[int], Shader]
     settings: Callable[[argparse.Namespace], list[Setting]]
     compile: Callable[[Shader, Any], Any]
-    program: Callable[[Shader, Any, Counters], Any]
     rules: Callable[[Any], list[str]]
 
 
@@ -124,14 +121,12 @@ MACHINES = {
         divergent_shader,
         _simd_settings,
         simd_compile.compile_shader,
-        SimdProgram,
         lambda made: [],
     ),
     "tiler": Machine(
         _tiler_shader,
         _tiler_settings,
         tiler_compile.compile_shader,
-        TilerProgram,
         _tiler_rules,
     ),
 }
@@ -178,7 +173,7 @@ def try_program(machine: Machine, settings: list[Setting], seed: int, rules: boo
         made = setting.again(made) if setting.again else machine.compile(shader, setting.options)
         setting.count(made)
         work = Work(limit)
-        if not outcome(expected, shader, env, machine.program(shader, made, Counters()), work):
+        if not outcome(expected, shader, env, MachineProgram(shader, made, Counters()), work):
             setting.wrong.append(seed)
         if rules and setting is settings[0] and machine.rules(made):
             setting.broken.append(seed)

@@ -148,6 +148,10 @@ class NameTable(Generic[T]):
             found.deleted = True
         return found
 
+    def __iter__(self) -> Iterator[int]:
+        """Every name in use, with an object or without."""
+        return iter(self._objects)
+
     def values(self) -> Iterator[T]:
         return iter([o for o in self._objects.values() if o is not None])
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Shader
-from gallette.drivers.common.machine.executable import ExecutableFacts
+from gallette.drivers.common.machine import compiled
+from gallette.drivers.common.machine.compiled import facts_of
 
 from .backend.allocate import Allocation, allocate
 from .backend.cleanup import coalesce, dead_code, forward
@@ -31,31 +33,7 @@ class BackendOptions:
     record: bool = False  # keep the code as it was before registers were filled in
 
 
-@dataclass(slots=True)
-class Compiled:
-    """A shader as machine code, with what the compiler knows about it."""
-
-    executable: Executable
-    selector: Selector
-    code: Code
-    allocation: Allocation
-    block_cycles: list[int] = field(default_factory=list)
-    stalls: list[int] = field(default_factory=list)  # before each instruction
-    notes: list[str] = field(default_factory=list)
-    virtual: Code | None = None  # with virtual registers, if recorded
-
-    @property
-    def instructions(self) -> int:
-        return len(self.code.instrs)
-
-    @property
-    def registers(self) -> int:
-        return self.executable.registers
-
-    @property
-    def cycles(self) -> int:
-        """Of every block once."""
-        return sum(self.block_cycles)
+Compiled: TypeAlias = compiled.Compiled[Executable, Selector, Code, Allocation]
 
 
 def compile_shader(shader: Shader, options: BackendOptions, flat_colors: bool = False) -> Compiled:
@@ -81,9 +59,7 @@ def _backend(
     found = allocate(code, options.live_ranges, options.registers, may_spill, options.record)
     if found is None:
         return None
-    made = finish(code, selector, found, options)
-    made.virtual = found.virtual
-    return made
+    return finish(code, selector, found, options)
 
 
 def finish(
@@ -93,27 +69,14 @@ def finish(
     if options.schedule:
         code.instrs = schedule(code.instrs)
     set_targets(code.instrs)
-    shader = selector.shader
-    patch = shader.info.vertices_out if shader.stage.value == "tess_ctrl" else 1
     executable = Executable(
         [encode(instr) for instr in code.instrs],
         code.width,
         code.constant_registers,
-        ExecutableFacts(
-            registers=used_registers(code),
-            scratch=code.scratch,
-            private=code.private,
-            has_barriers=code.has_barriers or shader.stage.value == "tess_ctrl",
-            patch_size=max(1, patch),
-            places=tuple(sorted(selector.places.items())),
-        ),
+        facts_of(selector, code, registers=used_registers(code), scratch=code.scratch),
     )
     made = Compiled(executable, selector, code, allocation)
-    made.notes = [instr.note for instr in code.instrs]
-    for start, stop in executable.blocks:
-        found = timing(code.instrs[start:stop])
-        made.block_cycles.append(found.cycles)
-        made.stalls += found.stalls
+    made.annotate(timing)
     return made
 
 

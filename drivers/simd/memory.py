@@ -24,14 +24,13 @@ from gallette.drivers.common.gem import (
     Relocation,
 )
 from gallette.drivers.common.gem.picture import address_map, map_picture
+from gallette.drivers.common.machine.program import MachineProgram
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.screen import HostScreen
 from gallette.pipe.enums import Target, Usage
 from gallette.pipe.interface import Handle
 from gallette.pipe.resource import Resource
 from gallette.pipe.state import ComputeInfo, DrawInfo
-
-from .program import SimdProgram
 
 __all__ = ["DeviceMemory", "SimdContext"]
 
@@ -49,7 +48,9 @@ class DeviceMemory:
     def __init__(self, local: int, break_rule: bool) -> None:
         self.manager = Manager(local, break_rule=break_rule)
         self._handles: dict[int, int] = {}  # by resource
-        self._kernels: weakref.WeakKeyDictionary[SimdProgram, int] = weakref.WeakKeyDictionary()
+        self._kernels: weakref.WeakKeyDictionary[MachineProgram[Any], int] = (
+            weakref.WeakKeyDictionary()
+        )
 
     def adopt(self, resource: HostResource) -> None:
         """Make the resource an object for as long as it lives."""
@@ -72,7 +73,7 @@ class DeviceMemory:
         """The object a resource is; None for none, or for another screen's."""
         return self._handles.get(id(resource)) if resource is not None else None
 
-    def kernel(self, program: SimdProgram) -> int:
+    def kernel(self, program: MachineProgram[Any]) -> int:
         """The object a program's instructions are."""
         found = self._kernels.get(program)
         if found is None:
@@ -157,7 +158,7 @@ class SimdContext(HostContext):
         handles = {memory.handle(r): None for r in self._resources(extra)}
         for shader in self.bound.shaders.values():
             program = shader.null.program if shader is not None else None
-            if isinstance(program, SimdProgram):
+            if isinstance(program, MachineProgram):
                 handles[memory.kernel(program)] = None
         listed = tuple(handle for handle in handles if handle is not None)[: _BATCH // 8]
         if listed == self._listed:

@@ -8,10 +8,11 @@ from typing import Any, get_args
 from gallette.compiler import debug
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.drivers.common.gem.regions import MIB
+from gallette.drivers.common.machine.program import Counters, MachineCompiler
 from gallette.drivers.common.machine.register_picture import map_picture
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.screen import HostScreen
-from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
+from gallette.drivers.common.variants.compiler import LoweringOptions
 from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
 from gallette.drivers.common.work import DEFAULT_BUDGET
 from gallette.pipe.interface import Context
@@ -21,9 +22,9 @@ from gallette.pipe.resource import Resource, ResourceDesc
 from .backend.code import ROOM
 from .backend.liveness import LiveRanges
 from .backend.register_map import register_map
-from .compile import BackendOptions, compile_shader
+from .compile import BackendOptions, Compiled, compile_shader
+from .explaining import listing
 from .memory import DeviceMemory, SimdContext
-from .program import Counters, SimdProgram, compile_program
 
 __all__ = ["ScreenOptions", "SimdCompiler", "SimdScreen", "create_screen"]
 
@@ -70,7 +71,7 @@ class ScreenOptions:
         return SimdCompiler(lowering, backend)
 
 
-class SimdCompiler(VariantCompiler[VariantKey, SimdProgram]):
+class SimdCompiler(MachineCompiler[VariantKey, Compiled]):
     """NIR to instructions of the execution unit."""
 
     name = "simd"
@@ -78,37 +79,33 @@ class SimdCompiler(VariantCompiler[VariantKey, SimdProgram]):
     def __init__(self, options: LoweringOptions | None, backend: BackendOptions) -> None:
         super().__init__(options)
         self.backend = backend
-        self.counters = Counters()
 
     def null_key(self, stage: Stage) -> VariantKey:
         return FragmentKey() if stage is Stage.FRAGMENT else VertexKey()
 
-    def generate(self, shader: Shader, key: VariantKey) -> SimdProgram:
-        flat = isinstance(key, FragmentKey) and key.flat_colors
-        return compile_program(shader, self.backend, self.counters, flat_colors=flat)
+    def compiled(self, shader: Shader, key: VariantKey | None = None) -> Compiled:
+        return self._compiled(shader, key, self.backend)
 
-    def text(self, code: SimdProgram) -> str:
-        return code.code
+    def _compiled(
+        self, shader: Shader, key: VariantKey | None, backend: BackendOptions
+    ) -> Compiled:
+        return compile_shader(shader, backend, isinstance(key, FragmentKey) and key.flat_colors)
+
+    def listing(self, made: Compiled) -> str:
+        return listing(made)
 
     def pictures(self, shader: Shader, key: VariantKey) -> list[tuple[str, Any]]:
         """The registers over time."""
-        flat = isinstance(key, FragmentKey) and key.flat_colors
-        made = compile_shader(shader, replace(self.backend, record=True), flat)
+        made = self._compiled(shader, key, replace(self.backend, record=True)).allocation
         if made.virtual is None:
             return []
-        table = register_map(made.virtual, made.allocation.places, self.backend.live_ranges)
+        table = register_map(made.virtual, made.places, self.backend.live_ranges)
         caption = "registers (rows) over instructions before scheduling (columns); dark: kept for "
         return [(f"{caption}channels that wait", map_picture(table))]
 
     def measure(self, shader: Shader) -> dict[str, int]:
-        made = compile_shader(shader, self.backend)
-        return {
-            "instructions": made.instructions,
-            "cycles": made.cycles,
-            "registers": made.registers,
-            "spills": made.allocation.spills,
-            "SIMD16": int(made.executable.width == 16),
-        }
+        made = self.compiled(shader)
+        return {**made.measures(), "SIMD16": int(made.executable.width == 16)}
 
 
 class SimdScreen(HostScreen):

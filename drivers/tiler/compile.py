@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from gallette.compiler.nir.ir import Shader
-from gallette.drivers.common.machine.executable import ExecutableFacts
+from gallette.drivers.common.machine import compiled
+from gallette.drivers.common.machine.compiled import facts_of
 
 from .backend.allocate import Allocation, allocate
 from .backend.cleanup import coalesce, dead_code, forward
@@ -30,30 +31,10 @@ class BackendOptions:
     schedule: bool = True
 
 
-@dataclass(slots=True)
-class Compiled:
-    """A shader as machine code, with what the compiler knows about it."""
+class Compiled(compiled.Compiled[Executable, Selector, Code, Allocation]):
+    """A shader as the tiler's machine code."""
 
-    executable: Executable
-    selector: Selector
-    code: Code
-    allocation: Allocation
-    block_cycles: list[int] = field(default_factory=list)
-    stalls: list[int] = field(default_factory=list)  # before each instruction
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def instructions(self) -> int:
-        return len(self.code.instrs)
-
-    @property
-    def registers(self) -> int:
-        return self.executable.registers
-
-    @property
-    def cycles(self) -> int:
-        """Of every block once."""
-        return sum(self.block_cycles)
+    __slots__ = ()
 
     @property
     def nops(self) -> int:
@@ -84,22 +65,11 @@ def compile_shader(
     code.instrs = fold_repeats(code.instrs)
     scoreboard(code.instrs, options.barriers)
     code.instrs = laid_out(fill(code.instrs))
-    patch = shader.info.vertices_out if shader.stage.value == "tess_ctrl" else 1
-    facts = ExecutableFacts(
-        registers=_used_registers(code.instrs),
-        private=code.private,
-        has_barriers=selector.has_barriers or shader.stage.value == "tess_ctrl",
-        patch_size=max(1, patch),
-        places=tuple(sorted(selector.places.items())),
-    )
+    facts = facts_of(selector, code, registers=_used_registers(code.instrs))
     words = [encode(instr) for instr in code.instrs]
     executable = Executable(words, facts, options.texture_writes)
     made = Compiled(executable, selector, code, allocation)
-    made.notes = [instr.note for instr in code.instrs]
-    for start, stop in executable.blocks:
-        found = timing(code.instrs[start:stop])
-        made.block_cycles.append(found.cycles)
-        made.stalls += found.stalls
+    made.annotate(timing)
     return made
 
 

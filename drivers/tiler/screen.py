@@ -8,10 +8,11 @@ from typing import Any, Literal, TypeAlias, get_args
 from gallette.compiler import debug
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.run.pass_runner import PassLog
+from gallette.drivers.common.machine.program import Counters, MachineCompiler
 from gallette.drivers.common.machine.register_picture import map_picture
 from gallette.drivers.common.screen import HostScreen
 from gallette.drivers.common.variants import keys
-from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
+from gallette.drivers.common.variants.compiler import LoweringOptions
 from gallette.drivers.common.work import DEFAULT_BUDGET
 from gallette.pipe.interface import Context
 from gallette.pipe.loader import DriverError
@@ -20,12 +21,12 @@ from gallette.pipe.state import FramebufferState
 from .backend.code import ROOM
 from .backend.register_map import register_map
 from .backend.schedule import Barriers
-from .compile import BackendOptions, compile_shader
+from .compile import BackendOptions, Compiled, compile_shader
 from .context import TilerContext
+from .explaining import listing
 from .keys import FragmentKey, VariantKey, VertexKey
 from .lower import lowered_for_tiler
 from .machine.executable import TextureWrites
-from .program import Counters, TilerProgram, compile_program
 
 __all__ = ["HalfColors", "ScreenOptions", "TilerCompiler", "TilerScreen", "create_screen"]
 
@@ -95,7 +96,7 @@ def _is_half(framebuffer: FramebufferState) -> bool:
     )
 
 
-class TilerCompiler(VariantCompiler[VariantKey, TilerProgram]):
+class TilerCompiler(MachineCompiler[VariantKey, Compiled]):
     """NIR to instructions of the tiler."""
 
     name = "tiler"
@@ -111,7 +112,6 @@ class TilerCompiler(VariantCompiler[VariantKey, TilerProgram]):
         self.only_reciprocal = only_reciprocal
         self.backend = backend
         self.half_colors = half_colors
-        self.counters = Counters()
 
     def null_key(self, stage: Stage) -> VariantKey:
         return FragmentKey() if stage is Stage.FRAGMENT else VertexKey()
@@ -128,12 +128,12 @@ class TilerCompiler(VariantCompiler[VariantKey, TilerProgram]):
         options = self.options.optimize_options()
         lowered_for_tiler(shader, options, log, only_reciprocal=self.only_reciprocal)
 
-    def generate(self, shader: Shader, key: VariantKey) -> TilerProgram:
-        flat = isinstance(key, FragmentKey) and key.flat_colors
-        half = isinstance(key, FragmentKey) and key.half_colors
-        return compile_program(
-            shader, self.backend, self.counters, flat_colors=flat, half_colors=half
-        )
+    def compiled(self, shader: Shader, key: VariantKey | None = None) -> Compiled:
+        colors = key if isinstance(key, FragmentKey) else FragmentKey()
+        return compile_shader(shader, self.backend, colors.flat_colors, colors.half_colors)
+
+    def listing(self, made: Compiled) -> str:
+        return listing(made)
 
     def target_kind(self, framebuffer: FramebufferState) -> bool:
         if self.half_colors == "auto":
@@ -146,25 +146,15 @@ class TilerCompiler(VariantCompiler[VariantKey, TilerProgram]):
             return VertexKey(**shared)
         return FragmentKey(**shared, half_colors=self.target_kind(framebuffer))
 
-    def text(self, code: TilerProgram) -> str:
-        return code.code
-
     def pictures(self, shader: Shader, key: VariantKey) -> list[tuple[str, Any]]:
         """The registers over time, with what the pipe does meanwhile."""
-        made = self.generate(shader, key).compiled
+        made = self.compiled(shader, key)
         table, strip = register_map(made.executable.code, made.stalls)
         return [(REGISTER_CAPTION, map_picture(table, strip=strip))]
 
     def measure(self, shader: Shader) -> dict[str, int]:
-        made = compile_shader(shader, self.backend)
-        return {
-            "instructions": made.instructions,
-            "cycles": made.cycles,
-            "registers": made.registers,
-            "spills": made.allocation.spills,
-            "nops": made.nops,
-            "(sy)": made.waits,
-        }
+        made = self.compiled(shader)
+        return {**made.measures(), "nops": made.nops, "(sy)": made.waits}
 
 
 class TilerScreen(HostScreen):

@@ -163,8 +163,8 @@ def _maps(page: Page, shader: Shader) -> None:
     states: list[tuple[str, list[Block]]] = []
     for setting, name in SETTINGS.items():
         made = compile_shader(shader, BackendOptions(live_ranges=setting, record=True))
-        assert made.virtual is not None
-        table = register_map(made.virtual, made.allocation.places, setting)
+        assert made.allocation.virtual is not None
+        table = register_map(made.allocation.virtual, made.allocation.places, setting)
         caption = f"{setting}: {made.registers} registers"
         states.append((name, [Pictures([(caption, map_picture(table))])]))
     page.flip("the register map under", *states)

@@ -104,8 +104,8 @@ def run(page: Page, driver: str) -> None:
     pictures = []
     for width in (16, 8):
         made = measured(16, width)
-        assert made.virtual is not None
-        table = register_map(made.virtual, made.allocation.places, "mask_aware")
+        assert made.allocation.virtual is not None
+        table = register_map(made.allocation.virtual, made.allocation.places, "mask_aware")
         pictures.append(
             (f"16 texels, SIMD{width}: {made.registers} registers", map_picture(table, 3))
         )

@@ -218,11 +218,7 @@ def gen_lists(ctx: Context, range: int) -> int:
         raise invalid_operation("not between glBegin and glEnd")
     if range == 0:
         return 0
-    names = ctx.lists.names
-    first = names.reserve_block(range)
-    for name in _span(first, range):
-        names.bind(name, DisplayList, False)
-    return first
+    return ctx.lists.names.reserve_block(range)  # an empty list is a name without an object
 
 
 def _span(first: int, count: int) -> range:
@@ -237,11 +233,7 @@ def delete_lists(ctx: Context, list: int, range: int) -> None:
         raise invalid_operation("not between glBegin and glEnd")
     names = ctx.lists.names
     doomed = _span(list, range)
-    if range > 65536:
-        doomed_names = [o.name for o in names.values() if o.name in doomed]
-    else:
-        doomed_names = [*doomed]
-    for name in doomed_names:
+    for name in [n for n in names if n in doomed] if range > 65536 else doomed:
         found = names.pop(name)
         if found is not None:
             found.release()
@@ -249,7 +241,7 @@ def delete_lists(ctx: Context, list: int, range: int) -> None:
 
 @entry
 def is_list(ctx: Context, list: int) -> int:
-    return int(ctx.lists.names.get(list) is not None)
+    return int(ctx.lists.names.is_reserved(list))
 
 
 @entry

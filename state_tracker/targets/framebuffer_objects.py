@@ -259,9 +259,10 @@ def _layer(
     target = found.target.pipe
     if not (target.is_array or target in (Target.TEXTURE_3D, Target.TEXTURE_CUBE)):
         raise invalid_operation("this texture has no layers")
-    limit = ctx.caps.max_texture_array_layers
-    if target is Target.TEXTURE_3D:
-        limit = ctx.caps.max_texture_3d_size
+    limit = {
+        Target.TEXTURE_3D: ctx.caps.max_texture_3d_size,
+        Target.TEXTURE_CUBE: found.target.faces,
+    }.get(target, ctx.caps.max_texture_array_layers)
     if not 0 <= layer < limit:
         raise invalid_value(f"layer {layer} is not below {limit}")
     _check_level(ctx, found, level)

@@ -17,12 +17,10 @@ from gallette.compiler.nir.ir import Shader, Stage
 from gallette.drivers.common.draw.compute import GroupLanes
 from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.machine.hang import MachineHangError
-from gallette.drivers.common.machine.program import Counters
+from gallette.drivers.common.machine.program import Counters, MachineProgram
 from gallette.drivers.common.work import Work
 from gallette.drivers.simd import compile as simd_compile
-from gallette.drivers.simd import program as simd_program
 from gallette.drivers.tiler import compile as tiler_compile
-from gallette.drivers.tiler import program as tiler_program
 from gallette.state_tracker import GL, GLInterface, create_context
 
 
@@ -31,7 +29,7 @@ class Machine:
     """How a machine's programs are made, and what its reports look like."""
 
     name: str
-    program: Callable[[Shader], Any]
+    compiled: Callable[[Shader], Any]
     thread: str  # the first one that still runs, of 64 invocations of which half are in the loop
     branches: tuple[str, ...]  # one of which it executed last
     register: str
@@ -41,9 +39,7 @@ class Machine:
 MACHINES = [
     Machine(
         "simd",
-        lambda shader: simd_program.compile_program(
-            shader, simd_compile.BackendOptions(width=16), Counters()
-        ),
+        lambda shader: simd_compile.compile_shader(shader, simd_compile.BackendOptions(width=16)),
         "thread 1 of 4: pc ",
         ("while(16) @", "break(16) @"),
         "  g0   00000001 00000000",
@@ -51,9 +47,7 @@ MACHINES = [
     ),
     Machine(
         "tiler",
-        lambda shader: tiler_program.compile_program(
-            shader, tiler_compile.BackendOptions(), Counters()
-        ),
+        lambda shader: tiler_compile.compile_shader(shader, tiler_compile.BackendOptions()),
         "thread 0 of 1: pc ",
         ("jump @", "br p0."),
         "  r0.x",
@@ -81,7 +75,8 @@ def kernel(dead: bool) -> Shader:
 
 def launch(machine: Machine, shader: Shader) -> None:
     lanes = GroupLanes(0, 2, (2, 1, 1), (32, 1, 1), 0)
-    machine.program(shader).bind(ShaderResources(work=Work(1 << 20))).compute(lanes)
+    program = MachineProgram(shader, machine.compiled(shader), Counters())
+    program.bind(ShaderResources(work=Work(1 << 20))).compute(lanes)
 
 
 @machines

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from gallette.drivers.common.machine.colouring import colour
+from gallette.drivers.common.machine.program import Counters, MachineProgram
 from gallette.drivers.simd.backend.allocate import alignments
 from gallette.drivers.simd.backend.cleanup import coalesce, dead_code, forward, interference
 from gallette.drivers.simd.backend.code import Code
@@ -16,7 +17,6 @@ from gallette.drivers.simd.compile import BackendOptions, compile_shader
 from gallette.drivers.simd.isa.assembly import assemble, disassemble
 from gallette.drivers.simd.isa.encoding import decode, encode
 from gallette.drivers.simd.isa.instruction import Instruction
-from gallette.drivers.simd.program import Counters, SimdProgram
 from gallette.lessons.register_pressure import _shader, chosen_width
 from tests.numpipe.shader.shader_harness import PictureEnvironment, compare
 from tests.simd.divergent_programs import divergent_shader
@@ -147,7 +147,7 @@ def test_more_values_than_registers_are_spilled_and_stay_right() -> None:
     made = compile_shader(shader, BackendOptions(width=16))
     assert 0 < made.allocation.spills < 16
     assert made.executable.scratch == 8 * made.allocation.spills
-    program = SimdProgram(shader, made, Counters())
+    program = MachineProgram(shader, made, Counters())
     compare(shader, PictureEnvironment(100, 1), compiler=lambda _: program)
 
 

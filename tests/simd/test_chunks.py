@@ -7,19 +7,19 @@ import pytest
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.drivers.common.lanes import ShaderResources
-from gallette.drivers.common.machine.program import BoundMachine
+from gallette.drivers.common.machine.program import BoundMachine, Counters, MachineProgram
 from gallette.drivers.common.work import Work
 from gallette.drivers.simd.backend.liveness import LiveRanges
-from gallette.drivers.simd.compile import BackendOptions, compile_shader
+from gallette.drivers.simd.compile import BackendOptions, Compiled, compile_shader
 from gallette.drivers.simd.machine.executable import MachineHangError
-from gallette.drivers.simd.program import Counters, SimdProgram, compile_program
 from tests.numpipe.shader.random_lane_shaders import random_shader
 from tests.numpipe.shader.shader_harness import PictureEnvironment, compare
 from tests.simd.divergent_programs import divergent_shader, scalar
 
 
-def compiled(shader: Shader, options: BackendOptions | None = None) -> SimdProgram:
-    return compile_program(shader, options or BackendOptions(), Counters())
+def compiled(shader: Shader, options: BackendOptions | None = None) -> MachineProgram[Compiled]:
+    made = compile_shader(shader, options or BackendOptions())
+    return MachineProgram(shader, made, Counters())
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -56,7 +56,7 @@ def test_spilling_changes_nothing(seed: int, width: int) -> None:
     compare(shader, PictureEnvironment(50, seed), compiler=lambda s: compiled(s, few))
 
 
-class Impatient(SimdProgram):
+class Impatient(MachineProgram[Compiled]):
     """Gives up soon: what forgets its channels may loop for ever."""
 
     def bind(self, resources: ShaderResources) -> BoundMachine:
@@ -69,7 +69,7 @@ def wrong(seed: int, live_ranges: LiveRanges) -> bool:
     options = BackendOptions(live_ranges=live_ranges)
     shader = divergent_shader(seed)
 
-    def compiler(shader: Shader) -> SimdProgram:
+    def compiler(shader: Shader) -> MachineProgram[Compiled]:
         return Impatient(shader, compile_shader(shader, options), Counters())
 
     try:

@@ -28,10 +28,10 @@ def test_the_register_map_shows_what_waits() -> None:
     shader = link({"vertex": VERTEX, "fragment": FRAGMENT})["fragment"]
     optimize(shader, OptimizeOptions(scalar=True))
     made = compile_shader(shader, BackendOptions(record=True))
-    assert made.virtual is not None
-    table = register_map(made.virtual, made.allocation.places, "mask_aware")
+    assert made.allocation.virtual is not None
+    table = register_map(made.allocation.virtual, made.allocation.places, "mask_aware")
     assert (table < 0).any(), "nothing waits in the loop"
-    for at, instr in enumerate(made.virtual.instrs):
+    for at, instr in enumerate(made.allocation.virtual.instrs):
         if instr.no_mask and instr.dst.file == "v":
             rows = table[made.allocation.places[instr.dst.nr]]
             assert rows[at] == instr.dst.nr + 1

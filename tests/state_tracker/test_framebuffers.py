@@ -244,6 +244,23 @@ def test_rendering_to_a_level_and_a_layer(gl: GLInterface) -> None:
     assert (image[2] == 255).all() and not image[:2].any()
 
 
+def test_a_cube_has_six_layers(gl: GLInterface) -> None:
+    (cube,), (fbo,) = gl.gen_textures(1), gl.gen_framebuffers(1)
+    gl.bind_texture(GL.TEXTURE_CUBE_MAP, cube)
+    gl.tex_storage2d(GL.TEXTURE_CUBE_MAP, 1, GL.RGBA8, 8, 8)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, fbo)
+    place = (GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0)
+    gl.framebuffer_texture_layer(*place, cube, 0, 5)
+    assert gl.get_error() == 0
+    gl.framebuffer_texture_layer(*place, cube, 0, 6)
+    assert gl.get_error() == GL.INVALID_VALUE
+    gl.named_framebuffer_texture_layer(fbo, GL.COLOR_ATTACHMENT0, cube, 0, 6)
+    assert gl.get_error() == GL.INVALID_VALUE
+    pname = GL.FRAMEBUFFER_ATTACHMENT_TEXTURE_CUBE_MAP_FACE
+    face = gl.get_framebuffer_attachment_parameteriv(*place, pname)
+    assert face == GL.TEXTURE_CUBE_MAP_NEGATIVE_Z
+
+
 def test_a_deleted_attachment_leaves_the_bound_framebuffer(gl: GLInterface) -> None:
     framebuffer(gl, GL.RGBA8)
     pname = GL.FRAMEBUFFER_ATTACHMENT_OBJECT_NAME

@@ -172,6 +172,19 @@ def test_names_by_the_billion_are_refused() -> None:
     gl.release()
 
 
+def test_empty_lists_are_names_and_nothing_else() -> None:
+    gl = create_context("noop", profile="compat", version=(2, 1), size=(4, 4))
+    first = gl.gen_lists(100_000)
+    assert list(gl.lists.names.values()) == []
+    assert gl.is_list(first) and gl.is_list(first + 99_999) and not gl.is_list(first + 100_000)
+    gl.call_list(first)
+    gl.delete_lists(first + 1, 70_000)
+    gl.delete_lists(first, 2)
+    kept = [gl.is_list(first + k) for k in (0, 1, 70_000, 70_001, 99_999)]
+    assert kept == [0, 0, 0, 1, 1] and gl.get_error() == 0
+    gl.release()
+
+
 def test_consecutive_names_are_found_between_others() -> None:
     gl = create_context("noop", profile="compat", version=(2, 1), size=(4, 4))
     for name in (5, 7, (1 << 32) - 2):

@@ -6,11 +6,11 @@ import pytest
 
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.run.optimize import OptimizeOptions
+from gallette.drivers.common.machine.program import Counters, MachineProgram
 from gallette.drivers.tiler.backend.repeats import fold_repeats
 from gallette.drivers.tiler.compile import BackendOptions, Compiled, compile_shader
 from gallette.drivers.tiler.isa.assembly import assemble_line, line_of
 from gallette.drivers.tiler.lower import lowered_for_tiler
-from gallette.drivers.tiler.program import Counters, compile_program
 from gallette.lessons.register_pressure import VERTEX, blur_of
 from gallette.lessons.shaders import link
 from tests.numpipe.shader.shader_harness import PictureEnvironment, compare
@@ -76,9 +76,9 @@ def test_spilling_changes_nothing(seed: int) -> None:
 
     def few(shader: Shader) -> object:
         nonlocal spilled
-        made = compile_program(shader, BackendOptions(registers=24), Counters())
-        spilled += made.compiled.allocation.spills
-        return made
+        made = compile_shader(shader, BackendOptions(registers=24))
+        spilled += made.allocation.spills
+        return MachineProgram(shader, made, Counters())
 
     compare(shader, PictureEnvironment(100, seed), compiler=few)
 
@@ -90,7 +90,7 @@ def test_order_does_not_change_what_is_computed(seed: int) -> None:
     compare(
         shader,
         PictureEnvironment(100, seed),
-        compiler=lambda s: compile_program(s, plain, Counters()),
+        compiler=lambda s: MachineProgram(s, compile_shader(s, plain), Counters()),
     )
 
 

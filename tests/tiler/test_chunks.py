@@ -7,9 +7,9 @@ import pytest
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.run.optimize import OptimizeOptions
-from gallette.drivers.tiler.compile import BackendOptions
+from gallette.drivers.common.machine.program import Counters, MachineProgram
+from gallette.drivers.tiler.compile import BackendOptions, Compiled, compile_shader
 from gallette.drivers.tiler.lower import lowered_for_tiler
-from gallette.drivers.tiler.program import Counters, TilerProgram, compile_program
 from tests.numpipe.shader.random_lane_shaders import random_shader
 from tests.numpipe.shader.shader_harness import PictureEnvironment, compare
 from tests.simd.divergent_programs import DivergentShader
@@ -20,8 +20,9 @@ def lowered(shader: Shader) -> Shader:
     return shader
 
 
-def compiled(shader: Shader, options: BackendOptions | None = None) -> TilerProgram:
-    return compile_program(shader, options or BackendOptions(), Counters())
+def compiled(shader: Shader, options: BackendOptions | None = None) -> MachineProgram[Compiled]:
+    made = compile_shader(shader, options or BackendOptions())
+    return MachineProgram(shader, made, Counters())
 
 
 @pytest.mark.parametrize("seed", range(20))

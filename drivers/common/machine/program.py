@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,14 +29,18 @@ from gallette.drivers.common.program import (
     Outputs,
     ProgramFacts,
 )
+from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
 
-from .constants import ConstantSlot, constant_bytes
-from .executable import Executable
-from .launch import LIVE_FLAG, Launch, Place
+from .compiled import Compiled
+from .constants import constant_bytes
+from .launch import LIVE_FLAG, Launch
+from .selecting.core import MessageSelector
 
-__all__ = ["BoundMachine", "Counters", "Found", "MachineProgram"]
+__all__ = ["BoundMachine", "Counters", "MachineCompiler", "MachineProgram"]
 
 Array = npt.NDArray[Any]
+Key = TypeVar("Key")
+Made = TypeVar("Made", bound=Compiled[Any, Any, Any, Any])
 CHUNK = 1 << 15
 """Lanes of a launch: enough to make what an instruction costs Python small."""
 
@@ -51,49 +56,31 @@ class Counters:
     visits: dict[str, int] = field(default_factory=dict)
 
 
-class Found(Protocol):
-    """What instruction selection has found out about a shader."""
-
-    inputs: set[tuple[int, int, str, str]]
-    system_values: set[str]
-    textures: set[int]
-    implicit: set[int]
-    derivatives: bool
-    discards: bool
-    effects: bool
-    places: dict[Place, int]
-
-    @property
-    def results(self) -> Sequence[Place]:
-        """Outputs of a fragment shader."""
-        ...
-
-
-class MachineProgram:
+class MachineProgram(Generic[Made]):
     """The `Program` of the shared draw room."""
 
     def __init__(
         self,
         shader: Shader,
-        found: Found,
-        executable: Executable[Any],
-        constants: Sequence[ConstantSlot],
-        block_cycles: Sequence[int],
+        compiled: Made,
         counters: Counters,
+        listing: Callable[[Made], str] | None = None,
     ) -> None:
-        self.executable = executable
-        self.constants = constants
+        self.compiled = compiled
+        self.listing = listing
+        self.executable = executable = compiled.executable
+        self.constants = compiled.code.constants
         self.counters = counters
         self.name = shader.name
-        self.facts = _facts(shader, found)
+        self.facts = _facts(shader, compiled.selector)
         self.places = tuple(place for place, _ in executable.places)
-        self._cycles = np.array(block_cycles, np.int64)
+        self._cycles = np.array(compiled.block_cycles, np.int64)
         self._sizes = np.array([stop - start for start, stop in executable.blocks], np.int64)
 
     @property
     def code(self) -> str:
         """The program as people read it."""
-        return "\n".join(self.executable.line(instr) for instr in self.executable.code)
+        return self.listing(self.compiled) if self.listing else ""
 
     def bind(self, resources: ShaderResources) -> BoundMachine:
         """Fix the resources of a draw."""
@@ -108,7 +95,7 @@ class MachineProgram:
         counters.instructions += int(launch.visits @ self._sizes)
 
 
-def _facts(shader: Shader, found: Found) -> ProgramFacts:
+def _facts(shader: Shader, found: MessageSelector) -> ProgramFacts:
     fragment = shader.stage.value == "fragment"
     outputs: dict[int, int] = {}
     for slot, component, _ in found.results if fragment else found.places:
@@ -135,10 +122,32 @@ def _facts(shader: Shader, found: Found) -> ProgramFacts:
     )
 
 
+class MachineCompiler(VariantCompiler[Key, MachineProgram[Made]], Generic[Key, Made]):
+    """NIR to programs of a machine."""
+
+    def __init__(self, options: LoweringOptions | None = None) -> None:
+        super().__init__(options)
+        self.counters = Counters()
+
+    @abstractmethod
+    def compiled(self, shader: Shader, key: Key | None = None) -> Made:
+        """The back end's work for a lowered shader, which is only read."""
+
+    @abstractmethod
+    def listing(self, made: Made) -> str:
+        """A program as people read it."""
+
+    def generate(self, shader: Shader, key: Key) -> MachineProgram[Made]:
+        return MachineProgram(shader, self.compiled(shader, key), self.counters, self.listing)
+
+    def measure(self, shader: Shader) -> dict[str, int]:
+        return self.compiled(shader).measures()
+
+
 class BoundMachine:
     """The `BoundProgram`: a program joined with the resources of one draw."""
 
-    def __init__(self, program: MachineProgram, resources: ShaderResources) -> None:
+    def __init__(self, program: MachineProgram[Any], resources: ShaderResources) -> None:
         self.program = program
         self.resources = resources
         self.constants = constant_bytes(program.constants, resources)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gallette.drivers.common.machine.colouring import bits_of, merged
 from gallette.drivers.common.machine.launch import LIVE_FLAG
 from gallette.drivers.common.machine.messages import only_reads
+from gallette.drivers.common.machine.payloads import Forwarding, reader_counts
 from gallette.drivers.simd.isa.instruction import NULL, Instruction
 
 from .code import Code
@@ -23,11 +24,7 @@ def _is_pure(instr: Instruction) -> bool:
 
 def dead_code(code: Code) -> None:
     """Drop what nobody reads; a comparison nobody reads but for its flag writes nothing else."""
-    readers: dict[int, int] = {}
-    for instr in code.instrs:
-        for src in instr.srcs:
-            if src.file == "v":
-                readers[src.nr] = readers.get(src.nr, 0) + 1
+    readers = reader_counts(code.instrs)
     progress = True
     while progress:
         progress = False
@@ -59,65 +56,25 @@ def dead_code(code: Code) -> None:
         code.instrs = kept
 
 
-_NEAR = 10
-"""A payload is not begun earlier than this before it is sent: it would fill registers till then."""
-
-
 def forward(code: Code) -> None:
-    """A value made only to be copied into a payload is made there.
+    """A value made only to be copied into a payload is made there."""
+    code.instrs = _FORWARDING.run(code.instrs, _block_numbers(code))
 
-    add v1, a, b                  add v9+64, a, b
-    mov v9+64, v1        =>
-    send ... v9                   send ... v9
-    """
-    writers: dict[int, list[int]] = {}
-    readers: dict[int, list[int]] = {}
-    for at, instr in enumerate(code.instrs):
-        if instr.dst.file == "v":
-            writers.setdefault(instr.dst.nr, []).append(at)
-        for src in instr.srcs:
-            if src.file == "v":
-                readers.setdefault(src.nr, []).append(at)
-    block_of = _block_numbers(code)
-    moved: set[int] = set()
-    for at, instr in enumerate(code.instrs):
-        if not _is_copy(instr) or instr.srcs[0].file != "v":
-            continue
-        src, dst = instr.srcs[0], instr.dst
-        made = writers.get(src.nr, [])
-        if len(made) != 1 or len(readers[src.nr]) != 1 or src.offset or dst.nr == src.nr:
-            continue
-        maker = code.instrs[made[0]]
-        fits = (
-            block_of[made[0]] == block_of[at]
-            and at - _NEAR <= made[0] < at
-            and maker.message is None
-            and (maker.width, maker.group) == (instr.width, instr.group)
-            and maker.dst.stride == 1
-            and not maker.dst.offset
-            and maker.dst.type.size == dst.type.size
-            and not maker.no_mask
-            and (not maker.pred or maker.op.kind == "select")
-            and not any(s.file == "v" and s.nr == dst.nr for s in maker.srcs)
-        )
-        # Only registers that are gathered and sent in this block: nobody looks at them meanwhile.
-        local = all(
-            block_of[k] == block_of[at] and k >= at for k in readers.get(dst.nr, [])
-        ) and all(block_of[k] == block_of[at] for k in writers[dst.nr])
-        if fits and local:
-            maker.dst = dst.retyped(maker.dst.type)
-            moved.add(at)
-            writers[dst.nr].append(made[0])
-            writers[dst.nr].remove(at)
-    if not moved:
-        return
-    touched = {code.instrs[at].dst.nr for at in moved}
-    code.instrs = [instr for at, instr in enumerate(code.instrs) if at not in moved]
-    seen: set[int] = set()
-    for instr in code.instrs:
-        if instr.dst.file == "v" and instr.dst.nr in touched:
-            instr.fresh = instr.dst.nr not in seen
-            seen.add(instr.dst.nr)
+
+def _may_write(maker: Instruction, copy: Instruction) -> bool:
+    """Can `maker` write to the destination of `copy` at once?"""
+    return (
+        (maker.width, maker.group) == (copy.width, copy.group)
+        and maker.dst.stride == 1
+        and not maker.dst.offset
+        and maker.dst.type.size == copy.dst.type.size
+        and not maker.no_mask
+        and (not maker.pred or maker.op.kind == "select")
+    )
+
+
+def _retarget(maker: Instruction, copy: Instruction) -> None:
+    maker.dst = copy.dst.retyped(maker.dst.type)
 
 
 def _block_numbers(code: Code) -> list[int]:
@@ -140,6 +97,9 @@ def _is_copy(instr: Instruction) -> bool:
         return False
     same = src.type is dst.type or "float" not in (src.type.base, dst.type.base)
     return same and src.type.size == dst.type.size
+
+
+_FORWARDING = Forwarding(10, _is_copy, _may_write, _retarget)
 
 
 def coalesce(code: Code, ranges: LiveRanges) -> None:

@@ -32,7 +32,6 @@ class Code:
     fixed: set[int] = field(default_factory=set)  # virtual registers that must not be spilled
     private: int = 0  # bytes of memory per channel
     scratch: int = 0  # registers of scratch per thread
-    has_barriers: bool = False
 
     def new(self, size: int) -> int:
         self.sizes.append(size)
@@ -59,7 +58,6 @@ class Code:
             set(self.fixed),
             self.private,
             self.scratch,
-            self.has_barriers,
         )
 
 

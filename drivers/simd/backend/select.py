@@ -52,7 +52,7 @@ class Selector(SendSelector, FlowSelector):
             self.finish_fragment()
         else:
             self.send("render", {"op": RENDER_OPS.index("end")}, [], end=True, note="end")
-        self.code.private, self.code.has_barriers = self.private, self.has_barriers
+        self.code.private = self.private
         return self.code
 
     def finish_fragment(self) -> None:

@@ -6,9 +6,8 @@ definition, so that a picture does not depend on the driver.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from gallette.compiler.nir.ir import Alu
+from gallette.drivers.common.machine.selecting.arithmetic import Special
 from gallette.drivers.simd.isa.instruction import NULL, Region, immediate
 from gallette.drivers.simd.isa.types import TYPES, RegType, type_of
 
@@ -60,33 +59,14 @@ _DERIVATIVES = {
 class AluSelector(SelectorCore):
     """Adds arithmetic."""
 
-    def alu(self, instr: Alu) -> None:
-        op, dest = instr.op, instr.result
-        name = op.name
-        if op.is_vec or name == "mov":
-            if name == "mov":
-                src = instr.srcs[0]
-                found = [self.value(src, k) for k in range(dest.num_components)]
-            else:
-                found = [self.value(src) for src in instr.srcs]
-            self.values[dest] = found
-            return
-        special = _SPECIAL.get(name)
-        if special is not None:
-            self.values[dest] = special(self, instr)
-            return
-        if dest.num_components != 1:
-            raise self.fail(f"the vector operation {name!r}")
-        srcs = [
-            self.read(src, type_of(t.base, t.bits or src.value.bit_size))
-            for src, t in zip(instr.srcs, op.input_types, strict=True)
-        ]
-        out = op.output_type
+    def scalar_alu(self, instr: Alu) -> Region:
+        name, dest, out = instr.op.name, instr.result, instr.op.output_type
+        srcs = self.operands(instr)
         type = type_of(out.base, out.bits or dest.bit_size)
         if name in ("iand", "ior", "ixor", "inot") and dest.bit_size == 1:
             srcs = [s.retyped(UD) if s.file != "i" else immediate(s.bits, UD) for s in srcs]
             type = UD
-        self.values[dest] = [self.one(instr, name, type, srcs)]
+        return self.one(instr, name, type, srcs)
 
     def one(self, instr: Alu, name: str, type: RegType, srcs: list[Region]) -> Region:
         """A scalar operation."""
@@ -326,7 +306,7 @@ def _norm(name: str) -> tuple[bool, int, int]:
 
 
 _S = AluSelector
-_SPECIAL: dict[str, Callable[[AluSelector, Alu], list[Region]]] = {
+_SPECIAL: dict[str, Special] = {
     "bcsel": _S.select,
     "fsign": _S.sign,
     "isign": _S.sign,
@@ -348,4 +328,5 @@ for _size in ("2x16", "4x8"):
         _SPECIAL[f"pack_{_kind}_{_size}"] = _S.pack_norm
         _SPECIAL[f"unpack_{_kind}_{_size}"] = _S.unpack_norm
 
+AluSelector.special = _SPECIAL
 COVERED = frozenset(_SPECIAL) | frozenset(_DIRECT) | frozenset(_COMPARES) | frozenset(_EXTREMES)

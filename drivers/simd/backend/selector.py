@@ -15,7 +15,7 @@ from gallette.compiler.nir.ir import Def, Shader, Src
 from gallette.drivers.common.machine.constants import ConstantSlot
 from gallette.drivers.common.machine.launch import LIVE_FLAG
 from gallette.drivers.common.machine.messages import pack
-from gallette.drivers.common.machine.selecting.memory import MemorySelector
+from gallette.drivers.common.machine.selecting.arithmetic import ArithmeticSelector
 from gallette.drivers.simd.isa.instruction import NULL, Instruction, Message, Region, immediate
 from gallette.drivers.simd.isa.types import REG_BYTES, TYPES, RegType
 
@@ -31,7 +31,7 @@ MOST_CONSTANTS = 24 * 8
 MOST_PUSHED = 20 * 8
 
 
-class SelectorCore(MemorySelector):
+class SelectorCore(ArithmeticSelector):
     """Makes instructions; the tables of `select_alu` and its siblings say which."""
 
     machine = "simd"

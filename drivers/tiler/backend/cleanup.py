@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gallette.drivers.common.machine.colouring import bits_of, merged
 from gallette.drivers.common.machine.messages import only_reads
+from gallette.drivers.common.machine.payloads import Forwarding, reader_counts
 from gallette.drivers.tiler.isa.instruction import Instruction
 
 from .code import LABEL, Block, Code, blocks_of
@@ -20,11 +21,7 @@ def is_pure(instr: Instruction) -> bool:
 
 def dead_code(code: Code) -> None:
     """Drop what nobody reads."""
-    readers: dict[int, int] = {}
-    for instr in code.instrs:
-        for src in instr.srcs:
-            if src.file == "v":
-                readers[src.nr] = readers.get(src.nr, 0) + 1
+    readers = reader_counts(code.instrs)
     progress = True
     while progress:
         progress = False
@@ -42,64 +39,15 @@ def dead_code(code: Code) -> None:
         code.instrs = kept
 
 
-_NEAR = 12
-"""A payload is not begun earlier than this before it is sent: it would fill registers till then."""
-
-
 def forward(code: Code) -> None:
-    """A value made only to be copied into a payload is made there.
-
-    add.f v1, a, b                add.f v9+2, a, b
-    mov v9+2, v1          =>
-    sam ... v9                    sam ... v9
-    """
-    writers: dict[int, list[int]] = {}
-    readers: dict[int, list[int]] = {}
+    """A value made only to be copied into a payload is made there."""
     block_of: list[int] = []
     number = 0
-    for at, instr in enumerate(code.instrs):
+    for instr in code.instrs:
         number += instr.op is LABEL
         block_of.append(number)
         number += instr.op.kind == "flow"
-        if instr.dst.file == "v":
-            writers.setdefault(instr.dst.nr, []).append(at)
-        for src in instr.srcs:
-            if src.file == "v":
-                readers.setdefault(src.nr, []).append(at)
-    moved: set[int] = set()
-    for at, instr in enumerate(code.instrs):
-        if not is_copy(instr):
-            continue
-        src, dst = instr.srcs[0], instr.dst
-        made = writers.get(src.nr, [])
-        if len(made) != 1 or len(readers[src.nr]) != 1 or src.offset or dst.nr == src.nr:
-            continue
-        maker = code.instrs[made[0]]
-        fits = (
-            block_of[made[0]] == block_of[at]
-            and at - _NEAR <= made[0] < at
-            and maker.message is None
-            and not maker.dst.half
-            and not any(s.file == "v" and s.nr == dst.nr for s in maker.srcs)
-        )
-        # Only registers that are gathered and sent in this block: nobody looks at them meanwhile.
-        local = all(
-            block_of[k] == block_of[at] and k >= at for k in readers.get(dst.nr, [])
-        ) and all(block_of[k] == block_of[at] for k in writers[dst.nr])
-        if fits and local:
-            maker.dst = dst
-            moved.add(at)
-            writers[dst.nr].append(made[0])
-            writers[dst.nr].remove(at)
-    if not moved:
-        return
-    touched = {code.instrs[at].dst.nr for at in moved}
-    code.instrs = [instr for at, instr in enumerate(code.instrs) if at not in moved]
-    seen: set[int] = set()
-    for instr in code.instrs:
-        if instr.dst.file == "v" and instr.dst.nr in touched:
-            instr.fresh = instr.dst.nr not in seen
-            seen.add(instr.dst.nr)
+    code.instrs = _FORWARDING.run(code.instrs, block_of)
 
 
 def is_copy(instr: Instruction) -> bool:
@@ -108,6 +56,18 @@ def is_copy(instr: Instruction) -> bool:
         return False
     src = instr.srcs[0]
     return src.file == "v" and not src.modified and not src.half and not instr.dst.half
+
+
+def _may_write(maker: Instruction, copy: Instruction) -> bool:
+    """Can `maker` write to the destination of `copy` at once?"""
+    return not maker.dst.half
+
+
+def _retarget(maker: Instruction, copy: Instruction) -> None:
+    maker.dst = copy.dst
+
+
+_FORWARDING = Forwarding(12, is_copy, _may_write, _retarget)
 
 
 # -- live ranges -----------------------------------------------------------------------------------

@@ -6,11 +6,11 @@ short sequence here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from gallette.compiler.nir.ir import Alu
-from gallette.drivers.common.machine.types import TYPES, type_of
+from gallette.drivers.common.machine.selecting.arithmetic import Special
+from gallette.drivers.common.machine.types import TYPES
 from gallette.drivers.tiler.isa.instruction import Operand, immediate
 
 from .selector import Pair, SelectorCore, Value
@@ -44,43 +44,19 @@ _DERIVATIVES = {
 class AluSelector(SelectorCore):
     """Adds arithmetic."""
 
-    def alu(self, instr: Alu) -> None:
-        op, dest = instr.op, instr.result
-        name = op.name
-        if op.is_vec or name == "mov":
-            if name == "mov":
-                src = instr.srcs[0]
-                found = [self.value(src, k) for k in range(dest.num_components)]
-            else:
-                found = [self.value(src) for src in instr.srcs]
-            self.values[dest] = found
-            return
-        special = _SPECIAL.get(name)
-        if special is not None:
-            self.values[dest] = special(self, instr)
-            return
-        if dest.num_components != 1:
-            raise self.fail(f"the vector operation {name!r}")
-        wide = any(s.value.bit_size == 64 for s in instr.srcs)
-        if wide or dest.bit_size == 64 or name not in _DIRECT:
-            self.values[dest] = [self.other(instr, name)]
-            return
-        srcs = self.operands(instr)
-        self.values[dest] = [self.emit(_DIRECT[name], *srcs)]
-
-    def operands(self, instr: Alu) -> list[Operand]:
-        """The sources, as operands of the types the operation wants."""
-        return [
-            self.read(src, type_of(t.base, t.bits or src.value.bit_size))
-            for src, t in zip(instr.srcs, instr.op.input_types, strict=True)
-        ]
+    def scalar_alu(self, instr: Alu) -> Any:
+        name = instr.op.name
+        wide = instr.result.bit_size == 64 or any(s.value.bit_size == 64 for s in instr.srcs)
+        if wide or name not in _DIRECT:
+            return self.other(instr, name)
+        return self.emit(_DIRECT[name], *self.operands(instr))
 
     def other(self, instr: Alu, name: str) -> Value:
         """What is not one instruction."""
         bits = instr.result.bit_size
         if bits == 64 or any(s.value.bit_size == 64 for s in instr.srcs):
             return self.long(instr, name)
-        srcs = self.operands(instr)
+        srcs: list[Operand] = self.operands(instr)
         first = srcs[0]
         if name in _COMPARES:
             return self.emit(f"cmps.{_COMPARES[name]}", *srcs)
@@ -224,7 +200,7 @@ class AluSelector(SelectorCore):
 
 
 _S = AluSelector
-_SPECIAL: dict[str, Callable[[AluSelector, Alu], list[Any]]] = {
+_SPECIAL: dict[str, Special] = {
     "bcsel": _S.select,
     "pack_64_2x32": _S.pack_64,
     "pack_64_2x32_split": _S.pack_64,
@@ -245,4 +221,5 @@ for _size in ("32_2x16", "32_4x8"):
     for _suffix in ("", "_split_x", "_split_y"):
         _SPECIAL[f"unpack_{_size}{_suffix}"] = _S.unpack_small
 
+AluSelector.special = _SPECIAL
 COVERED = frozenset(_SPECIAL) | frozenset(_DIRECT) | frozenset(_COMPARES) | frozenset(_DERIVATIVES)
