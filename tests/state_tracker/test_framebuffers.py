@@ -257,7 +257,7 @@ def test_a_cube_has_six_layers(gl: GLInterface) -> None:
     gl.named_framebuffer_texture_layer(fbo, GL.COLOR_ATTACHMENT0, cube, 0, 6)
     assert gl.get_error() == GL.INVALID_VALUE
     pname = GL.FRAMEBUFFER_ATTACHMENT_TEXTURE_CUBE_MAP_FACE
-    face = gl.get_framebuffer_attachment_parameteriv(*place, pname)
+    (face,) = gl.get_framebuffer_attachment_parameteriv(*place, pname)
     assert face == GL.TEXTURE_CUBE_MAP_NEGATIVE_Z
 
 
