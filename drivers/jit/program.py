@@ -343,7 +343,8 @@ class BoundJit:
     ) -> list[Array]:
         textures, images = self.texture_keys, self.image_keys
         chunk, function = self.program.chunk_function((textures, images))
-        block = self._block.copy()
+        block = np.zeros(Words.block_size(len(chunk.inputs)), np.uint64)
+        block[: Words.SIZE] = self._block
         keep: list[Any] = []
         if any(textures):
             describe_textures(block, self.resources, self.program.facts.textures, keep)

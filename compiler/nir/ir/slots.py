@@ -177,10 +177,11 @@ class VaryingSlot(Slot):
 
     @property
     def is_color(self) -> bool:
-        return self in _COLORS
+        return self in COLOR_SLOTS
 
 
-_COLORS = frozenset({VaryingSlot.COL0, VaryingSlot.COL1, VaryingSlot.BFC0, VaryingSlot.BFC1})
+COLOR_SLOTS = frozenset({VaryingSlot.COL0, VaryingSlot.COL1, VaryingSlot.BFC0, VaryingSlot.BFC1})
+"""Colours of the fixed-function pipeline: flat where the state says so, whatever side is seen."""
 
 
 class FragResult(Slot):

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 
 from gallette.compiler.nir.analysis.decisions import deciding_uniforms
 from gallette.compiler.nir.ir import Instr, Intrinsic, Shader, Tex
-from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
+from gallette.compiler.nir.ir.slots import COLOR_SLOTS, FragResult, VaryingSlot
 
 __all__ = ["ShaderReads", "instructions"]
 
 _COLOR_INPUTS = (VaryingSlot.COL0, VaryingSlot.COL1)
-_COLOR_OUTPUTS = (VaryingSlot.COL0, VaryingSlot.COL1, VaryingSlot.BFC0, VaryingSlot.BFC1)
 _KEPT_BY_DEPTH_ONLY = frozenset(
     {
         VaryingSlot.POS,
@@ -66,7 +65,7 @@ class ShaderReads:
                 sprites |= (VaryingSlot.TEX0 + i in inputs) << i
             colors = {s for s in outputs if s >= FragResult.DATA0 or s == FragResult.COLOR}
         else:
-            colors = outputs.intersection(_COLOR_OUTPUTS)
+            colors = outputs.intersection(COLOR_SLOTS)
         clip = {VaryingSlot.CLIP_DIST0, VaryingSlot.CLIP_DIST1}
         return cls(
             reads_color=fragment and bool(inputs.intersection(_COLOR_INPUTS)),

@@ -33,6 +33,8 @@ class Var:
 
     def set(self, value: Operand) -> None:
         new = self.b.spread(self.b.const(self.t, value), self.w)
+        # LLVM's verifier would not notice, and the store would write over what lies behind
+        assert (new.t, new.w) == (self.t, self.w), (new, self.t, self.w)
         self.b.line(f"store {new.type} {new.n}, ptr {self.n}")
 
     def update(self, mask: V | None, value: Operand) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from gallette.compiler.nir.ir import Intrinsic, Shader, Tex
 from gallette.compiler.nir.ir import Stage as ShaderStage
-from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
+from gallette.compiler.nir.ir.slots import COLOR_SLOTS, FragResult
 
 from ..llvm.values import V
 from .emitter import Emitter, Stage
@@ -26,7 +26,6 @@ from .texture_keys import TextureKey
 
 __all__ = ["ChunkStage", "CornerSite", "Input", "OffsetSite", "TextureSite"]
 
-_COLORS = frozenset({VaryingSlot.COL0, VaryingSlot.COL1})
 _UNIFORM = frozenset(
     {
         "base_vertex",
@@ -151,7 +150,7 @@ class ChunkStage(Stage):
             where = bary.name.removeprefix("load_barycentric_")
             mode = bary["interp"]
             if mode == "none":  # a colour without a qualifier of its own
-                mode = "flat" if self.flat_colors and first in _COLORS else "smooth"
+                mode = "flat" if self.flat_colors and first in COLOR_SLOTS else "smooth"
             if where in ("at_offset", "at_sample"):
                 extra = [v.as_int() for v in e.values(bary.srcs[0])]
         offset = instr.srcs[-1]

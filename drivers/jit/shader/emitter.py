@@ -179,6 +179,8 @@ class Emitter:
 
     def define(self, result: Def, values: Sequence[V]) -> None:
         """The components of a definition; kept in memory too if it is used outside its region."""
+        if not result.divergent and any(v.w for v in values):  # whoever reads it expects scalars
+            values = [self.b.extract(v, 0) for v in values]
         self.components[result] = list(values)
         variables = self.escaped.get(result)
         if variables is not None:

@@ -27,9 +27,14 @@ class Words:
     BUFFERS: Final = CONSTANTS + 2 * 16  # address and size of each storage buffer
     TEXTURES: Final = BUFFERS + 2 * 32  # address of each texture's description
     IMAGES: Final = TEXTURES + 32  # and of each image's
-    INPUTS: Final = TEXTURES + 64  # an array of values for each input
-    OUTPUTS: Final = INPUTS + 256  # an array of values by lane for each output of a chunk
-    SIZE: Final = OUTPUTS + 256
+    OUTPUTS: Final = TEXTURES + 64  # an array of values by lane for each output of a chunk
+    INPUTS: Final = OUTPUTS + 512  # an array of values for each input
+    SIZE: Final = INPUTS + 256  # where there are no more inputs than that: `block_size`
+
+    @staticmethod
+    def block_size(inputs: int) -> int:
+        """Words of a block for so many inputs: a patch's vertices have thousands."""
+        return max(Words.SIZE, Words.INPUTS + inputs)
 
 
 class TileWords:

@@ -116,7 +116,8 @@ def _load(e: Emitter, instr: Intrinsic) -> None:
     array, base, moving, inside = _place(e, deref)
     found = []
     for i in range(instr.result.num_components):
-        value = _load_row(e, array, base + i, moving, inside)
+        w = e.w if instr.result.divergent else 0  # what all lanes agree on, the first one knows
+        value = _load_row(e, array, base + i, moving, inside, w)
         found.append(value.ne(0) if instr.result.bit_size == 1 else value)
     e.define(instr.result, found)
 
@@ -132,17 +133,20 @@ def _row_address(e: Emitter, array: LocalArray, row: V) -> V:
     return e.b.emit("ptr", 0, f"getelementptr {type}, ptr {array.pointer}, i64 {index.n}")
 
 
-def _load_row(e: Emitter, array: LocalArray, row: int, moving: V | None, inside: V | None) -> V:
+def _load_row(
+    e: Emitter, array: LocalArray, row: int, moving: V | None, inside: V | None, w: int
+) -> V:
+    """A row's lanes, or the first of them where `w` is 0."""
     b = e.b
     if moving is None:
         if inside is not None or row >= array.rows:
-            return e.wide(b.const(array.t, 0))
-        return b.load(_row_address(e, array, b.const("i64", row)), array.t, e.w)
+            return b.spread(b.const(array.t, 0), w)
+        return b.load(_row_address(e, array, b.const("i64", row)), array.t, w)
     assert inside is not None
     at = b.select(inside, moving + row, b.const("i32", 0))
     if at.w:
         return b.gather(_row_address(e, array, at), inside, array.t)
-    value = b.load(_row_address(e, array, at), array.t, e.w)
+    value = b.load(_row_address(e, array, at), array.t, w)
     return b.select(inside, value, b.const(array.t, 0))
 
 

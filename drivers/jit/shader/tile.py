@@ -13,7 +13,7 @@ from typing import Any
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Intrinsic, Tex
-from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.compiler.nir.ir.slots import COLOR_SLOTS, VaryingSlot
 
 from ..llvm.values import V
 from .chunk import TextureSite
@@ -25,7 +25,6 @@ from .tile_keys import TileKey
 
 __all__ = ["Plane", "TileStage"]
 
-_COLORS = frozenset({VaryingSlot.COL0, VaryingSlot.COL1})
 
 Plane = tuple[V, V, V]
 """Value at the origin and slopes along x and y, in all lanes."""
@@ -229,7 +228,7 @@ class TileStage(Stage):
             bary, mode = maker, maker["interp"]
             where = maker.name.removeprefix("load_barycentric_")
             if mode == "none":  # a colour without a qualifier of its own
-                flat = self.flat_colors and instr["location"] in _COLORS
+                flat = self.flat_colors and instr["location"] in COLOR_SLOTS
                 mode = "flat" if flat else "smooth"
         offset = instr.srcs[-1]
         known = e.number(offset)

@@ -7,7 +7,7 @@ from typing import Any
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Deref, Intrinsic, Variable
-from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
+from gallette.compiler.nir.ir.slots import COLOR_SLOTS, FragResult
 from gallette.compiler.nir.ir.types import Type
 from gallette.drivers.common.lanes import BARYCENTRICS, SYSTEM_VALUES
 
@@ -16,8 +16,6 @@ from .translate_shared import SHARED_INTRINSICS, SharedTranslator
 from .translate_storage import STORAGE_INTRINSICS
 
 __all__ = ["MemoryTranslator"]
-
-_COLORS = frozenset({VaryingSlot.COL0, VaryingSlot.COL1, VaryingSlot.BFC0, VaryingSlot.BFC1})
 
 
 class MemoryTranslator(SharedTranslator):
@@ -108,7 +106,7 @@ class MemoryTranslator(SharedTranslator):
         where = bary.name.removeprefix("load_barycentric_")
         mode = bary["interp"]
         if mode == "none":  # a colour without a qualifier of its own
-            mode = "flat" if self.flat_colors and instr["location"] in _COLORS else "smooth"
+            mode = "flat" if self.flat_colors and instr["location"] in COLOR_SLOTS else "smooth"
         extra: list[LaneValue] = []
         if where in ("at_offset", "at_sample"):
             extra = self.whole(bary.srcs[0])

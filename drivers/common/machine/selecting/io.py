@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from gallette.compiler.nir.ir import Intrinsic, Src
-from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
+from gallette.compiler.nir.ir.slots import COLOR_SLOTS, FragResult
 from gallette.drivers.common.lanes import BARYCENTRICS, SYSTEM_VALUES
 from gallette.drivers.common.machine.constants import PLANE
 from gallette.drivers.common.machine.launch import Place
@@ -16,7 +16,6 @@ from .core import UD, D, F, MessageSelector, Operand
 
 __all__ = ["IO_INTRINSICS", "IoSelector"]
 
-_COLORS = frozenset({VaryingSlot.COL0, VaryingSlot.COL1, VaryingSlot.BFC0, VaryingSlot.BFC1})
 _MODES = {"vertex": "attribute", "fragment": "flat", "tess_eval": "patch"}
 _STYLES = {"smooth": "smooth", "own": "corner", "corner_at": "corner"}
 
@@ -118,7 +117,7 @@ class IoSelector(MessageSelector):
         mode = bary["interp"]
         slot = instr["location"]
         if mode == "none":  # a colour without a qualifier of its own
-            mode = "flat" if self.flat_colors and slot in _COLORS else "smooth"
+            mode = "flat" if self.flat_colors and slot in COLOR_SLOTS else "smooth"
         component = instr["component"]
         if mode == "flat":
             return self.at_slot(instr, "flat", slot, component)

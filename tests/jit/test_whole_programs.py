@@ -1,0 +1,140 @@
+"""Programs whose answers are known, drawn by machine code: what lanes agree on, many inputs."""
+
+from __future__ import annotations
+
+import pytest
+
+from gallette.drivers.jit.llvm.text import Builder
+from gallette.piglit_subset.execute import run_test
+from gallette.piglit_subset.shader_test import parse_text
+
+UNIFORM_ARRAY = """
+[require]
+GLSL >= 1.10
+
+[vertex shader]
+uniform float scale;
+uniform int rounds;
+void main() {
+    vec4 shade[4];
+    shade[0] = vec4(0.25, 0.0, 0.0, 1.0) * scale;
+    shade[1] = vec4(0.0, 0.25, 0.0, 1.0) * scale;
+    shade[2] = vec4(0.0, 0.0, 0.25, 1.0) * scale;
+    shade[3] = vec4(0.25, 0.0, 0.25, 1.0) * scale;
+    vec4 sum = vec4(0.0);
+    for (int i = 0; i < rounds; i++)
+        for (int j = 0; j < 4 - i; j++)
+            sum += shade[j];
+    gl_FrontColor = sum;
+    gl_Position = gl_Vertex;
+}
+
+[fragment shader]
+void main() { gl_FragColor = gl_Color; }
+
+[test]
+uniform float scale 1.0
+uniform int rounds 2
+draw rect -1 -1 2 2
+probe all rgb 0.75 0.5 0.75
+"""
+
+MANY_INPUTS = """
+[require]
+GLSL >= 1.50
+GL_MAX_GEOMETRY_INPUT_COMPONENTS >= 120
+
+[vertex shader]
+#version 150
+in vec4 piglit_vertex;
+out block { vec4 a[14]; vec4 b[15]; } outs;
+void main() {
+    gl_Position = piglit_vertex;
+    for (int i = 0; i < 14; i++) outs.a[i] = vec4(0.25, 0.5, 0.75, 1.0) + float(i);
+    for (int i = 0; i < 15; i++) outs.b[i] = vec4(0.25, 0.5, 0.75, 1.0) + float(14 + i);
+}
+
+[geometry shader]
+#version 150
+layout(triangles) in;
+layout(triangle_strip, max_vertices = 3) out;
+uniform int index;
+in block { vec4 a[14]; vec4 b[15]; } ins[];
+out vec4 color;
+void main() {
+    for (int p = 0; p < 3; p++) {
+        vec4 wanted = vec4(0.25, 0.5, 0.75, 1.0) + float(index);
+        vec4 found = index < 14 ? ins[p].a[index] : ins[p].b[index - 14];
+        color = found == wanted ? vec4(0.0, 1.0, 0.0, 1.0) : vec4(1.0, 0.0, 0.0, 1.0);
+        gl_Position = gl_in[p].gl_Position;
+        EmitVertex();
+    }
+}
+
+[fragment shader]
+#version 150
+in vec4 color;
+out vec4 o;
+void main() { o = color; }
+
+[test]
+clear color 0.5 0.5 0.5 0.5
+clear
+uniform int index 3
+draw rect -1 -1 1 2
+uniform int index 27
+draw rect 0 -1 1 2
+probe all rgba 0.0 1.0 0.0 1.0
+"""
+
+FLAT_BACK = """
+[require]
+GLSL >= 1.10
+
+[vertex shader]
+attribute vec4 place;
+attribute vec4 shade;
+void main() {
+    gl_Position = place;
+    gl_FrontColor = vec4(1.0);
+    gl_BackColor = shade;
+    gl_BackSecondaryColor = shade.bgra;
+}
+
+[fragment shader]
+void main() { gl_FragColor = vec4(gl_Color.rgb + gl_SecondaryColor.rgb, 1.0); }
+
+[vertex data]
+place/float/2 shade/float/4
+-1 -1 1 0 0 1
+-1  3 0 1 0 1
+ 3 -1 0 0 1 1
+
+[test]
+enable GL_VERTEX_PROGRAM_TWO_SIDE
+shade model flat
+draw arrays GL_TRIANGLES 0 3
+probe all rgba 1.0 0.0 1.0 1.0
+"""
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param(UNIFORM_ARRAY, id="what lanes agree on, out of an array of each lane's own"),
+        pytest.param(MANY_INPUTS, id="more inputs than a block had words for"),
+        pytest.param(FLAT_BACK, id="flat colours of back faces"),
+    ],
+)
+def test_program(text: str, driver: str) -> None:
+    outcome = run_test(parse_text(text), driver)
+    assert (outcome.result, outcome.reason) == ("pass", "")
+
+
+def test_a_variable_takes_only_what_fits() -> None:
+    b = Builder()
+    b.begin("f", [("ptr", "ctx")])
+    variable = b.var("i32")
+    with pytest.raises(AssertionError):
+        variable.set(b.lanes("i32", [1, 2, 3, 4]))
