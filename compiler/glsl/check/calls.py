@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from gallette.compiler.glsl.builtins.functions import Overload, overloads
 from gallette.compiler.glsl.check import fold, hir
 from gallette.compiler.glsl.check.access import length_call
@@ -9,7 +11,7 @@ from gallette.compiler.glsl.check.builtin_rules import check_special, check_text
 from gallette.compiler.glsl.check.constructors import constructor
 from gallette.compiler.glsl.check.lvalues import check_lvalue, warn_uninitialized
 from gallette.compiler.glsl.check.overloads import _Params, choose_overload, matches, no_match
-from gallette.compiler.glsl.check.state import Checker, FunctionSet, checks, constant_value
+from gallette.compiler.glsl.check.state import Checker, Chosen, FunctionSet, checks, constant_value
 from gallette.compiler.glsl.check.types import resolve_type
 from gallette.compiler.glsl.diagnostics import Abort
 from gallette.compiler.glsl.parse import syntax as s
@@ -42,20 +44,42 @@ def call_expr(c: Checker, node: s.Call) -> hir.Expr:
         if symbol.type.without_array.base is Base.SUBROUTINE:
             return call_subroutine(c, symbol, args, node)
         raise c.abort(f"'{name}' is a variable, not a function", node.callee)
+    if symbol is None:
+        chosen = called_builtin(c, name, args)
+        if isinstance(chosen, Overload):
+            return call_builtin(c, chosen, args, node)
+        builtins = c.memory.overloads[name]
+        raise no_match(c, name, args, node, [], builtins, ambiguous=chosen is not None)
     user = symbol.functions if isinstance(symbol, FunctionSet) else []
     candidates: list[tuple[_Params, object]] = [
         ([(p.quals.storage or "in", p.type) for p in f.params], f) for f in user
     ]
-    builtins: tuple[Overload, ...] = ()
+    builtins = ()
     if not user or c.lang.es:
         builtins = overloads(name, c.lang)
         candidates += [(o.params, o) for o in builtins]
-    chosen = choose_overload(c, candidates, args)
-    if isinstance(chosen, hir.Function):
-        return call_user(c, chosen, args, node)
-    if isinstance(chosen, Overload):
-        return call_builtin(c, chosen, args, node)
-    raise no_match(c, name, args, node, user, builtins, ambiguous=chosen is not None)
+    found = choose_overload(c, candidates, args)
+    if isinstance(found, hir.Function):
+        return call_user(c, found, args, node)
+    if isinstance(found, Overload):
+        return call_builtin(c, found, args, node)
+    raise no_match(c, name, args, node, user, builtins, ambiguous=found is not None)
+
+
+def called_builtin(c: Checker, name: str, args: list[hir.Expr]) -> Chosen:
+    """The built-in function that arguments of such types choose."""
+    memory = c.memory
+    key = (name, *[a.type for a in args])
+    try:
+        return memory.calls[key]
+    except KeyError:
+        pass
+    known = memory.overloads.get(name)
+    if known is None:
+        known = memory.overloads[name] = overloads(name, c.lang)
+    chosen: Any = choose_overload(c, [(o.params, o) for o in known], args)
+    memory.calls[key] = chosen
+    return chosen  # type: ignore[no-any-return]
 
 
 def call_element(c: Checker, node: s.Call, callee: s.Index) -> hir.Expr:
@@ -78,6 +102,9 @@ def pass_arguments(
     """Convert `in` arguments, insist on l-values for the others."""
     out: list[hir.Expr] = []
     for (direction, type_), arg, written in zip(params, args, node.args, strict=True):
+        if direction == "in" and arg.type is type_ and arg.__class__ is not hir.VarRef:
+            out.append(arg)
+            continue
         if direction in ("out", "inout"):
             check_lvalue(c, arg, written, f"{direction} argument of '{name}'")
             out.append(arg)
@@ -143,10 +170,14 @@ def call_builtin(c: Checker, o: Overload, args: list[hir.Expr], node: s.Call) ->
             assert isinstance(var, hir.Variable)
             c.use(var)
     call = hir.BuiltinCall(o.result, node.loc, node.end, name, o.params, values)
-    constants = [constant_value(v) for v in values]
-    known = [value for value in constants if value is not None]
-    if known and len(known) == len(values):
-        folded = fold.builtin(call, known)
+    known = []
+    for v in values:
+        constant = constant_value(v)
+        if constant is None:
+            break
+        known.append(constant)
+    else:
+        folded = fold.builtin(call, known) if known else None
         if folded is not None:
             return hir.Const(o.result, node.loc, node.end, folded)
     if "Offset" in name or name.startswith("textureGather"):

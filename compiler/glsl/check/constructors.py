@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.conversions import construction, shape_with
 from gallette.compiler.glsl.check.state import Checker, constant_value
@@ -14,6 +16,16 @@ __all__ = ["constructor", "make_constructed"]
 
 def constructor(c: Checker, type_: Type, node: s.Call) -> hir.Expr:
     args = [c.expr(a) for a in node.args]
+    if type_.is_vector:  # of constants of its own kind, as most are
+        base = type_.base
+        parts: list[Any] = []
+        for arg in args:
+            if arg.__class__ is not hir.Const or arg.type.base is not base:
+                break
+            parts += arg.value  # type: ignore[attr-defined]
+        else:
+            if len(parts) == type_.rows:
+                return hir.Const(type_, node.loc, node.end, tuple(parts))
     if type_.is_array:
         return construct_array(c, type_, args, node)
     if type_.is_struct:
@@ -85,11 +97,13 @@ def relocate(c: Checker, expr: hir.Expr, node: s.Expr) -> hir.Expr:
 
 def make_constructed(c: Checker, type_: Type, args: list[hir.Expr], node: s.Expr) -> hir.Expr:
     """A constructor expression, folded when everything is constant."""
-    values = [constant_value(a) for a in args]
-    known = [v for v in values if v is not None]
-    if len(known) == len(values):
-        return hir.Const(type_, node.loc, node.end, constructed_value(c, type_, args, known))
-    return hir.Construct(type_, node.loc, node.end, args)
+    known = []
+    for arg in args:
+        value = constant_value(arg)
+        if value is None:
+            return hir.Construct(type_, node.loc, node.end, args)
+        known.append(value)
+    return hir.Const(type_, node.loc, node.end, constructed_value(c, type_, args, known))
 
 
 def constructed_value(

@@ -37,6 +37,8 @@ _IMPLICIT: dict[tuple[Base, Base], str] = {
 
 def shape_with(shape: Type, base: Base) -> Type:
     """The type of `shape`'s rows and columns with another base."""
+    if shape.base is base:
+        return shape
     if shape.is_matrix:
         return t.mat(base, shape.columns, shape.rows)
     return t.vec(base, shape.rows)

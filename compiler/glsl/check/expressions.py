@@ -125,12 +125,17 @@ def operator_expr(c: Checker, node: s.Binary, left: hir.Expr, right: hir.Expr) -
 
 
 def arithmetic_expr(c: Checker, op: str, left: hir.Expr, right: hir.Expr, node: s.Expr) -> hir.Expr:
-    found = operator_type(op, left.type, right.type, c.lang)
+    key = (op, left.type, right.type)
+    found = c.memory.operators.get(key)
+    if found is None:
+        found = c.memory.operators[key] = operator_type(op, left.type, right.type, c.lang)
     if isinstance(found, str):
         raise c.abort(f"'{left.type} {op} {right.type}' is not possible", node, found)
     result, base_left, base_right = found
-    left = c.convert(left, shape_with(left.type, base_left))
-    right = c.convert(right, shape_with(right.type, base_right))
+    if left.type.base is not base_left:
+        left = c.convert(left, shape_with(left.type, base_left))
+    if right.type.base is not base_right:
+        right = c.convert(right, shape_with(right.type, base_right))
     if isinstance(left, hir.Const) and isinstance(right, hir.Const):
         if op in ("/", "%") and result.is_integer and 0 in right.value:
             c.warn("integer division by zero", node)

@@ -10,19 +10,22 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.lower import operators
 from gallette.compiler.glsl.lower import values as lowered
-from gallette.compiler.glsl.lower.math import lower_math
+from gallette.compiler.glsl.lower.math import MATH, lower_math
+from gallette.compiler.glsl.lower.values import vector_bits
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir import Alu, Def, FunctionImpl, LoadConst, Shader, Stage
+from gallette.compiler.nir.ir import Alu, Def, LoadConst, Shader, Stage, Undef
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.bits import bits_to_float
 from gallette.compiler.nir.ir.fold import evaluated
+from gallette.compiler.nir.ir.opcodes import Opcode
 from gallette.compiler.nir.ir.types import Base, Type
 
 __all__ = ["binary", "builtin", "convert", "equal", "round_to", "unary"]
@@ -34,6 +37,8 @@ _UNFOLDABLE = ("noise", "dFd", "fwidth")
 """prefixes of functions that are no constant expressions, whatever their arguments"""
 
 Bits = tuple[int, ...]
+_Step: TypeAlias = "tuple[Opcode, tuple[tuple[int, tuple[int, ...]], ...], tuple[int, ...], int]"
+"""(opcode, (value, swizzle) of its sources, their bit sizes, its own)"""
 Build = Callable[[Builder, list[lowered.Value]], lowered.Value]
 
 
@@ -68,42 +73,76 @@ def _defs(value: lowered.Value) -> list[Def]:
     return [value]
 
 
-_rooms: list[FunctionImpl] = []
-"""Functions nobody builds in at the moment: a shader is much to make for one expression."""
+def _vectors(type_: Type, value: hir.Value) -> list[Bits]:
+    """Raw bits of the vectors a value consists of, in the order of `_defs`."""
+    if type_.element is not None:
+        return [v for part in value for v in _vectors(type_.element, part)]
+    if type_.is_struct:
+        parts = zip(type_.fields, value, strict=True)
+        return [v for f, part in parts for v in _vectors(f.type, part)]
+    return _columns(type_, vector_bits(type_, value))
 
 
-def _run(build: Build, types: list[Type], values: list[hir.Value]) -> Bits:
-    """The raw bits of what `build` makes of some constants, in a function of its own."""
-    try:
-        impl = _rooms.pop()
-    except IndexError:  # several threads may compile at once
-        impl = _new_room()
-    b = Builder(impl)
-    args = [lowered.constant(b, kind, v) for kind, v in zip(types, values, strict=True)]
-    result = build(b, args)
-    known: dict[Def, Bits] = {}
-    for instr in impl.first.instrs():
-        if isinstance(instr, LoadConst):
-            known[instr.dest] = instr.values
-        else:
-            assert isinstance(instr, Alu), "a constant expression is arithmetic"
-            known[instr.dest] = _computed(instr, known)
-    impl.first.first = impl.first.last = None
-    _rooms.append(impl)
-    return tuple([x for d in _defs(result) for x in known[d]])
+def _columns(type_: Type, bits: Bits) -> list[Bits]:
+    """The vectors a scalar, vector or matrix consists of."""
+    if type_.is_matrix:
+        return [bits[i : i + type_.rows] for i in range(0, len(bits), type_.rows)]
+    return [bits]
 
 
-def _new_room() -> FunctionImpl:
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """What an expression does to operands of some types, whatever their values.
+
+    Values are numbered: the operands' vectors, then constants, then what each step computes.
+    """
+
+    constants: tuple[Bits, ...]
+    steps: tuple[_Step, ...]
+    result: tuple[int, ...]
+
+    def run(self, operands: list[Bits]) -> Bits:
+        """The raw bits of the result."""
+        known = [*operands, *self.constants]
+        for op, srcs, sizes, size in self.steps:
+            args = tuple([tuple([known[i][c] for c in swizzle]) for i, swizzle in srcs])
+            known.append(evaluated(op, args, sizes, size))
+        return tuple([x for i in self.result for x in known[i]])
+
+
+def _operand(b: Builder, type_: Type) -> lowered.Value:
+    """A value of which nothing is known but its type."""
+    if type_.is_matrix:
+        return [b.undef(type_.rows, type_.bit_size) for _ in range(type_.columns)]
+    if type_.element is not None:
+        return [_operand(b, type_.element) for _ in range(type_.length)]
+    if type_.is_struct:
+        return [_operand(b, f.type) for f in type_.fields]
+    return b.undef(type_.components, type_.bit_size)
+
+
+def _plan(build: Build, types: Sequence[Type]) -> _Plan:
+    """What `build` makes of values of some types, in a function of its own."""
     shader = Shader(Stage.COMPUTE, "constant")
     impl = shader.add_entry()
     shader.unref()  # nobody owns it; `impl` keeps it
-    return impl
-
-
-def _computed(instr: Alu, known: dict[Def, Bits]) -> Bits:
-    srcs = tuple([tuple([known[s.value][c] for c in s.swizzle]) for s in instr.srcs])
-    sizes = tuple([s.value.bit_size for s in instr.srcs])
-    return evaluated(instr.op, srcs, sizes, instr.dest.bit_size)
+    b = Builder(impl)
+    args = [_operand(b, kind) for kind in types]
+    result = _defs(build(b, args))
+    operands = _defs(args)
+    instrs = list(impl.first.instrs())
+    constants = [i for i in instrs if isinstance(i, LoadConst)]
+    alus = [i for i in instrs if not isinstance(i, (LoadConst, Undef))]
+    known = [*operands, *(i.dest for i in constants), *(i.dest for i in alus)]
+    number = {value: i for i, value in enumerate(known)}
+    steps: list[_Step] = []
+    for instr in alus:
+        assert isinstance(instr, Alu), "a constant expression is arithmetic"
+        srcs = tuple([(number[s.value], s.swizzle) for s in instr.srcs])
+        sizes = tuple([s.value.bit_size for s in instr.srcs])
+        steps.append((instr.op, srcs, sizes, instr.dest.bit_size))
+    result_numbers = tuple([number[d] for d in result])
+    return _Plan(tuple([i.values for i in constants]), tuple(steps), result_numbers)
 
 
 # -- the foldable expressions ----------------------------------------------------------------------
@@ -114,60 +153,90 @@ def _computed(instr: Alu, known: dict[Def, Bits]) -> Bits:
 
 def unary(op: str, type_: Type, value: hir.Value) -> hir.Value:
     """-x, !x, ~x."""
-    return _value(type_, _unary(op, type_, _bits(type_, value)))
+    return _value(type_, _unary(op, type_, vector_bits(type_, value)))
 
 
 def convert(source: Type, target: Type, value: hir.Value) -> hir.Value:
     """Component-wise conversion between types of one shape."""
     if source.base is target.base:
         return value
-    return _value(target, _convert(source, target, _bits(source, value)))
+    return _value(target, _convert(source, target, vector_bits(source, value)))
 
 
 def binary(op: str, result: Type, ta: Type, a: hir.Value, tb: Type, b: hir.Value) -> hir.Value:
     """`a op b`; the operands have the same base type unless shifting."""
-    return _value(result, _binary(op, ta, _bits(ta, a), tb, _bits(tb, b)))
+    return _value(result, _binary(op, ta, vector_bits(ta, a), tb, vector_bits(tb, b)))
 
 
 def equal(type_: Type, a: hir.Value, b: hir.Value) -> bool:
     """The == operator on whole values of any type (NaN differs from itself)."""
-    build: Build = lambda m, args: operators.equal(m, type_, args[0], args[1])  # noqa: E731
-    return bool(_run(build, [type_, type_], [a, b])[0])
+    return bool(_equal(type_).run(_vectors(type_, a) + _vectors(type_, b))[0])
 
 
 def builtin(call: hir.BuiltinCall, values: list[hir.Value]) -> hir.Value | None:
     """The value of a call with constant arguments, or None when it is no constant expression."""
-    if call.name.startswith(_UNFOLDABLE) or call.type is t.VOID:
+    types = tuple([a.type for a in call.args])
+    plan = _builtin(call.name, call.type, call.params, types)
+    if plan is None:
         return None
-    if any(direction not in ("in", "const") for direction, _ in call.params):
+    operands: list[Bits] = []
+    for type_, value in zip(types, values, strict=True):
+        operands += _vectors(type_, value)
+    return _value(call.type, plan.run(operands))
+
+
+@lru_cache(maxsize=1024)
+def _equal(type_: Type) -> _Plan:
+    return _plan(lambda b, args: operators.equal(b, type_, args[0], args[1]), [type_, type_])
+
+
+@lru_cache(maxsize=4096)
+def _builtin(
+    name: str, type_: Type, params: tuple[tuple[str, Type], ...], types: tuple[Type, ...]
+) -> _Plan | None:
+    if name.startswith(_UNFOLDABLE) or type_ is t.VOID or name not in MATH:
         return None
-    results: list[Any] = []
+    if any(direction not in ("in", "const") for direction, _ in params):
+        return None
+    call = hir.BuiltinCall(type_, 0, 0, name, params, ())
 
     def build(b: Builder, args: list[lowered.Value]) -> lowered.Value:
-        results.append(lower_math(b, call, args))
-        return results[0][0] if results[0] is not None else []
+        results = lower_math(b, call, args)
+        assert results is not None
+        return results[0]
 
-    bits = _run(build, [a.type for a in call.args], values)
-    return _value(call.type, bits) if results[0] is not None else None
-
-
-def _bits(type_: Type, value: hir.Value) -> Bits:
-    return tuple([lowered.component_bits(type_, x) for x in value])
+    return _plan(build, types)
 
 
 @lru_cache(maxsize=4096)
 def _unary(op: str, type_: Type, bits: Bits) -> Bits:
-    build: Build = lambda b, args: operators.negate(b, op, type_, args[0])  # noqa: E731
-    return _run(build, [type_], [_value(type_, bits)])
+    return _unary_plan(op, type_).run(_columns(type_, bits))
+
+
+@lru_cache(maxsize=256)
+def _unary_plan(op: str, type_: Type) -> _Plan:
+    return _plan(lambda b, args: operators.negate(b, op, type_, args[0]), [type_])
 
 
 @lru_cache(maxsize=4096)
 def _convert(source: Type, target: Type, bits: Bits) -> Bits:
-    build: Build = lambda b, args: operators.convert(b, args[0], source, target)  # noqa: E731
-    return _run(build, [source], [_value(source, bits)])
+    return _convert_plan(source, target).run(_columns(source, bits))
+
+
+@lru_cache(maxsize=256)
+def _convert_plan(source: Type, target: Type) -> _Plan:
+    def build(b: Builder, args: list[lowered.Value]) -> lowered.Value:
+        columns = args[0] if isinstance(args[0], list) else [args[0]]
+        return [operators.convert(b, column, source, target) for column in columns]
+
+    return _plan(build, [source])
 
 
 @lru_cache(maxsize=4096)
 def _binary(op: str, ta: Type, a: Bits, tb: Type, b: Bits) -> Bits:
-    build: Build = lambda m, args: operators.binary(m, op, ta, args[0], tb, args[1])  # noqa: E731
-    return _run(build, [ta, tb], [_value(ta, a), _value(tb, b)])
+    return _binary_plan(op, ta, tb).run(_columns(ta, a) + _columns(tb, b))
+
+
+@lru_cache(maxsize=1024)
+def _binary_plan(op: str, ta: Type, tb: Type) -> _Plan:
+    return _plan(lambda b, args: operators.binary(b, op, ta, args[0], tb, args[1]), [ta, tb])

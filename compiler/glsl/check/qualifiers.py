@@ -42,6 +42,8 @@ def read_qualifiers(
 ) -> hir.Quals:
     """Check the words; `storage` is what a block passes on to its members."""
     quals = hir.Quals()
+    if not node.words and not node.layout:
+        return quals
     seen: set[str] = set()
     words = [w for w, _ in node.words]
     for word, loc in node.words:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from gallette.compiler.glsl.builtins import variables
-from gallette.compiler.glsl.builtins.functions import builtin_names
+from gallette.compiler.glsl.builtins.functions import Overload, builtin_names
 from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.check import fold, hir
 from gallette.compiler.glsl.check.conversions import can_convert
@@ -40,14 +40,45 @@ class FunctionSet:
 
 
 Symbol = hir.Variable | Type | FunctionSet
+Chosen = Overload | str | None
+"""an overload, none, or a message when several fit"""
+
+
+class Memory:
+    """What the types of operands and arguments mean, for all shaders of a language and stage."""
+
+    __slots__ = ("calls", "operators", "overloads")
+
+    def __init__(self) -> None:
+        self.overloads: dict[str, tuple[Overload, ...]] = {}
+        """name -> the built-in functions of that name"""
+        self.calls: dict[tuple[Any, ...], Chosen] = {}
+        """(name, types of arguments) -> the one that is called"""
+        self.operators: dict[tuple[str, Type, Type], tuple[Type, Base, Base] | str] = {}
+        """what `operator_type` says"""
+
+
+_MOST_REMEMBERED = 20_000
+_memories: dict[tuple[Any, ...], Memory] = {}
+
+
+def _memory_of(lang: Language) -> Memory:
+    key = (*lang.key, lang.stage)
+    memory = _memories.get(key)
+    if memory is None or len(memory.calls) + len(memory.operators) > _MOST_REMEMBERED:
+        if len(_memories) >= 256:
+            _memories.clear()
+        memory = _memories[key] = Memory()
+    return memory
 
 
 def constant_value(expr: hir.Expr) -> hir.Value | None:
     """The value of a constant expression, or None."""
-    if isinstance(expr, hir.Const):
-        return expr.value
-    if isinstance(expr, hir.VarRef):
-        return expr.var.const_value
+    kind = expr.__class__
+    if kind is hir.Const:
+        return expr.value  # type: ignore[attr-defined, no-any-return]
+    if kind is hir.VarRef:
+        return expr.var.const_value  # type: ignore[attr-defined, no-any-return]
     return None
 
 
@@ -87,6 +118,7 @@ class Checker:
         self.stage = stage
         self.limits = limits
         self.log = log
+        self.memory = _memory_of(lang)
         self.shader = hir.Shader(stage)
         self.builtin_scope: dict[str, Symbol] = {}
         self.global_scope: dict[str, Symbol] = {}
@@ -116,7 +148,7 @@ class Checker:
 
     def expr(self, node: s.Expr) -> hir.Expr:
         """Check any expression."""
-        return _EXPRESSIONS[type(node)](self, node)
+        return _EXPRESSIONS[node.__class__](self, node)
 
     def statements(self, body: list[s.Stmt]) -> list[hir.Stmt]:
         """Check some statements; after an error checking goes on with the next one."""
@@ -136,7 +168,7 @@ class Checker:
 
     def statement(self, node: s.Stmt) -> list[hir.Stmt]:
         """Check one statement; declarations may become several or none."""
-        rule = _STATEMENTS.get(type(node))
+        rule = _STATEMENTS.get(node.__class__)
         if rule is None:
             raise self.abort("this cannot stand in a function", node)
         return rule(self, node)

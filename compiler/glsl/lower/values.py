@@ -12,7 +12,7 @@ from typing import Any
 from gallette.compiler.glsl.check.hir import Value as ConstValue
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Def, Deref
-from gallette.compiler.nir.ir.bits import float_bits
+from gallette.compiler.nir.ir.bits import floats_bits
 from gallette.compiler.nir.ir.types import Type
 
 __all__ = ["Value", "constant", "constant_bits", "convert", "letter", "load", "store"]
@@ -30,11 +30,12 @@ def letter(type_: Type) -> str:
     return "i" if type_.is_signed else "u"
 
 
-def component_bits(type_: Type, x: Any) -> int:
-    """Raw bits of one component."""
+def vector_bits(type_: Type, value: ConstValue) -> tuple[int, ...]:
+    """Raw bits of the components of a scalar, vector or matrix."""
     if type_.is_float:
-        return float_bits(x, type_.bit_size)
-    return int(x) & ((1 << type_.bit_size) - 1)
+        return floats_bits(value, type_.bit_size)
+    mask = (1 << type_.bit_size) - 1
+    return tuple([int(x) & mask for x in value])
 
 
 def constant_bits(type_: Type, value: ConstValue) -> Any:
@@ -43,7 +44,7 @@ def constant_bits(type_: Type, value: ConstValue) -> Any:
         return tuple(constant_bits(type_.element, v) for v in value)
     if type_.is_struct:
         return tuple(constant_bits(f.type, v) for f, v in zip(type_.fields, value, strict=True))
-    bits = tuple(component_bits(type_, x) for x in value)
+    bits = vector_bits(type_, value)
     if type_.is_matrix:
         return tuple(bits[i * type_.rows : (i + 1) * type_.rows] for i in range(type_.columns))
     return bits

@@ -103,6 +103,8 @@ _RESERVED = {
     "samplerBuffer isamplerBuffer usamplerBuffer sampler2DMS isampler2DMS usampler2DMS "
     "sampler2DMSArray isampler2DMSArray usampler2DMSArray isampler2DRect usampler2DRect": "es300",
 }
+_ODD = frozenset(("reserved", "painted", "#", "##"))
+"""kinds of which something is to be said, or to be changed, one by one"""
 
 
 @lru_cache(maxsize=64)
@@ -127,7 +129,11 @@ def _table(key: tuple[int, bool, bool, frozenset[str]]) -> dict[str, str]:
 def classify(tokens: list[Token], lang: Language, log: Log) -> list[Token]:
     """Give every word its kind under `lang`; reserved words are errors and become identifiers."""
     table = _table(lang.key)
-    out: list[Token] = []
+    known_as = table.get
+    out = [t if (k := known_as(t[1])) is None else (k, t[1], t[2]) for t in tokens]
+    if _ODD.isdisjoint([t[0] for t in out]):
+        return out
+    out = []
     append = out.append
     for token in tokens:
         kind = token[0]

@@ -195,19 +195,22 @@ class _Preprocessor:
 
         Answers where they end, and whether they were taken.
         """
-        rest = [t[0] for t in tokens[start:]]
+        part = tokens[start:] if start else tokens
+        kinds = [t[0] for t in part]
         end = len(tokens)
-        if "#" in rest:
-            end = start + rest.index("#")
-            while end > start and tokens[end - 1][0] != "nl":
-                end -= 1
-            if end == start:
+        if "#" in kinds:
+            count = kinds.index("#")
+            while count and kinds[count - 1] != "nl":
+                count -= 1
+            end = start + count
+            if not count:
                 return end, False
-            rest = rest[: end - start]
-        part = tokens[start:end]
-        if "bad" in rest or "str" in rest or self.macros.keys() & {t[1] for t in part}:
+            part, kinds = part[:count], kinds[:count]
+        if "bad" in kinds or "str" in kinds:
             return end, False
-        self.out += [t for t in part if t[0] != "nl"] if "nl" in rest else part
+        if not self.macros.keys().isdisjoint([t[1] for t in part]):
+            return end, False
+        self.out += [t for t in part if t[0] != "nl"]
         return end, True
 
     # -- directives --------------------------------------------------------------------------

@@ -164,6 +164,7 @@ class Type:
         "dim",
         "element",
         "fields",
+        "holds_opaque",
         "is_aggregate",
         "is_array",
         "is_arrayed",
@@ -245,6 +246,8 @@ class Type:
         self.is_interface = base is Base.INTERFACE
         self.is_opaque = base in _HANDLES
         """a handle that has no memory representation of its own"""
+        parts = [f.type for f in self.fields] if self.element is None else [self.element]
+        self.holds_opaque = self.is_opaque or any(part.holds_opaque for part in parts)
         self.is_unsized_array = self.is_array and self.length == 0
         self.is_aggregate = self.is_array or self.is_struct
         self.without_array: Type = self if self.element is None else self.element.without_array
@@ -322,7 +325,7 @@ class Type:
         return any(leaf.base in bases for leaf in self.leaves())
 
     def contains_opaque(self) -> bool:
-        return self.contains(_HANDLES)
+        return self.holds_opaque
 
     def leaves(self) -> Iterator[Type]:
         """Every non-aggregate type inside, array elements once."""
