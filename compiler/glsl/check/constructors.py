@@ -22,7 +22,7 @@ def constructor(c: Checker, type_: Type, node: s.Call) -> hir.Expr:
         for arg in args:
             if arg.__class__ is not hir.Const or arg.type.base is not base:
                 break
-            parts += arg.value  # type: ignore[attr-defined]
+            parts += arg.value
         else:
             if len(parts) == type_.rows:
                 return hir.Const(type_, node.loc, node.end, tuple(parts))

@@ -84,6 +84,10 @@ class Lowering:
         self.vars = stage_variables
         self.facts = facts
         self.locals: dict[hir.Variable, Deref | Variable] = {}
+        self.latest: dict[hir.Variable, Def] = {}
+        """inputs and uniforms, which never change: the latest reading"""
+        self.derefs: dict[Variable, Deref] = {}
+        """the latest deref of a variable"""
         self.values: dict[hir.Variable, Value] = {}
         """locals that need no memory, because they are never more than their initializer"""
         self.functions: dict[hir.Function, NirFunction] = {}
@@ -120,22 +124,31 @@ class Lowering:
         if isinstance(local, Deref):
             return local
         if local is not None:
-            return self.b.deref_var(local)
-        if var.block is not None and var.member >= 0:
-            return self.block_member(var.block, var.member)
-        if var.block is not None and var in self.vars.blocks:
-            return self.b.deref_var(self.vars.blocks[var])
+            return self.variable(local)
+        if var.block is not None:
+            if var.member >= 0:
+                return self.block_member(var.block, var.member)
+            if var in self.vars.blocks:
+                return self.variable(self.vars.blocks[var])
         if var.const_value is not None and var not in self.vars.variables:
-            return self.b.deref_var(self.constant_variable(var.type, var.const_value))
-        return self.b.deref_var(self.vars.variables[var])
+            return self.variable(self.constant_variable(var.type, var.const_value))
+        return self.variable(self.vars.variables[var])
+
+    def variable(self, var: Variable) -> Deref:
+        """A variable as a place; one deref of a block serves all of it."""
+        known = self.derefs.get(var)
+        if known is not None and known.block is self.b.block:
+            return known
+        deref = self.derefs[var] = self.b.deref_var(var)
+        return deref
 
     def block_member(self, block: hir.Block, member: int) -> Deref:
         assert block.instance is not None
         instance = self.own(block.instance)
         whole = self.vars.blocks.get(instance)
         if whole is not None:
-            return self.b.deref_struct(self.b.deref_var(whole), member)
-        return self.b.deref_var(self.vars.members[instance, member])
+            return self.b.deref_struct(self.variable(whole), member)
+        return self.variable(self.vars.members[instance, member])
 
     def interface_member(self, e: hir.FieldRef) -> Deref | None:
         """`block[i].member` of an `in` or `out` block is `member[i]`; also opaque members."""
@@ -148,7 +161,7 @@ class Lowering:
             var = self.own(base.var)
             member = self.vars.members.get((var, e.index))
             if member is not None:
-                deref = self.b.deref_var(member)
+                deref = self.variable(member)
                 for link in reversed(path):
                     deref = self.b.deref_array(deref, self.index_value(link.index))
                 return deref
@@ -173,7 +186,7 @@ class Lowering:
         found = self.vars.opaque.get((var, tuple(reversed(fields))))
         if found is None:
             return None
-        deref = self.b.deref_var(found)
+        deref = self.variable(found)
         for index in reversed(indices):
             deref = self.b.deref_array(deref, self.index_value(index))
         return deref
@@ -224,6 +237,8 @@ class Lowering:
     # -- built-in variables that are not memory ----------------------------------------------
 
     def is_special(self, var: hir.Variable) -> bool:
+        if not var.builtin:
+            return False
         return var.builtin.startswith(("sv:", "const:")) or (
             self.stage is Stage.FRAGMENT
             and var.builtin in _FRAGMENT_SYSTEM

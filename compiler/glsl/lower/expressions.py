@@ -9,11 +9,14 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.lower import operators
 from gallette.compiler.glsl.lower.places import PlaceLowering
 from gallette.compiler.glsl.lower.values import Value, constant, convert, store
-from gallette.compiler.nir.ir import Def, Deref, Mode
+from gallette.compiler.nir.ir import IDENTITY, Def, Deref, Mode
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.passes.vars.lower_array_deref_of_vec import select_component
 
 __all__ = ["ExpressionLowering"]
+
+
+_UNCHANGING = int(Mode.SHADER_IN | Mode.UNIFORM | Mode.UBO)
 
 
 class ExpressionLowering(PlaceLowering):
@@ -23,7 +26,7 @@ class ExpressionLowering(PlaceLowering):
 
     def value(self, e: hir.Expr) -> Value:
         """Lower any expression to a value."""
-        return self._dispatch[type(e)](self, e)
+        return self._dispatch[e.__class__](self, e)
 
     # -- order -------------------------------------------------------------------------------
 
@@ -49,19 +52,25 @@ class ExpressionLowering(PlaceLowering):
 
     def constant_array(self, type_: Type, value: hir.Value) -> Deref:
         """A constant array lives in a read-only variable, for dynamic indexing."""
-        var = self.constant_variable(type_, value)
-        return self.b.deref_var(var)
+        return self.variable(self.constant_variable(type_, value))
 
     def var_ref(self, e: hir.VarRef) -> Value:
-        if e.var in self.values:
-            return self.values[e.var]
-        special = self.read_special(e.var)
-        if special is not None:
-            return special
-        deref = self.deref_of(e.var)
+        var = e.var
+        if var in self.values:
+            return self.values[var]
+        known = self.latest.get(var)
+        if known is not None and known.instr.block is self.b.block:
+            return known
+        if var.builtin:
+            special = self.read_special(var)
+            if special is not None:
+                return special
+        deref = self.deref_of(var)
         value = self.read(deref)
-        if isinstance(value, Def) and not deref.modes & Mode.FUNCTION_TEMP and deref.var:
-            value.names = ((e.var.name, tuple(range(value.num_components)), 0),)
+        if value.__class__ is Def and not deref.modes & Mode.FUNCTION_TEMP and deref.var:
+            value.names = ((var.name, IDENTITY[value.num_components], 0),)
+            if deref.modes & _UNCHANGING:
+                self.latest[var] = value
         return value
 
     def field_ref(self, e: hir.FieldRef) -> Value:

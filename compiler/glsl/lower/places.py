@@ -184,13 +184,18 @@ class PlaceLowering(Lowering):
             value = self.values[e.target.var] = self.loaded(self.value(e.value))
             self.name(value, e.target.var.name)
             return value
-        with self.b.exactly(self.is_precise(e.target)):
-            place = self.place(e.target)
-            value = self.value(e.value)
-            if e.op:
-                left = self.read_place(place)
-                value = operators.binary(self.b, e.op, e.target.type, left, e.value.type, value)
-            self.write_place(place, value)
+        if self.is_precise(e.target):
+            with self.b.exactly():
+                return self.assign_place(e)
+        return self.assign_place(e)
+
+    def assign_place(self, e: hir.Assign) -> Value:
+        place = self.place(e.target)
+        value = self.value(e.value)
+        if e.op:
+            left = self.read_place(place)
+            value = operators.binary(self.b, e.op, e.target.type, left, e.value.type, value)
+        self.write_place(place, value)
         return value
 
     def name(self, value: Value, name: str) -> None:

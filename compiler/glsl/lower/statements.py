@@ -23,7 +23,8 @@ class StatementLowering(CallLowering):
         return any(self.statement(s) for s in body)
 
     def statement(self, s: hir.Stmt) -> bool:
-        self.at(s.loc)
+        if self.lines is not None:
+            self.b.loc = self.lines(s.loc)
         match s:
             case hir.Evaluate():
                 self.value(s.expr)

@@ -60,8 +60,8 @@ class SourceMap:
     def __init__(self, names: tuple[str, ...] = ()) -> None:
         self._files: list[_File] = []
         self._bases: list[int] = []
-        self._last = (0, 0, 0)
-        """a line that was asked for: where it begins, where the next one does, its number"""
+        self._last: tuple[int, int, _File | None] = (0, 0, None)
+        """the last place that was asked for, its line, and its text if lines are easily counted"""
         self.names = names
         """what `#line N M` calls source string M"""
 
@@ -103,16 +103,19 @@ class SourceMap:
 
     def text_line(self, loc: int) -> int:
         """The line of the text itself, from 1, whatever `#line` says; 0 if there is none."""
-        first, end, line = self._last
-        if first <= loc < end:  # statements of a line ask one after another
+        last, line, file = self._last
+        if file is not None and last <= loc <= file.base + len(file.text):
+            # Statements ask one after another: count the lines from there.
+            line += file.text.count("\n", last - file.base, loc - file.base)
+            self._last = loc, line, file
             return line
         if not self._files:
             return 0
         file = self._file(loc)
         offset = min(max(0, loc - file.base), len(file.text))
         index = file.line_of(file.original_offset(offset))
-        if not file.splices and index + 1 < len(file.lines):
-            self._last = file.base + file.lines[index], file.base + file.lines[index + 1], index + 1
+        if not file.splices and "\r" not in file.text:
+            self._last = file.base + offset, index + 1, file
         return index + 1
 
     def span(self, loc: int, end: int) -> Span:

@@ -7,8 +7,8 @@ built by `push_if`/`push_else`/`pop_if` and `push_loop`/`pop_loop`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.nir.ir.bits import float_bits
@@ -39,6 +39,24 @@ from gallette.compiler.nir.ir.variables import Variable
 _COMPONENT_NAMES = {c: i for s in ("xyzw", "rgba", "stpq") for i, c in enumerate(s)}
 
 
+class _Exactly:
+    """While it is entered, a builder's instructions are exact."""
+
+    __slots__ = ("builder", "outside", "really")
+
+    def __init__(self, builder: Builder, really: bool) -> None:
+        self.builder = builder
+        self.really = really
+        self.outside = False
+
+    def __enter__(self) -> None:
+        self.outside = self.builder.exact
+        self.builder.exact = self.outside or self.really
+
+    def __exit__(self, *error: object) -> None:
+        self.builder.exact = self.outside
+
+
 class Builder:
     """Inserts instructions into one function at a cursor."""
 
@@ -66,15 +84,9 @@ class Builder:
         """A new shader with an empty `main`, and a builder in it."""
         return cls(Shader(stage, name).add_entry())
 
-    @contextmanager
-    def exactly(self, really: bool = True) -> Iterator[None]:
+    def exactly(self, really: bool = True) -> AbstractContextManager[None]:
         """What is built inside must be computed as written (if `really`, or if it must anyway)."""
-        outside = self.exact
-        self.exact = outside or really
-        try:
-            yield
-        finally:
-            self.exact = outside
+        return _Exactly(self, really)
 
     def sharing_constants(self) -> Builder:
         """From now on equal constants of a block are one, for whoever builds a lot."""
@@ -192,8 +204,10 @@ class Builder:
         if chosen == IDENTITY[value.num_components]:
             return value
         instr = Alu(_MOV, [(value, chosen)], len(chosen), value.bit_size)
-        self.insert(instr)
-        return instr.result
+        instr.loc = self.loc
+        self.block.insert_after(self.after, instr)
+        self.after = instr
+        return instr.dest
 
     def channel(self, value: Def, index: int) -> Def:
         """One component."""
@@ -265,7 +279,9 @@ class Builder:
             if known is not None and known.instr.block is self.block:
                 return known
         instr = LoadConst(bits, bit_size)
-        self.insert(instr)
+        instr.loc = self.loc
+        self.block.insert_after(self.after, instr)
+        self.after = instr
         if self.constants is not None:
             self.constants[bits, bit_size] = instr.dest
         return instr.dest
@@ -362,7 +378,9 @@ class Builder:
     def deref_var(self, var: Variable) -> Deref:
         deref = Deref("var", var.mode, var.type)
         deref.var = var
-        self.insert(deref)
+        deref.loc = self.loc
+        self.block.insert_after(self.after, deref)
+        self.after = deref
         return deref
 
     def deref_array(self, parent: Deref, index: Def) -> Deref:
@@ -400,17 +418,22 @@ class Builder:
     def load_deref(self, deref: Deref, access: int = 0) -> Def:
         """Read a scalar or vector."""
         t = deref.type
-        instr = Intrinsic(_LOAD_DEREF, [deref.result], t.components, t.bit_size)
+        instr = Intrinsic(_LOAD_DEREF, [deref.dest], t.components, t.bit_size)
         if access:
             instr.indices["access"] = access
-        self.insert(instr)
+        instr.loc = self.loc
+        self.block.insert_after(self.after, instr)
+        self.after = instr
         return instr.result
 
     def store_deref(self, deref: Deref, value: Def, mask: int = -1, access: int = 0) -> None:
         """Write a scalar or vector (by default all components)."""
         mask = mask & ((1 << value.num_components) - 1)
         indices: dict[str, Any] = {"write_mask": mask, "access": access}
-        self.insert(Intrinsic(_STORE_DEREF, [deref.result, value], indices=indices))
+        instr = Intrinsic(_STORE_DEREF, [deref.dest, value], indices=indices)
+        instr.loc = self.loc
+        self.block.insert_after(self.after, instr)
+        self.after = instr
 
     def copy_deref(self, dst: Deref, src: Deref) -> None:
         self.insert(Intrinsic("copy_deref", [dst.result, src.result]))

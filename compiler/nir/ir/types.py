@@ -246,10 +246,9 @@ class Type:
         self.is_interface = base is Base.INTERFACE
         self.is_opaque = base in _HANDLES
         """a handle that has no memory representation of its own"""
-        parts = [f.type for f in self.fields] if self.element is None else [self.element]
-        self.holds_opaque = self.is_opaque or any(part.holds_opaque for part in parts)
         self.is_unsized_array = self.is_array and self.length == 0
         self.is_aggregate = self.is_array or self.is_struct
+        self.holds_opaque: bool = self.is_opaque or _any_opaque(self)
         self.without_array: Type = self if self.element is None else self.element.without_array
 
     def __copy__(self) -> Type:
@@ -391,6 +390,13 @@ class Type:
 
     def __repr__(self) -> str:
         return f"<type {self}>"
+
+
+def _any_opaque(aggregate: Type) -> bool:
+    parts = [f.type for f in aggregate.fields]
+    if aggregate.element is not None:
+        parts.append(aggregate.element)
+    return any(part.holds_opaque for part in parts)
 
 
 _INTERNED: dict[tuple[Any, ...], Type] = {}
