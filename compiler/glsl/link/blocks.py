@@ -38,6 +38,8 @@ class BlockLinker:
         program, log = self.program, self.log
         tables = program.uniform_blocks if storage == "uniform" else program.storage_blocks
         members = program.uniforms if storage == "uniform" else program.buffer_variables
+        if not any(unit.blocks for unit in self.units):
+            return
         seen: dict[str, tuple[hir.Block, list[StageUnit]]] = {}
         for unit in self.units:
             for (kind, name), block in unit.blocks.items():

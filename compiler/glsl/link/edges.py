@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.link.errors import LinkLog
@@ -163,6 +165,7 @@ def _take(
 # -- built-in variables ----------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=256)
 def _slot(spelled: str) -> int:
     kind, _, name = spelled.partition(":")
     if kind == "attr":

@@ -20,7 +20,7 @@ from gallette.compiler.nir.ir.types import Field, Type
 __all__ = ["Leaf", "block_layout", "leaves", "sized_block"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Leaf:
     """One enumerable part of a uniform: a basic type or an array of one."""
 
@@ -43,8 +43,10 @@ def leaves(name: str, type_: Type, offset: int = 0, whole_arrays: bool = False) 
 
     `whole_arrays` is the rule for storage blocks: the top-level array counts as its first element.
     """
-    stack = [(name, type_, offset, (), 0)]
-    stack_typed: list[tuple[str, Type, int, tuple[int, ...], int]] = list(stack)
+    if type_.is_numeric:
+        yield Leaf(name, type_, 0, 0, offset, (), 0)
+        return
+    stack_typed: list[tuple[str, Type, int, tuple[int, ...], int]] = [(name, type_, offset, (), 0)]
     while stack_typed:
         label, kind, at, fields, flat = stack_typed.pop()
         if kind.is_struct:

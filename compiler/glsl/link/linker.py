@@ -32,6 +32,7 @@ from gallette.compiler.nir.run.pipeline import link_driver_forms, to_driver_form
 
 __all__ = ["link"]
 
+_STAGES = tuple(Stage)
 _ORDER = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage.FRAGMENT)
 
 
@@ -62,10 +63,12 @@ class _Linker:
         return self.program
 
     def join(self, shaders: list[tuple[Stage, hir.Shader, Language]]) -> None:
-        for stage in Stage:
-            group = [(tree, lang) for s, tree, lang in shaders if s is stage]
-            if group:
-                self.units[stage] = join_stage(stage, group, self.log)
+        groups: dict[Stage, list[tuple[hir.Shader, Language]]] = {}
+        for stage, tree, language in shaders:
+            groups.setdefault(stage, []).append((tree, language))
+        for stage in _STAGES:
+            if stage in groups:
+                self.units[stage] = join_stage(stage, groups[stage], self.log)
         self.outside_geometry()
         languages = [lang for _, _, lang in shaders]
         self.program.info.glsl_version = max((x.version for x in languages), default=110)
@@ -160,7 +163,7 @@ class _Linker:
                 self.program.outputs += [_end(port, edge.producer.stage) for port in edge.outputs]
 
     def resources(self) -> None:
-        units = [self.units[s] for s in Stage if s in self.units]
+        units = list(self.units.values())
         ResourceLinker(units, self.variables, self.program, self.options.limits, self.log).run()
         self.log.stop_on_error()
 

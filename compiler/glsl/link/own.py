@@ -16,9 +16,13 @@ __all__ = ["Declarations"]
 
 
 class Declarations:
-    """Copies of one shader's declarations, made when first asked for."""
+    """Copies of one shader's declarations, made when first asked for.
 
-    def __init__(self) -> None:
+    `alone`: no other shader of the stage can have anything to say about their qualifiers.
+    """
+
+    def __init__(self, alone: bool = False) -> None:
+        self.alone = alone
         self.variables: dict[hir.Variable, hir.Variable] = {}
         self.blocks: dict[hir.Block, hir.Block] = {}
         self.quals: dict[hir.Quals, hir.Quals] = {}
@@ -39,7 +43,9 @@ class Declarations:
         return self.variables.get(var) or self.bare(var)
 
     def bare(self, var: hir.Variable) -> hir.Variable:
-        own: hir.Variable = unsealed_copy(var, quals=self.qualifiers(var.quals))
+        own: hir.Variable = unsealed_copy(var)
+        if not self.alone or var.block is not None:
+            own.quals = self.qualifiers(var.quals)
         self.variables[var] = own
         return own
 

@@ -20,9 +20,12 @@ def check_limits(
     """`textures` and `images` say how many units each stage uses."""
     if program.atomic_buffers:
         _check_counter_limits(program, limits, log)
-    _check_texture_limits(textures, limits, log)
-    _check_image_limits(program, images, limits, log)
-    _check_component_limits(program, limits, log)
+    if any(textures.values()):
+        _check_texture_limits(textures, limits, log)
+    if any(images.values()):
+        _check_image_limits(program, images, limits, log)
+    if program.uniforms:
+        _check_component_limits(program, limits, log)
 
 
 def _check_texture_limits(textures: dict[Stage, int], limits: Limits, log: LinkLog) -> None:

@@ -262,7 +262,7 @@ class ResourceLinker(BlockLinker):
                 location += max(1, leaf.array_size)
 
     def has_data(self, type_: Type) -> bool:
-        return any(not leaf.is_opaque for leaf in type_.leaves())
+        return not type_.holds_opaque or any(not leaf.is_opaque for leaf in type_.leaves())
 
     def add_uniform(
         self,
@@ -300,6 +300,8 @@ class ResourceLinker(BlockLinker):
     def opaque_variables(self, item: _Shared) -> dict[tuple[int, ...], dict[Stage, int]]:
         """Unit numbers and NIR variables for samplers and images, also inside structures."""
         found: dict[tuple[int, ...], dict[Stage, int]] = {}
+        if not item.type.holds_opaque:
+            return found
         for fields, type_, label in _opaque_paths(item.type, item.name):
             element = type_.without_array
             count = type_.array_elements

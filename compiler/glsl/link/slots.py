@@ -16,6 +16,8 @@ _MAX_VARYINGS = 32
 
 def check_overlaps(edge: Edge, found: list[Port]) -> None:
     """No two variables may share a component of a location."""
+    if not any(port.explicit >= 0 for port in found):
+        return
     taken: dict[tuple[int, int, bool], Port] = {}
     limit = edge.limits.max_varying_vectors
     for port in found:
@@ -50,6 +52,8 @@ def check_overlaps(edge: Edge, found: list[Port]) -> None:
 
 def assign_slots(edge: Edge) -> None:
     """Explicit locations first, then everything else in order, matched pairs together."""
+    if not edge.outputs and not edge.inputs:
+        return
     taken: set[int] = set()
     patches: set[int] = set()
     for port in [*edge.outputs, *edge.inputs]:

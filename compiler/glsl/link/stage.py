@@ -41,13 +41,14 @@ def merge_types(a: Type, b: Type) -> Type | None:
 
 
 class _Joiner:
-    def __init__(self, unit: StageUnit, log: LinkLog) -> None:
+    def __init__(self, unit: StageUnit, log: LinkLog, alone: bool) -> None:
         self.unit = unit
         self.log = log
+        self.alone = alone
 
     def add(self, shader: hir.Shader) -> None:
         unit = self.unit
-        own = Declarations()
+        own = Declarations(self.alone)
         for declared in shader.globals:
             if declared.quals.storage == "const":
                 self.check_constant(declared)
@@ -267,16 +268,22 @@ def _size_arrays(unit: StageUnit, log: LinkLog) -> None:
 def join_stage(stage: Stage, shaders: list[tuple[hir.Shader, Language]], log: LinkLog) -> StageUnit:
     """Merge the shaders of one stage and find what main reaches."""
     unit = StageUnit(stage, shaders[0][1])
-    joiner = _Joiner(unit, log)
-    mains = 0
+    alone = len(shaders) == 1
+    joiner = _Joiner(unit, log, alone)
     for shader, _ in shaders:
         joiner.add(shader)
-        mains += any(f.name == "main" and f.body is not None for f in shader.functions)
     if unit.main is None:
         log.error(f"the {unit.name} shaders have no main()")
     log.stop_on_error()
     reach(unit, log)
     log.stop_on_error()
+    if not alone:  # else the compiler has looked
+        _check_recursion(unit, log)
+    _size_arrays(unit, log)
+    return unit
+
+
+def _check_recursion(unit: StageUnit, log: LinkLog) -> None:
     linked = [
         hir.Function(
             f.name,
@@ -292,5 +299,3 @@ def join_stage(stage: Stage, shaders: list[tuple[hir.Shader, Language]], log: Li
     recursive = find_recursion(linked)
     if recursive is not None:
         log.error(f"function '{recursive[0].name}' calls itself; GLSL has no recursion")
-    _size_arrays(unit, log)
-    return unit
