@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.state import Checker, checks, constant_value
 from gallette.compiler.glsl.diagnostics import did_you_mean
@@ -98,13 +100,20 @@ def check_block_member(c: Checker, base: hir.Expr, index: int, node: s.Member) -
         raise c.abort("an array of blocks needs an index", node)
 
 
+@lru_cache(maxsize=1024)
+def _swizzle(name: str) -> tuple[str, tuple[int, ...]]:
+    """The set of letters a swizzle is written in (empty: it is none), and its components."""
+    for letters in _SWIZZLES:
+        if all(x in letters for x in name):
+            return letters, tuple(letters.index(x) for x in name)
+    return "", ()
+
+
 def swizzle_expr(c: Checker, node: s.Member, base: hir.Expr) -> hir.Expr:
     type_, name = base.type, node.name
     end = node.name_loc + len(name)
-    for letters in _SWIZZLES:
-        if all(x in letters for x in name):
-            break
-    else:
+    letters, components = _swizzle(name)
+    if not letters:
         known = all(any(x in letters for letters in _SWIZZLES) for x in name)
         hint = "a swizzle takes letters of one of xyzw, rgba, stpq" if known else ""
         raise c.log.abort(f"'{type_}' has no member '{name}'", node.name_loc, end, hint)
@@ -112,10 +121,9 @@ def swizzle_expr(c: Checker, node: s.Member, base: hir.Expr) -> hir.Expr:
         c.need("420 ARB_shading_language_420pack", "swizzling a scalar", node)
     if len(name) > 4:
         raise c.log.abort("a swizzle has at most 4 components", node.name_loc, end)
-    components = tuple(letters.index(x) for x in name)
-    for k in components:
-        if k >= type_.rows:
-            raise c.log.abort(f"'{type_}' has no component '{letters[k]}'", node.name_loc, end)
+    if max(components) >= type_.rows:
+        wrong = next(k for k in components if k >= type_.rows)
+        raise c.log.abort(f"'{type_}' has no component '{letters[wrong]}'", node.name_loc, end)
     result = t.vec(type_.base, len(name))
     if isinstance(base, hir.Const):
         value = tuple(base.value[k] for k in components)

@@ -9,14 +9,21 @@ from gallette.compiler.glsl.check.conversions import construction, shape_with
 from gallette.compiler.glsl.check.state import Checker, constant_value
 from gallette.compiler.glsl.parse import syntax as s
 from gallette.compiler.nir.ir import types as t
-from gallette.compiler.nir.ir.types import Type
+from gallette.compiler.nir.ir.types import Base, Type
 
 __all__ = ["constructor", "make_constructed"]
 
+_LITERALS = {Base.FLOAT: "float", Base.INT: "int", Base.UINT: "uint", Base.BOOL: "bool"}
+
 
 def constructor(c: Checker, type_: Type, node: s.Call) -> hir.Expr:
+    if type_.is_vector and len(node.args) == type_.rows:  # of literals, as most are
+        kind = _LITERALS.get(type_.base)
+        literals = [a.value for a in node.args if a.__class__ is s.Literal and a.kind == kind]
+        if len(literals) == type_.rows:
+            return hir.Const(type_, node.loc, node.end, tuple(literals))
     args = [c.expr(a) for a in node.args]
-    if type_.is_vector:  # of constants of its own kind, as most are
+    if type_.is_vector:  # of constants of its own kind
         base = type_.base
         parts: list[Any] = []
         for arg in args:

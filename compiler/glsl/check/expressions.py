@@ -103,6 +103,9 @@ def unary_expr(c: Checker, node: s.Unary) -> hir.Expr:
 
 @checks(s.Binary)
 def binary_expr(c: Checker, node: s.Binary) -> hir.Expr:
+    if not isinstance(node.left, s.Binary):
+        left = c.expr(node.left)
+        return operator_expr(c, node, left, c.expr(node.right))
     # Long chains lean to the left; walking that spine in a loop keeps them off the stack.
     spine = [node]
     while isinstance(spine[-1].left, s.Binary):

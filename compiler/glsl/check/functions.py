@@ -24,7 +24,10 @@ def function_decl(c: Checker, node: s.FunctionDecl) -> None:
     if "__" in node.name:
         c.warn(f"names containing '__' are reserved: '{node.name}'", name_node)
     try:
-        function = read_signature(c, node, name_node)
+        if node.name == "main" and is_plain_main(node):
+            function = hir.Function("main", t.VOID, [], name_node.loc, name_node.end)
+        else:
+            function = read_signature(c, node, name_node)
     except Abort:
         check_body_anyway(c, node)
         raise
@@ -36,6 +39,13 @@ def function_decl(c: Checker, node: s.FunctionDecl) -> None:
     if node.body is None:
         return
     function_body(c, function, node)
+
+
+def is_plain_main(node: s.FunctionDecl) -> bool:
+    """`void main()`"""
+    ref, quals = node.type, node.quals
+    plain = ref.name == "void" and ref.struct is None and not ref.dims
+    return plain and not (node.params or quals.words or quals.layout)
 
 
 def check_body_anyway(c: Checker, node: s.FunctionDecl) -> None:

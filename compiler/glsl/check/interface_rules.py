@@ -39,7 +39,7 @@ def check_interface(c: Checker, quals: hir.Quals, type_: Type, node: s.Node, nam
     check_auxiliary(c, quals, storage, node)
     if storage not in ("in", "out"):
         return
-    if element.contains(frozenset((Base.BOOL,))):
+    if element.is_boolean if element.is_numeric else element.contains(frozenset((Base.BOOL,))):
         c.error(f"'{label}' variables cannot be of type '{element}'", node)
     if type_.contains_opaque() and not c.lang.has("ARB_bindless_texture"):
         c.error(f"'{label}' variables cannot be of type '{element}'", node)

@@ -13,6 +13,7 @@ __all__ = ["copy_quals", "read_qualifiers"]
 _INTERPOLATION = frozenset(("smooth", "flat", "noperspective"))
 _MEMORY = frozenset(("coherent", "volatile", "restrict", "readonly", "writeonly"))
 _PRECISION = frozenset(("highp", "mediump", "lowp"))
+_PLAIN = frozenset(("const", "in", "out", "inout", "uniform", "buffer", "shared"))
 _RANK = {
     "precise": 0,
     "invariant": 1,
@@ -41,9 +42,12 @@ def read_qualifiers(
     c: Checker, node: s.Qualifiers, place_prefix: str = "", storage: str = ""
 ) -> hir.Quals:
     """Check the words; `storage` is what a block passes on to its members."""
+    if not node.layout and len(node.words) < 2:  # as most are
+        if not node.words:
+            return hir.Quals()
+        if node.words[0][0] in _PLAIN:
+            return hir.Quals(node.words[0][0])
     quals = hir.Quals()
-    if not node.words and not node.layout:
-        return quals
     seen: set[str] = set()
     words = [w for w, _ in node.words]
     for word, loc in node.words:

@@ -47,7 +47,7 @@ Chosen = Overload | str | None
 class Memory:
     """What the types of operands and arguments mean, for all shaders of a language and stage."""
 
-    __slots__ = ("calls", "operators", "overloads")
+    __slots__ = ("calls", "declared", "operators", "overloads", "variables")
 
     def __init__(self) -> None:
         self.overloads: dict[str, tuple[Overload, ...]] = {}
@@ -56,6 +56,10 @@ class Memory:
         """(name, types of arguments) -> the one that is called"""
         self.operators: dict[tuple[str, Type, Type], tuple[Type, Base, Base] | str] = {}
         """what `operator_type` says"""
+        self.declared: set[tuple[str, Type]] = set()
+        """(qualifier, type) of global variables about which there was nothing to say"""
+        self.variables: dict[str, tuple[Limits, variables.BuiltinVariable | None]] = {}
+        """name -> the built-in variable, under some limits"""
 
 
 _MOST_REMEMBERED = 20_000
@@ -262,7 +266,11 @@ class Checker:
             var = hir.Variable(name, t.UVEC3, hir.Quals("const"), kind="global", builtin="const")
             var.const_value = tuple(size)
             return var
-        found = variables.lookup(name, self.lang, self.limits)
+        known = self.memory.variables.get(name)
+        if known is None or known[0] is not self.limits:
+            known = self.limits, variables.lookup(name, self.lang, self.limits)
+            self.memory.variables[name] = known
+        found = known[1]
         if found is None:
             return None
         var = hir.Variable(name, found.type, hir.Quals(found.storage), kind="global")

@@ -64,6 +64,45 @@ def declare(c: Checker, node: s.Declaration) -> list[hir.Stmt]:
 def declare_one(
     c: Checker, d: s.Declarator, base: Type, quals: hir.Quals, node: s.Declaration
 ) -> list[hir.Stmt]:
+    if not base.is_array and is_plain_global(c, d, node):
+        # What there is to say of `uniform vec4 x;` depends on `uniform` and `vec4` alone.
+        key = (node.quals.words[0][0] if node.quals.words else "", base)
+        if key in c.memory.declared:
+            own = copy_quals(c, quals) if len(node.declarators) > 1 else quals
+            var = hir.Variable(d.name, base, own, d.loc, d.end, "global")
+            var.read_only = own.storage in ("in", "uniform")
+            c.shader.globals.append(var)
+            c.global_scope[d.name] = var
+            return []
+        said = len(c.log.diagnostics)
+        code = declare_any(c, d, base, quals, node)
+        if len(c.log.diagnostics) == said:
+            c.memory.declared.add(key)
+        return code
+    return declare_any(c, d, base, quals, node)
+
+
+def is_plain_global(c: Checker, d: s.Declarator, node: s.Declaration) -> bool:
+    """A new global with at most one qualifier, no size and no value, outside of ES?"""
+    return (
+        c.at_global_scope
+        and not d.dims
+        and d.init is None
+        and not node.quals.layout
+        and len(node.quals.words) < 2
+        and not c.lang.es
+        and not c.shader.layout
+        and d.name not in c.global_scope
+        and d.name[:3] != "gl_"
+        and "__" not in d.name
+        and node.type is not None
+        and node.type.struct is None
+    )
+
+
+def declare_any(
+    c: Checker, d: s.Declarator, base: Type, quals: hir.Quals, node: s.Declaration
+) -> list[hir.Stmt]:
     type_ = array_of(c, base, d.dims, d)
     if type_.without_array is t.VOID:
         raise c.abort(f"variable '{d.name}' cannot be void", d)
