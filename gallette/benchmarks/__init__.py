@@ -6,6 +6,7 @@ postpones work would otherwise look fast.
 """
 
 from gallette.benchmarks import (
+    frame_scenes,
     mesh_scenes,
     scenes,
     stage_scenes,
@@ -17,9 +18,11 @@ from gallette.benchmarks.registry import BENCHMARKS, Benchmark
 __all__ = [
     "BENCHMARKS",
     "Benchmark",
+    "frame_scenes",
     "mesh_scenes",
     "scenes",
     "stage_scenes",
     "state_scenes",
     "texture_scenes",
 ]
+from gallette.benchmarks import zz_more

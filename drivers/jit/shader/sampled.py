@@ -15,6 +15,9 @@ from .wrapping import face_derivatives
 
 __all__ = ["sampled"]
 
+_UNFILTERED = ("txf", "txs", "query_levels")
+"""Operations that look at no sampler, whichever their instruction names."""
+
 
 def sampled(
     stage: Stage, e: Emitter, instr: Tex, keys: Sequence[TextureKey | None]
@@ -23,7 +26,8 @@ def sampled(
     index = instr.texture_index
     key = keys[index] if index < len(keys) else None
     moving = {"texture_offset", "sampler_offset"} & set(instr.src_kinds)
-    if key is None or moving or instr.texture_index != instr.sampler_index:
+    apart = instr.op not in _UNFILTERED and instr.texture_index != instr.sampler_index
+    if key is None or moving or apart:
         return None
     if not can_sample(key, instr.op):
         return None
