@@ -25,4 +25,3 @@ __all__ = [
     "state_scenes",
     "texture_scenes",
 ]
-from gallette.benchmarks import zz_more

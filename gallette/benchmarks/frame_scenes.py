@@ -255,7 +255,7 @@ def effects(ctx: Any, size: tuple[int, int]) -> Draw:
 
 @benchmark("instances")
 def instances(ctx: Any, size: tuple[int, int]) -> Draw:
-    """64 instances of a mesh, each placed by a matrix of a uniform block, their picture a texture"""
+    """64 instances of a mesh, placed by matrices of a uniform block, textured"""
     program = ctx.program(
         """
         #version 330

@@ -311,7 +311,17 @@ def test_shading_of_every_sample_is_left_to_the_shared_parts(
     same(draw, monkeypatch, natively=False)
 
 
-TEXTURES = [((16, 16), 4, "f1"), ((17, 9), 4, "f1"), ((16, 8), 1, "f1"), ((13, 8), 3, "f4")]
+TEXTURES = [
+    ((16, 16), 4, "f1"),
+    ((17, 9), 4, "f1"),
+    ((16, 8), 1, "f1"),
+    ((17, 8), 2, "f1"),
+    ((16, 9), 3, "f1"),
+    ((13, 8), 3, "f4"),
+    ((16, 8), 4, "f2"),
+    ((16, 8), 3, "f2"),
+    ((13, 8), 1, "f2"),
+]
 FILTERS = [
     (moderngl.NEAREST, moderngl.NEAREST),
     (moderngl.LINEAR, moderngl.LINEAR),
@@ -336,8 +346,7 @@ def test_texture(
         rng = np.random.default_rng(3)
         shape = (size[1], size[0], components)
         data = rng.uniform(0, 1, shape).astype("f4")
-        if dtype == "f1":
-            data = (data * 255).astype("u1")
+        data = (data * 255).astype("u1") if dtype == "f1" else data.astype(dtype)
         texture = context.texture(size, components, data.tobytes(), dtype=dtype, alignment=1)
         if filter[0] not in (moderngl.NEAREST, moderngl.LINEAR):
             texture.build_mipmaps()
@@ -486,6 +495,51 @@ void main() {
         + textureGatherOffset(t, v.yx, ivec2(-3, 5), 0) * 0.5;
 }
 """
+
+
+def test_fetches_look_at_no_sampler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their instructions all name the first one: that is no reason to ask Python."""
+    monkeypatch.setattr(fill, "answer", lambda *args: pytest.fail("asked of Python"))
+
+    def draw(context: moderngl.Context) -> bytes:
+        frame = target(context)
+        rng = np.random.default_rng(5)
+        for unit in range(3):
+            data = rng.uniform(0, 1, (8, 8, 4)).astype("f2")
+            context.texture((8, 8), 4, data.tobytes(), dtype="f2").use(unit)
+        fragment = """#version 330
+            uniform sampler2D a; uniform sampler2D b; uniform sampler2D c; in vec3 v; out vec4 o;
+            void main() {
+                ivec2 at = ivec2(v.xy * 7.0);
+                o = texelFetch(a, at, 0) * texelFetch(b, at.yx, 0) + texelFetch(c, at, 0) * 0.3
+                    + float(textureSize(c, 0).x) / 99.0;
+            }"""
+        program = context.program(vertex_shader=VERTEX, fragment_shader=fragment)
+        for unit, name in enumerate("abc"):
+            program[name] = unit
+        triangles(context, program, 30)
+        return bytes(frame.read(components=4))
+
+    same(draw, monkeypatch)
+
+
+FLAT_ON = """
+#version 330
+in vec4 position; in vec3 value; out vec3 v; out float line;
+void main() { v = value; line = value.x; gl_Position = vec4(position.xyz / 1.4, 1.4); }
+"""
+
+
+def test_triangles_that_face_the_eye(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All corners have the same w."""
+
+    def draw(context: moderngl.Context) -> bytes:
+        frame = target(context)
+        fragment = "#version 330\nin vec3 v; out vec4 o; void main() { o = vec4(v, 1.0); }"
+        triangles(context, context.program(vertex_shader=FLAT_ON, fragment_shader=fragment), 60)
+        return bytes(frame.read(components=4))
+
+    same(draw, monkeypatch)
 
 
 def test_gathers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,6 +41,9 @@ Array = npt.NDArray[Any]
 Planes = list[Array]
 Table = npt.NDArray[np.int32]
 
+_TAIL = 32
+"""Bytes behind the last texel: as behind a resource's own, for whoever reads two texels at once."""
+
 RGBA8 = FORMATS["R8G8B8A8_UNORM"]
 _CONSTANT = {Swizzle.ZERO: "0", Swizzle.ONE: "1"}
 
@@ -196,6 +199,7 @@ def _texels(
 
     def make() -> Array:
         parts = [_convert(resource, format, plain, level) for level in range(len(sizes))]
+        parts.append(np.zeros(_TAIL, np.uint8))
         run = np.concatenate(parts).view(word)
         return run if count == 1 else run.reshape(-1, count)
 

@@ -248,6 +248,10 @@ class Builder:
         text = f"shufflevector {value.type} {value.n}, {second}, <{len(lanes)} x i32> <{numbers}>"
         return self.emit(value.t, len(lanes), text)
 
+    def regroup(self, value: V, t: str, w: int) -> V:
+        """The same bits as so many lanes of another size."""
+        return self.emit(t, w, f"bitcast {value.type} {value.n} to {type_text(t, w)}")
+
     def bitmask(self, mask: V) -> V:
         """A mask as an integer with a bit per lane."""
         return self.emit(f"i{mask.w}", 0, f"bitcast {mask.type} {mask.n} to i{mask.w}")
@@ -325,11 +329,11 @@ class Builder:
             f"{mask.type} {mask.n})"
         )
 
-    def gather(self, pointers: V, mask: V, t: str) -> V:
+    def gather(self, pointers: V, mask: V, t: str, align: int = 0) -> V:
         """Elements at an address per lane; zero where the mask is not set."""
         w, type = pointers.w, type_text(t, pointers.w)
         name = f"llvm.masked.gather.{_suffix(t, w)}.v{w}p0"
-        align = max(1, bits_of(t) // 8)
+        align = align or max(1, bits_of(t) // 8)
         self._declare(name, f"{type} @{name}({pointers.type}, i32, <{w} x i1>, {type})")
         mask = self.spread(mask, w)
         text = f"call {type} @{name}({pointers.type} {pointers.n}, i32 {align}, "

@@ -172,9 +172,13 @@ def _unit(b: Builder, value: V) -> V:
 
 
 def _to_bytes(b: Builder, value: V) -> V:
-    """Adding 2**23 leaves a float's rounded value in its lowest bits."""
-    scaled = _unit(b, value) * 255.0 + _MAGIC
-    return scaled.as_int() & 0xFF
+    """Limited and scaled to 0..255; NaN becomes 0.
+
+    Adding 2**23 leaves a float's rounded value in its lowest bits.
+    """
+    scaled = b.select(value > 0.0, value, 0.0) * 255.0
+    limited = b.select(scaled < 255.0, scaled, 255.0)
+    return (limited + _MAGIC).as_int() & 0xFF
 
 
 def _is_curved(format: Format, channel: Channel) -> bool:

@@ -10,7 +10,7 @@ from ..llvm.text import Builder
 from ..llvm.values import V
 from . import wrapping
 from .maths import some_int
-from .texels import decode
+from .texels import Words, decoded, gather_pair, gather_words
 
 if TYPE_CHECKING:
     from .sampling import Sampler
@@ -28,13 +28,37 @@ class Floats:
         self.s = sampler
         self.reference = compare if sampler.key.compare is not None else None
 
-    def _texel(self, at: list[V], out: list[V | None], z: V | None, level: V | None) -> list[V]:
-        s, b, key = self.s, self.s.b, self.s.key
+    def _index(self, at: list[V], z: V | None, level: V | None) -> V:
+        s = self.s
         y = at[1] if len(at) > 1 else None
-        index = s.index(at[0], y, at[2] if len(at) > 2 else z, level, False)
+        return s.b.spread(s.index(at[0], y, at[2] if len(at) > 2 else z, level, False), s.w)
+
+    def _texel(self, at: list[V], out: list[V | None], z: V | None, level: V | None) -> list[V]:
+        s = self.s
+        words = gather_words(s.b, s.key.image, s.word(TEXELS), self._index(at, z, level))
+        return self._made(words, out)
+
+    def _two(
+        self, tap: wrapping.Tap, at: list[V], out: list[V | None], z: V | None, level: V | None
+    ) -> tuple[list[V], list[V]]:
+        """Two texels of a row."""
+        s = self.s
+        first, second = [tap.i0, *at], [tap.i1, *at]
+        size = s.key.image.format.block_bytes
+        if size not in (1, 2, 4):
+            return (
+                self._texel(first, [tap.out0, *out], z, level),
+                self._texel(second, [tap.out1, *out], z, level),
+            )
+        indices = self._index(first, z, level), self._index(second, z, level)
+        low, high = gather_pair(s.b, s.word(TEXELS), *indices, size)
+        return self._made({0: low}, [tap.out0, *out]), self._made({0: high}, [tap.out1, *out])
+
+    def _made(self, words: Words, out: list[V | None]) -> list[V]:
+        """The components of texels, or what the border has in the lanes of `out`."""
+        b, key = self.s.b, self.s.key
         comparing = self.reference is not None
-        image = key.image
-        planes = decode(b, image, s.word(TEXELS), b.spread(index, s.w), comparing)
+        planes = decoded(b, key.image, words, comparing)
         outside: V | None = None
         for mask in out:
             if mask is not None:
@@ -99,9 +123,10 @@ class Floats:
         ]
 
         def mixed(fixed_at: list[V], fixed_out: list[V | None], axis: int) -> list[V]:
-            if axis < 0:
-                return self._texel(fixed_at, fixed_out, z, level)
             tap = taps[axis]
+            if not axis:
+                low, high = self._two(tap, fixed_at, fixed_out, z, level)
+                return self.mix(low, high, tap.weight)
             low = mixed([tap.i0, *fixed_at], [tap.out0, *fixed_out], axis - 1)
             high = mixed([tap.i1, *fixed_at], [tap.out1, *fixed_out], axis - 1)
             return self.mix(low, high, tap.weight)

@@ -7,6 +7,7 @@ lane is, because every lane runs the same arithmetic.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 
 from ..llvm.text import Builder
@@ -161,13 +162,13 @@ def _of_quadrant(b: Builder, r: V, quadrant: V) -> V:
 def unit(b: Builder, code: V, top: int) -> V:
     """A whole number from 0 to `top` divided by `top`, rounded as a division rounds.
 
-    A product with the reciprocal, corrected once by its own remainder: exact for every code (a
-    test tries them all), and several times cheaper than dividing.
+    The reciprocal in two parts, of which the smaller one's product need not be exact: right for
+    every code (a test tries them all), and several times cheaper than dividing.
     """
-    inverse = b.spread(b.const(code.t, 1.0 / top), code.w)
-    guess = code * inverse
-    rest = b.fma(guess, b.spread(b.const(code.t, -float(top)), code.w), code)
-    return b.fma(rest, inverse, guess)
+    high = struct.unpack("f", struct.pack("f", 1.0 / top))[0]
+    low = 1.0 / top - high
+    upper, lower = (b.spread(b.const(code.t, part), code.w) for part in (high, low))
+    return b.fma(code, upper, code * lower)
 
 
 def power(b: Builder, x: V, y: V) -> V:
@@ -192,11 +193,12 @@ def to_int(b: Builder, x: V, bits: int, signed: bool) -> V:
 
 
 def some_int(b: Builder, x: V) -> V:
-    """Cut to 32 bits; what does not fit becomes something that does."""
-    limited = b.select(x > -2147483648.0, x, b.const(x.t, -2147483648.0))
-    highest = _below(2147483648.0, x.t)
-    limited = b.select(limited < highest, limited, b.const(x.t, highest))
-    return b.cast("fptosi", limited, "i32")
+    """Cut to 32 bits; what does not fit becomes something that does.
+
+    `freeze`: whatever the machine's instruction makes of it, and the same for everybody who asks.
+    """
+    cut = b.cast("fptosi", x, "i32")
+    return b.emit("i32", cut.w, f"freeze {cut.type} {cut.n}")
 
 
 def _below(value: float, t: str) -> float:

@@ -18,7 +18,7 @@ from ..llvm.values import V
 from . import wrapping
 from .floats import TEXELS, Floats, offset_at
 from .maths import unit
-from .texels import decode
+from .texels import decode, gather_pair, gather_word
 from .texture_keys import TexelsKey, TextureKey
 
 __all__ = [
@@ -91,6 +91,8 @@ class Sampler:
         self.where = where
         self.w = w
         self._tables: dict[int, V] = {}
+        self._extents: dict[tuple[int, V | None], V] = {}
+        self._rows: dict[tuple[V | None, ...], V] = {}
         self.axes = len(key.axes) if isinstance(key, TextureKey) else 0
 
     # -- the description -------------------------------------------------------------------------
@@ -111,7 +113,16 @@ class Sampler:
         return self.b.gather(self.b.at(base, level, "i32"), every, "i32")
 
     def extent(self, axis: int, level: V | None) -> V:
-        return self.table((Description.WIDTH, Description.HEIGHT, Description.DEPTH)[axis], level)
+        """How large a level is: half the one before, rounded down, but layers stay as many."""
+        found = self._extents.get((axis, level))
+        if found is None:
+            first = (Description.WIDTH, Description.HEIGHT, Description.DEPTH)[axis]
+            found = self.table(first, None)
+            if level is not None and (axis < 2 or self.key.target is Target.TEXTURE_3D):
+                shifted = self.b.binary("lshr", self.b.spread(found, self.w), level)
+                found = self.b.math("smax", shifted, 1)
+            self._extents[axis, level] = found
+        return found
 
     # -- where -----------------------------------------------------------------------------------
 
@@ -138,13 +149,21 @@ class Sampler:
         return b.cast("fptosi", bounded, "i32")
 
     def index(self, x: V, y: V | None, z: V | None, level: V | None, packed: bool) -> V:
-        base = Description.PACKED_BASE if packed else Description.BASE
-        index = x + self.table(base, level)
-        if y is not None:
-            index = index + y * self.table(Description.WIDTH, level)
-        if z is not None:
-            index = index + z * self.table(Description.STRIDE, level)
-        return index
+        """The number of a texel among all that there are."""
+        row = self._rows.get((y, z, level))
+        if row is None:
+            row = self.table(Description.PACKED_BASE if packed else Description.BASE, level)
+            if y is not None:
+                row = row + y * self.extent(0, level)
+            if z is not None:
+                row = row + z * self._layer_stride(level)
+            self._rows[y, z, level] = row
+        return x + row
+
+    def _layer_stride(self, level: V | None) -> V:
+        if level is None:
+            return self.table(Description.STRIDE, None)
+        return self.extent(0, level) * self.extent(1, level)  # no levels where there are samples
 
     # -- filters ---------------------------------------------------------------------------------
 
@@ -200,8 +219,14 @@ class Sampler:
         level = b.cast("fptosi", whole, "i32")
         lower = self._level(kit, filter, coords, z, offset, level)
         above = b.math("smin", level + 1, b.spread(last, self.w))
-        upper = self._level(kit, filter, coords, z, offset, above)
-        return kit.mix(lower, upper, fraction)
+        if isinstance(kit, Floats):  # an infinity has its say even if it counts for nothing
+            return kit.mix(lower, self._level(kit, filter, coords, z, offset, above), fraction)
+        mixed = [b.var(plane.t, plane.w, plane) for plane in lower]
+        with b.when(b.any(fraction > 0.0)):
+            upper = self._level(kit, filter, coords, z, offset, above)
+            for variable, value in zip(mixed, kit.mix(lower, upper, fraction), strict=True):
+                variable.set(value)
+        return [variable.get() for variable in mixed]
 
     # -- level of detail -------------------------------------------------------------------------
 
@@ -252,16 +277,25 @@ class _Packed:
         self.s = sampler
         packed = sampler.key.packed
         assert packed is not None
+        self._size = sampler.key.packed_bits // 8
         used = {byte for byte in packed if not isinstance(byte, str)}
         self.parities = [p for p in (0, 1) if used & {p, p + 2}]
 
     def _words(self, x: V, y: V | None, z: V | None, level: V | None) -> list[V]:
         s, b = self.s, self.s.b
-        index = s.index(x, y, z, level, True)
-        t = f"i{s.key.packed_bits}"
-        every = b.lanes("i1", [True] * s.w)
-        word = b.gather(b.at(s.word(Description.PACKED), b.spread(index, s.w), t), every, t)
-        word = word.to("i32", False)
+        index = b.spread(s.index(x, y, z, level, True), s.w)
+        return self._split(gather_word(b, s.word(Description.PACKED), index, self._size))
+
+    def _two(
+        self, x0: V, x1: V, y: V | None, z: V | None, level: V | None
+    ) -> tuple[list[V], list[V]]:
+        """Two texels of a row."""
+        s, b = self.s, self.s.b
+        at = [b.spread(s.index(x, y, z, level, True), s.w) for x in (x0, x1)]
+        low, high = gather_pair(b, s.word(Description.PACKED), at[0], at[1], self._size)
+        return self._split(low), self._split(high)
+
+    def _split(self, word: V) -> list[V]:
         return [(word.lshr(8) if p else word) & 0x00FF00FF for p in self.parities]
 
     def nearest(self, coords: list[V], z: V | None, offset: list[V], level: V | None) -> list[V]:
@@ -282,8 +316,7 @@ class _Packed:
         x0, x1, wx = taps[0]
 
         def row(y: V | None, z: V | None) -> list[V]:
-            low, high = self._words(x0, y, z, level), self._words(x1, y, z, level)
-            return self._lerp(low, high, wx)
+            return self._lerp(*self._two(x0, x1, y, z, level), wx)
 
         if len(taps) == 1:
             return row(None, z)
@@ -297,13 +330,16 @@ class _Packed:
         z0, z1, wz = taps[2]
         return self._lerp(layer(z0), layer(z1), wz)
 
-    @staticmethod
-    def _lerp(low: list[V], high: list[V], weight: V) -> list[V]:
-        rest = 256 - weight
-        return [
-            (a * rest + c * weight + 0x00800080).lshr(8) & 0x00FF00FF
-            for a, c in zip(low, high, strict=True)
-        ]
+    def _lerp(self, low: list[V], high: list[V], weight: V) -> list[V]:
+        """Two channels of a word at a time, 16 bits each: which no product or sum exceeds."""
+        b, w = self.s.b, weight.w
+        both = b.regroup(weight | (weight << 16), "i16", 2 * w)
+        rest = 256 - both
+        mixed = []
+        for a, c in zip(low, high, strict=True):
+            first, second = (b.regroup(v, "i16", 2 * w) for v in (a, c))
+            mixed.append(b.regroup((first * rest + second * both + 128).lshr(8), "i32", w))
+        return mixed
 
     def mix(self, low: list[V], high: list[V], fraction: V) -> list[V]:
         return self._lerp(low, high, self.s.b.cast("fptoui", fraction * 256.0, "i32"))

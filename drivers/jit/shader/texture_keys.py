@@ -103,7 +103,7 @@ def is_known(format: Format) -> bool:
     if format.codec != "plain" or format.is_compressed:
         return False
     if format.is_depth_stencil:
-        return format.block_bytes in (2, 4)
+        return format.block_bytes in (2, 4, 8)
     kinds = {c.type for c in format.channels if c.name != "X"}
     if not kinds <= {"UNORM", "SNORM", "FLOAT", "UINT", "SINT"}:
         return False

@@ -165,8 +165,21 @@ class TileStage(Stage):
         return found
 
     def _perspective(self, e: Emitter) -> V:
+        """Each lane's w: a triangle all of whose corners have the same need not divide."""
         if self._w is None:
-            self._w = 1.0 / self.inverse_w(e)
+            b = e.b
+            _, dx, dy = plane = self.plane(e, -1, 3, False)
+            with b.into(self.triangle):
+                at = b.extract(plane[0], 0)
+                slopes = b.extract(dx, 0).as_int() | b.extract(dy, 0).as_int()
+                slanted = (slopes & 0x7FFFFFFF).ne(0) | at.eq(0.0)
+                same = e.wide(1.0 / at)
+            with b.into(e.start):
+                assert self.x is not None and self.y is not None
+                found = b.var("float", e.w, same)
+                with b.when(slanted):
+                    found.set(1.0 / self.at(e, plane, self.x, self.y))
+                self._w = found.get()
         return self._w
 
     def inverse_w(self, e: Emitter) -> V:

@@ -50,6 +50,18 @@ def emit_tiles(shader: Shader | None, key: TileKey, explains: bool = False) -> T
     return _Tiles(shader, key, explains).run()
 
 
+@dataclass(slots=True)
+class _Edge:
+    """An edge's function: for every sample at the tile's corner, and how it goes from there."""
+
+    corners: list[V]
+    dx: V
+    dy: V
+    offsets: V  # of a block's pixels from its first
+    least: V  # what is nowhere exceeded by it in the first block, whatever the sample
+    most: V
+
+
 class _Tiles:
     def __init__(self, shader: Shader | None, key: TileKey, explains: bool) -> None:
         self.explains = explains
@@ -124,29 +136,54 @@ class _Tiles:
         y1 = b.math("smin", bounds[3], tile_y + TILE)
         columns = b.lanes("i32", [i % half for i in range(self.w)])
         rows = b.lanes("i32", [i // half for i in range(self.w)])
-        edges = []
-        for k in range(3):
-            dx = b.load_at(record, Record.DX + k, "i32")
-            dy = b.load_at(record, Record.DY + k, "i32")
-            corners = self._corners(record, k, dx, dy, tile_x, tile_y)
-            edges.append((corners, dx, dy, rows * dx - columns * dy))
+        edges = [self._edge(record, k, tile_x, tile_y) for k in range(3)]
         self.stage.begin_triangle(self.e, record)
         start_x = x0 & -half
         with b.loop(y0 & -2, y1, 2) as y:
             from_top = y - tile_y
-            at_row = [[corner + dx * from_top for corner in corners] for corners, dx, _, _ in edges]
+            at_row = [[corner + edge.dx * from_top for corner in edge.corners] for edge in edges]
+            least = [edge.least + edge.dx * from_top for edge in edges]
+            most = [edge.most + edge.dx * from_top for edge in edges]
+            whole_row = (y >= y0) & (y + 2 <= y1)
             with b.loop(start_x, x1, half) as x:
                 from_left = x - tile_x
-                moved = [offsets - dy * from_left for _, _, dy, offsets in edges]
+                steps = [edge.dy * from_left for edge in edges]
+                # Where an edge is below zero in the whole block, nothing of it is covered.
+                seen, skip = b.block(), b.block()
+                highest = [at - step for at, step in zip(most, steps, strict=True)]
+                b.branch(_either(highest) >= 0, seen, skip)
+                b.place(seen)
+                lowest = [at - step for at, step in zip(least, steps, strict=True)]
+                whole = (_either(lowest) >= 0) & whole_row & (x >= x0) & (x + half <= x1)
                 lane_x, lane_y = columns + x, rows + y
-                inside = (lane_x - x0).ult(x1 - x0) & (lane_y - y0).ult(y1 - y0)
-                masks = []
-                for bases in zip(*at_row, strict=True):
-                    values = [own + base for own, base in zip(moved, bases, strict=True)]
-                    masks.append((_either(values) >= 0) & inside)
-                masks = self._wanted(masks)
-                with b.when(b.any(_either(masks))):
-                    self._block(record, x, y, lane_x, lane_y, masks)
+                covered = [b.var("i1", self.w, True) for _ in self.key.samples or (None,)]
+                with b.when(~whole):
+                    moved = [edge.offsets - step for edge, step in zip(edges, steps, strict=True)]
+                    inside = (lane_x - x0).ult(x1 - x0) & (lane_y - y0).ult(y1 - y0)
+                    for mask, bases in zip(covered, zip(*at_row, strict=True), strict=True):
+                        values = [own + base for own, base in zip(moved, bases, strict=True)]
+                        mask.set((_either(values) >= 0) & inside)
+                masks = self._wanted([mask.get() for mask in covered])
+                some = b.block()
+                b.branch(b.any(_either(masks)), some, skip)
+                b.place(some)
+                self._block(record, x, y, lane_x, lane_y, masks)
+                b.place(skip)
+
+    def _edge(self, record: V, k: int, tile_x: V, tile_y: V) -> _Edge:
+        b, half = self.b, self.half
+        columns = b.lanes("i32", [i % half for i in range(self.w)])
+        rows = b.lanes("i32", [i // half for i in range(self.w)])
+        dx = b.load_at(record, Record.DX + k, "i32")
+        dy = b.load_at(record, Record.DY + k, "i32")
+        corners = self._corners(record, k, dx, dy, tile_x, tile_y)
+        across = dy * (1 - half)
+        least = b.math("smin", dx, 0) + b.math("smin", across, 0)
+        most = b.math("smax", dx, 0) + b.math("smax", across, 0)
+        low, high = corners[0], corners[0]
+        for corner in corners[1:]:
+            low, high = b.math("smin", low, corner), b.math("smax", high, corner)
+        return _Edge(corners, dx, dy, rows * dx - columns * dy, low + least, high + most)
 
     def _corners(self, record: V, k: int, dx: V, dy: V, tile_x: V, tile_y: V) -> list[V]:
         """An edge's function at the tile's corner, for every sample: inside nothing overflows."""
