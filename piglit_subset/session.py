@@ -85,6 +85,7 @@ class Session:
     rectangle_array: int = 0
     rectangle_buffer: int = 0
     textures: dict[int, int] = field(default_factory=dict)
+    handles: dict[int, int] = field(default_factory=dict)
     buffers: dict[tuple[str, int], int] = field(default_factory=dict)
     uniform_cache: dict[str, Any] = field(default_factory=dict)
     block: BlockState = field(default_factory=BlockState)

@@ -72,6 +72,7 @@ class Caps:
     blend_advanced: bool = _cap(False, "advanced blend equations, in drawing order")
     framebuffer_fetch: bool = _cap(False, "fragment shaders read the framebuffer, in drawing order")
     layered_rendering: bool = _cap(False, "the last vertex stage selects a layer")
+    handles: bool = _cap(False, "textures and images behind the units, by handle")
     compute: bool = _cap(False, "compute launches")
     driver_owns_shaders: bool = _cap(
         False, "the driver changes the very shader it is given; who keeps one hands over a clone"

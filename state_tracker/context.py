@@ -73,6 +73,8 @@ from gallette.state_tracker.targets.framebuffers import FramebufferBindings
 from gallette.state_tracker.targets.renderbuffers import RenderbufferState
 from gallette.state_tracker.targets.window import Drawable
 from gallette.state_tracker.texturing.external_images import Source
+from gallette.state_tracker.texturing.handle_calls import let_go
+from gallette.state_tracker.texturing.handles import Residents
 from gallette.state_tracker.texturing.images import ImageUnit
 from gallette.state_tracker.texturing.texture_objects import SamplerObject
 from gallette.state_tracker.texturing.units import TextureState
@@ -258,6 +260,7 @@ class Context(GLInterface):
         self.immediate = ImmediateState(self)
         self.textures = TextureState(self)
         self.samplers = self.group.table("sampler")
+        self.residents = Residents(self.group.handles)
         self.images = [ImageUnit() for _ in range(self.caps.max_shader_images)]
         self.renderbuffers = RenderbufferState(self)
         self.framebuffers = FramebufferBindings(self, size, samples)
@@ -493,6 +496,7 @@ class Context(GLInterface):
             topic.release_all()
         for image in self.images:
             image.clear()
+        self.residents.release_all(lambda handle: let_go(self, handle))
         if last:
             self.group.end()
         if last and self._owns_screen:

@@ -14,6 +14,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.pipe.interface import Context as PipeContext
 from gallette.pipe.interface import Handle, Screen
 from gallette.pipe.state import FramebufferState
@@ -21,6 +22,7 @@ from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.validate import StateCache
 from gallette.state_tracker.objects import NameTable
 from gallette.state_tracker.sync import SyncState
+from gallette.state_tracker.texturing.handles import HandleTable
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -92,6 +94,7 @@ class ShareGroup:
         self.lock = threading.RLock()
         self.names: dict[str, NameTable[Any]] = {}
         self.syncs = SyncState()
+        self.handles = HandleTable()
         self.named_strings: dict[str, str] = {}  # what shaders include, by absolute path
         self.mapped = 0  # how many buffers are mapped now
         self.constants_bound = 0  # one more than the highest constant buffer ever bound
@@ -146,7 +149,9 @@ class ShareGroup:
 
     def trim(self) -> None:
         """Before state is bound, when there are too many state objects: begin anew."""
-        none = [None] * self.screen.caps.max_samplers
+        none = [None] * max(
+            self.screen.caps.max_samplers, FIRST_HANDLE + self.handles.texture_places.count
+        )
         for stage in Stage:
             if stage.value in self.screen.caps.stages:
                 self.pipe.bind_sampler_states(stage, 0, none)

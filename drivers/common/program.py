@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.drivers.common.lanes import (
     ComputeLanes,
     ControlLanes,
@@ -50,6 +51,7 @@ __all__ = [
     "ProgramFacts",
     "ShaderBudgetError",
     "as_lanes",
+    "textures_from",
 ]
 
 Outputs = dict[int, list[Value | None]]
@@ -83,6 +85,11 @@ PER_SAMPLE = frozenset({"sample_id", "sample_pos", "output"})
 """System values that a fragment shader has for each sample: it is run for each, then."""
 
 
+def textures_from(first: int) -> range:
+    """What a dynamic index may name: any unit, or (FIRST_HANDLE stands for all) any handle."""
+    return range(FIRST_HANDLE + 1 if first >= FIRST_HANDLE else FIRST_HANDLE)
+
+
 @dataclass(frozen=True, slots=True)
 class ProgramFacts:
     """What can be known about a program without running it."""
@@ -91,7 +98,7 @@ class ProgramFacts:
     inputs: frozenset[InputUse]
     outputs: dict[int, int]  # slot -> mask of components written
     system_values: frozenset[str]  # `frag_coord`, `vertex_id`, ... as `lanes.system` is asked
-    textures: frozenset[int]  # texture indices that may be sampled
+    textures: frozenset[int]  # texture indices that may be sampled (see `textures_from`)
     implicit_lod: frozenset[int]  # those of them sampled with an implicit level of detail
     uses_derivatives: bool  # explicit dFdx and friends: quads are needed whatever is bound
     uses_discard: bool  # fragments may be killed: depth must not be written early
@@ -112,7 +119,11 @@ class ProgramFacts:
     def needs_quads(self, resources: ShaderResources) -> bool:
         """Must fragments come as whole 2x2 quads (helpers included) with these textures bound?"""
         units = resources.textures
-        return self.uses_derivatives or any(
+        if self.uses_derivatives:
+            return True
+        if FIRST_HANDLE in self.implicit_lod:
+            return any(unit is not None and unit.needs_lod for unit in units)
+        return any(
             index < len(units) and (unit := units[index]) is not None and unit.needs_lod
             for index in self.implicit_lod
         )

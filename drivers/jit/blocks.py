@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.multisample import MultisampleEngine
@@ -229,6 +230,8 @@ def describe_textures(
 ) -> None:
     """Say where the texels of each texture are, and where its tables."""
     for number in used:
+        if number >= FIRST_HANDLE:  # those are asked for by calls
+            continue
         unit = resources.textures[number] if number < len(resources.textures) else None
         if not isinstance(unit, Unit):
             continue

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.piglit_subset.commands.registry import command, unsupported
+from gallette.piglit_subset.commands.registry import command
 from gallette.piglit_subset.session import Session, enum
 from gallette.piglit_subset.text import Line, Words, parse_double, parse_float, parse_integer
 from gallette.state_tracker.entry_points.enums import GL
 
-__all__: list[str] = []
+__all__ = ["TYPES", "BlockMember", "find_uniform", "write_member"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +84,9 @@ def uniform(session: Session, line: Line, words: Words) -> None:
     values = _values(words, kind)
     session.need_program(line)
     if session.program or session.pipeline:
-        target = _find(session, line, name)
+        target = find_uniform(session, line, name)
         if isinstance(target, BlockMember):
-            _write_member(session, target, kind, values)
+            write_member(session, target, kind, values)
         elif target is not None:
             count = len(values) // (kind.components * kind.columns)
             extra = (0,) if kind.columns > 1 else ()
@@ -111,7 +111,8 @@ def _program(session: Session) -> int:
     return session.active_program or next(iter(session.stage_programs.values()), 0)
 
 
-def _find(session: Session, line: Line, name: str) -> int | BlockMember | None:
+def find_uniform(session: Session, line: Line, name: str) -> int | BlockMember | None:
+    """A uniform's location, or where a block's member lies; None if there is no such."""
     key = f"{name}@{session.block.array_index}@{session.block.binding}@{session.block.offset}"
     if key not in session.uniform_cache:
         session.uniform_cache[key] = _look_up(session, line, name)
@@ -221,9 +222,10 @@ def prepare_blocks(session: Session, program: int) -> None:
         session.buffers["ubo binding", binding] = buffer
 
 
-def _write_member(
+def write_member(
     session: Session, member: BlockMember, kind: UniformType, values: npt.NDArray[Any]
 ) -> None:
+    """Values, element after element, into a block's buffer."""
     gl = session.gl
     gl.bind_buffer(GL.UNIFORM_BUFFER, member.buffer)
     per_element = kind.components * kind.columns
@@ -312,7 +314,3 @@ def subroutine_uniform(session: Session, line: Line, words: Words) -> None:
     chosen[location] = index
     if not (chosen == unset).any():  # GL takes all of a stage's choices at once
         gl.uniform_subroutinesuiv(stage, count, chosen)
-
-
-unsupported("bindless handles are not implemented", "uniform handle", "vertex attrib handle")
-unsupported("bindless textures are not implemented", "resident texture", "resident image texture")

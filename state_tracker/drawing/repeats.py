@@ -98,6 +98,8 @@ class Repeats:
         executable = ctx.programs.executable
         if executable is None or ctx.blends_advanced or executable.fill is not None:
             return
+        if executable.linked.info.has_handles:
+            return
         stages = ctx.programs.stages
         if stages.keys() != _BOTH or any(each is not executable for each in stages.values()):
             return

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.pipe.enums import Target
 from gallette.pipe.state import ImageView, ShaderBuffer
 from gallette.state_tracker.entry_points.enums import GL
@@ -111,3 +112,18 @@ def bind_images(ctx: Context) -> None:
         if views:
             images = [views.get(i) for i in range(max(views) + 1)]
             ctx.pipe.set_shader_images(stage, 0, images)
+        if executable.linked.info.has_handles:
+            _bind_image_handles(ctx, stage)
+
+
+def _bind_image_handles(ctx: Context, stage: Stage) -> None:
+    """Resident images, and the units that image uniforms are set to instead of handles."""
+    found = {handle.place: unit for handle, unit in ctx.residents.images.values()}
+    for executable in ctx.programs.stages.values():
+        for place, _, unit in executable.unit_places(image=True):
+            if unit < len(ctx.images):
+                found[place] = ctx.images[unit]
+    views: list[ImageView | None] = [None] * ctx.group.handles.image_places.count
+    for place, image in found.items():
+        views[place] = _image_view(image)
+    ctx.pipe.set_shader_images(stage, FIRST_HANDLE, views)

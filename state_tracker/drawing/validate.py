@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.nir.ir import Stage
+from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.pipe.enums import PolygonMode
 from gallette.pipe.interface import Handle
 from gallette.pipe.state import SamplerView
@@ -33,10 +34,11 @@ from gallette.state_tracker.drawing.storage import bind_images, bind_storage
 from gallette.state_tracker.drawing.viewports import scissor_states, viewport_states
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_framebuffer, invalid_operation
+from gallette.state_tracker.entry_points.gl_types import sampler_target
 from gallette.state_tracker.shading.builtin_uniforms import fill
 from gallette.state_tracker.shading.rendezvous import moves_into
 from gallette.state_tracker.shading.sampler_units import sampler_conflict
-from gallette.state_tracker.texturing.texture_targets import TARGETS
+from gallette.state_tracker.texturing.sampling import SamplerParams
 from gallette.state_tracker.texturing.textures import TextureObject
 
 if TYPE_CHECKING:
@@ -290,7 +292,18 @@ def _view_and_sampler(
     unit = ctx.textures.units[unit_index]
     texture: TextureObject = unit.bound[target]
     params = unit.sampler.params if unit.sampler is not None else texture.params
-    info = TARGETS[target]
+    return _sampled(ctx, texture, params, scalar_shadow, unit.lod_bias)
+
+
+def _sampled(
+    ctx: Context,
+    texture: TextureObject,
+    params: SamplerParams,
+    scalar_shadow: bool,
+    bias: float,
+    by_handle: bool = False,
+) -> tuple[SamplerView, Any]:
+    info, target = texture.target, texture.target.value
     if target != GL.TEXTURE_BUFFER and not texture.usable(params):
         return ctx.textures.dummy(info.pipe), params.state(ctx, False, False, False, 0.0)
     view = texture.view(params.srgb_decode == GL.DECODE_EXT, scalar_shadow)
@@ -298,7 +311,7 @@ def _view_and_sampler(
         return ctx.textures.dummy(info.pipe), params.state(ctx, False, False, False, 0.0)
     format = view.format
     rect = target == GL.TEXTURE_RECTANGLE
-    state = params.state(ctx, rect, format.is_pure_integer, format.has_depth, unit.lod_bias)
+    state = params.state(ctx, rect, format.is_pure_integer, format.has_depth, bias, by_handle)
     if format.is_compressed:
         base = texture.image(0, texture.base_level)
         if base is not None and base.info.base == "LA":  # kept as red and green
@@ -308,7 +321,7 @@ def _view_and_sampler(
 
 
 def _textures(ctx: Context) -> None:
-    sampling = {e for e in ctx.programs.stages.values() if e.textures}
+    sampling = {e for e in ctx.programs.stages.values() if e.textures or e.handle_uniforms}
     if sampling and (conflict := sampler_conflict(sampling)):
         raise invalid_operation(conflict)
     ctx.derived.textures.clear()
@@ -318,6 +331,8 @@ def _textures(ctx: Context) -> None:
 def _textures_bound(ctx: Context) -> None:
     known, texture_units, pipe = ctx.derived.textures, ctx.textures.units, ctx.pipe
     for stage, executable in ctx.programs.stages.items():
+        if executable.linked.info.has_handles:
+            _texture_handles(ctx, stage)
         sampled = executable.sampled.get(stage)
         if not sampled:
             continue
@@ -336,6 +351,25 @@ def _textures_bound(ctx: Context) -> None:
             views[place], samplers[place] = found
         pipe.set_sampler_views(stage, 0, views)
         pipe.bind_sampler_states(stage, 0, samplers)
+
+
+def _texture_handles(ctx: Context, stage: Stage) -> None:
+    """Resident textures, and the units that sampler uniforms are set to instead of handles."""
+    count = ctx.group.handles.texture_places.count
+    views: list[SamplerView | None] = [None] * count
+    samplers: list[Handle] = [None] * count
+    for handle in ctx.residents.textures.values():
+        params = handle.sampler.params if handle.sampler is not None else handle.texture.params
+        compares = params.compare_mode != GL.NONE
+        view, state = _sampled(ctx, handle.texture, params, compares, 0.0, True)
+        views[handle.place], samplers[handle.place] = view, ctx.caches.sampler.get(state)
+    for executable in set(ctx.programs.stages.values()):
+        for place, kind, unit in executable.unit_places(image=False):
+            target, scalar = sampler_target(kind), kind.is_shadow
+            view, state = _view_and_sampler(ctx, unit, target, scalar)
+            views[place], samplers[place] = view, ctx.caches.sampler.get(state)
+    ctx.pipe.set_sampler_views(stage, FIRST_HANDLE, views)
+    ctx.pipe.bind_sampler_states(stage, FIRST_HANDLE, samplers)
 
 
 # In this order: later atoms may rely on what earlier ones set.

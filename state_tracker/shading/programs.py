@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gallette.compiler.glsl import (
@@ -26,7 +26,7 @@ from gallette.state_tracker.entry_points.gl_types import sampler_target
 from gallette.state_tracker.objects import GLObject, NameTable, swap
 from gallette.state_tracker.shading.named_strings import include_lookup
 from gallette.state_tracker.shading.spirv import SpirvState, link_binaries
-from gallette.state_tracker.shading.uniform_storage import UniformStorage
+from gallette.state_tracker.shading.uniform_storage import NO_UNIT, UniformStorage
 
 if TYPE_CHECKING:
     from gallette.compiler.glsl import CompiledShader, LinkedProgram
@@ -129,6 +129,9 @@ class Executable:
         self.textures = self._texture_slots()
         self.sampled = {stage: self._samplers(slots) for stage, slots in self.textures.items()}
         self.samplers = tuple(each for some in self.sampled.values() for each in some)
+        self.handle_uniforms = [
+            (index, uniform) for index, uniform in enumerate(linked.uniforms) if uniform.is_handle
+        ]
         self.attributes = self._active_attributes()
         self.fill: Callable[[], None] | None = None  # writes uniforms nobody sets by location
         self.on_destroy: list[Callable[[Executable], None]] = []
@@ -175,6 +178,15 @@ class Executable:
             target = sampler_target(kind)
             found += [Sampler(first + i, units, i, target, scalar) for i in range(len(units))]
         return tuple(found)
+
+    def unit_places(self, image: bool) -> Iterator[tuple[int, Any, int]]:
+        """Of uniforms that may be handles but are set to units: place, type, unit."""
+        for index, uniform in self.handle_uniforms:
+            kind = uniform.type.without_array
+            if kind.is_image == image:
+                for unit in self.uniforms.units[index]:
+                    if unit != NO_UNIT:
+                        yield self.uniforms.handles.of_unit(kind, unit) & 0xFFFFFFFF, kind, unit
 
     def handle(self, stage: Stage, key: LoweringKey = NULL_KEY) -> Handle:
         """The driver's shader of a stage (lowered for `key`), created when first drawn with."""

@@ -27,4 +27,7 @@ def sampler_conflict(executables: Iterable[Executable]) -> str:
                 for unit in executable.uniforms.units[index]:
                     if targets.setdefault(unit, target) != target:
                         return f"samplers of different types use texture unit {unit}"
+        for _, kind, unit in executable.unit_places(image=False):
+            if targets.setdefault(unit, sampler_target(kind)) != sampler_target(kind):
+                return f"samplers of different types use texture unit {unit}"
     return ""

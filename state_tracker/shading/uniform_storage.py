@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gallette.compiler.glsl import LinkedProgram, Uniform
     from gallette.state_tracker.context import Context
 
-__all__ = ["Slot", "UniformStorage", "element_count", "numeric_kind"]
+__all__ = ["NO_UNIT", "Slot", "UniformStorage", "element_count", "numeric_kind"]
 
 _KINDS: dict[Base, str] = {
     Base.FLOAT: "f",
@@ -34,6 +34,10 @@ _KINDS: dict[Base, str] = {
     Base.UINT64: "Q",
 }
 _DTYPES = {"f": "f4", "d": "f8", "i": "i4", "I": "u4", "q": "i8", "Q": "u8"}
+
+
+NO_UNIT = -1
+"""In the place of a unit: the uniform was set to a handle."""
 
 
 def element_count(uniform: Uniform) -> int:
@@ -99,6 +103,7 @@ class UniformStorage:
         """By location, kind, components and columns: where one value is copied to as it is."""
         self.ignored = linked.inactive_locations | {-1}
         self.max_units = ctx.limits.max_combined_texture_units
+        self.handles = ctx.group.handles
         for index, uniform in enumerate(linked.uniforms):
             self._place(index, uniform)
 
@@ -108,6 +113,9 @@ class UniformStorage:
         if kind.is_opaque:
             first, step = (uniform.binding, 1) if uniform.binding >= 0 else (0, 0)
             self.units[index] = [first + step * i for i in range(count)]
+            if uniform.is_handle:
+                for i, unit in enumerate(self.units[index]):
+                    self._tell(uniform, i, self.handles.of_unit(kind, unit))
         if uniform.location < 0:
             return
         letter = numeric_kind(kind)
@@ -228,14 +236,36 @@ class UniformStorage:
                 raise invalid_value(f"there is no texture unit {value}")
         units = self.units[slot.index]
         units[slot.element : slot.element + len(values)] = values
+        if slot.uniform.is_handle:
+            for i, unit in enumerate(values, slot.element):
+                kind = slot.uniform.type.without_array
+                self._tell(slot.uniform, i, self.handles.of_unit(kind, unit))
         return True
+
+    def set_handles(self, slot: Slot, values: Sequence[int]) -> None:
+        """Handles for an opaque uniform that may have them, and its array's next elements."""
+        uniform = slot.uniform
+        if not uniform.is_handle:
+            raise invalid_operation(f"{uniform.name} is not a bindless sampler or image")
+        if len(values) > 1 and not uniform.array_size:
+            raise invalid_operation(f"{uniform.name} is not an array")
+        for i, value in enumerate(values[: slot.remaining], slot.element):
+            self.units[slot.index][i] = NO_UNIT
+            self._tell(uniform, i, value)
+
+    def _tell(self, uniform: Uniform, element: int, handle: int) -> None:
+        at = uniform.offset + element * uniform.array_stride
+        struct.pack_into("<Q", self.data, at, handle)
 
     # -- getting ---------------------------------------------------------------------------------
 
     def get(self, slot: Slot) -> list[Any]:
         """The components of one element, columns first."""
         if not slot.kind:
-            return [self.units[slot.index][slot.element]]
+            unit = self.units[slot.index][slot.element]
+            if unit == NO_UNIT:
+                return list(struct.unpack_from("<Q", self.data, slot.offset))
+            return [unit]
         letter = "I" if slot.kind == "b" else slot.kind
         dtype = np.dtype("<" + _DTYPES[letter])
         values: list[Any] = []

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.shading.uniform_storage import Slot
 
-__all__: list[str] = []
+__all__ = ["in_use", "linked"]
 
 # suffix, GL type, struct letter, end of the name
 _TYPES = (
@@ -39,7 +39,8 @@ _TYPES = (
 )
 
 
-def _in_use(ctx: Context) -> Executable:
+def in_use(ctx: Context) -> Executable:
+    """The program whose uniforms glUniform* sets."""
     executable = ctx.programs.executable
     pipeline = ctx.pipelines.current
     if ctx.programs.current is None and pipeline is not None and pipeline.active is not None:
@@ -49,13 +50,17 @@ def _in_use(ctx: Context) -> Executable:
     return executable
 
 
-def _named(ctx: Context, name: int) -> Executable:
+def linked(ctx: Context, name: int) -> Executable:
+    """The program of that name, which must be linked."""
     return ctx.programs.program(name).require_linked()
+
+
+_UNITS = Dirty.TEXTURES | Dirty.IMAGES | Dirty.CONSTANTS  # a unit may be told as a handle
 
 
 def _touch(ctx: Context, executable: Executable, units: bool) -> None:
     if executable in ctx.programs.stages.values():
-        ctx.dirty |= Dirty.TEXTURES | Dirty.IMAGES if units else Dirty.CONSTANTS
+        ctx.dirty |= _UNITS if units else Dirty.CONSTANTS
 
 
 def _set_values(
@@ -135,20 +140,20 @@ def _copied(
 
 def _vector_family(components: int, suffix: str, gl_type: str, letter: str, end: str) -> None:
     def by_use(ctx: Context, location: int, *values: Any) -> None:
-        _set_values(ctx, _in_use(ctx), location, letter, values)
+        _set_values(ctx, in_use(ctx), location, letter, values)
 
     def by_name(ctx: Context, program: int, location: int, *values: Any) -> None:
-        _set_values(ctx, _named(ctx, program), location, letter, values)
+        _set_values(ctx, linked(ctx, program), location, letter, values)
 
     def array_by_use(ctx: Context, location: int, count: int, value: Pointer) -> None:
         if count == 1 and type(value) is int and _copied(ctx, location, letter, components, value):
             return
-        _set_array(ctx, _in_use(ctx), location, count, value, components, gl_type, letter)
+        _set_array(ctx, in_use(ctx), location, count, value, components, gl_type, letter)
 
     def array_by_name(
         ctx: Context, program: int, location: int, count: int, value: Pointer
     ) -> None:
-        executable = _named(ctx, program)
+        executable = linked(ctx, program)
         _set_array(ctx, executable, location, count, value, components, gl_type, letter)
 
     register(f"uniform{components}{suffix}{end}", by_use)
@@ -164,7 +169,7 @@ def _matrix_family(columns: int, rows: int, suffix: str, gl_type: str) -> None:
         if count == 1 and type(value) is int and not transpose:
             if _copied(ctx, location, suffix, rows, value, columns):
                 return
-        executable = _in_use(ctx)
+        executable = in_use(ctx)
         _set_matrices(
             ctx, executable, location, count, transpose, value, columns, rows, gl_type, suffix
         )
@@ -172,7 +177,7 @@ def _matrix_family(columns: int, rows: int, suffix: str, gl_type: str) -> None:
     def by_name(
         ctx: Context, program: int, location: int, count: int, transpose: int, value: Pointer
     ) -> None:
-        executable = _named(ctx, program)
+        executable = linked(ctx, program)
         _set_matrices(
             ctx, executable, location, count, transpose, value, columns, rows, gl_type, suffix
         )

@@ -64,10 +64,19 @@ class SamplerParams:
     _states: dict[Any, SamplerState] | None = None
 
     def state(
-        self, ctx: Context, unnormalized: bool, integer: bool, depth: bool, bias: float
+        self,
+        ctx: Context,
+        unnormalized: bool,
+        integer: bool,
+        depth: bool,
+        bias: float,
+        by_handle: bool = False,
     ) -> SamplerState:
-        """The pipe sampler for a texture of that kind, in a unit with a bias of its own."""
-        seamless = self.seamless or ctx.textures.seamless
+        """The pipe sampler for a texture of that kind, in a unit with a bias of its own.
+
+        The switch for all seamless cube maps is for units, not for textures told by a handle.
+        """
+        seamless = self.seamless or (ctx.textures.seamless and not by_handle)
         key = (unnormalized, integer, depth, seamless, bias)
         bias += self.lod_bias
         if self._states is None:

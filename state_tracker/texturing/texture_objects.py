@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gallette.state_tracker.dirty import Dirty
@@ -32,9 +33,19 @@ class SamplerObject(GLObject):
 
     kind = "sampler"
 
-    def __init__(self, name: int):
+    def __init__(self, name: int, forget: Callable[[SamplerObject], None] = lambda gone: None):
         super().__init__(name)
         self.params = SamplerParams()
+        self.pinned = False  # by a handle: its parameters stay what they are
+        self._forget = forget
+
+    def check_unpinned(self) -> None:
+        if self.pinned:
+            raise invalid_operation(f"sampler {self.name} has a handle and cannot be changed")
+
+    def destroy(self) -> None:
+        if self.pinned:
+            self._forget(self)
 
 
 # -- names and binding ---------------------------------------------------------------------------
@@ -131,6 +142,7 @@ def active_texture(ctx: Context, texture: int) -> None:
 
 def set_parameter(ctx: Context, texture: TextureObject, pname: int, values: list[Any]) -> None:
     """One glTexParameter on a texture object."""
+    texture.check_unpinned()
     check_multisample(texture.target.multisample, pname)
     value = values[0]
     rect = texture.target.value == GL.TEXTURE_RECTANGLE
@@ -297,7 +309,7 @@ _register_texture_parameters()
 def gen_samplers(ctx: Context, count: int) -> list[int]:
     names = ctx.samplers.generate(count)
     for name in names:
-        ctx.samplers.bind(name, SamplerObject, True)
+        ctx.samplers.bind(name, lambda n: SamplerObject(n, ctx.group.handles.forget), True)
     return names
 
 
@@ -349,6 +361,7 @@ def _register_sampler_parameters() -> None:
         found = ctx.samplers.require(sampler)
         if pname in _VECTORS:
             raise invalid_enum(pname, "scalar sampler parameter")
+        found.check_unpinned()
         found.params.set(ctx, pname, [value])
         ctx.dirty |= Dirty.TEXTURES
 
@@ -358,6 +371,7 @@ def _register_sampler_parameters() -> None:
     def several(suffix: str) -> Any:
         def call(ctx: Context, sampler: int, pname: int, params: Pointer) -> None:
             found = ctx.samplers.require(sampler)
+            found.check_unpinned()
             found.params.set(ctx, pname, _values(pname, suffix, params))
             ctx.dirty |= Dirty.TEXTURES
 

@@ -130,8 +130,19 @@ class TextureObject(GLObject):
         self.buffer: BufferObject | None = None
         self.buffer_range: tuple[int, int] = (0, 0)
         self.buffer_info: InternalFormat | None = None
+        self.pinned = False  # by a handle: images and parameters stay what they are
         self._views: dict[Any, SamplerView] = {}
         self._complete: dict[tuple[bool, int, int], bool] = {}
+
+    def pin(self) -> None:
+        """A handle was made: what the texture is stays so from now on; its texels may change."""
+        if not self.pinned and self.buffer is not None:
+            self.buffer.pins += 1
+        self.pinned = True
+
+    def check_unpinned(self) -> None:
+        if self.pinned:
+            raise invalid_operation(f"texture {self.name} has a handle and cannot be changed")
 
     # -- images ------------------------------------------------------------------------------
 
@@ -155,6 +166,7 @@ class TextureObject(GLObject):
 
         What needs room is made first: if there is none, everything stays as it was.
         """
+        self.check_unpinned()
         self._disown()
         chain: Resource | None = None
         if all(image.extent) and not self._fits(level, image):
@@ -197,6 +209,7 @@ class TextureObject(GLObject):
 
     def allocate(self, levels: int, image: TexImage) -> None:
         """Immutable storage: all levels and faces at once."""
+        self.check_unpinned()
         resource = self._create(image, image.extent, levels)
         self._disown()
         self._drop_images()
@@ -504,11 +517,16 @@ class TextureObject(GLObject):
     def attach_buffer(
         self, buffer: BufferObject | None, info: InternalFormat, offset: int, size: int
     ) -> None:
+        self.check_unpinned()
         self.buffer = swap(self.buffer, buffer)
         self.buffer_info, self.buffer_range = info, (offset, size)
         self.changed()
 
     def destroy(self) -> None:
+        if self.pinned:
+            self.ctx.group.handles.forget(self)
+            if self.buffer is not None:
+                self.buffer.pins -= 1
         self._drop_images()
         self.buffer = swap(self.buffer, None)
 

@@ -134,6 +134,8 @@ def _data(ctx: Context, buffer: BufferObject, size: int, data: Pointer, usage: i
         raise invalid_value("negative buffer size")
     if buffer.immutable:
         raise invalid_operation("the buffer's storage is immutable")
+    if buffer.pins:
+        raise invalid_operation("a texture of the buffer has a handle")
     buffer.allocate(size, data, usage)
     buffer.flags = GL.MAP_READ_BIT | GL.MAP_WRITE_BIT | GL.DYNAMIC_STORAGE_BIT
 

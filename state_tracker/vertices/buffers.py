@@ -100,6 +100,7 @@ class BufferObject(GLObject):
         self.resource: Resource | None = None
         self.mapping: Mapping | None = None
         self.immutable = False
+        self.pins = 0  # textures of it that have a handle
         self.flags: int = 0
 
     def allocate(self, size: int, data: Pointer, usage: int) -> None:

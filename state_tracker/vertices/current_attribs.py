@@ -77,6 +77,15 @@ def _set_generic(ctx: Context, index: int, values: tuple[Any, ...], kind: str) -
     set_current(ctx, slot, values, kind)
 
 
+def _handle_of_values(ctx: Context, index: int, x: int) -> None:
+    """A handle: two words."""
+    _set_generic(ctx, index, (x & 0xFFFFFFFF, x >> 32 & 0xFFFFFFFF), "uint")
+
+
+def _handle_from_pointer(ctx: Context, index: int, v: Pointer) -> None:
+    _handle_of_values(ctx, index, int(read_array(v, "uint64", 1)[0]))
+
+
 def _register_families() -> None:
     for count in (1, 2, 3, 4):
         for letter in "sfd":
@@ -94,6 +103,8 @@ def _register_families() -> None:
         register(f"vertex_attrib4{letter}v", _attrib_family("float", 4, letter, False, True))
     for letter in ("b", "s", "i", "ub", "us", "ui"):
         register(f"vertex_attrib4n{letter}v", _attrib_family("float", 4, letter, True, True))
+    register("vertex_attrib_l1ui64_arb", _handle_of_values)
+    register("vertex_attrib_l1ui64v_arb", _handle_from_pointer)
     register("vertex_attrib4nub", _attrib_family("float", 4, "ub", True, False))
     for letter, kind in (("b", "int"), ("s", "int"), ("ub", "uint"), ("us", "uint")):
         register(f"vertex_attrib_i4{letter}v", _attrib_family(kind, 4, letter, False, True))

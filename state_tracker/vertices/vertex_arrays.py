@@ -232,9 +232,12 @@ def disable_vertex_array_attrib(ctx: Context, vaobj: int, index: int) -> None:
     _enable(ctx, vertex_array(ctx, vaobj), generic(ctx, index), False)
 
 
+LONG_TYPES = frozenset((GL.DOUBLE, GL.UNSIGNED_INT64_ARB))
+
+
 def check_format(size: int, type: int, normalized: bool, kind: str) -> tuple[int, bool]:
     """Number of components and BGRA order, or the GL error the format deserves."""
-    allowed = {"float": FLOAT_TYPES, "integer": INTEGER_TYPES, "long": frozenset((GL.DOUBLE,))}
+    allowed = {"float": FLOAT_TYPES, "integer": INTEGER_TYPES, "long": LONG_TYPES}
     bgra = size == GL.BGRA and kind == "float"
     if not bgra and not 1 <= size <= 4:
         raise invalid_value(f"an attribute cannot have {size} components")
@@ -503,6 +506,12 @@ for _suffix, _convert in (("fv", float), ("dv", float), ("iv", _rounded)):
 for _suffix in ("iiv", "iuiv"):
     register(f"get_vertex_attrib_{_suffix}", _get_attrib(int))
 register("get_vertex_attrib_ldv", _get_attrib(float))
+
+
+@entry
+def get_vertex_attrib_lui64v_arb(ctx: Context, index: int, pname: int) -> list[int]:
+    values = [int(v) for v in _get_attrib(int)(ctx, index, pname)]
+    return [values[0] | values[1] << 32] if pname == GL.CURRENT_VERTEX_ATTRIB else values
 
 
 @entry

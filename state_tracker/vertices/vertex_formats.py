@@ -38,6 +38,8 @@ def element_bytes(attrib: Attrib) -> int:
     """Size of one element, which is also the stride of a tight array."""
     if attrib.type in PACKED:
         return 4
+    if attrib.type == GL.UNSIGNED_INT64_ARB:
+        return 8 * attrib.size
     return attrib.size * _PLAIN[attrib.type][0] // 8
 
 
@@ -45,6 +47,8 @@ def vertex_format(attrib: Attrib) -> Format:
     """The pipe format of an attribute's elements in memory."""
     if attrib.type == GL.UNSIGNED_INT_10F_11F_11F_REV:
         return FORMATS["R11G11B10_FLOAT"]
+    if attrib.type == GL.UNSIGNED_INT64_ARB:  # handles, which shaders read as two words
+        return FORMATS["R32G32_UINT"]
     if attrib.type in PACKED:
         signed = attrib.type == GL.INT_2_10_10_10_REV
         kind = ("S" if signed else "U") + ("NORM" if attrib.normalized else "SCALED")

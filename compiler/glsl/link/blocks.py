@@ -142,7 +142,7 @@ class BlockLinker:
         for unit in units:
             own = unit.blocks[storage, name]
             assert own.instance is not None
-            arrayed: Type = type_
+            arrayed: Type = t.stored_type(type_)
             for length in reversed(dims):
                 arrayed = t.array(arrayed, length)
             mode = Mode.UBO if storage == "uniform" else Mode.SSBO
@@ -152,7 +152,7 @@ class BlockLinker:
                 mode,
                 driver_location=first + offset,
                 binding=binding,
-                interface=type_,
+                interface=t.stored_type(type_),
                 access=access_flags(own.quals.memory),
             )
 

@@ -73,7 +73,9 @@ def link_attributes(
         if var not in placed:
             continue
         location = placed[var]
-        nir = Variable(var.name, var.type, Mode.SHADER_IN, VertAttrib.GENERIC0 + location)
+        nir = Variable(
+            var.name, t.stored_type(var.type), Mode.SHADER_IN, VertAttrib.GENERIC0 + location
+        )
         nir.component = var.quals.layout.get("component", 0)
         variables.variables[var] = nir
         program.attributes.append(

@@ -74,7 +74,7 @@ def _runs(target: _Target, buffer: int, offset: int) -> tuple[list[StreamVarying
     for _ in range(max(1, target.array_size)):
         at_slot = slot
         for _ in range(element.columns):
-            words = element.rows * (element.bit_size // 32 if element.bit_size > 32 else 1)
+            words = element.words // element.columns
             c = component
             where = at_slot
             if target.layout == "packed":
@@ -170,7 +170,7 @@ def link_feedback(
         if name in seen:
             log.error(f"transform feedback varying '{name}' is listed twice")
         seen.add(name)
-        if target.type.bit_size == 64:
+        if target.type.bit_size == 64 or target.type.has_handle:
             offset = align(offset, 8)
         runs, size = _runs(target, buffer, offset)
         words = size // 4

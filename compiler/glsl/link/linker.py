@@ -73,6 +73,7 @@ class _Linker:
         languages = [lang for _, _, lang in shaders]
         self.program.info.glsl_version = max((x.version for x in languages), default=110)
         self.program.info.es = any(x.es for x in languages)
+        self.program.info.has_handles = any(unit.has_handles for unit in self.units.values())
         check_program(self.units, languages, self.options, self.log)
         for unit in self.units.values():
             check_stage(unit, self.options.limits, self.log)

@@ -62,7 +62,7 @@ class Port:
         """Varyings may share a slot if they are interpolated alike."""
         leaves = self.shape.leaves()
         flat = self.quals.interpolation == "flat" or any(
-            leaf.is_integer or leaf.bit_size == 64 for leaf in leaves
+            leaf.is_integer or leaf.has_handle or leaf.bit_size == 64 for leaf in leaves
         )
         how = "flat" if flat else self.quals.interpolation or "smooth"
         return (how, self.quals.centroid, self.quals.sample, self.quals.layout.get("stream", 0))

@@ -72,6 +72,8 @@ class Uniform:
     atomic_buffer: int = -1
     top_level_array_size: int = 1
     top_level_array_stride: int = 0
+    is_handle: bool = False
+    """an opaque uniform whose value is a handle, at `offset`: a unit is told as one, too"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +191,8 @@ class ProgramInfo:
     local_size: tuple[int, int, int] = (0, 0, 0)
     local_size_variable: bool = False
     writes_point_size: bool = False
+    has_handles: bool = False
+    """may any shader use textures and images by their handles?"""
 
 
 @dataclass(slots=True)

@@ -234,20 +234,21 @@ class ResourceLinker(BlockLinker):
             self.trim(item)
         type_ = explicit_type(item.type)
         offset = -1
-        if self.has_data(item.type):
+        handles = self.handles_of(item)
+        if self.has_data(item.type, handles):
             size, alignment = size_align(item.type)
             offset = align(self.storage, max(alignment, 4))
             self.storage = offset + size
             if item.init is not None:
                 self.write_initial(type_, item.init, offset)
         builtin = item.var.builtin.startswith("state:")
-        opaque = self.opaque_variables(item)
+        opaque = self.opaque_variables(item, handles)
         for unit, var in item.users.items():
             if unit.stage not in item.live or offset < 0:
                 continue
             self.variables[unit.stage].variables[var] = Variable(
                 item.name,
-                type_,
+                t.stored_type(type_) if handles else type_,
                 Mode.UNIFORM,
                 offset=offset,
                 builtin=item.name if builtin else "",
@@ -257,12 +258,25 @@ class ResourceLinker(BlockLinker):
         if location < 0 and not builtin:
             location = self.take_locations(self.locations_of(item.type))
         for leaf in leaves(item.name, type_, max(offset, 0)):
-            self.add_uniform(item, leaf, location, opaque, builtin)
+            self.add_uniform(item, leaf, location, opaque, builtin, handles)
             if not builtin:
                 location += max(1, leaf.array_size)
 
-    def has_data(self, type_: Type) -> bool:
-        return not type_.holds_opaque or any(not leaf.is_opaque for leaf in type_.leaves())
+    def has_data(self, type_: Type, handles: frozenset[Base]) -> bool:
+        if not type_.holds_opaque:
+            return True
+        return any(not leaf.is_opaque or leaf.base in handles for leaf in type_.leaves())
+
+    def handles_of(self, item: _Shared) -> frozenset[Base]:
+        """Which kinds of opaque uniforms in it may be set to handles, so that they have storage."""
+        found = set()
+        for kind, base in (("sampler", Base.SAMPLER), ("image", Base.IMAGE)):
+            for unit, var in item.users.items():
+                default = unit.layout.get(f"default_{kind}", f"bound_{kind}")
+                said = var.quals.flags & {f"bindless_{kind}", f"bound_{kind}"}
+                if (next(iter(said)) if said else default) == f"bindless_{kind}":
+                    found.add(base)
+        return frozenset(found)
 
     def add_uniform(
         self,
@@ -271,12 +285,15 @@ class ResourceLinker(BlockLinker):
         location: int,
         opaque: dict[tuple[int, ...], dict[Stage, int]],
         builtin: bool,
+        handles: frozenset[Base],
     ) -> None:
         kind = leaf.type
         indices: dict[Stage, int] = {}
         binding = -1
+        is_handle = kind.base in handles
         if kind.is_opaque:
-            indices = {s: first + leaf.flat for s, first in opaque[leaf.fields].items()}
+            if not is_handle:
+                indices = {s: first + leaf.flat for s, first in opaque[leaf.fields].items()}
             if "binding" in item.layout:
                 binding = item.layout["binding"] + leaf.flat
         self.program.uniforms.append(
@@ -285,7 +302,7 @@ class ResourceLinker(BlockLinker):
                 kind.plain,
                 leaf.array_size,
                 -1 if builtin else location,
-                -1 if kind.is_opaque else leaf.offset,
+                -1 if kind.is_opaque and not is_handle else leaf.offset,
                 -1,
                 leaf.array_stride,
                 kind.stride if kind.is_matrix else 0,
@@ -294,16 +311,21 @@ class ResourceLinker(BlockLinker):
                 indices,
                 binding,
                 builtin,
+                is_handle=is_handle,
             )
         )
 
-    def opaque_variables(self, item: _Shared) -> dict[tuple[int, ...], dict[Stage, int]]:
+    def opaque_variables(
+        self, item: _Shared, handles: frozenset[Base]
+    ) -> dict[tuple[int, ...], dict[Stage, int]]:
         """Unit numbers and NIR variables for samplers and images, also inside structures."""
         found: dict[tuple[int, ...], dict[Stage, int]] = {}
         if not item.type.holds_opaque:
             return found
         for fields, type_, label in _opaque_paths(item.type, item.name):
             element = type_.without_array
+            if element.base in handles:
+                continue
             count = type_.array_elements
             firsts: dict[Stage, int] = {}
             for unit, var in item.users.items():

@@ -8,6 +8,7 @@ from gallette.compiler.glsl.link.ports import Edge, Port
 from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.nir.ir import Mode, Stage, Variable
 from gallette.compiler.nir.ir.slots import VaryingSlot
+from gallette.compiler.nir.ir.types import stored_type
 
 __all__ = ["assign_slots", "check_overlaps"]
 
@@ -173,7 +174,7 @@ def make_varying(port: Port, mode: Mode) -> Variable:
         }
     return Variable(
         port.label,
-        port.type,
+        stored_type(port.type),
         mode,
         interpolation=quals.interpolation or "none",
         centroid=quals.centroid,

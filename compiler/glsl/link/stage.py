@@ -267,7 +267,8 @@ def _size_arrays(unit: StageUnit, log: LinkLog) -> None:
 
 def join_stage(stage: Stage, shaders: list[tuple[hir.Shader, Language]], log: LinkLog) -> StageUnit:
     """Merge the shaders of one stage and find what main reaches."""
-    unit = StageUnit(stage, shaders[0][1])
+    handles = any(lang.has("ARB_bindless_texture") for _, lang in shaders)
+    unit = StageUnit(stage, shaders[0][1], handles)
     alone = len(shaders) == 1
     joiner = _Joiner(unit, log, alone)
     for shader, _ in shaders:

@@ -18,6 +18,8 @@ class StageUnit:
 
     stage: Stage
     language: Language
+    has_handles: bool = False
+    """does any of them use ARB_bindless_texture, so that samplers and images may be values?"""
     globals: dict[str, hir.Variable] = field(default_factory=dict)
     builtins: dict[str, hir.Variable] = field(default_factory=dict)
     blocks: dict[tuple[str, str], hir.Block] = field(default_factory=dict)

@@ -73,16 +73,16 @@ class CallLowering(MemoryLowering):
         params: list[Def] = []
         result: Variable | None = None
         if type_ is not t.VOID:
-            result = b.impl.add_local("result", function.result, precise=function.precise_result)
+            result = self.temporary("result", function.result, precise=function.precise_result)
             params.append(b.deref_var(result).result)
         written: list[tuple[Place, Variable, t.Type, t.Type]] = []
         for param, arg in zip(function.params, args, strict=True):
-            if param.type.without_array.is_opaque:
+            if self.by_reference(param):
                 params.append(self.place(arg).deref.result)
                 continue
             storage = param.quals.storage
             precise = param.quals.precise or (storage != "in" and self.is_precise(arg))
-            temp = b.impl.add_local(param.name or "parameter", param.type, precise=precise)
+            temp = self.temporary(param.name or "parameter", param.type, precise=precise)
             if storage == "in":
                 store(b, b.deref_var(temp), self.value(arg))
             else:
@@ -102,6 +102,11 @@ class CallLowering(MemoryLowering):
             self.write_place(place, value)
         return self.read(b.deref_var(result)) if result is not None else None
 
+    def by_reference(self, param: hir.Variable) -> bool:
+        """Does a parameter stand for the uniform that is given? Else it is a value: a handle."""
+        element = param.type.without_array
+        return element.is_opaque and not (element.has_handle and self.facts.has_handles)
+
     def subroutine_call(self, e: hir.SubroutineCall) -> Value:
         """A chain of ifs over the functions the subroutine uniform may name."""
         b = self.b
@@ -112,7 +117,7 @@ class CallLowering(MemoryLowering):
         assert isinstance(root, hir.VarRef)
         var = self.own(root.var)
         choices = self.facts.subroutine_choices.get(var, [])
-        temp = b.impl.add_local("subroutine", e.type) if e.type is not t.VOID else None
+        temp = self.temporary("subroutine", e.type) if e.type is not t.VOID else None
         depth = 0
         for number, function in choices:
             last = number == choices[-1][0]
@@ -141,9 +146,10 @@ class CallLowering(MemoryLowering):
         nir = self.shader.add_function(function.name)
         self.functions[function] = nir
         if function.result is not t.VOID:
-            nir.params.append(Parameter("result", function.result, True))
+            nir.params.append(Parameter("result", t.stored_type(function.result), True))
         for param in function.params:
-            nir.params.append(Parameter(param.name, param.type, True))
+            type_ = param.type if self.by_reference(param) else t.stored_type(param.type)
+            nir.params.append(Parameter(param.name, type_, True))
         impl = FunctionImpl(self.shader, nir)
         self.lower_body(function, impl)
         return nir
@@ -159,7 +165,7 @@ class CallLowering(MemoryLowering):
         with self.inside(frame):
             self.at(function.loc)
             for i, param in enumerate(function.params, first):
-                if param.type.without_array.is_opaque:
+                if self.by_reference(param):
                     load = self.b.load_param(i)
                     self.locals[param] = self.b.deref_cast(load, Mode.UNIFORM, param.type)
                 else:

@@ -12,7 +12,7 @@ from gallette.compiler.glsl.lower.values import Value, constant_bits, store
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Access, Def, Deref, Mode, Shader, Stage, Variable
 from gallette.compiler.nir.ir import Function as NirFunction
-from gallette.compiler.nir.ir.types import Type
+from gallette.compiler.nir.ir.types import Type, stored_type
 
 __all__ = ["Frame", "Lowering", "StageFacts", "StageVariables"]
 
@@ -60,6 +60,8 @@ class StageFacts:
     needs_helpers: bool
     """does any code take derivatives, so that discarded pixels go on for their neighbours?"""
     fragcoord_flags: frozenset[str]
+    has_handles: bool
+    """may samplers and images be values (ARB_bindless_texture)?"""
 
 
 @dataclass(slots=True)
@@ -169,6 +171,22 @@ class Lowering:
             return self.opaque_member(e)
         return None
 
+    def lies_apart(self, e: hir.Expr) -> bool:
+        """Are samplers or images inside this value variables of their own, bound to units?"""
+        if not e.type.is_aggregate or not e.type.holds_opaque:
+            return False
+        while isinstance(e, (hir.FieldRef, hir.IndexRef)):
+            e = e.base
+        if not isinstance(e, hir.VarRef):
+            return False
+        var = self.own(e.var)
+        if var.quals.storage != "uniform" or var.block is not None:
+            return False
+        known = self.vars.variables.get(var)
+        return any(v is var for v, _ in self.vars.opaque) or (
+            known is not None and known.type.without_array.is_opaque
+        )
+
     def opaque_member(self, e: hir.FieldRef) -> Deref | None:
         """A sampler inside a uniform structure is a variable of its own."""
         fields: list[int] = []
@@ -214,9 +232,13 @@ class Lowering:
 
     def spill(self, type_: Type, value: Value) -> Deref:
         """Put a value into a temporary variable, for dynamic indexing."""
-        temp = self.b.impl.add_local("spilled", type_)
+        temp = self.temporary("spilled", type_)
         store(self.b, self.b.deref_var(temp), value)
         return self.b.deref_var(temp)
+
+    def temporary(self, name: str, type_: Type, precise: bool = False) -> Variable:
+        """A local variable; a sampler or image in it is a handle."""
+        return self.b.impl.add_local(name, stored_type(type_), precise=precise)
 
     def access_of(self, deref: Deref) -> int:
         """Memory qualifiers for a load or store through `deref`."""

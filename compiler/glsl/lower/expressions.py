@@ -10,6 +10,7 @@ from gallette.compiler.glsl.lower import operators
 from gallette.compiler.glsl.lower.places import PlaceLowering
 from gallette.compiler.glsl.lower.values import Value, constant, convert, store
 from gallette.compiler.nir.ir import IDENTITY, Def, Deref, Mode
+from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.passes.vars.lower_array_deref_of_vec import select_component
 
@@ -26,7 +27,31 @@ class ExpressionLowering(PlaceLowering):
 
     def value(self, e: hir.Expr) -> Value:
         """Lower any expression to a value."""
+        if e.type.holds_opaque and e.__class__ in _PATHS:
+            if e.type.has_handle:
+                return self.handle_value(e)
+            if self.lies_apart(e):
+                return self.gathered(e)
         return self._dispatch[e.__class__](self, e)
+
+    def handle_value(self, e: hir.Expr) -> Value:
+        place = self.try_place(e)
+        return self._dispatch[type(e)](self, e) if place is None else self.handle(place)
+
+    def gathered(self, e: hir.Expr) -> Value:
+        """An array or structure with samplers bound to units, part by part."""
+        if not e.type.is_aggregate:
+            return self.value(e)
+        if e.type.is_struct:
+            fields = [f.type for f in e.type.fields]
+            return [
+                self.gathered(hir.FieldRef(kind, e.loc, e.end, e, i))
+                for i, kind in enumerate(fields)
+            ]
+        element = e.type.element
+        assert element is not None
+        numbers = [hir.Const(t.INT, e.loc, e.end, (i,)) for i in range(e.type.length)]
+        return [self.gathered(hir.IndexRef(element, e.loc, e.end, e, at)) for at in numbers]
 
     # -- order -------------------------------------------------------------------------------
 
@@ -149,7 +174,7 @@ class ExpressionLowering(PlaceLowering):
         if not e.type.is_aggregate and self.is_cheap(e.then) and self.is_cheap(e.otherwise):
             then, otherwise = self.value(e.then), self.value(e.otherwise)
             return operators.map2(lambda x, y: b.bcsel(condition, x, y), then, otherwise)
-        temp = b.impl.add_local("selected", e.type)
+        temp = self.temporary("selected", e.type)
         b.push_if(condition)
         store(b, b.deref_var(temp), self.value(e.then))
         b.push_else()
@@ -198,6 +223,10 @@ class ExpressionLowering(PlaceLowering):
     def convert_expr(self, e: hir.Convert) -> Value:
         value = self.loaded(self.value(e.operand))
         source = e.operand.type
+        if source.has_handle or e.type.has_handle:
+            if e.type is t.UINT64:
+                return self.b.pack_64_2x32(value)
+            return self.b.unpack_64_2x32(value) if source is t.UINT64 else value
         if isinstance(value, list):
             return [convert(self.b, column, source, e.type) for column in value]
         return convert(self.b, value, source, e.type)
@@ -243,6 +272,10 @@ _CHEAP = frozenset(
         "uintBitsToFloat",
     ]
 )
+
+
+_PATHS = frozenset((hir.VarRef, hir.FieldRef, hir.IndexRef))
+"""Expressions that lead into a variable."""
 
 
 def _has_effects(e: hir.Expr) -> bool:

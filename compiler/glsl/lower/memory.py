@@ -8,7 +8,8 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.lower import operators
 from gallette.compiler.glsl.lower.textures import TextureLowering
 from gallette.compiler.glsl.lower.values import Value
-from gallette.compiler.nir.ir import Def, Deref
+from gallette.compiler.nir.ir import Def
+from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.compiler.nir.ir.types import Base, Dim
 from gallette.compiler.nir.passes.vars.lower_array_deref_of_vec import select_component
 
@@ -95,53 +96,62 @@ class MemoryLowering(TextureLowering):
 
     # -- images ------------------------------------------------------------------------------
 
-    def image_address(self, e: hir.BuiltinCall) -> tuple[Deref, list[Def], int]:
-        """(deref, [deref, coord4, sample], arguments consumed)"""
+    def image_named(self, e: hir.Expr) -> tuple[str, Def]:
+        """What an image leads to: how intrinsics that take it begin, and it (deref or number)."""
+        place = self.try_place(e)
+        if place is not None and place.type.is_opaque:
+            return "image_deref", place.deref.result
+        handle = self.scalar(e) if place is None else self.handle(place)
+        low = self.b.channel(handle, 0)
+        return "image", self.b.iadd(low, self.b.imm_int(FIRST_HANDLE))
+
+    def image_address(self, e: hir.BuiltinCall) -> tuple[str, list[Def], int]:
+        """(how its intrinsic begins, [image, coord4, sample], arguments consumed)"""
         b = self.b
-        deref = self.place(e.args[0]).deref
+        prefix, image = self.image_named(e.args[0])
         coord = b.pad(self.scalar(e.args[1]), 4)
         used = 2
         sample: Def = b.imm_int(0)
         if e.args[0].type.dim is Dim.MS:
             sample = self.scalar(e.args[2])
             used = 3
-        return deref, [deref.result, coord, sample], used
+        return prefix, [image, coord, sample], used
 
     def image(self, e: hir.BuiltinCall) -> Value:
         b, type_ = self.b, e.args[0].type
         assert type_.dim is not None
         indices: dict[str, Any] = {"dim": type_.dim.value, "is_array": type_.is_arrayed}
         if e.name == "imageSize":
-            deref = self.place(e.args[0]).deref
+            prefix, image = self.image_named(e.args[0])
             return b.intrinsic(
-                "image_deref_size",
-                [deref.result, b.imm_int(0)],
+                f"{prefix}_size",
+                [image, b.imm_int(0)],
                 num_components=e.type.components,
                 **indices,
             )
         if e.name == "imageSamples":
-            deref = self.place(e.args[0]).deref
-            return b.intrinsic("image_deref_samples", [deref.result], **indices)
-        deref, srcs, used = self.image_address(e)
+            prefix, image = self.image_named(e.args[0])
+            return b.intrinsic(f"{prefix}_samples", [image], **indices)
+        prefix, srcs, used = self.image_address(e)
         if e.name == "imageLoad":
             return b.intrinsic(
-                "image_deref_load",
+                f"{prefix}_load",
                 srcs,
                 num_components=4,
                 dest_type=_DEST[type_.sampled],
                 **indices,
             )
         value = self.scalar(e.args[used])
-        b.intrinsic("image_deref_store", [*srcs, value], src_type=_DEST[type_.sampled], **indices)
+        b.intrinsic(f"{prefix}_store", [*srcs, value], src_type=_DEST[type_.sampled], **indices)
         return None
 
     def image_atomic(self, e: hir.BuiltinCall) -> Def:
         type_ = e.args[0].type
         assert type_.dim is not None
         op = e.name[len("imageAtomic") :]
-        _, srcs, used = self.image_address(e)
+        prefix, srcs, used = self.image_address(e)
         srcs += [self.scalar(a) for a in e.args[used:]]
-        kind = "image_deref_atomic_swap" if op == "CompSwap" else "image_deref_atomic"
+        kind = f"{prefix}_atomic_swap" if op == "CompSwap" else f"{prefix}_atomic"
         return self.b.intrinsic(
             kind,
             srcs,

@@ -9,7 +9,9 @@ from gallette.compiler.glsl.lower import operators
 from gallette.compiler.glsl.lower.context import Lowering
 from gallette.compiler.glsl.lower.values import Value, load, store
 from gallette.compiler.nir.ir import Def, Deref, Stage
+from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.compiler.nir.ir.types import Type
+from gallette.compiler.nir.passes.io.lower_samplers import unit_of
 
 __all__ = ["Place", "PlaceLowering"]
 
@@ -59,6 +61,17 @@ class PlaceLowering(Lowering):
         if deref.type.is_matrix:
             return load(self.b, deref)
         return deref
+
+    def handle(self, place: Place) -> Def:
+        """A sampler or image as the two words of its handle; one bound to a unit has one, too."""
+        b = self.b
+        if not place.type.is_opaque:
+            return self.load_vector(place.deref)
+        unit, dynamic = unit_of(b, place.deref)
+        low = b.imm_int(unit - FIRST_HANDLE)
+        if dynamic is not None:
+            low = b.iadd(low, dynamic)
+        return b.vec([low, b.imm_int(-1)])
 
     def load_vector(self, deref: Deref) -> Def:
         return self.b.load_deref(deref, self.access_of(deref))

@@ -12,6 +12,7 @@ from gallette.compiler.glsl.lower.statements import StatementLowering
 from gallette.compiler.glsl.lower.values import constant_bits, store
 from gallette.compiler.nir.ir import Mode, Shader, Stage, Variable
 from gallette.compiler.nir.ir.slots import FragResult
+from gallette.compiler.nir.ir.types import stored_type
 
 __all__ = ["lower_stage"]
 
@@ -27,6 +28,7 @@ def lower_stage(unit: StageUnit, variables: StageVariables, program: LinkedProgr
         subroutine_choices=_subroutines(unit, program),
         needs_helpers=_needs_helpers(unit),
         fragcoord_flags=frozenset(coord.quals.flags if coord is not None else ()),
+        has_handles=unit.has_handles,
     )
     lowering = StatementLowering(shader, variables, facts)
     _initialize(unit, lowering, variables)
@@ -67,7 +69,7 @@ def _add_variables(unit: StageUnit, shader: Shader, variables: StageVariables) -
         data = initial.get(var)
         nir = Variable(
             var.name,
-            var.type,
+            stored_type(var.type),
             mode,
             precise=var.quals.precise,
             constant_initializer=None if data is None else constant_bits(var.type, data),

@@ -54,7 +54,7 @@ class StatementLowering(CallLowering):
         type_ = var.type
         if type_.is_unsized_array and type_.element is not None:
             type_ = t.array(type_.element, max(1, var.max_index + 1))
-        local = self.b.impl.add_local(var.name, type_, precise=var.quals.precise)
+        local = self.temporary(var.name, type_, precise=var.quals.precise)
         self.locals[var] = local
         if self.frame.loops:
             # A variable declared in a loop is new, and undefined, in every iteration.
@@ -122,7 +122,7 @@ class StatementLowering(CallLowering):
             self.leave_unless(s.condition)
             return
         b = self.b
-        local = b.impl.add_local(s.condition_var.name, s.condition_var.type)
+        local = self.temporary(s.condition_var.name, s.condition_var.type)
         self.locals[s.condition_var] = local
         value = self.scalar(s.condition)
         b.store_var(local, value)

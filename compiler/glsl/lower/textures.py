@@ -14,7 +14,8 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.state import constant_value
 from gallette.compiler.glsl.lower.expressions import ExpressionLowering
 from gallette.compiler.glsl.lower.values import Value
-from gallette.compiler.nir.ir import Def, Deref
+from gallette.compiler.nir.ir import Def
+from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.compiler.nir.ir.types import Base, Dim, Type
 
 __all__ = ["TextureLowering"]
@@ -31,9 +32,12 @@ _RESULT = {Base.FLOAT: "float32", Base.INT: "int32", Base.UINT: "uint32"}
 class _Call:
     """What a texture call has gathered so far."""
 
-    sampler: Deref
+    sampler: tuple[str, Def]
+    """the source that names the sampler"""
     type: Type
     srcs: list[tuple[str, Def]]
+    first: int
+    """the number it is counted from"""
 
     def add(self, kind: str, value: Def) -> None:
         self.srcs.append((kind, value))
@@ -46,10 +50,8 @@ class TextureLowering(ExpressionLowering):
         """The value of a texture built-in, or None if it is none."""
         if not e.args or not e.args[0].type.is_sampler:
             return None
-        deref = self.place(e.args[0]).deref
-        type_ = e.args[0].type
+        call = self.texture_named(e.args[0])
         args = [self.scalar(a) for a in e.args[1:] if not a.type.is_array]
-        call = _Call(deref, type_, [("texture_deref", deref.result)])
         name = e.name
         if name.startswith("textureGather") or name == "texture4":
             return self.gather(call, e, args)
@@ -58,7 +60,7 @@ class TextureLowering(ExpressionLowering):
                 call.add("lod", args[0])
             return self.emit(call, "txs", e.type.components, "int32")
         if name in ("textureQueryLod", "textureQueryLOD"):
-            call.add("sampler_deref", deref.result)
+            call.add(*call.sampler)
             call.add("coord", args[0])
             return self.emit(call, "lod", 2, "float32", coord_components=args[0].num_components)
         if name == "textureQueryLevels":
@@ -73,6 +75,16 @@ class TextureLowering(ExpressionLowering):
         if match[1] == "texelFetch":
             return self.fetch(call, e, args, offset)
         return self.sample(call, e, args, projected, level, offset)
+
+    def texture_named(self, e: hir.Expr) -> _Call:
+        """What a sampler leads to: a texture unit's variable, or a handle."""
+        place = self.try_place(e)
+        if place is not None and place.type.is_opaque:
+            deref = place.deref.result
+            return _Call(("sampler_deref", deref), e.type, [("texture_deref", deref)], 0)
+        handle = self.scalar(e) if place is None else self.handle(place)
+        low = self.b.channel(handle, 0)
+        return _Call(("sampler_offset", low), e.type, [("texture_offset", low)], FIRST_HANDLE)
 
     def emit(
         self,
@@ -97,6 +109,8 @@ class TextureLowering(ExpressionLowering):
             coord_components=coord_components,
             component=component,
             tg4_offsets=offsets,
+            texture_index=call.first,
+            sampler_index=call.first,
         )
 
     def fetch(self, call: _Call, e: hir.BuiltinCall, args: list[Def], offset: bool) -> Def:
@@ -122,7 +136,7 @@ class TextureLowering(ExpressionLowering):
         offset: bool,
     ) -> Value:
         b, type_ = self.b, call.type
-        call.add("sampler_deref", call.sampler.result)
+        call.add(*call.sampler)
         p, rest = args[0], args[1:]
         assert type_.dim is not None
         n = type_.dim.coordinates + type_.is_arrayed
@@ -164,7 +178,7 @@ class TextureLowering(ExpressionLowering):
         return self.emit(call, op, components, _RESULT[type_.sampled])
 
     def gather(self, call: _Call, e: hir.BuiltinCall, args: list[Def]) -> Value:
-        call.add("sampler_deref", call.sampler.result)
+        call.add(*call.sampler)
         rest = list(args)
         first = rest.pop(0)
         call.add("coord", first)

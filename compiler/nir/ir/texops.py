@@ -25,6 +25,10 @@ TEX_SRCS: dict[str, tuple[str, str]] = {
 }
 """What a source is: its type ("" is what the operation says it is), and a description."""
 
+FIRST_HANDLE = 32
+"""Textures and images from this number on are no units of a stage but handles: what a handle's low
+word says is added to it. Below are the units, so that a unit, too, can be told as a handle."""
+
 _HANDLES = frozenset({"texture_deref", "sampler_deref", "texture_offset", "sampler_offset"})
 
 

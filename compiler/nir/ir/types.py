@@ -11,8 +11,9 @@ A type may carry its memory layout: arrays and matrices a byte `stride`, struct 
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 
@@ -323,6 +324,11 @@ class Type:
         """Does any leaf of this type have one of `bases`?"""
         return any(leaf.base in bases for leaf in self.leaves())
 
+    @property
+    def has_handle(self) -> bool:
+        """A sampler or an image: what may be told by a handle, in two words."""
+        return self.is_sampler or self.is_image
+
     def contains_opaque(self) -> bool:
         return self.holds_opaque
 
@@ -360,6 +366,8 @@ class Type:
             return self.length * self.element.words
         if self.is_struct:
             return sum(f.type.words for f in self.fields)
+        if self.has_handle:
+            return HANDLE.components
         return self.components * (2 if self.bit_size == 64 else 1)
 
     def __str__(self) -> str:
@@ -460,6 +468,19 @@ def subroutine(name: str) -> Type:
     return _intern((Base.SUBROUTINE, name))
 
 
+@functools.cache
+def stored_type(type: Type) -> Type:
+    """`type` as memory holds it: samplers and images in it are handles."""
+    if type.element is not None:
+        return array(stored_type(type.element), type.length, type.stride)
+    if type.is_struct:
+        if not any(leaf.has_handle for leaf in type.leaves()):
+            return type
+        fields = [replace(f, type=stored_type(f.type)) for f in type.fields]
+        return _intern((type.base, type.name, tuple(fields), type.packing, type.row_major))
+    return HANDLE if type.has_handle else type
+
+
 VOID = scalar(Base.VOID)
 ERROR = scalar(Base.ERROR)
 ATOMIC_UINT = scalar(Base.ATOMIC_UINT)
@@ -468,6 +489,7 @@ FLOAT16, F16VEC2, F16VEC3, F16VEC4 = (vec(Base.FLOAT16, n) for n in (1, 2, 3, 4)
 DOUBLE, DVEC2, DVEC3, DVEC4 = (vec(Base.DOUBLE, n) for n in (1, 2, 3, 4))
 INT, IVEC2, IVEC3, IVEC4 = (vec(Base.INT, n) for n in (1, 2, 3, 4))
 UINT, UVEC2, UVEC3, UVEC4 = (vec(Base.UINT, n) for n in (1, 2, 3, 4))
+HANDLE = UVEC2  # of a texture or image that no unit is needed for: 64 bits, the low ones first
 INT64, I64VEC2, I64VEC3, I64VEC4 = (vec(Base.INT64, n) for n in (1, 2, 3, 4))
 UINT64, U64VEC2, U64VEC3, U64VEC4 = (vec(Base.UINT64, n) for n in (1, 2, 3, 4))
 BOOL, BVEC2, BVEC3, BVEC4 = (vec(Base.BOOL, n) for n in (1, 2, 3, 4))

@@ -79,3 +79,5 @@ def link_driver_forms(
     for shader in shaders:
         optimize(shader, options)
         run_passes(shader, ["gather_info"], None)
+        if shader.info.uses_indirect_textures and run_passes(shader, ["opt_texture_index"], None):
+            run_passes(shader, ["gather_info"], None)

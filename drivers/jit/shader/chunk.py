@@ -15,6 +15,7 @@ from typing import Any
 from gallette.compiler.nir.ir import Intrinsic, Shader, Tex
 from gallette.compiler.nir.ir import Stage as ShaderStage
 from gallette.compiler.nir.ir.slots import COLOR_SLOTS, FragResult
+from gallette.drivers.common.program import textures_from
 
 from ..llvm.values import V
 from .emitter import Emitter, Stage
@@ -267,7 +268,8 @@ class ChunkStage(Stage):
                 args += values
         if index is not None:
             args.insert(0, index)
-        units = range(32) if mixed else (instr.texture_index,)
+        number = instr.texture_index
+        units = textures_from(number) if mixed else (number,)
         self.textures.update(units)
         if instr.op in ("tex", "txb", "lod"):
             self.implicit.update(units)

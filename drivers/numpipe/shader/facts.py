@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.ir.slots import FragResult
-from gallette.drivers.common.program import PER_SAMPLE, InputUse, ProgramFacts
+from gallette.drivers.common.program import PER_SAMPLE, InputUse, ProgramFacts, textures_from
 
 from .lane_ir import LaneProgram, LoopOp, Op
 from .walking import walk
@@ -64,7 +64,7 @@ def gather_facts(program: LaneProgram, arrays: int) -> ProgramFacts:
         elif item.what == "tex":
             instr, layout = item.data
             dynamic = any(kind == "texture_offset" for kind, _ in layout)
-            units = range(32) if dynamic else (instr.texture_index,)
+            units = textures_from(instr.texture_index) if dynamic else (instr.texture_index,)
             textures.update(units)
             if instr.info.implicit_lod:
                 implicit.update(units)

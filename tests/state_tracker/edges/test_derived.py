@@ -164,6 +164,10 @@ def _mentioned() -> set[str]:
 _ELSEWHERE = {
     "test_ati_shaders.py": "bind_fragment_shader_ati end_fragment_shader_ati "
     "set_fragment_shader_constant_ati",
+    "test_bindless.py": "make_image_handle_non_resident_arb make_image_handle_resident_arb "
+    "make_texture_handle_non_resident_arb make_texture_handle_resident_arb "
+    "program_uniform_handleui64_arb program_uniform_handleui64v_arb uniform_handleui64_arb "
+    "uniform_handleui64v_arb",
     "test_selection.py": "render_mode",
     "piglit_subset/spec": "uniform_subroutinesuiv",
 }

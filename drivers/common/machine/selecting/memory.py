@@ -16,6 +16,7 @@ from gallette.drivers.common.machine.messages import (
     TEX_OPS,
 )
 from gallette.drivers.common.machine.types import RegType, type_of
+from gallette.drivers.common.program import textures_from
 
 from .core import UD, D, F, Operand
 from .io import IoSelector
@@ -267,7 +268,8 @@ class MemorySelector(IoSelector):
         if "texture_offset" in groups:
             payload.append(self.read(groups["texture_offset"], D))
             fields["dynamic"] = 1
-        units = range(32) if "texture_offset" in groups else (instr.texture_index,)
+        number = instr.texture_index
+        units = textures_from(number) if "texture_offset" in groups else (number,)
         self.textures.update(units)
         if instr.info.implicit_lod:
             self.implicit.update(units)

@@ -1,0 +1,196 @@
+"""Handles of textures and images (ARB_bindless_texture): made once, good in a whole share group.
+
+A handle's low word is a place: where the driver has its view, behind the units of every stage
+(`FIRST_HANDLE`). Its high word tells handles apart that had the same place one after the other. A
+handle is *resident* in a context or not; only what is resident is bound for that context's shaders.
+
+A sampler uniform that may be set to a handle has one even while a texture unit is what it was set
+to: the unit's own, which no application ever sees.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import invalid_operation
+from gallette.state_tracker.texturing.images import ImageUnit
+
+if TYPE_CHECKING:
+    from gallette.compiler.nir.ir.types import Type
+    from gallette.state_tracker.texturing.texture_objects import SamplerObject
+    from gallette.state_tracker.texturing.textures import TextureObject
+
+__all__ = ["HandleTable", "ImageHandle", "Places", "Residents", "TextureHandle"]
+
+UNIT_SERIAL = 0xFFFFFFFF
+"""The high word of handles that stand for units."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextureHandle:
+    """A texture with its own sampler state, or with a sampler object's."""
+
+    value: int
+    texture: TextureObject
+    sampler: SamplerObject | None
+
+    @property
+    def place(self) -> int:
+        return self.value & 0xFFFFFFFF
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ImageHandle:
+    """A level of a texture, or one layer of it, in a format."""
+
+    value: int
+    texture: TextureObject
+    level: int
+    layered: bool
+    layer: int
+    format: int
+
+    @property
+    def place(self) -> int:
+        return self.value & 0xFFFFFFFF
+
+    def unit(self, access: int) -> ImageUnit:
+        """The image unit that would show the same."""
+        unit = ImageUnit()
+        unit.texture, unit.level, unit.layered = self.texture, self.level, self.layered
+        unit.layer, unit.access, unit.format = self.layer, access, self.format
+        return unit
+
+
+class Places:
+    """Numbers of places, given back and taken again. 0 is nobody's: it is the null handle's."""
+
+    def __init__(self) -> None:
+        self.count = 1
+        self._free: list[int] = []
+
+    def take(self) -> int:
+        if self._free:
+            return self._free.pop()
+        self.count += 1
+        return self.count - 1
+
+    def give_back(self, place: int) -> None:
+        self._free.append(place)
+
+
+class HandleTable:
+    """All handles of a share group."""
+
+    def __init__(self) -> None:
+        self.textures: dict[int, TextureHandle] = {}
+        self.images: dict[int, ImageHandle] = {}
+        self.texture_places, self.image_places = Places(), Places()
+        self._known: dict[tuple[object, ...], TextureHandle | ImageHandle] = {}
+        self._units: dict[tuple[int, Type], int] = {}
+        self._serials = itertools.count(1)
+
+    def texture(self, texture: TextureObject, sampler: SamplerObject | None) -> TextureHandle:
+        """The one handle of a texture and sampler."""
+        key = (texture, sampler)
+        found = self._known.get(key)
+        if found is None:
+            value = next(self._serials) << 32 | self.texture_places.take()
+            found = self._known[key] = TextureHandle(value, texture, sampler)
+            self.textures[value] = found
+            texture.pin()
+            if sampler is not None:
+                sampler.pinned = True
+        assert isinstance(found, TextureHandle)
+        return found
+
+    def image(
+        self, texture: TextureObject, level: int, layered: bool, layer: int, format: int
+    ) -> ImageHandle:
+        """The one handle of a texture's level or layer in a format."""
+        key = (texture, level, layered, 0 if layered else layer, format)
+        found = self._known.get(key)
+        if found is None:
+            value = next(self._serials) << 32 | self.image_places.take()
+            found = self._known[key] = ImageHandle(value, texture, level, layered, layer, format)
+            self.images[value] = found
+            texture.pin()
+        assert isinstance(found, ImageHandle)
+        return found
+
+    def of_unit(self, kind: Type, unit: int) -> int:
+        """The handle a sampler or image of that type has while it is set to a unit."""
+        place = self._units.get((unit, kind))
+        if place is None:
+            places = self.image_places if kind.is_image else self.texture_places
+            place = self._units[unit, kind] = places.take()
+        return UNIT_SERIAL << 32 | place
+
+    def forget(self, owner: object) -> None:
+        """A texture or sampler is gone, and so are its handles."""
+        for key, handle in list(self._known.items()):
+            if owner not in (key[0], key[1] if isinstance(handle, TextureHandle) else None):
+                continue
+            del self._known[key]
+            if isinstance(handle, TextureHandle):
+                del self.textures[handle.value]
+                self.texture_places.give_back(handle.place)
+            else:
+                del self.images[handle.value]
+                self.image_places.give_back(handle.place)
+
+
+class Residents:
+    """What a context has made resident; what is resident is kept alive."""
+
+    def __init__(self, table: HandleTable) -> None:
+        self.table = table
+        self.textures: dict[int, TextureHandle] = {}
+        self.images: dict[int, tuple[ImageHandle, ImageUnit]] = {}
+
+    def add_texture(self, value: int) -> None:
+        handle = self.table.textures.get(value)
+        if handle is None or value in self.textures:
+            raise invalid_operation(_why(handle is not None, "texture"))
+        handle.texture.retain()
+        if handle.sampler is not None:
+            handle.sampler.retain()
+        self.textures[value] = handle
+
+    def drop_texture(self, value: int) -> TextureHandle:
+        if value not in self.textures:
+            raise invalid_operation(f"{value:#x} is not the handle of a resident texture")
+        return self.textures.pop(value)
+
+    def add_image(self, value: int, access: int) -> None:
+        handle = self.table.images.get(value)
+        if handle is None or value in self.images:
+            raise invalid_operation(_why(handle is not None, "image"))
+        handle.texture.retain()
+        self.images[value] = handle, handle.unit(access)
+
+    def drop_image(self, value: int) -> ImageHandle:
+        if value not in self.images:
+            raise invalid_operation(f"{value:#x} is not the handle of a resident image")
+        return self.images.pop(value)[0]
+
+    def release_all(self, gone: Callable[[TextureHandle | ImageHandle], None]) -> None:
+        """The context ends: nothing is resident in it any more."""
+        for value in list(self.textures):
+            gone(self.drop_texture(value))
+        for value in list(self.images):
+            gone(self.drop_image(value))
+
+
+def _why(known: bool, what: str) -> str:
+    return f"the {what} is resident already" if known else f"this is no handle of a {what}"
+
+
+PLAIN_BORDERS = frozenset(((0, 0, 0, 0), (0, 0, 0, 1), (1, 1, 1, 0), (1, 1, 1, 1)))
+"""The border colours a texture with a handle may have."""
+
+ACCESSES = frozenset((GL.READ_ONLY, GL.WRITE_ONLY, GL.READ_WRITE))
