@@ -119,6 +119,7 @@ ENTRY_MODULES = (
     "texturing.teximage",
     "texturing.texture_buffers",
     "pixel_data.texture_readback",
+    "texturing.sparse",
     "texturing.texture_views",
     "shading.uniforms",
     "es1.fixed_point",

@@ -13,6 +13,7 @@ from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.targets.renderbuffers import channel_bits
+from gallette.state_tracker.texturing.sparse_pages import page_size
 from gallette.state_tracker.texturing.texture_formats import (
     INTERNAL_FORMATS,
     InternalFormat,
@@ -209,6 +210,12 @@ def _value(q: _Question, pname: int) -> int | None:
             return q.bits(letter)
         if pname == getattr(GL, f"INTERNALFORMAT_{prefix}_TYPE"):
             return q.kind(letter)
+    if pname in _PAGE_SIZES:
+        pages = None
+        if q.supported and info is not None and q.format is not None and q.is_texture:
+            pages = page_size(TARGETS[q.gl_target], info, q.format)
+        axis = _PAGE_SIZES[pname]
+        return int(pages is not None) if axis < 0 else pages[axis] if pages is not None else 0
     known = pname in _OTHER
     if not q.supported or info is None or q.format is None:
         plain = known or _feature_name(pname)
@@ -265,6 +272,14 @@ READ_PIXELS_FORMAT READ_PIXELS_TYPE TEXTURE_IMAGE_FORMAT TEXTURE_IMAGE_TYPE
 GET_TEXTURE_IMAGE_FORMAT GET_TEXTURE_IMAGE_TYPE
 """
 _OTHER = frozenset(getattr(GL, name) for name in _OTHER_NAMES.split())
+
+
+_PAGE_SIZES = {
+    GL.NUM_VIRTUAL_PAGE_SIZES_ARB: -1,
+    GL.VIRTUAL_PAGE_SIZE_X_ARB: 0,
+    GL.VIRTUAL_PAGE_SIZE_Y_ARB: 1,
+    GL.VIRTUAL_PAGE_SIZE_Z_ARB: 2,
+}
 
 
 def _feature_name(pname: int) -> bool:

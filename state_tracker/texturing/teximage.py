@@ -21,6 +21,7 @@ from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.pixel_data.convert import decode_client, to_pipe
 from gallette.state_tracker.pixel_data.pixel_store import check_pair, read_client
 from gallette.state_tracker.texturing.mipmaps import generate
+from gallette.state_tracker.texturing.sparse_pages import Pages, check_sparse
 from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS, InternalFormat
 from gallette.state_tracker.texturing.texture_targets import (
     CUBE_FACES,
@@ -417,7 +418,13 @@ def _storage(
     edges = [s for axis, s in enumerate(extent) if axis != texture.target.layers_axis]
     if levels > (max(edges).bit_length() if texture.target.mipmapped else 1):
         raise invalid_operation("more levels than a full mipmap chain has")
-    texture.allocate(levels, make_image(ctx, info, texture.target, extent, samples, fixed))
+    image = make_image(ctx, info, texture.target, extent, samples, fixed)
+    if texture.sparse:
+        size = check_sparse(ctx, texture.target, info, image.format, extent, texture.page_index)
+        whole = (extent[0], extent[1], 6) if texture.target.faces == 6 else extent
+        sizes = [texture.level_extent(*whole, level) for level in range(levels)]
+    texture.allocate(levels, image)
+    texture.pages = Pages(size, sizes) if texture.sparse else None
 
 
 def _storage_family(dimensions: int) -> None:

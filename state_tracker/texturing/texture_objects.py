@@ -18,6 +18,7 @@ from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets, to_int
 from gallette.state_tracker.objects import GLObject
 from gallette.state_tracker.texturing.sampling import SamplerParams, check_multisample
+from gallette.state_tracker.texturing.sparse_pages import SPARSE_TARGETS
 from gallette.state_tracker.texturing.texture_targets import TARGETS, texture_target
 from gallette.state_tracker.texturing.textures import SWIZZLES, TextureObject
 from gallette.state_tracker.texturing.units import current
@@ -172,6 +173,17 @@ def set_parameter(ctx: Context, texture: TextureObject, pname: int, values: list
             swizzle[_SWIZZLE_INDEX[pname]] = chosen[0]
         texture.swizzle = (swizzle[0], swizzle[1], swizzle[2], swizzle[3])
         texture.looked_at()
+    elif pname in _SPARSE and "GL_ARB_sparse_texture" in ctx.limits.glsl_extensions:
+        if texture.immutable_levels:
+            raise invalid_operation("the texture has its storage already")
+        if pname == GL.VIRTUAL_PAGE_SIZE_INDEX_ARB:
+            if value < 0:
+                raise invalid_value("a negative page size index")
+            texture.page_index = to_int(value, False)
+        elif value and texture.target.value not in SPARSE_TARGETS:
+            raise invalid_value(f"a {texture.target.name} cannot be sparse")
+        else:
+            texture.sparse = bool(value)
     elif pname == GL.DEPTH_STENCIL_TEXTURE_MODE:
         if int(value) not in (GL.DEPTH_COMPONENT, GL.STENCIL_INDEX):
             raise invalid_enum(int(value), "depth-stencil texture mode")
@@ -200,6 +212,7 @@ _SWIZZLE_INDEX: dict[int, int] = {
     GL.TEXTURE_SWIZZLE_B: 2,
     GL.TEXTURE_SWIZZLE_A: 3,
 }
+_SPARSE = frozenset((GL.TEXTURE_SPARSE_ARB, GL.VIRTUAL_PAGE_SIZE_INDEX_ARB))
 _VECTORS = frozenset((GL.TEXTURE_BORDER_COLOR, GL.TEXTURE_SWIZZLE_RGBA, GL.TEXTURE_CROP_RECT_OES))
 
 
@@ -227,6 +240,12 @@ def _get(texture: TextureObject, ctx: Context, pname: int) -> list[Any]:
         GL.TEXTURE_VIEW_NUM_LAYERS: texture.view_range[3],
         GL.IMAGE_FORMAT_COMPATIBILITY_TYPE: GL.IMAGE_FORMAT_COMPATIBILITY_BY_SIZE,
     }
+    if "GL_ARB_sparse_texture" in ctx.limits.glsl_extensions:
+        values[GL.TEXTURE_SPARSE_ARB] = int(texture.sparse)
+        values[GL.VIRTUAL_PAGE_SIZE_INDEX_ARB] = texture.page_index
+        pages = texture.pages
+        hidden = texture.first_level
+        values[GL.NUM_SPARSE_LEVELS_ARB] = max(pages.sparse_levels - hidden, 0) if pages else 0
     if ctx.is_compat:
         values[GL.DEPTH_TEXTURE_MODE] = texture.depth_mode
         values[GL.GENERATE_MIPMAP] = int(texture.generate_mipmap)

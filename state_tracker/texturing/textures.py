@@ -25,6 +25,7 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.objects import GLObject, swap
 from gallette.state_tracker.texturing.sampling import MIPMAP_FILTERS, SamplerParams
+from gallette.state_tracker.texturing.sparse_pages import Pages
 from gallette.state_tracker.texturing.texture_formats import (
     InternalFormat,
     choose_format,
@@ -130,6 +131,8 @@ class TextureObject(GLObject):
         self.buffer: BufferObject | None = None
         self.buffer_range: tuple[int, int] = (0, 0)
         self.buffer_info: InternalFormat | None = None
+        self.sparse, self.page_index = False, 0  # what storage is to be like
+        self.pages: Pages | None = None  # of a sparse texture
         self.pinned = False  # by a handle: images and parameters stay what they are
         self._views: dict[Any, SamplerView] = {}
         self._complete: dict[tuple[bool, int, int], bool] = {}

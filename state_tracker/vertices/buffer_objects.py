@@ -22,6 +22,7 @@ from gallette.state_tracker.vertices.buffers import (
     HOLDERS,
     INDEXED_DIRTY,
     MAP_BITS,
+    PAGE,
     TARGETS,
     USAGES,
     BufferObject,
@@ -34,7 +35,7 @@ from gallette.state_tracker.vertices.buffers import (
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["check_range"]
+__all__ = ["bound", "check_range"]
 
 
 @entry
@@ -151,6 +152,11 @@ def _storage(ctx: Context, buffer: BufferObject, size: int, data: Pointer, flags
         | GL.MAP_PERSISTENT_BIT
         | GL.MAP_COHERENT_BIT
     )
+    sparse = flags & GL.SPARSE_STORAGE_BIT_ARB
+    if sparse and "GL_ARB_sparse_buffer" in ctx.limits.glsl_extensions:
+        if flags & (GL.MAP_READ_BIT | GL.MAP_WRITE_BIT):
+            raise invalid_value("sparse storage cannot be mapped")
+        known |= sparse
     persistent = flags & GL.MAP_PERSISTENT_BIT
     if flags & ~known or (persistent and not flags & (GL.MAP_READ_BIT | GL.MAP_WRITE_BIT)):
         raise invalid_value("invalid buffer storage flags")
@@ -158,8 +164,10 @@ def _storage(ctx: Context, buffer: BufferObject, size: int, data: Pointer, flags
         raise invalid_value("coherent storage must be persistent")
     if buffer.immutable:
         raise invalid_operation("the buffer's storage is immutable")
-    buffer.allocate(size, data, GL.DYNAMIC_DRAW)
+    buffer.allocate(size, None if sparse else data, GL.DYNAMIC_DRAW)
     buffer.immutable, buffer.flags = True, flags
+    if sparse:
+        buffer.committed = np.zeros(-(-size // PAGE), np.bool_)
 
 
 def check_range(buffer: BufferObject, offset: int, size: int) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
 
 from gallette.pipe.enums import Bind, MapFlags, Target, Usage
 from gallette.pipe.formats import format_named
@@ -87,6 +91,20 @@ class Mapping:
     address: int
 
 
+PAGE = 65536
+"""Bytes of a page of sparse buffers."""
+
+_ALL: npt.NDArray[np.bool_] = np.zeros(0, np.bool_)
+"""No pages: the buffer is not sparse."""
+
+
+def _runs(committed: npt.NDArray[np.bool_], begin: int, end: int) -> Iterator[tuple[int, int]]:
+    """The parts of a range that lie in committed pages."""
+    for page in range(begin // PAGE, -(-end // PAGE)):
+        if committed[page]:
+            yield max(begin, page * PAGE), min(end, (page + 1) * PAGE)
+
+
 class BufferObject(GLObject):
     """A buffer: its bytes live in a pipe resource (None while its size is 0)."""
 
@@ -100,6 +118,7 @@ class BufferObject(GLObject):
         self.resource: Resource | None = None
         self.mapping: Mapping | None = None
         self.immutable = False
+        self.committed: npt.NDArray[np.bool_] = _ALL  # of a sparse buffer: its pages
         self.pins = 0  # textures of it that have a handle
         self.flags: int = 0
 
@@ -128,6 +147,12 @@ class BufferObject(GLObject):
             self.write(0, read_bytes(data, size))
 
     def write(self, offset: int, data: Any) -> None:
+        if self.committed.size and not self.committed.all():
+            for begin, end in _runs(self.committed, offset, offset + len(data)):
+                part = data[begin - offset : end - offset]
+                if self.resource is not None:
+                    self.ctx.pipe.buffer_subdata(self.resource, begin, part)
+            return
         if self.resource is not None:
             self.ctx.pipe.buffer_subdata(self.resource, offset, data)
 

@@ -1,0 +1,154 @@
+"""Committing pages of sparse textures and buffers (ARB_sparse_texture, ARB_sparse_buffer)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import invalid_operation, invalid_value
+from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.getters import gets
+from gallette.state_tracker.texturing.sparse_pages import sparse_limits
+from gallette.state_tracker.texturing.teximage import store_pixels
+from gallette.state_tracker.texturing.units import current
+from gallette.state_tracker.vertices.buffer_objects import bound
+from gallette.state_tracker.vertices.buffers import PAGE, BufferObject
+
+if TYPE_CHECKING:
+    from gallette.state_tracker.context import Context
+    from gallette.state_tracker.texturing.textures import TexImage, TextureObject
+
+__all__: list[str] = []
+
+Triple = tuple[int, int, int]
+
+
+def _extent(texture: TextureObject, image: TexImage) -> Triple:
+    """A level as pages cover it: the faces of a cube are layers."""
+    return (image.width, image.height, 6) if texture.target.faces == 6 else image.extent
+
+
+def _zero(texture: TextureObject, level: int, at: Triple, extent: Triple) -> None:
+    image = texture.image(0, level)
+    assert image is not None
+    unit = image.format.block_bytes
+    if texture.target.faces == 6:
+        for face in range(at[2], at[2] + extent[2]):
+            rows = np.zeros((1, extent[1], extent[0] * unit), np.uint8)
+            flat = (extent[0], extent[1], 1)
+            store_pixels(texture.ctx, texture, face, level, (at[0], at[1], 0), flat, rows)
+        return
+    rows = np.zeros((extent[2], extent[1], extent[0] * unit), np.uint8)
+    store_pixels(texture.ctx, texture, 0, level, at, extent, rows)
+
+
+def _commit(texture: TextureObject, level: int, at: Triple, extent: Triple, commit: bool) -> None:
+    pages, image = texture.pages, texture.image(0, level)
+    if pages is None:
+        raise invalid_operation("the texture is not sparse")
+    if image is None:
+        raise invalid_value(f"the texture has no level {level}")
+    if min(extent) < 0 or min(at) < 0:
+        raise invalid_value("negative offset or size")
+    whole = _extent(texture, image)
+    if any(a + e > w for a, e, w in zip(at, extent, whole, strict=True)):
+        raise invalid_operation("the region is not inside the level")
+    if any(a % s for a, s in zip(at, pages.size, strict=True)):
+        raise invalid_value("the region does not begin with a page")
+    sizes = zip(at, extent, whole, pages.size, strict=True)
+    if any(e % s and a + e != w for a, e, w, s in sizes):
+        raise invalid_operation("the region does not end with a page")
+    if 0 in extent:
+        return
+    number = level + texture.first_level
+    if number >= pages.sparse_levels:
+        if pages.tail != commit:
+            pages.tail = commit
+            for other in range(max(pages.sparse_levels - texture.first_level, 0), 32):
+                inside = texture.image(0, other)
+                if inside is not None:
+                    _zero(texture, other, (0, 0, 0), _extent(texture, inside))
+        return
+    first = [a // s for a, s in zip(at, pages.size, strict=True)]
+    last = [-(-(a + e) // s) for a, e, s in zip(at, extent, pages.size, strict=True)]
+    first[2], last[2] = first[2] + texture.first_layer, last[2] + texture.first_layer
+    named = pages.committed[number][first[0] : last[0], first[1] : last[1], first[2] : last[2]]
+    for place in np.argwhere(named != commit):
+        page = [int(p) + f for p, f in zip(place, first, strict=True)]
+        page[2] -= texture.first_layer
+        begin = [p * s for p, s in zip(page, pages.size, strict=True)]
+        _zero(texture, level, (begin[0], begin[1], begin[2]), pages.size)
+    named[...] = commit
+
+
+@entry
+def tex_page_commitment_arb(
+    ctx: Context, target: int, level: int, xoffset: int, yoffset: int, zoffset: int,
+    width: int, height: int, depth: int, commit: int,
+) -> None:  # fmt: skip
+    at, extent = (xoffset, yoffset, zoffset), (width, height, depth)
+    _commit(current(ctx, target), level, at, extent, bool(commit))
+
+
+@entry
+def texture_page_commitment_ext(
+    ctx: Context, texture: int, level: int, xoffset: int, yoffset: int, zoffset: int,
+    width: int, height: int, depth: int, commit: int,
+) -> None:  # fmt: skip
+    at, extent = (xoffset, yoffset, zoffset), (width, height, depth)
+    _commit(ctx.textures.names.require(texture), level, at, extent, bool(commit))
+
+
+# -- buffers ---------------------------------------------------------------------------------------
+
+
+def _commit_bytes(buffer: BufferObject, offset: int, size: int, commit: bool) -> None:
+    """Pages of a sparse buffer: what was not committed before has no content now."""
+    if not buffer.flags & GL.SPARSE_STORAGE_BIT_ARB:
+        raise invalid_operation("the buffer is not sparse")
+    end = offset + size
+    if offset < 0 or size < 0 or end > buffer.size:
+        raise invalid_value(f"bytes {offset}+{size} are outside a buffer of {buffer.size}")
+    if offset % PAGE or (size % PAGE and end != buffer.size):
+        raise invalid_value(f"the range is not one of pages of {PAGE} bytes")
+    first, last = offset // PAGE, -(-end // PAGE)
+    for page in first + np.flatnonzero(buffer.committed[first:last] != commit):
+        begin = int(page) * PAGE
+        buffer.committed[page] = True  # so that it can be written to
+        buffer.write(begin, bytes(min(PAGE, buffer.size - begin)))
+    buffer.committed[first:last] = commit
+
+
+@entry
+def buffer_page_commitment_arb(
+    ctx: Context, target: int, offset: int, size: int, commit: int
+) -> None:
+    _commit_bytes(bound(ctx, target), offset, size, bool(commit))
+
+
+@entry
+def named_buffer_page_commitment_arb(
+    ctx: Context, buffer: int, offset: int, size: int, commit: int
+) -> None:
+    _commit_bytes(ctx.buffers.names.require(buffer), offset, size, bool(commit))
+
+
+@entry
+def named_buffer_page_commitment_ext(
+    ctx: Context, buffer: int, offset: int, size: int, commit: int
+) -> None:
+    _commit_bytes(ctx.buffers.names.require(buffer), offset, size, bool(commit))
+
+
+gets(
+    {
+        "SPARSE_BUFFER_PAGE_SIZE_ARB": lambda c: PAGE,
+        "MAX_SPARSE_TEXTURE_SIZE_ARB": lambda c: sparse_limits(c)[0],
+        "MAX_SPARSE_3D_TEXTURE_SIZE_ARB": lambda c: sparse_limits(c)[1],
+        "MAX_SPARSE_ARRAY_TEXTURE_LAYERS_ARB": lambda c: sparse_limits(c)[2],
+        "SPARSE_TEXTURE_FULL_ARRAY_CUBE_MIPMAPS_ARB": lambda c: 1,
+    },
+    profiles=("core", "compat"),
+)

@@ -1,0 +1,159 @@
+"""ARB_sparse_buffer and ARB_sparse_texture: what is committed holds data, and what is an error.
+
+No native GL here has them; what is expected is the specification's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from gallette.state_tracker import GL, GLInterface, create_context
+from tests.state_tracker.helpers import errors
+
+PAGE = 65536
+
+
+@pytest.fixture
+def gl() -> Iterator[GLInterface]:
+    context = create_context("numpipe", version=(4, 6), size=(8, 8))
+    yield context
+    context.release()
+
+
+def _buffer(gl: GLInterface, size: int) -> int:
+    (name,) = gl.gen_buffers(1)
+    gl.bind_buffer(GL.ARRAY_BUFFER, name)
+    flags = GL.SPARSE_STORAGE_BIT_ARB | GL.DYNAMIC_STORAGE_BIT
+    gl.buffer_storage(GL.ARRAY_BUFFER, size, None, flags)
+    return int(name)
+
+
+def test_only_committed_pages_of_a_buffer_take_data(gl: GLInterface) -> None:
+    assert gl.get_integerv(GL.SPARSE_BUFFER_PAGE_SIZE_ARB)[0] == PAGE
+    _buffer(gl, 3 * PAGE + 100)
+    gl.buffer_page_commitment_arb(GL.ARRAY_BUFFER, PAGE, PAGE, 1)
+    data = np.arange(3 * PAGE + 100).astype(np.uint8)
+    gl.buffer_sub_data(GL.ARRAY_BUFFER, 0, data.nbytes, data)
+    found = np.frombuffer(gl.get_buffer_sub_data(GL.ARRAY_BUFFER, 0, data.nbytes), np.uint8)
+    inside = slice(PAGE, 2 * PAGE)
+    assert (found[inside] == data[inside]).all()
+    assert not found[:PAGE].any()
+    assert not found[2 * PAGE :].any()
+    gl.buffer_page_commitment_arb(GL.ARRAY_BUFFER, 0, 3 * PAGE + 100, 1)  # keeps what was committed
+    found = np.frombuffer(gl.get_buffer_sub_data(GL.ARRAY_BUFFER, 0, data.nbytes), np.uint8)
+    assert (found[inside] == data[inside]).all()
+    gl.buffer_page_commitment_arb(GL.ARRAY_BUFFER, PAGE, PAGE, 0)
+    found = np.frombuffer(gl.get_buffer_sub_data(GL.ARRAY_BUFFER, 0, data.nbytes), np.uint8)
+    assert not found.any()
+    assert errors(gl) == []
+
+
+def test_buffer_commitments_that_are_wrong(gl: GLInterface) -> None:
+    name = _buffer(gl, 2 * PAGE + 10)
+    for offset, size in ((1, PAGE), (0, 100), (-PAGE, PAGE), (0, 3 * PAGE), (0, -PAGE)):
+        gl.buffer_page_commitment_arb(GL.ARRAY_BUFFER, offset, size, 1)
+        assert errors(gl) == ["GL_INVALID_VALUE"], (offset, size)
+    gl.named_buffer_page_commitment_arb(name, 2 * PAGE, 10, 1)
+    assert errors(gl) == []
+    (plain,) = gl.gen_buffers(1)
+    gl.bind_buffer(GL.ARRAY_BUFFER, plain)
+    gl.buffer_storage(GL.ARRAY_BUFFER, PAGE, None, GL.SPARSE_STORAGE_BIT_ARB | GL.MAP_READ_BIT)
+    assert errors(gl) == ["GL_INVALID_VALUE"]
+    gl.buffer_data(GL.ARRAY_BUFFER, PAGE, None, GL.STATIC_DRAW)
+    gl.buffer_page_commitment_arb(GL.ARRAY_BUFFER, 0, PAGE, 1)
+    assert errors(gl) == ["GL_INVALID_OPERATION"]
+
+
+def _texture(gl: GLInterface, target: int = GL.TEXTURE_2D, size: int = 256, levels: int = 2) -> int:
+    (name,) = gl.gen_textures(1)
+    gl.bind_texture(target, name)
+    gl.tex_parameteri(target, GL.TEXTURE_SPARSE_ARB, 1)
+    gl.tex_storage2d(target, levels, GL.RGBA8, size, size)
+    return int(name)
+
+
+def _read(gl: GLInterface, size: int = 256) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
+    found = np.zeros((size, size, 4), np.uint8)
+    gl.get_tex_image(GL.TEXTURE_2D, 0, GL.RGBA, GL.UNSIGNED_BYTE, found)
+    return found
+
+
+def test_pages_of_a_texture(gl: GLInterface) -> None:
+    """A page that is given up and taken again holds nothing; the others keep what they have."""
+    ask = gl.get_internalformativ
+    assert ask(GL.TEXTURE_2D, GL.RGBA8, GL.NUM_VIRTUAL_PAGE_SIZES_ARB, 1) == [1]
+    shape = [GL.VIRTUAL_PAGE_SIZE_X_ARB, GL.VIRTUAL_PAGE_SIZE_Y_ARB, GL.VIRTUAL_PAGE_SIZE_Z_ARB]
+    assert [ask(GL.TEXTURE_2D, GL.RGBA8, p, 1)[0] for p in shape] == [128, 128, 1]
+    assert [ask(GL.TEXTURE_3D, GL.R8, p, 1)[0] for p in shape] == [64, 32, 32]
+    assert ask(GL.TEXTURE_1D, GL.RGBA8, GL.NUM_VIRTUAL_PAGE_SIZES_ARB, 1) == [0]
+    _texture(gl)
+    get = gl.get_tex_parameteriv
+    assert get(GL.TEXTURE_2D, GL.TEXTURE_SPARSE_ARB) == [1]
+    assert get(GL.TEXTURE_2D, GL.NUM_SPARSE_LEVELS_ARB) == [2]
+    commit = gl.tex_page_commitment_arb
+    commit(GL.TEXTURE_2D, 0, 0, 0, 0, 256, 256, 1, 1)
+    data = np.full((256, 256, 4), 200, np.uint8)
+    gl.tex_sub_image2d(GL.TEXTURE_2D, 0, 0, 0, 256, 256, GL.RGBA, GL.UNSIGNED_BYTE, data)
+    commit(GL.TEXTURE_2D, 0, 128, 0, 0, 128, 128, 1, 1)  # is committed: keeps its content
+    assert (_read(gl) == 200).all()
+    commit(GL.TEXTURE_2D, 0, 128, 0, 0, 128, 128, 1, 0)
+    commit(GL.TEXTURE_2D, 0, 128, 0, 0, 128, 128, 1, 1)
+    found = _read(gl)
+    assert not found[:128, 128:].any()
+    assert (found[128:] == 200).all()
+    assert (found[:, :128] == 200).all()
+    assert errors(gl) == []
+
+
+def test_faces_layers_and_tails(gl: GLInterface) -> None:
+    name = _texture(gl, GL.TEXTURE_CUBE_MAP, 128, 3)
+    assert gl.get_tex_parameteriv(GL.TEXTURE_CUBE_MAP, GL.NUM_SPARSE_LEVELS_ARB) == [1]
+    gl.tex_page_commitment_arb(GL.TEXTURE_CUBE_MAP, 0, 0, 0, 2, 128, 128, 3, 1)
+    gl.texture_page_commitment_ext(name, 1, 0, 0, 0, 64, 64, 6, 1)  # the tail, as a whole
+    assert errors(gl) == []
+    gl.tex_page_commitment_arb(GL.TEXTURE_CUBE_MAP, 0, 0, 0, 4, 128, 128, 3, 1)
+    assert errors(gl) == ["GL_INVALID_OPERATION"]
+    (layers,) = gl.gen_textures(1)
+    gl.bind_texture(GL.TEXTURE_2D_ARRAY, layers)
+    gl.tex_parameteri(GL.TEXTURE_2D_ARRAY, GL.TEXTURE_SPARSE_ARB, 1)
+    gl.tex_storage3d(GL.TEXTURE_2D_ARRAY, 1, GL.R8, 256, 256, 5)
+    gl.tex_page_commitment_arb(GL.TEXTURE_2D_ARRAY, 0, 0, 0, 1, 256, 256, 3, 1)
+    assert errors(gl) == []
+
+
+def test_texture_commitments_that_are_wrong(gl: GLInterface) -> None:
+    commit = gl.tex_page_commitment_arb
+    _texture(gl)
+    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_SPARSE_ARB, 0)
+    assert errors(gl) == ["GL_INVALID_OPERATION"]  # it has its storage
+    for region, error in (
+        ((0, 64, 0, 0, 128, 128, 1), "GL_INVALID_VALUE"),
+        ((0, 0, 0, 0, 100, 128, 1), "GL_INVALID_OPERATION"),
+        ((0, 0, 0, 0, 384, 128, 1), "GL_INVALID_OPERATION"),
+        ((0, 0, 0, 0, 128, 128, 2), "GL_INVALID_OPERATION"),
+    ):
+        commit(GL.TEXTURE_2D, *region, 1)
+        assert errors(gl) == [error], region
+    (plain,) = gl.gen_textures(1)
+    gl.bind_texture(GL.TEXTURE_2D, plain)
+    gl.tex_storage2d(GL.TEXTURE_2D, 1, GL.RGBA8, 256, 256)
+    commit(GL.TEXTURE_2D, 0, 0, 0, 0, 128, 128, 1, 1)
+    assert errors(gl) == ["GL_INVALID_OPERATION"]
+    for size, form, index, error in (
+        (200, GL.RGBA8, 0, "GL_INVALID_VALUE"),
+        (256, GL.RGBA8, 1, "GL_INVALID_OPERATION"),
+        (256, GL.DEPTH_COMPONENT24, 0, "GL_INVALID_OPERATION"),
+    ):
+        (name,) = gl.gen_textures(1)
+        gl.bind_texture(GL.TEXTURE_2D, name)
+        gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_SPARSE_ARB, 1)
+        gl.tex_parameteri(GL.TEXTURE_2D, GL.VIRTUAL_PAGE_SIZE_INDEX_ARB, index)
+        gl.tex_storage2d(GL.TEXTURE_2D, 1, form, size, size)
+        assert errors(gl) == [error]
+    (line,) = gl.gen_textures(1)
+    gl.bind_texture(GL.TEXTURE_1D, line)
+    gl.tex_parameteri(GL.TEXTURE_1D, GL.TEXTURE_SPARSE_ARB, 1)
+    assert errors(gl) == ["GL_INVALID_VALUE"]
