@@ -25,6 +25,8 @@ def _options(
     base: AlgebraicOptions | None, inexact_used_once: UsedOnce | None, lower: str, fuse: str
 ) -> AlgebraicOptions:
     """One set of options from a driver's choice and the spelled-out extras."""
+    if base is not None and inexact_used_once is None and not lower and not fuse:
+        return base
     changes: dict[str, object] = {}
     if inexact_used_once is not None:
         if inexact_used_once not in _CHOICES:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from gallette.compiler.nir.ir.instrs import Call, Deref, Intrinsic, Jump
+from gallette.compiler.nir.ir.instrs import Call, Deref, Intrinsic, Jump, LoadConst
 from gallette.compiler.nir.ir.modes import TEMPORARIES, Mode, Stage
 from gallette.compiler.nir.ir.shader import Shader
 
 STRUCT, WIDE, MEMORY, OPAQUE = "struct", "64 bits", "memory", "opaque"
 COPIES, CASTS, CALLS, RETURNS = "copies", "casts", "calls", "returns"
 COMPONENTS, INITIAL, INVARIANT = "vector components", "initial values", "invariant"
+DYNAMIC = "indices that are computed"
 
 
 def census(shader: Shader) -> frozenset[str]:
@@ -55,6 +56,8 @@ def census(shader: Shader) -> frozenset[str]:
                         parent = at.parent
                         if parent is not None and parent.type.is_vector:
                             found.add(COMPONENTS)
+                        if at.srcs[1].value.instr.__class__ is not LoadConst:
+                            found.add(DYNAMIC)
                 elif at.__class__ is Intrinsic:
                     name = at.info.name
                     if name == "copy_deref":

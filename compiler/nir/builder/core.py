@@ -60,7 +60,17 @@ class _Exactly:
 class Builder:
     """Inserts instructions into one function at a cursor."""
 
-    __slots__ = ("after", "block", "constants", "exact", "impl", "loc", "shader", "stack")
+    __slots__ = (
+        "after",
+        "block",
+        "constants",
+        "exact",
+        "forward",
+        "impl",
+        "loc",
+        "shader",
+        "stack",
+    )
 
     def __init__(self, impl: FunctionImpl, cursor: Block | Instr | None = None):
         self.impl = impl
@@ -69,6 +79,7 @@ class Builder:
         self.constants: dict[tuple[tuple[int, ...], int], Def] | None = (
             None  # see `sharing_constants`
         )
+        self.forward = False  # see `sharing_constants`
         self.loc = 0  # the line of the source that instructions are made for
         self.stack: list[If | Loop] = []
         last: Block = impl.body[-1]  # type: ignore[assignment]
@@ -88,9 +99,14 @@ class Builder:
         """What is built inside must be computed as written (if `really`, or if it must anyway)."""
         return _Exactly(self, really)
 
-    def sharing_constants(self) -> Builder:
-        """From now on equal constants of a block are one, for whoever builds a lot."""
+    def sharing_constants(self, forward: bool = False) -> Builder:
+        """From now on equal constants of a block are one, for whoever builds a lot.
+
+        That is easy at the end of a block, where everything in it is in front. `forward` says
+        that the cursor will only move on in source order: then it is as easy everywhere.
+        """
         self.constants = {}
+        self.forward = forward
         return self
 
     # Cursor.
@@ -273,8 +289,7 @@ class Builder:
         """A constant of raw bits."""
         mask = (1 << bit_size) - 1
         bits = tuple([v & mask for v in values])
-        if self.constants is not None and self.after is self.block.last:
-            # At the end of a block everything in it is in front.
+        if self.constants is not None and (self.forward or self.after is self.block.last):
             known = self.constants.get((bits, bit_size))
             if known is not None and known.instr.block is self.block:
                 return known

@@ -270,6 +270,20 @@ class Intrinsic(Instr):
     def name(self) -> str:
         return self.info.name
 
+    def become(self, name: str, srcs: Sequence[Def], indices: dict[str, Any] | None = None) -> None:
+        """Turn into another operation with a result of the same size (or none, as before).
+
+        Users of the result need not be told, and nothing is moved: what lowers an access to
+        another kind of access wants this, not a new instruction beside the old one.
+        """
+        dropped = self.srcs
+        self.info = info = INTRINSICS[name]
+        self.srcs = [Src(value, self) for value in srcs]
+        for src in dropped:
+            src.value.lose(src)
+        self.indices = {**info.defaults, **indices} if indices else {**info.defaults}
+        self.settled = CHANGED
+
     def __getitem__(self, index: str) -> Any:
         return self.indices[index]
 

@@ -18,7 +18,7 @@ from gallette.compiler.nir.ir.instrs import (
 )
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.types import Type
-from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.ir.values import SETTLED, Def
 from gallette.compiler.nir.ir.variables import Variable
 
 DerefKey = tuple[object, ...]
@@ -114,10 +114,11 @@ def derefs_of(shader: Shader) -> Iterator[Deref]:
 def intrinsics_of(impl: FunctionImpl, *names: str) -> list[Intrinsic]:
     """The intrinsics of those names, as a list that survives edits."""
     found: list[Intrinsic] = []
+    wanted = names if len(names) < 3 else frozenset(names)
     for block in blocks_in(impl.body):
         at = block.first
         while at is not None:
-            if at.__class__ is Intrinsic and at.info.name in names:
+            if at.__class__ is Intrinsic and at.info.name in wanted:
                 found.append(at)
             at = at.next
     return found
@@ -156,6 +157,17 @@ def contains_own_break(loop: Loop) -> bool:
             jump = node.jump
             if jump is not None and jump.type == "break" and enclosing_loop(node) is loop:
                 return True
+    return False
+
+
+def is_unsettled(impl: FunctionImpl) -> bool:
+    """Is there an instruction that the simplifier has not seen as it is now?"""
+    for block in blocks_in(impl.body):
+        at = block.first
+        while at is not None:
+            if at.settled != SETTLED:
+                return True
+            at = at.next
     return False
 
 

@@ -37,6 +37,7 @@ class FunctionImpl:
     """The code of a function: a body, local variables, and cached metadata."""
 
     __slots__ = (
+        "at_rest",
         "body",
         "divergent_locals",
         "function",
@@ -55,6 +56,7 @@ class FunctionImpl:
         self.body.append(Block(self, self.body))
         self.valid = 0
         self.settled_for: object = None  # for which rules `Instr.settled` was said
+        self.at_rest: object = None  # which sequence of passes has found nothing more to do
         function.impl = self
 
     @property
@@ -72,10 +74,12 @@ class FunctionImpl:
     def invalidate(self) -> None:
         """Control flow changed: nothing that was computed holds any more."""
         self.valid = 0
+        self.at_rest = None
 
     def preserve(self, kept: Metadata) -> None:
         """Code changed: only `kept` still holds."""
         self.valid &= int(kept)
+        self.at_rest = None
 
     def require(self, wanted: Metadata) -> None:
         """Compute whatever of `wanted` does not hold."""

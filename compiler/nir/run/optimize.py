@@ -6,14 +6,20 @@ multiply-adds, and when inexact rules may look at use counts (see `OptimizeOptio
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions, UsedOnce
+from gallette.compiler.nir.ir.questions import is_unsettled
 from gallette.compiler.nir.ir.shader import Shader
-from gallette.compiler.nir.run.pass_runner import PassLog, PassSpec, get_pass, run_pass, unwatched
+from gallette.compiler.nir.run.pass_runner import (
+    PASSES,
+    PassLog,
+    PassSpec,
+    get_pass,
+    run_pass,
+    unwatched,
+)
 
 _MAX_ROUNDS = 32
 _NO_LOWERING = AlgebraicOptions()
@@ -39,45 +45,61 @@ class OptimizeOptions:
 
     def algebraic_options(self) -> dict[str, Any]:
         """What the algebraic passes are called with."""
-        return _algebraic_options(self)
-
-
-@lru_cache(maxsize=64)
-def _algebraic_options(options: OptimizeOptions) -> dict[str, Any]:
-    made = replace(
-        options.algebraic,
-        inexact_used_once=options.inexact_used_once,
-        fuse_ffma=options.fuse_ffma,
-    )
-    return {"options": made}
+        made = replace(
+            self.algebraic,
+            inexact_used_once=self.inexact_used_once,
+            fuse_ffma=self.fuse_ffma,
+        )
+        return {"options": made}
 
 
 DEFAULT = OptimizeOptions()
 
 
-@lru_cache(maxsize=64)
-def loop_passes(options: OptimizeOptions) -> tuple[PassSpec, ...]:
-    """The passes of one round, in order."""
-    passes: list[PassSpec] = []
-    if options.position_invariant:
-        # In every round, because flattening and unrolling make new instructions.
-        passes.append(("propagate_invariant", {"position": True}))
-    passes.append("lower_vars_to_ssa")
-    if options.scalar:
-        passes.append("lower_alu_to_scalar")
-    passes += [
-        ("simplify", options.algebraic_options()),
-        "dead_cf",
-        "opt_if",
-        (
-            "peephole_select",
-            {"limit": options.select_limit, "expensive_ok": options.select_expensive},
-        ),
-    ]
-    if options.unroll:
-        passes.append("loop_unroll")
-    passes.append("opt_licm")
-    return tuple(passes)
+class _Plan:
+    """What some options mean: the passes of one round in order, the options of the late rules."""
+
+    def __init__(self, options: OptimizeOptions):
+        self.options = options  # kept, so that their identity stays theirs
+        algebraic = options.algebraic_options()
+        passes: list[PassSpec] = []
+        if options.position_invariant:
+            # In every round, because flattening and unrolling make new instructions.
+            passes.append(("propagate_invariant", {"position": True}))
+        passes.append("lower_vars_to_ssa")
+        if options.scalar:
+            passes.append("lower_alu_to_scalar")
+        passes += [
+            ("simplify", algebraic),
+            "dead_cf",
+            "opt_if",
+            (
+                "peephole_select",
+                {"limit": options.select_limit, "expensive_ok": options.select_expensive},
+            ),
+        ]
+        if options.unroll:
+            passes.append("loop_unroll")
+        passes.append("opt_licm")
+        self.passes = [(spec, {}) if isinstance(spec, str) else spec for spec in passes]
+        self.late = algebraic
+        self.names = frozenset([name for name, _ in self.passes])
+        self.straight = self.names & _VALUES
+        """what there is to do for one straight block"""
+
+
+_plans: dict[int, _Plan] = {}
+"""By the identity of options: comparing some forty switches takes longer than finding that a short
+shader has nothing to optimise."""
+
+
+def _plan_of(options: OptimizeOptions) -> _Plan:
+    found = _plans.get(id(options))
+    if found is None:
+        if len(_plans) >= 256:
+            _plans.clear()
+        found = _plans[id(options)] = _Plan(options)
+    return found
 
 
 def optimize(
@@ -85,11 +107,11 @@ def optimize(
 ) -> bool:
     """Run the loop to its fixed point, then the late rules. True if anything changed."""
     progress = canonicalize(shader, options, log)
-    if run_pass(shader, "algebraic_late", options.algebraic_options(), log):
+    if run_pass(shader, "algebraic_late", _plan_of(options).late, log):
         progress = True
         run_pass(shader, "simplify", {"arithmetic": False}, log)
     for impl in shader.impls():  # what the late rules made, the others have not seen
-        impl.settled_for = None
+        impl.settled_for = impl.at_rest = None
     return progress
 
 
@@ -97,39 +119,42 @@ def canonicalize(
     shader: Shader, options: OptimizeOptions = DEFAULT, log: PassLog | None = None
 ) -> bool:
     """`optimize` without the late rules, for shaders that will be optimised again."""
-    progress = _to_fixed_point(shader, loop_passes(options), log)
+    progress = _to_fixed_point(shader, _plan_of(options), log)
     if options.position_invariant:  # selects that were phis contribute too
         progress |= run_pass(shader, "propagate_invariant", {"position": True}, log)
     return progress
 
 
-def _to_fixed_point(shader: Shader, passes: Sequence[PassSpec], log: PassLog | None) -> bool:
+def _to_fixed_point(shader: Shader, plan: _Plan, log: PassLog | None) -> bool:
     """Run what may find something until nothing may.
 
     A pass is due at the start, and again when another one made progress of a kind that can give it
-    work (`_GIVES_WORK_TO`). Passes about branches sleep while the code is one straight block.
+    work (`_GIVES_WORK_TO`). Passes about branches sleep while the code is one straight block. Code
+    that came to rest is left alone until somebody changes it.
     """
-    specs = [(spec, None) if isinstance(spec, str) else spec for spec in passes]
+    impls = shader.impls()
+    if all(impl.at_rest is plan and not is_unsettled(impl) for impl in impls):
+        return False
     changed, plain = False, unwatched(log)
-    known = frozenset([name for name, _ in specs])
-    due = known
+    known = due = plan.names
     for _ in range(_MAX_ROUNDS):
-        if all(len(impl.body) == 1 for impl in shader.impls()):
-            known, due = known & _VALUES, due & _VALUES
-        for name, options in specs:
+        if max([len(impl.body) for impl in impls]) == 1:
+            known, due = plan.straight, due & plan.straight
+        for name, options in plan.passes:
             if name not in due:
                 continue
             due = due - {name}
-            if not plain:
-                made = run_pass(shader, name, options, log)
-            elif options is None:
-                made = get_pass(name).function(shader)
+            if plain:
+                made = (PASSES.get(name) or get_pass(name)).function(shader, **options)
             else:
-                made = get_pass(name).function(shader, **options)
+                made = run_pass(shader, name, options, log)
             if made:
                 changed = True
                 due = due | (_GIVES_WORK_TO[name] & known)
+        impls = shader.impls()
         if not due:
+            for impl in impls:
+                impl.at_rest = plan
             break
     return changed
 

@@ -76,6 +76,7 @@ def nir_pass(
             if progress:
                 for impl in shader.impls():
                     impl.valid &= kept
+                    impl.at_rest = None
             return progress
 
         run.__name__ = name
@@ -258,21 +259,36 @@ def _run_recorded(
     return progress
 
 
+class Found:
+    """What is known about what a shader has (words of `analysis.census`; None: nothing)."""
+
+    __slots__ = ("words",)
+
+    def __init__(self) -> None:
+        self.words: frozenset[str] | None = None
+
+
 def run_passes(
-    shader: Shader, passes: Iterable[PassSpec] | Sequence[PassSpec], log: PassLog | None = None
+    shader: Shader,
+    passes: Iterable[PassSpec] | Sequence[PassSpec],
+    log: PassLog | None = None,
+    found: Found | None = None,
 ) -> bool:
-    """Run passes in order; each is a name or `(name, options)`. True if any made progress."""
+    """Run passes in order; each is a name or `(name, options)`. True if any made progress.
+
+    Who runs several sequences one after the other hands `found` from one to the next.
+    """
     progress = False
     plain = unwatched(log)
-    found: frozenset[str] | None = None
+    words = found.words if found is not None else None
     for spec in passes:
-        name, options = (spec, None) if isinstance(spec, str) else spec
+        name, options = (spec, None) if spec.__class__ is str else spec
         info = PASSES.get(name) or get_pass(name)
         wanted = info.looks_for
         if wanted and not options:
-            if found is None:
-                found = census(shader)
-            if wanted.isdisjoint(found):
+            if words is None:
+                words = census(shader)
+            if wanted.isdisjoint(words):
                 continue
         if plain:
             made = info.function(shader, **options) if options else info.function(shader)
@@ -281,7 +297,9 @@ def run_passes(
         if made:
             progress = True
             if info.brings is None:
-                found = None
-            elif found is not None:
-                found |= info.brings
+                words = None
+            elif words is not None and info.brings:
+                words |= info.brings
+    if found is not None:
+        found.words = words
     return progress

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from gallette.compiler.nir.analysis.census import DYNAMIC
 from gallette.compiler.nir.ir.instrs import Deref
 from gallette.compiler.nir.ir.questions import const_int, instrs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.link.linking import link_varyings
 from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions, canonicalize, optimize
-from gallette.compiler.nir.run.pass_runner import PassLog, PassSpec, run_passes
+from gallette.compiler.nir.run.pass_runner import Found, PassLog, PassSpec, run_pass, run_passes
 
 FRONT_END: tuple[PassSpec, ...] = (
     "lower_variable_initializers",
@@ -42,8 +43,10 @@ LOWER_IO: tuple[PassSpec, ...] = (
 """From interface variables to slots, block offsets and units."""
 
 
-def needs_folding(shader: Shader) -> bool:
+def needs_folding(shader: Shader, found: Found) -> bool:
     """May optimising show lowering something it would not see: an index that becomes constant?"""
+    if found.words is not None and DYNAMIC not in found.words:
+        return False
     for impl in shader.impls():
         for instr in instrs_of(impl):
             if instr.__class__ is Deref and instr.form == "array":
@@ -56,10 +59,11 @@ def to_driver_form(
     shader: Shader, options: OptimizeOptions = DEFAULT, log: PassLog | None = None
 ) -> None:
     """Everything a front end runs on one stage before linking it with the others."""
-    run_passes(shader, FRONT_END, log)
-    if needs_folding(shader):
+    found = Found()
+    run_passes(shader, FRONT_END, log, found)
+    if needs_folding(shader, found):
         canonicalize(shader, options, log)
-    run_passes(shader, LOWER_IO, log)
+    run_passes(shader, LOWER_IO, log, found)
     canonicalize(shader, options, log)
 
 
@@ -78,6 +82,6 @@ def link_driver_forms(
             canonicalize(producer, options)
     for shader in shaders:
         optimize(shader, options)
-        run_passes(shader, ["gather_info"], None)
-        if shader.info.uses_indirect_textures and run_passes(shader, ["opt_texture_index"], None):
-            run_passes(shader, ["gather_info"], None)
+        run_pass(shader, "gather_info")
+        if shader.info.uses_indirect_textures and run_pass(shader, "opt_texture_index"):
+            run_pass(shader, "gather_info")

@@ -28,6 +28,8 @@ ACCESSES = (
     "interp_deref_at_offset",
     "interp_deref_at_sample_index",
 )
+_IN, _OUT = int(Mode.SHADER_IN), int(Mode.SHADER_OUT)
+_VERTEX, _FRAGMENT = Stage.VERTEX, Stage.FRAGMENT
 _ATTRIBUTES = {int(slot): slot for slot in VertAttrib}
 _VARYINGS = {int(slot): slot for slot in VaryingSlot}
 _RESULTS = {int(slot): slot for slot in FragResult}
@@ -60,7 +62,7 @@ def lower_io(shader: Shader, *, modes: int = int(Mode.SHADER_IN | Mode.SHADER_OU
     _assign_bases(shader, modes)
     progress = False
     for impl in shader.impls():
-        b = Builder(impl)
+        b = Builder(impl).sharing_constants(forward=True)
         for access in intrinsics_of(impl, *ACCESSES):
             deref = access.deref
             if deref is None or not deref.modes & modes:
@@ -69,24 +71,25 @@ def lower_io(shader: Shader, *, modes: int = int(Mode.SHADER_IN | Mode.SHADER_OU
             if var is None or var.location < 0:
                 continue
             b.at_before(access)
-            if access.name == "store_deref":
+            if access.dest is None:
                 _store(b, shader.stage, access, deref, var)
-                access.remove()
             else:
-                access.replace_by(_load(b, shader.stage, access, deref, var))
+                _load(b, shader.stage, access, deref, var)
             remove_dead_deref(deref)
             progress = True
     return progress
 
 
 def _assign_bases(shader: Shader, modes: int) -> None:
-    for mode in (Mode.SHADER_IN, Mode.SHADER_OUT):
+    for mode in (_IN, _OUT):
         if not mode & modes:
             continue
         base = 0
         places: dict[int, int] = {}
-        found = shader.variables_of(mode)
-        for var in sorted(found, key=lambda v: (v.location, v.component)) if found else ():
+        found = [var for var in shader.variables if var.mode == mode]
+        if len(found) > 1:
+            found.sort(key=lambda v: (v.location, v.component))
+        for var in found:
             if var.driver_location >= 0 or var.location < 0:
                 continue
             if var.location in places:
@@ -107,14 +110,14 @@ def _slots(stage: Stage, var: Variable) -> int:
         t = t.element
     if var.packed:
         return (var.component + t.words + 3) // 4
-    return t.slots(vertex_input=stage is Stage.VERTEX and var.mode == Mode.SHADER_IN)
+    return t.slots(vertex_input=stage is _VERTEX and var.mode == _IN)
 
 
 def slot_enum(stage: Stage, mode: int, location: int) -> IntEnum | int:
     """The slot of an input or output as the enum of its stage."""
-    if stage is Stage.VERTEX and mode == Mode.SHADER_IN:
+    if stage is _VERTEX and mode == _IN:
         return _ATTRIBUTES.get(location, location)
-    if stage is Stage.FRAGMENT and mode == Mode.SHADER_OUT:
+    if stage is _FRAGMENT and mode == _OUT:
         return _RESULTS.get(location, location)
     return _VARYINGS.get(location, location)
 
@@ -125,7 +128,7 @@ def _place(b: Builder, stage: Stage, deref: Deref, var: Variable) -> _Place:
         return place
     path = deref.path()[1:]
     t: Type = var.type
-    vertex_input = stage is Stage.VERTEX and var.mode == Mode.SHADER_IN
+    vertex_input = stage is _VERTEX and var.mode == _IN
     if var.per_vertex and path:
         place.vertex = path.pop(0).srcs[1].value
         assert t.element is not None
@@ -192,51 +195,55 @@ def alu_base(type: Type) -> str:
 
 
 def _is_flat(var: Variable) -> bool:
-    t = var.type.without_array
-    if var.interpolation == "flat":
-        return True
-    return any(leaf.is_integer or leaf.base is Base.DOUBLE for leaf in t.leaves())
+    return var.interpolation == "flat" or _is_never_interpolated(var.type)
 
 
-def _load(b: Builder, stage: Stage, access: Intrinsic, deref: Deref, var: Variable) -> Def:
+@cache
+def _is_never_interpolated(type: Type) -> bool:
+    return any(leaf.is_integer or leaf.base is Base.DOUBLE for leaf in type.leaves())
+
+
+def _load(b: Builder, stage: Stage, access: Intrinsic, deref: Deref, var: Variable) -> None:
     dest = access.dest
     assert dest is not None
     n, bits = dest.num_components, dest.bit_size
-    is_input = var.mode == Mode.SHADER_IN
-    if is_input and stage is Stage.FRAGMENT:
+    is_input = var.mode == _IN
+    if is_input and stage is _FRAGMENT:
         system = _FRAGMENT_SYSTEM.get(var.location)
         if system is not None:
-            return b.trim(b.intrinsic(system), n)
+            access.replace_by(b.trim(b.intrinsic(system), n))
+            return
     place = _place(b, stage, deref, var)
-    offset = b.imm_int(0) if place.dynamic is None else place.dynamic
     name = "load_input" if is_input else "load_output"
-    srcs = [offset]
+    srcs = [b.imm_int(0) if place.dynamic is None else place.dynamic]
     if place.vertex is not None:
         name = name.replace("load_", "load_per_vertex_")
         srcs.insert(0, place.vertex)
-    elif is_input and stage is Stage.FRAGMENT and not _is_flat(var):
+    elif is_input and stage is _FRAGMENT and not _is_flat(var):
         name = "load_interpolated_input"
         srcs.insert(0, _barycentric(b, access, var))
+    num_slots = 1 if place.dynamic is None else _slots(stage, var)
     parts: list[Def] = []
     for _, count, slot, component in _parts(place, n, bits, var.packed):
-        part = b.intrinsic(
-            name,
-            srcs,
-            num_components=count,
-            bit_size=bits,
-            base=var.driver_location + slot,
-            component=component,
-            location=slot_enum(stage, var.mode, var.location + slot),
-            num_slots=1 if place.dynamic is None else _slots(stage, var),
-            dest_type=alu_base(deref.type),
-        )
-        parts += [part] if count == n else b.channels(part)
-    return parts[0] if len(parts) == 1 else b.vec(parts)
+        indices = {
+            "base": var.driver_location + slot,
+            "component": component,
+            "location": slot_enum(stage, var.mode, var.location + slot),
+            "num_slots": num_slots,
+            "dest_type": alu_base(deref.type),
+        }
+        if count == n:
+            access.become(name, srcs, indices)
+            return
+        part = b.intrinsic(name, srcs, num_components=count, bit_size=bits, **indices)
+        parts += b.channels(part)
+    access.replace_by(b.vec(parts))
 
 
 def _barycentric(b: Builder, access: Intrinsic, var: Variable) -> Def:
     interp = "noperspective" if var.interpolation == "noperspective" else "smooth"
-    if var.interpolation == "none" and VaryingSlot(var.location).is_color:
+    slot = _VARYINGS.get(var.location)
+    if var.interpolation == "none" and slot is not None and slot.is_color:
         interp = "none"  # flat shading decides; an explicit qualifier overrides it
     kind = access.name.removeprefix("interp_deref_at_")
     if kind == "offset":
@@ -250,10 +257,9 @@ def _barycentric(b: Builder, access: Intrinsic, var: Variable) -> Def:
 
 def _store(b: Builder, stage: Stage, access: Intrinsic, deref: Deref, var: Variable) -> None:
     place = _place(b, stage, deref, var)
-    offset = b.imm_int(0) if place.dynamic is None else place.dynamic
     value, mask = access.srcs[1].value, access["write_mask"]
     name = "store_output"
-    where = [offset]
+    where = [b.imm_int(0) if place.dynamic is None else place.dynamic]
     if place.vertex is not None:
         name = "store_per_vertex_output"
         where.insert(0, place.vertex)
@@ -262,17 +268,20 @@ def _store(b: Builder, stage: Stage, access: Intrinsic, deref: Deref, var: Varia
         part_mask = mask >> first & (1 << count) - 1
         if not part_mask:
             continue
-        part = value if count == n else b.vec(b.channels(value)[first : first + count])
-        b.intrinsic(
-            name,
-            [part, *where],
-            base=var.driver_location + slot,
-            component=component,
-            write_mask=part_mask,
-            location=slot_enum(stage, var.mode, var.location + slot),
-            num_slots=1 if place.dynamic is None else _slots(stage, var),
-            dual_source=var.index,
-            stream=var.stream,
-            invariant=var.invariant,
-            src_type=alu_base(deref.type),
-        )
+        indices = {
+            "base": var.driver_location + slot,
+            "component": component,
+            "write_mask": part_mask,
+            "location": slot_enum(stage, var.mode, var.location + slot),
+            "num_slots": 1 if place.dynamic is None else _slots(stage, var),
+            "dual_source": var.index,
+            "stream": var.stream,
+            "invariant": var.invariant,
+            "src_type": alu_base(deref.type),
+        }
+        if count == n:
+            access.become(name, [value, *where], indices)
+            return
+        part = b.vec(b.channels(value)[first : first + count])
+        b.intrinsic(name, [part, *where], **indices)
+    access.remove()

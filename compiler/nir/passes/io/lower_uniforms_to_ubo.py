@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.builder.address import Address, explicit_root
+from gallette.compiler.nir.ir.instrs import Intrinsic
 from gallette.compiler.nir.ir.layout import STD140, component_bytes, explicit_size
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
 from gallette.compiler.nir.ir.questions import intrinsics_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.surgery import remove_dead_deref
+from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.ir.values import Def
 from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
+
+_UNIFORM = int(Mode.UNIFORM)
 
 
 @nir_pass(
@@ -27,27 +33,51 @@ def lower_uniforms_to_ubo(shader: Shader) -> bool:
     """
     progress = False
     for impl in shader.impls():
-        b = Builder(impl)
+        b = Builder(impl).sharing_constants(forward=True)
         for access in intrinsics_of(impl, "load_deref"):
             deref = access.deref
-            if deref is None or deref.modes != Mode.UNIFORM or deref.type.is_opaque:
+            if deref is None or deref.modes != _UNIFORM or deref.type.is_opaque:
                 continue
             var = deref.root_var
             if var is None or var.offset < 0:
                 continue
             b.at_before(access)
-            address = Address(b, explicit_root(var.type, STD140), var.offset)
+            address = Address(b, _layout(var.type)[0], var.offset)
             for step in deref.path()[1:]:
                 address.step(step)
-            value = load_memory(b, address, "load_ubo", b.imm_int(0), _range(var))
-            access.replace_by(value)
+            load_from(b, access, address, "load_ubo", b.imm_int(0), _range(var))
             remove_dead_deref(deref)
             progress = True
     return progress
 
 
+@cache
+def _layout(type: Type) -> tuple[Type, int]:
+    """A uniform's type with its layout, and the bytes it takes."""
+    root = explicit_root(type, STD140)
+    return root, explicit_size(root)
+
+
 def _range(var: Variable) -> tuple[int, int]:
-    return var.offset, explicit_size(explicit_root(var.type, STD140))
+    return var.offset, _layout(var.type)[1]
+
+
+def load_from(
+    b: Builder,
+    access: Intrinsic,
+    address: Address,
+    intrinsic: str,
+    block: Def | None,
+    range_: tuple[int, int] = (0, 0),
+) -> None:
+    """A load of a variable becomes one of the memory at `address`."""
+    t = address.type
+    size = component_bytes(t)
+    if t.bit_size == 1 or (t.is_vector and t.stride not in (0, size)):
+        access.replace_by(load_memory(b, address, intrinsic, block, range_))
+        return
+    srcs = [address.offset()] if block is None else [block, address.offset()]
+    access.become(intrinsic, srcs, {"align_mul": size, "range_base": range_[0], "range": range_[1]})
 
 
 def load_memory(

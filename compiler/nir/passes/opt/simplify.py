@@ -11,7 +11,7 @@ from gallette.compiler.nir.algebraic.passes import is_careful, rules_of
 from gallette.compiler.nir.algebraic.position import position_values
 from gallette.compiler.nir.ir.instrs import Alu, Instr, Intrinsic, LoadConst, Phi, Undef
 from gallette.compiler.nir.ir.metadata import Metadata
-from gallette.compiler.nir.ir.questions import has_side_effects, is_phi_of_same
+from gallette.compiler.nir.ir.questions import has_side_effects, is_phi_of_same, is_unsettled
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.surgery import remove_unused
 from gallette.compiler.nir.ir.values import CHANGED, NEAR_CHANGE, SETTLED
@@ -72,7 +72,7 @@ class _Simplifier:
     def run(self) -> bool:
         impl, rules = self.impl, self.rules
         fresh = rules is not None and impl.settled_for is not rules
-        if not fresh and not _is_unsettled(impl):
+        if not fresh and not is_unsettled(impl):
             return False
         self.progress = remove_dead_code(impl)
         branches = len(impl.body) > 1
@@ -84,7 +84,7 @@ class _Simplifier:
             fresh = False
             if branches:  # cycles of phis
                 self.progress |= remove_dead_code(impl)
-            if self.budget <= 0 or not _is_unsettled(impl):
+            if self.budget <= 0 or not is_unsettled(impl):
                 break
         if rules is not None:
             impl.settled_for = rules
@@ -222,16 +222,6 @@ def _comes_before(one: Instr, other: Instr) -> bool:
             return False
         behind_one, behind_other = behind_one.next, behind_other.next
     return behind_other is None  # `other` is nearer to the end
-
-
-def _is_unsettled(impl: FunctionImpl) -> bool:
-    for block in impl.blocks():
-        at = block.first
-        while at is not None:
-            if at.settled != SETTLED:
-                return True
-            at = at.next
-    return False
 
 
 def _unsettle_above(instr: Alu, levels: int) -> None:

@@ -12,6 +12,8 @@ from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.passes.vars.opt_deref import propagate_modes
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
+_OUTPUT = int(Mode.SHADER_OUT)
+
 
 @nir_pass(
     "lower_outputs_to_temporaries",
@@ -31,15 +33,16 @@ def lower_outputs_to_temporaries(shader: Shader) -> bool:
     impl = shader.entry
     touched: dict[Variable, list[Deref]] = {}
     for deref in derefs_of(shader):
-        if deref.var is not None and deref.var.mode == Mode.SHADER_OUT:
+        if deref.modes == _OUTPUT and deref.var is not None:
             touched.setdefault(deref.var, []).append(deref)
     if not touched:
         return False
+    emits = shader.stage is Stage.GEOMETRY
     final: dict[Variable, Intrinsic | Variable] = {}
     for var, derefs in touched.items():
-        store = _only_store(impl, derefs) if shader.stage is not Stage.GEOMETRY else None
+        store = _only_store(impl, derefs) if not emits else None
         final[var] = store if store is not None else _local_copy(impl, var, derefs)
-    if shader.stage is Stage.GEOMETRY:
+    if emits:
         for emit in intrinsics_of(impl, "emit_vertex"):
             _write_out(Builder(impl).at_before(emit), final, emit)
     else:
