@@ -187,7 +187,7 @@ class _Linker:
             chain = [shaders[stage] for stage in _ORDER if stage in shaders]
             link_driver_forms(shaders.values(), chain, keep, self.optimize_options)
         for shader in shaders.values():
-            validate(shader, "linking")
+            validate(shader, "linking", trusting=True)
 
 
 def _end(port: Port, stage: Stage) -> Varying:

@@ -25,6 +25,7 @@ from gallette.compiler.nir.ir.instrs import (
     ParallelCopy,
     Phi,
     Tex,
+    Undef,
 )
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
@@ -33,21 +34,25 @@ from gallette.compiler.nir.ir.texops import TEX_OPS, TEX_SRCS
 from gallette.compiler.nir.ir.values import Def, Src
 from gallette.compiler.nir.ir.variables import Variable
 
+_LOCAL = int(Mode.FUNCTION_TEMP)
 BIT_SIZES = (1, 8, 16, 32, 64)
+_CONTROL_FLOW = int(Metadata.CONTROL_FLOW)
 _REGISTER_ACCESS = frozenset({"load_reg", "store_reg", "load_reg_indirect", "store_reg_indirect"})
 
 
 class Validator:
     """One validation of one shader."""
 
-    def __init__(self, shader: Shader):
+    def __init__(self, shader: Shader, trusting: bool = False):
         self.shader = shader
+        self.trusting = trusting
         self.problems: list[tuple[str, Instr | None]] = []
         self.instr: Instr | None = None
         self.impl: FunctionImpl | None = None
-        self.defs: set[Def] = set()
         self.done: set[Def] = set()
-        """values whose definition the walk has passed"""
+        """values whose definition the walk has passed: at its end, all there are"""
+        self.doubtful: list[tuple[Src, Block, Instr | None]] = []
+        """uses that are only judged when the walk is over: its reader, where, and by what"""
         self.seen = 0
         """uses that were met"""
         self.astray = False
@@ -64,13 +69,16 @@ class Validator:
     def run(self, where: str) -> None:
         shader = self.shader
         entries = [f for f in shader.functions if f.is_entry]
-        self.expect(len(entries) <= 1, "more than one entry point")
-        self.expect(shader.refcount > 0, "the shader has no references left")
+        if len(entries) > 1:
+            self.fail("more than one entry point")
+        if shader.refcount <= 0:
+            self.fail("the shader has no references left")
         self.variables = set(shader.variables)
-        self.expect(len(self.variables) == len(shader.variables), "a variable is listed twice")
+        if len(self.variables) != len(shader.variables):
+            self.fail("a variable is listed twice")
         for var in shader.variables:
             mode = int(var.mode)
-            if mode & Mode.FUNCTION_TEMP:
+            if mode & _LOCAL:
                 self.fail(f"{var.name}: a local among the globals")
             if mode <= 0 or mode & (mode - 1):
                 self.fail(f"{var.name}: a variable has exactly one mode")
@@ -81,37 +89,33 @@ class Validator:
 
     def check_impl(self, impl: FunctionImpl) -> None:
         self.impl = impl
-        self.defs = set()
         self.done = set()
+        self.doubtful = []
         self.seen, self.astray = 0, False
         for var in impl.locals:
-            self.expect(var.mode == Mode.FUNCTION_TEMP, f"{var.name}: a local of another mode")
+            if var.mode != _LOCAL:
+                self.fail(f"{var.name}: a local of another mode")
         if not self.check_structure(impl):
             return
-        valid = impl.valid
-        compute_cfg(impl)
-        compute_dominance(impl)
-        impl.valid = valid | impl.valid | Metadata.DOMINANCE
-        add = self.defs.add
-        for block in impl.blocks():
-            at = block.first
-            while at is not None:
-                if at.dest is not None:
-                    add(at.dest)
-                at = at.next
-        for node in walk(impl.body):
+        if not self.trusting or impl.valid & _CONTROL_FLOW != _CONTROL_FLOW:
+            compute_cfg(impl)
+            compute_dominance(impl)
+            impl.valid |= _CONTROL_FLOW
+        for node in walk(impl.body) if len(impl.body) > 1 else impl.body:
             if isinstance(node, Block):
                 self.check_block(node)
             elif isinstance(node, If):
                 self.check_condition(node)
+        for src, block, user in self.doubtful:
+            self.check_order(src, block, user)
         self.instr = None
         # Every use was in its value's list: if there are as many in all, the lists hold no other.
-        if self.astray or self.seen != sum([len(value.uses) for value in self.defs]):
+        if self.astray or self.seen != sum([len(value.uses) for value in self.done]):
             self.check_use_lists(impl)
 
     def check_use_lists(self, impl: FunctionImpl) -> None:
         """Which values' lists of uses are wrong."""
-        uses: dict[Def, list[Src]] = {value: [] for value in self.defs}
+        uses: dict[Def, list[Src]] = {value: [] for value in self.done}
         for src in self.all_uses(impl):
             if src.value in uses:
                 uses[src.value].append(src)
@@ -137,7 +141,8 @@ class Validator:
         stack: list[tuple[Body, Any]] = [(impl.body, impl)]
         while stack:
             body, parent = stack.pop()
-            self.expect(len(body) % 2 == 1, "a body must start and end with a block")
+            if len(body) % 2 == 0:
+                self.fail("a body must start and end with a block")
             for i, node in enumerate(body):
                 if node.parent is not parent:
                     self.fail("a node has the wrong parent")
@@ -162,11 +167,12 @@ class Validator:
         index = node.owner.index(node)
         before = node.owner[index - 1]
         assert isinstance(before, Block)
-        self.check_use(node.condition, before, None)
+        self.check_use(node.condition, before)
 
     def check_block(self, block: Block) -> None:
         prev: Instr | None = None
         phis_over = False
+        done, check_of = self.done, _CHECKS
         instr = block.first
         while instr is not None:
             self.instr = instr
@@ -174,18 +180,25 @@ class Validator:
                 self.fail("the instruction's block link is wrong")
             if instr.prev is not prev:
                 self.fail("the instruction list is broken")
-            if isinstance(instr, Phi):
+            if instr.__class__ is Phi:
                 if phis_over:
                     self.fail("a phi must not follow other instructions")
                 self.check_phi(instr, block)
             else:
                 phis_over = True
-                for src in instr.srcs:
-                    self.check_use(src, block, instr)
-                _CHECKS[instr.kind](self, instr)
-            if isinstance(instr, Jump):
-                if instr is not block.last:
-                    self.fail("nothing may follow a jump")
+                srcs = instr.srcs
+                self.seen += len(srcs)
+                for src in srcs:
+                    value = src.value
+                    if src not in value.uses:
+                        self.astray = True
+                    if src.parent is not instr:
+                        self.fail("a source has the wrong parent")
+                    if value not in done or value.instr.block is not block:
+                        self.doubtful.append((src, block, instr))
+                check = check_of[instr.__class__]
+                if check is not None:
+                    check(self, instr)
             dest = instr.dest
             if dest is not None:
                 if (
@@ -194,7 +207,7 @@ class Validator:
                     or not 1 <= dest.num_components <= 16
                 ):
                     self.check_dest(instr, dest)
-                self.done.add(dest)
+                done.add(dest)
             prev, instr = instr, instr.next
         self.instr = None
         if block.last is not prev:
@@ -212,17 +225,19 @@ class Validator:
         if not 1 <= dest.num_components <= 16:
             self.fail(f"{dest.num_components} components")
 
-    def check_use(self, src: Src, block: Block, user: Instr | None) -> None:
-        value = src.value
+    def check_use(self, src: Src, block: Block) -> None:
+        """A use at the end of a block: by an if behind it, or a phi of one that follows."""
         self.seen += 1
-        if src not in value.uses:
+        if src not in src.value.uses:
             self.astray = True
-        if user is not None:
-            if src.parent is not user:
-                self.fail("a source has the wrong parent")
-            if value in self.done and value.instr.block is block:
-                return
-        if value not in self.defs:
+        self.doubtful.append((src, block, None))
+
+    def check_order(self, src: Src, block: Block, user: Instr | None) -> None:
+        """Is what is read in (without a user: at the end of) a block defined by then?"""
+        value = src.value
+        parent = src.parent
+        self.instr = parent if isinstance(parent, Instr) else value.instr
+        if value not in self.done:
             self.fail("a source uses a value that is not in this function")
             return
         if not block.predecessors and block.index != 0:
@@ -244,7 +259,7 @@ class Validator:
             "phi sources do not match the block's predecessors",
         )
         for src in phi.phi_srcs:
-            self.check_use(src, src.pred, None)
+            self.check_use(src, src.pred)
             if src.parent is not phi:
                 self.fail("a source has the wrong parent")
             same = (
@@ -255,16 +270,17 @@ class Validator:
                 self.fail("a phi source has another size than the phi")
 
     def check_alu(self, instr: Alu) -> None:
-        op, dest = instr.op, instr.result
+        op, dest = instr.op, instr.dest
         if len(instr.srcs) != op.num_inputs:
             self.fail(f"{op.name} takes {op.num_inputs} sources, not {len(instr.srcs)}")
             return
+        width = dest.num_components
         if op.output_size:
-            if dest.num_components != op.output_size:
+            if width != op.output_size:
                 self.fail("wrong number of components")
         unsized = 0
         for src, type, size in zip(instr.srcs, op.input_types, op.input_sizes, strict=True):
-            need = size or dest.num_components
+            need = size or width
             value, swizzle = src.value, src.swizzle
             if need > 16 or swizzle is not IDENTITY[need] or value.num_components < need:
                 if len(swizzle) != need:
@@ -287,11 +303,13 @@ class Validator:
             self.fail(f"the result must have {out} bits")
 
     def check_load_const(self, instr: LoadConst) -> None:
-        dest = instr.result
+        dest, limit = instr.dest, 1 << instr.dest.bit_size
         if len(instr.values) != dest.num_components:
             self.fail("wrong number of values")
-        elif min(instr.values) < 0 or max(instr.values) >> dest.bit_size:
-            self.fail("a constant does not fit its size")
+        for value in instr.values:
+            if not 0 <= value < limit:
+                self.fail("a constant does not fit its size")
+                break
 
     def check_deref(self, instr: Deref) -> None:
         if instr.form == "var":
@@ -412,6 +430,8 @@ class Validator:
             )
 
     def check_jump(self, instr: Jump) -> None:
+        if instr.next is not None:
+            self.fail("nothing may follow a jump")
         known = instr.type in ("break", "continue", "return", "halt")
         self.expect(known, f"unknown jump {instr.type}")
         if instr.type in ("break", "continue") and instr.block is not None:
@@ -429,23 +449,23 @@ class Validator:
             if src not in src.value.uses:
                 self.astray = True
 
-    def check_nothing(self, instr: Instr) -> None:
-        """Nothing beyond what every instruction must satisfy."""
 
-
-_CHECKS: dict[str, Any] = {
-    "alu": Validator.check_alu,
-    "load_const": Validator.check_load_const,
-    "undef": Validator.check_nothing,
-    "deref": Validator.check_deref,
-    "intrinsic": Validator.check_intrinsic,
-    "tex": Validator.check_tex,
-    "jump": Validator.check_jump,
-    "call": Validator.check_call,
-    "parallel_copy": Validator.check_parallel_copy,
+_CHECKS: dict[type[Instr], Any] = {
+    Alu: Validator.check_alu,
+    LoadConst: Validator.check_load_const,
+    Undef: None,  # nothing beyond what every instruction must satisfy
+    Deref: Validator.check_deref,
+    Intrinsic: Validator.check_intrinsic,
+    Tex: Validator.check_tex,
+    Jump: Validator.check_jump,
+    Call: Validator.check_call,
+    ParallelCopy: Validator.check_parallel_copy,
 }
 
 
-def validate(shader: Shader, where: str = "") -> None:
-    """Raise a `ValidationError` that shows every invariant `shader` breaks."""
-    Validator(shader).run(where)
+def validate(shader: Shader, where: str = "", *, trusting: bool = False) -> None:
+    """Raise a `ValidationError` that shows every invariant `shader` breaks.
+
+    Which block dominates which is computed anew, unless one is `trusting` and it is said to hold.
+    """
+    Validator(shader, trusting).run(where)
