@@ -282,7 +282,7 @@ def run_passes(
     plain = unwatched(log)
     words = found.words if found is not None else None
     for spec in passes:
-        name, options = (spec, None) if spec.__class__ is str else spec
+        name, options = (spec, None) if isinstance(spec, str) else spec
         info = PASSES.get(name) or get_pass(name)
         wanted = info.looks_for
         if wanted and not options:

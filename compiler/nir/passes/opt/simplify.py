@@ -58,7 +58,7 @@ def simplify(
 class _Simplifier:
     """One run over one function."""
 
-    __slots__ = ("budget", "impl", "progress", "protected", "rules", "seen")
+    __slots__ = ("budget", "extended", "impl", "progress", "protected", "rules", "seen")
 
     def __init__(self, impl: FunctionImpl, rules: RuleSet | None, protected: Protection | None):
         self.impl = impl
@@ -67,7 +67,16 @@ class _Simplifier:
         self.progress = False
         self.seen: dict[Hashable, Instr] = {}
         """by what they compute, the instructions the walk has passed"""
-        self.budget = 0
+        self.budget = _BUDGET * 16
+        self.extended = False
+
+    def is_spent(self) -> bool:
+        """Were there more rewrites than there can be? (Few functions come near the first limit:
+        it is not before then that instructions are counted.)"""
+        if self.budget <= 0 and not self.extended:
+            self.extended = True
+            self.budget = _BUDGET * self.impl.count_instrs()
+        return self.budget <= 0
 
     def run(self) -> bool:
         impl, rules = self.impl, self.rules
@@ -78,13 +87,12 @@ class _Simplifier:
         branches = len(impl.body) > 1
         if branches:  # in one block what comes first dominates
             impl.require(Metadata.DOMINANCE)
-        self.budget = _BUDGET * (impl.count_instrs() + 16)
         while True:
             self.walk(fresh)
             fresh = False
             if branches:  # cycles of phis
                 self.progress |= remove_dead_code(impl)
-            if self.budget <= 0 or not is_unsettled(impl):
+            if not is_unsettled(impl) or self.is_spent():
                 break
         if rules is not None:
             impl.settled_for = rules
@@ -113,7 +121,7 @@ class _Simplifier:
     def go_on(self, made: Sequence[Instr]) -> None:
         """Look at what has taken the place of an instruction."""
         stack = [*reversed(made)]
-        while stack and self.budget > 0:
+        while stack and not (self.budget <= 0 and self.is_spent()):
             instr = stack.pop()
             if instr.block is not None:
                 stack += reversed(self.step(instr))
@@ -131,29 +139,10 @@ class _Simplifier:
             self.progress = True
             return ()
         if instr.__class__ is Alu:
-            constant = True
-            special = instr.op.is_copy
-            for src in instr.srcs:
-                source = src.value.instr
-                if source.__class__ is not LoadConst:
-                    constant = False
-                    if source.__class__ is Undef or (source.__class__ is Alu and source.op.is_copy):
-                        special = True
-            if constant:
+            made = self.arithmetic(instr)
+            if made is not None:
                 self.progress = True
-                return (fold(instr),)
-            if special and self.look_through(instr):
-                self.progress = True
-                return (instr,)
-            rules = self.rules
-            if rules is not None and instr.op.name in rules.by_op:
-                candidates = rules.candidates(instr)
-                if candidates:
-                    made = rewrite(instr, candidates, self.protected)
-                    if instr.block is None:
-                        self.progress = True
-                        self.budget -= 1
-                        return made
+                return made
         elif instr.__class__ is Phi:
             same = is_phi_of_same(instr)
             if same is not None:
@@ -169,6 +158,30 @@ class _Simplifier:
                 if known is not instr:
                     self.share(key, known, instr)
         return ()
+
+    def arithmetic(self, instr: Alu) -> Sequence[Instr] | None:
+        """What an operation is replaced by, if it is; itself, if it only reads something else."""
+        constant = True
+        special = instr.op.is_copy
+        for src in instr.srcs:
+            source = src.value.instr
+            if source.__class__ is not LoadConst:
+                constant = False
+                if source.__class__ is Undef or (source.__class__ is Alu and source.op.is_copy):
+                    special = True
+        if constant:
+            return (fold(instr),)
+        if special and self.look_through(instr):
+            return (instr,)
+        rules = self.rules
+        if rules is not None:
+            candidates = rules.candidates(instr)
+            if candidates:
+                made = rewrite(instr, candidates, self.protected)
+                if instr.block is None:
+                    self.budget -= 1
+                    return made
+        return None
 
     def look_through(self, instr: Alu) -> bool:
         """Do away with copies, made or read, and with undefined sources. Did anything change?"""
@@ -197,7 +210,10 @@ class _Simplifier:
             there is None
             or here is None
             or (there is not here and not there.dominates(here))
-            or expression_key(known) != key  # it reads something else by now
+            or (
+                known.__class__ is not LoadConst
+                and expression_key(known) != key  # it reads something else by now
+            )
         ):
             self.seen[key] = instr
             return

@@ -1,0 +1,403 @@
+"""The matcher: finds a rule's search tree in SSA code.
+
+Rules are grouped by the opcode at their root. What can match at all is decided by the opcodes that
+produce the sources: for each combination met, the short list of candidate rules is computed once
+and remembered (`RuleSet.candidates`), so an instruction no rule speaks about costs one dictionary
+look-up. With each candidate come the `Way`s to swap sources that are worth trying, and with each
+way a few questions about what lies further down, which turn most of those down that do not match.
+What is left is matched in table order; the first that matches is applied.
+
+Matching is swizzle-aware: at each step down, the swizzle with which the pattern's parent reads a
+source is composed with that source's own, so a variable stands for certain components of a value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any, NamedTuple, TypeAlias
+
+from gallette.compiler.nir.algebraic.pattern import (
+    Const,
+    Expr,
+    Pattern,
+    Rule,
+    Var,
+    depth,
+    literal,
+    operations,
+)
+from gallette.compiler.nir.algebraic.values import Number, raw_bits
+from gallette.compiler.nir.ir.instrs import IDENTITY, Alu, LoadConst
+from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
+from gallette.compiler.nir.ir.values import Def
+
+__all__ = ["Binding", "Candidate", "Match", "RuleSet", "Swizzle", "find_match"]
+
+Swizzle: TypeAlias = tuple[int, ...]
+Binding: TypeAlias = "tuple[Def, Swizzle]"
+Candidate: TypeAlias = "tuple[Rule, tuple[Way, ...]]"
+
+
+class Way(NamedTuple):
+    """One way to look at an instruction as a rule's search tree: some operands are swapped.
+
+    The rest are quick questions. All sources the tree has operations for are made by those.
+    """
+
+    swapped: int
+    """the bits (`Expr.flip`) of the operations that read their first two sources swapped"""
+    made_by: tuple[tuple[int, int, Opcode], ...]
+    """(i, j, op): source j of what makes source i must be made by op"""
+    same: tuple[tuple[int, int, int, int], ...]
+    """(i, j, k, l): source j of what makes source i (-1: source i itself) is the same value as
+    source l of what makes source k"""
+
+
+class _OpRules:
+    """The rules of a set whose outermost operation is one opcode."""
+
+    __slots__ = ("_asked", "found", "rules")
+
+    def __init__(self, rules: list[Rule]):
+        self.rules = rules
+        self._asked: dict[tuple[int, int], str] | None = None
+        self.found: dict[tuple[Any, ...], tuple[Candidate, ...]] = {}
+        """what was found for instructions of this opcode, by what can be told at a glance"""
+
+    @property
+    def asked(self) -> dict[tuple[int, int], str]:
+        """By size and bits, the constants that some rule asks for as a source, by their kinds.
+
+        A kind is what a source looks like at a glance: the opcode that makes it, the bits of such
+        a constant, `#` for any other one.
+        """
+        if self._asked is None:
+            kinds = frozenset().union(*[k for rule in self.rules for k in _constants_read(rule)])
+            self._asked = {}
+            for kind in kinds:
+                size, _, bits = kind[1:].partition(":")
+                self._asked[int(size), int(bits)] = kind
+        return self._asked
+
+
+class RuleSet:
+    """Rules that are switched on together, indexed for matching."""
+
+    def __init__(self, rules: Iterable[Rule]):
+        self.rules = tuple(rules)
+        self.index: dict[Opcode, _OpRules] = {}
+        by_op: dict[str, list[Rule]] = {}
+        for rule in self.rules:
+            by_op.setdefault(rule.root, []).append(rule)
+        for name, about in by_op.items():
+            self.index[OPCODES[name]] = _OpRules(about)
+        self.depth = max((depth(rule.text[0]) for rule in self.rules), default=1)
+        """levels of operations that the deepest search tree has"""
+
+    def candidates(self, alu: Alu) -> tuple[Candidate, ...]:
+        """The rules that may match, judged by opcode, sizes, and the kinds of the sources.
+
+        With each come the ways to swap sources that are worth trying.
+        """
+        rules = self.index.get(alu.op)
+        if rules is None:
+            return ()
+        srcs = alu.srcs
+        last = srcs[-1].value
+        key: list[Any] = [alu.dest.bit_size, last.bit_size]
+        for src in srcs:
+            value = src.value
+            instr = value.instr
+            if instr.__class__ is Alu:
+                key.append(instr.op.name)
+            elif instr.__class__ is LoadConst:
+                key.append(rules.asked.get((value.bit_size, _the_bits(instr, src.swizzle)), "#"))
+            else:
+                key.append("")
+        if len(srcs) == 2:
+            key.append(srcs[0].value is last)
+        elif len(srcs) == 3:
+            first, middle = srcs[0].value, srcs[1].value
+            key += (first is middle, first is last, middle is last)
+        found = rules.found.get(tuple(key))
+        if found is None:
+            kinds = key[2 : len(srcs) + 2]
+            pairs = [
+                (rule, _possible(rule, kinds, alu))
+                for rule in rules.rules
+                if _reads_such(rule, kinds) and rule.search.bit_size in (0, alu.dest.bit_size)
+            ]
+            found = rules.found[tuple(key)] = tuple(pair for pair in pairs if pair[1])
+        return found
+
+
+def _the_bits(const: LoadConst, swizzle: Swizzle) -> int:
+    """The bits that all components read of a constant have; -1 if they differ."""
+    values = const.values
+    bits = values[swizzle[0]]
+    if len(values) > 1:
+        for c in swizzle:
+            if values[c] != bits:
+                return -1
+    return bits
+
+
+def _constants_read(rule: Rule) -> Iterator[frozenset[str]]:
+    """The kinds of constants that stand directly below the root, told from the rule's text."""
+    for item, type in zip(rule.text[0][1:], OPCODES[rule.root].input_types, strict=True):
+        if isinstance(item, (bool, int, float)):
+            yield _spellings(literal(item, type.base))
+
+
+def _reads_such(rule: Rule, kinds: list[str]) -> bool:
+    """Are there sources of the kinds a rule wants, in whatever order? (Told from its text: most
+    rules that are asked for never match, and need not be compiled.)"""
+    for item in rule.text[0][1:]:
+        if isinstance(item, tuple):
+            if next(operations(item)) not in kinds:
+                return False
+        elif not isinstance(item, str) and not any(kind[:1] == "#" for kind in kinds):
+            return False
+    return True
+
+
+def _spellings(node: Const) -> frozenset[str]:
+    """The kinds of constants (see `_OpRules.asked`) that a literal stands for."""
+    return _spelled(repr(node.value), node.value, node.base)
+
+
+@cache
+def _spelled(text: str, value: Number, base: str) -> frozenset[str]:
+    """`text` tells 1 from 1.0 and True, and 0.0 from -0.0."""
+    sizes = (1, 8, 16, 32, 64) if base != "float" else (16, 32, 64)
+    return frozenset(f"#{n}:{raw_bits(value, base, n)}" for n in sizes)
+
+
+def _fits(node: Pattern, kind: str) -> bool:
+    if isinstance(node, Expr):
+        return node.name == kind
+    if isinstance(node, Const):
+        return kind in _spellings(node)
+    return kind[:1] == "#" if node.is_const else True
+
+
+def _same_where_wanted(rule: Rule, order: tuple[int, ...], alu: Alu) -> bool:
+    """Are sources that the rule calls by one name one value, and of the size it asks for?"""
+    bound: dict[int, Def] = {}
+    for node, at in zip(rule.search.srcs, order, strict=True):
+        if isinstance(node, Var):
+            value = alu.srcs[at].value
+            if bound.setdefault(node.index, value) is not value:
+                return False
+    return True
+
+
+def _sizes_fit(rule: Rule, alu: Alu) -> bool:
+    """Do sources of open size have the size the rule asks for? (They all have that of the last.)"""
+    types = alu.op.input_types
+    if types[-1].bits:
+        return True
+    size = alu.srcs[-1].value.bit_size
+    return all(
+        type.bits or node.bit_size in (0, size)
+        for node, type in zip(rule.search.srcs, types, strict=True)
+        if isinstance(node, Var)
+    )
+
+
+def _possible(rule: Rule, kinds: list[str], alu: Alu) -> tuple[Way, ...]:
+    """The ways in which a rule fits the kinds of the root's sources."""
+    search = rule.search
+    if not _sizes_fit(rule, alu):
+        return ()
+    straight = tuple(range(len(kinds)))
+    orders = {False: straight}
+    if search.flip:
+        orders[True] = (1, 0, *straight[2:])
+    fits = {
+        swapped: all(map(_fits, search.srcs, [kinds[i] for i in order]))
+        and _same_where_wanted(rule, order, alu)
+        for swapped, order in orders.items()
+    }
+    if not any(fits.values()):
+        return ()
+    return tuple(way for way in _ways(rule) if fits[bool(way.swapped & search.flip)])
+
+
+def _ways(rule: Rule) -> tuple[Way, ...]:
+    """All that differ, made when they are first asked for."""
+    found: tuple[Way, ...] | None = rule.__dict__.get("ways")
+    if found is None:
+        found = rule.__dict__["ways"] = tuple([_way(rule, m) for m in _different_masks(rule)])
+    return found
+
+
+def _in_order(node: Expr, mask: int) -> list[tuple[int, Pattern]]:
+    """The sources of an operation, each with where it stands in the instruction."""
+    order = [1, 0, *range(2, len(node.srcs))] if node.flip & mask else range(len(node.srcs))
+    return list(zip(order, node.srcs, strict=True))
+
+
+def _way(rule: Rule, mask: int) -> Way:
+    made_by: list[tuple[int, int, Opcode]] = []
+    same: list[tuple[int, int, int, int]] = []
+    places: dict[int, tuple[int, int]] = {}
+    sources = _in_order(rule.search, mask)
+    for i, node in sources:
+        if isinstance(node, Var):
+            places.setdefault(node.index, (i, -1))
+    for i, node in sources:
+        if not isinstance(node, Expr):
+            continue
+        for j, inner in _in_order(node, mask):
+            if isinstance(inner, Expr):
+                made_by.append((i, j, inner.op))
+            elif isinstance(inner, Var):
+                first = places.setdefault(inner.index, (i, j))
+                if first != (i, j):
+                    same.append((*first, i, j))
+    return Way(mask, tuple(made_by), tuple(same))
+
+
+def _different_masks(rule: Rule) -> list[int]:
+    """Ways to swap sources that give different search trees.
+
+    Swapping `a` and `b` in `a * b + c` gives the same tree with the names exchanged, which
+    matches the same code and builds the same value: not worth trying.
+    """
+    seen: set[str] = set()
+    masks = []
+    for mask in range(1 << rule.flips):
+        shape = _shape(rule.search, mask, {})
+        if shape not in seen:
+            seen.add(shape)
+            masks.append(mask)
+    return masks
+
+
+def _shape(node: Pattern, mask: int, names: dict[int, int]) -> str:
+    """A search tree with swapped sources as text, variables numbered as they occur."""
+    if isinstance(node, Const):
+        return repr(node.value)
+    if isinstance(node, Var):
+        number = names.setdefault(node.index, len(names))
+        return f"{number}{node.is_const}{node.bit_size}{node.predicate_names}"
+    srcs = list(node.srcs)
+    if node.flip & mask:
+        srcs[0], srcs[1] = srcs[1], srcs[0]
+    parts = ",".join([_shape(sub, mask, names) for sub in srcs])
+    return f"{node.name}{node.bit_size}{node.predicate_names}({parts})"
+
+
+class Match:
+    """One attempt: what the variables are bound to, and whether something exact was matched."""
+
+    __slots__ = ("bindings", "exact", "flips")
+
+    def __init__(self, num_vars: int, flips: int):
+        self.flips = flips
+        self.bindings: list[Binding | None] = [None] * num_vars
+        self.exact = False
+
+    def size(self, size: Any, alu: Alu) -> int:
+        """What a size class of the rule is in this match."""
+        if isinstance(size, int):
+            return size
+        if size == "root":
+            return alu.dest.bit_size
+        bound = self.bindings[size[1]]
+        assert bound is not None
+        value: Def = bound[0]
+        return value.bit_size
+
+    def expr(self, node: Expr, alu: Alu, swizzle: Swizzle) -> bool:
+        """Does the tree of `alu`, read at components `swizzle`, look like `node`?"""
+        dest = alu.dest
+        assert dest is not None
+        if node.bit_size and dest.bit_size != node.bit_size:
+            return False
+        for predicate in node.predicates:
+            if not predicate(dest, swizzle):
+                return False
+        op = alu.op
+        if op.output_size and swizzle != IDENTITY[op.output_size]:
+            return False
+        if alu.exact:
+            self.exact = True
+        srcs = alu.srcs
+        flipped = self.flips & node.flip
+        sizes = op.input_sizes
+        for i, sub in enumerate(node.srcs):
+            at = 1 - i if flipped and i < 2 else i
+            src = srcs[at]
+            size = sizes[at]
+            own = src.swizzle
+            if size:
+                picked = own[:size]
+            elif swizzle is IDENTITY[len(own)]:
+                picked = own
+            else:
+                picked = tuple([own[c] for c in swizzle])
+            if not self.node(sub, src.value, picked, op, at):
+                return False
+        return True
+
+    def node(self, node: Pattern, value: Def, swizzle: Swizzle, op: Opcode, at: int) -> bool:
+        if isinstance(node, Var):
+            bound = self.bindings[node.index]
+            if bound is not None:
+                return bound[0] is value and bound[1] == swizzle
+            if node.is_const and not isinstance(value.instr, LoadConst):
+                return False
+            if node.bit_size and value.bit_size != node.bit_size:
+                return False
+            for predicate in node.predicates:
+                if not predicate(value, swizzle):
+                    return False
+            self.bindings[node.index] = (value, swizzle)
+            return True
+        instr = value.instr
+        if isinstance(node, Expr):
+            return (
+                isinstance(instr, Alu) and instr.op is node.op and self.expr(node, instr, swizzle)
+            )
+        if not isinstance(instr, LoadConst):
+            return False
+        wanted = raw_bits(node.value, node.base, value.bit_size)
+        values = instr.values
+        return all(values[c] == wanted for c in swizzle)
+
+
+def _is_like(alu: Alu, way: Way) -> bool:
+    """The quick questions: may the instruction match in this way?"""
+    srcs = alu.srcs
+    for i, j, op in way.made_by:
+        maker = srcs[i].value.instr.srcs[j].value.instr
+        if maker.__class__ is not Alu or maker.op is not op:
+            return False
+    for i, j, k, m in way.same:
+        one = srcs[i].value
+        if j >= 0:
+            one = one.instr.srcs[j].value
+        if one is not srcs[k].value.instr.srcs[m].value:
+            return False
+    return True
+
+
+def find_match(rule: Rule, ways: tuple[Way, ...], alu: Alu) -> Match | None:
+    """The first way in which a rule matches an instruction it is a candidate for."""
+    if alu.exact and rule.inexact:
+        return None
+    for way in ways:
+        if not _is_like(alu, way):
+            continue
+        match = Match(rule.num_vars, way.swapped)
+        if match.expr(rule.search, alu, IDENTITY[alu.dest.num_components]):
+            if rule.inexact and match.exact:
+                return None
+            for a, b in rule.size_guards:
+                if match.size(a, alu) != match.size(b, alu):
+                    return None
+            return match
+    return None
