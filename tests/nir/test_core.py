@@ -164,7 +164,7 @@ def test_dominance_and_links_follow_the_structure() -> None:
     assert entry.dominates(join)
     assert not then.dominates(join)
     assert {b.index for b in join.predecessors} == {then.index, other.index}
-    assert then.frontier == [join]
+    assert entry.children == [then, other, join]
 
 
 def test_a_value_is_live_around_a_loop_that_reads_it() -> None:

@@ -10,7 +10,7 @@ _FAR = 1 << 60
 
 
 def compute_dominance(impl: FunctionImpl) -> None:
-    """Immediate dominators, the tree's children and pre/post numbers, dominance frontiers.
+    """Immediate dominators, the tree's children and pre/post numbers.
 
     Structured code in source order is a reverse postorder of a reducible graph, so one sweep is
     enough. Unreachable blocks have no dominator and count as dominated by everything.
@@ -20,7 +20,6 @@ def compute_dominance(impl: FunctionImpl) -> None:
     for block in blocks:
         block.idom = None
         block.children = []
-        block.frontier = []
         block.dom_in, block.dom_out = _FAR, -1
     if len(blocks) == 1:
         entry.dom_in, entry.dom_out = 0, 1
@@ -48,17 +47,6 @@ def compute_dominance(impl: FunctionImpl) -> None:
             new.children.append(block)
     entry.idom = None
     _number_tree(entry)
-    for block in blocks:
-        if len(block.predecessors) < 2 or (block.idom is None and block is not entry):
-            continue
-        for pred in block.predecessors:
-            if pred.idom is None and pred is not entry:
-                continue
-            runner: Block | None = pred
-            while runner is not None and runner is not block.idom:
-                if block not in runner.frontier:
-                    runner.frontier.append(block)
-                runner = runner.idom
 
 
 def _number_tree(entry: Block) -> None:

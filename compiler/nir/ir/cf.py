@@ -29,7 +29,6 @@ class Block:
         "dom_in",
         "dom_out",
         "first",
-        "frontier",
         "idom",
         "index",
         "last",
@@ -51,7 +50,6 @@ class Block:
         self.successors: list[Block] = []
         self.idom: Block | None = None
         self.children: list[Block] = []
-        self.frontier: list[Block] = []
         self.dom_in = self.dom_out = 0
         self.live_in: frozenset[Def] | set[Def] = frozenset()
         self.live_out: frozenset[Def] | set[Def] = frozenset()

@@ -83,9 +83,17 @@ class _Plan:
         passes.append("opt_licm")
         self.passes = [(spec, {}) if isinstance(spec, str) else spec for spec in passes]
         self.late = algebraic
-        self.names = frozenset([name for name, _ in self.passes])
-        self.straight = self.names & _VALUES
-        """what there is to do for one straight block"""
+        self.kinds: dict[tuple[bool, bool], tuple[list[tuple[str, Any]], frozenset[str]]] = {}
+        """by whether the code has branches, and whether it has variables: the passes that are for
+        such code, and their names"""
+        for branches in (False, True):
+            for variables in (False, True):
+                asleep: frozenset[str] = frozenset() if branches else _ABOUT_BRANCHES
+                if not variables:
+                    asleep |= {"lower_vars_to_ssa"}
+                awake = [step for step in self.passes if step[0] not in asleep]
+                names = frozenset([name for name, _ in awake])
+                self.kinds[branches, variables] = awake, names
 
 
 _plans: dict[int, _Plan] = {}
@@ -129,18 +137,23 @@ def _to_fixed_point(shader: Shader, plan: _Plan, log: PassLog | None) -> bool:
     """Run what may find something until nothing may.
 
     A pass is due at the start, and again when another one made progress of a kind that can give it
-    work (`_GIVES_WORK_TO`). Passes about branches sleep while the code is one straight block. Code
-    that came to rest is left alone until somebody changes it.
+    work (`_GIVES_WORK_TO`). Passes about branches sleep while the code is one straight block, and
+    the one about variables while there are none. Code that came to rest is left alone until
+    somebody changes it.
     """
     impls = shader.impls()
     if all(impl.at_rest is plan and not is_unsettled(impl) for impl in impls):
         return False
     changed, plain = False, unwatched(log)
-    known = due = plan.names
+    due = _ALL
     for _ in range(_MAX_ROUNDS):
-        if max([len(impl.body) for impl in impls]) == 1:
-            known, due = plan.straight, due & plan.straight
-        for name, options in plan.passes:
+        branches = variables = False
+        for impl in impls:
+            branches = branches or len(impl.body) > 1
+            variables = variables or bool(impl.locals)
+        steps, known = plan.kinds[branches, variables]
+        due = due & known
+        for name, options in steps:
             if name not in due:
                 continue
             due = due - {name}
@@ -151,7 +164,6 @@ def _to_fixed_point(shader: Shader, plan: _Plan, log: PassLog | None) -> bool:
             if made:
                 changed = True
                 due = due | (_GIVES_WORK_TO[name] & known)
-        impls = shader.impls()
         if not due:
             for impl in impls:
                 impl.at_rest = plan

@@ -259,6 +259,39 @@ def _run_recorded(
     return progress
 
 
+class PassSequence(tuple[PassSpec, ...]):
+    """Passes that run in this order for shader after shader.
+
+    Which of them is the next for a shader that has certain things is worked out once.
+    """
+
+    def __init__(self, specs: Iterable[PassSpec]):
+        del specs  # the tuple has them
+        self._steps: list[tuple[PassInfo, dict[str, Any]]] = []
+        self._next: dict[tuple[int, frozenset[str]], int] = {}
+
+    def next_for(self, position: int, words: frozenset[str]) -> int:
+        """The first place from a position on whose pass looks for something of `words`."""
+        found = self._next.get((position, words))
+        if found is None:
+            found = position
+            while found < len(self) and _is_for_nothing(*self.step(found), words):
+                found += 1
+            self._next[position, words] = found
+        return found
+
+    def step(self, position: int) -> tuple[PassInfo, dict[str, Any]]:
+        if not self._steps:
+            for spec in self:
+                name, options = (spec, {}) if isinstance(spec, str) else spec
+                self._steps.append((get_pass(name), options))
+        return self._steps[position]
+
+
+def _is_for_nothing(info: PassInfo, options: dict[str, Any], words: frozenset[str]) -> bool:
+    return bool(info.looks_for) and not options and info.looks_for.isdisjoint(words)
+
+
 class Found:
     """What is known about what a shader has (words of `analysis.census`; None: nothing)."""
 
@@ -278,22 +311,27 @@ def run_passes(
 
     Who runs several sequences one after the other hands `found` from one to the next.
     """
+    sequence = passes if passes.__class__ is PassSequence else PassSequence(passes)
+    assert isinstance(sequence, PassSequence)
     progress = False
     plain = unwatched(log)
     words = found.words if found is not None else None
-    for spec in passes:
-        name, options = (spec, None) if isinstance(spec, str) else spec
-        info = PASSES.get(name) or get_pass(name)
-        wanted = info.looks_for
-        if wanted and not options:
-            if words is None:
+    at, end = 0, len(sequence)
+    while at < end:
+        if words is None:
+            info, options = sequence.step(at)
+            if info.looks_for and not options:
                 words = census(shader)
-            if wanted.isdisjoint(words):
-                continue
+        if words is not None:
+            at = sequence.next_for(at, words)
+            if at == end:
+                break
+            info, options = sequence.step(at)
+        at += 1
         if plain:
-            made = info.function(shader, **options) if options else info.function(shader)
+            made = info.function(shader, **options)
         else:
-            made = run_pass(shader, name, options, log)
+            made = run_pass(shader, info.name, options, log)
         if made:
             progress = True
             if info.brings is None:

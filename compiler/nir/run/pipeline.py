@@ -10,35 +10,39 @@ from gallette.compiler.nir.ir.questions import const_int, instrs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.link.linking import link_varyings
 from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions, canonicalize, optimize
-from gallette.compiler.nir.run.pass_runner import Found, PassLog, PassSpec, run_pass, run_passes
+from gallette.compiler.nir.run.pass_runner import Found, PassLog, PassSequence, run_pass, run_passes
 
-FRONT_END: tuple[PassSpec, ...] = (
-    "lower_variable_initializers",
-    "lower_returns",
-    "inline_functions",
-    "opt_deref",
-    "propagate_invariant",
-    "lower_outputs_to_temporaries",
-    "lower_global_vars_to_local",
-    "lower_var_copies",
-    "split_struct_vars",
-    "lower_array_deref_of_vec",
-    "lower_vars_to_ssa",
-    "opt_copy_prop_vars",
-    "opt_dead_write_vars",
-    "remove_dead_variables",
+FRONT_END = PassSequence(
+    (
+        "lower_variable_initializers",
+        "lower_returns",
+        "inline_functions",
+        "opt_deref",
+        "propagate_invariant",
+        "lower_outputs_to_temporaries",
+        "lower_global_vars_to_local",
+        "lower_var_copies",
+        "split_struct_vars",
+        "lower_array_deref_of_vec",
+        "lower_vars_to_ssa",
+        "opt_copy_prop_vars",
+        "opt_dead_write_vars",
+        "remove_dead_variables",
+    )
 )
 """From derefs and calls to one function in SSA form."""
 
-LOWER_IO: tuple[PassSpec, ...] = (
-    "lower_array_deref_of_vec",
-    "lower_system_values",
-    ("lower_indirect_derefs", {"packed": True}),
-    "lower_io",
-    "lower_64bit_io",
-    "lower_uniforms_to_ubo",
-    "lower_buffer_derefs",
-    "lower_samplers",
+LOWER_IO = PassSequence(
+    (
+        "lower_array_deref_of_vec",
+        "lower_system_values",
+        ("lower_indirect_derefs", {"packed": True}),
+        "lower_io",
+        "lower_64bit_io",
+        "lower_uniforms_to_ubo",
+        "lower_buffer_derefs",
+        "lower_samplers",
+    )
 )
 """From interface variables to slots, block offsets and units."""
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeAlias
+
 from gallette.compiler.nir.ir.info import ShaderInfo
 from gallette.compiler.nir.ir.instrs import Alu, Instr, Intrinsic, Tex
+from gallette.compiler.nir.ir.intrinsics import INTRINSICS
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.questions import const_int, instrs_of
@@ -46,7 +50,9 @@ def gather_info(shader: Shader) -> bool:
     for impl in shader.impls():
         for instr in instrs_of(impl):
             if instr.__class__ is Intrinsic:
-                _gather_intrinsic(shader, info, instr)
+                gather = _GATHERERS[instr.info.name]
+                if gather is not None:
+                    gather(shader, info, instr)
             elif instr.__class__ is Alu or instr.__class__ is Tex:
                 _gather(shader, info, instr)
     return False
@@ -54,10 +60,9 @@ def gather_info(shader: Shader) -> bool:
 
 def _gather(shader: Shader, info: ShaderInfo, instr: Instr) -> None:
     if isinstance(instr, Tex):
-        count = 1
         if instr.src("texture_offset") is not None:
             info.uses_indirect_textures = True
-        info.textures_used.update(range(instr.texture_index, instr.texture_index + count))
+        info.textures_used.add(instr.texture_index)
         if shader.stage is Stage.FRAGMENT and instr.info.implicit_lod:
             info.uses_derivatives = True
     elif isinstance(instr, Alu) and instr.op.is_derivative:
@@ -69,46 +74,58 @@ def _slots(instr: Intrinsic) -> range:
     return range(location, location + max(instr["num_slots"], 1))
 
 
-def _gather_intrinsic(shader: Shader, info: ShaderInfo, instr: Intrinsic) -> None:
+def _input(shader: Shader, info: ShaderInfo, instr: Intrinsic) -> None:
+    info.inputs_read.update(_slots(instr))
+    if instr.info.name == "load_input" and shader.stage is Stage.FRAGMENT:
+        info.flat_inputs.update(_slots(instr))
+
+
+def _output(shader: Shader, info: ShaderInfo, instr: Intrinsic) -> None:
+    info.outputs_written.update(_slots(instr))
+    if instr["dual_source"]:
+        info.color_is_dual_source = True
+
+
+def _output_read(shader: Shader, info: ShaderInfo, instr: Intrinsic) -> None:
+    info.outputs_read.update(_slots(instr))
+
+
+def _uniform(shader: Shader, info: ShaderInfo, instr: Intrinsic) -> None:
+    block = const_int(instr.srcs[0].value)
+    info.num_ubos = max(info.num_ubos, (block if block is not None else 0) + 1)
+    if block == 0 and instr["range"]:
+        info.num_uniform_bytes = max(info.num_uniform_bytes, instr["range_base"] + instr["range"])
+
+
+def _storage(shader: Shader, info: ShaderInfo, instr: Intrinsic) -> None:
     name = instr.info.name
-    if name in ("load_input", "load_per_vertex_input", "load_interpolated_input"):
-        info.inputs_read.update(_slots(instr))
-        if name == "load_input" and shader.stage is Stage.FRAGMENT:
-            info.flat_inputs.update(_slots(instr))
-    elif name in ("store_output", "store_per_vertex_output"):
-        info.outputs_written.update(_slots(instr))
-        if instr["dual_source"]:
-            info.color_is_dual_source = True
-    elif name in ("load_output", "load_per_vertex_output"):
-        info.outputs_read.update(_slots(instr))
-    elif name == "load_ubo":
-        block = const_int(instr.srcs[0].value)
-        info.num_ubos = max(info.num_ubos, (block if block is not None else 0) + 1)
-        if block == 0 and instr["range"]:
-            info.num_uniform_bytes = max(
-                info.num_uniform_bytes, instr["range_base"] + instr["range"]
-            )
-    elif "ssbo" in name:
-        source = instr.srcs[1 if name.startswith("store") else 0].value
-        block = const_int(source)
-        info.num_ssbos = max(info.num_ssbos, (block if block is not None else 0) + 1)
-        info.writes_memory |= name.startswith("store") or "atomic" in name
-    elif name.startswith("image_"):
-        unit = const_int(instr.srcs[0].value)
-        if unit is not None:
-            info.images_used.add(unit)
-        info.writes_memory |= "store" in name or "atomic" in name
-    elif name in ("discard", "discard_if"):
-        info.uses_discard = True
-    elif name in ("demote", "demote_if"):
-        info.uses_demote = True
-    elif name == "load_user_clip_plane":
-        info.user_clip_planes |= 1 << instr["ucp_id"]
-    elif name.startswith("load_"):
-        _gather_system_value(info, name)
+    block = const_int(instr.srcs[1 if name.startswith("store") else 0].value)
+    info.num_ssbos = max(info.num_ssbos, (block if block is not None else 0) + 1)
+    info.writes_memory |= name.startswith("store") or "atomic" in name
 
 
-def _gather_system_value(info: ShaderInfo, name: str) -> None:
+def _image(shader: Shader, info: ShaderInfo, instr: Intrinsic) -> None:
+    name = instr.info.name
+    unit = const_int(instr.srcs[0].value)
+    if unit is not None:
+        info.images_used.add(unit)
+    info.writes_memory |= "store" in name or "atomic" in name
+
+
+def _discard(shader: Shader, info: ShaderInfo, instr: Intrinsic) -> None:
+    info.uses_discard = True
+
+
+def _demote(shader: Shader, info: ShaderInfo, instr: Intrinsic) -> None:
+    info.uses_demote = True
+
+
+def _clip_plane(shader: Shader, info: ShaderInfo, instr: Intrinsic) -> None:
+    info.user_clip_planes |= 1 << instr["ucp_id"]
+
+
+def _system_value(shader: Shader, info: ShaderInfo, instr: Intrinsic) -> None:
+    name = instr.info.name
     value = _SYSTEM_VALUES.get(name)
     if value is not None:
         info.system_values_read.add(value)
@@ -119,3 +136,33 @@ def _gather_system_value(info: ShaderInfo, name: str) -> None:
 
 
 _SYSTEM_VALUES = {value.intrinsic: int(value) for value in SystemValue}
+_Gather: TypeAlias = Callable[[Shader, ShaderInfo, Intrinsic], None]
+_NAMED: dict[str, _Gather] = {
+    "load_input": _input,
+    "load_per_vertex_input": _input,
+    "load_interpolated_input": _input,
+    "store_output": _output,
+    "store_per_vertex_output": _output,
+    "load_output": _output_read,
+    "load_per_vertex_output": _output_read,
+    "load_ubo": _uniform,
+    "discard": _discard,
+    "discard_if": _discard,
+    "demote": _demote,
+    "demote_if": _demote,
+    "load_user_clip_plane": _clip_plane,
+}
+
+
+def _gatherer(name: str) -> _Gather | None:
+    """What an intrinsic of that name says about the shader is told by this."""
+    if name in _NAMED:
+        return _NAMED[name]
+    if "ssbo" in name:
+        return _storage
+    if name.startswith("image_"):
+        return _image
+    return _system_value if name.startswith("load_") else None
+
+
+_GATHERERS = {name: _gatherer(name) for name in INTRINSICS}
