@@ -244,6 +244,10 @@ class Case:
     inputs: list[tuple[int, int, str]] = field(default_factory=list)
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
     limits: dict[int, tuple[float, float]] = field(default_factory=dict)
+    constants: frozenset[int] = frozenset()
+    """variables that stand for constants although the rule does not ask for any"""
+    inner: dict[int, Case] = field(default_factory=dict)
+    """variables that stand for another rule's search tree"""
 
     def bits(self, node: Pattern) -> int:
         root = self.places.find(self.places.of_node[id(node)])
@@ -285,15 +289,22 @@ class Case:
 
     def operand(self, node: Var, width: int) -> tuple[Def, tuple[int, ...]]:
         bits, base, b = self.bits(node), self.base(node), self.builder
-        if node.is_const:
+        if node.is_const or node.index in self.constants:
             return self.constant(node, width, bits, base), tuple(range(width))
-        slot = 32 + len(self.inputs)
-        self.inputs.append((slot, bits, base))
-        if node.name in self.ranges:
-            self.limits[slot] = self.ranges[node.name]
-        value = b.intrinsic(
-            "load_input", [b.imm_int(0)], num_components=max(width, 1), bit_size=bits, location=slot
-        )
+        if node.index in self.inner:
+            value = self.tree_of(self.inner[node.index], width, bits)
+        else:
+            slot = 32 + len(self.inputs)
+            self.inputs.append((slot, bits, base))
+            if node.name in self.ranges:
+                self.limits[slot] = self.ranges[node.name]
+            value = b.intrinsic(
+                "load_input",
+                [b.imm_int(0)],
+                num_components=max(width, 1),
+                bit_size=bits,
+                location=slot,
+            )
         for name in node.predicate_names:
             if name in PRODUCERS:
                 value = b.alu(PRODUCERS[name], value)
@@ -304,6 +315,14 @@ class Case:
             if not predicate(value, swizzle):
                 raise CannotBuildError(node.name)
         return value, swizzle
+
+    def tree_of(self, other: Case, width: int, bits: int) -> Def:
+        """Another case's search tree, of this size, as a part of ours."""
+        root = other.rule.search
+        if other.bits(root) != bits or (root.op.output_size or width) != width:
+            raise CannotBuildError(str(other.rule))
+        other.builder, other.bound, other.inputs = self.builder, {}, self.inputs
+        return other.value(root, width)[0]
 
     def constant(self, node: Var, width: int, bits: int, base: str) -> Def:
         for _ in range(300):

@@ -1,14 +1,81 @@
-"""Rules that undo each other would go on until a budget ends them: counted here."""
+"""Rules that undo each other would go on until a budget ends them: what is applied is counted.
+
+Every rule's search tree is built as a shader, as it stands and with each of its variables (and all
+but each) bound to a constant, which other rules fold and move about; so is a tree whose parts all
+have another reader, for rules that ask whether something is used once; so are trees of two rules,
+one in the place of a variable of the other. Then they are optimised, with nothing switched on and
+with everything.
+"""
 
 from __future__ import annotations
 
+import copy
+import random
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
+from rule_checker import CannotBuildError, Case, cases
 
 from gallette.compiler.nir.algebraic import engine
+from gallette.compiler.nir.algebraic.options import AlgebraicOptions
+from gallette.compiler.nir.algebraic.pattern import Rule, compile_rule
+from gallette.compiler.nir.algebraic.rules import all_rules
+from gallette.compiler.nir.builder import Builder
+from gallette.compiler.nir.ir.instrs import Alu
+from gallette.compiler.nir.ir.questions import instrs_of
+from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.compiler.nir.text.parser import parse
+
+RULES = all_rules()
+UNDO_EACH_OTHER = {"lower_fsqrt", "lower_ffloor", "fuse_ffma", "fuse_flrp"}
+"""a driver that lacks one has the other"""
+EVERYTHING = AlgebraicOptions(
+    **{name: True for name in AlgebraicOptions.names() if name not in UNDO_EACH_OTHER}  # type: ignore[arg-type]
+)
+AT_MOST = {"default": 12, "everything": 30}
+"""applications for one tree: there are few operations in it, and each is touched a few times"""
+
+
+class RestlessError(Exception):
+    """More was applied than can be."""
+
+
+class Applied:
+    """Counts what the engine applies."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch):
+        self.rules: Counter[str] = Counter()
+        self.limit = 1 << 30
+        self._apply = engine._apply
+        monkeypatch.setattr(engine, "_apply", self.apply)
+
+    def apply(self, rule: Any, *arguments: Any) -> Any:
+        self.rules[str(rule)] += 1
+        if self.rules.total() > self.limit:
+            raise RestlessError
+        return self._apply(rule, *arguments)
+
+    def by(self, shader: Shader, options: OptimizeOptions, limit: int) -> str:
+        """The rules that go on and on; "" if they come to rest."""
+        self.rules.clear()
+        self.limit = limit
+        try:
+            optimize(shader, options)
+        except RestlessError:
+            often = [f"{count} x {rule}" for rule, count in self.rules.most_common(3)]
+            return "; ".join(often)
+        return ""
+
+
+@pytest.fixture
+def applied(monkeypatch: pytest.MonkeyPatch) -> Applied:
+    monkeypatch.setenv("GALLETTE_DEBUG", "")  # valid or not is asked elsewhere, for long
+    return Applied(monkeypatch)
+
 
 PRODUCTS = """
 shader fragment
@@ -27,16 +94,108 @@ impl main {
 """
 
 
-def test_products_are_not_taken_apart_and_put_together_for_ever(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    applied: list[Any] = []
-    apply = engine._apply
+def test_the_count_finds_rules_that_undo_each_other(applied: Applied) -> None:
+    there = compile_rule((("imul", "a", "b"), ("iand", "a", "b")))
+    back = compile_rule((("iand", "a", "b"), ("imul", "a", "b")))
+    applied.limit = 20
+    with pytest.raises(RestlessError):
+        engine.rewrite_impl(parse(PRODUCTS).entry, engine.RuleSet([there, back]))
 
-    def counted(rule: Any, *arguments: Any) -> Any:
-        applied.append(rule)
-        return apply(rule, *arguments)
 
-    monkeypatch.setattr(engine, "_apply", counted)
+def test_products_are_not_taken_apart_and_put_together_for_ever(applied: Applied) -> None:
     optimize(parse(PRODUCTS), OptimizeOptions())
-    assert 1 <= len(applied) <= 4
+    assert 1 <= applied.rules.total() <= 4
+
+
+def bindings(rule: Rule) -> Iterator[frozenset[int]]:
+    """Which variables are constants: none, each, all but each."""
+    every = range(rule.num_vars)
+    seen = {frozenset[int]()}
+    yield frozenset()
+    for chosen in every:
+        for some in (frozenset({chosen}), frozenset(every) - {chosen}):
+            if some not in seen:
+                seen.add(some)
+                yield some
+
+
+@cache
+def every_case() -> list[Case]:
+    return [case for rule in RULES for case in cases(rule)]
+
+
+def built(case: Case, constants: frozenset[int]) -> Shader | None:
+    """The case's tree with some variables bound to constants; None if the rule forbids them."""
+    case = copy.copy(case)
+    case.constants, case.bound, case.inputs = constants, {}, []
+    try:
+        shader: Shader = case.build()
+        return shader
+    except CannotBuildError:
+        return None
+
+
+def read_twice(shader: Shader) -> Shader:
+    """Everything that is computed is written as well."""
+    b = Builder(shader.entry)
+    slot = 8
+    for instr in list(instrs_of(shader.entry)):
+        if isinstance(instr, Alu):
+            value = instr.dest
+            b.intrinsic(
+                "store_output",
+                [value, b.imm_int(0)],
+                location=slot,
+                write_mask=(1 << value.num_components) - 1,
+            )
+            slot += 1
+    return shader
+
+
+@pytest.mark.parametrize("options", ["default", "everything"])
+@pytest.mark.parametrize("first", range(0, len(RULES), 60))
+def test_every_search_tree_comes_to_rest_soon(first: int, options: str, applied: Applied) -> None:
+    algebraic = AlgebraicOptions() if options == "default" else EVERYTHING
+    chosen = OptimizeOptions(algebraic=algebraic, inexact_used_once="always")
+    restless = []
+    for rule in RULES[first : first + 60]:
+        case = cases(rule)[0]
+        for constants in bindings(rule):
+            for shared in (False, True):
+                shader = built(case, constants)
+                if shader is None:
+                    continue
+                if shared:
+                    read_twice(shader)
+                problem = applied.by(shader, chosen, AT_MOST[options])
+                if problem:
+                    names = "".join(rule.var_names[i] for i in sorted(constants)) or "nothing"
+                    restless.append(f"{rule} ({names} constant, shared {shared}): {problem}")
+    assert not restless, "\n".join(restless)
+
+
+@pytest.mark.parametrize("options", ["default", "everything"])
+@pytest.mark.parametrize("seed", range(4))
+def test_trees_of_two_rules_come_to_rest_soon(seed: int, options: str, applied: Applied) -> None:
+    algebraic = AlgebraicOptions() if options == "default" else EVERYTHING
+    chosen = OptimizeOptions(algebraic=algebraic, inexact_used_once="always")
+    rng = random.Random(f"two rules {seed}")
+    restless, count = [], 0
+    while count < 500:
+        outer, inner = (copy.copy(rng.choice(every_case())) for _ in range(2))
+        if not outer.rule.num_vars:
+            continue
+        place = rng.randrange(outer.rule.num_vars)
+        outer.inner = {place: inner}
+        for case in (outer, inner):
+            case.flips = rng.randrange(1 << case.rule.flips)
+            some = [i for i in range(case.rule.num_vars) if rng.random() < 0.25]
+            case.constants = frozenset(some) - {place if case is outer else -1}
+        shader = built(outer, outer.constants)
+        if shader is None:
+            continue
+        count += 1
+        problem = applied.by(shader, chosen, 2 * AT_MOST[options])
+        if problem:
+            restless.append(f"{inner.rule} in {outer.rule}: {problem}")
+    assert not restless, "\n".join(restless)
