@@ -188,6 +188,7 @@ def test_trees_of_two_rules_come_to_rest_soon(seed: int, options: str, applied: 
         place = rng.randrange(outer.rule.num_vars)
         outer.inner = {place: inner}
         for case in (outer, inner):
+            case.rng = rng
             case.flips = rng.randrange(1 << case.rule.flips)
             some = [i for i in range(case.rule.num_vars) if rng.random() < 0.25]
             case.constants = frozenset(some) - {place if case is outer else -1}
