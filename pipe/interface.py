@@ -83,6 +83,7 @@ class Screen(ABC):
     name: str
     caps: Caps
     resources: ResourceLedger
+    loads_early: bool = False  # what the first picture needs is loaded with the context
 
     @abstractmethod
     def describe(self) -> str:

@@ -64,6 +64,7 @@ from gallette.state_tracker.pixel_ops.render_mode import RenderMode
 from gallette.state_tracker.queries import QueryState
 from gallette.state_tracker.shading.assembly_programs import AssemblyState
 from gallette.state_tracker.shading.ati_shaders import AtiState
+from gallette.state_tracker.shading.early import load_compiler
 from gallette.state_tracker.shading.feedback import FeedbackState
 from gallette.state_tracker.shading.pipelines import PipelineState
 from gallette.state_tracker.shading.programs import ProgramState
@@ -289,6 +290,8 @@ class Context(GLInterface):
             self._watcher.born(self, share)
         _LIVE.add(self)
         self.make_current()
+        if self.screen.loads_early:
+            load_compiler()
 
     # -- entry points ----------------------------------------------------------------------------
 

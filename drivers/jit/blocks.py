@@ -27,7 +27,7 @@ from gallette.pipe.codecs.srgb import encode_tables
 from gallette.pipe.enums import CullFace
 from gallette.pipe.state import RasterizerState
 
-from .llvm.engine import compile_module
+from .llvm.engine import Function, compile_module
 from .shader.layout import Record, TileWords, Words
 from .shader.sampling import Description
 from .shader.setup import TILE, setup_text
@@ -40,6 +40,7 @@ __all__ = [
     "WORTH_THREADS",
     "area",
     "begin_block",
+    "begin_setup",
     "complete_block",
     "describe",
     "describe_textures",
@@ -142,8 +143,15 @@ def complete_block(
         block[Words.INPUTS + number] = array.ctypes.data
 
 
+def begin_setup(cache: Any) -> None:
+    """Have the functions made that most draws begin with; nobody waits for them here."""
+    _setup_functions(_setup_state(RasterizerState()), False, cache)
+
+
 @functools.lru_cache(maxsize=64)
-def _setup_functions(state: RasterizerState, sampled: bool, cache: Any) -> tuple[Any, Any]:
+def _setup_functions(
+    state: RasterizerState, sampled: bool, cache: Any
+) -> tuple[Function, Function]:
     text = setup_text(
         0.5 if state.half_pixel_center and not sampled else 0.0,
         bool(state.cull_face & CullFace.FRONT),

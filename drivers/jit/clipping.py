@@ -20,10 +20,15 @@ from .llvm.engine import compile_module
 from .shader.clip_code import FLAT, LINEAR, SMOOTH, clip_text
 from .shader.layout import ClipWords, Plane
 
-__all__ = ["cut_triangles"]
+__all__ = ["begin_clipping", "cut_triangles"]
 
 Array = npt.NDArray[Any]
 Pieces = tuple[Array, Array, Array]
+
+
+def begin_clipping(cache: Any) -> None:
+    """Have the functions made that scenes in space need; nobody waits for them here."""
+    _functions(cache)
 
 
 @functools.lru_cache(maxsize=4)

@@ -49,7 +49,7 @@ from .blocks import describe, describe_textures
 from .calls import CallArea, answer
 from .clipping import cut_triangles
 from .fill import TileFunction, fill
-from .llvm.engine import compile_module
+from .llvm.engine import Function, compile_module
 from .mixed import fill_together
 from .shader.chunk import Input
 from .shader.chunk_emit import ChunkCode, emit_chunk
@@ -98,9 +98,9 @@ class JitProgram:
         self.cache = cache
         self.shader = shader
         self.tiles: dict[Any, TileFunction] = {}
-        self._chunks: dict[UnitKeys, tuple[ChunkCode, Any]] = {}
+        self._chunks: dict[UnitKeys, tuple[ChunkCode, Function]] = {}
 
-    def chunk_function(self, units: UnitKeys) -> tuple[ChunkCode, Any]:
+    def chunk_function(self, units: UnitKeys) -> tuple[ChunkCode, Function]:
         """The chunk function for the textures and images that are bound, compiled when needed."""
         found = self._chunks.get(units)
         if found is None:
@@ -108,10 +108,18 @@ class JitProgram:
             textures, images = units
             if any(textures) or any(images):
                 chunk = emit_chunk(self.shader, chunk.flat_colors, textures=textures, images=images)
-            code = compile_module(chunk.text, ("main",), self.cache)
-            found = chunk, code.function("main", ctypes.c_void_p)
-            self._chunks[units] = found
+            found = self._chunks[units] = chunk, self._compiled(chunk)
         return found
+
+    def begin(self) -> None:
+        """Have the code made that draws will most likely run; nobody waits for it here."""
+        wants = self.facts.textures or self.chunk.facts["images"]
+        if self.facts.stage != "fragment" and not wants:
+            self._chunks[(), ()] = self.chunk, self._compiled(self.chunk)
+
+    def _compiled(self, chunk: ChunkCode) -> Function:
+        code = compile_module(chunk.text, ("main",), self.cache)
+        return code.function("main", ctypes.c_void_p)
 
     def bind(self, resources: ShaderResources) -> BoundJit:
         """Fix the resources of a draw."""

@@ -13,8 +13,10 @@ from gallette.drivers.common.screen import HostScreen
 from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
 from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
 
+from .blocks import begin_setup
+from .clipping import begin_clipping
 from .explaining import explained
-from .llvm.engine import machine
+from .llvm.engine import load_engine, machine
 from .program import DEFAULT_BUDGET, JitProgram, compile_program
 
 __all__ = ["JitCompiler", "JitScreen", "ScreenOptions", "create_screen"]
@@ -72,7 +74,9 @@ class JitCompiler(VariantCompiler[VariantKey, Program]):
 
     def generate(self, shader: Shader, key: VariantKey) -> Program:
         flat = isinstance(key, FragmentKey) and key.flat_colors
-        return compile_program(shader, flat_colors=flat, budget=self.budget, cache=self.cache)
+        made = compile_program(shader, flat_colors=flat, budget=self.budget, cache=self.cache)
+        made.begin()
+        return made
 
     def text(self, code: Program) -> str:
         return explained(code) if isinstance(code, JitProgram) else code.code
@@ -82,10 +86,15 @@ class JitScreen(HostScreen):
     """A jit device."""
 
     name = "jit"
+    loads_early = True
 
     def __init__(self, options: ScreenOptions | None = None) -> None:
         self.options = options or ScreenOptions()
-        super().__init__(self.options.compiler())
+        compiler = self.options.compiler()
+        super().__init__(compiler)
+        load_engine()
+        begin_setup(compiler.cache)
+        begin_clipping(compiler.cache)
 
     def describe(self) -> str:
         found = machine()

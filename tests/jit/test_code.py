@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import subprocess
+import sys
+import threading
 import weakref
 from collections import OrderedDict
 from pathlib import Path
@@ -17,7 +20,7 @@ from gallette.compiler.nir.interp.environment import Environment
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.program import ShaderBudgetError
 from gallette.drivers.jit.explaining import explained
-from gallette.drivers.jit.llvm import engine
+from gallette.drivers.jit.llvm import background, engine, making
 from gallette.drivers.jit.program import compile_program
 from gallette.drivers.jit.screen import ScreenOptions
 from gallette.lessons.from_nir_to_machine_code import (
@@ -36,9 +39,10 @@ def test_code_is_compiled_once_for_all_processes(
 ) -> None:
     cache = DiskCache(tmp_path)
     monkeypatch.setattr(engine, "_loaded", weakref.WeakValueDictionary())
-    assert not engine.compile_module(TEXT, ("answer",), cache).cached
+    first = engine.compile_module(TEXT, ("answer",), cache)
+    assert first.functions["answer"] and not first.cached
     monkeypatch.setattr(engine, "_loaded", weakref.WeakValueDictionary())
-    monkeypatch.setattr(engine, "optimised", lambda text: pytest.fail("compiled again"))
+    monkeypatch.setattr(making.Tools, "image", lambda *_: pytest.fail("compiled again"))
     again = engine.compile_module(TEXT, ("answer",), cache)
     assert again.cached and again.functions["answer"]
 
@@ -68,6 +72,7 @@ def test_code_that_is_used_is_made_well(tmp_path: Path, monkeypatch: pytest.Monk
     before, place = root(2.0), code.functions["roots"]
     assert code.quick
     code.used(60.0)
+    background.settle()
     assert not code.quick and code.functions["roots"] != place
     assert root(2.0) == before and root(4.0) == 4.0
     monkeypatch.setattr(engine, "_loaded", weakref.WeakValueDictionary())
@@ -158,9 +163,71 @@ def test_code_that_nobody_holds_is_forgotten_at_last(monkeypatch: pytest.MonkeyP
         text = TEXT.replace("42", str(number))
         made.append(weakref.ref(engine.compile_module(text, ("answer",), None)))
     del held
+    background.settle()
     gc.collect()
     assert [ref() is None for ref in made] == [True, True, True, False, False, False]
     place = np.array([4.0], np.float32)
     function(place.ctypes.data)
     assert place[0] == 4.0
     assert engine.compile_module(ROOTS, ("roots",), None) is function._code
+
+
+def test_what_is_wanted_before_its_turn_is_made_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the background is busy, who needs code makes it; an error comes to who asked."""
+    monkeypatch.setattr(engine, "_loaded", weakref.WeakValueDictionary())
+    busy, go_on = threading.Event(), threading.Event()
+
+    def block() -> None:
+        busy.set()
+        assert go_on.wait(60)
+
+    blocking = background.begin(background.SOON, block)
+    try:
+        assert busy.wait(60)
+        code = engine.compile_module(TEXT.replace("42", "43"), ("answer",), None)
+        assert code.functions["answer"]
+        wrong = engine.compile_module("define void @f() {\n ret i32 0\n}\n", ("f",), None)
+        with pytest.raises(RuntimeError, match="value doesn't match function result type"):
+            wrong.ready()
+    finally:
+        go_on.set()
+    blocking.result(60)
+    wrong = engine.compile_module("define void @f() {\n ret i64 0\n}\n", ("f",), None)
+    with pytest.raises(RuntimeError, match="value doesn't match function result type"):
+        wrong.ready()
+
+
+def test_one_thread_makes_all_code_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "_loaded", weakref.WeakValueDictionary())
+    monkeypatch.setattr(engine, "thread_count", lambda: 1)
+    monkeypatch.setattr(engine, "begin", lambda *_: pytest.fail("a thread was asked"))
+    code = engine.compile_module(ROOTS, ("roots",), None)
+    code.used(60.0)
+    assert not code.quick
+
+
+def test_the_first_picture_wants_hardly_a_module_any_more() -> None:
+    """The compiler is there with the context (it is some eighty modules)."""
+    found = subprocess.run([sys.executable, "-c", FIRST_PICTURE], capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    late = [name for name in found.stdout.split() if name.startswith("gallette.")]
+    assert len(late) <= 3, late
+
+
+FIRST_PICTURE = """
+import os, sys
+os.environ["GALLETTE_CACHE"] = "off"
+import gallette, moderngl
+ctx = moderngl.create_context(standalone=True, context=gallette.moderngl_context("jit"))
+before = set(sys.modules)
+program = ctx.program(
+    "#version 330\\nin vec2 p; void main() { gl_Position = vec4(p, 0.0, 1.0); }",
+    "#version 330\\nout vec4 o; void main() { o = vec4(gl_FragCoord.xy / 8.0, 0.0, 1.0); }",
+)
+target = ctx.simple_framebuffer((8, 8))
+target.use()
+corners = ctx.buffer(__import__("struct").pack("6f", -1, -1, 3, -1, -1, 3))
+ctx.vertex_array(program, [(corners, "2f", "p")]).render()
+assert len(set(target.read())) > 4
+print(*sorted(set(sys.modules) - before))
+"""

@@ -1,7 +1,8 @@
-"""From the text of a module to functions that can be called: optimise, make machine code, load.
+"""From the text of a module to functions that can be called: made, loaded, made better.
 
 `compile_module` is the one way in. What it does is cached by content: in memory for this process,
-and as object files on disk (`compiler.disk_cache`) for the next one.
+and as object files on disk (`compiler.disk_cache`) for the next one. A thread in the background
+(`background`) makes what is asked for ahead of time, and makes code well while it is used.
 """
 
 from __future__ import annotations
@@ -13,53 +14,18 @@ import threading
 import time
 import weakref
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from concurrent.futures import Future
 from typing import Any
 
-import llvmlite
 import llvmlite.binding as llvm
 
 from gallette.compiler.disk_cache import DiskCache
+from gallette.drivers.common.threads import thread_count
 
-__all__ = ["Code", "Function", "Machine", "compile_module", "machine"]
+from .background import LATER, SOON, begin
+from .making import Tools, explain, machine, optimised, own_tools
 
-
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """The processor code is made for."""
-
-    cpu: str
-    features: str
-    lanes: int  # 32-bit lanes of a vector register
-    target: Any = field(compare=False, repr=False)
-    quick_target: Any = field(compare=False, repr=False)
-
-    @property
-    def key(self) -> str:
-        """What compiled code depends on besides its text."""
-        versions = f"{llvmlite.__version__} {'.'.join(map(str, llvm.llvm_version_info))}"
-        return f"{versions} {self.cpu} {self.features}"
-
-
-@functools.cache
-def machine() -> Machine:
-    """The machine this process runs on."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    features = llvm.get_host_cpu_features()
-    names = {name for name, present in features.items() if present}
-    lanes = 16 if "avx512f" in names else 8 if "avx2" in names else 4
-    if lanes == 16:  # the compiler would rather use half of the register
-        features["prefer-256-bit"] = False
-    flags = features.flatten()
-    cpu = llvm.get_host_cpu_name()
-    well, quick = (
-        llvm.Target.from_default_triple().create_target_machine(
-            cpu=cpu, features=flags, opt=level, reloc="pic", codemodel="small", jit=True
-        )
-        for level in (2, 0)
-    )
-    return Machine(cpu, flags, lanes, well, quick)
+__all__ = ["Code", "Function", "compile_module", "explain", "load_engine", "machine", "optimised"]
 
 
 class Code:
@@ -78,39 +44,76 @@ class Code:
         self.cached = False
         self.quick = True
         self.seconds = 0.0  # it took to make
-        self.functions: dict[str, int] = {}
+        self._functions: dict[str, int] = {}
         self._cache = cache
         self._spent = 0.0
+        self._better: Future[None] | None = None  # once it is to be made well
+        self._coming: Future[bytes] | None = None
         self._libraries: list[Any] = []  # each stays: somebody may be in it
         self._made = weakref.WeakSet[Function]()
         well = self._kept(key)
-        self._load(well or self._kept(_quick(key)) or self._emitted(True), well is None)
+        image = well or self._kept(_quick(key))
+        if image is not None or thread_count() == 1:
+            self._load(image or self._image(True, own_tools()), well is None)
+        else:
+            self._coming = begin(SOON, functools.partial(_first_image, weakref.ref(self)))
 
     def function(self, name: str, *argtypes: Any) -> Function:
         """A callable that releases the GIL while it runs."""
         made = Function(self, name, ctypes.CFUNCTYPE(None, *argtypes))
-        self._made.add(made)
+        with _lock:
+            self._made.add(made)
+            if self._functions:
+                made.point()
         return made
+
+    @property
+    def functions(self) -> dict[str, int]:
+        """Where they are, by name."""
+        self.ready()
+        return self._functions
+
+    def ready(self) -> None:
+        """Wait until there is code, or make it if nobody has begun."""
+        if self._coming is None:
+            return
+        with _lock:
+            coming = self._coming
+            if coming is not None:
+                own = coming.cancel()
+                image = self._image(True, own_tools()) if own else coming.result()
+                self._coming = None
+                self._load(image, True)
 
     def used(self, seconds: float) -> None:
         """It ran for so long: what is worth it is made anew, well."""
         self._spent += seconds
-        if self._spent < max(_LEAST_USE, _WORTH * self.seconds):
+        if self._better is not None:
+            if self._better.done():
+                self._better.result()  # what went wrong, if it did
+        elif self._spent < max(_LEAST_USE, _WORTH * self.seconds) or len(self.text) > _LONGEST:
             return
+        elif thread_count() > 1:
+            self._better = begin(LATER, lambda: self._improve(_others_tools()))
+        else:
+            with _lock:
+                self._improve(own_tools())
+
+    def _improve(self, tools: Tools) -> None:
+        image = self._image(False, tools)
         with _lock:
-            if self.quick:
-                self._load(self._emitted(False), False)
+            self._load(image, False)
 
     def _kept(self, key: str) -> bytes | None:
         image = self._cache.get(key) if self._cache is not None else None
         self.cached |= image is not None
         return image
 
-    def _emitted(self, quick: bool) -> bytes:
+    def _image(self, quick: bool, tools: Tools) -> bytes:
         start = time.perf_counter()
-        target = machine().quick_target if quick else machine().target
-        image: bytes = target.emit_object(optimised(self.text, quick))
-        self.seconds = time.perf_counter() - start
+        image = tools.image(self.text, quick)
+        if quick:
+            self.seconds = time.perf_counter() - start
         if self._cache is not None:
             self._cache.put(_quick(self.key) if quick else self.key, image)
         return image
@@ -123,7 +126,7 @@ class Code:
             library.export_symbol(name)
         tracker = library.link(_session(), f"gallette{_number}")
         self._libraries.append(tracker)
-        self.functions = {name: int(tracker[name]) for name in self.names}
+        self._functions = {name: int(tracker[name]) for name in self.names}
         self.quick = quick
         for made in self._made:
             made.point()
@@ -136,11 +139,11 @@ class Function:
 
     def __init__(self, code: Code, name: str, type: Any) -> None:
         self._code, self._name, self._type = code, name, type
-        self.point()
+        self._call: Any = None
 
     def point(self) -> None:
-        """The code has moved."""
-        self._call = self._type(self._code.functions[self._name])
+        """The code is there, or has moved."""
+        self._call = self._type(self._code._functions[self._name])
 
     @property
     def address(self) -> int:
@@ -156,6 +159,8 @@ class Function:
         if not self._code.quick:
             self._call(*args)
             return
+        if self._call is None:
+            self._code.ready()
         start = time.perf_counter()
         self._call(*args)
         self._code.used(time.perf_counter() - start)
@@ -165,6 +170,20 @@ _WORTH = 2.0
 """Making code well takes about five times as long as making it quickly; it pays for itself."""
 
 _LEAST_USE = 0.01
+_LONGEST = 4 << 20
+"""Characters of a module that is made well: the passes take more than proportionally longer."""
+
+
+def _first_image(code: weakref.ref[Code]) -> bytes:
+    """What `ready` waits for; nothing if nobody can."""
+    wanted = code()
+    return b"" if wanted is None else wanted._image(True, _others_tools())
+
+
+@functools.cache
+def _others_tools() -> Tools:
+    """The background's."""
+    return Tools()
 
 
 def _quick(key: str) -> str:
@@ -187,7 +206,7 @@ _number = 0
 
 
 def compile_module(text: str, names: tuple[str, ...], cache: DiskCache | None) -> Code:
-    """The functions `names` of a module."""
+    """The functions `names` of a module: being made, and waited for when they are called."""
     key = hashlib.sha256(f"{machine().key}\n{text}".encode()).hexdigest()
     with _lock:
         found = _loaded.get(key)
@@ -200,35 +219,7 @@ def compile_module(text: str, names: tuple[str, ...], cache: DiskCache | None) -
         return found
 
 
-def optimised(text: str, quick: bool = False) -> Any:
-    """A module in LLVM's memory, after its passes (or the few without which code is huge)."""
-    module = llvm.parse_assembly(text)
-    module.triple = machine().target.triple
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
-    options.loop_vectorization = options.slp_vectorization = False
-    options.loop_unrolling = False
-    builder = llvm.create_pass_builder(machine().target, options)
-    manager = llvm.create_new_module_pass_manager()
-    for name in _FEW_PASSES if quick else _PASSES:
-        getattr(manager, f"add_{name}_pass")()
-    manager.run(module, builder)
-    return module
-
-
-_FEW_PASSES = ("sroa", "simplify_cfg", "aggressive_dce")
-_PASSES = (
-    "sroa",
-    "instruction_combine",
-    "simplify_cfg",
-    "new_gvn",
-    "simplify_cfg",
-    "instruction_combine",
-    "dead_store_elimination",
-    "aggressive_dce",
-)
-
-
-def explain(text: str) -> tuple[str, str]:
-    """The module after optimisation, and its assembly."""
-    module = optimised(text)
-    return str(module), machine().target.emit_assembly(module)
+def load_engine() -> None:
+    """Have LLVM ready before the first code is wanted."""
+    _session()
+    own_tools()

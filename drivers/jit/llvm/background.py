@@ -1,0 +1,81 @@
+"""A thread that makes code while others draw: what will be wanted soon, and what can be better.
+
+It ends with the process: what nobody has begun is dropped, what has is waited for, because LLVM
+must not be taken away from under it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import os
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+__all__ = ["LATER", "SOON", "begin", "settle"]
+
+Made = TypeVar("Made")
+SOON, LATER = 0, 1
+"""What somebody will wait for comes before what only makes things better."""
+_LAST = 2
+
+
+class _Background:
+    def __init__(self) -> None:
+        self._jobs: queue.PriorityQueue[tuple[int, int, Any, Any]] = queue.PriorityQueue()
+        self._numbers = itertools.count()
+        self._thread = threading.Thread(target=self._run, name="gallette-jit", daemon=True)
+        self._thread.start()
+        self.closed = False
+
+    def put(self, rank: int, future: Future[Any], job: Callable[[], Any]) -> None:
+        self._jobs.put((rank, next(self._numbers), future, job))
+
+    def _run(self) -> None:
+        while True:
+            rank, _, future, job = self._jobs.get()
+            if rank == _LAST:
+                return
+            if not self.closed and future.set_running_or_notify_cancel():
+                try:
+                    future.set_result(job())
+                except BaseException as error:  # it is told to whoever asks for the result
+                    future.set_exception(error)
+            del future, job
+
+    def close(self) -> None:
+        self.closed = True
+        self._jobs.put((_LAST, 0, None, None))
+        self._thread.join()
+
+
+_lock = threading.Lock()
+_background: list[_Background] = []
+
+
+def begin(rank: int, job: Callable[[], Made]) -> Future[Made]:
+    """Have a job done; the future can be cancelled until somebody has begun."""
+    future: Future[Made] = Future()
+    with _lock:
+        if not _background:
+            _background.append(_Background())
+        _background[0].put(rank, future, job)
+    return future
+
+
+def settle() -> None:
+    """Wait until everything begun so far is done."""
+    begin(LATER, lambda: None).result()
+
+
+def _close() -> None:
+    for background in _background:
+        background.close()
+
+
+atexit.register(_close)
+if hasattr(os, "register_at_fork"):  # a child has no such thread
+    os.register_at_fork(after_in_child=_background.clear)

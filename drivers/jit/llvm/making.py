@@ -1,0 +1,133 @@
+"""Machine code from the text of a module: the processor, LLVM's passes, an object file.
+
+LLVM works in several threads at once as long as each has objects of its own: `Tools`. llvmlite
+lets only one thread into LLVM all the same, which would make a draw wait for code that is made in
+the background; so the two calls that take long go past its lock.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from dataclasses import dataclass, field
+from typing import Any
+
+import llvmlite
+import llvmlite.binding as llvm
+from llvmlite.binding import ffi
+
+__all__ = ["Machine", "Tools", "explain", "machine", "optimised", "own_tools"]
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The processor code is made for."""
+
+    cpu: str
+    features: str
+    lanes: int  # 32-bit lanes of a vector register
+    target: Any = field(compare=False, repr=False)
+
+    @property
+    def key(self) -> str:
+        """What compiled code depends on besides its text."""
+        versions = f"{llvmlite.__version__} {'.'.join(map(str, llvm.llvm_version_info))}"
+        return f"{versions} {self.cpu} {self.features}"
+
+
+@functools.cache
+def machine() -> Machine:
+    """The machine this process runs on."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    features = llvm.get_host_cpu_features()
+    names = {name for name, present in features.items() if present}
+    lanes = 16 if "avx512f" in names else 8 if "avx2" in names else 4
+    if lanes == 16:  # the compiler would rather use half of the register
+        features["prefer-256-bit"] = False
+    flags = features.flatten()
+    cpu = llvm.get_host_cpu_name()
+    return Machine(cpu, flags, lanes, _target(cpu, flags, 2))
+
+
+def _target(cpu: str, features: str, level: int) -> Any:
+    return llvm.Target.from_default_triple().create_target_machine(
+        cpu=cpu, features=features, opt=level, reloc="pic", codemodel="small", jit=True
+    )
+
+
+class Tools:
+    """What one thread at a time makes code with."""
+
+    def __init__(self) -> None:
+        found = machine()
+        self._targets = [_target(found.cpu, found.features, level) for level in (2, 0)]
+        self._context = llvm.create_context()
+
+    def image(self, text: str, quick: bool) -> bytes:
+        """The object file of a module."""
+        target = self._targets[quick]
+        module = optimised(text, quick, target, self._context)
+        try:
+            return _emitted(target, module)
+        finally:
+            module.close()
+
+
+@functools.cache
+def own_tools() -> Tools:
+    """Those of whoever holds the engine's lock."""
+    return Tools()
+
+
+def optimised(text: str, quick: bool = False, target: Any = None, context: Any = None) -> Any:
+    """A module in LLVM's memory, after its passes (or the few without which code is huge)."""
+    target = target or machine().target
+    module = llvm.parse_assembly(text, context)
+    module.triple = machine().target.triple
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_vectorization = options.slp_vectorization = False
+    options.loop_unrolling = False
+    builder = llvm.create_pass_builder(target, options)
+    manager = llvm.create_new_module_pass_manager()
+    for name in _FEW_PASSES if quick else _PASSES:
+        getattr(manager, f"add_{name}_pass")()
+    _unguarded("LLVMPY_RunNewModulePassManager")(manager, module, builder)
+    return module
+
+
+_FEW_PASSES = ("sroa", "simplify_cfg", "aggressive_dce")
+_PASSES = (
+    "sroa",
+    "instruction_combine",
+    "simplify_cfg",
+    "new_gvn",
+    "simplify_cfg",
+    "instruction_combine",
+    "dead_store_elimination",
+    "aggressive_dce",
+)
+
+
+def _unguarded(name: str) -> Any:
+    """A function of llvmlite's library without its lock."""
+    guarded = getattr(ffi.lib, name)
+    return getattr(guarded, "_cfn", guarded)
+
+
+def _emitted(target: Any, module: Any) -> bytes:
+    with ffi.OutputString() as error:
+        memory = _unguarded("LLVMPY_TargetMachineEmitToMemory")(target, module, 1, error)
+        if not memory:
+            raise RuntimeError(str(error))
+    try:
+        start = ffi.lib.LLVMPY_GetBufferStart(memory)
+        return ctypes.string_at(start, ffi.lib.LLVMPY_GetBufferSize(memory))
+    finally:
+        ffi.lib.LLVMPY_DisposeMemoryBuffer(memory)
+
+
+def explain(text: str) -> tuple[str, str]:
+    """The module after optimisation, and its assembly."""
+    module = optimised(text)
+    return str(module), machine().target.emit_assembly(module)
