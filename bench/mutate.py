@@ -1,20 +1,21 @@
 """Mutation testing: plant small faults, run the tests that meet them, count who is noticed.
 
     python bench/mutate.py [--count 400] [--seed 1] [--jobs 2] [--folder reports/mutants]
-                           [--only TEXT] [--budget SECONDS] [--whole] [--measure] [--show]
+                           [--only TEXT] [--budget SECONDS] [--minutes N]
+                           [--whole] [--measure] [--show]
 
 A sample is drawn by lines over compiler, pipe, drivers, state_tracker, piglit_subset and gallette,
-from the committed tree. The first run measures which test runs which line (about half an hour on
-two cores); later ones measure the test files that are new or changed, all of them with --measure. A
-run that was stopped goes on where it was when started again with the same seed.
+from the committed tree. The first run measures which test runs which line (as long as the suite
+takes); later ones measure the test files that are new or changed, all of them with --measure. A
+fault then costs some seconds. A run that was stopped goes on where it was when started again with
+the same seed.
 
     python bench/mutate.py --only drivers/common --count 40     one part, quickly
     python bench/mutate.py --budget 60                          a minute of tests for each fault;
                                      again without it: the rest of the tests for those that survived
+    python bench/mutate.py --minutes 8               stops by itself; again: goes on
     python bench/mutate.py --show                               the table and the survivors again
     python bench/mutate.py --count 2000 --whole                 a night: survivors meet every test
-
-It needs `coverage` (`pip install -e .[mutants]`).
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ import argparse
 import ast
 import json
 import random
-import subprocess
 import sys
 import threading
 import time
@@ -35,8 +35,9 @@ from queue import Empty, Queue
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
 
-from mutants.coverage_map import FOLDERS, CoverageMap, measure  # noqa: E402
+from mutants.coverage_map import CoverageMap, measure  # noqa: E402
 from mutants.faults import Fault, lines_with_faults  # noqa: E402
+from mutants.probes import sources_of  # noqa: E402
 from mutants.report import Result, report  # noqa: E402
 from mutants.trial import Copy, judge  # noqa: E402
 
@@ -53,6 +54,7 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, default=ROOT / "reports" / "mutants")
     parser.add_argument("--only", default="", help="paths with this text")
     parser.add_argument("--budget", type=float, default=0.0, help="seconds of tests for a fault")
+    parser.add_argument("--minutes", type=float, default=1e6, help="begin nothing after these")
     parser.add_argument("--whole", action="store_true", help="survivors meet the whole suite")
     parser.add_argument("--measure", action="store_true", help="measure every test file again")
     parser.add_argument("--show", action="store_true", help="only report what is done")
@@ -64,24 +66,22 @@ def main() -> int:
     if not chosen.show:
         pristine = Copy.of(ROOT, folder / "tree").folder
         print("measuring which test runs which line ...", flush=True)
-        measure(pristine, folder / "coverage", chosen.jobs, chosen.measure)
+        end = time.monotonic() + 60 * chosen.minutes
+        measure(pristine, folder / "coverage", chosen.jobs, chosen.measure, 60 * chosen.minutes)
         sample = draw(pristine, chosen.count, chosen.seed, chosen.only)
         known = {r.key for r in done if r.by or chosen.budget or not r.left}
         todo = [(p, f) for p, f in sample if f"{p}:{f.line} {f}" not in known]
-        done += _run(todo, folder, journal, chosen.jobs, chosen.whole, chosen.budget)
+        done += _run(todo, folder, journal, chosen.jobs, chosen.whole, chosen.budget, end)
     print(report(done))
     return 0
 
 
 def draw(tree: Path, count: int, seed: int, only: str) -> list[tuple[str, Fault]]:
     """`count` faults, each of another line, every line with a fault as likely as the next."""
-    listed = ["git", "-C", str(tree), "ls-files", "--", *FOLDERS]
-    files = subprocess.check_output(listed, text=True).split("\n")
     lines: list[tuple[str, list[Fault]]] = []
-    for path in sorted(f for f in files if f.endswith(".py") and only in f):
-        if not (tree / path).is_symlink():
-            source = (tree / path).read_bytes()
-            lines += [(path, faults) for _, faults in lines_with_faults(source)]
+    for path in (f for f in sources_of(tree) if only in f):
+        source = (tree / path).read_bytes()
+        lines += [(path, faults) for _, faults in lines_with_faults(source)]
     rng = random.Random(seed)
     rng.shuffle(lines)
     sample: list[tuple[str, Fault]] = []
@@ -116,6 +116,7 @@ def _run(
     jobs: int,
     whole: bool,
     budget: float,
+    end: float,
 ) -> list[Result]:
     """Judge every fault, `jobs` at a time, each written down as it is known."""
     work: Queue[tuple[str, Fault]] = Queue()
@@ -128,12 +129,14 @@ def _run(
     def worker(number: int) -> None:
         copy = Copy.of(ROOT, folder / f"tree{number}")
         tests = CoverageMap(folder / "coverage", folder / "tree")
-        copy.run(["mypy"], 900)  # fills its cache
+        copy.warm()
         while True:
             try:
                 path, fault = work.get_nowait()
             except Empty:
-                return
+                break
+            if time.monotonic() > end:
+                break
             verdict = judge(copy, tests, path, fault, whole, budget)
             result = Result(path, fault.line, str(fault), verdict.by, verdict.tried, verdict.left)
             with lock:
@@ -146,6 +149,7 @@ def _run(
                     f"[{len(results)}/{len(todo)} {minutes:.0f} min] {result.key}: {mark}",
                     flush=True,
                 )
+        copy.close()
 
     with ThreadPoolExecutor(jobs) as pool:
         for ended in [pool.submit(worker, number) for number in range(jobs)]:

@@ -48,6 +48,7 @@ class Eyes:
         self.gl = gl
         self.seen = seen
         self.draws = 0
+        self.logic = False
 
     def _read(self, format: int, type: int, dtype: Any, width: int) -> Any:
         """Pixels as [y, x, channel]; nothing where the call failed."""
@@ -57,11 +58,38 @@ class Eyes:
             SIZE, SIZE, width
         )
 
-    def color(self, index: int = 0, step: int = 1) -> None:
-        """The bound read framebuffer's colour buffer as bytes; `step`: of its coarsest channel."""
+    def color(self, index: int = 0, of: int | None = None) -> None:
+        """A colour buffer of the bound framebuffer as bytes (a resolved one of another, `of`)."""
         self.gl.read_buffer(GL.COLOR_ATTACHMENT0 + index)
         pixels = self._read(GL.RGBA, GL.UNSIGNED_BYTE, np.uint8, 4)
-        self.seen.append(Seen(f"colour {index}", pixels, self.draws, step))
+        step = self.step(index, of)
+        self.seen.append(Seen(f"colour {index}", pixels, self.draws, step, self.logic))
+
+    def step(self, index: int, of: int | None = None) -> int:
+        """One step of the coarsest channel of a colour buffer, in 255ths."""
+        gl = self.gl
+        if of is not None:
+            gl.bind_framebuffer(GL.READ_FRAMEBUFFER, of)
+        point = (GL.READ_FRAMEBUFFER, GL.COLOR_ATTACHMENT0 + index)
+        sizes = [
+            gl.get_framebuffer_attachment_parameteriv(*point, channel)[0]
+            for channel in (
+                GL.FRAMEBUFFER_ATTACHMENT_RED_SIZE,
+                GL.FRAMEBUFFER_ATTACHMENT_GREEN_SIZE,
+                GL.FRAMEBUFFER_ATTACHMENT_BLUE_SIZE,
+                GL.FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE,
+            )
+        ]
+        kind = gl.get_framebuffer_attachment_parameteriv(
+            *point, GL.FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE
+        )[0]
+        bits = min((size for size in sizes if size), default=8)
+        if kind == GL.FLOAT:
+            bits -= 4  # small floats have five bits of exponent, no sign, and a hidden bit
+        if of is not None:
+            (bound,) = gl.get_integerv(GL.DRAW_FRAMEBUFFER_BINDING)
+            gl.bind_framebuffer(GL.READ_FRAMEBUFFER, bound)
+        return max(1, -(-255 // ((1 << bits) - 1)))
 
     def integers(self, index: int, kind: str) -> None:
         """A colour buffer of integers."""
@@ -70,7 +98,7 @@ class Eyes:
         pixels = self._read(GL.RGBA_INTEGER, type, dtype, 4)
         self.seen.append(Seen(f"integers {index}", pixels.astype(np.int64)))
 
-    def packed(self, format: int, x: int, y: int, index: int, step: int) -> None:
+    def packed(self, format: int, x: int, y: int, index: int) -> None:
         """5 x 3 pixels in a buffer, as pixel storage lays them out, and what lies around them."""
         gl = self.gl
         gl.read_buffer(GL.COLOR_ATTACHMENT0 + index)
@@ -81,6 +109,7 @@ class Eyes:
         raw = bytes(gl.get_buffer_sub_data(GL.PIXEL_PACK_BUFFER, 0, 512))
         gl.bind_buffer(GL.PIXEL_PACK_BUFFER, 0)
         gl.delete_buffers(1, np.array([name], np.uint32))
+        step = self.step(index)
         self.seen.append(Seen("packed", np.frombuffer(raw, np.uint8), self.draws, step))
 
     def depth(self) -> None:
@@ -111,6 +140,7 @@ class Eyes:
     def blended(self) -> None:
         """A draw whose result depends on what was rounded before."""
         self.draws += 1
+        self.logic |= bool(self.gl.is_enabled(GL.COLOR_LOGIC_OP))
 
 
 _NUMPIPE = ("queued", "immediate")

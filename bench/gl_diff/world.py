@@ -121,7 +121,12 @@ class World:
     # -- buffers -------------------------------------------------------------------------------
 
     def buffer(self) -> int:
-        return self._gen("buffers")
+        """A buffer of zeros: what a draw reads where there is nothing is nobody's business."""
+        gl, name = self.gl, self._gen("buffers")
+        gl.bind_buffer(GL.COPY_WRITE_BUFFER, name)
+        gl.buffer_data(GL.COPY_WRITE_BUFFER, 4096, bytes(4096), GL.STATIC_DRAW)
+        gl.bind_buffer(GL.COPY_WRITE_BUFFER, 0)
+        return name
 
     def query(self) -> int:
         return self._gen("queries")

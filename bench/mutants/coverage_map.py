@@ -1,34 +1,35 @@
-"""Which tests run which line, measured test file by test file and remembered with the commit.
+"""Which tests run which code, measured test file by test file and remembered with the commit.
 
-`measure` runs test files of a tree under coverage, `CoverageMap` reads what came out. A later
-measurement adds to an earlier one: only test files that are new or changed run again, and lines of
-files that were edited since are found through the difference of their texts. A line that runs while
-a module is imported belongs to no test: it is met by every test that runs anything in its file.
+`measure` runs test files of a tree with probes (see `probes.py`), `CoverageMap` reads what came
+out. A later measurement adds to an earlier one: only test files that are new or changed run again,
+and lines of files that were edited since are found through the difference of their texts.
+
+Code that runs while a module is imported belongs to no test. What such a line defines has a name,
+and the tests that run a mention of that name are the ones to ask.
 """
 
 from __future__ import annotations
 
+import ast
 import difflib
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import coverage
+import numpy as np
+from numpy.typing import NDArray
 
-SETTINGS = """[run]
-source = {sources}
-parallel = true
-data_file = {data}
-context = ${{MUTANTS_TEST-}}
-patch = subprocess, fork, _exit
-disable_warnings = no-data-collected, module-not-measured, module-not-imported
-"""
-FOLDERS = ("compiler", "pipe", "drivers", "state_tracker", "piglit_subset", "gallette")
+from .probes import Probes
+
+BENCH = Path(__file__).resolve().parents[1]
+BATCH = 150_000
+"""bytes of test files for one process"""
 
 
 def git(tree: Path, *arguments: str) -> str:
@@ -41,47 +42,64 @@ def test_files(tree: Path) -> list[str]:
     return [f for f in listed if f.endswith(".nir") or Path(f).match("test_*.py")]
 
 
-def measure(tree: Path, folder: Path, workers: int, again: bool = False) -> None:
-    """Run under coverage, in `workers` processes, the test files that were not measured as they
-    are (all of them with `again`); results go to a part of `folder` named after the commit."""
+def measure(
+    tree: Path, folder: Path, workers: int, again: bool = False, seconds: float = 1e9
+) -> int:
+    """Measure, in `workers` processes, the test files that were not measured as they are (all of
+    them with `again`); results go to a part of `folder` named after the commit. No batch begins
+    when `seconds` have passed; how many files are left is answered."""
     commit = git(tree, "rev-parse", "--short", "HEAD").strip()
     known = set() if again else _known(tree, folder)
     sizes = {f: (tree / f).stat().st_size for f in test_files(tree)}
     files = sorted(sizes.keys() - known, key=lambda f: -sizes[f])
     if not files:
-        return
+        return 0
     part = folder / commit
-    part.mkdir(parents=True, exist_ok=True)
-    settings = part / "settings"
-    sources = ", ".join(str(tree / f) for f in FOLDERS)
-    settings.write_text(SETTINGS.format(sources=sources, data=part / "data"))
+    fresh = not (part / "code" / "probes.json").exists()
+    probes = Probes.of(tree, part / "code") if fresh else Probes.read(part / "code")
+    begun = time.monotonic()
+    running: dict[int, tuple[subprocess.Popen[bytes], list[str]]] = {}
+    while running or (files and time.monotonic() - begun < seconds):
+        for number in range(workers):
+            if number in running and running[number][0].poll() is not None:
+                # What can never pass while it is measured is not tried again and again.
+                with (part / "files").open("a") as file:
+                    file.writelines(f"{name}\n" for name in running.pop(number)[1])
+            if number not in running and files and time.monotonic() - begun < seconds:
+                batch = _batch(files, sizes)
+                running[number] = (_start(tree, part, probes.count, number, batch), batch)
+        time.sleep(0.2)
+    return len(files)
+
+
+def _batch(files: list[str], sizes: dict[str, int]) -> list[str]:
+    """Take the next files for one process."""
+    batch = [files.pop(0)]
+    while files and sum(sizes[f] for f in batch) + sizes[files[0]] < BATCH:
+        batch.append(files.pop(0))
+    return batch
+
+
+def _start(
+    tree: Path, part: Path, count: int, number: int, batch: list[str]
+) -> subprocess.Popen[bytes]:
+    """Begin to measure some files."""
+    (part / f"bytes{number}").write_bytes(bytes(count))
     environment = os.environ | {
-        "MUTANTS_DURATIONS": str(part / "durations.jsonl"),
-        "PYTHONPATH": f"{tree}{os.pathsep}{tree / 'bench'}",
+        "MUTANTS_PROBES": str(part / "code"),
+        "MUTANTS_BYTES": str(part / f"bytes{number}"),
+        "MUTANTS_ROWS": str(part / f"rows{number}"),
+        "MUTANTS_JOURNAL": str(part / f"tests{number}.jsonl"),
+        "PYTHONPATH": os.pathsep.join(map(str, (BENCH / "mutants" / "runtime", tree, BENCH))),
     }
-    command = [sys.executable, "-m", "coverage", "run", f"--rcfile={settings}", "-m", "pytest"]
-    command += ["-q", "-p", "mutants.plugin", "-p", "no:cacheprovider", "-p", "no:randomly"]
-    running = [
-        subprocess.Popen(
-            command + files[number::workers],
-            cwd=tree,
-            env=environment,
-            stdout=(part / f"log{number}").open("w"),
-        )
-        for number in range(min(workers, len(files)))
-    ]
-    for process in running:
-        process.wait()
-    measured = coverage.Coverage(config_file=str(settings))
-    measured.combine([str(part)])
-    measured.save()
-    # What can never pass while it is measured is not tried again and again.
-    with (part / "files").open("a") as file:
-        file.writelines(f"{name}\n" for name in files)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "mutants.plugin"]
+    command += ["-p", "no:cacheprovider", *batch]
+    log = (part / f"log{number}").open("a")
+    return subprocess.Popen(command, cwd=tree, env=environment, stdout=log, stderr=log)
 
 
 def _parts(folder: Path) -> list[Path]:
-    """Measurements that came to their end, the latest first."""
+    """Measurements, the latest first."""
     return sorted(folder.glob("*/files"), key=lambda p: p.stat().st_mtime, reverse=True)
 
 
@@ -102,14 +120,28 @@ class _Part:
     """One measurement: of a commit, some test files."""
 
     commit: str
-    data: coverage.CoverageData
-    files: dict[str, str]  # path in the tree -> as it was measured
-    tests: set[str]  # which nobody has measured later
+    probes: Probes
+    tests: list[str]  # which nobody has measured later
+    bits: NDArray[np.uint8]  # a packed row for each of them
+    imported: NDArray[np.uint8]  # what ran between tests
 
-    @cache  # noqa: B019 - parts live as long as the program
-    def contexts(self, path: str) -> dict[int, list[str]]:
-        name = self.files.get(path)
-        return self.data.contexts_by_lineno(name) if name else {}
+    def running(self, probes: Iterable[int]) -> set[str]:
+        """The tests that run any of these stretches."""
+        found = np.zeros(len(self.tests), bool)
+        for probe in probes:
+            found |= (self.bits[:, probe >> 3] >> (7 - (probe & 7)) & 1).astype(bool)
+        return {self.tests[i] for i in np.flatnonzero(found)}
+
+    def ran_between(self, probe: int) -> bool:
+        return bool(self.imported[probe >> 3] >> (7 - (probe & 7)) & 1)
+
+    def mentions(self, names: set[str], near: str) -> list[int]:
+        """Stretches of the same layer that mention one of these names."""
+        found = []
+        for path, by_probe in self.probes.names.items():
+            if path.split("/")[0] == near.split("/")[0]:
+                found += [p for p, words in by_probe.items() if not names.isdisjoint(words)]
+        return found
 
 
 class CoverageMap:
@@ -122,30 +154,71 @@ class CoverageMap:
         seen: set[str] = set()
         present = set(test_files(tree))
         for listed in _parts(folder):
-            place = listed.parent
-            data = coverage.CoverageData(str(place / "data"))
-            data.read()
-            files = {_beside(name): name for name in data.measured_files()}
-            tests: set[str] = set()
             measured = set(listed.read_text().split()) - seen
-            for line in (place / "durations.jsonl").read_text().splitlines():
-                test, seconds = json.loads(line)
-                if test.partition("::")[0] in measured & present:
-                    tests.add(test)
-                    self.seconds[test] = seconds
             seen |= measured
-            self.parts.append(_Part(place.name, data, files, tests))
+            self.parts.append(self._read(listed.parent, measured & present))
+
+    def _read(self, place: Path, files: set[str]) -> _Part:
+        """One measurement's rows of tests in some files."""
+        probes = Probes.read(place / "code")
+        width = (probes.count + 7) // 8
+        imported = np.zeros(width, np.uint8)
+        rows: dict[str, NDArray[np.uint8]] = {}
+        for journal in sorted(place.glob("tests*.jsonl")):
+            packed = np.fromfile(journal.with_name(f"rows{journal.stem[5:]}"), np.uint8)
+            for number, line in enumerate(journal.read_text().splitlines()):
+                test, seconds = json.loads(line)
+                row = packed[number * width : (number + 1) * width]
+                if not test:
+                    imported |= row
+                elif test.partition("::")[0] in files:
+                    rows[test] = row
+                    self.seconds[test] = seconds
+        bits = np.stack(list(rows.values())) if rows else np.zeros((0, width), np.uint8)
+        return _Part(place.name, probes, list(rows), bits, imported)
 
     def tests_of(self, path: str, line: int) -> list[str]:
-        """The tests that run a line of a file (relative to the tree), the quickest first."""
-        found: set[str] = set()
+        """The tests that could notice a fault of a line (of a file of the tree), in good order.
+
+        First those that run it, then, where it ran before any test (or only in the first of those
+        that share what it made), those that run anything else of its file.
+        """
+        direct: set[str] = set()
         nearby: set[str] = set()
         for part in self.parts:
-            by_line = part.contexts(path)
-            then = self._lines(part.commit, path).get(line)
-            found |= part.tests.intersection(by_line.get(then, ()) if then else ())
-            nearby |= part.tests & {test for tests in by_line.values() for test in tests}
-        return sorted(found or nearby, key=lambda t: self.seconds[t])
+            lines = part.probes.lines.get(path, {})
+            then = self._lines(part.commit, path).get(line, -1)
+            own = set(lines.values())
+            if then in lines:
+                direct |= part.running([lines[then]])
+                if part.ran_between(lines[then]):
+                    nearby |= part.running(own)
+            else:
+                names = self._defined(path, line)
+                direct |= part.running(part.mentions(names, path))
+                nearby |= part.running(own)
+        return [*self._ordered(direct), *self._ordered(nearby - direct)]
+
+    def _ordered(self, tests: set[str]) -> list[str]:
+        """Quick ones first, and of each file of tests one before a second."""
+        by_file: dict[str, int] = {}
+        cost = {}
+        for test in sorted(tests, key=lambda t: (self.seconds[t], t)):
+            file = test.partition("::")[0]
+            by_file[file] = by_file.get(file, 0) + 1
+            cost[test] = (0.02 + self.seconds[test]) * by_file[file]
+        return sorted(tests, key=lambda t: (cost[t], t))
+
+    def _defined(self, path: str, line: int) -> set[str]:
+        """The names that a line outside functions helps to define."""
+        names: set[str] = set()
+        for node in ast.walk(_parsed(self.tree / path)):
+            if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or 0):
+                names |= _names_of(node)
+            for decorator in getattr(node, "decorator_list", []):
+                if decorator.lineno <= line <= decorator.end_lineno:
+                    names |= _names_of(node)
+        return names
 
     @cache  # noqa: B019 - one map lives as long as the program
     def _lines(self, commit: str, path: str) -> dict[int, int]:
@@ -158,6 +231,18 @@ class CoverageMap:
         return same_lines(then, now)
 
 
+@cache
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_bytes())
+
+
+def _names_of(node: ast.AST) -> set[str]:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {node.name}
+    targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
+    return {n.id for t in targets if t for n in ast.walk(t) if isinstance(n, ast.Name)}
+
+
 def same_lines(then: Sequence[str], now: Sequence[str]) -> dict[int, int]:
     """Line number now -> line number then, where nothing changed."""
     found = {}
@@ -165,13 +250,3 @@ def same_lines(then: Sequence[str], now: Sequence[str]) -> dict[int, int]:
     for old, new, size in matcher.get_matching_blocks():
         found |= {new + 1 + i: old + 1 + i for i in range(size)}
     return found
-
-
-def _beside(name: str) -> str:
-    """`/x/gallette/compiler/a.py` and `/x/compiler/a.py` are both `compiler/a.py`."""
-    parts = Path(os.path.realpath(name)).parts
-    for index in range(len(parts) - 1, 0, -1):
-        rest = parts[index + 1 :]
-        if parts[index] in FOLDERS and not any(f in FOLDERS for f in parts[:index]):
-            return "/".join((parts[index], *rest))
-    return name

@@ -1,39 +1,31 @@
 """Plant one fault in a copy of the tree and see who notices.
 
-In turn, stopping at the first that does: the quickest tests that run the line, the type checker,
-all other tests that run it. A fault nobody's measured test meets, or one that outlived all of them
-where `whole` is asked for, is put before the whole suite. What only offends the style checker (a
-`pass` where a call was) does not count as noticed.
+In turn, stopping at the first that does: the tests that run the line, in stages (a few quick ones,
+more, all that end in the time a fault is given), then the type checker. A fault nobody's measured
+test meets, or one that outlived all of them where `whole` is asked for, is put before the whole
+suite. What only offends the style checker (a `pass` where a call was) does not count as noticed.
 
-With a budget of seconds the other tests end there, and so many of them are left for another day.
+With a budget of seconds some tests are left for another day; the verdict says how many.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
-import re
-import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from .coverage_map import CoverageMap
+from .coverage_map import BENCH, CoverageMap
 from .faults import Fault
 
-MEMORY = 8 << 30
-"""bytes one run of tests may have: a fault may ask for any amount"""
-QUICK_SECONDS = 15.0
+STAGES = ((1.5, 5), (12.0, 40))
+"""seconds of tests, files of tests: reading a file of tests costs as much as running some"""
 WHOLE_SECONDS = 1800.0
-USAGE = 4
-"""pytest's exit status when a test that was named is not there"""
-NOT_FOUND = re.compile(r"^ERROR: not found: \S*?/?(tests/.*)$", re.MULTILINE)
-
-BROKEN = re.compile(r"^ERROR tests/", re.MULTILINE)
-"""a module of tests that cannot be read: its tests are not found either, and that is a notice"""
 
 
 @dataclass(frozen=True)
@@ -41,7 +33,7 @@ class Verdict:
     by: str
     """who noticed: a test, mypy, `timeout`; empty for a survivor"""
     tried: int
-    """how many tests ran the line"""
+    """how many tests could have"""
     left: int = 0
     """how many of them were not asked"""
 
@@ -52,6 +44,7 @@ class Copy:
 
     folder: Path
     python: str = sys.executable
+    server: subprocess.Popen[str] | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, tree: Path, folder: Path) -> Copy:
@@ -65,43 +58,87 @@ class Copy:
         subprocess.run(checkout, check=True)
         return cls(folder)
 
-    def run(self, arguments: Sequence[str], seconds: float) -> tuple[int | None, str]:
-        """(exit status, output) of a Python module; None when it took longer or too much."""
-        environment = os.environ | {"PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    def _environment(self) -> dict[str, str]:
+        paths = os.pathsep.join(map(str, (self.folder, BENCH)))
+        return os.environ | {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def warm(self) -> None:
+        """Compile every module and fill the type checker's cache, while nothing is planted."""
+        every = [sys.executable, "-m", "compileall", "-q", "gallette", "tests"]
+        subprocess.run(every, cwd=self.folder, check=False, stdout=subprocess.DEVNULL)
+        self.accepts_types(900)
+
+    def accepts_types(self, seconds: float = 600) -> bool:
+        """Does the type checker find nothing?"""
+        command = [self.python, "-m", "mypy"]
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            done = subprocess.run(
+                command,
+                cwd=self.folder,
+                env=self._environment(),
+                timeout=seconds,
+                capture_output=True,
+            )
+            return done.returncode == 0
+        return True
+
+    def tests(self, names: Sequence[str], seconds: float) -> str:
+        """The first of these tests that fails; empty where all pass."""
+        if self.server is None:
+            self.server = subprocess.Popen(
+                [self.python, "-m", "mutants.server", str(self.folder)],
+                env=self._environment(),
+                text=True,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+            )
+        assert self.server.stdin is not None and self.server.stdout is not None
+        asked = {"tests": list(names), "seconds": 40 + 8 * seconds}
+        print(json.dumps(asked), file=self.server.stdin, flush=True)
+        answer: str = json.loads(self.server.stdout.readline())
+        return answer
+
+    def whole(self) -> str:
+        """The first test of the whole suite that fails."""
         process = subprocess.Popen(
-            [self.python, "-m", *arguments],
+            [self.python, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"],
             cwd=self.folder,
-            env=environment,
+            env=self._environment(),
             text=True,
             errors="replace",
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY)),
         )
         try:
-            output, _ = process.communicate(timeout=seconds)
-            return process.returncode, output
+            output, _ = process.communicate(timeout=WHOLE_SECONDS)
+            return "" if process.returncode == 0 else _first_failure(output)
         except subprocess.TimeoutExpired:
-            return None, ""
+            return "timeout"
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
-    def tests(self, names: Sequence[str], seconds: float) -> str:
-        """The first of these tests that fails; empty where all pass."""
-        listed = self.folder / ".mutants-tests"
-        listed.write_text("\n".join(names))
-        arguments = ["pytest", "-x", "-q", "-p", "no:cacheprovider", f"@{listed.name}"]
-        status, output = self.run(arguments, 30 + 5 * seconds)
-        if status is None:
-            return "timeout"
-        gone = set(NOT_FOUND.findall(output)) if status == USAGE else set()
-        if gone and not BROKEN.search(output):
-            kept = [name for name in names if name not in gone]
-            return self.tests(kept, seconds) if 0 < len(kept) < len(names) else ""
-        return "" if status == 0 else _first_failure(output)
+    def close(self) -> None:
+        """End the process that runs tests."""
+        if self.server is not None:
+            self.server.communicate()
+            self.server = None
+
+    @contextlib.contextmanager
+    def planted(self, path: str, fault: Fault) -> Iterator[None]:
+        """The tree with a fault in it, and afterwards as it was (its compiled module too)."""
+        file = self.folder / path
+        clean, times = file.read_bytes(), file.stat()
+        try:
+            file.write_bytes(fault.planted(clean))
+            # The time of a compiled module is in whole seconds.
+            os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns + 5_000_000_000))
+            yield
+        finally:
+            file.write_bytes(clean)
+            os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
 def _first_failure(output: str) -> str:
@@ -116,37 +153,30 @@ def judge(
     copy: Copy, tests: CoverageMap, path: str, fault: Fault, whole: bool, budget: float
 ) -> Verdict:
     """Who notices this fault of `path` (relative to the tree)?"""
-    file = copy.folder / path
-    clean = file.read_bytes()
     meeting = tests.tests_of(path, fault.line)
-    quick = _within(meeting, tests, QUICK_SECONDS)
-    rest = meeting[len(quick) :]
-    asked = _within(rest, tests, budget) if budget else rest
-    try:
-        file.write_bytes(fault.planted(clean))
-        by = _noticed_by(copy, tests, quick, asked)
-        if not by and (whole or not (meeting or budget)):
-            by = copy.tests(["tests"], WHOLE_SECONDS)
-        return Verdict(by, len(meeting), 0 if by or whole else len(rest) - len(asked))
-    finally:
-        file.write_bytes(clean)
+    asked = 0
+    with copy.planted(path, fault):
+        for seconds, files in (*STAGES, (budget or 1e9, 10_000)):
+            some = _within(meeting[asked:], tests, min(seconds, budget or 1e9), files)
+            if some and (by := copy.tests(some, sum(tests.seconds[t] for t in some))):
+                return Verdict(by, len(meeting))
+            asked += len(some)
+        if not copy.accepts_types():
+            return Verdict("mypy", len(meeting))
+        if whole or not (meeting or budget):
+            return Verdict(copy.whole(), len(meeting))
+    return Verdict("", len(meeting), len(meeting) - asked)
 
 
-def _within(names: list[str], tests: CoverageMap, seconds: float) -> list[str]:
-    """The first of these tests: at least one, as many as end in time."""
+def _within(names: list[str], tests: CoverageMap, seconds: float, files: int) -> list[str]:
+    """The first of these tests: at least one, as many as end in time, of so many files."""
     some: list[str] = []
     total = 0.0
+    of: set[str] = set()
     for name in names:
         total += tests.seconds[name]
-        if some and total > seconds:
+        of.add(name.partition("::")[0])
+        if some and (total > seconds or len(of) > files):
             break
         some.append(name)
     return some
-
-
-def _noticed_by(copy: Copy, tests: CoverageMap, quick: list[str], rest: list[str]) -> str:
-    if quick and (failed := copy.tests(quick, QUICK_SECONDS)):
-        return failed
-    if copy.run(["mypy"], 600)[0]:
-        return "mypy"
-    return copy.tests(rest, sum(tests.seconds[t] for t in rest)) if rest else ""

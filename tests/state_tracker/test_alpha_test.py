@@ -74,3 +74,27 @@ def test_buffers_of_several_formats_in_turn(driver: str) -> None:
         different.add(np.concatenate(expected).tobytes())
     one.release()
     assert len(different) > 1
+
+
+@pytest.mark.parametrize(
+    ("internal", "clamped"),
+    [
+        *((name, True) for name in ("RGBA8", "RGB5_A1", "RGBA4", "RGB10_A2", "RGBA16", "RGB8")),
+        ("RGBA16F", False),
+        ("RGBA32F", False),
+    ],
+)
+def test_the_reference_is_clamped_where_colours_are(internal: str, clamped: bool) -> None:
+    """Mesa compares with the clamped one on bytes only, whatever the specification asks for."""
+    gl: Any = create_context("numpipe", profile="compat", version=(3, 0), size=(8, 8))
+    seen = {}
+    for reference in (1.5, -0.5):
+        at_end = passing(gl, getattr(GL, internal), reference)
+        seen[reference] = [bool(some.any()) for some in at_end]
+    gl.release()
+    never, less, equal, _, greater, different, *_ = seen[1.5]
+    assert (never, less, equal, greater, different) == (
+        (False, False, True, False, False) if clamped else (False, True, True, True, True)
+    )
+    assert seen[-0.5][FUNCTIONS.index("EQUAL")]
+    assert seen[-0.5][FUNCTIONS.index("LESS")] is not clamped

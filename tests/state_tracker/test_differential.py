@@ -50,6 +50,12 @@ def test_differences_are_found_and_allowed_ones_are_not() -> None:
         dotted.reshape(-1, 4)[:pixels, 1] = 90
         found = difference([Seen("colour 0", large)], [Seen("colour 0", dotted)])
         assert (found == "") is allowed
+    for values, allowed in ((1, True), (2, False)):  # of 64
+        dotted = large.copy()
+        dotted.reshape(-1)[[0, 21, 42][:values] * 1] = 90
+        dotted.reshape(-1)[1::4][: 3 * (values - 1)] = 90
+        found = difference([Seen("colour 0", large, 0, 1, True)], [Seen("colour 0", dotted)])
+        assert (found == "") is allowed
     assert "'query'" in difference([Seen("query", 1)], [])
     assert difference([Seen("query", 1)], [Seen("query", 2)]) == "query: 1, the other 2"
 

@@ -74,10 +74,9 @@ def read(w: Writer) -> None:
     if target.samples or target.kind != "f":
         return
     index = w.number(len(target.colors))
-    step_ = t.COLOR_FORMATS[target.colors[index]]
     # Whole bytes of one channel each: a step of rounding is a step of the byte.
     format, x, y = w.pick(("RGBA", "BGRA", "RED", "RGB")), w.number(8), w.number(8)
-    w.say(f"{store(w, 'PACK')}: see.packed({format}, {x}, {y}, {index}, {step_})")
+    w.say(f"{store(w, 'PACK')}: see.packed({format}, {x}, {y}, {index})")
 
 
 @step(3)
@@ -142,13 +141,13 @@ def look(w: Writer) -> None:
             "gl.read_buffer(GL.COLOR_ATTACHMENT0)",
             "gl.blit_framebuffer(0, 0, 32, 32, 0, 0, 32, 32, GL.COLOR_BUFFER_BIT, GL.NEAREST)",
             f"gl.bind_framebuffer(GL.FRAMEBUFFER, {resolve})",
-            f"see.color(0, {t.COLOR_FORMATS[target.colors[0]]})",
+            f"see.color(0, {target.name})",
             f"gl.bind_framebuffer(GL.FRAMEBUFFER, {target.name})",
         )
         return
-    for index, format in enumerate(target.colors):
+    for index in range(len(target.colors)):
         if target.kind == "f":
-            w.say(f"see.color({index}, {t.COLOR_FORMATS[format]})")
+            w.say(f"see.color({index})")
         else:
             w.say(f"see.integers({index}, {target.kind!r})")
     if target.depth:
