@@ -39,6 +39,7 @@ from mutants.coverage_map import CoverageMap, measure  # noqa: E402
 from mutants.faults import Fault, lines_with_faults  # noqa: E402
 from mutants.probes import sources_of  # noqa: E402
 from mutants.report import Result, report  # noqa: E402
+from mutants.switches import switched  # noqa: E402
 from mutants.trial import Copy, judge  # noqa: E402
 
 
@@ -56,6 +57,8 @@ def main() -> int:
     parser.add_argument("--budget", type=float, default=0.0, help="seconds of tests for a fault")
     parser.add_argument("--minutes", type=float, default=1e6, help="begin nothing after these")
     parser.add_argument("--whole", action="store_true", help="survivors meet the whole suite")
+    parser.add_argument("--no-types", action="store_true", help="mypy is not asked")
+    parser.add_argument("--no-measuring", action="store_true", help="with what was measured")
     parser.add_argument("--measure", action="store_true", help="measure every test file again")
     parser.add_argument("--show", action="store_true", help="only report what is done")
     chosen = parser.parse_args()
@@ -67,11 +70,12 @@ def main() -> int:
         pristine = Copy.of(ROOT, folder / "tree").folder
         print("measuring which test runs which line ...", flush=True)
         end = time.monotonic() + 60 * chosen.minutes
-        measure(pristine, folder / "coverage", chosen.jobs, chosen.measure, 60 * chosen.minutes)
+        if not chosen.no_measuring:
+            measure(pristine, folder / "coverage", chosen.jobs, chosen.measure, 60 * chosen.minutes)
         sample = draw(pristine, chosen.count, chosen.seed, chosen.only)
         known = {r.key for r in done if r.by or chosen.budget or not r.left}
         todo = [(p, f) for p, f in sample if f"{p}:{f.line} {f}" not in known]
-        done += _run(todo, folder, journal, chosen.jobs, chosen.whole, chosen.budget, end)
+        done += _run(todo, folder, journal, chosen, end)
     print(report(done))
     return 0
 
@@ -113,31 +117,42 @@ def _run(
     todo: list[tuple[str, Fault]],
     folder: Path,
     journal: Path,
-    jobs: int,
-    whole: bool,
-    budget: float,
+    chosen: argparse.Namespace,
     end: float,
 ) -> list[Result]:
-    """Judge every fault, `jobs` at a time, each written down as it is known."""
-    work: Queue[tuple[str, Fault]] = Queue()
-    for item in todo:
-        work.put(item)
+    """Judge every fault, some at a time, each written down as it is known."""
+    work: Queue[int] = Queue()
+    for number in range(len(todo)):
+        work.put(number)
     results: list[Result] = []
     lock = threading.Lock()
     begun = time.monotonic()
 
-    def worker(number: int) -> None:
-        copy = Copy.of(ROOT, folder / f"tree{number}")
+    def worker(place: int) -> None:
+        copy = Copy.of(ROOT, folder / f"tree{place}")
         tests = CoverageMap(folder / "coverage", folder / "tree")
-        copy.warm()
+        copy.code = folder / f"switches{place}"
+        asleep = switched(copy.folder, todo, copy.code)
+        copy.warm(not chosen.no_types)
         while True:
             try:
-                path, fault = work.get_nowait()
+                number = work.get_nowait()
             except Empty:
                 break
             if time.monotonic() > end:
                 break
-            verdict = judge(copy, tests, path, fault, whole, budget)
+            path, fault = todo[number]
+            planted = number if number in asleep else -1
+            verdict = judge(
+                copy,
+                tests,
+                path,
+                fault,
+                planted=planted,
+                whole=chosen.whole,
+                types=not chosen.no_types,
+                budget=chosen.budget,
+            )
             result = Result(path, fault.line, str(fault), verdict.by, verdict.tried, verdict.left)
             with lock:
                 results.append(result)
@@ -151,8 +166,8 @@ def _run(
                 )
         copy.close()
 
-    with ThreadPoolExecutor(jobs) as pool:
-        for ended in [pool.submit(worker, number) for number in range(jobs)]:
+    with ThreadPoolExecutor(chosen.jobs) as pool:
+        for ended in [pool.submit(worker, number) for number in range(chosen.jobs)]:
             ended.result()
     return results
 

@@ -86,7 +86,7 @@ def _start(
     """Begin to measure some files."""
     (part / f"bytes{number}").write_bytes(bytes(count))
     environment = os.environ | {
-        "MUTANTS_PROBES": str(part / "code"),
+        "MUTANTS_CODE": str(part / "code"),
         "MUTANTS_BYTES": str(part / f"bytes{number}"),
         "MUTANTS_ROWS": str(part / f"rows{number}"),
         "MUTANTS_JOURNAL": str(part / f"tests{number}.jsonl"),
@@ -101,6 +101,14 @@ def _start(
 def _parts(folder: Path) -> list[Path]:
     """Measurements, the latest first."""
     return sorted(folder.glob("*/files"), key=lambda p: p.stat().st_mtime, reverse=True)
+
+
+def _begun(listed: Path) -> set[str]:
+    """Test files of a measurement, those that did not come to their end as well."""
+    journals = sorted(listed.parent.glob("tests*.jsonl"))
+    lines = (line for journal in journals for line in journal.read_text().splitlines())
+    some = {json.loads(line)[0].partition("::")[0] for line in lines}
+    return set(listed.read_text().split()) | some
 
 
 def _changed_since(tree: Path, commit: str) -> set[str]:
@@ -154,9 +162,9 @@ class CoverageMap:
         seen: set[str] = set()
         present = set(test_files(tree))
         for listed in _parts(folder):
-            measured = set(listed.read_text().split()) - seen
+            measured = (present - seen) & _begun(listed)
             seen |= measured
-            self.parts.append(self._read(listed.parent, measured & present))
+            self.parts.append(self._read(listed.parent, measured))
 
     def _read(self, place: Path, files: set[str]) -> _Part:
         """One measurement's rows of tests in some files."""

@@ -1,8 +1,11 @@
-"""A process that has everything but gallette imported, and forks itself for each run of tests.
+"""Processes that have everything ready and fork themselves for each run of tests.
 
-`python -m mutants.server TREE` reads lines of JSON: `{"tests": [...], "seconds": n}`; for each it
-answers with a line: the first test that failed, `""` where all passed, `"timeout"`. pytest runs in
-a fork, so that a planted fault is imported afresh and NumPy, Hypothesis and LLVM are not.
+    python -m mutants.server TREE            all but gallette is imported
+    python -m mutants.server TREE --all      gallette (with switches) and every test is collected
+
+Both read lines of JSON, `{"tests": [...], "seconds": n, "planted": n}`, and answer with a line:
+the first test that failed, `""` where all passed, `"timeout"`. The first kind is for faults written
+into a file, which must be imported afresh; the second for those with a switch (`switches.py`).
 """
 
 from __future__ import annotations
@@ -14,7 +17,9 @@ import resource
 import signal
 import sys
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, TextIO
 
 import numpy  # noqa: F401 - imported for the forks, as those below are
 import pytest
@@ -22,14 +27,17 @@ import pytest
 for _name in ("hypothesis", "PIL.Image", "moderngl", "llvmlite.binding", "jinja2", "pygments"):
     __import__(_name)
 
+WAITING = 40
+"""times its processor time a run may take on a busy machine"""
 MEMORY = 8 << 30
 """bytes one run of tests may have: a fault may ask for any amount"""
+OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist")
 
 
 class Chosen:
     """A pytest plugin: these tests in this order, and which of them fails first."""
 
-    def __init__(self, tests: list[str]) -> None:
+    def __init__(self, tests: Sequence[str]) -> None:
         self.order = {test: number for number, test in enumerate(tests)}
         self.failed = ""
 
@@ -47,17 +55,56 @@ class Chosen:
             self.failed = f"{report.nodeid} (not collected)"
 
 
-def _run(tests: list[str], answer: Path) -> None:
-    """In the fork: run them; the answer goes to a file."""
-    chosen = Chosen(tests)
-    files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
-    status = pytest.main(["-x", "-q", "-p", "no:cacheprovider", *files], plugins=[chosen])
+class Everything:
+    """A pytest plugin: instead of running the tests it collected it serves."""
+
+    def __init__(self, answers: TextIO, answer: Path) -> None:
+        self.answers, self.answer = answers, answer
+        self.failed = ""
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed and not self.failed:
+            self.failed = report.nodeid
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        items = {item.nodeid: item for item in session.items}
+
+        def run(asked: dict[str, Any]) -> str:
+            from mutants_probes import PLANTED  # type: ignore[import-not-found]
+
+            PLANTED[0] = asked["planted"]
+            os.environ["MUTANTS_PLANTED"] = str(asked["planted"])
+            some = [items[test] for test in asked["tests"] if test in items]
+            for item, following in zip(some, [*some[1:], None], strict=True):
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+                if self.failed:
+                    break
+            return self.failed
+
+        serve(run, self.answers, self.answer)
+        return True
+
+
+def _afresh(asked: dict[str, Any]) -> str:
+    """In the fork: collect and run."""
+    chosen = Chosen(asked["tests"])
+    files = list(dict.fromkeys(test.partition("::")[0] for test in asked["tests"]))
+    status = pytest.main([*OPTIONS, *files], plugins=[chosen])
     nothing = status in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
-    answer.write_text(chosen.failed or ("" if nothing else f"pytest: {status!r}"))
+    return chosen.failed or ("" if nothing else f"pytest: {status!r}")
 
 
-def _forked(tests: list[str], seconds: float, answer: Path) -> str:
-    """Run tests in a fork of this process."""
+def _used(process: int) -> float:
+    """Processor time of a process and of the children it waited for."""
+    try:
+        times = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11:15]
+    except OSError:  # gone, or no such thing on this system: then the clock alone decides
+        return 0.0
+    return sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
+
+
+def _forked(run: Callable[[dict[str, Any]], str], asked: dict[str, Any], answer: Path) -> str:
+    """Run tests in a fork of this process, which has so many seconds of processor time."""
     answer.unlink(missing_ok=True)
     child = os.fork()
     if not child:
@@ -67,14 +114,14 @@ def _forked(tests: list[str], seconds: float, answer: Path) -> str:
         for number in range(3):
             os.dup2(nowhere, number)
         try:
-            _run(tests, answer)
+            answer.write_text(run(asked))
         except BaseException as error:
             answer.write_text(f"crash: {type(error).__name__}")
         finally:
             os._exit(0)
-    end = time.monotonic() + seconds
+    end = time.monotonic() + WAITING * asked["seconds"]
     while not os.waitpid(child, os.WNOHANG)[0]:
-        if time.monotonic() > end:
+        if _used(child) > asked["seconds"] or time.monotonic() > end:
             os.killpg(child, signal.SIGKILL)
             os.waitpid(child, 0)
             return "timeout"
@@ -84,16 +131,28 @@ def _forked(tests: list[str], seconds: float, answer: Path) -> str:
     return answer.read_text() if answer.exists() else "crash"
 
 
+def serve(run: Callable[[dict[str, Any]], str], answers: TextIO, answer: Path) -> None:
+    """Answer until the input ends."""
+    for line in iter(INPUT.readline, ""):
+        print(json.dumps(_forked(run, json.loads(line), answer)), file=answers, flush=True)
+
+
+INPUT = os.fdopen(os.dup(0), closefd=True)
+"""the input as it was: pytest takes the standard one away"""
+
+
 def main() -> None:
     """Serve until the input ends."""
     tree = Path(sys.argv[1]).resolve()
     os.chdir(tree)
     sys.path[:] = [str(tree), *(p for p in sys.path if p)]
-    out = os.fdopen(os.dup(1), "w")
-    for line in sys.stdin:
-        asked = json.loads(line)
-        found = _forked(asked["tests"], asked["seconds"], tree / ".mutants-answer")
-        print(json.dumps(found), file=out, flush=True)
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+    if "--all" in sys.argv:
+        everything = Everything(answers, tree / ".mutants-answer-all")
+        pytest.main([*OPTIONS, "tests"], plugins=[everything])
+    else:
+        serve(_afresh, answers, tree / ".mutants-answer")
 
 
 if __name__ == "__main__":

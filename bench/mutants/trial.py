@@ -44,7 +44,9 @@ class Copy:
 
     folder: Path
     python: str = sys.executable
-    server: subprocess.Popen[str] | None = field(default=None, repr=False)
+    code: Path | None = None
+    """where the modules with switches are"""
+    servers: dict[bool, subprocess.Popen[str]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, tree: Path, folder: Path) -> Copy:
@@ -62,11 +64,12 @@ class Copy:
         paths = os.pathsep.join(map(str, (self.folder, BENCH)))
         return os.environ | {"PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}
 
-    def warm(self) -> None:
+    def warm(self, types: bool) -> None:
         """Compile every module and fill the type checker's cache, while nothing is planted."""
         every = [sys.executable, "-m", "compileall", "-q", "gallette", "tests"]
         subprocess.run(every, cwd=self.folder, check=False, stdout=subprocess.DEVNULL)
-        self.accepts_types(900)
+        if types:
+            self.accepts_types(900)
 
     def accepts_types(self, seconds: float = 600) -> bool:
         """Does the type checker find nothing?"""
@@ -82,20 +85,30 @@ class Copy:
             return done.returncode == 0
         return True
 
-    def tests(self, names: Sequence[str], seconds: float) -> str:
-        """The first of these tests that fails; empty where all pass."""
-        if self.server is None:
-            self.server = subprocess.Popen(
-                [self.python, "-m", "mutants.server", str(self.folder)],
-                env=self._environment(),
+    def tests(self, names: Sequence[str], seconds: float, planted: int = -1) -> str:
+        """The first of these tests that fails; empty where all pass. `planted` has a switch."""
+        everything = planted >= 0
+        if everything not in self.servers:
+            command = [self.python, "-m", "mutants.server", str(self.folder)]
+            environment = self._environment()
+            if everything:
+                command.append("--all")
+                paths = [str(BENCH / "mutants" / "runtime"), environment["PYTHONPATH"]]
+                environment["PYTHONPATH"] = os.pathsep.join(paths)
+                environment["MUTANTS_CODE"] = str(self.code)
+            self.servers[everything] = subprocess.Popen(
+                command,
+                env=environment,
                 text=True,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
             )
-        assert self.server.stdin is not None and self.server.stdout is not None
-        asked = {"tests": list(names), "seconds": 40 + 8 * seconds}
-        print(json.dumps(asked), file=self.server.stdin, flush=True)
-        answer: str = json.loads(self.server.stdout.readline())
+        server = self.servers[everything]
+        assert server.stdin is not None and server.stdout is not None
+        asked = {"tests": list(names), "seconds": 20 + 4 * seconds, "planted": planted}
+        print(json.dumps(asked), file=server.stdin, flush=True)
+        answer: str = json.loads(server.stdout.readline())
         return answer
 
     def whole(self) -> str:
@@ -121,10 +134,9 @@ class Copy:
             process.wait()
 
     def close(self) -> None:
-        """End the process that runs tests."""
-        if self.server is not None:
-            self.server.communicate()
-            self.server = None
+        """End the processes that run tests."""
+        while self.servers:
+            self.servers.popitem()[1].communicate()
 
     @contextlib.contextmanager
     def planted(self, path: str, fault: Fault) -> Iterator[None]:
@@ -150,18 +162,28 @@ def _first_failure(output: str) -> str:
 
 
 def judge(
-    copy: Copy, tests: CoverageMap, path: str, fault: Fault, whole: bool, budget: float
+    copy: Copy,
+    tests: CoverageMap,
+    path: str,
+    fault: Fault,
+    *,
+    planted: int = -1,
+    whole: bool = False,
+    types: bool = True,
+    budget: float = 0.0,
 ) -> Verdict:
-    """Who notices this fault of `path` (relative to the tree)?"""
+    """Who notices this fault of `path` (relative to the tree), which may have a switch?"""
     meeting = tests.tests_of(path, fault.line)
     asked = 0
-    with copy.planted(path, fault):
-        for seconds, files in (*STAGES, (budget or 1e9, 10_000)):
+    last = (budget or 1e9, 10_000)
+    with contextlib.nullcontext() if planted >= 0 else copy.planted(path, fault):
+        for seconds, files in (last,) if planted >= 0 else (*STAGES, last):
             some = _within(meeting[asked:], tests, min(seconds, budget or 1e9), files)
-            if some and (by := copy.tests(some, sum(tests.seconds[t] for t in some))):
+            if some and (by := copy.tests(some, sum(tests.seconds[t] for t in some), planted)):
                 return Verdict(by, len(meeting))
             asked += len(some)
-        if not copy.accepts_types():
+    with copy.planted(path, fault):
+        if types and not copy.accepts_types():
             return Verdict("mypy", len(meeting))
         if whole or not (meeting or budget):
             return Verdict(copy.whole(), len(meeting))
