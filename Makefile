@@ -76,8 +76,7 @@ fuzz: $(READY)  ## SECONDS=30 each of hostile shaders, whole GLSL programs (thre
 
 COUNT ?= 400
 SEED  ?= 1
-mutants: $(READY)  ## plant COUNT=400 small faults (SEED=1), one by one: does the suite notice? (hours)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev,mutants]'
+mutants: $(READY)  ## plant COUNT=400 small faults (SEED=1), one by one: does the suite notice?
 	$(BIN)/python bench/mutate.py --count $(COUNT) --seed $(SEED)
 
 installed:  ## build the wheel, install it outside the checkout, and use it there

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -41,10 +42,25 @@ def import_name(path: Path) -> tuple[str, ...]:
     return parts if parts[0] == "gallette" else ("gallette", *parts)
 
 
-def imports(path: Path) -> Iterator[tuple[int, str]]:
+@cache
+def imports(path: Path) -> tuple[tuple[int, str], ...]:
     """(line, absolute module) of every import in a file, wherever it stands."""
+    return tuple(_imports(path))
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Every statement; what is inside expressions imports nothing."""
+    for statement in body:
+        yield statement
+        for name in ("body", "orelse", "finalbody"):
+            yield from _statements(getattr(statement, name, []))
+        for part in (*getattr(statement, "handlers", ()), *getattr(statement, "cases", ())):
+            yield from _statements(part.body)
+
+
+def _imports(path: Path) -> Iterator[tuple[int, str]]:
     package = import_name(path)
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in _statements(ast.parse(path.read_text(encoding="utf-8")).body):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, alias.name

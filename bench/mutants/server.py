@@ -1,7 +1,8 @@
 """Processes that have everything ready and fork themselves for each run of tests.
 
     python -m mutants.server TREE            all but gallette is imported
-    python -m mutants.server TREE --all      gallette (with switches) and every test is collected
+    python -m mutants.server TREE --all [TESTS ...]
+                                             gallette (with switches) and all tests are collected
 
 Both read lines of JSON, `{"tests": [...], "seconds": n, "planted": n}`, and answer with a line:
 the first test that failed, `""` where all passed, `"timeout"`. The first kind is for faults written
@@ -67,14 +68,17 @@ class Everything:
             self.failed = report.nodeid
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        items = {item.nodeid: item for item in session.items}
+        items: dict[str, list[pytest.Item]] = {}
+        for item in session.items:
+            items[item.nodeid] = [item]
+            items.setdefault(item.nodeid.partition("::")[0], []).append(item)
 
         def run(asked: dict[str, Any]) -> str:
             from mutants_probes import PLANTED  # type: ignore[import-not-found]
 
             PLANTED[0] = asked["planted"]
             os.environ["MUTANTS_PLANTED"] = str(asked["planted"])
-            some = [items[test] for test in asked["tests"] if test in items]
+            some = [item for test in asked["tests"] for item in items.get(test, ())]
             for item, following in zip(some, [*some[1:], None], strict=True):
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
                 if self.failed:
@@ -150,7 +154,7 @@ def main() -> None:
     os.dup2(2, 1)
     if "--all" in sys.argv:
         everything = Everything(answers, tree / ".mutants-answer-all")
-        pytest.main([*OPTIONS, "tests"], plugins=[everything])
+        pytest.main([*OPTIONS, *(sys.argv[3:] or ["tests"])], plugins=[everything])
     else:
         serve(_afresh, answers, tree / ".mutants-answer")
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import ast
+import marshal
+import subprocess
 import sys
+import types
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "bench"))
 
 from mutants.faults import faults_of  # type: ignore[import-not-found]
+from mutants.probes import Probes  # type: ignore[import-not-found]
+from mutants.switches import switched  # type: ignore[import-not-found]
 
 
 def planted(source: str) -> list[str]:
@@ -58,3 +65,93 @@ def test_a_planted_fault_changes_its_own_place_only() -> None:
     (first, second) = faults_of(source)
     assert (first.line, second.line) == (1, 2)
     assert second.planted(source) == b"x = 1\ny = 2  # one\n"
+
+
+PROGRAM = '''"""A module."""
+
+from __future__ import annotations
+
+LIMIT = 3
+
+
+def far(x: int) -> bool:
+    """Is it?"""
+    if x < LIMIT:
+        return False
+    y = x + 1
+    for step in range(2):
+        if step > 5:
+            y += step
+    return y > LIMIT
+
+
+def counter():
+    total = 0
+
+    def add(n):
+        nonlocal total
+        total += n
+        return total
+
+    return add
+'''
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A tree with one module, known to git."""
+    (tmp_path / "gallette").mkdir()
+    (tmp_path / "gallette" / "one.py").write_text(PROGRAM)
+    for command in (["init", "-q"], ["add", "."]):
+        subprocess.run(["git", "-C", str(tmp_path), *command], check=True)
+    return tmp_path
+
+
+def loaded(code: Path, monkeypatch: pytest.MonkeyPatch, **shared: Any) -> dict[str, Any]:
+    module = types.ModuleType("mutants_probes")
+    vars(module).update(shared)
+    monkeypatch.setitem(sys.modules, "mutants_probes", module)
+    names: dict[str, Any] = {}
+    exec(marshal.loads(code.read_bytes()), names)
+    return names
+
+
+def test_probes_say_which_lines_ran(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    probes = Probes.of(tree, tree / "code")
+    hit = bytearray(probes.count)
+    far = loaded(tree / "code" / "0", monkeypatch, PROBES=hit)["far"]
+    assert far.__doc__ == "Is it?" and not any(hit)
+    lines = probes.lines["gallette/one.py"]
+
+    def ran(x: int) -> set[str]:
+        hit[:] = bytes(len(hit))
+        far(x)
+        text = PROGRAM.splitlines()
+        return {text[line - 1].strip() for line, probe in lines.items() if hit[probe]}
+
+    assert ran(1) == {"if x < LIMIT:", "return False"}
+    assert {"y = x + 1", "if step > 5:", "return y > LIMIT"} <= ran(4)
+    assert not {"return False", "y += step"} & ran(4)
+    assert "LIMIT" in probes.names["gallette/one.py"][lines[10]]
+    assert 5 not in lines  # of the module, not of a function
+    assert Probes.read(tree / "code") == probes
+
+
+def test_a_sleeping_fault_changes_nothing_until_it_is_called(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    faults = [("gallette/one.py", fault) for fault in faults_of(PROGRAM.encode())]
+    asleep = switched(tree, faults, tree / "code")
+    outside = {n for n, (_, fault) in enumerate(faults) if fault.line < 8}
+    assert outside and asleep == set(range(len(faults))) - outside
+    planted = [-1]
+    names = loaded(tree / "code" / "0.switched", monkeypatch, PLANTED=planted)
+    for number in (-1, *sorted(asleep)):
+        source = PROGRAM.encode() if number < 0 else faults[number][1].planted(PROGRAM.encode())
+        expected: dict[str, Any] = {}
+        exec(compile(ast.parse(source), "one.py", "exec"), expected)
+        planted[0] = number
+        add, wanted = names["counter"](), expected["counter"]()
+        assert [add(n) for n in (1, 2)] == [wanted(n) for n in (1, 2)]
+        for x in range(6):
+            assert names["far"](x) == expected["far"](x)
