@@ -88,6 +88,9 @@ def scene(gl: Any, kind: str) -> None:
     gl.link_program(program)
     assert gl.get_programiv(program, GL.LINK_STATUS)[0], gl.get_program_info_log(program)
     gl.use_program(program)
+    for index in (0, 1):
+        gl.vertex_attrib_pointer(index, 4, GL.FLOAT, 0, 16, None)
+        gl.enable_vertex_attrib_array(index)
     gl.bind_program_pipeline(1)  # which has no say while a program is in use
     gl.use_program_stages(1, GL.ALL_SHADER_BITS, program)
     if kind not in ("reads", "sampler2D"):  # a unit has one kind; the calls are about unit 0
