@@ -33,7 +33,7 @@ from .waiting import MERGED_STAGES, Given, Memory, Row
 
 __all__ = ["MERGED_STAGES", "DrawQueue", "Repeatable"]
 
-SMALL = 512
+SMALL = 4096
 """Draws of more vertices than this are executed at once."""
 
 WORTH_MERGING = 24
@@ -41,6 +41,9 @@ WORTH_MERGING = 24
 
 MOST = 4096
 """Draws that may wait."""
+
+MOST_LANES = 1 << 18
+"""Vertices of draws that may wait: about as many as are shaded at a time."""
 
 _GIVEN, _INFO = operator.itemgetter(0), operator.itemgetter(1)
 
@@ -62,6 +65,7 @@ class DrawQueue:
         "_fragment",
         "_given",
         "_info",
+        "_lanes",
         "_memory",
         "_merged",
         "_regroup",
@@ -78,6 +82,7 @@ class DrawQueue:
         self._given: Given | None = None  # what is bound now, if that is known
         self._info: DrawInfo | None = None  # the last call that could wait with it
         self._entries: list[Waiting] = []
+        self._lanes = 0
         self._merged: set[Any] = set()  # shaders that have merged variants
 
     def _constants(self) -> Row:
@@ -99,7 +104,7 @@ class DrawQueue:
         """May a draw wait, or is nothing waiting? (The queue is to be flushed first otherwise.)"""
         if not self._entries:
             return True
-        if len(self._entries) >= MOST:
+        if len(self._entries) >= MOST or self._lanes >= MOST_LANES:
             return False
         return info is self._info or self._can_wait(info)
 
@@ -108,6 +113,7 @@ class DrawQueue:
         if info is self._info or self._can_wait(info):
             assert self._given is not None
             self._entries.append((self._given, info, self._constants()))
+            self._lanes += info.count
             if info.index_buffer is not None:
                 info.index_buffer.ref()
         else:
@@ -122,7 +128,9 @@ class DrawQueue:
     def repeat(self, draw: Repeatable, data: bytes) -> bool:
         """Draw once more, later: with other constants, and all else as it was."""
         given, entries = draw.given, self._entries
-        if draw.epoch != self._states.bound.epoch or len(entries) >= MOST:
+        if draw.epoch != self._states.bound.epoch:
+            return False
+        if len(entries) >= MOST or self._lanes >= MOST_LANES:
             return False
         if not given.held:
             if not given.alive:
@@ -132,6 +140,7 @@ class DrawQueue:
             draw.info.index_buffer.ref()
         block = ConstantBuffer(data)
         entries.append((given, draw.info, (block, block)))
+        self._lanes += draw.info.count
         return True
 
     def _can_wait(self, info: DrawInfo) -> bool:
@@ -161,7 +170,7 @@ class DrawQueue:
         entries = self._entries
         if not entries:
             return
-        self._entries = []
+        self._entries, self._lanes = [], 0
         self.rebinding()
         try:
             self._execute(entries)

@@ -29,6 +29,7 @@ Row = tuple[ConstantBuffer | None, ConstantBuffer | None]
 
 _BETWEEN = (Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
 _MOST = 1024
+_FEW = 64
 
 
 class Given:
@@ -144,11 +145,12 @@ class Given:
 class Memory:
     """The states draws were given lately."""
 
-    __slots__ = ("_fixed", "_found", "_stages", "_states")
+    __slots__ = ("_crowded", "_fixed", "_found", "_stages", "_states")
 
     def __init__(self, states: DrawStates) -> None:
         self._states = states
         self._found: dict[tuple[Any, ...], Given] = {}
+        self._crowded = _FEW
         self._fixed = _Part()
         self._stages = [(states.bound.stages[stage], _Part()) for stage in MERGED_STAGES]
 
@@ -198,11 +200,17 @@ class Memory:
         )
 
     def tidy(self, most: int = _MOST) -> None:
-        """Forget what names resources that are gone, and if there are too many, all but `most`."""
+        """Forget what names resources that are gone, and if there are too many, all but `most`.
+
+        Looking at all of them is put off until there are twice as many as were left last time.
+        """
+        if most and len(self._found) < self._crowded:
+            return
         kept = {k: g for k, g in self._found.items() if g.held or g.alive}
         if len(kept) > most:
             kept = {k: g for k, g in kept.items() if g.held}
         self._found = kept
+        self._crowded = max(_FEW, 2 * len(kept))
 
     def clear(self) -> None:
         """A shader is gone, or the context."""

@@ -14,6 +14,7 @@ from typing import Any
 
 from gallette.compiler.nir.ir import Intrinsic, Shader
 from gallette.compiler.nir.ir.slots import FragResult
+from gallette.pipe.enums import CompareFunc
 
 from ..llvm.engine import machine
 from ..llvm.text import Builder, Var
@@ -221,6 +222,8 @@ class _Tiles:
         e.start = b.reserve()
         if key.tests_first:
             masks = self._test(record, x, y, masks, None)
+        elif self._fails_early():
+            masks = self._tested_all(record, x, y, masks, None, False)
         stage.covered = covered = _either(masks)
         stage.samples = masks if key.samples else []
         if self.shader is None:
@@ -249,6 +252,20 @@ class _Tiles:
             if color is not None:
                 self._color(number, color, x, y, masks)
         b.place(leave)
+
+    def _fails_early(self) -> bool:
+        """Is a fragment that fails the depth test before shading nobody's business any more?
+
+        Then it need not be shaded, even if those that pass may yet be discarded.
+        """
+        key, shader = self.key.depth, self.shader
+        return (
+            key is not None
+            and key.func not in (None, CompareFunc.ALWAYS)
+            and key.stencil is None
+            and shader is not None
+            and not _writes_depth(shader)
+        )
 
     def _left(self, masks: list[V]) -> list[V]:
         """What the shader leaves: not discarded, in its mask, in its alpha's coverage."""
@@ -321,17 +338,25 @@ class _Tiles:
 
     def _test(self, record: V, x: V, y: V, masks: list[V], z: V | None) -> list[V]:
         """The depth and stencil tests; what is left of the masks."""
-        key = self.key.depth
-        if key is not None and (key.func is not None or key.stencil is not None):
-            rows = self._place(TileWords.DEPTH, x, y, key.step, TileWords.DEPTH_LAYER)
-            masks = [
-                self._tested(key, record, self._plane(rows, TileWords.DEPTH_PLANE, i), mask, z, i)
-                for i, mask in enumerate(masks)
-            ]
+        masks = self._tested_all(record, x, y, masks, z, True)
         if self.key.counting:
             for mask in masks:
                 self._count(self.passed, mask)
         return masks
+
+    def _tested_all(
+        self, record: V, x: V, y: V, masks: list[V], z: V | None, writing: bool
+    ) -> list[V]:
+        """What passes of every sample."""
+        key = self.key.depth
+        if key is None or (key.func is None and key.stencil is None):
+            return masks
+        rows = self._place(TileWords.DEPTH, x, y, key.step, TileWords.DEPTH_LAYER)
+        found = []
+        for i, mask in enumerate(masks):
+            plane = self._plane(rows, TileWords.DEPTH_PLANE, i)
+            found.append(self._tested(key, record, plane, mask, z, i, writing))
+        return found
 
     def _plane(self, rows: tuple[V, V], word: int, sample: int) -> tuple[V, V]:
         """The same rows of a sample's plane; `word` says how far planes are apart."""
@@ -341,7 +366,14 @@ class _Tiles:
         return self.b.at(rows[0], step, "i8"), self.b.at(rows[1], step, "i8")
 
     def _tested(
-        self, key: DepthKey, record: V, rows: tuple[V, V], mask: V, z: V | None, sample: int
+        self,
+        key: DepthKey,
+        record: V,
+        rows: tuple[V, V],
+        mask: V,
+        z: V | None,
+        sample: int,
+        writing: bool,
     ) -> V:
         b, e = self.b, self.e
         t = f"i{key.word}"
@@ -361,7 +393,7 @@ class _Tiles:
         front = b.load_at(record, Record.FRONT, "i32").ne(0)
         wide = words if key.word >= 32 else words.to("i32", False)
         found = test(b, key, mask, wide, codes, front, e.word(TileWords.REFERENCES))
-        if key.write or key.stencil is not None:
+        if writing and (key.write or key.stencil is not None):
             new = found.words if key.word >= 32 else found.words.to(t)
             self._store(rows, found.changed, new)
         return found.passing
@@ -427,6 +459,16 @@ def _missing(b: Builder, w: int) -> list[V]:
 
 def _nothing(shader: Shader | None) -> Any:
     return shader
+
+
+def _writes_depth(shader: Shader) -> bool:
+    return any(
+        isinstance(instr, Intrinsic)
+        and instr.name == "store_output"
+        and instr["location"] == FragResult.DEPTH
+        for block in shader.entry.blocks()
+        for instr in block.instrs()
+    )
 
 
 def _discards(shader: Shader) -> bool:
