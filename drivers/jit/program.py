@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.disk_cache import DiskCache
-from gallette.compiler.nir.ir import Shader
+from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.ir.slots import FragResult
 from gallette.drivers.common.draw.together import Offered
 from gallette.drivers.common.lanes import (
@@ -51,7 +51,7 @@ from .clipping import cut_triangles
 from .fill import TileFunction, fill
 from .llvm.engine import Function, compile_module
 from .mixed import fill_together
-from .shader.chunk import Input
+from .shader.chunk import Input, is_strided
 from .shader.chunk_emit import ChunkCode, emit_chunk
 from .shader.chunk_stages import GeometryRows
 from .shader.images import ImageUnitKey, image_unit_key
@@ -68,6 +68,7 @@ DEFAULT_BUDGET = 1 << 29
 
 _ZEROS = np.zeros(256, np.uint8)
 _CHUNK = 1 << 14
+_VERTICES = 1 << 18  # what a chunk leaves of them is joined with the others' for nothing
 _CALL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64)
 _DTYPES = {"i8": np.uint8, "i16": np.uint16, "i32": np.uint32, "i64": np.uint64}
 
@@ -157,7 +158,7 @@ def _facts(shader: Shader, chunk: ChunkCode) -> ProgramFacts:
         has_side_effects=chunk.effects,
         early_fragment_tests=shader.info.early_fragment_tests,
         uses_sample_shading=bool(system & PER_SAMPLE) or any(u.where == "sample" for u in inputs),
-        chunk_lanes=_CHUNK,
+        chunk_lanes=_VERTICES if shader.stage is Stage.VERTEX else _CHUNK,
         in_order=shader.info.interlocks or "output" in system,
     )
 
@@ -211,7 +212,12 @@ class BoundJit:
         self.program = program
         self.resources = resources
         self._keep: list[Any] = []
-        self._block = static_block(resources, program.chunk.least, program.budget, self._keep)
+
+    @functools.cached_property
+    def _block(self) -> Array:
+        """What the blocks of chunks begin as."""
+        program = self.program
+        return static_block(self.resources, program.chunk.least, program.budget, self._keep)
 
     def fill(
         self, engine: FragmentEngine, context: RasterContext, vertices: VertexSet, batch: Batch
@@ -360,8 +366,11 @@ class BoundJit:
         for place, unit in bound_images:
             describe(block, Words.IMAGES + place, unit.image, unit.image, keep)
         for number, key in enumerate(chunk.inputs):
-            dtype = np.uint64 if key.bits == 64 else np.uint32
-            array = contiguous(_ask(lanes, self.resources, key), count, dtype)
+            if is_strided(key):
+                array = _column(lanes, key, keep)
+            else:
+                dtype = np.uint64 if key.bits == 64 else np.uint32
+                array = contiguous(_ask(lanes, self.resources, key), count, dtype)
             keep.append(array)
             block[Words.INPUTS + number] = array.ctypes.data
         if outputs is None:
@@ -419,11 +428,29 @@ def budget_error(limit: int) -> ShaderBudgetError:
     )
 
 
+def _column(lanes: Any, key: Input, keep: list[Any]) -> Array:
+    """The `Column` of a component of an attribute: where the vertex buffer is, if that will do."""
+    find = getattr(lanes, "column", None)
+    column = None if find is None else find(key.slot, key.component)
+    if column is not None:
+        address, stride, limit, rows = column
+        keep.append(rows)
+        where = 0 if rows is None else rows.ctypes.data
+        return np.array((address, stride, limit, where), np.uint64)
+    value = np.asarray(lanes.attribute(key.slot, key.component))
+    if value.dtype.itemsize != 4:
+        value = value.astype(np.uint32)
+    value = np.ascontiguousarray(value)
+    keep.append(value)
+    stride, limit = (4, value.size) if value.ndim else (0, (1 << 31) - 1)
+    return np.array((value.ctypes.data, stride, limit, 0), np.uint64)
+
+
 def _ask(lanes: Any, resources: ShaderResources, key: Input) -> Array:
     """The values of an input, as the lanes make them."""
     kind, slot = key.kind, key.slot
     if kind == "attribute":
-        value = (lanes.attribute64 if key.bits == 64 else lanes.attribute)(slot, key.component)
+        value = lanes.attribute64(slot, key.component)
     elif kind == "flat":
         value = lanes.flat(slot, key.component)
     elif kind == "patch":

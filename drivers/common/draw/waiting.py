@@ -7,7 +7,8 @@ the resources it names; between times it holds none, and is forgotten when one o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Hashable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -145,12 +146,14 @@ class Given:
 class Memory:
     """The states draws were given lately."""
 
-    __slots__ = ("_crowded", "_fixed", "_found", "_stages", "_states")
+    __slots__ = ("_crowded", "_fixed", "_found", "_next", "_numbers", "_stages", "_states")
 
     def __init__(self, states: DrawStates) -> None:
         self._states = states
         self._found: dict[tuple[Any, ...], Given] = {}
         self._crowded = _FEW
+        self._numbers: dict[Hashable, int] = {}
+        self._next = itertools.count()
         self._fixed = _Part()
         self._stages = [(states.bound.stages[stage], _Part()) for stage in MERGED_STAGES]
 
@@ -181,7 +184,7 @@ class Memory:
         """
         shaders, fixed = bound.shaders, self._fixed
         if fixed.revision != bound.revision:
-            fixed.revision, fixed.key = bound.revision, _key_of_parameters(bound)
+            fixed.revision, fixed.key = bound.revision, self._key_of_parameters(bound)
         (vertex, of_vertex), (fragment, of_fragment) = self._stages
         if of_vertex.revision != vertex.revision:
             of_vertex.revision, of_vertex.key = vertex.revision, _key_of_stage(vertex)
@@ -198,6 +201,32 @@ class Memory:
             fixed.key,
             of_vertex.key,
         )
+
+    def _key_of_parameters(self, bound: Bound) -> tuple[Any, ...]:
+        """What is not a state object: by value, for programs set the same ones in every frame."""
+        return (
+            self._number(bound.framebuffer),
+            self._number(bound.viewports),
+            self._number(bound.scissors),
+            self._number(bound.clip_planes),
+            self._number(bound.polygon_stipple),
+            id(bound.stream_targets),
+            bound.blend_color,
+            bound.stencil_ref,
+            bound.sample_mask,
+            bound.min_samples,
+            bound.sample_locations,
+            *[id(bound.shaders.get(stage)) for stage in _BETWEEN],
+        )
+
+    def _number(self, value: Hashable) -> int:
+        """A number that stands for a value, quicker to compare; never used for another one."""
+        number = self._numbers.get(value)
+        if number is None:
+            if len(self._numbers) >= _MOST:
+                self._numbers.clear()
+            number = self._numbers[value] = next(self._next)
+        return number
 
     def tidy(self, most: int = _MOST) -> None:
         """Forget what names resources that are gone, and if there are too many, all but `most`.
@@ -249,23 +278,6 @@ class _Part:
     def __init__(self) -> None:
         self.revision = -1
         self.key: tuple[Any, ...] = ()
-
-
-def _key_of_parameters(bound: Bound) -> tuple[Any, ...]:
-    return (
-        id(bound.framebuffer),
-        id(bound.viewports),
-        id(bound.scissors),
-        id(bound.clip_planes),
-        id(bound.polygon_stipple),
-        id(bound.stream_targets),
-        bound.blend_color,
-        bound.stencil_ref,
-        bound.sample_mask,
-        bound.min_samples,
-        bound.sample_locations,
-        *[id(bound.shaders.get(stage)) for stage in _BETWEEN],
-    )
 
 
 def _key_of_stage(bindings: StageBindings) -> tuple[Any, ...]:

@@ -73,21 +73,27 @@ def _shape(which: Ints | slice, vertices: VertexSet) -> tuple[int, ...]:
 def clip_codes(vertices: VertexSet, planes: ClipPlanes) -> Codes | None:
     """A bit per plane a vertex is outside of (NaN counts as outside); None if none is."""
     clip = vertices.clip
+    which: Ints | slice = slice(None)
     if planes.near and planes.far and not planes.halfz and not planes.distances:
         extent = np.abs(clip[:3])
-        if (extent <= clip[3]).all():
+        inside = extent <= clip[3]
+        if inside.all():
             return None
+        which = np.flatnonzero(~inside.all(axis=0))  # mostly few
     codes: Codes | None = None
-    everything = slice(None)
     for plane in planes.numbers():
-        distance = planes.distance(vertices, plane, everything)
+        distance = planes.distance(vertices, plane, which)
         if distance.size and distance.min() >= 0:
             continue
         outside = ~(distance >= 0)
         if codes is None:
-            codes = np.zeros(clip.shape[1], np.uint32)
+            codes = np.zeros(len(distance), np.uint32)
         codes |= outside.astype(np.uint32) << np.uint32(plane)
-    return codes
+    if codes is None or isinstance(which, slice):
+        return codes
+    every = np.zeros(clip.shape[1], np.uint32)
+    every[which] = codes
+    return every
 
 
 @dataclass(slots=True)

@@ -18,9 +18,13 @@ from gallette.compiler.errors import GalletteError
 from gallette.drivers.common.lanes import Value
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.codecs import texel_layout, unpack_planes
+from gallette.pipe.formats import Format
 from gallette.pipe.state import VertexBuffer, VertexElement
 
 from .vertices import Ints
+
+Column = tuple[int, int, int, "npt.NDArray[np.int32] | None"]
+"""An address, bytes from row to row, rows that there are, and which row each lane reads."""
 
 __all__ = ["FetchedVertices", "Gathered", "GatheredVertices", "VertexSource"]
 
@@ -46,7 +50,18 @@ class VertexSource:
 class FetchedVertices:
     """`VertexLanes` for the lanes `start..stop` of a source."""
 
-    __slots__ = ("_buffers", "_elements", "_planes", "_raw", "_source", "_start", "_stop", "count")
+    __slots__ = (
+        "_buffers",
+        "_columns",
+        "_elements",
+        "_planes",
+        "_raw",
+        "_rows_of",
+        "_source",
+        "_start",
+        "_stop",
+        "count",
+    )
 
     def __init__(
         self,
@@ -63,6 +78,8 @@ class FetchedVertices:
         self._stop = stop
         self._planes: dict[int, list[Value]] = {}
         self._raw: dict[int, npt.NDArray[np.float64] | None] = {}
+        self._columns: dict[int, Column | None] = {}
+        self._rows_of: dict[int, npt.NDArray[np.int32]] = {}
         self.count = stop - start
 
     def attribute(self, index: int, component: int) -> Value:
@@ -70,6 +87,60 @@ class FetchedVertices:
         if planes is None:
             planes = self._planes[index] = self._fetch(index)
         return planes[component]
+
+    def column(self, index: int, component: int) -> Column | None:
+        """Where a component lies in memory, for who reads it there; None: ask for `attribute`."""
+        if index in self._columns:
+            found = self._columns[index]
+        else:
+            found = self._columns[index] = self._column(index)
+        if found is None:
+            return None
+        source = self._elements[index].src_format.swizzle[component]
+        if not isinstance(source, int):
+            return None
+        address, stride, limit, rows = found
+        return address + 4 * source, stride, limit, rows
+
+    def _column(self, index: int) -> Column | None:
+        element = self._elements[index] if index < len(self._elements) else None
+        slot = -1 if element is None else element.buffer_index
+        buffer = self._buffers[slot] if 0 <= slot < len(self._buffers) else None
+        if element is None or buffer is None or not _is_words(element.src_format):
+            return None
+        resource, source, stride = buffer.buffer, self._source, buffer.stride
+        assert isinstance(resource, HostResource)
+        size = element.src_format.block_bytes
+        offset = buffer.offset + element.src_offset
+        data = resource.bytes_at(offset, resource.desc.width - offset)
+        one_instance = source.instances == 1
+        if not stride or len(data) < size or len(data) >> 31:
+            return None
+        available = (len(data) - size) // stride + 1
+        address = int(data.ctypes.data)
+        if element.instance_divisor:
+            if one_instance:
+                return None
+            return address, stride, available, self._rows_by(element.instance_divisor)
+        first = source.first + self._start
+        if one_instance and source.ids is None and 0 <= first < available:
+            return address + first * stride, stride, available - first, None
+        return address, stride, available, self._rows_by(0)
+
+    def _rows_by(self, divisor: int) -> npt.NDArray[np.int32]:
+        """The row of each lane, by vertex or by so many instances."""
+        found = self._rows_of.get(divisor)
+        if found is None:
+            source = self._source
+            ids = self._vertex_ids()
+            if divisor:
+                ids = np.arange(self._start, self._stop) // source.count + source.first_instance
+                ids = ids // divisor + source.start_instance
+            limit = np.iinfo(np.int32).max
+            if len(ids) and (ids.max() > limit or ids.min() < -limit):
+                ids = np.where(abs(ids) > limit, -1, ids)
+            found = self._rows_of[divisor] = ids.astype(np.int32)
+        return found
 
     def attribute64(self, index: int, component: int) -> Value:
         """A component of a 64-bit attribute as it is in memory; 0 where there is none."""
@@ -211,6 +282,10 @@ class GatheredVertices(FetchedVertices):
         self._gathered = gathered
         self._known = known
 
+    def _column(self, index: int) -> Column | None:
+        """There is none: every draw has another."""
+        return None
+
     def _texels(self, element: VertexElement, buffer: VertexBuffer) -> npt.NDArray[Any]:
         found = self._known.get(id(element))
         if found is None:
@@ -228,6 +303,13 @@ class GatheredVertices(FetchedVertices):
             texels.append(np.broadcast_to(some, (one.count, *some.shape[1:])))
         every = np.stack(texels).take(self._gathered.which, axis=0)
         return every.reshape(-1, *every.shape[2:])
+
+
+def _is_words(format: Format) -> bool:
+    """Are the components as they lie in memory?"""
+    return format.is_array and all(
+        c.bits == 32 and c.type in ("FLOAT", "UINT", "SINT") for c in format.channels
+    )
 
 
 def _clamped(rows: npt.NDArray[np.uint8], ids: Ints) -> npt.NDArray[np.uint8]:

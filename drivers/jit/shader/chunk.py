@@ -63,6 +63,20 @@ class Input:
     bits: int = 32
 
 
+def is_strided(key: Input) -> bool:
+    """Is it read by a `Column` of four words, and not an array with an element for every lane?"""
+    return key.kind == "attribute" and key.bits == 32
+
+
+class Column:
+    """Words that say where the 32-bit values of an input are."""
+
+    FIRST = 0  # the address of row 0's
+    STRIDE = 1  # bytes from row to row
+    LIMIT = 2  # rows that there are
+    ROWS = 3  # address of the row of each lane (32 bits); null: as the lanes
+
+
 @dataclass(frozen=True, slots=True)
 class TextureSite:
     """A call out for a texture operation."""
@@ -133,12 +147,30 @@ class ChunkStage(Stage):
             assert base is not None
             t = f"i{key.bits}"
             with b.into(e.start):
-                if key.kind in ("scalar", "plane"):
+                if is_strided(key):
+                    found = self._gathered(e, pointer)
+                elif key.kind in ("scalar", "plane"):
                     found = b.load(pointer, t)
                 else:
                     found = b.masked_load(b.at(pointer, base, t), e.entry_mask, t)
             self.loaded[key] = found
         return found
+
+    def _gathered(self, e: Emitter, column: V) -> V:
+        """A component of an attribute, from wherever it is; zero outside the buffer."""
+        b = e.b
+        assert self.base is not None
+        with b.in_entry():
+            first, rows = (b.load_at(column, word, "ptr") for word in (Column.FIRST, Column.ROWS))
+            stride, limit = (
+                b.load_at(column, word, "i64").to("i32") for word in (Column.STRIDE, Column.LIMIT)
+            )
+            numbered = b.emit("i1", 0, f"icmp ne ptr {rows.n}, null")
+        lane = b.lanes("i32", range(e.w)) + self.base.to("i32")
+        number = b.masked_load(b.at(rows, self.base, "i32"), e.entry_mask & numbered, "i32")
+        row = b.select(b.spread(numbered, e.w), number, lane)
+        there = e.entry_mask & row.ult(b.spread(limit, e.w))
+        return b.gather(b.at(first, row * stride, "i8"), there, "i32", 4)
 
     def load_input(self, e: Emitter, instr: Intrinsic) -> list[V]:
         if instr.name == "load_per_vertex_input":

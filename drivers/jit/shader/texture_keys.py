@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass
 
 from gallette.drivers.common.texture.floats import axes_of
@@ -65,8 +66,18 @@ class TextureKey:
         return self.mip is not MipFilter.NONE or not self.same_filters
 
 
+_known: weakref.WeakKeyDictionary[Unit, TextureKey | None] = weakref.WeakKeyDictionary()
+
+
 def texture_key(unit: Unit) -> TextureKey | None:
     """The key of a unit; None if there is no code for its texels."""
+    try:
+        return _known[unit]
+    except KeyError:
+        return _known.setdefault(unit, _texture_key(unit))
+
+
+def _texture_key(unit: Unit) -> TextureKey | None:
     image, sampler = unit.image, unit.sampler
     if not is_known(image.format) or image.target is Target.BUFFER or type(unit) is not Unit:
         return None
