@@ -523,6 +523,31 @@ def test_fetches_look_at_no_sampler(monkeypatch: pytest.MonkeyPatch) -> None:
     same(draw, monkeypatch)
 
 
+CUT_OUT = """
+#version 330
+in vec3 v; out vec4 o;
+void main() {
+    if (fract(v.x * 6.0) < 0.5) discard;
+    o = vec4(v, 1.0);
+}
+"""
+
+
+@pytest.mark.parametrize("func", ["<", ">="])
+def test_what_is_hidden_before_it_can_be_discarded(
+    func: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def draw(context: moderngl.Context) -> bytes:
+        frame = target(context)
+        context.enable(moderngl.DEPTH_TEST)
+        context.depth_func = func
+        frame.clear(0.1, 0.2, 0.3, 0.4, depth=0.6)
+        triangles(context, context.program(vertex_shader=VERTEX, fragment_shader=CUT_OUT))
+        return bytes(frame.read(components=4))
+
+    same(draw, monkeypatch)
+
+
 FLAT_ON = """
 #version 330
 in vec4 position; in vec3 value; out vec3 v; out float line;

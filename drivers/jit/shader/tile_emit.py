@@ -222,15 +222,16 @@ class _Tiles:
         e.start = b.reserve()
         if key.tests_first:
             masks = self._test(record, x, y, masks, None)
-        elif self._fails_early():
-            masks = self._tested_all(record, x, y, masks, None, False)
         stage.covered = covered = _either(masks)
         stage.samples = masks if key.samples else []
         if self.shader is None:
             b.place(leave)
             return
         shading = b.block()
-        b.branch(b.any(covered), shading, leave)
+        wanted = covered
+        if self._fails_early():
+            wanted = _either(self._tested_all(record, x, y, masks, None, False))
+        b.branch(b.any(wanted), shading, leave)
         b.place(shading)
         stage.shading = b.reserve()
         e.shader = self.shader
@@ -256,11 +257,12 @@ class _Tiles:
     def _fails_early(self) -> bool:
         """Is a fragment that fails the depth test before shading nobody's business any more?
 
-        Then it need not be shaded, even if those that pass may yet be discarded.
+        Then a block where all fail need not be shaded, even if what passes may yet be discarded.
         """
         key, shader = self.key.depth, self.shader
         return (
-            key is not None
+            not self.key.tests_first
+            and key is not None
             and key.func not in (None, CompareFunc.ALWAYS)
             and key.stencil is None
             and shader is not None
