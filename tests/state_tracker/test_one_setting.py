@@ -50,9 +50,12 @@ def prepared(create: Callable[[], Any], scene: str) -> Iterator[tuple[Any, Row]]
         apply(gl, row.before)
         gl.bind_sampler(0, 0)  # what no attribute group has, or Mesa's has not
         gl.disable(GL.SAMPLE_MASK)
-        gl.pop_attrib()
-        for mode in (GL.PROJECTION, GL.TEXTURE, GL.MODELVIEW):
-            gl.matrix_mode(mode)
+        while gl.get_integerv(GL.ATTRIB_STACK_DEPTH)[0]:
+            gl.pop_attrib()
+        for mode in ("PROJECTION", "TEXTURE", "MODELVIEW"):
+            gl.matrix_mode(getattr(GL, mode))
+            while gl.get_integerv(getattr(GL, f"{mode}_STACK_DEPTH"))[0] > 1:
+                gl.pop_matrix()
             gl.load_identity()
         assert gl.get_error() == 0, row.text
     assert gl is not None
