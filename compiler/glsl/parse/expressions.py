@@ -160,11 +160,14 @@ class ExpressionParser:
         return s.Comma(first.loc, self.last_end, items)
 
     def assignment(self) -> s.Expr:
-        pos = self.pos
-        if self.tokens[pos][0] in _WORDS and self.tokens[pos + 1][0] in _ENDS:
-            return self.primary()  # as most arguments are
-        target = self.conditional()
-        op = self.tokens[self.pos][0]
+        tokens, pos = self.tokens, self.pos
+        if tokens[pos][0] in _WORDS and tokens[pos + 1][0] in _ENDS:
+            return self.word()  # as most arguments are
+        target = self.binary(1)
+        op = tokens[self.pos][0]
+        if op == "?":
+            target = self.choice(target)
+            op = tokens[self.pos][0]
         if op not in _ASSIGN:
             return target
         self.pos += 1
@@ -175,8 +178,10 @@ class ExpressionParser:
 
     def conditional(self) -> s.Expr:
         condition = self.binary(1)
-        if self.tokens[self.pos][0] != "?":
-            return condition
+        return self.choice(condition) if self.tokens[self.pos][0] == "?" else condition
+
+    def choice(self, condition: s.Expr) -> s.Expr:
+        """What follows a condition and stands at its `?`."""
         self.pos += 1
         self.enter()
         then = self.expression()
@@ -186,25 +191,31 @@ class ExpressionParser:
         return s.Conditional(condition.loc, otherwise.end, condition, then, otherwise)
 
     def binary(self, level: int) -> s.Expr:
-        tokens, pos = self.tokens, self.pos
+        tokens, pos, precedence = self.tokens, self.pos, _PRECEDENCE
         if tokens[pos][0] in _WORDS and tokens[pos + 1][0] not in _LINKS:
-            left = self.primary()  # as most operands are
+            left = self.word()  # as most operands are
         else:
             left = self.unary()
         while True:
             op = tokens[self.pos][0]
-            own = _PRECEDENCE.get(op, 0)
+            own = precedence.get(op, 0)
             if own < level:
                 return left
-            self.pos += 1
-            right = self.binary(own + 1)
+            self.pos = pos = self.pos + 1
+            right = None
+            if tokens[pos][0] in _WORDS:
+                after = tokens[pos + 1][0]
+                if after not in _LINKS and precedence.get(after, 0) <= own:
+                    right = self.word()
+            if right is None:
+                right = self.binary(own + 1)
             left = s.Binary(left.loc, right.end, op, left, right)
 
     def unary(self) -> s.Expr:
         kind, _, loc = self.tokens[self.pos]
         if kind not in _PREFIX:
             if kind in _WORDS and self.tokens[self.pos + 1][0] not in _LINKS:
-                return self.primary()
+                return self.word()
             return self.postfix()
         self.pos += 1
         self.enter()
@@ -252,6 +263,23 @@ class ExpressionParser:
         self.pos += 1
         return text, loc
 
+    def word(self) -> s.Expr:
+        """A name or a literal behind which nothing follows that belongs to it."""
+        kind, text, loc = self.tokens[self.pos]
+        self.pos += 1
+        end = loc + len(text)
+        if kind == "id":
+            return s.Name(loc, end, text)
+        if kind == "bool":
+            return s.Literal(loc, end, "bool", text == "true")
+        value = number_value(text)
+        if isinstance(value, str):
+            self.log.error(value, loc, end)
+            return s.Literal(loc, end, "int", 0)
+        if value[0] != "int" and (value[0] != "float" or text[-1] in "fF"):
+            self.check_literal(value[0], text, loc, end)
+        return s.Literal(loc, end, value[0], value[1])
+
     def primary(self) -> s.Expr:
         kind, text, loc = self.tokens[self.pos]
         if kind == "id":
@@ -267,16 +295,8 @@ class ExpressionParser:
                 return self.array_constructor()
             self.pos += 1
             return s.Name(loc, end, text)
-        if kind == "num":
-            value = number_value(text)
-            end = loc + len(text)
-            self.pos += 1
-            if isinstance(value, str):
-                self.log.error(value, loc, end)
-                return s.Literal(loc, end, "int", 0)
-            if value[0] != "int" and (value[0] != "float" or text[-1] in "fF"):
-                self.check_literal(value[0], text, loc, end)
-            return s.Literal(loc, end, value[0], value[1])
+        if kind == "num" or kind == "bool":
+            return self.word()
         if kind == "(":
             self.pos += 1
             self.enter()
@@ -290,9 +310,6 @@ class ExpressionParser:
                 ref = s.TypeRef(loc, loc + len(text), text, None, [])
                 return self.call(ref)
             return self.array_constructor()
-        if kind == "bool":
-            self.pos += 1
-            return s.Literal(loc, loc + len(text), "bool", text == "true")
         raise self.unexpected("an expression")
 
     def check_literal(self, kind: str, text: str, loc: int, end: int) -> None:
@@ -332,12 +349,14 @@ class ExpressionParser:
         self.expect("(")
         self.enter()
         args: list[s.Expr] = []
-        kind, text, _ = self.tokens[self.pos]
+        tokens = self.tokens
+        kind, text, _ = tokens[self.pos]
         if text == "void" and kind == "type" and self.peek() == ")":
             self.pos += 1
-        if self.tokens[self.pos][0] != ")":
+        if tokens[self.pos][0] != ")":
             args.append(self.assignment())
-            while self.accept(","):
+            while tokens[self.pos][0] == ",":
+                self.pos += 1
                 args.append(self.assignment())
         self.depth -= 1
         self.expect(")", "arguments")

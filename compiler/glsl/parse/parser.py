@@ -68,7 +68,8 @@ class _Parser(ExpressionParser):
 
     def qualifiers(self) -> s.Qualifiers:
         tokens = self.tokens
-        quals = s.Qualifiers(self.loc, self.loc)
+        kind, word, loc = tokens[self.pos]
+        quals = s.Qualifiers(loc, loc)
         while True:
             kind, word, loc = tokens[self.pos]
             if kind != "qual":
@@ -168,8 +169,14 @@ class _Parser(ExpressionParser):
         if kind == "precision":
             return self.precision()
         quals = self.qualifiers()
-        kind = self.kind
+        kind = self.tokens[self.pos][0]
         qualified = quals.words or quals.layout
+        if kind == "type":  # as most declarations go on
+            ref = self.type_ref()
+            ahead = self.tokens[self.pos : self.pos + 2]
+            if ahead[0][0] == "id" and ahead[1][0] != "(":
+                return self.variables(loc, quals, ref)
+            return self.typed(loc, quals, ref, top)
         if kind == "id" and qualified and self.peek() == "{":
             return self.block(loc, quals)
         if kind == ";" and qualified:
@@ -187,7 +194,10 @@ class _Parser(ExpressionParser):
             return s.Declaration(loc, self.last_end, quals, None, names)
         if top and not starts_type and kind != "id":
             raise self.unexpected("a declaration")
-        ref = self.type_ref()
+        return self.typed(loc, quals, self.type_ref(), top)
+
+    def typed(self, loc: int, quals: s.Qualifiers, ref: s.TypeRef, top: bool) -> s.Stmt:
+        """What may follow the type of a declaration."""
         if self.kind == ";":
             self.pos += 1
             return s.Declaration(loc, self.last_end, quals, ref, [])
@@ -214,11 +224,17 @@ class _Parser(ExpressionParser):
 
     def declarator(self) -> s.Declarator:
         _, name, loc = self.expect("id")
-        dims = self.array_dims()
-        end = self.last_end
-        self.declare(name)
+        end = loc + len(name)
+        dims: list[s.Expr | None] = []
+        after = self.tokens[self.pos][0]
+        if after == "[":
+            dims = self.array_dims()
+            end = self.last_end
+            after = self.tokens[self.pos][0]
+        self.scopes[-1][name] = False
         init = None
-        if self.accept("="):
+        if after == "=":
+            self.pos += 1
             init = self.initializer()
         return s.Declarator(loc, end, name, dims, init)
 
