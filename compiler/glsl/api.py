@@ -107,7 +107,7 @@ def compile_shader(
     try:
         pre = preprocess(text, name, _settings(options), log, stage.value)
         language = pre.language
-        unit = parse(pre.tokens, language, log)
+        unit = parse(pre.tokens, language, log, pre.classified)
         tree = check(unit, language, options.limits, log)
         if any(p[:4] == ["STDGL", "invariant", "(", "all"] for p, _ in pre.pragmas):
             _make_invariant(tree)

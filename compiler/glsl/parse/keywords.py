@@ -12,9 +12,9 @@ from functools import lru_cache
 from gallette.compiler.glsl.check.typenames import TYPE_AVAILABILITY
 from gallette.compiler.glsl.diagnostics import Log
 from gallette.compiler.glsl.language import Language
-from gallette.compiler.glsl.parse.lexer import Token
+from gallette.compiler.glsl.parse.lexer import PIECE, Token, met
 
-__all__ = ["classify"]
+__all__ = ["classify", "plain_words"]
 
 _MEMORY = (
     "420 es310 ARB_shader_image_load_store ARB_shader_storage_buffer_object "
@@ -103,6 +103,7 @@ _RESERVED = {
     "samplerBuffer isamplerBuffer usamplerBuffer sampler2DMS isampler2DMS usampler2DMS "
     "sampler2DMSArray isampler2DMSArray usampler2DMSArray isampler2DRect usampler2DRect": "es300",
 }
+_UNPLAIN = frozenset(("#", "##", "bad", "str"))
 _ODD = frozenset(("reserved", "painted", "#", "##"))
 """kinds of which something is to be said, or to be changed, one by one"""
 
@@ -124,6 +125,54 @@ def _table(key: tuple[int, bool, bool, frozenset[str]]) -> dict[str, str]:
         if lang.has(when):
             table[word] = "type"
     return table
+
+
+@lru_cache(maxsize=64)
+def _pieces(key: tuple[int, bool, bool, frozenset[str]]) -> dict[str, tuple[str, str]]:
+    """The kind and text of every piece met so far in texts of a language."""
+    return {}
+
+
+_MOST_PIECES = 20_000
+
+
+def plain_words(text: str, base: int, lang: Language) -> list[Token] | None:
+    """The tokens of a text without directives and macros, classified.
+
+    None if there is something in it about which there is something to say, or a name that only
+    macros have.
+    """
+    table = _pieces(lang.key)
+    known = table.get
+    out: list[Token] = []
+    append = out.append
+    at = base
+    for piece in PIECE.findall(text):
+        pair = known(piece)
+        if pair is None:
+            pair = _plain_word(piece, lang)
+            if pair is None:
+                return None
+            if piece[:2] != "//":
+                if len(table) > _MOST_PIECES:
+                    table.clear()
+                table[piece] = pair
+        if pair[0]:
+            append((*pair, at))
+        at += len(piece)
+    return out
+
+
+def _plain_word(piece: str, lang: Language) -> tuple[str, str] | None:
+    kind, text = met(piece)
+    if kind == "id":
+        kind = _table(lang.key).get(text, "id")
+        macro = text.startswith(("GL_", "__"))
+        return None if macro or kind == "reserved" else (kind, text)
+    if kind == "nl":
+        return "", ""
+    odd = kind in _UNPLAIN or (not kind and text)
+    return None if odd else (kind, text)
 
 
 def classify(tokens: list[Token], lang: Language, log: Log) -> list[Token]:

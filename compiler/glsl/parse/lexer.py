@@ -13,13 +13,13 @@ from functools import lru_cache
 from gallette.compiler.glsl.diagnostics import Log
 from gallette.compiler.nir.ir.bits import bits_to_float, float_bits
 
-__all__ = ["Token", "number_value", "tokenize"]
+__all__ = ["PIECE", "Token", "met", "number_value", "tokenize"]
 
 Token = tuple[str, str, int]
 
 # Every character belongs to a piece, so a piece begins where the one in front of it ended. Blanks
 # belong to what they follow: half of all pieces would be nothing else.
-_PIECE = re.compile(
+PIECE = re.compile(
     r"""(?:
       [A-Za-z_]\w*
     | //[^\r\n]* | /\*.*?\*/ | /\*
@@ -44,8 +44,8 @@ def tokenize(text: str, base: int, log: Log) -> list[Token]:
     out: list[Token] = []
     append, known = out.append, _known.get
     at = base
-    for piece in _PIECE.findall(text):
-        kind, word = known(piece) or _met(piece)
+    for piece in PIECE.findall(text):
+        kind, word = known(piece) or met(piece)
         if kind:
             # A character GLSL does not know is only an error if it survives preprocessing.
             append((kind, word, at))
@@ -56,7 +56,7 @@ def tokenize(text: str, base: int, log: Log) -> list[Token]:
     return out
 
 
-def _met(piece: str) -> tuple[str, str]:
+def met(piece: str) -> tuple[str, str]:
     """Kind and text of a piece that is met for the first time; a comment left open has a text."""
     text = piece.rstrip(_BLANKS)
     first = piece[0]

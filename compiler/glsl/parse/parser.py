@@ -512,6 +512,6 @@ _STATEMENTS: dict[str, Callable[[_Parser], s.Stmt]] = {
 """What begins with a word (or a mark) of its own; all else is a declaration or an expression."""
 
 
-def parse(tokens: list[Token], lang: Language, log: Log) -> s.Unit:
+def parse(tokens: list[Token], lang: Language, log: Log, classified: bool = False) -> s.Unit:
     """Build the syntax tree; what could not be parsed is missing from it and explained in `log`."""
-    return _Parser(classify(tokens, lang, log), lang, log).unit()
+    return _Parser(tokens if classified else classify(tokens, lang, log), lang, log).unit()

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from gallette.compiler.glsl.diagnostics import Abort, Log, did_you_mean
 from gallette.compiler.glsl.language import DESKTOP_VERSIONS, ES_VERSIONS, EXTENSIONS, Language
+from gallette.compiler.glsl.parse.keywords import plain_words
 from gallette.compiler.glsl.parse.lexer import Token, number_value, tokenize
 from gallette.compiler.glsl.parse.macros import EXPANSION_PER_CHARACTER, Expander, Macro
 from gallette.compiler.glsl.parse.pp_expression import evaluate
@@ -59,6 +60,18 @@ class Preprocessed:
     language: Language
     pragmas: list[tuple[list[str], int]] = field(default_factory=list)
     explicit_version: bool = False
+    classified: bool = False
+    """have the tokens the kinds of the language already?"""
+
+
+def last_directive(text: str) -> int:
+    """Where the line behind the last that may be a directive begins; the end if hard to say."""
+    if "/*" in text or "\r" in text:
+        return len(text)
+    at = text.rfind("#")
+    if at < 0:
+        return 0
+    return text.find("\n", at) + 1 or len(text)
 
 
 @dataclass(slots=True)
@@ -115,6 +128,8 @@ class _Preprocessor:
         self.conditions: list[_Condition] = []
         self.include_stack: list[str] = []
         self.version_possible = True
+        self.known = 0
+        """how many of the tokens have the kinds that they have in the language"""
         self.builtins: dict[str, Macro] = {}
         self.define_builtins()
 
@@ -142,8 +157,24 @@ class _Preprocessor:
     def run(self, name: str, text: str) -> None:
         base, spliced = self.sources.add(name, text)
         self.expander.limit += EXPANSION_PER_CHARACTER * len(text)
-        tokens = tokenize(spliced, base, self.log)
         depth = len(self.conditions)
+        end = last_directive(spliced)
+        if end:
+            self.lines(tokenize(spliced[:end], base, self.log))
+        rest = spliced[end:] if end else spliced
+        words = None
+        if len(self.conditions) == depth and len(self.macros) == len(self.builtins):
+            words = plain_words(rest, base + end, self.lang)
+        if words is None:
+            self.lines(tokenize(rest, base + end, self.log))
+        else:
+            self.out += words
+            self.known += len(words)
+        while len(self.conditions) > depth:
+            self.log.error("#if without #endif", self.conditions.pop().loc)
+
+    def lines(self, tokens: list[Token]) -> None:
+        """Directives, and what is between them."""
         i, n = 0, len(tokens)
         line_start = True
         looked = 0
@@ -187,8 +218,6 @@ class _Preprocessor:
                 else:
                     out.append(token)
                 i += 1
-        while len(self.conditions) > depth:
-            self.log.error("#if without #endif", self.conditions.pop().loc)
 
     def plain_lines(self, tokens: list[Token], start: int) -> tuple[int, bool]:
         """Take the lines up to the next directive at once if no macro is named in them.
@@ -535,4 +564,5 @@ def preprocess(text: str, name: str, settings: Settings, log: Log, stage: str = 
             raise
     if not es and not pp.result.explicit_version:
         language.become(language.version, es, compat=True)
+    pp.result.classified = pp.known == len(pp.out)
     return pp.result
