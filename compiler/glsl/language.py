@@ -116,6 +116,7 @@ class Language:
     stage: str = ""
     _answers: dict[str, bool] | None = None
     """what `has` has answered, for all shaders in this language; None when the language changes"""
+    _key: tuple[int, bool, bool, frozenset[str]] | None = None
 
     @property
     def name(self) -> str:
@@ -126,7 +127,10 @@ class Language:
     @property
     def key(self) -> tuple[int, bool, bool, frozenset[str]]:
         """What the set of built-ins and keywords depends on."""
-        return self.version, self.es, self.compat, frozenset(self.extensions)
+        key = self._key
+        if key is None:
+            key = self._key = self.version, self.es, self.compat, frozenset(self.extensions)
+        return key
 
     def has(self, availability: str) -> bool:
         """Does this language have something with that availability?"""
@@ -149,17 +153,17 @@ class Language:
     def become(self, version: int, es: bool, compat: bool) -> None:
         """What `#version`, or its absence, says."""
         self.version, self.es, self.compat = version, es, compat
-        self._answers = None
+        self._answers = self._key = None
 
     def enable(self, extension: str) -> None:
         self.extensions.add(extension)
         for other in IMPLIED.get(extension, ()):
             self.extensions.add(other)
-        self._answers = None
+        self._answers = self._key = None
 
     def disable(self, extension: str) -> None:
         self.extensions.discard(extension)
-        self._answers = None
+        self._answers = self._key = None
 
     def _all(self, word: str) -> bool:
         return all(self._one(part) for part in word.split("+"))

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from gallette.compiler.glsl.check.conversions import construction
 from gallette.compiler.glsl.lower.values import Value, convert, load
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir import Def, Deref
+from gallette.compiler.nir.ir import IDENTITY, Def, Deref
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
 
@@ -43,6 +43,7 @@ _INT = {
     "<<": "ishl",
     ">>": "ishr",
 }
+_SHIFTS = frozenset(("<<", ">>"))
 _UINT = {**_INT, "/": "udiv", "%": "umod", ">>": "ushr"}
 _COMPARE = {"<": ("lt", False), ">": ("lt", True), "<=": ("ge", True), ">=": ("ge", False)}
 _SHIFT_COUNT = {Base.INT64: t.INT, Base.UINT64: t.UINT}
@@ -82,6 +83,11 @@ def step(b: Builder, op: str, type_: Type, value: Value) -> Value:
 
 def binary(b: Builder, op: str, ta: Type, x: Value, tb: Type, y: Value) -> Value:
     """`x op y`; the operands have one base type unless shifting."""
+    if x.__class__ is Def and y.__class__ is Def and (op not in _SHIFTS or tb.bit_size == 32):
+        table = _FLOAT if ta.is_float else _INT if ta.is_signed else _UINT
+        name = table.get(op)
+        if name is not None:
+            return b.alu(name, x, y)
     if op in ("==", "!="):
         same = equal(b, ta, x, y)
         return same if op == "==" else b.inot(same)
@@ -112,9 +118,14 @@ def multiply(b: Builder, ta: Type, x: Value, tb: Type, y: Value) -> Value:
 
 def transform(b: Builder, columns: list[Def], vector: Def) -> Def:
     """Matrix times column vector."""
-    total = b.fmul(columns[0], b.channel(vector, 0))
-    for i, column in enumerate(columns[1:], 1):
-        total = b.fadd(total, b.fmul(column, b.channel(vector, i)))
+    size = columns[0].num_components
+    total: Def | None = None
+    for i, column in enumerate(columns):
+        product = b.alu_swizzled(
+            "fmul", [(column, IDENTITY[size]), (vector, (i,) * size)], column.bit_size
+        )
+        total = product if total is None else b.fadd(total, product)
+    assert total is not None
     return total
 
 
@@ -140,21 +151,20 @@ def equal(b: Builder, type_: Type, x: Value, y: Value) -> Def:
 
 def construct(b: Builder, type_: Type, given: Sequence[Type], values: list[Value]) -> Value:
     """A vector or matrix from values of its base type, which have the types `given`."""
-    columns = [column for value in values for column in _columns(value)]
+    if type_.is_vector_or_scalar:
+        found = [(d, c) for v in values for d in _columns(v) for c in range(d.num_components)]
+        if len(found) == 1:
+            found *= type_.rows
+        return b.gather(found[: type_.rows])
     pairs = {}
     for i, value in enumerate(values):
         parts = [(d, c) for d in _columns(value) for c in range(d.num_components)]
         pairs.update({(i, k): part for k, part in enumerate(parts)})
     sources = construction(type_, given)
-    whole = [pairs[x] for x in sources if isinstance(x, tuple)]
-    if type_.is_vector and len(columns) == 1 and len(whole) == len(sources):
-        return b.swizzle(columns[0], [c for _, c in whole])
     bits = type_.bit_size
     scalars = [
         b.channel(*pairs[x]) if isinstance(x, tuple) else b.imm_float(x, bits) for x in sources
     ]
-    if not type_.is_matrix:
-        return b.vec(scalars)
     rows = type_.rows
     return [b.vec(scalars[i * rows : (i + 1) * rows]) for i in range(type_.columns)]
 

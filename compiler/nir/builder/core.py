@@ -246,6 +246,21 @@ class Builder:
         self.insert(instr)
         return instr.result
 
+    def gather(self, components: Sequence[tuple[Def, int]]) -> Def:
+        """A vector of chosen components of other values."""
+        value = components[0][0]
+        for other, _ in components:
+            if other is not value:
+                break
+        else:
+            return self.swizzle(value, [c for _, c in components])
+        n = len(components)
+        instr = Alu(_VECS[n], [(v, (c,)) for v, c in components], n, value.bit_size)
+        instr.loc = self.loc
+        self.block.insert_after(self.after, instr)
+        self.after = instr
+        return instr.dest
+
     def concat(self, *values: Def) -> Def:
         """A vector of all components of `values`, in order."""
         pairs = [(v, (i,)) for v in values for i in range(v.num_components)]
