@@ -111,14 +111,12 @@ def link_fragment_outputs(
             continue
         count = max(1, _array_size(var.type))
         start = 0
-        while any((start + i, 0, c) in taken for i in range(count) for c in range(4)):
+        while taken and any((start + i, 0, c) in taken for i in range(count) for c in range(4)):
             start += 1
         placed[var] = start, 0
         _take(var, (start, 0), taken, limits, log)
     for var in outputs:
         if var not in placed:
-            if var in unit.live:
-                continue
             continue
         location, index = placed[var]
         variables.variables[var] = Variable(

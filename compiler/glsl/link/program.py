@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeVar, dataclass_transform
 
 from gallette.compiler.glsl.builtins.limits import DEFAULT_LIMITS, Limits
 from gallette.compiler.nir.ir import Intrinsic, Shader, Stage
@@ -26,6 +27,18 @@ __all__ = [
 ]
 
 
+Class = TypeVar("Class", bound=type)
+
+
+@dataclass_transform(frozen_default=True)
+def _row(cls: Class) -> Class:
+    """A row of a table: complete when it is made, and never changed.
+
+    The type checker holds everybody to it; at run time frozen dataclasses are slow to make.
+    """
+    return dataclass(slots=True, unsafe_hash=True)(cls)  # type: ignore[return-value]
+
+
 @dataclass(frozen=True, slots=True)
 class LinkOptions:
     """What the application said before linking."""
@@ -46,7 +59,7 @@ class LinkOptions:
     optimize: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@_row
 class Uniform:
     """One active uniform (or block member) as GL enumerates them."""
 
@@ -99,7 +112,7 @@ class AtomicBuffer:
     members: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@_row
 class Attribute:
     """An active vertex shader input; built-in ones have location -1."""
 
@@ -109,7 +122,7 @@ class Attribute:
     array_size: int
 
 
-@dataclass(frozen=True, slots=True)
+@_row
 class FragOutput:
     """An active fragment shader output."""
 
@@ -120,7 +133,7 @@ class FragOutput:
     array_size: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@_row
 class Varying:
     """An input of the first stage or an output of the last, for program interface queries."""
 

@@ -20,7 +20,12 @@ class StatementLowering(CallLowering):
 
     def statements(self, body: Sequence[hir.Stmt]) -> bool:
         """Lower a list; True if control never reaches its end."""
-        return any(self.statement(s) for s in body)
+        ends = False
+        for s in body:
+            ends = self.statement(s)
+            if ends:
+                break
+        return ends
 
     def statement(self, s: hir.Stmt) -> bool:
         if self.lines is not None:

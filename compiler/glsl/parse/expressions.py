@@ -69,10 +69,11 @@ class ExpressionParser:
     @property
     def last_end(self) -> int:
         """Location just after the previous token."""
-        if self.pos == 0:
+        pos = self.pos
+        if pos == 0:
             return self.loc
-        token = self.tokens[self.pos - 1]
-        return token[2] + len(token[1])
+        _, text, loc = self.tokens[pos - 1]
+        return loc + len(text)
 
     def peek(self, ahead: int = 1) -> str:
         i = self.pos + ahead
@@ -152,7 +153,7 @@ class ExpressionParser:
 
     def expression(self) -> s.Expr:
         first = self.assignment()
-        if self.kind != ",":
+        if self.tokens[self.pos][0] != ",":
             return first
         items = [first]
         while self.accept(","):
@@ -364,7 +365,7 @@ class ExpressionParser:
 
     def initializer(self) -> s.Expr:
         """An assignment expression or, where the language has them, `{ ... }`."""
-        if self.kind != "{":
+        if self.tokens[self.pos][0] != "{":
             return self.assignment()
         loc = self.loc
         if not self.lang.has("420 ARB_shading_language_420pack"):

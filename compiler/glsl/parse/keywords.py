@@ -157,8 +157,9 @@ def plain_words(text: str, base: int, lang: Language) -> list[Token] | None:
                 if len(table) > _MOST_PIECES:
                     table.clear()
                 table[piece] = pair
-        if pair[0]:
-            append((*pair, at))
+        kind, word = pair
+        if kind:
+            append((kind, word, at))
         at += len(piece)
     return out
 

@@ -18,6 +18,7 @@ from gallette.compiler.glsl.parse.lexer import Token
 
 __all__ = ["parse"]
 
+_ENDS = frozenset(("}", "eof"))
 _STORAGE = frozenset(("in", "out", "uniform", "buffer", "varying", "attribute"))
 
 
@@ -26,12 +27,13 @@ class _Parser(ExpressionParser):
 
     def unit(self) -> s.Unit:
         body: list[s.Stmt] = []
-        while self.kind != "eof":
+        tokens = self.tokens
+        while (kind := tokens[self.pos][0]) != "eof":
             start = self.pos
             self.depth = 0
             del self.scopes[1:]
             try:
-                if self.kind == ";":
+                if kind == ";":
                     self.pos += 1
                     continue
                 body.append(self.declaration(top=True))
@@ -122,7 +124,7 @@ class _Parser(ExpressionParser):
             )
         else:
             raise self.unexpected("a type")
-        if self.kind == "[":
+        if self.tokens[self.pos][0] == "[":
             ref.dims = self.array_dims()
             ref.end = self.last_end
         return ref
@@ -217,8 +219,9 @@ class _Parser(ExpressionParser):
         declarators = []
         while True:
             declarators.append(self.declarator())
-            if not self.accept(","):
+            if self.tokens[self.pos][0] != ",":
                 break
+            self.pos += 1
         self.expect(";", "declaration")
         return s.Declaration(loc, self.last_end, quals, ref, declarators)
 
@@ -322,7 +325,8 @@ class _Parser(ExpressionParser):
 
     def statements(self) -> list[s.Stmt]:
         body: list[s.Stmt] = []
-        while self.kind not in ("}", "eof"):
+        tokens = self.tokens
+        while tokens[self.pos][0] not in _ENDS:
             start, depth, scopes = self.pos, self.depth, len(self.scopes)
             try:
                 body.append(self.statement())

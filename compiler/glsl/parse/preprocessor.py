@@ -131,7 +131,6 @@ class _Preprocessor:
         self.known = 0
         """how many of the tokens have the kinds that they have in the language"""
         self.builtins: dict[str, Macro] = {}
-        self.define_builtins()
 
     # -- predefined names --------------------------------------------------------------------
 
@@ -159,6 +158,8 @@ class _Preprocessor:
         self.expander.limit += EXPANSION_PER_CHARACTER * len(text)
         depth = len(self.conditions)
         end = last_directive(spliced)
+        if not self.builtins and not spliced.startswith("#version"):  # which says what there is
+            self.define_builtins()
         if end:
             self.lines(tokenize(spliced[:end], base, self.log))
         rest = spliced[end:] if end else spliced
@@ -267,6 +268,8 @@ class _Preprocessor:
             except Abort:
                 if self.log.error_count >= 20:
                     raise
+            if not self.builtins:
+                self.define_builtins()
         if name != "version" and live:
             self.version_possible = False
 
@@ -418,6 +421,8 @@ class _Preprocessor:
                 "#version must come first, before anything but comments", at, at + 7
             )
         self.version_possible = False
+        if rest and rest[0][0] == "id" and not self.builtins:
+            self.define_builtins()
         if rest and rest[0][0] == "id" and rest[0][1] in self.macros:
             rest = self.expander.expand_list(rest)
         number = number_value(rest[0][1]) if rest and rest[0][0] == "num" else "no number"

@@ -113,10 +113,11 @@ class SourceMap:
             return 0
         file = self._file(loc)
         offset = min(max(0, loc - file.base), len(file.text))
-        index = file.line_of(file.original_offset(offset))
-        if not file.splices and "\r" not in file.text:
-            self._last = file.base + offset, index + 1, file
-        return index + 1
+        if file.splices or "\r" in file.text:
+            return file.line_of(file.original_offset(offset)) + 1
+        line = 1 + file.text.count("\n", 0, offset)
+        self._last = file.base + offset, line, file
+        return line
 
     def span(self, loc: int, end: int) -> Span:
         """The printable place of `loc`, reaching to `end` when that is on the same line."""
