@@ -70,6 +70,7 @@ FLAGS: dict[str, DebugFlag] = {
             "let directories of the driver simd's page tables have pages of both sizes "
             "(see `gallette lesson page_tables`)",
         ),
+        DebugFlag("driver:verify", "have LLVM verify the modules that the driver jit makes"),
         DebugFlag("driver:position_invariant", "treat every vertex position as invariant"),
     )
 }

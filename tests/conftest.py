@@ -19,8 +19,9 @@ from tests.reference import missing
 # What an earlier run left in the user's cache must not decide a test; those about it name their
 # own.
 os.environ["GALLETTE_CACHE"] = "off"
-# Every pass that changes a shader, in this process and in those it starts, must leave a valid one.
-os.environ.setdefault("GALLETTE_DEBUG", "nir:validate")
+# Every pass that changes a shader, in this process and in those it starts, must leave a valid one;
+# what LLVM is given must be valid, too, for it may end the process otherwise.
+os.environ.setdefault("GALLETTE_DEBUG", "nir:validate,driver:verify")
 
 
 @pytest.fixture(autouse=True)

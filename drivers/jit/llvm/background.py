@@ -21,15 +21,20 @@ Made = TypeVar("Made")
 SOON, LATER = 0, 1
 """What somebody will wait for comes before what only makes things better."""
 _LAST = 2
+_STACK = 64 << 20  # LLVM goes down long chains of operations by recursion
 
 
 class _Background:
     def __init__(self) -> None:
         self._jobs: queue.PriorityQueue[tuple[int, int, Any, Any]] = queue.PriorityQueue()
         self._numbers = itertools.count()
-        self._thread = threading.Thread(target=self._run, name="gallette-jit", daemon=True)
-        self._thread.start()
         self.closed = False
+        self._thread = threading.Thread(target=self._run, name="gallette-jit", daemon=True)
+        before = threading.stack_size(_STACK)
+        try:
+            self._thread.start()
+        finally:
+            threading.stack_size(before)
 
     def put(self, rank: int, future: Future[Any], job: Callable[[], Any]) -> None:
         self._jobs.put((rank, next(self._numbers), future, job))

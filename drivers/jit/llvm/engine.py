@@ -43,7 +43,7 @@ class Code:
         self.names = names
         self.cached = False
         self.quick = True
-        self.seconds = 0.0  # it took to make
+        self.seconds = len(text) * _SECONDS  # it took to make, or does if it was kept
         self._functions: dict[str, int] = {}
         self._cache = cache
         self._spent = 0.0
@@ -168,6 +168,9 @@ class Function:
 
 _WORTH = 2.0
 """Making code well takes about five times as long as making it quickly; it pays for itself."""
+
+_SECONDS = 4e-7
+"""Making code quickly takes for each character of its text, roughly."""
 
 _LEAST_USE = 0.01
 _LONGEST = 4 << 20

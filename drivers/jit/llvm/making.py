@@ -16,6 +16,8 @@ import llvmlite
 import llvmlite.binding as llvm
 from llvmlite.binding import ffi
 
+from gallette.compiler import debug
+
 __all__ = ["Machine", "Tools", "explain", "machine", "optimised", "own_tools"]
 
 
@@ -84,6 +86,9 @@ def optimised(text: str, quick: bool = False, target: Any = None, context: Any =
     """A module in LLVM's memory, after its passes (or the few without which code is huge)."""
     target = target or machine().target
     module = llvm.parse_assembly(text, context)
+    verifies = debug.is_set("driver:verify")
+    if verifies:
+        module.verify()
     module.triple = machine().target.triple
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = options.slp_vectorization = False
@@ -93,6 +98,8 @@ def optimised(text: str, quick: bool = False, target: Any = None, context: Any =
     for name in _FEW_PASSES if quick else _PASSES:
         getattr(manager, f"add_{name}_pass")()
     _unguarded("LLVMPY_RunNewModulePassManager")(manager, module, builder)
+    if verifies:
+        module.verify()
     return module
 
 
