@@ -69,7 +69,7 @@ class RasterState:
         self.patch_vertices = 3
         self.patch_levels = (1.0,) * 6  # outer, inner
         self.point_size = 1.0
-        self.program_point_size = False
+        self.program_point_size = ctx.profile == "es"  # ES has no switch: it is always on
         self.point_smooth = False
         self.point_sprite = ctx.is_core
         self.point_fade = 1.0

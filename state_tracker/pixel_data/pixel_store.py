@@ -123,7 +123,7 @@ def _boxed(raw: Bytes, layout: ImageLayout, extent: tuple[int, int, int], pixel:
 
 def _swapped(pixels: Bytes, item: int) -> Bytes:
     shape = pixels.shape
-    items = pixels.reshape(*shape[:-1], -1, item)[..., ::-1]
+    items = pixels.reshape(*shape[:-1], shape[-1] // item, item)[..., ::-1]
     return np.ascontiguousarray(items).reshape(shape)
 
 

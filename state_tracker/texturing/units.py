@@ -48,7 +48,7 @@ class TextureState:
         for texture in self.defaults.values():
             texture.refs += len(self.units)
         self.active = 0
-        self.seamless = False
+        self.seamless = ctx.profile == "es"  # always, from OpenGL ES 3.0 on
         self.proxies: dict[tuple[int, int], TexImage] = {}
         self._dummies: dict[Any, SamplerView] = {}
         self._ctx = ctx

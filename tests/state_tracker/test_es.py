@@ -23,6 +23,11 @@ void main() { gl_FragColor = texture2D(image, uv); }
 """
 
 
+VERTEX_300 = """#version 300 es
+void main() { gl_Position = vec4(gl_VertexID == 1 ? 3 : -1, gl_VertexID == 2 ? 3 : -1, 0, 1); }
+"""
+
+
 @pytest.fixture(params=IMPLEMENTATIONS)
 def es(request: pytest.FixtureRequest) -> Iterator[GLInterface]:
     """An ES 3.0 context with a default framebuffer of 64x64."""
@@ -60,6 +65,58 @@ def test_client_arrays_and_es_2_shaders_draw_a_luminance_texture(es: GLInterface
     image = pixels(es)
     assert image[5, 5].tolist() == [10, 10, 10, 255]
     assert image[60, 60].tolist() == [40, 40, 40, 255]
+
+
+POINT_VERTEX = """#version 100
+void main() { gl_Position = vec4(0.0, 0.0, 0.0, 1.0); gl_PointSize = 16.0; }
+"""
+POINT_FRAGMENT = """#version 100
+precision mediump float;
+void main() { gl_FragColor = vec4(gl_PointCoord, 1.0, 1.0); }
+"""
+
+
+def test_points_have_the_size_shaders_write(es: GLInterface) -> None:
+    """Desktop GL has a switch for this; ES does not."""
+    program(es, POINT_VERTEX, POINT_FRAGMENT)
+    es.draw_arrays(GL.POINTS, 0, 1)
+    image = pixels(es)
+    blue = np.argwhere(image[..., 2] == 255)
+    assert (blue.min(axis=0).tolist(), blue.max(axis=0).tolist()) == ([24, 24], [39, 39])
+    assert len(blue) == 256
+    assert np.abs(image[24, 39, :2].astype(int) - (247, 247)).max() <= 1
+
+
+CUBE_FRAGMENT = """#version 300 es
+precision mediump float;
+uniform samplerCube image;
+out vec4 color;
+void main() { color = texture(image, vec3(1.0, 0.999, 0.0)); }
+"""
+
+
+def test_cubes_have_no_seams(es: GLInterface) -> None:
+    """Behind the edge of a face the neighbour is filtered, in every ES 3 context."""
+    program(es, VERTEX_300, CUBE_FRAGMENT)
+    (texture,) = es.gen_textures(1)
+    es.bind_texture(GL.TEXTURE_CUBE_MAP, texture)
+    for face in range(6):
+        texels = bytes([200 if face == 0 else 100, 0, 0, 255])
+        target = GL.TEXTURE_CUBE_MAP_POSITIVE_X + face
+        es.tex_image2d(target, 0, GL.RGBA, 1, 1, 0, GL.RGBA, GL.UNSIGNED_BYTE, texels)
+    for pname in (GL.TEXTURE_MIN_FILTER, GL.TEXTURE_MAG_FILTER):
+        es.tex_parameteri(GL.TEXTURE_CUBE_MAP, pname, GL.LINEAR)
+    es.draw_arrays(GL.TRIANGLES, 0, 3)
+    assert errors(es) == []
+    assert abs(int(pixels(es)[5, 5, 0]) - 150) <= 2
+
+
+def test_matrices_are_made_of_matrices_in_es_1_shaders(es: GLInterface) -> None:
+    source = "mat3 m = mat3(mat4(vec4(0.2), vec4(0.4), vec4(0.6), vec4(0.8)));"
+    fragment = POINT_FRAGMENT.replace("void main() {", f"void main() {{ {source}")
+    program(es, POINT_VERTEX, fragment.replace("vec4(gl_PointCoord, 1.0, 1.0)", "vec4(m[1], 1.0)"))
+    es.draw_arrays(GL.POINTS, 0, 1)
+    assert pixels(es)[32, 32].tolist() == [102, 102, 102, 255]
 
 
 def test_what_es_left_out_is_an_error(es: GLInterface) -> None:

@@ -70,7 +70,7 @@ def build_numeric(c: Checker, type_: Type, args: list[hir.Expr], node: s.Call) -
         scalar = c.convert(args[0], t.scalar(base))
         return make_constructed(c, type_, [scalar], node)
     if len(args) == 1 and type_.is_matrix and first.is_matrix:
-        c.need("120 es300", "constructing a matrix from a matrix", node)
+        c.need("120 es100", "constructing a matrix from a matrix", node)
         return make_constructed(c, type_, [c.convert(args[0], shape_with(first, base))], node)
     if type_.is_matrix and any(a.type.is_matrix for a in args):
         raise c.abort(f"'{type_}' cannot be made of a matrix and other arguments", node)

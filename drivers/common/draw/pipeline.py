@@ -20,6 +20,7 @@ from gallette.drivers.common.work import LANE, PRIMITIVE
 from gallette.pipe.enums import Primitive
 from gallette.pipe.state import DrawInfo
 
+from .beyond import without_excess
 from .finding import DrawStates
 from .geometry import emitted_primitives
 from .parts import Primitives, parts
@@ -46,6 +47,7 @@ def run(draw: DrawState, info: DrawInfo, merged: bool = False) -> None:
     If it is `merged` from several draws, its instances are those draws, and a primitive is
     identified by the draw it belongs to.
     """
+    info = without_excess(draw, info)
     if draw.recorder is not None and draw.recorder.record(draw, info, merged):
         return
     stages, counters = draw.fixed.selection.stages, draw.counters

@@ -42,6 +42,7 @@ from .engine import (
     screened,
 )
 from .order import Scratch
+from .uncovered import Uncovered
 
 __all__ = ["MultisampleEngine"]
 
@@ -88,18 +89,33 @@ class MultisampleEngine(FragmentEngine):
         if self.idle:
             return
         sampled = spans.bounds is not None
-        for piece in pieces(spans, PIECE):
+        layered = self.state.layers > 1 and VaryingSlot.LAYER in source.vertices.varyings
+        every = self.state.sample_mask & self.pattern.every
+        cut = list(pieces(spans, PIECE))
+        uncovered = None
+        if len(cut) > 1 and self._last_is_seen and not layered:
+            uncovered = Uncovered(spans, every)
+        for piece in cut if uncovered is None else reversed(cut):
             expand = expand_samples if sampled else expand_pixels
             lanes = self.placed(expand(piece, self.state.width))
             if lanes.samples is None:  # multisampling is off: all samples are at the centre
                 lanes.samples = np.full(lanes.count, self.pattern.every, MASK)
-            lanes.samples = lanes.samples & MASK(self.state.sample_mask & self.pattern.every)
+            lanes.samples = lanes.samples & MASK(every)
             if info.screen is not None:
                 lanes = screened(lanes, info.screen)
-            if self.state.layers > 1 and VaryingSlot.LAYER in source.vertices.varyings:
+            if layered:
                 lanes.pixel += layers_of(source, self.state.layers, lanes) * self.state.plane
+            if uncovered is not None:
+                if uncovered.nothing:
+                    return
+                lanes = uncovered.taken_by(lanes)
             for turn in self._turns(_some(lanes)):
                 self._sampled_piece(shader, turn, source, info, sampled)
+
+    @property
+    def _last_is_seen(self) -> bool:
+        """Of the fragments at a sample only the last one's colour can be seen."""
+        return self._visible and self._tests_first and not self._tests_depth and self._shades
 
     @property
     def apart(self) -> tuple[int, list[int]]:

@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from draw_scene import Canvas, color_fragment, position_vertex
 from native_primitives import EXTENT, render_natively
+from test_merged_draws import OVER
 from test_primitives_like_llvmpipe import Scene, scenes, sized_vertex
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.ir.slots import FragResult
+from gallette.drivers.common.output import multisample
 from gallette.drivers.common.raster.samples import sample_pattern
 from gallette.pipe.enums import Primitive, QueryType
 from gallette.pipe.state import BlendState
@@ -108,3 +110,42 @@ def test_a_shader_that_asks_runs_per_sample(canvas: Callable[..., Any]) -> None:
     target.program(position_vertex(), sample_fragment())
     target.draw(T, EVERYWHERE)
     assert (target.resolved()[..., 0] == 1.5).all()
+
+
+SETUPS: dict[str, tuple[bool, Callable[[Canvas], Any]]] = {
+    "plain": (True, lambda c: None),
+    "some samples": (True, lambda c: c.context.set_sample_mask(0b0110)),
+    "no multisampling": (True, lambda c: c.set_rasterizer(multisample=False)),
+    "every sample": (True, lambda c: c.program(position_vertex(), sample_fragment())),
+    "blended": (False, lambda c: c.set_blend(BlendState((OVER,)))),
+    "depth": (False, lambda c: c.set_tests(depth_enabled=True, depth_writemask=True)),
+    "coverage": (False, lambda c: c.set_blend(BlendState(alpha_to_coverage=True))),
+    "discard": (False, lambda c: c.program(position_vertex(), color_fragment(discard_below=0.5))),
+}
+
+
+@pytest.mark.parametrize("name", list(SETUPS))
+def test_who_comes_last_is_seen_and_nobody_else_is_shaded(
+    name: str, canvas: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(8)
+    positions = np.ones((120, 3, 4))
+    positions[..., :3] = rng.uniform(-1.3, 1.3, (120, 3, 3))
+    colors = rng.random((120, 3, 4))
+    backwards, setup = SETUPS[name]
+    found = []
+    for piece in (1 << 17, 300):
+        monkeypatch.setattr(multisample, "PIECE", piece)
+        target = canvas_of(canvas, 40)
+        setup(target)
+        query = target.context.create_query(QueryType.PIPELINE_STATISTICS)
+        target.context.begin_query(query)
+        target.draw(T, positions.reshape(-1, 4), colors.reshape(-1, 4))
+        target.context.end_query(query)
+        shaded = target.context.get_query_result(query, True)["ps_invocations"]
+        found.append((target.resolved(), shaded))
+    assert len(np.unique(found[0][0].reshape(-1, 4), axis=0)) > (
+        4 if name == "every sample" else 40
+    )
+    np.testing.assert_array_equal(found[0][0], found[1][0])
+    assert (found[1][1] < 0.7 * found[0][1]) is backwards
