@@ -21,6 +21,7 @@ from gallette.compiler.nir.algebraic.matching import (
 )
 from gallette.compiler.nir.algebraic.pattern import Const, Pattern, Rule, Var
 from gallette.compiler.nir.algebraic.values import raw_bits
+from gallette.compiler.nir.ir.cf import list_blocks
 from gallette.compiler.nir.ir.fold import evaluate
 from gallette.compiler.nir.ir.instrs import IDENTITY, Alu, Instr, LoadConst
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
@@ -172,7 +173,7 @@ def rewrite_impl(impl: FunctionImpl, rules: RuleSet, protected: Protection | Non
     """Apply `rules` until none matches; returns the number of rewrites."""
     index = rules.index
     instrs: list[Alu] = []
-    for block in impl.blocks():
+    for block in list_blocks(impl.body):
         at = block.first
         while at is not None:
             if at.__class__ is Alu and at.op in index:

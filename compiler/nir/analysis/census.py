@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from gallette.compiler.nir.ir.instrs import Call, Deref, Intrinsic, Jump, LoadConst
+from gallette.compiler.nir.ir.cf import list_blocks
+from gallette.compiler.nir.ir.instrs import Alu, Call, Deref, Intrinsic, Jump, LoadConst
 from gallette.compiler.nir.ir.modes import TEMPORARIES, Mode, Stage
 from gallette.compiler.nir.ir.shader import Shader
 
@@ -46,10 +47,13 @@ def census(shader: Shader) -> frozenset[str]:
                 found.add(INITIAL)
             if var.invariant or var.precise:
                 found.add(INVARIANT)
-        for block in impl.blocks():
+        for block in list_blocks(impl.body):
             at = block.first
             while at is not None:
-                if at.__class__ is Deref:
+                kind = at.__class__
+                if kind is Alu or kind is LoadConst:  # most are
+                    pass
+                elif at.__class__ is Deref:
                     if at.form == "cast":
                         found.add(CASTS)
                     elif at.form == "array":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gallette.compiler.nir.ir.cf import Block, Body, If, Loop
+from gallette.compiler.nir.ir.cf import Block, Body, If, Loop, list_blocks
 from gallette.compiler.nir.ir.instrs import Jump
 from gallette.compiler.nir.ir.metadata import Analysis, Metadata, register
 from gallette.compiler.nir.ir.shader import FunctionImpl
@@ -14,7 +14,7 @@ def compute_cfg(impl: FunctionImpl) -> None:
     A block that cannot be reached (behind a loop without break, say) leads nowhere, so phis have
     no sources from it.
     """
-    blocks = list(impl.blocks())
+    blocks = list_blocks(impl.body)
     if len(blocks) == 1:
         only = blocks[0]
         only.index, only.predecessors, only.successors = 0, [], []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gallette.compiler.nir.ir.cf import Block
+from gallette.compiler.nir.ir.cf import Block, list_blocks
 from gallette.compiler.nir.ir.metadata import Analysis, Metadata, register
 from gallette.compiler.nir.ir.shader import FunctionImpl
 
@@ -15,7 +15,7 @@ def compute_dominance(impl: FunctionImpl) -> None:
     Structured code in source order is a reverse postorder of a reducible graph, so one sweep is
     enough. Unreachable blocks have no dominator and count as dominated by everything.
     """
-    blocks = list(impl.blocks())
+    blocks = list_blocks(impl.body)
     entry = blocks[0]
     for block in blocks:
         block.idom = None

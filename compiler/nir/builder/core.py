@@ -303,7 +303,9 @@ class Builder:
     def const(self, values: Sequence[int], bit_size: int) -> Def:
         """A constant of raw bits."""
         mask = (1 << bit_size) - 1
-        bits = tuple([v & mask for v in values])
+        return self._constant(tuple([v & mask for v in values]), bit_size)
+
+    def _constant(self, bits: tuple[int, ...], bit_size: int) -> Def:
         if self.constants is not None and (self.forward or self.after is self.block.last):
             known = self.constants.get((bits, bit_size))
             if known is not None and known.instr.block is self.block:
@@ -320,7 +322,7 @@ class Builder:
         return self.const((float_bits(value, bit_size),), bit_size)
 
     def imm_int(self, value: int, bit_size: int = 32) -> Def:
-        return self.const((value,), bit_size)
+        return self._constant((value & ((1 << bit_size) - 1),), bit_size)
 
     def imm_bool(self, value: bool) -> Def:
         return self.const((int(value),), 1)

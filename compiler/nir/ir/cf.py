@@ -290,6 +290,27 @@ def blocks_in(body: Body) -> Iterable[Block]:
     return _blocks_of_many(body)
 
 
+def list_blocks(body: Body) -> list[Block]:
+    """Every block in source order, for who only looks at them: what is inserted meanwhile is not
+    among them. Quicker than `blocks_in`."""
+    found: list[Block] = []
+    stack: list[Iterator[Node]] = [iter(body)]
+    while stack:
+        for node in stack[-1]:
+            if node.__class__ is Block:
+                found.append(node)
+            elif node.__class__ is If:
+                stack.append(iter(node.else_body))
+                stack.append(iter(node.then_body))
+                break
+            elif node.__class__ is Loop:
+                stack.append(iter(node.body))
+                break
+        else:
+            stack.pop()
+    return found
+
+
 def _blocks_of_many(body: Body) -> Iterator[Block]:
     stack: list[Iterator[Node]] = [iter(body)]
     while stack:

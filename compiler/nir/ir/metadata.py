@@ -53,10 +53,12 @@ def register(analysis: Analysis) -> None:
 
 def compute(impl: FunctionImpl, wanted: Metadata) -> None:
     """Compute whatever of `wanted` (and what it builds on) does not hold."""
+    facts = int(wanted)
     for analysis in reversed(ANALYSES):
-        if wanted & analysis.fact:
-            wanted |= analysis.needs
+        if facts & int(analysis.fact):
+            facts |= int(analysis.needs)
     for analysis in ANALYSES:
-        if wanted & analysis.fact & ~impl.valid:
+        fact = int(analysis.fact)
+        if facts & fact & ~impl.valid:
             analysis.compute(impl)
-            impl.valid |= analysis.fact
+            impl.valid |= fact

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from gallette.compiler.nir.ir.cf import Block, Body, If, Loop, blocks_in, enclosing_loop, walk
+from gallette.compiler.nir.ir.cf import (
+    Block,
+    Body,
+    If,
+    Loop,
+    blocks_in,
+    enclosing_loop,
+    list_blocks,
+    walk,
+)
 from gallette.compiler.nir.ir.instrs import (
     Alu,
     Deref,
@@ -115,7 +124,7 @@ def intrinsics_of(impl: FunctionImpl, *names: str) -> list[Intrinsic]:
     """The intrinsics of those names, as a list that survives edits."""
     found: list[Intrinsic] = []
     wanted = names if len(names) < 3 else frozenset(names)
-    for block in blocks_in(impl.body):
+    for block in list_blocks(impl.body):
         at = block.first
         while at is not None:
             if at.__class__ is Intrinsic and at.info.name in wanted:
@@ -162,7 +171,7 @@ def contains_own_break(loop: Loop) -> bool:
 
 def is_unsettled(impl: FunctionImpl) -> bool:
     """Is there an instruction that the simplifier has not seen as it is now?"""
-    for block in blocks_in(impl.body):
+    for block in list_blocks(impl.body):
         at = block.first
         while at is not None:
             if at.settled != SETTLED:

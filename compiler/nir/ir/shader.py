@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from gallette.compiler.nir.ir.cf import Block, Body, blocks_in
+from gallette.compiler.nir.ir.cf import Block, Body, blocks_in, list_blocks
 from gallette.compiler.nir.ir.info import ShaderInfo
 from gallette.compiler.nir.ir.metadata import Metadata, compute
 from gallette.compiler.nir.ir.modes import Mode, Stage
@@ -94,7 +94,7 @@ class FunctionImpl:
 
     def count_instrs(self) -> int:
         total = 0
-        for block in self.blocks():
+        for block in list_blocks(self.body):
             at = block.first
             while at is not None:
                 total += 1
@@ -151,7 +151,11 @@ class Shader:
 
     def impls(self) -> list[FunctionImpl]:
         """The code of all functions that have some."""
-        return [f.impl for f in self.functions if f.impl is not None]
+        functions = self.functions
+        if len(functions) == 1:  # as soon as calls are inlined
+            impl = functions[0].impl
+            return [] if impl is None else [impl]
+        return [f.impl for f in functions if f.impl is not None]
 
     def add_variable(self, name: str, type: Type, mode: Mode, **attributes: Any) -> Variable:
         var = Variable(name, type, mode, **attributes)

@@ -73,10 +73,10 @@ def drop_body(body: Body) -> None:
 
 def remove_dead_deref(deref: Deref | None) -> None:
     """Remove a deref nobody uses, and its parents as far as they become unused."""
-    while deref is not None and deref.dest is not None and not deref.dest.uses:
-        parent = deref.parent
+    while deref is not None and not deref.dest.uses:
+        parent = deref.srcs[0].value.instr if deref.srcs else None
         deref.remove()
-        deref = parent
+        deref = parent if parent.__class__ is Deref else None
 
 
 def remove_unused(instr: Instr) -> list[Def]:

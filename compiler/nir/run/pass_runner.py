@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -43,7 +43,7 @@ class PassInfo:
     options: dict[str, Any]
     doc: str
     looks_for: frozenset[str]
-    brings: frozenset[str] | None
+    brings: Callable[[Shader], frozenset[str] | None]
 
 
 PASSES: dict[str, PassInfo] = {}
@@ -57,7 +57,7 @@ def nir_pass(
     preserves: Metadata = Metadata.NONE,
     exact: bool = True,
     looks_for: Iterable[str] = (),
-    brings: Iterable[str] | None = None,
+    brings: Iterable[str] | Callable[[Shader], frozenset[str] | None] | None = None,
 ) -> Callable[[PassFunction], PassFunction]:
     """Register a pass. `preserves` is the metadata that still holds after it made progress.
 
@@ -65,9 +65,12 @@ def nir_pass(
     can declare `Metadata.CONTROL_FLOW`. `exact=False` says that rounding may change.
     `looks_for` names what the pass, called without options, does something about (words of
     `analysis.census`); a sequence of passes leaves it out for shaders that have none of it.
-    `brings` names what there may be behind it that was not there (by default: anything, and less).
+    `brings` names what there may be behind it that was not there, or is a function that tells (by
+    default, and where it answers None: anything, and less).
     """
 
+    if brings is not None and not callable(brings):
+        brings = frozenset(brings)
     kept = int(preserves)
 
     def register(function: PassFunction) -> PassFunction:
@@ -93,11 +96,15 @@ def nir_pass(
             options,
             doc,
             frozenset(looks_for),
-            None if brings is None else frozenset(brings),
+            brings if callable(brings) else partial(_always, brings),
         )
         return run  # type: ignore[return-value]
 
     return register
+
+
+def _always(brought: frozenset[str] | None, shader: Shader) -> frozenset[str] | None:
+    return brought
 
 
 @cache
@@ -334,10 +341,11 @@ def run_passes(
             made = run_pass(shader, info.name, options, log)
         if made:
             progress = True
-            if info.brings is None:
+            brought = info.brings(shader)
+            if brought is None:
                 words = None
-            elif words is not None and info.brings:
-                words |= info.brings
+            elif words is not None and brought:
+                words |= brought
     if found is not None:
         found.words = words
     return progress

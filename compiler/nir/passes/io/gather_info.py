@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from gallette.compiler.nir.ir.cf import list_blocks
 from gallette.compiler.nir.ir.info import ShaderInfo
-from gallette.compiler.nir.ir.instrs import Alu, Instr, Intrinsic, Tex
+from gallette.compiler.nir.ir.instrs import Alu, Intrinsic, Tex
 from gallette.compiler.nir.ir.intrinsics import INTRINSICS
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Stage
-from gallette.compiler.nir.ir.questions import const_int, instrs_of
+from gallette.compiler.nir.ir.questions import const_int
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import SystemValue
 from gallette.compiler.nir.run.pass_runner import nir_pass
@@ -48,24 +49,27 @@ def gather_info(shader: Shader) -> bool:
     for name, blank in _BLANK.items():
         setattr(info, name, set() if blank.__class__ is set else blank)
     for impl in shader.impls():
-        for instr in instrs_of(impl):
-            if instr.__class__ is Intrinsic:
-                gather = _GATHERERS[instr.info.name]
-                if gather is not None:
-                    gather(shader, info, instr)
-            elif instr.__class__ is Alu or instr.__class__ is Tex:
-                _gather(shader, info, instr)
+        for block in list_blocks(impl.body):
+            instr = block.first
+            while instr is not None:
+                if instr.__class__ is Intrinsic:
+                    gather = _GATHERERS[instr.info.name]
+                    if gather is not None:
+                        gather(shader, info, instr)
+                elif instr.__class__ is Alu:
+                    if instr.op.is_derivative:
+                        info.uses_derivatives = True
+                elif instr.__class__ is Tex:
+                    _sample(shader, info, instr)
+                instr = instr.next
     return False
 
 
-def _gather(shader: Shader, info: ShaderInfo, instr: Instr) -> None:
-    if isinstance(instr, Tex):
-        if instr.src("texture_offset") is not None:
-            info.uses_indirect_textures = True
-        info.textures_used.add(instr.texture_index)
-        if shader.stage is Stage.FRAGMENT and instr.info.implicit_lod:
-            info.uses_derivatives = True
-    elif isinstance(instr, Alu) and instr.op.is_derivative:
+def _sample(shader: Shader, info: ShaderInfo, tex: Tex) -> None:
+    if tex.src("texture_offset") is not None:
+        info.uses_indirect_textures = True
+    info.textures_used.add(tex.texture_index)
+    if shader.stage is Stage.FRAGMENT and tex.info.implicit_lod:
         info.uses_derivatives = True
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gallette.compiler.nir.ir.cf import Block, If, Loop, walk
+from gallette.compiler.nir.ir.cf import Block, If, Loop, list_blocks, walk
 from gallette.compiler.nir.ir.instrs import Instr, ParallelCopy
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.questions import has_side_effects
@@ -22,13 +22,18 @@ def dce(shader: Shader) -> bool:
     return progress
 
 
+def has_loops(impl: FunctionImpl) -> bool:
+    """May values be used in front of where they are defined?"""
+    return len(impl.body) > 1 and any(node.__class__ is Loop for node in walk(impl.body))
+
+
 def remove_dead_code(impl: FunctionImpl) -> bool:
     """`dce` of one function."""
-    if len(impl.body) > 1 and any(isinstance(node, Loop) for node in walk(impl.body)):
+    if has_loops(impl):
         return _mark_and_sweep(impl)
     # Without loops users come behind what they use: walked backwards, whoever has none has none.
     progress = False
-    for block in reversed(list(impl.blocks())):
+    for block in reversed(list_blocks(impl.body)):
         at = block.last
         while at is not None:
             instr, at = at, at.prev

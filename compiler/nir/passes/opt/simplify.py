@@ -9,6 +9,7 @@ from gallette.compiler.nir.algebraic.engine import Protection, RuleSet, rewrite
 from gallette.compiler.nir.algebraic.options import AlgebraicOptions
 from gallette.compiler.nir.algebraic.passes import is_careful, rules_of
 from gallette.compiler.nir.algebraic.position import position_values
+from gallette.compiler.nir.ir.cf import list_blocks
 from gallette.compiler.nir.ir.instrs import Alu, Instr, Intrinsic, LoadConst, Phi, Undef
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.questions import has_side_effects, is_phi_of_same, is_unsettled
@@ -18,13 +19,14 @@ from gallette.compiler.nir.ir.values import CHANGED, NEAR_CHANGE, SETTLED
 from gallette.compiler.nir.passes.opt.constant_folding import fold
 from gallette.compiler.nir.passes.opt.copy_prop import absorb, see_through
 from gallette.compiler.nir.passes.opt.cse import EXPRESSION_KEYS, expression_key
-from gallette.compiler.nir.passes.opt.dce import remove_dead_code
+from gallette.compiler.nir.passes.opt.dce import has_loops, remove_dead_code
 from gallette.compiler.nir.passes.opt.opt_undef import store_less, use_undefined
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 _BUDGET = 64
 """rewrites per instruction: no sensible table comes near, but a cycle of rules must not hang"""
 _DEFAULT = AlgebraicOptions()
+_DOMINANCE = Metadata.DOMINANCE
 
 
 @nir_pass("simplify", preserves=Metadata.CONTROL_FLOW, exact=False)
@@ -84,13 +86,13 @@ class _Simplifier:
         if not fresh and not is_unsettled(impl):
             return False
         self.progress = remove_dead_code(impl)
-        branches = len(impl.body) > 1
-        if branches:  # in one block what comes first dominates
-            impl.require(Metadata.DOMINANCE)
+        loops = has_loops(impl)
+        if len(impl.body) > 1:  # in one block what comes first dominates
+            impl.require(_DOMINANCE)
         while True:
             self.walk(fresh)
             fresh = False
-            if branches:  # cycles of phis
+            if loops:  # cycles of phis
                 self.progress |= remove_dead_code(impl)
             if not is_unsettled(impl) or self.is_spent():
                 break
@@ -103,7 +105,7 @@ class _Simplifier:
         self.seen = {}
         remember, step = self.seen.setdefault, self.step
         levels = self.rules.depth - 1 if self.rules is not None else 0
-        for block in self.impl.blocks():
+        for block in list_blocks(self.impl.body):
             following = block.first
             while following is not None:
                 instr, following = following, following.next
