@@ -36,7 +36,7 @@ UNDO_EACH_OTHER = {"lower_fsqrt", "lower_ffloor", "fuse_ffma", "fuse_flrp"}
 EVERYTHING = AlgebraicOptions(
     **{name: True for name in AlgebraicOptions.names() if name not in UNDO_EACH_OTHER}  # type: ignore[arg-type]
 )
-AT_MOST = {"default": 12, "everything": 30}
+AT_MOST = {"default": 8, "everything": 16}
 """applications for one tree: there are few operations in it, and each is touched a few times"""
 
 
