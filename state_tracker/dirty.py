@@ -8,6 +8,9 @@ __all__ = ["Dirty"]
 class Dirty:
     """One bit per group of derived state; see `validate.ATOMS` for who reads which.
 
+    What is derived from a vertex array has none: the array forgets it (`VertexArray.changed`), and
+    every draw looks.
+
     Plain integers: these are set in every entry point, and an enum's operators would cost more than
     most entry points do.
     """
@@ -21,22 +24,21 @@ class Dirty:
     PROGRAM = 1 << 6
     CONSTANTS = 1 << 7
     TEXTURES = 1 << 8
-    VERTEX = 1 << 9
-    STENCIL_REF = 1 << 10
-    BLEND_COLOR = 1 << 11
-    CLIP = 1 << 12
-    UNIFORM_BUFFERS = 1 << 13
-    SAMPLE_MASK = 1 << 14
-    CURRENT_ATTRIBS = 1 << 15
-    BUILTINS = 1 << 16  # fixed-function state that shaders read as gl_* uniforms
-    STIPPLE = 1 << 17
-    IMAGES = 1 << 18
-    STORAGE = 1 << 19
-    TRANSFORM_FEEDBACK = 1 << 20
+    STENCIL_REF = 1 << 9
+    BLEND_COLOR = 1 << 10
+    CLIP = 1 << 11
+    UNIFORM_BUFFERS = 1 << 12
+    SAMPLE_MASK = 1 << 13
+    CURRENT_ATTRIBS = 1 << 14
+    BUILTINS = 1 << 15  # fixed-function state that shaders read as gl_* uniforms
+    STIPPLE = 1 << 16
+    IMAGES = 1 << 17
+    STORAGE = 1 << 18
+    TRANSFORM_FEEDBACK = 1 << 19
     # Less than the bits they are named after: only capabilities were switched, or other textures
     # bound, so that what was derived for these before is still good.
-    BLEND_SWITCHED = 1 << 21
-    DEPTH_STENCIL_SWITCHED = 1 << 22
-    RASTERIZER_SWITCHED = 1 << 23
-    TEXTURES_BOUND = 1 << 24
-    ALL = (1 << 25) - 1
+    BLEND_SWITCHED = 1 << 20
+    DEPTH_STENCIL_SWITCHED = 1 << 21
+    RASTERIZER_SWITCHED = 1 << 22
+    TEXTURES_BOUND = 1 << 23
+    ALL = (1 << 24) - 1

@@ -73,8 +73,8 @@ SAMPLE_COVERAGE raster.sample_coverage_enabled SAMPLE_MASK
 SAMPLE_MASK raster.sample_mask_enabled SAMPLE_MASK
 SAMPLE_SHADING raster.sample_shading_enabled SAMPLE_MASK
 FRAMEBUFFER_SRGB raster.framebuffer_srgb FRAMEBUFFER
-PRIMITIVE_RESTART raster.primitive_restart VERTEX
-PRIMITIVE_RESTART_FIXED_INDEX raster.primitive_restart_fixed VERTEX
+PRIMITIVE_RESTART raster.primitive_restart NOTHING
+PRIMITIVE_RESTART_FIXED_INDEX raster.primitive_restart_fixed NOTHING
 TEXTURE_CUBE_MAP_SEAMLESS textures.seamless TEXTURES
 DEBUG_OUTPUT debug.enabled BLEND
 DEBUG_OUTPUT_SYNCHRONOUS debug.synchronous BLEND
@@ -98,7 +98,7 @@ def _read() -> dict[int, Capability]:
         if line:
             name, place, dirty, *compat = line.split()
             holder, field = place.split(".")
-            bits = sum(getattr(Dirty, part) for part in dirty.split("+"))
+            bits = sum(getattr(Dirty, part) for part in dirty.split("+") if part != "NOTHING")
             switched = getattr(Dirty, f"{dirty}_SWITCHED", 0)
             if field == "depth_clamp":  # two switches in one
                 switched = 0
@@ -177,7 +177,6 @@ def set_enabled(ctx: Context, cap: int, on: bool) -> None:
     elif ctx.is_compat and (slot := ctx.client_array_slot(cap)) is not None:
         ctx.arrays.current.attribs[slot].enabled = on
         ctx.arrays.current.changed()
-        ctx.dirty |= Dirty.VERTEX
     else:
         raise invalid_enum(cap, "capability")
 

@@ -242,7 +242,6 @@ def pop_client_attrib(ctx: Context) -> None:
         ctx.arrays.client_unit = unit
         vao.changed()
         vao.release()
-        ctx.dirty |= Dirty.VERTEX
 
 
 gets(

@@ -62,7 +62,6 @@ def set_client_state(ctx: Context, array: int, on: bool) -> None:
     vao = ctx.arrays.current
     vao.attribs[slot].enabled = on
     vao.changed()
-    ctx.dirty |= Dirty.VERTEX
     if slot == POINT_SIZES:  # fixed function must look at them
         ctx.dirty |= Dirty.BUILTINS
 

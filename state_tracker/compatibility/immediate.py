@@ -13,7 +13,6 @@ import numpy as np
 
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VertAttrib
-from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.draw import check_mode, draw
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_operation
@@ -82,14 +81,12 @@ class ImmediateState:
             self._draw(vertices)
 
     def _draw(self, vertices: list[tuple[Values, dict[int, Values]]]) -> None:
-        ctx = self._ctx
         slots = [POS, *sorted(vertices[-1][1])]
         rows = [[position, *(attrs[s] for s in slots[1:])] for position, attrs in vertices]
         data = np.array(rows, np.float32)
         if not self._depends:
             self._finished = Primitive(self.mode, slots, data, len(vertices), dict(self._current))
         self._draw_array(slots, data, len(vertices))
-        ctx.dirty |= Dirty.VERTEX
 
     def take_primitive(self) -> Primitive | None:
         """What the last glEnd drew, if nothing from before its glBegin went into it."""
@@ -106,7 +103,6 @@ class ImmediateState:
         if int(VertAttrib.COLOR0) in primitive.last:
             ctx.lighting.track_color(ctx)
         self._draw_array(primitive.slots, primitive.data, primitive.count)
-        ctx.dirty |= Dirty.VERTEX
 
     def _draw_array(self, slots: list[int], data: Any, count: int) -> None:
         """Draw interleaved `[vertex, attribute, 4]` float data with a vertex array of its own."""

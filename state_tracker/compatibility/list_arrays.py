@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gallette.compiler.errors import GalletteError
-from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.draw import INDEX_TYPES
 from gallette.state_tracker.entry_points.functions import Function
 from gallette.state_tracker.entry_points.memory import read_array, read_bytes
@@ -51,12 +50,10 @@ def snapshot(
         saved = ctx.arrays.current
         vao.element_buffer = None
         ctx.arrays.current = vao
-        ctx.dirty |= Dirty.VERTEX
         try:
             method(*values)
         finally:
             ctx.arrays.current = saved
-            ctx.dirty |= Dirty.VERTEX
 
     return play, tuple(kept[p.name] for p in function.params)
 

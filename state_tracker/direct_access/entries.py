@@ -14,7 +14,6 @@ from gallette.state_tracker.direct_access.selectors import (
     vertex_array,
 )
 from gallette.state_tracker.direct_access.twins import twin_of
-from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
@@ -326,7 +325,6 @@ def client_attrib_default_ext(ctx: Context, mask: int) -> None:
         bind(ctx, GL.ARRAY_BUFFER, 0)
         ctx.arrays.client_unit = 0
         ctx.raster.primitive_restart, ctx.raster.restart_index = False, 0
-        ctx.dirty |= Dirty.VERTEX
 
 
 @entry

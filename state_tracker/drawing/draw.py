@@ -120,7 +120,7 @@ def _prepare(ctx: Context, mode: int, first: int, last: int, instances: int) -> 
     ctx.vertex_input.prepare(inputs, first, last, instances)
 
 
-_INPUT_ONLY = Dirty.VERTEX | Dirty.CURRENT_ATTRIBS | Dirty.TRANSFORM_FEEDBACK
+_INPUT_ONLY = Dirty.CURRENT_ATTRIBS | Dirty.TRANSFORM_FEEDBACK
 
 
 _MORE = ~REPEATED

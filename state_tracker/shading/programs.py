@@ -371,7 +371,6 @@ class ProgramState:
             Dirty.PROGRAM
             | Dirty.CONSTANTS
             | Dirty.TEXTURES
-            | Dirty.VERTEX
             | Dirty.UNIFORM_BUFFERS
             | Dirty.BUILTINS
             | Dirty.RASTERIZER

@@ -71,12 +71,7 @@ ANY_BIND = (
 
 # Whoever holds a buffer's resource has to look again when it is replaced.
 HOLDERS = (
-    Dirty.VERTEX
-    | Dirty.UNIFORM_BUFFERS
-    | Dirty.TEXTURES
-    | Dirty.TRANSFORM_FEEDBACK
-    | Dirty.STORAGE
-    | Dirty.IMAGES
+    Dirty.UNIFORM_BUFFERS | Dirty.TEXTURES | Dirty.TRANSFORM_FEEDBACK | Dirty.STORAGE | Dirty.IMAGES
 )
 
 

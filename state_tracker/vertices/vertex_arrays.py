@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.nir.ir.slots import VertAttrib
-from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
@@ -198,7 +197,6 @@ def bind_vertex_array(ctx: Context, array: int) -> None:
         found.retain()
         state.current.release()
         state.current = found
-        ctx.dirty |= Dirty.VERTEX
 
 
 # -- arrays ------------------------------------------------------------------------------------
@@ -209,7 +207,6 @@ def _enable(ctx: Context, vao: VertexArray, slot: int, enabled: bool) -> None:
     if attrib.enabled != enabled:
         attrib.enabled = enabled
         vao.changed()
-        ctx.dirty |= Dirty.VERTEX
 
 
 @entry
@@ -274,7 +271,6 @@ def _set_format(
     attrib.integer, attrib.long = kind == "integer", kind == "long"
     attrib.relative_offset = offset
     vao.changed()
-    ctx.dirty |= Dirty.VERTEX
 
 
 def check_pointer(ctx: Context, stride: int, address: int | None) -> None:
@@ -338,7 +334,6 @@ def vertex_attrib_l_pointer(
 def _set_divisor(ctx: Context, vao: VertexArray, binding: int, divisor: int) -> None:
     vao.bindings[binding].divisor = divisor
     vao.changed()
-    ctx.dirty |= Dirty.VERTEX
 
 
 @entry
@@ -403,7 +398,6 @@ def _binding_index(ctx: Context, index: int) -> int:
 def _attrib_binding(ctx: Context, vao: VertexArray, index: int, binding: int) -> None:
     vao.attribs[generic(ctx, index)].binding = _binding_index(ctx, binding)
     vao.changed()
-    ctx.dirty |= Dirty.VERTEX
 
 
 def set_vertex_buffer(
@@ -418,7 +412,6 @@ def set_vertex_buffer(
     binding.buffer = swap(binding.buffer, lookup(ctx, buffer))
     binding.move(offset, stride)
     vao.changed()
-    ctx.dirty |= Dirty.VERTEX
 
 
 @entry
