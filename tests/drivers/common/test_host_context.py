@@ -1,0 +1,189 @@
+"""When draws that wait are drawn, joined or forgotten: `HostContext` and its queue.
+
+The queue is replaced by one that writes down what it is told, so that each rule is seen by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from gallette.compiler.errors import GalletteError
+from gallette.compiler.nir.ir import Stage
+from gallette.drivers.common.context import HostContext
+from gallette.pipe.enums import Primitive, QueryType, Target
+from gallette.pipe.formats import FORMATS
+from gallette.pipe.loader import create_screen
+from gallette.pipe.resource import ResourceDesc
+from gallette.pipe.state import ComputeInfo, DrawInfo
+
+DRAW = DrawInfo(Primitive.TRIANGLES, 0, 3)
+
+
+class Queue:
+    """Writes down what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+        self.joining = False
+        self.failure: Exception | None = None
+
+    def joins(self, info: DrawInfo) -> bool:
+        return self.joining
+
+    def submit(self, info: DrawInfo) -> None:
+        self.told.append("submit")
+
+    def flush(self) -> None:
+        self.told.append("flush")
+        if self.failure is not None:
+            failure, self.failure = self.failure, None
+            raise failure
+
+    def rebinding(self) -> None:
+        self.told.append("rebinding")
+
+    def forget(self) -> None:
+        self.told.append("forget")
+
+    def repeatable(self, info: DrawInfo) -> str:
+        return "token"
+
+    def repeat(self, draw: Any, data: bytes) -> bool:
+        self.told.append(f"repeat {draw}")
+        return True
+
+
+@pytest.fixture
+def queued() -> Iterator[tuple[Any, Queue]]:
+    screen = create_screen("numpipe")
+    context: Any = screen.context_create()
+    real, context._queue = context._queue, Queue()
+    yield context, context._queue
+    context._queue = real
+    context.destroy()
+    screen.destroy()
+
+
+def told(queue: Queue, do: Callable[[], Any]) -> list[str]:
+    queue.told.clear()
+    do()
+    return list(queue.told)
+
+
+def test_a_draw_joins_those_that_wait_or_they_are_drawn_first(queued: tuple[Any, Queue]) -> None:
+    context, queue = queued
+    assert told(queue, lambda: context.draw_vbo(DRAW)) == ["flush", "submit"]
+    queue.joining = True
+    assert told(queue, lambda: context.draw_vbo(DRAW)) == ["submit"]
+
+
+def test_a_draw_that_a_condition_forbids_is_not_submitted(queued: tuple[Any, Queue]) -> None:
+    context, queue = queued
+    query = context.create_query(QueryType.OCCLUSION_COUNTER)  # nothing passed
+    assert told(queue, lambda: context.render_condition(query, False, True)) == ["flush"]
+    queue.joining = True
+    assert told(queue, lambda: context.draw_vbo(DRAW)) == []
+    assert not context.repeat("token", b"")
+    context.render_condition(query, True, True)
+    assert told(queue, lambda: context.draw_vbo(DRAW)) == ["submit"]
+    context.render_condition(None, False, True)
+    assert context.repeat("token", b"")
+
+
+@pytest.mark.parametrize("failure", [GalletteError("late"), MemoryError("late")])
+def test_what_failed_late_is_told_by_the_next_draw(
+    failure: Exception, queued: tuple[Any, Queue]
+) -> None:
+    context, queue = queued
+    queue.failure = failure
+    context.settle()
+    assert not context.repeat("token", b"")
+    queue.joining = True
+    with pytest.raises(type(failure), match="late"):
+        context.draw_vbo(DRAW)
+    assert "submit" not in queue.told
+    assert told(queue, lambda: context.draw_vbo(DRAW)) == ["submit"]
+    queue.failure = failure
+    with pytest.raises(type(failure), match="late"):
+        context.launch_grid(ComputeInfo((1, 1, 1), (1, 1, 1)))
+
+
+def test_a_fault_of_the_driver_is_not_put_off(queued: tuple[Any, Queue]) -> None:
+    context, queue = queued
+    queue.failure = ZeroDivisionError()
+    with pytest.raises(ZeroDivisionError):
+        context.settle()
+
+
+def test_somebody_who_watches_sees_draws_from_now_on(queued: tuple[Any, Queue]) -> None:
+    context, queue = queued
+    epoch, witness = context.bound.epoch, object()
+    assert told(queue, lambda: context.watch(witness)) == ["flush"]
+    assert context._states.witness is witness and context.bound.epoch == epoch + 1
+    context.watch(None)
+
+
+@pytest.mark.parametrize(
+    ("stage", "index", "in_buffer", "waits"),
+    [
+        (Stage.VERTEX, 0, False, True),
+        (Stage.FRAGMENT, 0, False, True),
+        (Stage.VERTEX, 1, False, False),
+        (Stage.FRAGMENT, 0, True, False),
+        (Stage.GEOMETRY, 0, False, False),
+        (Stage.COMPUTE, 0, False, False),
+    ],
+)
+def test_draws_that_wait_have_their_own_block_0_and_no_other(
+    stage: Stage, index: int, in_buffer: bool, waits: bool, queued: tuple[Any, Queue]
+) -> None:
+    context, queue = queued
+    desc = ResourceDesc(Target.BUFFER, FORMATS["R8_UINT"], 64)
+    buffer = context.screen.resource_create(desc)
+    what = (None, buffer, 0, 16) if in_buffer else (b"0123",)
+    for _ in range(2):
+        heard = told(queue, lambda: context.set_constant_buffer(stage, index, *what))
+        assert heard == ([] if waits else ["rebinding"])
+    context.set_constant_buffer(stage, index)
+    buffer.unref()
+
+
+def test_what_changes_is_told_to_what_was_derived(
+    queued: tuple[Any, Queue], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context, queue = queued
+    forgotten: list[Any] = []
+    states = SimpleNamespace(forget=lambda: forgotten.append("all"))
+    monkeypatch.setattr(context, "_states", states)
+    monkeypatch.setattr(context, "_joiner", SimpleNamespace(forget=forgotten.append))
+    assert told(queue, lambda: context.set_sample_mask(1)) == ["rebinding"]
+    context.set_clip_planes([(1.0, 0.0, 0.0, 0.0)])
+    assert forgotten == ["all", *Stage]
+
+
+def test_a_context_that_ends_draws_what_waits_and_forgets_it() -> None:
+    screen = create_screen("numpipe")
+    context: Any = screen.context_create()
+    context._queue = queue = Queue()
+    context.destroy()
+    assert queue.told[:2] == ["flush", "forget"]
+    screen.destroy()
+
+
+def test_a_driver_that_wants_to_see_each_draw_repeats_none(queued: tuple[Any, Queue]) -> None:
+    context, _ = queued
+    assert context.repeatable(DRAW) == "token"
+
+    class Seeing(HostContext):
+        def draw_vbo(self, info: DrawInfo) -> None:
+            raise NotImplementedError
+
+    assert Seeing.repeatable(context.__class__.__new__(Seeing), DRAW) is None
+    context.draw_vbo = lambda info: None  # somebody looks at this one
+    assert not context.repeat("token", b"")
+    del context.draw_vbo
+    assert context.repeat("token", b"")
