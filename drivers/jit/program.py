@@ -68,7 +68,7 @@ DEFAULT_BUDGET = 1 << 29
 
 _ZEROS = np.zeros(256, np.uint8)
 _CHUNK = 1 << 14
-_VERTICES = 1 << 18  # what a chunk leaves of them is joined with the others' for nothing
+_LANES = {Stage.VERTEX: 1 << 18, Stage.COMPUTE: 1 << 16}  # which take longer to hand over
 _CALL = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64)
 _DTYPES = {"i8": np.uint8, "i16": np.uint16, "i32": np.uint32, "i64": np.uint64}
 
@@ -158,7 +158,7 @@ def _facts(shader: Shader, chunk: ChunkCode) -> ProgramFacts:
         has_side_effects=chunk.effects,
         early_fragment_tests=shader.info.early_fragment_tests,
         uses_sample_shading=bool(system & PER_SAMPLE) or any(u.where == "sample" for u in inputs),
-        chunk_lanes=_VERTICES if shader.stage is Stage.VERTEX else _CHUNK,
+        chunk_lanes=_LANES.get(shader.stage, _CHUNK),
         in_order=shader.info.interlocks or "output" in system,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -70,14 +71,30 @@ def pack(format: Format, rgba: Array) -> Bytes:
 def clear_texel(
     format: Format, color: Sequence[float | int] = (), depth: float = 0.0, stencil: int = 0
 ) -> Array:
-    """One raw texel of a clear value: a colour, or depth and stencil."""
+    """One raw texel of a clear value: a colour, or depth and stencil. Not to be written to."""
+    # Numbers may be equal and have other bits: 0.0 and -0.0, 1 and 1.0.
+    return _clear_texel(format, tuple(map(repr, color)), tuple(color), repr(depth), depth, stencil)
+
+
+@functools.lru_cache(maxsize=256)
+def _clear_texel(
+    format: Format,
+    color_told: tuple[str, ...],
+    color: tuple[float | int, ...],
+    depth_told: str,
+    depth: float,
+    stencil: int,
+) -> Array:
     word, _ = texel_layout(format)
     if not format.is_depth_stencil:
         planes = [np.asarray([c]).astype(format.rgba_dtype) for c in color]
-        return np.asarray(pack_planes(format, planes)[0])
-    raw: Array = np.zeros(1, word)
-    if format.has_depth:
-        raw = pack_depth(format, raw, np.asarray([depth], np.float32))
-    if format.has_stencil:
-        raw = pack_stencil(format, raw, np.asarray([stencil]))
-    return np.asarray(raw[0])
+        found = np.asarray(pack_planes(format, planes)[0])
+    else:
+        raw: Array = np.zeros(1, word)
+        if format.has_depth:
+            raw = pack_depth(format, raw, np.asarray([depth], np.float32))
+        if format.has_stencil:
+            raw = pack_stencil(format, raw, np.asarray([stencil]))
+        found = np.asarray(raw[0])
+    found.flags.writeable = False
+    return found

@@ -91,9 +91,11 @@ class Code:
         if self._better is not None:
             if self._better.done():
                 self._better.result()  # what went wrong, if it did
-        elif self._spent < max(_LEAST_USE, _WORTH * self.seconds) or len(self.text) > _LONGEST:
             return
-        elif thread_count() > 1:
+        worth = _WORTH_BESIDE if thread_count() > 1 else _WORTH
+        if self._spent < max(_LEAST_USE, worth * self.seconds) or len(self.text) > _LONGEST:
+            return
+        if thread_count() > 1:
             self._better = begin(LATER, lambda: self._improve(_others_tools()))
         else:
             with _lock:
@@ -169,10 +171,13 @@ class Function:
 _WORTH = 2.0
 """Making code well takes about five times as long as making it quickly; it pays for itself."""
 
+_WORTH_BESIDE = 0.25
+"""In the background nobody waits for it: what was used for some frames will be for more."""
+
 _SECONDS = 4e-7
 """Making code quickly takes for each character of its text, roughly."""
 
-_LEAST_USE = 0.01
+_LEAST_USE = 0.004
 _LONGEST = 4 << 20
 """Characters of a module that is made well: the passes take more than proportionally longer."""
 
