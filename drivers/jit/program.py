@@ -172,7 +172,7 @@ def static_block(
     block[Words.BUDGET] = budget
     block[Words.ZEROS] = zeros
     block[Words.CONSTANTS : Words.TEXTURES : 2] = zeros
-    for number in range(16):
+    for number in range(min(16, max(len(resources.constants), max(least, default=-1) + 1))):
         given = resources.constants[number] if number < len(resources.constants) else None
         wanted = least.get(number, 0)
         if given is None and not wanted:
