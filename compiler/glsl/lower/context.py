@@ -10,7 +10,7 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.layouts import PRIMITIVES
 from gallette.compiler.glsl.lower.values import Value, constant_bits, store
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir import Access, Def, Deref, Mode, Shader, Stage, Variable
+from gallette.compiler.nir.ir import Access, Block, Def, Deref, Mode, Shader, Stage, Variable
 from gallette.compiler.nir.ir import Function as NirFunction
 from gallette.compiler.nir.ir.types import Type, stored_type
 
@@ -88,6 +88,8 @@ class Lowering:
         self.locals: dict[hir.Variable, Deref | Variable] = {}
         self.latest: dict[hir.Variable, Def] = {}
         """inputs and uniforms, which never change: the latest reading"""
+        self.stored: dict[Variable, tuple[Def, Block]] = {}
+        """what a local vector or scalar holds, while this block is being lowered"""
         self.derefs: dict[Variable, Deref] = {}
         """the latest deref of a variable"""
         self.values: dict[hir.Variable, Value] = {}

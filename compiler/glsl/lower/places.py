@@ -8,7 +8,7 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.lower import operators
 from gallette.compiler.glsl.lower.context import Lowering
 from gallette.compiler.glsl.lower.values import Value, load, store
-from gallette.compiler.nir.ir import Def, Deref, Stage
+from gallette.compiler.nir.ir import Def, Deref, Mode, Stage
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.compiler.nir.ir.types import Type
 from gallette.compiler.nir.passes.io.lower_samplers import unit_of
@@ -74,6 +74,10 @@ class PlaceLowering(Lowering):
         return b.vec([low, b.imm_int(-1)])
 
     def load_vector(self, deref: Deref) -> Def:
+        if deref.form == "var":
+            known = self.stored.get(deref.var)  # type: ignore[arg-type]
+            if known is not None and known[1] is self.b.block:
+                return known[0]
         return self.b.load_deref(deref, self.access_of(deref))
 
     # -- finding -----------------------------------------------------------------------------
@@ -162,13 +166,20 @@ class PlaceLowering(Lowering):
         return value
 
     def write_place(self, place: Place, value: Value) -> None:
-        b = self.b
+        b, deref = self.b, place.deref
+        if deref.modes == Mode.FUNCTION_TEMP:
+            # Nothing but this writes to locals that somebody reads by name.
+            var = deref.root_var
+            if deref.form == "var" and place.components is None and isinstance(value, Def):
+                self.stored[var] = value, b.block  # type: ignore[index]
+            elif var is not None:
+                self.stored.pop(var, None)
         if place.element is not None:
-            self.write_compact(place.deref, place.element, value)
+            self.write_compact(deref, place.element, value)
             return
         if place.components is None:
             if isinstance(value, Def):
-                b.store_deref(place.deref, value, access=self.access_of(place.deref))
+                b.store_deref(deref, value, access=self.access_of(deref))
             else:
                 store(b, place.deref, value)
             return
