@@ -182,3 +182,15 @@ def test_reading_before_writing_is_a_warning() -> None:
         "  void main() { float a; float b = a + 1.0; gl_FragColor = vec4(b); }\n"
         "                                   ^\n"
     )
+
+
+def test_what_was_in_order_for_one_qualifier_is_not_for_another() -> None:
+    """Declarations like one before are not checked again; one of another kind is."""
+    assert log("#version 330\nvec4 a;\nvec4 b;\nvoid main() { b = a; }\n") == ""
+    assert log("#version 330\nvec4 a;\ninvariant vec4 b;\nvoid main() { b = a; }\n") == (
+        "a.frag:3:16: error: only outputs can be declared invariant\n"
+        "  invariant vec4 b;\n"
+        "                 ^\n"
+    )
+    flat = log("#version 330\nvec4 a;\nflat vec4 b;\nvoid main() { b = a; }\n")
+    assert "'flat' applies to inputs and outputs only" in flat

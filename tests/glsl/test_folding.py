@@ -7,7 +7,7 @@ import struct
 
 import pytest
 
-from tests.glsl.shaders import run
+from tests.glsl.shaders import errors, run
 
 SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 1e-3, -1e-8, 3.7e9, -1e30, float("inf"), float("nan")]
 FLOATS = [*SPECIAL, 0.3, -0.7, 2.0, 100.25]
@@ -221,3 +221,13 @@ def test_a_small_hyperbolic_function_is_accurate() -> None:
         "#version 430\nout vec4 c; void main() { c = vec4(sinh(1e-4), tanh(1e-4), 0, 0) * 1e4; }"
     )
     assert run(source)[:2] == pytest.approx([1.0, 1.0], abs=2e-3)
+
+
+def test_a_matrix_is_converted_column_by_column() -> None:
+    source = """#version 400
+const dmat2 d = dmat2(mat2(1.0, 2.0, 3.0, 4.0));
+float a[int(d[1].y)];
+out vec4 color;
+void main() { color = vec4(d[0], d[1]) * float(a.length()); }
+"""
+    assert errors(source) == []

@@ -48,6 +48,21 @@ CASES = {
         V + "float w; modf(3.75 * one, v.yx[i]); color = v;",
         [3, 2, 3, 4],
     ),
+    # a local is not loaded where it was stored, unless something has changed it
+    "a component written in between": (
+        "vec4 w; w = vec4(one); w += w; w.y = 9.0; vec4 u = w; w[ione + 1] = 8.0; color = u + w;",
+        [4, 18, 10, 4],
+    ),
+    "a local that a function writes": (
+        "float w; w = one; set(w); w = w + 1.0; bump(w); color = vec4(w, w, w, w - one);",
+        [15, 15, 15, 14],
+    ),
+    "a local written in a branch": (
+        "float w; w = one; if (one > 0.5) { w = 3.0; w += 1.0; } float u = w;"
+        "for (int i = 0; i < 3; i++) { w += 1.0; if (i == ione) continue; w *= 2.0; }"
+        "color = vec4(u, w, w, w);",
+        [4, 24, 24, 24],
+    ),
     # evaluation order
     "the left side of an assignment comes first": (
         "float a[3] = float[](0.0, 0.0, 0.0); int i = ione - 1; a[i++] = float(i) + 10.0;"
