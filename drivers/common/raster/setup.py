@@ -19,12 +19,13 @@ from gallette.drivers.common.vertex.vertices import Floats, Ints
 from gallette.pipe.state import FramebufferState, ScissorState
 
 __all__ = [
+    "Box",
     "Edges",
     "Rect",
+    "box_of",
     "conservative_edges",
     "greatest",
     "least",
-    "may_cover",
     "polygon_edges",
     "snap",
     "triangle_area",
@@ -32,7 +33,11 @@ __all__ = [
 
 Doubles = npt.NDArray[np.float64]
 
+Box = tuple[Doubles, Doubles, Doubles, Doubles]
+"""Of primitives: the first and last column, the first and last row."""
+
 SUBPIXELS = 256.0
+_FAR = 2.0**60  # no two corners are so many of them apart
 _FOLLOWING = {k: np.arange(1, k + 1) % k for k in (3, 4)}
 
 
@@ -134,26 +139,34 @@ def conservative_edges(x: Doubles, y: Doubles, target: Rect) -> Edges:
     return edges
 
 
-def polygon_edges(x: Doubles, y: Doubles, bottom_edge_rule: bool, target: Rect) -> Edges:
+def polygon_edges(
+    x: Doubles, y: Doubles, bottom_edge_rule: bool, target: Rect, box: Box | None = None
+) -> Edges:
     """Edges of convex polygons given by snapped corners `[k, n]`, clockwise with y up."""
-    following = _FOLLOWING[len(x)]
-    following_x, following_y = x[following], y[following]
-    dx = x - following_x
-    dy = y - following_y
+    dx, dy = _to_following(x), _to_following(y)
     c = dy * x
     c -= dx * y
-    flat_inside = dx > 0 if bottom_edge_rule else dx < 0
-    c += (dy < 0) | ((dy == 0) & flat_inside)
+    # An edge that falls is inside, and of level ones those that go one way: dy decides, then dx.
+    mostly = dy * (_FAR if bottom_edge_rule else -_FAR)
+    c += dx > mostly if bottom_edge_rule else dx < mostly
     a = dy
     a *= -SUBPIXELS
     b = dx
     b *= SUBPIXELS
-    inverse = 1.0 / SUBPIXELS
-    x0 = np.maximum(np.ceil(least(x) * inverse), target.x0).astype(np.int64)
-    x1 = np.minimum(np.floor(greatest(x) * inverse) + 1, target.x1).astype(np.int64)
-    y0 = np.maximum(np.ceil(least(y) * inverse), target.y0).astype(np.int64)
-    y1 = np.minimum(np.floor(greatest(y) * inverse) + 1, target.y1).astype(np.int64)
+    left, right, top, bottom = box or box_of(x, y)
+    x0 = np.maximum(left, target.x0).astype(np.int64)
+    x1 = np.minimum(right + 1, target.x1).astype(np.int64)
+    y0 = np.maximum(top, target.y0).astype(np.int64)
+    y1 = np.minimum(bottom + 1, target.y1).astype(np.int64)
     return Edges(a, b, c, x0, x1, y0, y1)
+
+
+def _to_following(corners: Doubles) -> Doubles:
+    """From the next corner to each."""
+    step = np.empty_like(corners)
+    np.subtract(corners[:-1], corners[1:], out=step[:-1])
+    np.subtract(corners[-1], corners[0], out=step[-1])
+    return step
 
 
 def least(corners: Doubles) -> Doubles:
@@ -172,9 +185,14 @@ def greatest(corners: Doubles) -> Doubles:
     return found
 
 
-def may_cover(x: Doubles, y: Doubles) -> npt.NDArray[np.bool_]:
-    """Is a pixel's centre inside the rectangle around the corners? Else nothing is covered."""
-    inverse = 1.0 / SUBPIXELS
-    found: npt.NDArray[np.bool_] = np.ceil(least(x) * inverse) <= np.floor(greatest(x) * inverse)
-    found &= np.ceil(least(y) * inverse) <= np.floor(greatest(y) * inverse)
-    return found
+def box_of(x: Doubles, y: Doubles) -> Box:
+    """The pixels whose centres are inside the rectangle around the corners."""
+    return (*_whole_between(x), *_whole_between(y))
+
+
+def _whole_between(corners: Doubles) -> tuple[Doubles, Doubles]:
+    """The first and the last whole pixel; perhaps the last comes first."""
+    first, last = least(corners), greatest(corners)
+    first *= 1.0 / SUBPIXELS
+    last *= 1.0 / SUBPIXELS
+    return np.ceil(first, out=first), np.floor(last, out=last)

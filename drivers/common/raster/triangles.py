@@ -17,12 +17,10 @@ from .interpolate import PlaneSource
 from .lanes import PrimitiveInfo
 from .samples import SamplePattern, sampled_spans
 from .setup import (
-    SUBPIXELS,
+    Box,
     Rect,
+    box_of,
     conservative_edges,
-    greatest,
-    least,
-    may_cover,
     polygon_edges,
     snap,
     triangle_area,
@@ -33,6 +31,10 @@ __all__ = ["DepthOffset", "Faced", "face_triangles", "offset_depth", "rasterize_
 
 _MOST_ROWS = 1 << 19
 """Rows of triangles rasterized at a time."""
+
+_WORTH_COUNTING = 512
+_MOSTLY = 0.8
+"""Of many triangles: if fewer than this cover something, the others get no planes."""
 
 Bools = npt.NDArray[np.bool_]
 Doubles = npt.NDArray[np.float64]
@@ -57,6 +59,7 @@ class Faced:
     front: Bools
     rows: Ints  # which of the triangles given each one was
     reversed: Bools | None  # corner order changed
+    box: Box
 
     def take(self, which: Any) -> Faced:
         return Faced(
@@ -67,6 +70,7 @@ class Faced:
             self.front[which],
             self.rows[which],
             None if self.reversed is None else self.reversed[which],
+            _some(self.box, which),
         )
 
     @property
@@ -77,8 +81,7 @@ class Faced:
         """Cut the batch so that no part has too many rows: they bound the memory it takes."""
         if self.count * (target.y1 - target.y0) <= _MOST_ROWS:
             return [slice(0, self.count)]
-        low = np.clip(least(self.y) / SUBPIXELS, target.y0, target.y1)
-        high = np.clip(greatest(self.y) / SUBPIXELS, target.y0, target.y1)
+        low, high = (np.clip(side, target.y0, target.y1) for side in self.box[2:])
         ends = np.cumsum(high - low + 1)
         if ends[-1] <= _MOST_ROWS:
             return [slice(0, self.count)]
@@ -107,10 +110,12 @@ def face_triangles(
     extended = area != 0
     front = (clockwise != state.front_ccw) & extended
     keep = np.isfinite(area)
+    box = box_of(x, y)
     if state.fill_back is PolygonMode.FILL:
         keep &= extended
     if not multisampled and state.fill_front is state.fill_back is PolygonMode.FILL:
-        keep &= may_cover(x, y)
+        keep &= box[0] <= box[1]
+        keep &= box[2] <= box[3]
     if state.cull_face & CullFace.FRONT:
         keep &= ~front
     if state.cull_face & CullFace.BACK:
@@ -118,18 +123,37 @@ def face_triangles(
     rows = np.arange(len(corners))
     if not keep.all():
         rows = np.flatnonzero(keep)
-        columns, x, y = columns[:, rows], x[:, rows], y[:, rows]
+        columns, x, y = (array.take(rows, axis=1) for array in (columns, x, y))
         provoking, front, clockwise = provoking[rows], front[rows], clockwise[rows]
+        box = _some(box, rows)
     reversed_ = None
     if not clockwise.all():
         a, b = (1, 2) if state.flatshade_first else (0, 1)
         reversed_ = ~clockwise
-        for array in (columns, x, y):
-            array[a], array[b] = (
-                np.where(reversed_, array[b], array[a]),
-                np.where(reversed_, array[a], array[b]),
-            )
-    return Faced(columns, x, y, provoking, front, rows, reversed_)
+        _swap((columns, x, y), a, b, reversed_)
+    return Faced(columns, x, y, provoking, front, rows, reversed_, box)
+
+
+def _some(box: Box, which: Any) -> Box:
+    left, right, top, bottom = box
+    return left[which], right[which], top[which], bottom[which]
+
+
+def _swap(arrays: tuple[npt.NDArray[Any], ...], a: int, b: int, where: Bools) -> None:
+    """Swap two rows of each array in some columns."""
+    if where.all():
+        for array in arrays:
+            array[[a, b]] = array[[b, a]]
+        return
+    other = np.arange(len(where))
+    step = where * np.int64((b - a) * len(where))
+    one = other + a * len(where)
+    other += b * len(where)
+    one += step
+    other -= step
+    for array in arrays:
+        flat = array.reshape(-1)
+        array[a], array[b] = flat.take(one), flat.take(other)
 
 
 def offset_depth(
@@ -175,8 +199,30 @@ def rasterize_triangles(
     if state.conservative:
         edges = conservative_edges(faced.x, faced.y, target)
     else:
-        edges = polygon_edges(faced.x, faced.y, state.bottom_edge_rule, target)
+        edges = polygon_edges(faced.x, faced.y, state.bottom_edge_rule, target, faced.box)
     center = state.half_pixel_center and not multisampled
-    source = PlaneSource(vertices, faced.corners, faced.provoking, center, depth=depth)
     spans = sampled_spans(edges, target, multisampled) if multisampled else spans_of(edges)
-    return spans, source, PrimitiveInfo(faced.front, identity)
+    corners, provoking, front = faced.corners, faced.provoking, faced.front
+    used = _used(spans, faced.count)
+    if used is not None:
+        corners, provoking = corners.take(used, axis=1), provoking.take(used)
+        front, identity = front.take(used), identity.take(used)
+        depth = None if depth is None else depth.take(used, axis=1)
+    source = PlaneSource(vertices, corners, provoking, center, depth=depth)
+    return spans, source, PrimitiveInfo(front, identity)
+
+
+def _used(spans: Spans, count: int) -> Ints | None:
+    """The triangles that cover something, numbered anew in the spans; None: it is not worth it."""
+    if count < _WORTH_COUNTING or not spans.count:
+        return None
+    begins = np.empty(spans.count, np.bool_)
+    begins[0] = True
+    np.not_equal(spans.primitive[1:], spans.primitive[:-1], out=begins[1:])
+    first = np.flatnonzero(begins)
+    if len(first) > _MOSTLY * count:
+        return None
+    used = spans.primitive.take(first)
+    spans.primitive = np.cumsum(begins)
+    spans.primitive -= 1
+    return used

@@ -133,18 +133,26 @@ class IndexStream:
         info, indices = self._info, self._indices
         if indices is None:
             return positions + info.start
-        if not len(indices):
+        flat = positions.reshape(-1)
+        if not len(indices) or not len(flat):
             return np.full(positions.shape, info.index_bias, np.int64)
-        inside = positions < len(indices)
-        found: Ints = indices.take(np.where(inside, positions, 0)).astype(np.int64)
-        if not inside.all():
+        first, last = int(flat[0]), int(flat[-1])
+        if last - first + 1 == len(flat) and last < len(indices) and _counts_up(flat):
+            found = indices[first : last + 1].astype(np.int64).reshape(positions.shape)
+        elif int(flat.max()) < len(indices):
+            found = indices.take(positions).astype(np.int64)
+        else:
+            inside = positions < len(indices)
+            found = indices.take(np.where(inside, positions, 0)).astype(np.int64)
             found[~inside] = 0
-        return found + info.index_bias
+        if info.index_bias:
+            found += info.index_bias
+        return found
 
     def source(self, positions: Ints, instance: int) -> tuple[VertexSource, Callable[[Ints], Ints]]:
         """The vertices some positions need, and where each position's is among them."""
         info = self._info
-        numbers = self._numbers(positions.reshape(-1))
+        numbers = self._numbers(positions)
         low, high = int(numbers.min()), int(numbers.max())
         extent = high - low + 1
         dense = extent <= _SPARSE * numbers.size
@@ -161,10 +169,15 @@ class IndexStream:
         )
 
         def lane_of(at: Ints) -> Ints:
-            wanted = self._numbers(at)
+            wanted = numbers if at is positions else self._numbers(at)
             return wanted - low if ids is None else np.searchsorted(ids, wanted)
 
         return source, lane_of
+
+
+def _counts_up(positions: Ints) -> bool:
+    """Is each position the next after the one before, as in lists of triangles?"""
+    return bool((np.diff(positions) == 1).all())
 
 
 def _indices(info: DrawInfo) -> npt.NDArray[Any]:
