@@ -178,11 +178,11 @@ def _turns(
     `who` is scratch memory for every place.
     """
     left = np.argsort(numbers, kind="stable")
+    at, whose = places.take(left), owner.take(left)
     while True:
-        at, whose = places.take(left), owner.take(left)
         running = np.arange(len(left), dtype=np.int32)
         who[at[::-1]] = running[::-1]  # the first at each place
-        others = np.flatnonzero(whose != whose.take(who.take(at)))
+        others = np.flatnonzero(whose != whose.take(who.take(at).astype(np.int64)))
         if not len(others):
             yield np.sort(left)
             return
@@ -190,6 +190,7 @@ def _turns(
         who[at.take(others[::-1])] = others[::-1]  # the first of another owner
         now = running < who.take(at)
         chosen = np.zeros(len(places), np.bool_)
-        chosen[left[now]] = True
+        chosen[left.compress(now)] = True
         yield np.flatnonzero(chosen)
-        left = left[~now]
+        later = np.flatnonzero(~now)
+        left, at, whose = (each.take(later) for each in (left, at, whose))

@@ -244,7 +244,7 @@ class DepthTarget:
             if result is None:
                 self.store(pixel, codes)
             else:
-                self.store(pixel[result], codes[result])
+                self.store(pixel.compress(result), codes.compress(result))
         return result
 
     def _faces(

@@ -391,11 +391,11 @@ class FragmentEngine:
             if passing is None:
                 passing = np.ones(lanes.count, np.bool_)
             result = depth.test(
-                lanes.pixel[layer],
-                None if codes is None else codes[layer],
+                lanes.pixel.take(layer),
+                None if codes is None else codes.take(layer),
                 tests,
-                references if exported is None else exported[layer],
-                None if front is None else front[layer],
+                references if exported is None else exported.take(layer),
+                None if front is None else front.take(layer),
             )
             if result is not None:
                 passing[layer] = result
@@ -556,7 +556,8 @@ class FragmentEngine:
             if layer is None:
                 color.write(at, prepared, which)
             else:
-                color.write(at[layer], prepared, layer if which is None else which[layer])
+                some = layer if which is None else which.take(layer)
+                color.write(at.take(layer), prepared, some)
 
     def finish(self) -> None:
         """The draw is over: whoever caches contents must know that they changed."""
@@ -666,7 +667,13 @@ def _real_lanes(lanes: Fragments) -> tuple[Fragments, Ints | None]:
 
 
 def _plain(lanes: Fragments, which: Ints) -> Fragments:
-    return Fragments(lanes.pixel[which], lanes.x[which], lanes.y[which], lanes.primitive[which])
+    primitive = lanes.primitive[:1] if lanes.distinct else lanes.primitive.take(which)
+    return Fragments(
+        lanes.pixel.take(which),
+        lanes.x.take(which),
+        lanes.y.take(which),
+        np.broadcast_to(primitive, len(which)) if lanes.distinct else primitive,
+    )
 
 
 _NOBODY = PrimitiveInfo(np.zeros(0, np.bool_), np.zeros(0, np.int32))

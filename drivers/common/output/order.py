@@ -55,10 +55,11 @@ class Scratch:
         return self._who
 
 
-def layers(pixel: Ints, who: Who, distinct: bool = False) -> Iterator[Who | None]:
+def layers(pixel: Ints, who: Who, distinct: bool = False) -> Iterator[Ints | None]:
     """Fragment numbers layer by layer; a single None if all pixels are distinct.
 
-    `distinct` promises that they are.
+    `distinct` promises that they are. (Here as elsewhere: NumPy picks with `compress` and `take`
+    several times faster than with a mask, or with 32-bit numbers, in brackets.)
     """
     if distinct:
         yield None
@@ -72,15 +73,15 @@ def layers(pixel: Ints, who: Who, distinct: bool = False) -> Iterator[Who | None
     for _ in range(_PEELS):
         who[at[::-1]] = remaining[::-1]  # the first of each pixel stays
         first = who.take(at) == remaining
-        yield remaining[first]
-        remaining = remaining[~first]
-        if not len(remaining):
+        yield remaining.compress(first).astype(np.int64)
+        rest = np.flatnonzero(~first)
+        if not len(rest):
             return
-        at = pixel[remaining]
+        remaining, at = remaining.take(rest), at.take(rest)
     yield from _sorted_layers(remaining, at)
 
 
-def _sorted_layers(remaining: Who, at: Ints) -> Iterator[Who]:
+def _sorted_layers(remaining: Who, at: Ints) -> Iterator[Ints]:
     """The same by sorting: a fragment's layer is its rank among those of its pixel."""
     order = np.argsort((at & 0xFFFF).astype(np.uint16), kind="stable")
     high = at >> 16
@@ -92,8 +93,9 @@ def _sorted_layers(remaining: Who, at: Ints) -> Iterator[Who]:
     rank = np.arange(len(at)) - np.repeat(begins, sizes)
     by_rank = np.argsort(rank, kind="stable")
     bounds = np.cumsum(np.bincount(rank))
+    numbers = remaining.take(order.take(by_rank)).astype(np.int64)
     for start, stop in zip(np.concatenate(([0], bounds[:-1])), bounds, strict=True):
-        yield remaining[order[by_rank[start:stop]]]
+        yield numbers[start:stop]
 
 
 def visible(
@@ -120,11 +122,11 @@ def visible(
         who[pixel] = order
         last = np.asarray(who.take(pixel) == order)
         if writes:
-            depth.store(pixel[last], codes[last])
+            depth.store(pixel.compress(last), codes.compress(last))
         return last
     passing = np.asarray(compare(func, codes, depth.load(pixel)))
     everyone = bool(passing.all())
-    chosen = order if everyone else order[passing]
+    chosen = order if everyone else order.compress(passing)
     if not everyone:
         pixel, codes = pixel.take(chosen), codes.take(chosen)
     who[pixel] = chosen
@@ -134,7 +136,7 @@ def visible(
             depth.store(pixel, codes)
         return passing
     if not writes or func is CompareFunc.EQUAL:
-        passing[chosen[~last]] = False
+        passing[chosen.compress(~last)] = False
         return passing
     depth.store_extreme(pixel, codes, func in (CompareFunc.LESS, CompareFunc.LEQUAL))
     best = np.flatnonzero(codes == depth.load(pixel))
@@ -144,7 +146,7 @@ def visible(
     else:
         who[pixel] = chosen
     passing[:] = False
-    passing[chosen[who.take(pixel) == chosen]] = True
+    passing[chosen.compress(who.take(pixel) == chosen)] = True
     return passing
 
 
