@@ -87,6 +87,9 @@ def sample_pattern(samples: int, locations: Locations = ()) -> SamplePattern:
     return SamplePattern(np.array(locations, np.float64))
 
 
+_NOWHERE = 2.0**53  # a first column beyond all columns
+
+
 def sampled_spans(edges: Edges, target: Rect, pattern: SamplePattern) -> Spans:
     """Runs of pixels any of whose samples may be covered, with the bounds of every sample.
 
@@ -104,30 +107,34 @@ def sampled_spans(edges: Edges, target: Rect, pattern: SamplePattern) -> Spans:
     )
     primitive, y = rows_of(wide)
     row = y.astype(np.float64)
-    lows, highs = [], []
-    for x_offset, y_offset in pattern.positions:
-        low = wide.x0.astype(np.float64)[primitive]
-        high = wide.x1.astype(np.float64)[primitive]
-        for a, b, c in zip(wide.a, wide.b, wide.c, strict=True):
-            shifted = c + a * x_offset + b * y_offset
-            bound(a[primitive], b[primitive] * row + shifted[primitive], low, high)
-        lows.append(low)
-        highs.append(np.maximum(high, low))
-    bounds = np.array((lows, highs)).astype(np.int64)
-    empty = bounds[0] >= bounds[1]
-    bounds[0][empty] = np.iinfo(np.int64).max
-    bounds[1][empty] = -1
-    first = bounds[0].min(axis=0)
-    length = bounds[1].max(axis=0) - first
-    kept = np.flatnonzero(~empty.all(axis=0))
-    return Spans(primitive[kept], y[kept], first[kept], length[kept], bounds[:, :, kept])
+    left = wide.x0.astype(np.float64).take(primitive)
+    right = wide.x1.astype(np.float64).take(primitive)
+    sides = [(a.take(primitive), b.take(primitive)) for a, b in zip(wide.a, wide.b, strict=True)]
+    rows = [b * row for _, b in sides]
+    bounds = np.empty((2, pattern.count, len(y)))
+    for sample, (x_offset, y_offset) in enumerate(pattern.positions):
+        low, high = bounds[:, sample]
+        low[:], high[:] = left, right
+        for (a, _), at, *edge in zip(sides, rows, wide.a, wide.b, wide.c, strict=True):
+            shifted = edge[2] + edge[0] * x_offset + edge[1] * y_offset
+            bound(a, at + shifted.take(primitive), low, high)
+        empty = low >= high
+        low[:], high[:] = np.where(empty, _NOWHERE, low), np.where(empty, -1.0, high)
+    first, last = bounds[0].min(axis=0), bounds[1].max(axis=0)
+    kept = np.flatnonzero(first < last)
+    start = first.take(kept).astype(np.int64)
+    length = last.take(kept).astype(np.int64) - start
+    found = bounds.take(kept, axis=2).astype(np.int64)
+    return Spans(primitive.take(kept), y.take(kept), start, length, found)
 
 
 def sample_mask(spans: Spans, number: Ints, x: npt.NDArray[np.float64]) -> npt.NDArray[MASK]:
     """The samples covered in each lane: `number` is the lane's span, x its column."""
     assert spans.bounds is not None
     mask = np.zeros(len(x), MASK)
-    for sample in range(spans.bounds.shape[1]):
-        low, high = spans.bounds[0, sample][number], spans.bounds[1, sample][number]
-        mask |= ((x >= low) & (x < high)).astype(MASK) << MASK(sample)
+    column = x.astype(np.int64)
+    for sample, (low, high) in enumerate(spans.bounds.swapaxes(0, 1)):
+        inside = column >= low.take(number)
+        inside &= column < high.take(number)
+        mask |= inside.astype(MASK) << MASK(sample)
     return mask

@@ -291,4 +291,4 @@ def _level_index(level: Array, lanes: int) -> Level:
     first = level.reshape(-1)[0]
     if level.ndim == 0 or (level == first).all():
         return int(first)
-    return _spread(level, lanes).astype(np.int32)
+    return _spread(level, lanes).astype(np.int64)  # numbers to look up tables with

@@ -140,9 +140,14 @@ def ubo_scalar(view: Array, offset: Any, extra: int) -> Any:
 
 def ubo_lanes(view: Array, offset: Array, extra: int) -> Array:
     """One element per lane at byte offsets; zero outside."""
+    if view.size == 0 or not offset.size:
+        return np.zeros(offset.shape, view.dtype)
+    first, beside = divmod(extra, view.itemsize)
+    low, high = int(offset.min()), int(offset.max()) + extra
+    if not beside and first >= 0 <= low and high // view.itemsize < view.size:
+        shift = view.itemsize.bit_length() - 1
+        return view[first:].take((offset >> offset.dtype.type(shift)).astype(np.int64))
     at = (offset.astype(np.int64) + extra) // view.itemsize
-    if view.size == 0:
-        return np.zeros(at.shape, view.dtype)
     inside = (at >= 0) & (at < view.size)
     values: Array = view.take(at, mode="clip")
     if not inside.all():
