@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.memory.context import MemoryContext
+from gallette.drivers.common.memory.resource import HostResource, transfer_map
 from gallette.drivers.common.variants.shader import ShaderObject
 from gallette.drivers.common.work import Work
+from gallette.pipe.enums import MapFlags
 from gallette.pipe.interface import Handle
-from gallette.pipe.resource import Resource
-from gallette.pipe.state import ComputeInfo, DrawInfo, StreamOutputInfo
+from gallette.pipe.resource import Resource, Transfer
+from gallette.pipe.state import Box, ComputeInfo, DrawInfo, StreamOutputInfo
 
 from .draw.compute import launch
 from .draw.finding import DrawStates
@@ -94,6 +96,17 @@ class HostContext(MemoryContext):
             self.raise_failure()
         if not self.skipped:
             self._queue.submit(info)
+
+    def transfer_map(self, resource: Resource, level: int, flags: MapFlags, box: Box) -> Transfer:
+        """What nobody but the caller holds no draw that waits has named: they hold what they name.
+
+        So arrays an application hands over draw by draw do not keep its draws apart.
+        """
+        if resource.refcount > 1:
+            self.settle()
+        self.raise_failure()
+        assert isinstance(resource, HostResource)
+        return transfer_map(resource, level, flags, box)
 
     def repeatable(self, info: DrawInfo) -> Repeatable | None:
         """What it takes to make the draw that was made last once more, if it waits."""

@@ -193,4 +193,4 @@ def _turns(
         chosen[left.compress(now)] = True
         yield np.flatnonzero(chosen)
         later = np.flatnonzero(~now)
-        left, at, whose = (each.take(later) for each in (left, at, whose))
+        left, at, whose = left.take(later), at.take(later), whose.take(later)

@@ -52,9 +52,14 @@ class DrawStates:
         self._selections: dict[Any, Selection] = {}
         self._fixed: dict[Any, FixedState] = {}
 
-    def remembering(self, bound: Bound) -> DrawStates:
-        """The states of draws that were given `bound`, which nobody changes."""
+    def remembering(self, bound: Bound, kin: DrawStates | None = None) -> DrawStates:
+        """The states of draws that were given `bound`, which nobody changes.
+
+        Those of `kin` were given the same, but other vertices: what is fixed is theirs, too.
+        """
         states = DrawStates(bound, self.counters, self.work)
+        if kin is not None:
+            states._fixed = kin._fixed
         states.scratch, states._selections = self.scratch, self._selections
         states.recorder = self.recorder
         return states

@@ -54,8 +54,12 @@ class Given:
         family: tuple[Any, ...],
         reads: tuple[Any, ...],
         buffers: tuple[Any, ...],
+        kin: Given | None = None,
     ) -> None:
-        """`reads`: what fragments read, `buffers`: where vertices are, `family`: all else."""
+        """`reads`: what fragments read, `buffers`: where vertices are, `family`: all else.
+
+        `kin` was given the same but for where vertices are.
+        """
         self.family, self.reads, self.buffers = family, reads, buffers
         stages = {
             stage: replace(
@@ -69,10 +73,10 @@ class Given:
             for stage, found in bound.stages.items()
         }
         copy = replace(bound, shaders=dict(bound.shaders), stages=stages)
-        self.states = states.remembering(copy)
+        self.states: DrawStates = states.remembering(copy, None if kin is None else kin.states)
         self.held = False
         self._resources = list(resources_of(copy))
-        self._waitable: dict[Primitive, bool] = {}
+        self._waitable: dict[Primitive, bool] = {} if kin is None else kin._waitable
         self._relatives: dict[Primitive, tuple[Any, ...]] = {}
 
     def bind(self, row: Row) -> None:
@@ -146,11 +150,23 @@ class Given:
 class Memory:
     """The states draws were given lately."""
 
-    __slots__ = ("_crowded", "_fixed", "_found", "_next", "_numbers", "_stages", "_states")
+    __slots__ = (
+        "_crowded",
+        "_fixed",
+        "_found",
+        "_kin",
+        "_limit",
+        "_next",
+        "_numbers",
+        "_stages",
+        "_states",
+    )
 
     def __init__(self, states: DrawStates) -> None:
         self._states = states
         self._found: dict[tuple[Any, ...], Given] = {}
+        self._kin: dict[tuple[Any, ...], Given] = {}  # of those, by all but where vertices are
+        self._limit = _MOST
         self._crowded = _FEW
         self._numbers: dict[Hashable, int] = {}
         self._next = itertools.count()
@@ -171,10 +187,13 @@ class Memory:
         key = family, reads, buffers
         found = self._found.get(key)
         if found is None:
-            if len(self._found) >= _MOST:
+            if len(self._found) >= self._limit:
                 self.tidy(0)
+                self._limit = max(_MOST, 2 * len(self._found))  # those that are held stay
             family = (family, *[buffer is None for buffer in buffers])
-            found = self._found[key] = Given(self._states, bound, family, reads, buffers)
+            kin = self._kin.get((family, reads))
+            found = self._found[key] = Given(self._states, bound, family, reads, buffers, kin)
+            self._kin[family, reads] = found
         return found
 
     def _family(self, bound: Bound) -> tuple[Any, ...]:
@@ -238,12 +257,15 @@ class Memory:
         kept = {k: g for k, g in self._found.items() if g.held or g.alive}
         if len(kept) > most:
             kept = {k: g for k, g in kept.items() if g.held}
+        if len(kept) < len(self._found):
+            self._kin.clear()  # keys hold numbers of objects that may be gone
         self._found = kept
         self._crowded = max(_FEW, 2 * len(kept))
 
     def clear(self) -> None:
         """A shader is gone, or the context."""
         self._found.clear()
+        self._kin.clear()
 
 
 def resources_of(bound: Bound) -> Iterator[Resource]:

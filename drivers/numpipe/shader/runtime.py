@@ -146,7 +146,9 @@ def ubo_lanes(view: Array, offset: Array, extra: int) -> Array:
     low, high = int(offset.min()), int(offset.max()) + extra
     if not beside and first >= 0 <= low and high // view.itemsize < view.size:
         shift = view.itemsize.bit_length() - 1
-        return view[first:].take((offset >> offset.dtype.type(shift)).astype(np.int64))
+        at = (offset >> offset.dtype.type(shift)).astype(np.int64)
+        found: Array = view[first:].take(at)
+        return found
     at = (offset.astype(np.int64) + extra) // view.itemsize
     inside = (at >= 0) & (at < view.size)
     values: Array = view.take(at, mode="clip")
