@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import os
 import subprocess
 import sys
 import threading
@@ -231,3 +232,24 @@ ctx.vertex_array(program, [(corners, "2f", "p")]).render()
 assert len(set(target.read())) > 4
 print(*sorted(set(sys.modules) - before))
 """
+
+
+FORKED = """
+import os
+from gallette.drivers.jit.llvm import background, engine
+lines = "\\n".join(f"%v{i + 1} = fmul float %v{i}, %v{i}" for i in range(2000))
+long = f"define float @LONG(float %v0) {{\\n{lines}\\n ret float %v2000\\n}}\\n"
+codes = [engine.compile_module(long.replace("LONG", f"f{k}"), (f"f{k}",), None) for k in range(3)]
+child = os.fork()
+if not child:
+    os._exit(0 if all(code.functions for code in codes) else 3)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_process_may_fork_and_end_while_code_is_made() -> None:
+    found = subprocess.run(
+        [sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=120
+    )
+    assert (found.returncode, found.stdout) == (0, "0\n"), found.stderr

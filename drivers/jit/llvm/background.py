@@ -44,11 +44,12 @@ class _Background:
             rank, _, future, job = self._jobs.get()
             if rank == _LAST:
                 return
-            if not self.closed and future.set_running_or_notify_cancel():
-                try:
-                    future.set_result(job())
-                except BaseException as error:  # it is told to whoever asks for the result
-                    future.set_exception(error)
+            with _working:
+                if not self.closed and future.set_running_or_notify_cancel():
+                    try:
+                        future.set_result(job())
+                    except BaseException as error:  # it is told to whoever asks for the result
+                        future.set_exception(error)
             del future, job
 
     def close(self) -> None:
@@ -58,6 +59,7 @@ class _Background:
 
 
 _lock = threading.Lock()
+_working = threading.Lock()  # held while LLVM is at work
 _background: list[_Background] = []
 
 
@@ -81,6 +83,14 @@ def _close() -> None:
         background.close()
 
 
+def _go_on_alone() -> None:
+    """A child has no such thread; what nobody had begun is made by whoever wants it."""
+    _working.release()
+    _background.clear()
+
+
 atexit.register(_close)
-if hasattr(os, "register_at_fork"):  # a child has no such thread
-    os.register_at_fork(after_in_child=_background.clear)
+if hasattr(os, "register_at_fork"):  # a child must not find LLVM in the middle of something
+    os.register_at_fork(
+        before=_working.acquire, after_in_parent=_working.release, after_in_child=_go_on_alone
+    )
