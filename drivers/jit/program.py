@@ -440,9 +440,9 @@ def _column(lanes: Any, key: Input, keep: list[Any]) -> Array:
     value = np.asarray(lanes.attribute(key.slot, key.component))
     if value.dtype.itemsize != 4:
         value = value.astype(np.uint32)
-    value = np.ascontiguousarray(value)
-    keep.append(value)
     stride, limit = (4, value.size) if value.ndim else (0, (1 << 31) - 1)
+    value = np.ascontiguousarray(value)  # which makes an array of one element of a number
+    keep.append(value)
     return np.array((value.ctypes.data, stride, limit, 0), np.uint64)
 
 

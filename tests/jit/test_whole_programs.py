@@ -117,6 +117,36 @@ draw arrays GL_TRIANGLES 0 3
 probe all rgba 1.0 0.0 1.0 1.0
 """
 
+MISSING_COMPONENTS = """
+[require]
+GLSL >= 1.10
+
+[vertex shader]
+attribute vec4 place;
+attribute vec4 shade;
+varying vec4 v;
+void main() {
+    v = shade;
+    gl_Position = vec4(place.xyz, place.w);
+}
+
+[fragment shader]
+varying vec4 v;
+void main() { gl_FragColor = v; }
+
+[vertex data]
+place/float/3 shade/float/2
+-1 -1 0 0.0 1.0
+-1  3 0 0.0 1.0
+ 3 -1 0 0.0 1.0
+
+[test]
+clear color 0.5 0.5 0.5 0.5
+clear
+draw arrays GL_TRIANGLES 0 3
+probe all rgba 0.0 1.0 0.0 1.0
+"""
+
 
 @pytest.mark.parametrize("driver", ["numpipe", "jit"])
 @pytest.mark.parametrize(
@@ -125,6 +155,7 @@ probe all rgba 1.0 0.0 1.0 1.0
         pytest.param(UNIFORM_ARRAY, id="what lanes agree on, out of an array of each lane's own"),
         pytest.param(MANY_INPUTS, id="more inputs than a block had words for"),
         pytest.param(FLAT_BACK, id="flat colours of back faces"),
+        pytest.param(MISSING_COMPONENTS, id="components that an attribute lacks, of each vertex"),
     ],
 )
 def test_program(text: str, driver: str) -> None:
