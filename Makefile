@@ -4,6 +4,9 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
+# Compiled modules are kept: tests start many processes, and each worker reads every test.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help conformance piglit test lint types unit clients gallery browser docs fuzz mutants installed format bench clean
 
