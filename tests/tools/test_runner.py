@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import textwrap
@@ -300,8 +301,9 @@ def test_lists_name_files_or_tests(tmp_path: Path) -> None:
     write(tmp_path / "spec", "b", "")
     _, path = write(tmp_path, "a", "")
     listing = tmp_path / "list.txt"
-    listing.write_text(f"# two\nspec/b\n{path}  # by file\n")
-    assert [n for n, _ in find_tests([tmp_path], lists=[listing])] == ["a", "spec@b"]
+    for lines in itertools.permutations(("# two", "spec/b", f"{path}  # by file", "")):
+        listing.write_text("\n".join(lines) + "\n")
+        assert [n for n, _ in find_tests([tmp_path], lists=[listing])] == ["a", "spec@b"]
     assert [n for n, _ in find_tests([tmp_path], exclude=["B$"])] == ["a"]
     listing.write_text("a\n  nobody\n")
     with pytest.raises(InputError, match=r"list.txt:2:3: error: no test has this name"):
