@@ -95,7 +95,7 @@ def to_int(value: Any, normalized: bool, bits: int = 32) -> int:
     if value != value:
         return 0
     if normalized:
-        return round(min(max(value, -1.0), 1.0) * 0x7FFFFFFF)  # of 32 bits, however many there are
+        return int(min(max(value, -1.0), 1.0) * 0x7FFFFFFF)  # of 32 bits, however many there are
     limit = float(1 << (bits - 1))
     clamped = min(max(value, -limit), limit - 1)
     return int(clamped + 0.5) if clamped >= 0 else -int(-clamped + 0.5)
@@ -138,12 +138,13 @@ def get_booleani_v(ctx: Context, pname: int, index: int) -> list[int]:
 
 @entry
 def get_integeri_v(ctx: Context, pname: int, index: int) -> list[int]:
-    return _integers(query_indexed(ctx, pname, index), pname)
+    # Depth ranges of viewports are not scaled, as that of glDepthRange is.
+    return [to_int(v, False) for v in query_indexed(ctx, pname, index)]
 
 
 @entry
 def get_integer64i_v(ctx: Context, pname: int, index: int) -> list[int]:
-    return _integers(query_indexed(ctx, pname, index), pname, 64)
+    return [to_int(v, False, 64) for v in query_indexed(ctx, pname, index)]
 
 
 @entry

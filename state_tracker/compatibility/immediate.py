@@ -13,6 +13,7 @@ import numpy as np
 
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VertAttrib
+from gallette.state_tracker.compatibility.matrices import coordinate_unit
 from gallette.state_tracker.drawing.draw import check_mode, draw
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_operation
@@ -279,7 +280,7 @@ gets(
 gets(
     {
         "CURRENT_TEXTURE_COORDS": lambda c: list(
-            c.arrays.values[int(VertAttrib.TEX0) + min(c.textures.active, 7)]
+            c.arrays.values[int(VertAttrib.TEX0) + coordinate_unit(c)]
         ),
         "CURRENT_FOG_COORD": lambda c: c.arrays.values[int(VertAttrib.FOG)][0],
         "EDGE_FLAG": lambda c: bool(c.arrays.values[int(VertAttrib.EDGEFLAG)][0]),

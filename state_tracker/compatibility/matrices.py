@@ -23,7 +23,7 @@ from gallette.state_tracker.getters import gets
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["MatrixState"]
+__all__ = ["MatrixState", "coordinate_unit", "inverse"]
 
 Matrix = npt.NDArray[np.float64]
 TEXTURE_UNITS = 8
@@ -221,8 +221,15 @@ def _flat(pick: Any, transpose: bool) -> Any:
     return get
 
 
+def coordinate_unit(ctx: Context) -> int:
+    """The active unit, which must be one of those that have coordinates and a matrix."""
+    if ctx.textures.active >= TEXTURE_UNITS:
+        raise invalid_operation("the active texture unit has no coordinates")
+    return ctx.textures.active
+
+
 def _texture_matrix(ctx: Context) -> Matrix:
-    return ctx.matrices.texture[min(ctx.textures.active, TEXTURE_UNITS - 1)][-1]
+    return ctx.matrices.texture[coordinate_unit(ctx)][-1]
 
 
 for _name, _pick in (
@@ -237,7 +244,7 @@ gets(
         "MATRIX_MODE": lambda c: c.matrices.mode,
         "MODELVIEW_STACK_DEPTH": lambda c: len(c.matrices.modelview),
         "PROJECTION_STACK_DEPTH": lambda c: len(c.matrices.projection),
-        "TEXTURE_STACK_DEPTH": lambda c: len(c.matrices.texture[min(c.textures.active, 7)]),
+        "TEXTURE_STACK_DEPTH": lambda c: len(c.matrices.texture[coordinate_unit(c)]),
     },
     compat=True,
 )

@@ -21,6 +21,7 @@ from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.pixel_data.readback import read_source
 from gallette.state_tracker.targets.framebuffers import Attachment, Framebuffer
 from gallette.state_tracker.targets.renderbuffers import Renderbuffer
+from gallette.state_tracker.texturing.es_formats import check_es_copy
 from gallette.state_tracker.texturing.teximage import (
     after_update,
     check_border,
@@ -176,10 +177,30 @@ def _alike(a: InternalFormat, b: InternalFormat, depth: bool, stencil: bool) -> 
     return channels[0] == channels[1]
 
 
+def _check_es_samples(
+    read: Framebuffer, draw: Framebuffer, coords: tuple[int, ...], color: bool
+) -> None:
+    """In ES a blit may resolve samples, texel by texel, and do nothing else with them."""
+    if draw.samples > 1:
+        raise invalid_operation("nothing is copied to a multisampled framebuffer")
+    if read.samples <= 1:
+        return
+    if coords[:4] != coords[4:]:
+        raise invalid_operation("samples are resolved to where they come from")
+    source = read.read_attachment() if color else None
+    if source is not None:
+        for name in draw.draw_buffers:
+            target = draw.color(name) if name != GL.NONE else None
+            if target is not None and target.info is not source.info:
+                raise invalid_operation("samples are resolved to their own format")
+
+
 def _blit_framebuffers(ctx: Context, read: Framebuffer, draw: Framebuffer, *args: int) -> None:
     *coords, mask, filter = args
     _check_blit(ctx, read, draw, tuple(coords), mask, filter)
     color = bool(mask & GL.COLOR_BUFFER_BIT) and _check_colors(ctx, read, draw, filter)
+    if ctx.profile == "es":
+        _check_es_samples(read, draw, tuple(coords), color)
     depth = bool(mask & GL.DEPTH_BUFFER_BIT) and read.has("Z") and draw.has("Z")
     stencil = bool(mask & GL.STENCIL_BUFFER_BIT) and read.has("S") and draw.has("S")
     if depth or stencil:
@@ -252,6 +273,8 @@ def _copy_part(
 ) -> None:  # fmt: skip
     image = texture.image(face, level)
     assert image is not None
+    if image.compressed and (ctx.profile == "es" or image.format.is_compressed):
+        raise invalid_operation("nothing is copied into compressed images")
     source = _copy_source(ctx, image.info)
     place, storage = source.place(), texture.storage(face, level)
     if place is None or storage is None:
@@ -308,7 +331,9 @@ def _copy_image_family(dimensions: int) -> None:
         texture = current(ctx, info.value)
         if texture.immutable_levels:
             raise invalid_operation("the texture's storage is immutable")
-        _copy_source(ctx, kind)
+        source = _copy_source(ctx, kind)
+        if ctx.profile == "es" and source.info is not None:
+            check_es_copy(internalformat, kind, source.info)
         texture.define(face, level, make_image(ctx, kind, info, extent, encodable=True))
         _copy_part(ctx, texture, face, level, (0, 0, 0), x, y, width, height)
         after_update(ctx, texture, level)

@@ -27,6 +27,7 @@ from gallette.state_tracker.pixel_data.pixel_store import check_pair, write_clie
 from gallette.state_tracker.pixel_data.pixels import INTEGER_FORMATS, pixel_bytes
 from gallette.state_tracker.targets.framebuffers import DEPTH, STENCIL, Attachment
 from gallette.state_tracker.targets.renderbuffers import channel_bits
+from gallette.state_tracker.texturing.es_formats import check_es_read, half_float
 from gallette.state_tracker.texturing.texture_formats import InternalFormat, linear_twin
 from gallette.state_tracker.texturing.texture_targets import check_level, image_target
 from gallette.state_tracker.texturing.textures import TexImage, TextureObject
@@ -145,6 +146,13 @@ def readn_pixels(
 _DEPTHS = (GL.DEPTH_COMPONENT, GL.STENCIL_INDEX, GL.DEPTH_STENCIL)
 
 
+def _is_clamped(ctx: Context, info: InternalFormat) -> bool:
+    """Are colours that may lie outside 0..1 to be read as if they did not (glClampColor)?"""
+    if ctx.fragment.clamp_read_color != GL.TRUE or not info.is_color:
+        return False
+    return info.candidates[0].channels[0].type in ("FLOAT", "SNORM")
+
+
 def _read_pixels(
     ctx: Context, x: int, y: int, width: int, height: int, format: int, type: int,
     pixels: Any, room: int | None,
@@ -156,7 +164,12 @@ def _read_pixels(
         raise invalid_framebuffer("the read framebuffer is not complete")
     if format not in _DEPTHS and framebuffer.read_attachment() is None:
         raise invalid_operation("there is no colour buffer to read")
+    if ctx.profile == "es":
+        type = half_float(type)
     check_pair(ctx, format, type)
+    seen = framebuffer.read_attachment()
+    if ctx.profile == "es" and seen is not None and seen.info is not None:
+        check_es_read(seen.info, format, type)
     source = read_source(ctx, format)
     place, info = source.place(), source.info
     assert place is not None and info is not None
@@ -168,8 +181,10 @@ def _read_pixels(
         nothing = np.zeros((1, height, width, pixel_bytes(format, type)), np.uint8)
         return write_client(ctx, format, type, pixels, nothing, 2, room)
     with box_mapped(ctx, resource, level, Box(x0, y0, layer, x1 - x0, y1 - y0, 1)) as rows:
-        if changes_values(ctx, info, format):
+        clamped = _is_clamped(ctx, info)
+        if clamped or changes_values(ctx, info, format):
             values = transferred(ctx, info, format, _read_values(source.format, rows, info))
+            values = np.clip(values, 0.0, 1.0) if clamped else values
             found = encode_client(format, type, values, luminance_sum=info.is_color)
         else:
             found = client_pixels(rows, source.format, info, format, type, info.is_color)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gallette.compiler.nir.ir.slots import VertAttrib
-from gallette.state_tracker.compatibility.matrices import inverse
+from gallette.state_tracker.compatibility.matrices import coordinate_unit, inverse
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_operation
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
@@ -240,7 +240,7 @@ _register_families()
 
 
 def _texture_coordinates(ctx: Context) -> Vec:
-    return ctx.raster_position.texcoords[min(ctx.textures.active, UNITS - 1)]
+    return ctx.raster_position.texcoords[coordinate_unit(ctx)]
 
 
 gets(

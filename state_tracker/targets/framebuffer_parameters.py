@@ -17,6 +17,7 @@ from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.targets.framebuffer_objects import bound_framebuffer, by_name
 from gallette.state_tracker.targets.framebuffers import DEPTH, STENCIL, Framebuffer
+from gallette.state_tracker.texturing.es_formats import own_pair
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -117,10 +118,18 @@ def read_pair(framebuffer: Framebuffer) -> tuple[int, int]:
     return int(GL.RGBA_INTEGER if integer else GL.RGBA), int(type)
 
 
+def _told_pair(ctx: Context) -> tuple[int, int]:
+    """The same as ES says it: by its table."""
+    found = ctx.framebuffers.read.read_attachment()
+    if ctx.profile == "es" and found is not None and found.info is not None:
+        return own_pair(found.info)
+    return read_pair(ctx.framebuffers.read)
+
+
 gets(
     {
-        "IMPLEMENTATION_COLOR_READ_FORMAT": lambda c: read_pair(c.framebuffers.read)[0],
-        "IMPLEMENTATION_COLOR_READ_TYPE": lambda c: read_pair(c.framebuffers.read)[1],
+        "IMPLEMENTATION_COLOR_READ_FORMAT": lambda c: _told_pair(c)[0],
+        "IMPLEMENTATION_COLOR_READ_TYPE": lambda c: _told_pair(c)[1],
     }
 )
 

@@ -14,6 +14,7 @@ from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.objects import GLObject, NameTable
 from gallette.state_tracker.targets.renderbuffers import Renderbuffer
 from gallette.state_tracker.targets.window import Drawable
+from gallette.state_tracker.texturing.es_formats import renders_in_es
 from gallette.state_tracker.texturing.texture_formats import (
     InternalFormat,
     linear_twin,
@@ -263,6 +264,8 @@ def _complete_attachment(ctx: Context, point: int | str, attachment: Attachment)
         bind = Bind.DEPTH_STENCIL
     else:
         if not info.is_color or (info.compat_only and not ctx.is_compat):
+            return False
+        if ctx.profile == "es" and not renders_in_es(info):
             return False
         if info.is_compressed:  # also where its texels happen to lie here plain
             return False

@@ -8,6 +8,7 @@ from gallette.pipe.codecs import can_encode
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_operation
 from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.texturing.es_formats import makes_es_mipmaps
 from gallette.state_tracker.texturing.textures import TexImage, TextureObject
 from gallette.state_tracker.texturing.units import current
 
@@ -39,6 +40,8 @@ def generate(ctx: Context, texture: TextureObject) -> None:
     packed = base.format.is_compressed and (
         ctx.profile == "es" or not can_encode(base.format)  # nobody could write the levels
     )
+    if ctx.profile == "es" and not makes_es_mipmaps(base.info):
+        raise invalid_operation(f"no mipmaps of GL_{base.info.name}")
     if base.info.base in ("S",) or base.info.is_integer or packed:
         raise invalid_operation(f"no mipmaps of GL_{base.info.name}")
     if texture.target.faces == 6 and not texture.is_complete(False):

@@ -20,6 +20,13 @@ from gallette.state_tracker.entry_points.memory import Pointer
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.pixel_data.convert import decode_client, to_pipe
 from gallette.state_tracker.pixel_data.pixel_store import check_pair, read_client
+from gallette.state_tracker.texturing.es_formats import (
+    ETC,
+    check_es_image,
+    check_es_update,
+    effective_format,
+    half_float,
+)
 from gallette.state_tracker.texturing.mipmaps import generate
 from gallette.state_tracker.texturing.sparse_pages import Pages, check_sparse
 from gallette.state_tracker.texturing.texture_formats import INTERNAL_FORMATS, InternalFormat
@@ -112,26 +119,6 @@ def _check_type(info: InternalFormat, target: TargetInfo, format: int) -> None:
         raise invalid_operation("integer formats go with integer formats only")
 
 
-def half_float(ctx: Context, type: int) -> int:
-    """OES_texture_half_float and OES_vertex_half_float have a number of their own for the type."""
-    return int(GL.HALF_FLOAT) if type == GL.HALF_FLOAT_OES and ctx.profile == "es" else type
-
-
-_FLOATS: dict[int, int] = {GL.FLOAT: 32, GL.HALF_FLOAT: 16}
-# OES_texture_float: what an ES application calls by its format is stored as its type says.
-_ES_FLOATS: dict[tuple[int, int], int] = {
-    (getattr(GL, base), bits): getattr(GL, f"{base}{bits}F{suffix}")
-    for base, suffix in (
-        ("RGBA", ""),
-        ("RGB", ""),
-        ("ALPHA", "_ARB"),
-        ("LUMINANCE", "_ARB"),
-        ("LUMINANCE_ALPHA", "_ARB"),
-    )
-    for bits in (16, 32)
-}
-
-
 def tex_image(
     ctx: Context,
     dimensions: int,
@@ -146,12 +133,11 @@ def tex_image(
 ) -> None:
     """glTexImageND."""
     info, face, proxy = image_target(target, dimensions)
-    type = half_float(ctx, type)
-    check_pair(ctx, format, type)
-    if ctx.profile == "es" and internalformat == format and type in _FLOATS:
-        internalformat = _ES_FLOATS.get((format, _FLOATS[type]), internalformat)
-        kind = INTERNAL_FORMATS[internalformat]
+    if ctx.profile == "es":
+        kind = _es_image(ctx, internalformat, format, type)
+        type = half_float(type)
     else:
+        check_pair(ctx, format, type)
         kind = internal_format(ctx, internalformat)
     check_border(ctx, info, border)
     around = extent
@@ -179,6 +165,19 @@ def tex_image(
             client = _without_border(client, extent)
         _fill(ctx, texture, face, level, (0, 0, 0), extent, format, type, client)
     after_update(ctx, texture, level)
+
+
+def _es_image(ctx: Context, internalformat: int, format: int, type: int) -> InternalFormat:
+    """What an image is stored as in ES, where format and type say more."""
+    known = INTERNAL_FORMATS.get(internalformat)
+    if known is not None and known.is_compressed and internalformat not in ETC:
+        check_pair(ctx, format, half_float(type))
+        return known
+    check_es_image(internalformat, format, type)
+    effective = effective_format(internalformat, format, type)
+    if effective != internalformat:
+        return INTERNAL_FORMATS[effective]
+    return internal_format(ctx, internalformat)
 
 
 def check_border(ctx: Context, info: TargetInfo, border: int) -> None:
@@ -321,7 +320,9 @@ def tex_sub_image(
 ) -> None:  # fmt: skip
     """glTexSubImageND."""
     image = check_part(texture, face, level, at, extent)
-    type = half_float(ctx, type)
+    if ctx.profile == "es" and not image.compressed:
+        check_es_update(image.info, format, type)
+        type = half_float(type)
     check_pair(ctx, format, type)
     if image.info.base == "ZS" and format == GL.STENCIL_INDEX:
         raise invalid_operation("stencil alone cannot be updated here")

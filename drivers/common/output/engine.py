@@ -483,11 +483,8 @@ class FragmentEngine:
         info: PrimitiveInfo,
     ) -> Ints | None:
         """Tests after shading: the lanes that are left (None: all of them)."""
-        kept: Bools | None = None
-        sample_mask = result.outputs.get(FragResult.SAMPLE_MASK)
-        if sample_mask is not None and sample_mask[0] is not None:
-            kept = np.broadcast_to((sample_mask[0].view(np.int32) & 1) != 0, chunk.count)
-        which = _lanes_left(chunk.covered, result.alive, kept)
+        # gl_SampleMask means nothing where there is one sample.
+        which = _lanes_left(chunk.covered, result.alive)
         real = chunk if which is None else _plain(chunk, which)
         codes = None
         if self._tests_depth:

@@ -276,7 +276,7 @@ class _Tiles:
             alive = e.alive.get()
             masks = [mask & alive for mask in masks]
         written = e.outputs.get((FragResult.SAMPLE_MASK, 0, 0))
-        if written is not None and (key.samples or not key.tests_first):
+        if written is not None and key.samples:  # it means nothing where there is one sample
             bits = written.get()
             masks = [mask & (bits & (1 << i)).ne(0) for i, mask in enumerate(masks)]
         if key.alpha_to_coverage:

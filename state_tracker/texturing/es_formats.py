@@ -1,0 +1,250 @@
+"""What OpenGL ES says about texture formats, where it says less than the desktop's GL.
+
+There, nearly every client format and type can be given to nearly every internal format. In ES the
+three must stand together in a table (`data/es_formats.txt`), which says, too, what can be rendered
+to and filtered. An unsized internal format means the sized one its type names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
+from gallette.state_tracker.entry_points.functions import DATA
+from gallette.state_tracker.texturing.texture_formats import InternalFormat
+
+__all__ = [
+    "ETC",
+    "EsFormat",
+    "check_es_copy",
+    "check_es_image",
+    "check_es_read",
+    "check_es_update",
+    "effective_format",
+    "es_format",
+    "half_float",
+    "makes_es_mipmaps",
+    "own_pair",
+    "renders_in_es",
+    "sized_es_formats",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class EsFormat:
+    """A row of the table; the first type is the one its texels are in."""
+
+    format: int
+    types: tuple[int, ...]
+    renderable: bool
+    filterable: bool
+
+
+@cache
+def _table() -> dict[int, EsFormat]:
+    found: dict[int, EsFormat] = {}
+    for line in (DATA / "es_formats.txt").read_text(encoding="ascii").splitlines():
+        if line and not line.startswith("#"):
+            name, format, types, flags = line.split()
+            numbers = tuple(int(getattr(GL, t)) for t in types.split(","))
+            row = EsFormat(int(getattr(GL, format)), numbers, "R" in flags, "F" in flags)
+            found[int(getattr(GL, name))] = row
+    return found
+
+
+@cache
+def _pairs() -> frozenset[tuple[int, int]]:
+    """Client formats and types that some internal format takes."""
+    return frozenset((row.format, kind) for row in _table().values() for kind in row.types)
+
+
+def es_format(value: int) -> EsFormat | None:
+    """The row of an internal format; None if ES has no such."""
+    return _table().get(value)
+
+
+@cache
+def sized_es_formats() -> frozenset[int]:
+    """Internal formats that are no client formats, too."""
+    return frozenset(value for value, row in _table().items() if value != row.format)
+
+
+_EFFECTIVE: dict[tuple[int, int], int] = {
+    (getattr(GL, format), getattr(GL, kind)): int(getattr(GL, sized))
+    for format, kind, sized in (
+        ("RGBA", "UNSIGNED_SHORT_4_4_4_4", "RGBA4"),
+        ("RGBA", "UNSIGNED_SHORT_5_5_5_1", "RGB5_A1"),
+        ("RGBA", "UNSIGNED_INT_2_10_10_10_REV", "RGB10_A2"),
+        ("RGBA", "FLOAT", "RGBA32F"),
+        ("RGBA", "HALF_FLOAT_OES", "RGBA16F"),
+        ("RGB", "UNSIGNED_SHORT_5_6_5", "RGB565"),
+        ("RGB", "UNSIGNED_INT_2_10_10_10_REV", "RGB10"),
+        ("RGB", "FLOAT", "RGB32F"),
+        ("RGB", "HALF_FLOAT_OES", "RGB16F"),
+        ("ALPHA", "FLOAT", "ALPHA32F_ARB"),
+        ("ALPHA", "HALF_FLOAT_OES", "ALPHA16F_ARB"),
+        ("LUMINANCE", "FLOAT", "LUMINANCE32F_ARB"),
+        ("LUMINANCE", "HALF_FLOAT_OES", "LUMINANCE16F_ARB"),
+        ("LUMINANCE_ALPHA", "FLOAT", "LUMINANCE_ALPHA32F_ARB"),
+        ("LUMINANCE_ALPHA", "HALF_FLOAT_OES", "LUMINANCE_ALPHA16F_ARB"),
+        ("RED", "UNSIGNED_BYTE", "R8"),
+        ("RED", "FLOAT", "R32F"),
+        ("RED", "HALF_FLOAT", "R16F"),
+        ("RED", "HALF_FLOAT_OES", "R16F"),
+        ("RG", "UNSIGNED_BYTE", "RG8"),
+        ("RG", "FLOAT", "RG32F"),
+        ("RG", "HALF_FLOAT", "RG16F"),
+        ("RG", "HALF_FLOAT_OES", "RG16F"),
+        ("DEPTH_COMPONENT", "UNSIGNED_SHORT", "DEPTH_COMPONENT16"),
+        ("DEPTH_COMPONENT", "UNSIGNED_INT", "DEPTH_COMPONENT24"),
+        ("DEPTH_COMPONENT", "FLOAT", "DEPTH_COMPONENT32F"),
+        ("DEPTH_STENCIL", "UNSIGNED_INT_24_8", "DEPTH24_STENCIL8"),
+        ("DEPTH_STENCIL", "FLOAT_32_UNSIGNED_INT_24_8_REV", "DEPTH32F_STENCIL8"),
+    )
+}
+
+
+def effective_format(internalformat: int, format: int, type: int) -> int:
+    """The sized format an unsized one stands for, given what comes in; else as it is."""
+    return (
+        _EFFECTIVE.get((format, type), internalformat)
+        if internalformat == format
+        else internalformat
+    )
+
+
+def check_es_image(internalformat: int, format: int, type: int) -> None:
+    """glTexImage*: the three must stand together in the table."""
+    _check_names(format, type)
+    if (format, type) not in _pairs():
+        raise invalid_operation(f"{GL.name_of(type)} does not hold {GL.name_of(format)}")
+    row = es_format(internalformat)
+    if row is None:
+        raise invalid_value(f"{GL.name_of(internalformat)} is not an internal format")
+    if row.format != format or type not in row.types:
+        told = ", ".join(GL.name_of(t) for t in row.types)
+        raise invalid_operation(
+            f"{GL.name_of(internalformat)} takes {GL.name_of(row.format)} in {told}"
+        )
+
+
+def _check_names(format: int, type: int) -> None:
+    if all(format != known for known, _ in _pairs()):
+        raise invalid_enum(format, "pixel format")
+    if all(type != known for _, known in _pairs()):
+        raise invalid_enum(type, "pixel type")
+
+
+ETC = frozenset(
+    int(getattr(GL, name))
+    for name in dir(GL)
+    if name.startswith("COMPRESSED") and ("ETC2" in name or "EAC" in name or "ASTC" in name)
+) | {int(GL.ETC1_RGB8_OES)}
+"""Compressed formats whose images come compressed, and in no other way."""
+
+_UNSIZED_OF = {value: key[0] for key, value in _EFFECTIVE.items()}
+
+
+def check_es_update(info: InternalFormat, format: int, type: int) -> None:
+    """glTexSubImage*: as the image could have been defined, sized or not."""
+    _check_names(format, type)
+    rows = [es_format(v) for v in (info.value, _UNSIZED_OF.get(info.value, 0))]
+    known = [row for row in rows if row is not None]
+    if known and not any(row.format == format and type in row.types for row in known):
+        raise invalid_operation(
+            f"an image of GL_{info.name} takes no {GL.name_of(format)} of that type"
+        )
+
+
+def half_float(type: int) -> int:
+    """OES_texture_half_float and OES_vertex_half_float have a number of their own for the type."""
+    return int(GL.HALF_FLOAT) if type == GL.HALF_FLOAT_OES else type
+
+
+def own_pair(info: InternalFormat) -> tuple[int, int]:
+    """The client format and type that reading such a colour buffer would not convert to."""
+    row = es_format(info.value)
+    if row is None or info.value == row.format:  # unsized
+        return int(GL.RGBA), int(GL.UNSIGNED_BYTE)
+    return row.format, row.types[0]
+
+
+def renders_in_es(info: InternalFormat) -> bool:
+    """Can images of that format be drawn to?"""
+    if not info.is_color:
+        return True
+    row = es_format(info.value)
+    return row is not None and row.renderable
+
+
+def makes_es_mipmaps(info: InternalFormat) -> bool:
+    """Unsized colour formats, and sized ones that can be rendered to and filtered."""
+    row = es_format(info.value)
+    if row is None or not info.is_color:
+        return False
+    unsized = info.value == row.format
+    return unsized or (row.renderable and row.filterable)
+
+
+_LAST: dict[str, tuple[tuple[int, int], ...]] = {
+    "UNORM": ((GL.RGBA, GL.UNSIGNED_BYTE), (GL.BGRA_EXT, GL.UNSIGNED_BYTE)),
+    "SNORM": (
+        (GL.RGBA, GL.BYTE), (GL.RGBA, GL.UNSIGNED_BYTE), (GL.BGRA_EXT, GL.UNSIGNED_BYTE),
+    ),
+    "SRGB": ((GL.RGBA, GL.UNSIGNED_BYTE), (GL.BGRA_EXT, GL.UNSIGNED_BYTE)),
+    "FLOAT": ((GL.RGBA, GL.FLOAT), (GL.BGRA_EXT, GL.UNSIGNED_BYTE)),
+    "SINT": ((GL.RGBA_INTEGER, GL.INT),),
+    "UINT": ((GL.RGBA_INTEGER, GL.UNSIGNED_INT),),
+}  # fmt: skip
+"""What any colour buffer of a kind can be read as."""
+
+_PACKED_BGRA = (GL.UNSIGNED_SHORT_4_4_4_4_REV, GL.UNSIGNED_SHORT_1_5_5_5_REV)
+_DEPTHS = (GL.DEPTH_COMPONENT, GL.STENCIL_INDEX, GL.DEPTH_STENCIL)
+
+
+def check_es_read(info: InternalFormat, format: int, type: int) -> None:
+    """glReadPixels: the pair for all buffers of a kind, the buffer's own, and a few more."""
+    if format in _DEPTHS or (format, type) == own_pair(info):
+        return
+    kind = "SRGB" if info.candidates[0].is_srgb else info.candidates[0].channels[0].type
+    bits = max(channel.bits for channel in info.candidates[0].channels)
+    allowed = (format, type) in _LAST.get(kind, ())
+    allowed |= kind in ("UNORM", "SRGB") and format == GL.BGRA_EXT and type in _PACKED_BGRA
+    if kind in ("UNORM", "SNORM") and bits == 16:
+        allowed |= (format, type) == (GL.RGBA, GL.SHORT if kind == "SNORM" else GL.UNSIGNED_SHORT)
+    if not allowed:
+        raise invalid_operation("a colour buffer of this format is not read as that")
+
+
+_LETTERS = {
+    int(GL.RED): "R", int(GL.RG): "RG", int(GL.RGB): "RGB", int(GL.RGBA): "RGBA",
+    int(GL.RED_INTEGER): "R", int(GL.RG_INTEGER): "RG", int(GL.RGB_INTEGER): "RGB",
+    int(GL.RGBA_INTEGER): "RGBA", int(GL.BGRA_EXT): "RGBA", int(GL.LUMINANCE): "R",
+    int(GL.LUMINANCE_ALPHA): "RA", int(GL.ALPHA): "A",
+}  # fmt: skip
+
+
+def check_es_copy(internalformat: int, info: InternalFormat, source: InternalFormat) -> None:
+    """glCopyTexImage*: the source has all components, of the same kind and (sized) size."""
+    row = es_format(internalformat)
+    if row is None or not info.is_color:
+        return
+    wanted, given = info.candidates[0], source.candidates[0]
+    letters = _LETTERS.get(row.format, "")
+    bits = {c.name: c.bits for c in given.channels}
+    fits = set(letters) <= set(source.base) and info.name != "RGB9_E5"
+    fits &= wanted.channels[0].type == given.channels[0].type
+    fits &= wanted.is_srgb == given.is_srgb
+    if internalformat != row.format:
+        own = {c.name: c.bits for c in wanted.channels if c.name in letters}
+        fits &= all(bits.get(name) == size for name, size in own.items())
+    else:
+        fits &= source.name != "RGB10_A2"
+    if not fits:
+        raise invalid_operation(f"GL_{source.name} is not copied to GL_{info.name}")
