@@ -177,6 +177,11 @@ def _alike(a: InternalFormat, b: InternalFormat, depth: bool, stencil: bool) -> 
     return channels[0] == channels[1]
 
 
+def _same_texels(a: Attachment, b: Attachment) -> bool:
+    """Of one format, but for the encoding of colours?"""
+    return linear_twin(a.format) is linear_twin(b.format)
+
+
 def _check_es_samples(
     read: Framebuffer, draw: Framebuffer, coords: tuple[int, ...], color: bool
 ) -> None:
@@ -191,7 +196,7 @@ def _check_es_samples(
     if source is not None:
         for name in draw.draw_buffers:
             target = draw.color(name) if name != GL.NONE else None
-            if target is not None and target.info is not source.info:
+            if target is not None and not _same_texels(target, source):
                 raise invalid_operation("samples are resolved to their own format")
 
 
