@@ -92,6 +92,12 @@ _stage_limits()
 
 # -- textures, framebuffers, vertices --------------------------------------------------------------
 
+
+def _context_flags(ctx: Context) -> int:
+    flags = GL.CONTEXT_FLAG_FORWARD_COMPATIBLE_BIT if ctx.forward_compatible else 0
+    return int(flags | (GL.CONTEXT_FLAG_DEBUG_BIT if ctx.debug_context else 0))
+
+
 gets(
     {
         "MAX_TEXTURE_SIZE": _cap("max_texture_2d_size"),
@@ -280,7 +286,7 @@ gets(
         "MAJOR_VERSION": lambda c: c.limits.version[0],
         "MINOR_VERSION": lambda c: c.limits.version[1],
         "NUM_EXTENSIONS": lambda c: len(c.limits.extensions),
-        "CONTEXT_FLAGS": lambda c: GL.CONTEXT_FLAG_DEBUG_BIT if c.debug_context else 0,
+        "CONTEXT_FLAGS": _context_flags,
         "RESET_NOTIFICATION_STRATEGY": lambda c: (
             GL.LOSE_CONTEXT_ON_RESET if c.loses_context_on_reset else GL.NO_RESET_NOTIFICATION
         ),

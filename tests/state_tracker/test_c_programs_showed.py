@@ -53,3 +53,11 @@ def test_nothing_is_copied_into_compressed_images_in_es() -> None:
     gl.copy_tex_sub_image2d(GL.TEXTURE_2D, 0, 0, 0, 0, 0, 4, 4)
     assert errors(gl) == ["GL_INVALID_OPERATION"]
     gl.release()
+
+
+def test_a_forward_compatible_context_says_so() -> None:
+    gl = create_context("noop", size=(8, 8))
+    assert gl.get_integerv(GL.CONTEXT_FLAGS) == [0]
+    gl.forward_compatible = True  # type: ignore[attr-defined]
+    assert gl.get_integerv(GL.CONTEXT_FLAGS) == [GL.CONTEXT_FLAG_FORWARD_COMPATIBLE_BIT]
+    gl.release()
