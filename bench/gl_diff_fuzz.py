@@ -5,6 +5,7 @@
     python bench/gl_diff_fuzz.py --seed 4711 --show       # print the program
     python bench/gl_diff_fuzz.py --count 1000 --save found/
     python bench/gl_diff_fuzz.py --driver jit --seconds 60   # another driver against numpipe
+    python bench/gl_diff_fuzz.py --es --seconds 60        # in OpenGL ES contexts
 
 Programs run one after the other on contexts they share, as many at a time as there are cores. One
 that shows a difference the specification does not allow is tried again alone, made small (with what
@@ -131,7 +132,7 @@ def search(options: argparse.Namespace, first: int, by: int) -> Iterator[tuple[i
     for seed in range(options.seed, options.seed + options.count):
         if seed // FAMILY % by != first:
             continue
-        lines, profile = generate(seed, options.steps)
+        lines, profile = generate(seed, options.steps, options.es)
         note, text = contexts.check(lines, profile), ""
         if note:
             if not options.quick:
@@ -143,7 +144,7 @@ def search(options: argparse.Namespace, first: int, by: int) -> Iterator[tuple[i
         yield seed, note, text
         if time.monotonic() - start > options.seconds:
             break
-    for profile in ("core", "compat"):
+    for profile in ("core", "compat", "es"):
         contexts.drop(profile)
 
 
@@ -199,11 +200,12 @@ def main() -> int:
     parser.add_argument(
         "--without-native", action="store_true", help="only queued against immediate"
     )
+    parser.add_argument("--es", action="store_true", help="programs for OpenGL ES")
     parser.add_argument("--driver", help="compare this driver with numpipe")
     parser.add_argument("--save", type=Path, help="write scripts into this folder")
     options = parser.parse_args()
     if options.show:
-        print("\n".join(generate(options.seed, options.steps)[0]))
+        print("\n".join(generate(options.seed, options.steps, options.es)[0]))
         return 0
     start, done, failures = time.monotonic(), 0, 0
     kinds: Counter[str] = Counter()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 from gl_diff import steps
+from gl_diff.es import in_es
 from gl_diff.steps import objects, transfer
 from gl_diff.writer import STEPS, Writer
 
@@ -19,12 +20,12 @@ compiles machine code for every state, which costs more than all the rest"""
 FEWEST_DRAWS = 10
 
 
-def generate(seed: int, steps: int = 20, core: bool | None = None) -> tuple[list[str], str]:
+def generate(seed: int, steps: int = 20, es: bool = False) -> tuple[list[str], str]:
     """A program of a seed, and the profile it is for: at least `steps` steps and ten draws."""
     r = random.Random(seed // FAMILY)
-    core = r.random() < 0.4 if core is None else core
+    core = r.random() < 0.4 or es
     unfilled, floats = r.random() < 0.25, r.random() < 0.25
-    w = Writer(r, random.Random(seed), core, unfilled=unfilled, floats=floats)
+    w = Writer(r, random.Random(seed), core, es, unfilled=unfilled and not es, floats=floats)
     for first in (objects.new_target, objects.new_texture, objects.new_program):
         first(w)
     objects.new_buffer(w)
@@ -39,4 +40,6 @@ def generate(seed: int, steps: int = 20, core: bool | None = None) -> tuple[list
         w.say(f"gl.bind_framebuffer(GL.FRAMEBUFFER, {target.name})")
         transfer.look(w)
     w.say(*(f"see.query({query})" for query in w.queries))
+    if es:
+        return in_es(w.lines), "es"
     return w.lines, "core" if core else "compat"

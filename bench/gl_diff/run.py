@@ -17,13 +17,14 @@ import numpy as np
 import gallette
 from gallette.drivers.common.draw import queue
 from gallette.state_tracker import GL
+from gl_diff import es
 from gl_diff.compare import Seen
 from gl_diff.world import SIZE, World
 
 __all__ = ["SIDES", "Side", "run"]
 
 SIDES = ("queued", "immediate", "native")
-VERSION = (4, 3)
+VERSIONS = {"core": (4, 3), "compat": (4, 3), "es": es.VERSION}
 _CODE: dict[str, Any] = {}
 
 
@@ -44,8 +45,9 @@ def _queueing(side: str) -> Iterator[None]:
 class Eyes:
     """The `see.*` functions of a program."""
 
-    def __init__(self, gl: Any, seen: list[Seen]) -> None:
+    def __init__(self, gl: Any, seen: list[Seen], es: bool) -> None:
         self.gl = gl
+        self.es = es
         self.seen = seen
         self.draws = 0
         self.logic = False
@@ -106,7 +108,7 @@ class Eyes:
         gl.bind_buffer(GL.PIXEL_PACK_BUFFER, name)
         gl.buffer_data(GL.PIXEL_PACK_BUFFER, 512, np.full(512, 0xAB, np.uint8), GL.STREAM_READ)
         gl.read_pixels(x, y, 5, 3, format, GL.UNSIGNED_BYTE, 0)
-        raw = bytes(gl.get_buffer_sub_data(GL.PIXEL_PACK_BUFFER, 0, 512))
+        raw = self._bytes(GL.PIXEL_PACK_BUFFER, 512)
         gl.bind_buffer(GL.PIXEL_PACK_BUFFER, 0)
         gl.delete_buffers(1, np.array([name], np.uint32))
         step = self.step(index)
@@ -126,16 +128,25 @@ class Eyes:
         """What transform feedback wrote, and what it left alone."""
         gl = self.gl
         gl.bind_buffer(GL.TRANSFORM_FEEDBACK_BUFFER, name)
-        raw = bytes(gl.get_buffer_sub_data(GL.TRANSFORM_FEEDBACK_BUFFER, 0, size))
+        raw = self._bytes(GL.TRANSFORM_FEEDBACK_BUFFER, size)
         self.seen.append(Seen("captured", np.frombuffer(raw, np.float32)))
 
     def mapping(self, target: int, offset: int, size: int) -> None:
         """Bytes read through a mapping."""
+        self.seen.append(Seen("mapping", self._mapped(target, offset, size)))
+
+    def _mapped(self, target: int, offset: int, size: int) -> bytes:
         address = self.gl.map_buffer_range(target, offset, size, GL.MAP_READ_BIT)
         raw = ctypes.string_at(address, size) if address else b""
         if address:
             self.gl.unmap_buffer(target)
-        self.seen.append(Seen("mapping", raw))
+        return raw
+
+    def _bytes(self, target: int, size: int) -> bytes:
+        """What the bound buffer holds; OpenGL ES has no other way than to map it."""
+        if self.es:
+            return self._mapped(target, 0, size)
+        return bytes(self.gl.get_buffer_sub_data(target, 0, size))
 
     def blended(self) -> None:
         """A draw whose result depends on what was rounded before."""
@@ -154,8 +165,8 @@ class Side:
         self.side = side
         driver = "numpipe" if side in _NUMPIPE else side
         driver = "native:llvmpipe" if side == "native" else driver
-        self.gl: Any = gallette.create_context(driver, profile=profile, version=VERSION)
-        self.world = World(self.gl, profile == "core")
+        self.gl: Any = gallette.create_context(driver, profile=profile, version=VERSIONS[profile])
+        self.world = World(self.gl, profile)
         self.world.reset()
 
     def run(self, lines: Sequence[str]) -> list[Seen]:
@@ -188,7 +199,7 @@ def run(lines: Sequence[str], side: str, profile: str = "compat") -> list[Seen]:
 
 
 def _execute(gl: Any, world: World, lines: Sequence[str], seen: list[Seen]) -> None:
-    eyes = Eyes(gl, seen)
+    eyes = Eyes(gl, seen, world.profile == "es")
     names: dict[str, Any] = {"gl": gl, "GL": GL, "np": np, "w": world, "see": eyes}
     for number, line in enumerate(lines):
         code = _CODE.get(line)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from gallette.state_tracker import GL
+from gl_diff.es import HEADER, in_es
 from gl_diff.glsl import FRAGMENT, OLD_FRAGMENT, OLD_VERTEX, VERTEX
 from gl_diff.steps.settings import COMPAT_RESETS, RESETS
 
@@ -31,18 +32,18 @@ _MAPPING = {
     "flush": GL.MAP_FLUSH_EXPLICIT_BIT,
     "unsynchronized": GL.MAP_UNSYNCHRONIZED_BIT,
 }
+_RESETS = {"core": RESETS, "compat": [*RESETS, *COMPAT_RESETS], "es": in_es(RESETS)}
 _RESET = {
-    core: compile("\n".join(RESETS if core else [*RESETS, *COMPAT_RESETS]), "<reset>", "exec")
-    for core in (True, False)
+    profile: compile("\n".join(lines), "<reset>", "exec") for profile, lines in _RESETS.items()
 }
 
 
 class World:
     """The helpers of one context."""
 
-    def __init__(self, gl: Any, core: bool) -> None:
+    def __init__(self, gl: Any, profile: str) -> None:
         self.gl = gl
-        self.core = core
+        self.profile = profile
         self.made: dict[str, list[int]] = {kind: [] for kind in KINDS}
         self.linked: dict[tuple[str, str, bool, int], int] = {}
         self.uses: dict[tuple[str, str, bool], int] = {}
@@ -59,7 +60,7 @@ class World:
                 getattr(gl, f"delete_{kind}")(len(names), np.array(names, np.uint32))
                 names.clear()
         self.uses.clear()
-        exec(_RESET[self.core], {"gl": gl, "GL": GL, "np": np})
+        exec(_RESET[self.profile], {"gl": gl, "GL": GL, "np": np})
         while gl.get_error():
             pass
 
@@ -80,7 +81,8 @@ class World:
             if vertex == "old":
                 head, sources = "#version 120\n", (OLD_VERTEX, OLD_FRAGMENT)
             else:
-                head, sources = "#version 330\n", (VERTEX[vertex], FRAGMENT[fragment])
+                head = HEADER if self.profile == "es" else "#version 330\n"
+                sources = VERTEX[vertex], FRAGMENT[fragment]
             name = self._link(head + sources[0], head + sources[1], capture)
             self.linked[(*kind, number)] = name
         else:

@@ -89,7 +89,8 @@ class Array:
 class Writer:
     r: random.Random
     data: random.Random  # for numbers that are not state: a family of programs differs in these
-    core: bool
+    core: bool  # without what only compatibility contexts have
+    es: bool = False
     draws: int = 0
     # llvmpipe takes polygons drawn as lines or points for front-facing ones, so a program has
     # either these or two-sided stencil and facing.

@@ -18,6 +18,8 @@ def new_program(w: Writer) -> None:
         pairs = [("plain", "signed"), ("plain", "unsigned")]
     elif not w.core:
         pairs += [("old", "old")] * 3
+    if w.es:  # two outputs need locations there, clip distances and second colours extensions
+        pairs = [p for p in pairs if not {"two", "dual", "clipped"} & {*p}]
     vertex, fragment = w.r.choice(pairs)
     capture = vertex != "old" and w.often(0.25)
     program = Program(w.fresh("program"), vertex, fragment, capture)

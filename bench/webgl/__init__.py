@@ -1,0 +1,1 @@
+"""WebGL conformance tests, in a browser on gallette."""
