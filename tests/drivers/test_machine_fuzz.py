@@ -11,7 +11,7 @@ from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.ir.types import INT
 from gallette.compiler.nir.run.pass_runner import run_passes
-from gallette.drivers.common.machine.program import Counters
+from gallette.drivers.common.machine.program import Counters, MachineProgram
 from gallette.drivers.common.work import Work
 from tests.numpipe.shader.shader_harness import PictureEnvironment
 
@@ -38,7 +38,7 @@ def countdown(first: int, ends: bool = True) -> Shader:
 def compiled(name: str, shader: Shader) -> Any:
     machine = MACHINES[name]
     options = machine.settings(_Asked())[0].options
-    return machine.program(shader, machine.compile(shader, options), Counters())
+    return MachineProgram(shader, machine.compile(shader, options), Counters())
 
 
 class _Asked:
