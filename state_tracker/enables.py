@@ -1,7 +1,8 @@
 """glEnable and friends: one table from a capability to the field that holds it.
 
 Each line names a GL capability, where its flag lives and which derived state it touches; the compat
-ones exist in the compatibility profile only.
+ones exist in the compatibility profile (and in OpenGL ES 1) only, the desktop ones not in OpenGL ES
+from version 2 on.
 """
 
 from __future__ import annotations
@@ -35,47 +36,51 @@ class Capability:
     holder: str
     field: str
     dirty: int
-    compat: bool = False
+    of: str = ""  # "compat" or "desktop", if not all profiles have it
     switch: int = 0  # its bit in `ctx.switches`; 0: derived state does not remember it
+
+    def known_in(self, ctx: Context) -> bool:
+        """Does the context's profile have it?"""
+        return not self.of or ctx.is_compat or (self.of == "desktop" and ctx.profile != "es")
 
 
 _TABLE = """
 LOGIC_OP fragment.index_logic_enabled BLEND compat
-COLOR_LOGIC_OP fragment.logic_enabled BLEND
+COLOR_LOGIC_OP fragment.logic_enabled BLEND desktop
 DITHER fragment.dither BLEND
 SAMPLE_ALPHA_TO_COVERAGE fragment.alpha_to_coverage BLEND
-SAMPLE_ALPHA_TO_ONE fragment.alpha_to_one BLEND
+SAMPLE_ALPHA_TO_ONE fragment.alpha_to_one BLEND desktop
 DEPTH_TEST fragment.depth_test DEPTH_STENCIL
 STENCIL_TEST fragment.stencil_test DEPTH_STENCIL
 STENCIL_TEST_TWO_SIDE_EXT fragment.stencil_two_side DEPTH_STENCIL+STENCIL_REF compat
 ALPHA_TEST fragment.alpha_test DEPTH_STENCIL compat
-DEPTH_BOUNDS_TEST_EXT fragment.depth_bounds_test DEPTH_STENCIL
+DEPTH_BOUNDS_TEST_EXT fragment.depth_bounds_test DEPTH_STENCIL desktop
 CULL_FACE raster.cull_enabled RASTERIZER
 POLYGON_OFFSET_FILL raster.offset_fill RASTERIZER
-POLYGON_OFFSET_LINE raster.offset_line RASTERIZER
-POLYGON_OFFSET_POINT raster.offset_point RASTERIZER
-POLYGON_SMOOTH raster.polygon_smooth RASTERIZER
+POLYGON_OFFSET_LINE raster.offset_line RASTERIZER desktop
+POLYGON_OFFSET_POINT raster.offset_point RASTERIZER desktop
+POLYGON_SMOOTH raster.polygon_smooth RASTERIZER desktop
 POLYGON_STIPPLE raster.polygon_stipple RASTERIZER compat
-LINE_SMOOTH raster.line_smooth RASTERIZER
+LINE_SMOOTH raster.line_smooth RASTERIZER desktop
 LINE_STIPPLE raster.line_stipple RASTERIZER compat
 POINT_SMOOTH raster.point_smooth RASTERIZER compat
 POINT_SPRITE raster.point_sprite RASTERIZER compat
-PROGRAM_POINT_SIZE raster.program_point_size RASTERIZER
+PROGRAM_POINT_SIZE raster.program_point_size RASTERIZER desktop
 VERTEX_PROGRAM_TWO_SIDE raster.two_side RASTERIZER compat
 DEPTH_CLAMP raster.depth_clamp RASTERIZER
-CONSERVATIVE_RASTERIZATION_NV raster.conservative RASTERIZER
-DEPTH_CLAMP_NEAR_AMD raster.clamp_near RASTERIZER
-DEPTH_CLAMP_FAR_AMD raster.clamp_far RASTERIZER
+CONSERVATIVE_RASTERIZATION_NV raster.conservative RASTERIZER desktop
+DEPTH_CLAMP_NEAR_AMD raster.clamp_near RASTERIZER desktop
+DEPTH_CLAMP_FAR_AMD raster.clamp_far RASTERIZER desktop
 RASTERIZER_DISCARD raster.discard RASTERIZER
-MULTISAMPLE raster.multisample RASTERIZER
+MULTISAMPLE raster.multisample RASTERIZER desktop
 BLEND_ADVANCED_COHERENT_KHR fragment.blend_coherent BLEND
 SAMPLE_COVERAGE raster.sample_coverage_enabled SAMPLE_MASK
 SAMPLE_MASK raster.sample_mask_enabled SAMPLE_MASK
 SAMPLE_SHADING raster.sample_shading_enabled SAMPLE_MASK
 FRAMEBUFFER_SRGB raster.framebuffer_srgb FRAMEBUFFER
-PRIMITIVE_RESTART raster.primitive_restart NOTHING
+PRIMITIVE_RESTART raster.primitive_restart NOTHING desktop
 PRIMITIVE_RESTART_FIXED_INDEX raster.primitive_restart_fixed NOTHING
-TEXTURE_CUBE_MAP_SEAMLESS textures.seamless TEXTURES
+TEXTURE_CUBE_MAP_SEAMLESS textures.seamless TEXTURES desktop
 DEBUG_OUTPUT debug.enabled BLEND
 DEBUG_OUTPUT_SYNCHRONOUS debug.synchronous BLEND
 LIGHTING lighting.enabled BUILTINS compat
@@ -96,7 +101,7 @@ def _read() -> dict[int, Capability]:
     table: dict[int, Capability] = {}
     for line in _TABLE.splitlines():
         if line:
-            name, place, dirty, *compat = line.split()
+            name, place, dirty, *of = line.split()
             holder, field = place.split(".")
             bits = sum(getattr(Dirty, part) for part in dirty.split("+") if part != "NOTHING")
             switched = getattr(Dirty, f"{dirty}_SWITCHED", 0)
@@ -106,7 +111,7 @@ def _read() -> dict[int, Capability]:
                 holder,
                 field,
                 switched or bits,
-                bool(compat),
+                of[0] if of else "",
                 2 << len(table) if switched else 0,
             )
     return table
@@ -126,7 +131,7 @@ _TEXGEN = {GL.TEXTURE_GEN_S: 0, GL.TEXTURE_GEN_T: 1, GL.TEXTURE_GEN_R: 2, GL.TEX
 def set_enabled(ctx: Context, cap: int, on: bool) -> None:
     """glEnable or glDisable."""
     found = _CAPABILITIES.get(cap)
-    if found is not None and (ctx.is_compat or not found.compat):
+    if found is not None and found.known_in(ctx):
         holder = getattr(ctx, found.holder)
         if getattr(holder, found.field) != on or cap == GL.DEPTH_CLAMP:
             setattr(holder, found.field, on)
@@ -190,7 +195,7 @@ def _check_unit(ctx: Context) -> None:
 def is_enabled(ctx: Context, cap: int) -> bool:
     """glIsEnabled."""
     found = _CAPABILITIES.get(cap)
-    if found is not None and (ctx.is_compat or not found.compat):
+    if found is not None and found.known_in(ctx):
         return bool(getattr(getattr(ctx, found.holder), found.field))
     if cap == GL.BLEND:
         return bool(ctx.fragment.blend_enabled & 1)

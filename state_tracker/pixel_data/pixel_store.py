@@ -20,6 +20,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
+from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.memory import Pointer, read_bytes, write_bytes
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets, to_int
@@ -239,6 +240,7 @@ _FLAGS = ("swap_bytes", "lsb_first", "invert")
 def pixel_storei(ctx: Context, pname: int, param: int) -> None:
     if pname not in _FIELDS:
         raise invalid_enum(pname, "pixel store parameter")
+    check_es(ctx, pname, "pixel store parameter")
     way, name = _FIELDS[pname]
     if name == "alignment" and param not in (1, 2, 4, 8):
         raise invalid_value(f"{param} is no pixel alignment")

@@ -27,7 +27,11 @@ from gallette.state_tracker.pixel_data.pixel_store import check_pair, write_clie
 from gallette.state_tracker.pixel_data.pixels import INTEGER_FORMATS, pixel_bytes
 from gallette.state_tracker.targets.framebuffers import DEPTH, STENCIL, Attachment
 from gallette.state_tracker.targets.renderbuffers import channel_bits
-from gallette.state_tracker.texturing.es_formats import check_es_read, half_float
+from gallette.state_tracker.texturing.es_formats import (
+    check_es_depth_read,
+    check_es_read,
+    half_float,
+)
 from gallette.state_tracker.texturing.texture_formats import InternalFormat, linear_twin
 from gallette.state_tracker.texturing.texture_targets import check_level, image_target
 from gallette.state_tracker.texturing.textures import TexImage, TextureObject
@@ -173,6 +177,8 @@ def _read_pixels(
     source = read_source(ctx, format)
     place, info = source.place(), source.info
     assert place is not None and info is not None
+    if ctx.profile == "es" and format in _DEPTHS:
+        check_es_depth_read(info, format, type)
     resource, level, layer, _ = place
     fb_width, fb_height = source.size
     x0, y0 = max(x, 0), max(y, 0)

@@ -12,6 +12,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
+from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets
@@ -291,6 +292,7 @@ def named_framebuffer_texture_layer(
 def _check_buffer(ctx: Context, framebuffer: Framebuffer, buffer: int) -> None:
     if buffer == GL.NONE:
         return
+    check_es(ctx, buffer, "colour buffer")
     color = GL.COLOR_ATTACHMENT0 <= buffer < GL.COLOR_ATTACHMENT0 + 32
     if ctx.is_compat and 0 <= buffer - GL.AUX0 < 4:
         raise invalid_operation("there are no auxiliary buffers")

@@ -208,6 +208,26 @@ _PACKED_BGRA = (GL.UNSIGNED_SHORT_4_4_4_4_REV, GL.UNSIGNED_SHORT_1_5_5_5_REV)
 _DEPTHS = (GL.DEPTH_COMPONENT, GL.STENCIL_INDEX, GL.DEPTH_STENCIL)
 
 
+_DEPTH_READS: dict[tuple[int, int], tuple[str, ...]] = {
+    (GL.DEPTH_COMPONENT, GL.FLOAT): ("FLOAT",),
+    (GL.DEPTH_COMPONENT, GL.UNSIGNED_INT): ("UNORM",),
+    (GL.DEPTH_COMPONENT, GL.UNSIGNED_SHORT): ("UNORM",),
+    (GL.DEPTH_STENCIL, GL.UNSIGNED_INT_24_8): ("UNORM",),
+    (GL.DEPTH_STENCIL, GL.FLOAT_32_UNSIGNED_INT_24_8_REV): ("FLOAT",),
+    (GL.STENCIL_INDEX, GL.UNSIGNED_BYTE): ("UNORM", "FLOAT", "UINT"),
+}
+"""NV_read_depth and its kin: the pairs there are, and the kinds of buffers they are for."""
+
+
+def check_es_depth_read(info: InternalFormat, format: int, type: int) -> None:
+    """glReadPixels of depth or stencil: fixed-point numbers as such, floats as such."""
+    kinds = _DEPTH_READS.get((format, type))
+    if kinds is None:
+        raise invalid_enum(type, "type to read depth or stencil as")
+    if info.candidates[0].channels[0].type not in kinds:
+        raise invalid_operation(f"GL_{info.name} is not read as {GL.name_of(type)}")
+
+
 def check_es_read(info: InternalFormat, format: int, type: int) -> None:
     """glReadPixels: the pair for all buffers of a kind, the buffer's own, and a few more."""
     if format in _DEPTHS or (format, type) == own_pair(info):

@@ -14,6 +14,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
+from gallette.state_tracker.entry_points.es_enums import check_es
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -112,10 +113,12 @@ class SamplerParams:
         """One glTexParameter or glSamplerParameter; raises before anything changes."""
         value = values[0]
         code = int(value) if math.isfinite(value) else -1
+        check_es(ctx, pname, "sampler parameter")
         if pname == GL.TEXTURE_BORDER_COLOR:
             self.border_color = tuple(values[:4])
         elif pname in _WRAP_NAMES:
             wrap = WRAPS.get(code)
+            check_es(ctx, code, "wrap mode")
             if (
                 wrap is None
                 or (wrap is Wrap.CLAMP and not ctx.is_compat)

@@ -16,6 +16,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
+from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.memory import Pointer
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.pixel_data.convert import decode_client, to_pipe
@@ -133,6 +134,7 @@ def tex_image(
 ) -> None:
     """glTexImageND."""
     info, face, proxy = image_target(target, dimensions)
+    check_es(ctx, target, "texture target")
     if ctx.profile == "es":
         kind = _es_image(ctx, internalformat, format, type)
         type = half_float(type)

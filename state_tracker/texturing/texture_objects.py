@@ -13,6 +13,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
+from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets, to_int
@@ -96,6 +97,7 @@ def delete_textures(ctx: Context, n: int, textures: Pointer) -> None:
 def lookup(ctx: Context, target: int, name: int) -> TextureObject:
     """The texture of that name for a target, created at first use."""
     info = texture_target(target)
+    check_es(ctx, target, "texture target")
     if name == 0:
         return ctx.textures.defaults[target]
     found = ctx.textures.names.bind(name, lambda n: TextureObject(n, info, ctx), ctx.is_core)

@@ -11,6 +11,7 @@ from gallette.pipe.state import Box, SamplerView
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum
+from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.objects import NameTable
 from gallette.state_tracker.texturing.texture_targets import TARGETS
 from gallette.state_tracker.texturing.textures import TexImage, TextureObject
@@ -106,4 +107,5 @@ def current(ctx: Context, target: int) -> TextureObject:
     found = ctx.textures.unit.bound.get(target)
     if found is None:
         raise invalid_enum(target, "texture target")
+    check_es(ctx, target, "texture target")
     return found

@@ -14,6 +14,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
+from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.memory import Pointer, read_array, read_bytes, write_bytes
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets, gets_indexed
@@ -88,6 +89,7 @@ def bind_buffer(ctx: Context, target: int, buffer: int) -> None:
         return
     if target not in TARGETS:
         raise invalid_enum(target, "buffer target")
+    check_es(ctx, target, "buffer target")
     found = lookup(ctx, buffer)
     ctx.buffers.bound[target] = swap(ctx.buffers.bound[target], found)
 

@@ -19,6 +19,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
     invalid_operation,
 )
+from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.memory import Pointer, read_bytes
 from gallette.state_tracker.objects import GLObject, NameTable, swap
 
@@ -276,6 +277,7 @@ def bound(ctx: Context, target: int) -> BufferObject:
         found = ctx.buffers.bound[target]
     else:
         raise invalid_enum(target, "buffer target")
+    check_es(ctx, target, "buffer target")
     if found is None:
         raise invalid_operation(f"no buffer is bound to {GL.name_of(target)}")
     return found

@@ -19,6 +19,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
+from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.memory import Pointer, address_of, read_array
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets, gets_indexed, to_int
@@ -264,6 +265,7 @@ def _set_format(
     offset: int,
     kind: str,
 ) -> None:
+    check_es(ctx, type, "attribute type")
     count, bgra = check_format(size, type, normalized, kind)
     attrib = vao.attribs[slot]
     attrib.size, attrib.bgra, attrib.type = count, bgra, type

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
+from gallette.state_tracker.enables import _CAPABILITIES
 from tests.conftest import native_context
 from tests.state_tracker.conftest import IMPLEMENTATIONS
 from tests.state_tracker.helpers import errors, pixels, program
@@ -117,6 +118,80 @@ def test_matrices_are_made_of_matrices_in_es_1_shaders(es: GLInterface) -> None:
     program(es, POINT_VERTEX, fragment.replace("vec4(gl_PointCoord, 1.0, 1.0)", "vec4(m[1], 1.0)"))
     es.draw_arrays(GL.POINTS, 0, 1)
     assert pixels(es)[32, 32].tolist() == [102, 102, 102, 255]
+
+
+@pytest.mark.native
+def test_switches_are_those_of_native_es() -> None:
+    """Every capability of the table, asked for and set."""
+    sides = [
+        create_context(d, profile="es", version=(3, 2)) for d in ("numpipe", "native:llvmpipe")
+    ]
+    told = []
+    for gl in sides:
+        told.append([])
+        for cap in _CAPABILITIES:
+            for call in (gl.is_enabled, gl.enable):
+                call(cap)
+                told[-1].append((GL.name_of(cap), gl.get_error()))
+        gl.release()
+    assert told[0] == told[1]
+    assert {code for _, code in told[0]} == {GL.NO_ERROR, GL.INVALID_ENUM}
+
+
+DESKTOP_ONLY = [
+    ("pixel_storei", GL.UNPACK_SWAP_BYTES, 1),
+    ("pixel_storei", GL.PACK_LSB_FIRST, 1),
+    ("bind_texture", GL.TEXTURE_1D, 0),
+    ("bind_texture", GL.TEXTURE_RECTANGLE, 0),
+    ("tex_parameterf", GL.TEXTURE_1D_ARRAY, GL.TEXTURE_MIN_LOD, 0.0),
+    ("tex_parameterf", GL.TEXTURE_2D, GL.TEXTURE_LOD_BIAS, 1.0),
+    ("tex_parameteri", GL.TEXTURE_2D, GL.TEXTURE_WRAP_S, GL.MIRROR_CLAMP_EXT),
+    ("tex_image2d", GL.PROXY_TEXTURE_2D, 0, GL.RGBA8, 4, 4, 0, GL.RGBA, GL.UNSIGNED_BYTE, None),
+    ("bind_buffer", GL.QUERY_BUFFER, 0),
+    ("vertex_attrib_pointer", 0, 4, GL.DOUBLE, 0, 0, 0),
+    ("vertex_attrib_pointer", 0, 3, GL.UNSIGNED_INT_10F_11F_11F_REV, 0, 0, 0),
+    ("read_buffer", GL.FRONT),
+]
+
+
+@pytest.mark.parametrize("call", DESKTOP_ONLY, ids=lambda call: f"{call[0]} {call[1]:#x}")
+def test_enumerators_es_does_not_have(es: GLInterface, call: tuple[Any, ...]) -> None:
+    name, *args = call
+    getattr(es, name)(*args)
+    assert errors(es) == ["GL_INVALID_ENUM"]
+
+
+DEPTH_READS = [
+    (GL.DEPTH_COMPONENT, GL.FLOAT),
+    (GL.DEPTH_COMPONENT, GL.UNSIGNED_INT),
+    (GL.DEPTH_COMPONENT, GL.UNSIGNED_BYTE),
+    (GL.DEPTH_STENCIL, GL.UNSIGNED_INT_24_8),
+    (GL.DEPTH_STENCIL, GL.FLOAT_32_UNSIGNED_INT_24_8_REV),
+    (GL.STENCIL_INDEX, GL.UNSIGNED_BYTE),
+    (GL.STENCIL_INDEX, GL.UNSIGNED_INT),
+]
+
+
+@pytest.mark.parametrize(
+    ("format", "expected"),
+    [
+        (GL.DEPTH24_STENCIL8, ["OPERATION", "", "ENUM", "", "OPERATION", "", "ENUM"]),
+        (GL.DEPTH32F_STENCIL8, ["", "OPERATION", "ENUM", "OPERATION", "", "", "ENUM"]),
+    ],
+)
+def test_depth_is_read_as_what_it_is(es: GLInterface, format: int, expected: list[str]) -> None:
+    (buffer,), (framebuffer,) = es.gen_renderbuffers(1), es.gen_framebuffers(1)
+    es.bind_renderbuffer(GL.RENDERBUFFER, buffer)
+    es.renderbuffer_storage(GL.RENDERBUFFER, format, 4, 4)
+    es.bind_framebuffer(GL.FRAMEBUFFER, framebuffer)
+    es.framebuffer_renderbuffer(
+        GL.FRAMEBUFFER, GL.DEPTH_STENCIL_ATTACHMENT, GL.RENDERBUFFER, buffer
+    )
+    found = []
+    for pair in DEPTH_READS:
+        es.read_pixels(0, 0, 1, 1, *pair)
+        found.append("".join(errors(es)).removeprefix("GL_INVALID_"))
+    assert found == expected
 
 
 def test_what_es_left_out_is_an_error(es: GLInterface) -> None:
