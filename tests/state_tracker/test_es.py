@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -123,11 +124,9 @@ def test_matrices_are_made_of_matrices_in_es_1_shaders(es: GLInterface) -> None:
 @pytest.mark.native
 def test_switches_are_those_of_native_es() -> None:
     """Every capability of the table, asked for and set."""
-    sides = [
-        create_context(d, profile="es", version=(3, 2)) for d in ("numpipe", "native:llvmpipe")
-    ]
-    told = []
-    for gl in sides:
+    told: list[list[tuple[str, int]]] = []
+    for driver in ("numpipe", "native:llvmpipe"):
+        gl = create_context(driver, profile="es", version=(3, 2))
         told.append([])
         for cap in _CAPABILITIES:
             for call in (gl.is_enabled, gl.enable):
