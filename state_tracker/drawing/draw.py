@@ -441,6 +441,8 @@ def _indirect(ctx: Context, pointer: Pointer, words: int, count: int, stride: in
     stride = stride or words * 4
     if buffer is None:
         raise invalid_operation("no indirect buffer is bound")
+    if ctx.profile == "es" and ctx.arrays.current is ctx.arrays.default:
+        raise invalid_operation("OpenGL ES wants a vertex array object for indirect draws")
     if offset % 4 or offset < 0:
         raise invalid_value("the offset is not a multiple of 4")
     end = offset + (count - 1) * stride + words * 4

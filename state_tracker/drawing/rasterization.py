@@ -71,7 +71,7 @@ class RasterState:
         self.point_size = 1.0
         self.program_point_size = ctx.profile == "es"  # ES has no switch: it is always on
         self.point_smooth = False
-        self.point_sprite = ctx.is_core
+        self.point_sprite = not ctx.is_compat
         self.point_fade = 1.0
         self.point_min, self.point_max = 0.0, ctx.caps.max_point_size
         self.point_attenuation = (1.0, 0.0, 0.0)

@@ -137,6 +137,27 @@ def test_switches_are_those_of_native_es() -> None:
     assert {code for _, code in told[0]} == {GL.NO_ERROR, GL.INVALID_ENUM}
 
 
+def test_indirect_draws_want_a_vertex_array_object(es: GLInterface) -> None:
+    program(es, POINT_VERTEX, POINT_FRAGMENT)
+    (commands,), (array,) = es.gen_buffers(1), es.gen_vertex_arrays(1)
+    es.bind_buffer(GL.DRAW_INDIRECT_BUFFER, commands)
+    words = np.array([1, 1, 0, 0], np.uint32)
+    es.buffer_data(GL.DRAW_INDIRECT_BUFFER, words.nbytes, words, GL.STATIC_DRAW)
+    for name, told in ((0, ["GL_INVALID_OPERATION"]), (array, [])):
+        es.bind_vertex_array(name)
+        es.draw_arrays_indirect(GL.POINTS, 0)
+        assert errors(es) == told
+    assert (pixels(es)[..., 2] == 255).sum() == 256
+
+
+def test_odd_points_lie_where_quads_would(es: GLInterface) -> None:
+    """A tie at pixel centres: points are sprites in ES, whatever else they are elsewhere."""
+    program(es, POINT_VERTEX.replace("16.0", "5.0"), POINT_FRAGMENT)
+    es.draw_arrays(GL.POINTS, 0, 1)
+    blue = np.argwhere(pixels(es)[..., 2] == 255)
+    assert (blue.min(axis=0).tolist(), blue.max(axis=0).tolist()) == ([29, 29], [33, 33])
+
+
 DESKTOP_ONLY = [
     ("pixel_storei", GL.UNPACK_SWAP_BYTES, 1),
     ("pixel_storei", GL.PACK_LSB_FIRST, 1),
