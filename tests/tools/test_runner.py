@@ -196,6 +196,7 @@ def test_results_are_written_in_piglits_format(native: str, tmp_path: Path) -> N
 # What Mesa's llvmpipe does not offer: tests that ask for it say so and are skipped.
 NOT_IN_MESA = frozenset(
     [
+        "GL_ARB_bindless_texture",
         "GL_ARB_compute_variable_group_size",
         "GL_ARB_fragment_shader_interlock",
         "GL_ARB_sample_locations",

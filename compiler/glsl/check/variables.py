@@ -83,13 +83,17 @@ def declare_one(
 
 
 def is_plain_global(c: Checker, d: s.Declarator, node: s.Declaration) -> bool:
-    """A new global with at most one qualifier, no size and no value, outside of ES?"""
+    """A new global with at most one qualifier, no size and no value, outside of ES?
+
+    `inout` is none: it becomes an output that is read.
+    """
     return (
         c.at_global_scope
         and not d.dims
         and d.init is None
         and not node.quals.layout
         and len(node.quals.words) < 2
+        and (not node.quals.words or node.quals.words[0][0] != "inout")
         and not c.lang.es
         and not c.shader.layout
         and d.name not in c.global_scope
