@@ -305,10 +305,10 @@ def _sampled(
 ) -> tuple[SamplerView, Any]:
     info, target = texture.target, texture.target.value
     if target != GL.TEXTURE_BUFFER and not texture.usable(params):
-        return ctx.textures.dummy(info.pipe), params.state(ctx, False, False, False, 0.0)
+        return ctx.textures.nothing(info.pipe)
     view = texture.view(params.srgb_decode == GL.DECODE_EXT, scalar_shadow)
     if view is None:
-        return ctx.textures.dummy(info.pipe), params.state(ctx, False, False, False, 0.0)
+        return ctx.textures.nothing(info.pipe)
     format = view.format
     rect = target == GL.TEXTURE_RECTANGLE
     state = params.state(ctx, rect, format.is_pure_integer, format.has_depth, bias, by_handle)

@@ -13,6 +13,7 @@ from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum
 from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.objects import NameTable
+from gallette.state_tracker.texturing.sampling import SamplerParams
 from gallette.state_tracker.texturing.texture_targets import TARGETS
 from gallette.state_tracker.texturing.textures import TexImage, TextureObject
 
@@ -52,6 +53,7 @@ class TextureState:
         self.seamless = ctx.profile == "es"  # always, from OpenGL ES 3.0 on
         self.proxies: dict[tuple[int, int], TexImage] = {}
         self._dummies: dict[Any, SamplerView] = {}
+        self._plain = SamplerParams()
         self._ctx = ctx
 
     @property
@@ -65,6 +67,10 @@ class TextureState:
             bound[target].release()
             bound[target] = texture
             self._ctx.dirty |= Dirty.TEXTURES_BOUND
+
+    def nothing(self, target: Target) -> tuple[SamplerView, Any]:
+        """What an incomplete texture is: black wherever it is looked at, with borders nowhere."""
+        return self.dummy(target), self._plain.state(self._ctx, False, False, False, 0.0)
 
     def dummy(self, target: Target) -> SamplerView:
         """What an incomplete texture samples as: (0, 0, 0, 1)."""

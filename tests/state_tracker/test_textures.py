@@ -165,6 +165,13 @@ def test_levels_of_a_wrong_size_make_it_incomplete(gl: GLInterface) -> None:
     assert sampled(gl) == [255, 255, 255, 255]
 
 
+def test_what_is_incomplete_has_no_border(gl: GLInterface) -> None:
+    bound(gl)
+    gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_WRAP_T, GL.CLAMP_TO_BORDER)
+    gl.tex_parameterfv(GL.TEXTURE_2D, GL.TEXTURE_BORDER_COLOR, np.ones(4, np.float32))
+    assert sampled(gl, 0.5, 2.0) == [0, 0, 0, 255]
+
+
 def test_a_redefined_base_level_replaces_the_chain(gl: GLInterface) -> None:
     bound(gl)
     red = np.tile(np.array([255, 0, 0, 255], np.uint8), 16)
