@@ -61,3 +61,33 @@ def test_a_forward_compatible_context_says_so() -> None:
     gl.forward_compatible = True  # type: ignore[attr-defined]
     assert gl.get_integerv(GL.CONTEXT_FLAGS) == [GL.CONTEXT_FLAG_FORWARD_COMPATIBLE_BIT]
     gl.release()
+
+
+COUNTED = """#version 430
+layout(binding = 0) uniform atomic_uint one;
+layout(binding = 0, offset = 8) uniform atomic_uint two[2];
+uniform int which;
+out vec4 color;
+uint up(atomic_uint counter) { return atomicCounterIncrement(counter); }
+uint down(atomic_uint counters[2], int i) { return atomicCounterDecrement(counters[i]); }
+uint add(atomic_uint counter) { return up(counter) + atomicCounter(counter); }
+void main() { color = vec4(float(add(one) + up(two[which]) + down(two, 0))); }
+"""
+
+
+def test_counters_are_passed_to_functions() -> None:
+    gl = create_context("numpipe", size=(8, 8), version=(4, 3))
+    name = program(gl, "#version 430\nin vec2 position;\nvoid main() {"
+                   " gl_Position = vec4(position, 0.0, 1.0); }", COUNTED)  # fmt: skip
+    quad(gl, name)
+    (buffer,) = gl.gen_buffers(1)
+    gl.bind_buffer_base(GL.ATOMIC_COUNTER_BUFFER, 0, buffer)
+    values = np.array([5, 7, 1000, 11], np.uint32)
+    gl.buffer_data(GL.ATOMIC_COUNTER_BUFFER, values.nbytes, values, GL.STATIC_DRAW)
+    gl.uniform1i(gl.get_uniform_location(name, "which"), 1)
+    gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+    raw = gl.get_buffer_sub_data(GL.ATOMIC_COUNTER_BUFFER, 0, values.nbytes)
+    found = np.frombuffer(bytes(raw), np.uint32)
+    assert errors(gl) == []
+    assert (found - values).tolist() == [64, 0, -64 % (1 << 32), 64]
+    gl.release()

@@ -11,6 +11,7 @@ from gallette.compiler.glsl.lower.values import Value
 from gallette.compiler.nir.ir import Def
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.compiler.nir.ir.types import Base, Dim
+from gallette.compiler.nir.passes.io.lower_samplers import counter_offset
 from gallette.compiler.nir.passes.vars.lower_array_deref_of_vec import select_component
 
 __all__ = ["MemoryLowering"]
@@ -69,30 +70,28 @@ class MemoryLowering(TextureLowering):
         )
 
     def counter(self, e: hir.BuiltinCall) -> Def:
-        """Atomic counters: `base` is the buffer binding, the source a byte offset in it."""
+        """Atomic counters; of a function's parameter it is not known yet which they are."""
         b = self.b
         deref = self.place(e.args[0]).deref
-        var = deref.root_var
-        assert var is not None
-        offset: Def = b.imm_int(var.offset)
-        for step in deref.path()[1:]:
-            stride = 4 * step.type.array_elements
-            offset = b.iadd(offset, b.imul(step.srcs[1].value, b.imm_int(stride)))
+        if deref.root_var is None:
+            kind, where, indices = "deref_counter", deref.result, {}
+        else:
+            base, where = counter_offset(b, deref)
+            kind, indices = "atomic_counter", {"base": base}
         op = e.name[len("atomicCounter") :].removesuffix("ARB")
-        base = var.binding
         if not op:
-            return b.intrinsic("atomic_counter_read", [offset], base=base)
+            return b.intrinsic(f"{kind}_read", [where], **indices)
         if op in ("Increment", "Decrement"):
             one = b.imm_int(1 if op == "Increment" else -1)
-            old = b.intrinsic("atomic_counter", [offset, one], base=base, atomic_op="iadd")
+            old = b.intrinsic(kind, [where, one], atomic_op="iadd", **indices)
             return old if op == "Increment" else b.isub(old, b.imm_int(1))
         values = [self.scalar(a) for a in e.args[1:]]
         if op == "CompSwap":
-            return b.intrinsic("atomic_counter_swap", [offset, *values], base=base)
+            return b.intrinsic(f"{kind}_swap", [where, *values], **indices)
         if op == "Subtract":
             values = [b.ineg(values[0])]
         atomic = self.atomic_op(op, Base.UINT)
-        return b.intrinsic("atomic_counter", [offset, *values], base=base, atomic_op=atomic)
+        return b.intrinsic(kind, [where, *values], atomic_op=atomic, **indices)
 
     # -- images ------------------------------------------------------------------------------
 

@@ -348,6 +348,18 @@ _row(
     32,
 )
 
+for _name in ("", "_read", "_swap"):
+    _info = INTRINSICS[f"atomic_counter{_name}"]
+    _row(
+        f"deref_counter{_name}",
+        " ".join(f"{'deref' if n == 'offset' else n}:{c}" for n, c in _info.srcs),
+        _info.dest,
+        " ".join(i for i in _info.indices if i == "atomic_op"),
+        " ".join(sorted(_info.flags)),
+        "The same for a counter named by a deref: a function's parameter, until it is inlined.",
+        _info.dest_bits,
+    )
+
 # Images; `index` is the unit.
 _IMG = "dim is_array format access"
 _row(

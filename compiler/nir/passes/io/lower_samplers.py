@@ -1,4 +1,4 @@
-"""Sampler and image variables become unit numbers."""
+"""Sampler and image variables become unit numbers, counters places in their buffers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def lower_samplers(shader: Shader) -> bool:
 
     The unit of a variable is its `driver_location` where set, else its `binding`. A constant index
     is added to it; a dynamic one becomes a `texture_offset` (and `sampler_offset`) source. Image
-    derefs become image numbers, with the format the variable declares.
+    derefs become image numbers, with the format the variable declares; derefs of counters (those
+    that were parameters of functions) become the buffer's binding and an offset.
     """
     progress = False
     for impl in shader.impls():
@@ -29,6 +30,9 @@ def lower_samplers(shader: Shader) -> bool:
                     progress |= _lower_tex(b, instr, kind)
             elif isinstance(instr, Intrinsic) and instr.info.name.startswith("image_deref_"):
                 _lower_image(b, instr)
+                progress = True
+            elif isinstance(instr, Intrinsic) and instr.info.name.startswith("deref_counter"):
+                _lower_counter(b, instr)
                 progress = True
     return progress
 
@@ -105,4 +109,28 @@ def _lower_image(b: Builder, instr: Intrinsic) -> None:
         instr.replace_by(new.result)
     else:
         instr.remove()
+    remove_dead_deref(deref)
+
+
+def counter_offset(b: Builder, deref: Deref) -> tuple[int, Def]:
+    """The buffer binding of a counter, and its byte offset there."""
+    var = deref.root_var
+    assert var is not None, "a counter must come from a variable"
+    offset: Def = b.imm_int(var.offset)
+    for step in deref.path()[1:]:
+        stride = 4 * step.type.array_elements
+        offset = b.iadd(offset, b.imul(step.srcs[1].value, b.imm_int(stride)))
+    return var.binding, offset
+
+
+def _lower_counter(b: Builder, instr: Intrinsic) -> None:
+    deref = instr.deref
+    assert deref is not None and instr.dest is not None
+    b.at_before(instr)
+    binding, offset = counter_offset(b, deref)
+    name = instr.info.name.replace("deref_counter", "atomic_counter")
+    srcs = [offset, *[s.value for s in instr.srcs[1:]]]
+    new = Intrinsic(name, srcs, 1, 32, dict(instr.indices) | {"base": binding})
+    b.insert(new)
+    instr.replace_by(new.result)
     remove_dead_deref(deref)
