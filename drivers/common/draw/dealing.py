@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from gallette.drivers.common.output.engine import FragmentEngine, FragmentShader
+from gallette.drivers.common.output.engine import FragmentEngine
+from gallette.drivers.common.output.fragment_state import FragmentShader
 from gallette.drivers.common.output.order import Scratch
 from gallette.drivers.common.raster.fragments import Fragments
 

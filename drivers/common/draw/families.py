@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.drivers.common.output.engine import FragmentShader, SeveralPrograms
+from gallette.drivers.common.output.fragment_state import FragmentShader, SeveralPrograms
 from gallette.drivers.common.vertex.fetch import Gathered
 from gallette.pipe.state import DrawInfo
 

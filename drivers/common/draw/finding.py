@@ -6,7 +6,7 @@ from typing import Any
 
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.bound import Bound
-from gallette.drivers.common.output.engine import FragmentShader
+from gallette.drivers.common.output.fragment_state import FragmentShader
 from gallette.drivers.common.output.order import Scratch
 from gallette.drivers.common.queries import Counters
 from gallette.drivers.common.work import Work

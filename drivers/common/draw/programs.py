@@ -18,7 +18,7 @@ from gallette.compiler.nir.ir.info import ShaderInfo
 from gallette.drivers.common.bound import Bound, StageBindings
 from gallette.drivers.common.lanes import ShaderResources
 from gallette.drivers.common.memory.resource import HostResource
-from gallette.drivers.common.output.engine import FragmentShader
+from gallette.drivers.common.output.fragment_state import FragmentShader
 from gallette.drivers.common.program import BoundProgram, DriverShader, Program
 from gallette.drivers.common.storage import image_unit
 from gallette.drivers.common.texture import texture_unit

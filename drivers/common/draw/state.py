@@ -16,12 +16,8 @@ from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.bound import Bound
 from gallette.drivers.common.output.color import ColorTarget
 from gallette.drivers.common.output.depth import DepthTarget
-from gallette.drivers.common.output.engine import (
-    FragmentEngine,
-    FragmentRun,
-    FragmentShader,
-    FragmentState,
-)
+from gallette.drivers.common.output.engine import FragmentEngine, FragmentRun
+from gallette.drivers.common.output.fragment_state import FragmentShader, FragmentState
 from gallette.drivers.common.output.multisample import MultisampleEngine
 from gallette.drivers.common.output.order import Scratch
 from gallette.drivers.common.output.smooth import SMOOTH, SmoothEngine

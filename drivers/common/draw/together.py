@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gallette.drivers.common.output.engine import FragmentEngine, FragmentShader
+from gallette.drivers.common.output.engine import FragmentEngine
+from gallette.drivers.common.output.fragment_state import FragmentShader
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
 from gallette.drivers.common.raster.primitives import Batch, Cutter, RasterContext

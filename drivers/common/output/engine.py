@@ -13,7 +13,7 @@ It decides, once per draw, in which order things may happen:
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.drivers.common.lanes import Value
-from gallette.drivers.common.program import BoundProgram, FragmentOutputs, ProgramFacts
+from gallette.drivers.common.program import FragmentOutputs
 from gallette.drivers.common.queries import Counters
 from gallette.drivers.common.raster.fragments import (
     Fragments,
@@ -35,14 +35,26 @@ from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import ChunkLanes, PrimitiveInfo
 from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.threads import in_order, thread_count
-from gallette.drivers.common.work import FRAGMENT, Work
-from gallette.pipe.enums import CompareFunc, StencilOp
-from gallette.pipe.state import DepthStencilAlphaState
+from gallette.drivers.common.work import FRAGMENT
+from gallette.pipe.enums import CompareFunc
 
 from .color import ColorTarget, Prepared
 from .constant import by_primitive, same_within_primitives
 from .depth import DepthTarget, References, compare
+from .fragment_state import FragmentShader, FragmentState
 from .order import OPAQUE_FUNCS, Scratch, layers, visible
+from .some_lanes import (
+    by_program,
+    cannot_change_tests,
+    exported_stencil,
+    lanes_left,
+    layers_of,
+    place_in,
+    plain_lanes,
+    real_lanes,
+    screened,
+    tests_write,
+)
 
 if TYPE_CHECKING:
     from gallette.drivers.common.raster.primitives import Batch, Cutter, RasterContext
@@ -51,10 +63,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FragmentEngine",
     "FragmentRun",
-    "FragmentShader",
-    "FragmentState",
     "PreparedColors",
-    "SeveralPrograms",
 ]
 
 Ints = npt.NDArray[np.int64]
@@ -74,41 +83,6 @@ _Shaded = tuple[ChunkLanes, FragmentOutputs, PreparedColors]
 
 _MONOTONE = (CompareFunc.LESS, CompareFunc.LEQUAL, CompareFunc.GREATER, CompareFunc.GEQUAL)
 _EXACT = (*_MONOTONE, CompareFunc.EQUAL)
-
-
-@dataclass(frozen=True, slots=True)
-class SeveralPrograms:
-    """The programs of draws that became one: the same code with other textures."""
-
-    programs: Sequence[BoundProgram]
-    which: npt.NDArray[np.uint16]  # by the identity of primitives: the number of the program
-
-
-@dataclass(frozen=True, slots=True)
-class FragmentShader:
-    """The fragment program joined with what it reads; of a draw without one, None."""
-
-    program: BoundProgram | None = None
-    quads: bool = False  # it must be run on whole 2x2 quads
-    several: SeveralPrograms | None = None  # `program` is the first of them
-
-
-@dataclass(frozen=True, slots=True)
-class FragmentState:
-    """Everything the engine needs to know about draws, apart from what their shaders read."""
-
-    width: int  # pixels are numbered in rows of this width
-    plane: int  # and layers of this size
-    layers: int
-    colors: Sequence[ColorTarget | None]
-    depth: DepthTarget | None
-    tests: DepthStencilAlphaState
-    references: tuple[int, int]
-    facts: ProgramFacts | None
-    counting: bool  # samples that pass must be counted exactly
-    depth_clamp: tuple[float, float] | None = None
-    sample_mask: int = 0xFFFFFFFF
-    work: Work = field(default_factory=Work)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +140,7 @@ class FragmentEngine:
             or facts.writes_sample_mask
         )
         self._in_order = self._shades and facts is not None and facts.in_order
-        self._tests_first = not self._shades or _cannot_change_tests(facts)
+        self._tests_first = not self._shades or cannot_change_tests(facts)
         self._visible = (
             self._tests_first
             and not self._stencils
@@ -177,7 +151,7 @@ class FragmentEngine:
             and not any(color.ordered for _, color in self._colors)
             and (not self._tests_depth or tests.depth_func in OPAQUE_FUNCS)
         )
-        self._only_looks = not _tests_write(tests, self._tests_depth, self._stencils)
+        self._only_looks = not tests_write(tests, self._tests_depth, self._stencils)
         self.idle = not (self._shades or self._stencils or self._tests_depth or state.counting)
 
     @property
@@ -270,7 +244,7 @@ class FragmentEngine:
     def _piece(
         self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
     ) -> None:
-        tested, where = _real_lanes(lanes)
+        tested, where = real_lanes(lanes)
         codes = None
         computes_depth = self.state.facts is not None and self.state.facts.writes_depth
         if self._tests_depth and not (self._shades and computes_depth):
@@ -315,7 +289,7 @@ class FragmentEngine:
         for piece in reversed(cut) if backwards else cut:
             lanes = self.placed(expand_pixels(piece, state.width))
             if backwards:
-                free = owner[_place(lanes, left, top, width)] == 0
+                free = owner[place_in(lanes, left, top, width)] == 0
                 if not free.all():
                     lanes = lanes.take(np.flatnonzero(free))
                 if not lanes.count:
@@ -324,7 +298,7 @@ class FragmentEngine:
             winners = visible(lanes.pixel, codes, depth, state.tests, self._who, lanes.distinct)
             if winners is not None and not winners.all():
                 lanes = lanes.take(np.flatnonzero(winners))
-            owner[_place(lanes, left, top, width)] = lanes.primitive + 1
+            owner[place_in(lanes, left, top, width)] = lanes.primitive + 1
             if backwards and owner.all():
                 break
         make = owned_quads if shader.quads else owned_pixels
@@ -417,7 +391,7 @@ class FragmentEngine:
         self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
     ) -> None:
         if shader.several is not None:
-            for one, some in _by_program(shader, shader.several, lanes, info):
+            for one, some in by_program(shader, shader.several, lanes, info):
                 self._shade(one, some, source, info)
             return
         program = shader.program
@@ -437,7 +411,7 @@ class FragmentEngine:
             self.counters.fs_invocations += chunk.count
             self.state.work.spend(FRAGMENT * chunk.count)
             if self._tests_first:
-                which = _lanes_left(chunk.covered, result.alive)
+                which = lanes_left(chunk.covered, result.alive)
             else:
                 which = self._late_tests(chunk, inputs, result, source, info)
             if which is None or len(which):
@@ -484,8 +458,8 @@ class FragmentEngine:
     ) -> Ints | None:
         """Tests after shading: the lanes that are left (None: all of them)."""
         # gl_SampleMask means nothing where there is one sample.
-        which = _lanes_left(chunk.covered, result.alive)
-        real = chunk if which is None else _plain(chunk, which)
+        which = lanes_left(chunk.covered, result.alive)
+        real = chunk if which is None else plain_lanes(chunk, which)
         codes = None
         if self._tests_depth:
             codes = self._late_codes(chunk, result, inputs, source, which)
@@ -564,69 +538,6 @@ class FragmentEngine:
             self.state.depth.touch()
 
 
-def _place(lanes: Fragments, left: int, top: int, width: int) -> Ints:
-    """Where lanes are in a rectangle of pixels."""
-    place = (lanes.y - top) * width
-    place += lanes.x
-    place -= left
-    return place.astype(np.int64)
-
-
-def _by_program(
-    shader: FragmentShader, several: SeveralPrograms, lanes: Fragments, info: PrimitiveInfo
-) -> Iterator[tuple[FragmentShader, Fragments]]:
-    """The lanes of each program."""
-    step = 1 if lanes.covered is None else 4
-    which = several.which.take(info.identity).take(lanes.primitive[::step])
-    order = np.argsort(which, kind="stable")
-    ends = np.cumsum(np.bincount(which, minlength=len(several.programs))).tolist()
-    if step == 4:
-        order = (order[:, None] * 4 + np.arange(4)).reshape(-1)
-    if ends[which[0]] - (ends[which[0] - 1] if which[0] else 0) < len(which):
-        lanes = lanes.take(order)
-    for program, start, end in zip(several.programs, [0, *ends], ends, strict=False):
-        if start < end:
-            one = FragmentShader(program, shader.quads)
-            yield one, lanes.take(slice(start * step, end * step))
-
-
-def _tests_write(tests: DepthStencilAlphaState, depth: bool, stencil: bool) -> bool:
-    """Do tests change what later fragments of the pixel are tested against?"""
-    if depth and tests.depth_writemask:
-        return True
-    return stencil and any(
-        face.enabled
-        and face.writemask & 0xFF
-        and not face.fail_op is face.zfail_op is face.zpass_op is StencilOp.KEEP
-        for face in tests.stencil
-    )
-
-
-def layers_of(source: PlaneSource, layers: int, lanes: Fragments) -> Ints:
-    """The layer each lane's primitive goes to; one that is not there becomes the last."""
-    value = np.asarray(source.flat(VaryingSlot.LAYER, 0)).reshape(-1).view(np.int32)
-    layer = np.clip(value, 0, layers - 1).astype(np.int64)
-    if len(layer) == 1:
-        return np.broadcast_to(layer[0], lanes.count)
-    return layer.take(lanes.primitive)
-
-
-def exported_stencil(
-    result: FragmentOutputs, count: int, which: Ints | None
-) -> npt.NDArray[np.uint8] | None:
-    """Stencil references the shader wrote, of some lanes; None if it wrote none."""
-    written = result.outputs.get(FragResult.STENCIL)
-    if written is None or written[0] is None:
-        return None
-    values = np.broadcast_to(written[0].view(np.int32), count).astype(np.uint8)
-    return values if which is None else values[which]
-
-
-def screened(lanes: Fragments, screen: Bools) -> Fragments:
-    """The lanes that a stipple pattern lets through."""
-    return lanes.keep(screen[lanes.y.astype(np.int64) & 31, lanes.x.astype(np.int64) & 31])
-
-
 def _overdrawn(spans: Spans) -> bool:
     """Pixels are certainly covered more than once, by enough to make up for finding out."""
     fragments = spans.fragments
@@ -635,42 +546,6 @@ def _overdrawn(spans: Spans) -> bool:
     width = int((spans.x + spans.length).max()) - int(spans.x.min())
     height = int(spans.y.max()) + 1 - int(spans.y.min())
     return fragments > 1.25 * width * height
-
-
-def _cannot_change_tests(facts: ProgramFacts | None) -> bool:
-    """The shader has no say in which fragments pass (or gave it up)."""
-    if facts is None or facts.early_fragment_tests:
-        return True
-    return not (
-        facts.uses_discard or facts.writes_depth or facts.writes_stencil or facts.writes_sample_mask
-    )
-
-
-def _lanes_left(*masks: Bools | None) -> Ints | None:
-    """The lanes every mask allows; None: all of them."""
-    left: Bools | None = None
-    for mask in masks:
-        if mask is not None:
-            left = mask if left is None else left & mask
-    return None if left is None or left.all() else np.flatnonzero(left)
-
-
-def _real_lanes(lanes: Fragments) -> tuple[Fragments, Ints | None]:
-    """The lanes that are fragments, and their numbers if helpers were left out."""
-    if lanes.covered is None:
-        return lanes, None
-    where = np.flatnonzero(lanes.covered)
-    return _plain(lanes, where), where
-
-
-def _plain(lanes: Fragments, which: Ints) -> Fragments:
-    primitive = lanes.primitive[:1] if lanes.distinct else lanes.primitive.take(which)
-    return Fragments(
-        lanes.pixel.take(which),
-        lanes.x.take(which),
-        lanes.y.take(which),
-        np.broadcast_to(primitive, len(which)) if lanes.distinct else primitive,
-    )
 
 
 _NOBODY = PrimitiveInfo(np.zeros(0, np.bool_), np.zeros(0, np.int32))

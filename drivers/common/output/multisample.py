@@ -31,17 +31,10 @@ from gallette.drivers.common.work import FRAGMENT
 
 from .color import ColorTarget
 from .depth import DepthTarget
-from .engine import (
-    PIECE,
-    Codes,
-    FragmentEngine,
-    FragmentShader,
-    FragmentState,
-    exported_stencil,
-    layers_of,
-    screened,
-)
+from .engine import PIECE, Codes, FragmentEngine
+from .fragment_state import FragmentShader, FragmentState
 from .order import Scratch
+from .some_lanes import exported_stencil, layers_of, screened
 from .uncovered import Uncovered
 
 __all__ = ["MultisampleEngine"]

@@ -17,7 +17,9 @@ from gallette.drivers.common.raster.lanes import PrimitiveInfo
 from gallette.drivers.common.raster.samples import MASK, SamplePattern, sample_pattern
 from gallette.drivers.common.raster.spans import Spans
 
-from .engine import PIECE, FragmentEngine, FragmentShader, PreparedColors, layers_of, screened
+from .engine import PIECE, FragmentEngine, PreparedColors
+from .fragment_state import FragmentShader
+from .some_lanes import layers_of, screened
 
 __all__ = ["SMOOTH", "SmoothEngine"]
 

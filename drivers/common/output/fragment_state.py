@@ -1,0 +1,53 @@
+"""What the fragments of draws need to know, as records that nobody changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.drivers.common.program import BoundProgram, ProgramFacts
+from gallette.drivers.common.work import Work
+from gallette.pipe.state import DepthStencilAlphaState
+
+from .color import ColorTarget
+from .depth import DepthTarget
+
+__all__ = ["FragmentShader", "FragmentState", "SeveralPrograms"]
+
+
+@dataclass(frozen=True, slots=True)
+class SeveralPrograms:
+    """The programs of draws that became one: the same code with other textures."""
+
+    programs: Sequence[BoundProgram]
+    which: npt.NDArray[np.uint16]  # by the identity of primitives: the number of the program
+
+
+@dataclass(frozen=True, slots=True)
+class FragmentShader:
+    """The fragment program joined with what it reads; of a draw without one, None."""
+
+    program: BoundProgram | None = None
+    quads: bool = False  # it must be run on whole 2x2 quads
+    several: SeveralPrograms | None = None  # `program` is the first of them
+
+
+@dataclass(frozen=True, slots=True)
+class FragmentState:
+    """Everything the engine needs to know about draws, apart from what their shaders read."""
+
+    width: int  # pixels are numbered in rows of this width
+    plane: int  # and layers of this size
+    layers: int
+    colors: Sequence[ColorTarget | None]
+    depth: DepthTarget | None
+    tests: DepthStencilAlphaState
+    references: tuple[int, int]
+    facts: ProgramFacts | None
+    counting: bool  # samples that pass must be counted exactly
+    depth_clamp: tuple[float, float] | None = None
+    sample_mask: int = 0xFFFFFFFF
+    work: Work = field(default_factory=Work)
