@@ -139,21 +139,23 @@ function Edit({ draw, program, show }) {
   const [text, setText] = useState(null);
   const [switches, setSwitches] = useState({});
   const [log, setLog] = useState("");
-  useEffect(() => { setText(null); setSwitches({}); setLog(""); show(null); }, [draw.number, chosen]);
+  const reset = () => { setText(null); setSwitches({}); setLog(""); };
   useEffect(() => {
     if (text === null && !Object.keys(switches).length) { show(null); return; }
+    let wanted = true;  // a late answer must not replace that to a later text
     const wait = setTimeout(async () => {
       const answer = await ask("edit", { n: draw.number, key: draw.program, stage: text === null ? "" : chosen, text: text || "", switches }, true);
+      if (!wanted) return;
       setLog(answer.error || answer.log.join("\n"));
       if (!answer.error) show(answer.attachments);
     }, 300);
-    return () => clearTimeout(wait);
+    return () => { wanted = false; clearTimeout(wait); };
   }, [text, switches]);
   if (!live) return html`<p class="faint">Editing needs the live page: gallette inspect.</p>`;
   const on = name => switches[name] !== undefined ? switches[name] : !["false", "NONE", undefined].includes(draw.state[SWITCHES[name]]);
   return html`<div class="tools" role="group" aria-label="state">${Object.keys(SWITCHES).map(n => html`<label><input type="checkbox" checked=${on(n)} onChange=${e => setSwitches({ ...switches, [n]: e.target.checked })} /> ${n}</label>`)}
-      <button onClick=${() => { setText(null); setSwitches({}); }}>as it was</button></div>
-    ${chosen && html`<div class="tools" role="group" aria-label="stage">${Object.keys(sources).map(s => html`<button aria-pressed=${s === chosen} onClick=${() => setStage(s)}>${s}</button>`)}</div>
+      <button onClick=${reset}>as it was</button></div>
+    ${chosen && html`<div class="tools" role="group" aria-label="stage">${Object.keys(sources).map(s => html`<button aria-pressed=${s === chosen} onClick=${() => { setStage(s); reset(); }}>${s}</button>`)}</div>
     <label>GLSL of the ${chosen} shader<textarea class="code" spellcheck="false" value=${text === null ? sources[chosen] : text} onInput=${e => setText(e.target.value)}></textarea></label>`}
     ${log && html`<pre class="error" role="status">${log}</pre>`}`;
 }
@@ -187,7 +189,7 @@ function App() {
     Shaders: () => html`<${Shaders} draw=${draw} />`,
     Pixel: () => html`<${PixelView} key=${pixel && `${pixel.x},${pixel.y}`} pixel=${pixel} step=${step} />`,
     Debug: () => html`<${Debugger} which=${which} />`,
-    Edit: () => html`<${Edit} draw=${draw} program=${frame.programs[draw.program]} show=${setEdited} />`,
+    Edit: () => html`<${Edit} key=${draw.number} draw=${draw} program=${frame.programs[draw.program]} show=${setEdited} />`,
   }[tab];
   const shown = edited && Object.keys(edited).length ? edited : draw.attachments;
   return html`<header><span class="brand">gallette</span><h1>${frame.title}</h1><span class="faint">${frame.driver}, ${frame.calls} calls${frame.frames > 1 ? `, ${frame.frames} frames` : ""}</span></header>

@@ -24,12 +24,18 @@ async function ask(question, parameters = {}, post = false) {
 const pictures = new Map();
 
 function picture(name) {
-  if (!pictures.has(name)) pictures.set(name, live ? fetched(name) : unpacked(kept.pictures[name]));
+  if (!pictures.has(name)) {
+    const coming = live ? fetched(name) : unpacked(kept.pictures[name]);
+    coming.catch(() => pictures.delete(name));  // who asks again may be luckier
+    pictures.set(name, coming);
+  }
   return pictures.get(name);
 }
 
 async function fetched(name) {
-  const buffer = await (await fetch("api/picture/" + name)).arrayBuffer();
+  const answer = await fetch("api/picture/" + name);
+  if (!answer.ok) throw new Error(`picture ${name}: ${answer.status}`);
+  const buffer = await answer.arrayBuffer();
   const [width, height, channels, floats] = new Uint32Array(buffer, 0, 4);
   const data = floats ? new Float32Array(buffer, 16) : new Uint8Array(buffer, 16);
   return { width, height, channels, floats: !!floats, data };
@@ -54,10 +60,11 @@ async function unpacked(entry) {
 function usePicture(name) {
   const [found, set] = useState(null);
   useEffect(() => {
-    let wanted = true;
+    let wanted = true, again = 0;
+    const load = () => picture(name).then(p => wanted && set(p), () => { if (wanted) again = setTimeout(load, 1000); });
     if (!name) set(null);
-    else picture(name).then(p => wanted && set(p));
-    return () => { wanted = false; };
+    else load();
+    return () => { wanted = false; clearTimeout(again); };
   }, [name]);
   return found;
 }
