@@ -22,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from rich.table import Table
+    from rich.text import Text
 
     out = console()
     if options.options:
@@ -37,13 +38,13 @@ def run(options: argparse.Namespace) -> int:
         try:
             screen = create_screen(name)
         except GalletteError as error:
-            table.add_row(name, f"[red]{error}[/]", "")
+            table.add_row(name, Text(str(error), "red"), "")
             continue
         table.add_row(name, screen.describe(), str(screen.caps.glsl_version))
         screen.destroy()
     facts = _native_facts("native")
     if isinstance(facts, str):
-        table.add_row("native", f"[yellow]{facts.splitlines()[0]}[/]", "")
+        table.add_row("native", Text(facts.splitlines()[0], "yellow"), "")
     else:
         table.add_row("native", facts["RENDERER"], facts["SHADING_LANGUAGE_VERSION"])
     out.print(table)
@@ -54,6 +55,7 @@ def run(options: argparse.Namespace) -> int:
 def _options(wanted: str | None) -> int:
     """What a file of settings may say, and what the files there are say to this program."""
     from rich.table import Table
+    from rich.text import Text
 
     from gallette.pipe.loader import driver_factory, driver_names
     from gallette.pipe.settings import ALIASES, known_options, settings_files, settings_for
@@ -67,7 +69,7 @@ def _options(wanted: str | None) -> int:
         try:
             factory = driver_factory(name)
         except GalletteError as error:
-            table.add_row(name, f"[red]{error}[/]")
+            table.add_row(name, Text(str(error), "red"))
             continue
         chosen = settings_for(name, factory)
         for option, default in known_options(factory).items():

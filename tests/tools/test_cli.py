@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gallette.cli import COMMANDS, main
+from gallette.compiler.errors import GalletteError
 from tests.interrupts import hear_interrupts
 
 
@@ -271,3 +272,17 @@ def test_an_interrupt_ends_a_run_cleanly(tmp_path: Path) -> None:
     _, err = process.communicate(timeout=20)
     assert process.returncode == 130
     assert err.strip() == "interrupted"
+
+
+def test_what_a_driver_lacks_is_told_with_its_brackets(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`pip install gallette[jit]` is advice, not a colour."""
+
+    def create(name: str) -> object:
+        raise GalletteError(f"{name} wants gallette[jit]")
+
+    monkeypatch.setattr("gallette.pipe.loader.create_screen", create)
+    monkeypatch.setattr("gallette.pipe.loader.driver_names", lambda: ["jit"])
+    assert main(["drivers"]) == 0
+    assert "jit wants gallette[jit]" in capsys.readouterr().out
