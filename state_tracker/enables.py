@@ -26,7 +26,7 @@ from gallette.state_tracker.getters import gets, gets_indexed
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["is_enabled", "set_enabled"]
+__all__ = ["desktop_capabilities", "is_enabled", "set_enabled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +115,12 @@ def _read() -> dict[int, Capability]:
                 2 << len(table) if switched else 0,
             )
     return table
+
+
+def desktop_capabilities() -> list[str]:
+    """Names of those that OpenGL ES, from version 2 on, does not have."""
+    names = (GL.name_of(cap) for cap, row in _CAPABILITIES.items() if row.of == "desktop")
+    return [name.removeprefix("GL_") for name in names]
 
 
 _BLEND_SWITCH = 1
