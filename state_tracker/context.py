@@ -12,7 +12,7 @@ import importlib
 import sys
 from collections.abc import Callable
 from typing import Any, Self
-from weakref import WeakSet
+from weakref import WeakSet, ref
 
 from gallette.compiler import debug as debug_flags
 from gallette.compiler.errors import GalletteError, MisuseError, ResetError
@@ -289,6 +289,8 @@ class Context(GLInterface):
         if self._watcher is not None:
             self._watcher.born(self, share)
         _LIVE.add(self)
+        replaced = current_context()
+        self._replaced = ref(replaced) if replaced is not None else None
         self.make_current()
         if self.screen.loads_early:
             load_compiler()
@@ -455,10 +457,13 @@ class Context(GLInterface):
     def release(self) -> None:
         """Destroy every object of the context, then the driver's context.
 
-        Raises `LeakError` if shaders or resources are still alive afterwards.
+        If it was the thread's current one, the context it replaced when it was made is current
+        again: a program that makes a second context for a while goes on with its first. Raises
+        `LeakError` if shaders or resources are still alive afterwards.
         """
         if self.released:
             return
+        before = self._living_before() if current_context() is self else None
         self.group.take(self)
         if self._watcher is not None:
             self._watcher.died(self)
@@ -503,8 +508,17 @@ class Context(GLInterface):
         self.residents.release_all(lambda handle: let_go(self, handle))
         if last:
             self.group.end()
+        if before is not None:
+            before.make_current()
         if last and self._owns_screen:
             self._end_screen()
+
+    def _living_before(self) -> Context | None:
+        """The context that was current before this one, or before that one, if it still lives."""
+        before = self._replaced() if self._replaced is not None else None
+        if before is not None and before.released:
+            return before._living_before()
+        return before
 
     def _end_screen(self) -> None:
         live = self.screen.resources.live

@@ -77,3 +77,20 @@ def test_a_glsl_error_reaches_moderngl_as_an_exception_with_the_log() -> None:
         ctx = moderngl.create_context(standalone=True, context=gl)
         with pytest.raises(moderngl.Error, match="vec5"):
             ctx.program(vertex_shader="#version 330\nvoid main() { vec5 a; }")
+
+
+def test_a_second_context_released_leaves_the_first_in_use() -> None:
+    import moderngl
+
+    import gallette
+
+    first, second, third = (
+        moderngl.create_context(standalone=True, context=gallette.moderngl_context())
+        for _ in range(3)
+    )
+    second.release()  # not current: nothing changes
+    buffer = third.buffer(b"third")
+    third.release()  # the second is gone, so the first
+    assert first.buffer(b"first").read() == b"first"
+    assert buffer.size == 5
+    first.release()
