@@ -18,6 +18,7 @@ __all__ = [
     "PolygonMode",
     "Primitive",
     "QueryType",
+    "Reduction",
     "StencilOp",
     "Swizzle",
     "Target",
@@ -212,6 +213,14 @@ class MipFilter(Enum):
     NONE = auto()
     NEAREST = auto()
     LINEAR = auto()
+
+
+class Reduction(Enum):
+    """What a filter makes of the texels it looks at."""
+
+    MEAN = auto()
+    MIN = auto()
+    MAX = auto()
 
 
 class Swizzle(IntEnum):

@@ -17,6 +17,7 @@ from .enums import (
     Filter,
     LogicOp,
     MipFilter,
+    Reduction,
     PolygonMode,
     Primitive,
     StencilOp,
@@ -195,6 +196,7 @@ class SamplerState:
     min_lod: float = -1000.0
     max_lod: float = 1000.0
     border_color: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0)
+    reduction: Reduction = Reduction.MEAN
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,6 +123,7 @@ ENTRY_MODULES = (
     "texturing.sparse",
     "texturing.texture_views",
     "shading.uniforms",
+    "compatibility.half_floats",
     "es1.fixed_point",
     "es1.draw_texture",
     "es1.small",

@@ -42,6 +42,14 @@ CONDITIONS: dict[str, Callable[[Caps], bool]] = {
     "_geometry": lambda caps: "geometry" in caps.stages,
     "_multisample": lambda caps: caps.max_samples > 1,
     "_anisotropy": lambda caps: caps.max_anisotropy > 1.0,
+    "_android_pack": lambda caps: (
+        {"tess_eval", "geometry"} <= caps.stages
+        and caps.max_samples > 1
+        and caps.blend_advanced
+        and caps.indep_blend
+        and caps.max_shader_images >= 4
+        and caps.max_shader_buffers >= 4
+    ),
     "_streams": lambda caps: caps.max_vertex_streams >= 4,
     "_viewports": lambda caps: caps.max_viewports >= 16,
 }

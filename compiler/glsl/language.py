@@ -88,6 +88,7 @@ IMPLIED: dict[str, tuple[str, ...]] = {
         "EXT_primitive_bounding_box",
         "EXT_texture_buffer",
         "EXT_texture_cube_map_array",
+        "KHR_blend_equation_advanced",
         "OES_sample_variables",
         "OES_shader_image_atomic",
         "OES_shader_multisample_interpolation",

@@ -110,6 +110,7 @@ class ProgramFacts:
     uses_sample_shading: bool  # reads gl_SampleID or `sample` inputs: one run per sample
     chunk_lanes: int  # the chunk size that fits the cache
     in_order: bool = False  # fragments of a pixel are shaded one after the other: they can tell
+    post_depth_coverage: bool = False  # gl_SampleMaskIn is what early tests left
 
     @property
     def is_empty(self) -> bool:

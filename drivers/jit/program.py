@@ -160,6 +160,7 @@ def _facts(shader: Shader, chunk: ChunkCode) -> ProgramFacts:
         uses_sample_shading=bool(system & PER_SAMPLE) or any(u.where == "sample" for u in inputs),
         chunk_lanes=_LANES.get(shader.stage, _CHUNK),
         in_order=shader.info.interlocks or "output" in system,
+        post_depth_coverage=shader.info.post_depth_coverage,
     )
 
 

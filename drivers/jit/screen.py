@@ -61,6 +61,7 @@ class JitCompiler(VariantCompiler[VariantKey, Program]):
 
     name = "jit"
     home = "drivers/jit"
+    tells_time = True
 
     def __init__(
         self, options: LoweringOptions | None, budget: int, cache: DiskCache | None

@@ -32,11 +32,11 @@ DepthBounds DepthFunc DepthMask DepthRangef? DepthRange(Arrayv|Indexed) (En|Dis)
 DispatchCompute(Indirect|GroupSize)? DrawArrays(Instanced(BaseInstance)?|Indirect)? DrawBuffers?
 Draw(Range)?Elements(Instanced)?(BaseVertex)?(BaseInstance)? DrawElementsIndirect DrawPixels
 DrawTransformFeedback.* EdgeFlagv? End(ConditionalRender|Query(Indexed)?|TransformFeedback)?
-EvalCoord[12].* EvalMesh[12] EvalPoint[12] Fog(Coord)?[fdi]v? FrontFace Frustum Hint
+EvalCoord[12].* EvalMesh[12] EvalPoint[12] Fog(Coord)?[fdih]v? FrontFace Frustum Hint
 Index([dfis]|ub)v? IndexMask InitNames Light(Model)?[fi]v? LineStipple LineWidth ListBase
 LoadIdentity Load(Transpose)?Matrix[fd] LoadName LogicOp Map[12][fd] MapGrid[12][fd] Material[fi]v?
 MatrixMode MemoryBarrier(ByRegion)? MinSampleShading Mult(Transpose)?Matrix[fd] MultiDrawArrays
-MultiDrawElements(BaseVertex)? MultiTexCoord[1-4][sifd]v? MultiTexCoordP[1-4]uiv? Normal3.*
+MultiDrawElements(BaseVertex)? MultiTexCoord[1-4][sifdh]v? MultiTexCoordP[1-4]uiv? Normal3.*
 NormalP3uiv? Ortho PassThrough PatchParameter(i|fv) PauseTransformFeedback PixelMap(f|ui|us)v
 PixelTransfer[fi] PixelZoom PointParameter[fi]v? PointSize PolygonMode PolygonOffset(Clamp)?
 PolygonStipple (Push|Pop)(Attrib|Matrix|Name) PrimitiveRestart(Index)? PrioritizeTextures
@@ -45,21 +45,22 @@ ProgramUniformMatrix[2-4](x[2-4])?[fd]v ProvokingVertex QueryCounter RasterPos[2
 Rect[sifd]v? ResumeTransformFeedback Rotate[fd] SampleCoverage SampleMaski SampleMap PassTexCoord
 (Color|Alpha)FragmentOp[123] SetFragmentShaderConstant (Begin|End)FragmentShader Scale[fd]
 Scissor(Arrayv|Indexedv?)? SecondaryColor3.* SecondaryColorP3uiv? ShadeModel
-Stencil(Func|Mask|Op)(Separate)? ActiveStencilFace TexBuffer TexCoord[1-4][sifd]v?
+Stencil(Func|Mask|Op)(Separate)? ActiveStencilFace TexBuffer TexCoord[1-4][sifdh]v?
 ArrayElement
 TexCoordP[1-4]uiv? TexEnv[fi]v? TexGen[fdi]v? Tex(Sub)?Image[123]D TexParameter(I(i|ui)|[fi])v?
 Translate[fd] Uniform[1-4](f|i|ui|d)v? Uniform[1-4](u?i64)v? UniformMatrix[2-4](x[2-4])?[fd]v
 UniformBlockBinding UniformSubroutinesuiv
-UseProgram(Object|Stages)? Vertex[234][sifd]v? VertexP[234]uiv?
-VertexAttrib(I|L)?[1-4](N?(b|s|i|ub|us|ui)|[fd]|ui64)v? VertexAttribP[1-4]uiv? VertexAttrib4N.*
+UseProgram(Object|Stages)? Vertex[234][sifdh]v? VertexP[234]uiv?
+VertexAttrib(I|L)?[1-4](N?(b|s|i|ub|us|ui)|[fdh]|ui64)v? VertexAttribs[1-4]hv
+VertexAttribP[1-4]uiv? VertexAttrib4N.*
 Viewport(Arrayv|Indexedfv?)? WindowPos[234].* WindowRectangles TextureBarrier
 """
 _PATTERN = re.compile("|".join(f"(?:{p})" for p in _COMPILED.split()))
 
 # What may stand between glBegin and glEnd and changes nothing but vertices and their attributes.
 VERTEX_DATA = re.compile(
-    r"(Vertex|Color|Normal|TexCoord|MultiTexCoord|SecondaryColor)P?[1-4].*|FogCoord[fd]v?|EdgeFlagv?"
-    r"|VertexAttrib(I|L)?P?[1-4].*|Index([dfis]|ub)v?"
+    r"(Vertex|Color|Normal|TexCoord|MultiTexCoord|SecondaryColor)P?[1-4].*|FogCoord[fdh]v?|EdgeFlagv?"
+    r"|VertexAttribs?(I|L)?P?[1-4].*|Index([dfis]|ub)v?"
 )
 _FORBIDDEN = re.compile(
     r"Draw(Arrays|Elements)Instanced(BaseVertex)?(BaseInstance)?"
@@ -164,7 +165,8 @@ _COUNTS: tuple[tuple[str, Count], ...] = (
     (r"(?:Viewport|Scissor)Indexedf?v", lambda c, a: 4),
     (r"WindowRectangles", _argument("count", 4)),
     (r"Map[12][fd]", _map_points),
-    (r".*?(\d)N?(?:b|s|i|f|d|ub|us|ui|u?i64)v", lambda c, a: a["_m"]),
+    (r"VertexAttribs(\d)hv", lambda c, a: max(a["n"], 0) * a["_m"]),
+    (r".*?(\d)N?(?:b|s|i|f|d|h|ub|us|ui|u?i64)v", lambda c, a: a["_m"]),
 )  # fmt: skip
 
 

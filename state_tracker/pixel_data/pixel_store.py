@@ -38,7 +38,15 @@ from gallette.state_tracker.pixel_data.pixels import (
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["check_pair", "client_image", "read_client", "write_client"]
+__all__ = [
+    "block_layout",
+    "check_pair",
+    "client_image",
+    "read_blocks",
+    "read_client",
+    "write_client",
+    "write_laid_out",
+]
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -178,6 +186,14 @@ def write_client(
     if state.invert:
         pixels = pixels[:, ::-1]
     layout = image_layout(state, width, height, depth, pixel, item)
+    return write_laid_out(ctx, layout, pointer, pixels, item, room)
+
+
+def write_laid_out(
+    ctx: Context, layout: ImageLayout, pointer: Any, pixels: Bytes, item: int, room: int | None
+) -> bytes | None:
+    """Store pixels (or blocks) `[depth, height, width, bytes]` in a layout made for them."""
+    depth, height, width, pixel = pixels.shape
     if room is not None and layout.end > room:
         raise invalid_operation(f"{room} bytes are too few for this image")
     buffer = ctx.buffers.bound[GL.PIXEL_PACK_BUFFER]
@@ -218,6 +234,57 @@ def _present(ctx: Context, pointer: Any, buffer: Any, offset: int, size: int) ->
     return read_bytes(pointer, size).copy()
 
 
+# -- compressed images -----------------------------------------------------------------------------
+
+
+def block_layout(state: PackState, dimensions: int, blocks: tuple[int, ...]) -> ImageLayout:
+    """Where blocks lie in memory: `blocks` across, down and deep, and the bytes of one.
+
+    Skips and lengths count as far as the application says how large a block is.
+    """
+    *counts, size = blocks
+    told = state.compressed_block
+    plain = PackState(alignment=1)
+    if not (state.compressed_block_size and told[0]):
+        return image_layout(plain, counts[0], counts[1], counts[2], size, 1)
+    wide, high, deep = (bool(t) and n <= dimensions for t, n in zip(told, (1, 2, 3), strict=True))
+    high, deep = high and wide, deep and high and wide
+    skips = (state.skip_pixels, state.skip_rows if high else 0, state.skip_images if deep else 0)
+    if any(skip % block for skip, block in zip(skips, told, strict=True) if skip):
+        raise invalid_operation("what is skipped are no whole blocks")
+    plain = dataclasses.replace(
+        plain,
+        row_length=-(-state.row_length // told[0]),
+        image_height=-(-state.image_height // told[1]) if high else 0,
+        skip_pixels=skips[0] // told[0],
+        skip_rows=skips[1] // told[1] if high else 0,
+        skip_images=skips[2] // told[2] if deep else 0,
+    )
+    return image_layout(plain, counts[0], counts[1], counts[2], size, 1)
+
+
+def read_blocks(
+    ctx: Context,
+    pointer: Pointer,
+    dimensions: int,
+    extent: tuple[int, int, int],
+    blocks: tuple[int, ...],
+) -> Bytes | None:
+    """A client's compressed image as `[depth, rows of blocks, bytes]`, None if there is none."""
+    state = ctx.unpack
+    layout = block_layout(state, dimensions, blocks)
+    told = state.compressed_block
+    if state.compressed_block_size and all(told[:dimensions]):
+        counts = [-(-n // t) for n, t in zip(extent[:dimensions], told, strict=False)]
+        if math.prod(counts) * state.compressed_block_size != math.prod(blocks):
+            raise invalid_value("GL_UNPACK_COMPRESSED_BLOCK_* make another size of this image")
+    raw = client_image(ctx, pointer, layout.end)
+    if raw is None:
+        return None
+    found = _boxed(raw, layout, (blocks[0], blocks[1], blocks[2]), blocks[3])
+    return np.ascontiguousarray(found).reshape(blocks[2], blocks[1], blocks[0] * blocks[3])
+
+
 _FIELDS: dict[int, tuple[str, str]] = {
     getattr(GL, f"{way}_{name.upper()}"): (way.lower(), name)
     for way in ("PACK", "UNPACK")
@@ -230,6 +297,10 @@ _FIELDS: dict[int, tuple[str, str]] = {
         "skip_images",
         "swap_bytes",
         "lsb_first",
+        "compressed_block_width",
+        "compressed_block_height",
+        "compressed_block_depth",
+        "compressed_block_size",
     )
 }
 _FIELDS[GL.PACK_INVERT_MESA] = _FIELDS[GL.PACK_REVERSE_ROW_ORDER_ANGLE] = ("pack", "invert")

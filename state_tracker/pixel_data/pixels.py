@@ -130,6 +130,19 @@ class PackState:
     swap_bytes: bool = False
     lsb_first: bool = False
     invert: bool = False  # the last row first (packing only)
+    compressed_block_width: int = 0
+    compressed_block_height: int = 0
+    compressed_block_depth: int = 0
+    compressed_block_size: int = 0
+
+    @property
+    def compressed_block(self) -> tuple[int, int, int]:
+        """How many texels a block is said to be wide, high and deep."""
+        return (
+            self.compressed_block_width,
+            self.compressed_block_height,
+            self.compressed_block_depth,
+        )
 
 
 @dataclass(frozen=True, slots=True)

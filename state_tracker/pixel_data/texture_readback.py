@@ -16,10 +16,14 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
-from gallette.state_tracker.entry_points.memory import write_bytes
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.pixel_data.convert import from_pipe
-from gallette.state_tracker.pixel_data.pixel_store import check_pair, write_client
+from gallette.state_tracker.pixel_data.pixel_store import (
+    block_layout,
+    check_pair,
+    write_client,
+    write_laid_out,
+)
 from gallette.state_tracker.pixel_data.readback import (
     Bytes,
     image_parameter,
@@ -111,23 +115,26 @@ def _compressed_rows(
     return codecs.encode_blocks(told, codecs.block_codes(linear_twin(told), values))
 
 
-def _deliver(ctx: Context, rows: Bytes, room: int | None, pointer: Any) -> bytes | None:
+def _deliver(
+    ctx: Context,
+    texture: TextureObject,
+    level: int,
+    rows: Bytes,
+    room: int | None,
+    pointer: Any,
+) -> bytes | None:
     if room is not None and room < 0:
         raise invalid_value("negative size")
-    if room is not None and rows.size > room:
-        raise invalid_operation(f"{room} bytes are too few for this image")
-    buffer = ctx.buffers.bound[GL.PIXEL_PACK_BUFFER]
-    if buffer is not None and pointer is not OMITTED:
-        offset = int(pointer or 0)
-        if buffer.blocked or offset + rows.size > buffer.size:
-            raise invalid_operation("the pixel pack buffer is mapped or too small")
-        buffer.write(offset, rows.reshape(-1))
-        return None
-    if pointer is OMITTED:
-        return rows.tobytes()
-    if pointer is not None:
-        write_bytes(pointer, rows)
-    return None
+    image = texture.image(0, level)
+    if not rows.size or image is None:
+        return b"" if pointer is OMITTED else None
+    depth, high, row_bytes = rows.shape
+    size = image.told_format.block_bytes
+    across = row_bytes // size
+    dimensions = 3 if texture.target.faces == 6 else texture.target.dimensions
+    layout = block_layout(ctx.pack, dimensions, (across, high, depth, size))
+    pixels = rows.reshape(depth, high, across, size)
+    return write_laid_out(ctx, layout, pointer, pixels, 1, room)
 
 
 def _whole(ctx: Context, texture: TextureObject, faces: range, level: int) -> Bytes:
@@ -146,8 +153,9 @@ def getn_compressed_tex_image(
     info, face, proxy = image_target(target, 0)
     if proxy or info.pipe is Target.BUFFER or info.multisample:
         raise invalid_enum(target, "texture image target")
-    rows = _whole(ctx, current(ctx, info.value), range(face, face + 1), level)
-    return _deliver(ctx, rows, room, img)
+    found = current(ctx, info.value)
+    rows = _whole(ctx, found, range(face, face + 1), level)
+    return _deliver(ctx, found, level, rows, room, img)
 
 
 @entry
@@ -161,7 +169,7 @@ def get_compressed_texture_image(
 ) -> bytes | None:
     found = ctx.textures.names.require(texture)
     rows = _whole(ctx, found, range(found.target.faces), level)
-    return _deliver(ctx, rows, room, pixels)
+    return _deliver(ctx, found, level, rows, room, pixels)
 
 
 @entry
@@ -175,10 +183,10 @@ def get_compressed_texture_sub_image(
         size = (width, height, 1)
         faces = range(z, z + depth)
         parts = [_compressed_rows(ctx, found, f, level, (x, y, 0), size) for f in faces]
-        rows = np.concatenate(parts) if parts else np.zeros(0, np.uint8)
+        rows = np.concatenate(parts) if parts else np.zeros((0, 0, 0), np.uint8)
     else:
         rows = _compressed_rows(ctx, found, 0, level, (x, y, z), (width, height, depth))
-    return _deliver(ctx, rows, room, pixels)
+    return _deliver(ctx, found, level, rows, room, pixels)
 
 
 # -- level parameters by name ----------------------------------------------------------------------

@@ -62,9 +62,11 @@ def _origin(ctx: Context) -> tuple[float, float]:
 # -- where the results go --------------------------------------------------------------------------
 
 
-def _draw_color(ctx: Context, rgba: Array) -> None:
+def _draw_color(ctx: Context, rgba: Array, transfer: bool = True) -> None:
     x, y = _origin(ctx)
-    pixels = ctx.transfer.color(np.asarray(rgba, np.float64))
+    pixels = np.asarray(rgba, np.float64)
+    if transfer:
+        pixels = ctx.transfer.color(pixels)
     ctx.pixel_drawer.draw("color", pixels, x, y, ctx.transfer.zoom)
 
 
@@ -200,7 +202,18 @@ _SOURCES: dict[int, int] = {
     GL.DEPTH: GL.DEPTH_COMPONENT,
     GL.STENCIL: GL.STENCIL_INDEX,
     GL.DEPTH_STENCIL: GL.DEPTH_STENCIL,
+    GL.DEPTH_STENCIL_TO_RGBA_NV: GL.DEPTH_STENCIL,
+    GL.DEPTH_STENCIL_TO_BGRA_NV: GL.DEPTH_STENCIL,
 }
+
+
+def _depth_as_color(values: Array, type: int) -> Array:
+    """NV_copy_depth_to_color: the bytes of 24 bits of depth, the highest first, and stencil."""
+    depth = np.rint(values[..., 0] * 0xFFFFFF).astype(np.uint32)
+    parts = [(depth >> shift & 0xFF) / 255 for shift in (16, 8, 0)]
+    if type == GL.DEPTH_STENCIL_TO_BGRA_NV:
+        parts.reverse()
+    return np.stack([*parts, values[..., 1] / 255], axis=-1)
 
 
 def _source_pixels(
@@ -243,6 +256,8 @@ def copy_pixels(ctx: Context, x: int, y: int, width: int, height: int, type: int
     values = _source_pixels(ctx, source, x, y, width, height)
     if type == GL.COLOR:
         _draw_color(ctx, values)
+    elif type in (GL.DEPTH_STENCIL_TO_RGBA_NV, GL.DEPTH_STENCIL_TO_BGRA_NV):
+        _draw_color(ctx, _depth_as_color(values, type), transfer=False)
     elif type == GL.DEPTH:
         _draw_depth(ctx, values[..., 0])
     else:

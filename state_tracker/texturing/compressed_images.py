@@ -13,7 +13,7 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.memory import Pointer, address_of
 from gallette.state_tracker.entry_points.registry import register
-from gallette.state_tracker.pixel_data.pixel_store import client_image
+from gallette.state_tracker.pixel_data.pixel_store import read_blocks
 from gallette.state_tracker.texturing.paletted import PALETTES, paletted_image
 from gallette.state_tracker.texturing.teximage import Bytes, check_part, check_sizes, store_pixels
 from gallette.state_tracker.texturing.texture_formats import (
@@ -32,14 +32,21 @@ __all__: list[str] = []
 
 
 def _compressed_data(
-    ctx: Context, info: InternalFormat, extent: tuple[int, int, int], size: int, data: Pointer
+    ctx: Context,
+    info: InternalFormat,
+    dimensions: int,
+    extent: tuple[int, int, int],
+    size: int,
+    data: Pointer,
 ) -> Bytes | None:
     format = info.candidates[0]
     rows, row_bytes = format.rows(extent[1]), format.row_bytes(extent[0])
     if size != rows * row_bytes * extent[2]:
         raise invalid_value(f"{size} bytes are not the size of this compressed image")
-    raw = client_image(ctx, data, size)
-    return None if raw is None else raw.reshape(extent[2], rows, row_bytes)
+    if not size:
+        return None
+    across = row_bytes // format.block_bytes
+    return read_blocks(ctx, data, dimensions, extent, (across, rows, extent[2], format.block_bytes))
 
 
 def _compressed_family(dimensions: int) -> None:
@@ -64,7 +71,7 @@ def _compressed_family(dimensions: int) -> None:
         texture = current(ctx, info.value)
         if texture.immutable_levels:
             raise invalid_operation("the texture's storage is immutable")
-        rows = _compressed_data(ctx, kind, extent, byte_count, data)
+        rows = _compressed_data(ctx, kind, dimensions, extent, byte_count, data)
         texture.define(face, level, image)
         if rows is not None:
             store_pixels(ctx, texture, face, level, (0, 0, 0), extent, rows)
@@ -107,7 +114,7 @@ def _compressed_family(dimensions: int) -> None:
             ends = at[axis] + extent[axis] == image.extent[axis]
             if at[axis] % block or (extent[axis] % block and not ends):
                 raise invalid_operation("the box does not consist of whole blocks")
-        rows = _compressed_data(ctx, image.info, extent, byte_count, data)
+        rows = _compressed_data(ctx, image.info, dimensions, extent, byte_count, data)
         if rows is not None and told is not image.format:  # its texels lie here plain
             texels = decode_blocks(linear_twin(told), rows)[:, : extent[1], : extent[0]]
             rows = pack(linear_twin(image.format), texels)

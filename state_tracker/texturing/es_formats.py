@@ -61,7 +61,8 @@ def _table() -> dict[int, EsFormat]:
 @cache
 def _pairs() -> frozenset[tuple[int, int]]:
     """Client formats and types that some internal format takes."""
-    return frozenset((row.format, kind) for row in _table().values() for kind in row.types)
+    found = {(row.format, kind) for row in _table().values() for kind in row.types}
+    return frozenset(found | {(format, kind) for _, format, kind in _BLUE_FIRST})
 
 
 def es_format(value: int) -> EsFormat | None:
@@ -119,12 +120,26 @@ def effective_format(internalformat: int, format: int, type: int) -> int:
     )
 
 
+_BLUE_FIRST = frozenset(
+    (int(getattr(GL, internal)), int(getattr(GL, format)), int(GL.UNSIGNED_BYTE))
+    for internal, format in (
+        ("RGBA", "BGRA_EXT"),
+        ("RGBA8", "BGRA_EXT"),
+        ("SRGB8_ALPHA8", "BGRA_EXT"),
+        ("RGB8", "BGR_EXT"),
+    )
+)
+"""GL_MESA_bgra: bytes in the other order."""
+
+
 def check_es_image(internalformat: int, format: int, type: int) -> None:
     """glTexImage*: the three must stand together in the table."""
     _check_names(format, type)
     if (format, type) not in _pairs():
         raise invalid_operation(f"{GL.name_of(type)} does not hold {GL.name_of(format)}")
     row = es_format(internalformat)
+    if (internalformat, format, type) in _BLUE_FIRST:
+        return
     if row is None:
         raise invalid_value(f"{GL.name_of(internalformat)} is not an internal format")
     if row.format != format or type not in row.types:
@@ -156,6 +171,8 @@ def check_es_update(info: InternalFormat, format: int, type: int) -> None:
     _check_names(format, type)
     rows = [es_format(v) for v in (info.value, _UNSIZED_OF.get(info.value, 0))]
     known = [row for row in rows if row is not None]
+    if (info.value, format, type) in _BLUE_FIRST:
+        return
     if known and not any(row.format == format and type in row.types for row in known):
         raise invalid_operation(
             f"an image of GL_{info.name} takes no {GL.name_of(format)} of that type"

@@ -169,6 +169,12 @@ def _feature(q: _Question, pname: int) -> int | None:
         GL.SRGB_WRITE: "SRGB" in info.name and rendered,
         GL.SRGB_DECODE_ARB: "SRGB" in info.name and q.is_texture,
         GL.FILTER: plain and q.is_texture and not (q.target and q.target.multisample),
+        GL.TEXTURE_REDUCTION_MODE_ARB: (
+            q.ctx.caps.filter_minmax
+            and info.base != "S"
+            and q.is_texture
+            and not (q.target and q.target.multisample)
+        ),
         GL.TEXTURE_SHADOW: depth and q.is_texture,
         GL.TEXTURE_GATHER: q.is_texture and color,
         GL.TEXTURE_GATHER_SHADOW: q.is_texture and depth,

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from gallette.pipe.enums import CompareFunc, Filter, MipFilter, Wrap
+from gallette.pipe.enums import CompareFunc, Filter, MipFilter, Reduction, Wrap
 from gallette.pipe.state import SamplerState
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
@@ -40,6 +40,11 @@ MIN_FILTERS: dict[int, tuple[Filter, MipFilter]] = {
     GL.LINEAR_MIPMAP_LINEAR: (Filter.LINEAR, MipFilter.LINEAR),
 }
 MIPMAP_FILTERS = frozenset(f for f, (_, mip) in MIN_FILTERS.items() if mip is not MipFilter.NONE)
+REDUCTIONS: dict[int, Reduction] = {
+    GL.WEIGHTED_AVERAGE_ARB: Reduction.MEAN,
+    GL.MIN: Reduction.MIN,
+    GL.MAX: Reduction.MAX,
+}
 MAG_FILTERS: dict[int, Filter] = {GL.NEAREST: Filter.NEAREST, GL.LINEAR: Filter.LINEAR}
 _RECT_WRAPS = frozenset((Wrap.CLAMP, Wrap.CLAMP_TO_EDGE, Wrap.CLAMP_TO_BORDER))
 
@@ -62,6 +67,7 @@ class SamplerParams:
     max_anisotropy: float = 1.0
     srgb_decode: int = GL.DECODE_EXT
     seamless: bool = False
+    reduction: int = GL.WEIGHTED_AVERAGE_ARB
     _states: dict[Any, SamplerState] | None = None
 
     def state(
@@ -102,6 +108,7 @@ class SamplerParams:
                 min_lod=self.min_lod,
                 max_lod=self.max_lod,
                 border_color=self._border(integer),
+                reduction=REDUCTIONS[self.reduction],
             )
         return found
 
@@ -150,6 +157,10 @@ class SamplerParams:
             if code not in (GL.DECODE_EXT, GL.SKIP_DECODE_EXT):
                 raise invalid_enum(code, "sRGB decode mode")
             self.srgb_decode = code
+        elif pname == GL.TEXTURE_REDUCTION_MODE_ARB and ctx.caps.filter_minmax:
+            if code not in REDUCTIONS:
+                raise invalid_enum(code, "reduction mode")
+            self.reduction = code
         elif pname == GL.TEXTURE_CUBE_MAP_SEAMLESS:
             if code not in (0, 1):
                 raise invalid_value("seamless is a boolean")
@@ -188,6 +199,7 @@ _ALL_NAMES: dict[int, str] = {
     GL.TEXTURE_MAX_ANISOTROPY: "max_anisotropy",
     GL.TEXTURE_SRGB_DECODE_EXT: "srgb_decode",
     GL.TEXTURE_CUBE_MAP_SEAMLESS: "seamless",
+    GL.TEXTURE_REDUCTION_MODE_ARB: "reduction",
 }
 
 

@@ -432,7 +432,8 @@ class TextureObject(GLObject):
         stencil = base.info.base == "S" or (
             base.info.base == "ZS" and self.stencil_mode == GL.STENCIL_INDEX
         )
-        if base.info.is_integer or stencil:
+        averaged = params.reduction == GL.WEIGHTED_AVERAGE_ARB or base.info.base == "S"
+        if averaged and (base.info.is_integer or stencil):
             nearest = params.min_filter in (GL.NEAREST, GL.NEAREST_MIPMAP_NEAREST)
             return (nearest and params.mag_filter == GL.NEAREST) or self.target.multisample
         return True

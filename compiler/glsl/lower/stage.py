@@ -158,8 +158,10 @@ def _fill_info(unit: StageUnit, shader: Shader, program: LinkedProgram) -> None:
     info, layout = shader.info, unit.layout
     facts = program.info
     if unit.stage is Stage.FRAGMENT:
-        info.early_fragment_tests = bool(layout.get("early_fragment_tests"))
         info.post_depth_coverage = bool(layout.get("post_depth_coverage"))
+        info.early_fragment_tests = info.post_depth_coverage or bool(
+            layout.get("early_fragment_tests")
+        )
         info.interlocks = any("interlock" in key for key in layout)
         if any(key.startswith("blend_support_") for key in layout):
             for number, mode in enumerate(BLEND_MODES):

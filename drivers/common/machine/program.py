@@ -119,6 +119,7 @@ def _facts(shader: Shader, found: MessageSelector) -> ProgramFacts:
         or any(u[3] == "sample" for u in found.inputs),
         chunk_lanes=CHUNK,
         in_order=shader.info.interlocks or "output" in system,
+        post_depth_coverage=shader.info.post_depth_coverage,
     )
 
 

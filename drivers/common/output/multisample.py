@@ -142,7 +142,12 @@ class MultisampleEngine(FragmentEngine):
         if not lanes.count:
             return
         if self._tests_first:
+            facts = self.state.facts
+            before = None
+            if facts is not None and "sample_mask_in" in facts.system_values:
+                before = None if facts.post_depth_coverage else lanes.samples
             lanes.samples = self._test_samples(lanes, source, info, sampled, None)
+            lanes.seen = before
             lanes = _some(lanes)
             self._count(lanes.samples)
         if not (self._shades and lanes.count):
@@ -277,6 +282,7 @@ def _of_sample(lanes: Fragments, sample: int) -> Fragments:
         part.primitive,
         covered[kept] if quads else None,
         samples[kept],
+        part.seen,
     )
 
 

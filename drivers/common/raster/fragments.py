@@ -7,7 +7,7 @@ render target; x and y are kept in float64, which is what interpolation wants.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -47,6 +47,7 @@ class Fragments:
     primitive: Ints
     covered: Bools | None = None  # None: every lane; otherwise lanes come in quads
     samples: npt.NDArray[MASK] | None = None  # multisampled: a mask of covered samples
+    seen: npt.NDArray[MASK] | None = None  # those that shaders are told, if tests left fewer
 
     @property
     def count(self) -> int:
@@ -73,6 +74,7 @@ class Fragments:
             primitive,
             None if self.covered is None else self.covered[which],
             None if self.samples is None else self.samples[which],
+            None if self.seen is None else self.seen[which],
         )
 
     def _taken(self, which: Ints) -> Fragments:
@@ -88,6 +90,7 @@ class Fragments:
             primitive,
             None if self.covered is None else self.covered.take(which),
             None if self.samples is None else self.samples.take(which),
+            None if self.seen is None else self.seen.take(which),
         )
 
     def keep(self, passing: Bools) -> Fragments:
@@ -103,7 +106,9 @@ class Fragments:
             kept = self.take(lanes)
             kept.covered = passing[lanes]
             return kept
-        return Fragments(self.pixel, self.x, self.y, self.primitive, passing, self.samples)
+        kept = replace(self)
+        kept.covered = passing
+        return kept
 
 
 def pieces(spans: Spans, limit: int) -> Iterator[Spans]:
@@ -178,8 +183,8 @@ def sample_quads(lanes: Fragments, stride: int) -> Fragments:
     quad_y, quad_x = np.divmod(unique & np.int64(0xFFFFFFFF), stride)
     lane_x = (quad_x[:, None] * 2 + _LANE_X).reshape(-1)
     lane_y = (quad_y[:, None] * 2 + _LANE_Y).reshape(-1)
-    samples = np.zeros(len(lane_x), MASK)
-    samples[inverse * 4 + (y & 1) * 2 + (x & 1)] = lanes.samples
+    where = inverse * 4 + (y & 1) * 2 + (x & 1)
+    samples = _placed(lanes.samples, where, len(lane_x))
     return Fragments(
         lane_y * stride + lane_x,
         lane_x + 0.5,
@@ -187,7 +192,14 @@ def sample_quads(lanes: Fragments, stride: int) -> Fragments:
         np.repeat(unique >> np.int64(32), 4),
         samples != 0,
         samples,
+        None if lanes.seen is None else _placed(lanes.seen, where, len(lane_x)),
     )
+
+
+def _placed(masks: npt.NDArray[MASK], where: Ints, count: int) -> npt.NDArray[MASK]:
+    placed = np.zeros(count, MASK)
+    placed[where] = masks
+    return placed
 
 
 def expand_quads(spans: Spans, stride: int) -> Fragments:

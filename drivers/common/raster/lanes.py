@@ -59,6 +59,7 @@ class ChunkLanes:
         "_primitive",
         "_sample",
         "_samples",
+        "_seen",
         "_source",
         "_w",
         "_x",
@@ -99,6 +100,7 @@ class ChunkLanes:
         self._center = chunk.x, chunk.y
         self._sample = sample
         self._samples = None if pattern is None else chunk.samples
+        self._seen = chunk.seen
         self._centroid: tuple[Doubles, Doubles] | None = None
         if sample is not None:
             assert pattern is not None
@@ -238,7 +240,7 @@ class ChunkLanes:
             return np.asarray(1, np.int32)
         if self._sample is not None:
             return np.asarray(1 << self._sample, np.int32)
-        return self._samples.astype(np.int32)
+        return (self._samples if self._seen is None else self._seen).astype(np.int32)
 
     def _num_samples(self, component: int) -> Value:
         return np.asarray(1 if self._pattern is None else self._pattern.count, np.int32)

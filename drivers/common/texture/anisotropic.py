@@ -119,11 +119,22 @@ class AnisotropicUnit(Unit):
             at += [_lanes_of(c, which) for c in coords[2:]]
             rest = {key: _taken(value, which, lanes) for key, value in other.items()}
             found = super().sample("txl", at, len(which), lod=level[which], **rest)
-            if not total:
-                total = [np.zeros(lanes, F32) for _ in found]
+            if not total:  # every lane has a first probe
+                total = [np.zeros(lanes, F32) + plane for plane in found]
+                continue
             for sum_, plane in zip(total, found, strict=True):
-                sum_[which] += plane
-        return [sum_ / probes.astype(F32) for sum_ in total]
+                sum_[which] = self.gathered(sum_[which], plane)
+        return [self.settled(sum_, probes) for sum_ in total]
+
+    def gathered(self, total: Array, found: Array) -> Array:
+        """One more probe."""
+        added: Array = total + found
+        return added
+
+    def settled(self, total: Array, probes: Array) -> Array:
+        """What all of them come to."""
+        mean: Array = total / probes.astype(F32)
+        return mean
 
 
 def _lanes_of(value: Array, which: Array) -> Array:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -83,6 +83,8 @@ def _lerp(a: Array, b: Array, weight: Array) -> Array:
 
 class FloatFilter:
     """Samples one view through one sampler."""
+
+    chooses: ClassVar[bool] = False  # one of the texels, instead of a mean: integers are no worse
 
     def __init__(self, view: SamplerView, image: Image, sampler: SamplerState) -> None:
         self.image = image
@@ -199,7 +201,7 @@ class FloatFilter:
 
     def linear(self, place: Place) -> Planes:
         """The weighted mean of 2, 4 or 8 texels."""
-        if self.image.is_integer:
+        if self.image.is_integer and not self.chooses:
             return self.nearest(place)
         if self.seamless:
             corners, wx, wy = self._seamless_corners(place)
@@ -209,7 +211,7 @@ class FloatFilter:
             (x,) = taps
             low = self._texel(place, [x.i0], [x.out0])
             high = self._texel(place, [x.i1], [x.out1])
-            return [_lerp(a, b, x.weight) for a, b in zip(low, high, strict=True)]
+            return [self.between(a, b, x.weight) for a, b in zip(low, high, strict=True)]
         if len(taps) == 2:
             return self._mix2(self._corners(place, taps), taps[0].weight, taps[1].weight)
         x, y, r = taps
@@ -217,7 +219,7 @@ class FloatFilter:
         for z, out in ((r.i0, r.out0), (r.i1, r.out1)):
             corners = self._corners(place, [x, y], z, out)
             slices.append(self._mix2(corners, x.weight, y.weight))
-        return [_lerp(a, b, r.weight) for a, b in zip(*slices, strict=True)]
+        return [self.between(a, b, r.weight) for a, b in zip(*slices, strict=True)]
 
     def _corners(
         self,
@@ -235,11 +237,14 @@ class FloatFilter:
             for i, i_out in ((x.i0, x.out0), (x.i1, x.out1))
         ]
 
-    @staticmethod
-    def _mix2(corners: list[Planes], wx: Array, wy: Array) -> Planes:
+    def between(self, a: Array, b: Array, weight: Array) -> Array:
+        """What two texels, or what came of them, become."""
+        return _lerp(a, b, weight)
+
+    def _mix2(self, corners: list[Planes], wx: Array, wy: Array) -> Planes:
         mixed = []
         for a, b, c, d in zip(*corners, strict=True):
-            mixed.append(_lerp(_lerp(a, b, wx), _lerp(c, d, wx), wy))
+            mixed.append(self.between(self.between(a, b, wx), self.between(c, d, wx), wy))
         return mixed
 
     @staticmethod
@@ -247,10 +252,9 @@ class FloatFilter:
         """Float components, swizzled: what the filters yield already."""
         return planes
 
-    @staticmethod
-    def mix(a: Planes, b: Planes, fraction: Array) -> Planes:
+    def mix(self, a: Planes, b: Planes, fraction: Array) -> Planes:
         """Between two mipmap levels."""
-        return [_lerp(x, y, fraction) for x, y in zip(a, b, strict=True)]
+        return [self.between(x, y, fraction) for x, y in zip(a, b, strict=True)]
 
     def _seamless_corners(self, place: Place) -> tuple[list[Planes], Array, Array]:
         """Four texels around a point of a cube face, taken from neighbouring faces at its edges."""

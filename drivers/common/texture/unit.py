@@ -8,7 +8,7 @@ fixed-point arithmetic llvmpipe uses there), `floats` for everything else.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,9 @@ _NO_OFFSET = (0, 0, 0)
 class Unit:
     """One texture unit. Stateless between calls; several threads may sample at once."""
 
+    filter_class: ClassVar[type[FloatFilter]] = FloatFilter
+    may_pack: ClassVar[bool] = True  # the filter in fixed point may be used
+
     def __init__(self, view: SamplerView, sampler: SamplerState) -> None:
         self.view = view
         self.sampler = sampler
@@ -41,8 +44,8 @@ class Unit:
         mipmapped = sampler.min_mip_filter is not MipFilter.NONE and self.image.levels > 1
         self.mip = sampler.min_mip_filter if mipmapped else MipFilter.NONE
         self.needs_lod = mipmapped or not self.same_filters
-        self.floats = FloatFilter(view, self.image, sampler)
-        packed = can_filter_packed(view, self.image, sampler)
+        self.floats = self.filter_class(view, self.image, sampler)
+        packed = self.may_pack and can_filter_packed(view, self.image, sampler)
         self.packed = (
             PackedFilter(view, image_of_view(view, as_bytes=True), sampler) if packed else None
         )

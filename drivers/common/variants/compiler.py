@@ -103,6 +103,7 @@ class VariantCompiler(ABC, Generic[Key, Code]):
 
     name = "driver"  # in debugging output
     subgroups = False  # do lanes know each other? else each is a subgroup of its own
+    tells_time = False  # is there code for shader_clock?
     home = ""  # the driver's folder under `gallette`; code is kept on disk for those who say it
 
     def __init__(self, options: LoweringOptions | None = None) -> None:

@@ -173,6 +173,12 @@ def _helper(e: Emitter, instr: Intrinsic) -> None:
     e.define(instr.result, [helper])
 
 
+def _clock(e: Emitter, instr: Intrinsic) -> None:
+    """The processor's counter."""
+    now = e.b.call("llvm.readcyclecounter", "i64", [], 0)
+    e.define(instr.result, [now.to("i32"), (now >> 32).to("i32")])
+
+
 for _name in SYSTEM_VALUES:
     INTRINSICS[f"load_{_name}"] = _system
 for _name in BARYCENTRICS:
@@ -194,4 +200,5 @@ INTRINSICS |= {
     "load_helper_invocation": _helper,
     "is_helper_invocation": _helper,
     "barrier": _barrier,
+    "shader_clock": _clock,
 }

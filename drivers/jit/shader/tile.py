@@ -40,6 +40,7 @@ class TileStage(Stage):
         self.half = key.half
         self.positions = key.samples
         self.samples: list[V] = []  # where there are several: the lanes that each covers
+        self.seen: list[V] = []  # the same as shaders are told it
         self.inputs: dict[tuple[int, int], int] = {}
         self.sites: list[Any] = []
         self.planes: dict[tuple[int, int, bool], Plane] = {}
@@ -292,7 +293,7 @@ class TileStage(Stage):
         if name == "alpha_ref":
             return e.word(Words.ALPHA_REF, "i32")
         if name == "sample_mask_in" and self.samples:
-            covered = [b.select(m, 1 << i, b.const("i32", 0)) for i, m in enumerate(self.samples)]
+            covered = [b.select(m, 1 << i, b.const("i32", 0)) for i, m in enumerate(self.seen)]
             return functools.reduce(lambda one, other: one | other, covered)
         if name == "num_samples":
             return b.const("i32", max(1, len(self.samples)))

@@ -220,8 +220,11 @@ class _Tiles:
         e.mask = e.entry_mask = every
         e.leave = leave
         e.start = b.reserve()
+        stage.seen = masks
         if key.tests_first:
             masks = self._test(record, x, y, masks, None)
+            if self.shader is not None and self.shader.info.post_depth_coverage:
+                stage.seen = masks
         stage.covered = covered = _either(masks)
         stage.samples = masks if key.samples else []
         if self.shader is None:

@@ -94,6 +94,16 @@ class MemoryEmitter(AluEmitter):
         else:
             self.scalar(dst, f"uniform({text}, {dst.kind})")
 
+    def op_clock(self, op: Op) -> None:
+        tag = self.tag()
+        self.line(f"t{tag} = clock()")
+        for i, dst in enumerate(op.dsts):
+            if dst.varying:
+                self.fresh(op, dst, f"fill({self.scope.count}, t{tag}[{i}], {dst.kind})")
+            else:
+                self.scalar(dst, f"t{tag}[{i}]")
+        self.file.dropped.append(f"t{tag}")
+
     def op_helper(self, op: Op) -> None:
         dst = op.dsts[0]
         dead = "alive" if op.data == "is_helper_invocation" and self.program.uses_discard else None

@@ -93,4 +93,5 @@ def gather_facts(program: LaneProgram, arrays: int) -> ProgramFacts:
         uses_sample_shading=bool(system & PER_SAMPLE) or any(u.where == "sample" for u in inputs),
         chunk_lanes=chunk_lanes(arrays, shrinks),
         in_order=program.interlocks or "output" in system,
+        post_depth_coverage=program.post_depth_coverage,
     )

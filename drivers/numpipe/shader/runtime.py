@@ -6,6 +6,7 @@ per-lane memory: `rows x lanes`, addressed by the lane's number in the whole chu
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -13,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
+    "clock",
     "derivative",
     "emit_vertex",
     "fetched",
@@ -83,6 +85,12 @@ def uniform(value: Any, dtype: Any) -> Any:
     """A value that all lanes share, as a scalar."""
     scalar = np.asarray(value).reshape(-1)[0]
     return scalar if scalar.dtype == dtype else scalar.view(dtype)
+
+
+def clock() -> tuple[np.uint32, np.uint32]:
+    """The time in nanoseconds from some beginning: its low and its high word."""
+    high, low = divmod(time.perf_counter_ns(), 1 << 32)
+    return np.uint32(low), np.uint32(high & 0xFFFFFFFF)
 
 
 def fill(count: int, value: Any, dtype: Any) -> Array:

@@ -176,6 +176,9 @@ class MemoryTranslator(SharedTranslator):
         for i, value in enumerate(self.results(instr.result)):
             self.emit("system", (name, i), [value], [])
 
+    def clock(self, instr: Intrinsic) -> None:
+        self.emit("clock", None, self.results(instr.result, "u4"), [])
+
     def clip_plane(self, instr: Intrinsic) -> None:
         for i, value in enumerate(self.results(instr.result)):
             self.emit("clip_plane", (instr["ucp_id"], i), [value], [])
@@ -270,6 +273,7 @@ _INTRINSICS: dict[str, Callable[[MemoryTranslator, Intrinsic], None]] = {
     "load_deref": _T.load_deref,
     "store_deref": _T.store_deref,
     "load_user_clip_plane": _T.clip_plane,
+    "shader_clock": _T.clock,
     "load_helper_invocation": _T.helper,
     "is_helper_invocation": _T.helper,
     "discard": _T.discard,

@@ -1,0 +1,69 @@
+"""Filters that take the smallest or the largest texel instead of a mean (ARB_texture_filter_minmax).
+
+The texels are those that the sampler's filters would have averaged; one whose weight is zero has no
+say. Everything else about a unit, where it samples and from which levels, stays as it is: only what
+is done between two values differs, so a filter of this kind replaces that one operation.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.pipe.enums import Reduction
+from gallette.pipe.state import SamplerState, SamplerView
+
+from .anisotropic import AnisotropicUnit
+from .floats import FloatFilter
+from .image import Image
+from .unit import Unit
+
+__all__ = ["AnisotropicMinmaxUnit", "MinmaxUnit", "reduces"]
+
+Array = npt.NDArray[Any]
+
+
+def reduces(sampler: SamplerState) -> bool:
+    """Does the sampler ask for the smallest or the largest texel?"""
+    return sampler.reduction is not Reduction.MEAN
+
+
+class _MinmaxFilter(FloatFilter):
+    """A filter that chooses; of depths that are compared, among the results."""
+
+    chooses = True
+
+    def __init__(self, view: SamplerView, image: Image, sampler: SamplerState) -> None:
+        super().__init__(view, image, sampler)
+        self._choose = np.fmin if sampler.reduction is Reduction.MIN else np.fmax
+
+    def between(self, a: Array, b: Array, weight: Array) -> Array:
+        chosen: Array = self._choose(a, b)
+        return np.where(weight == 0, a, chosen)
+
+    def probes(self, total: Array, found: Array) -> Array:
+        chosen: Array = self._choose(total, found)
+        return chosen
+
+
+class MinmaxUnit(Unit):
+    """A texture unit whose filters choose."""
+
+    filter_class = _MinmaxFilter
+    may_pack = False
+
+
+class AnisotropicMinmaxUnit(AnisotropicUnit):
+    """The same with several probes, of which one is chosen."""
+
+    filter_class = _MinmaxFilter
+    may_pack = False
+
+    def gathered(self, total: Array, found: Array) -> Array:
+        assert isinstance(self.floats, _MinmaxFilter)
+        return self.floats.probes(total, found)
+
+    def settled(self, total: Array, probes: Array) -> Array:
+        return total
