@@ -55,9 +55,9 @@ def _several(function: Function, twin: Callable[..., Any], count: int) -> None:
     def call(ctx: Context, index: int, n: int, v: Pointer) -> None:
         if n < 0:
             raise invalid_value("negative count of attributes")
-        rows = _floats(read_array(v, "ushort", n * count).reshape(n, count))
+        values = _floats(read_array(v, "ushort", n * count))
         for i in reversed(range(n)):
-            twin(ctx, index + i, *rows[i])
+            twin(ctx, index + i, *values[i * count : (i + 1) * count])
 
     register(function.method, call)
 

@@ -10,7 +10,6 @@ from gallette.pipe import codecs
 from gallette.pipe.enums import Target
 from gallette.pipe.state import Box
 from gallette.state_tracker.entry_points.dispatch import OMITTED
-from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
     invalid_operation,

@@ -1,4 +1,4 @@
-"""Filters that take the smallest or the largest texel instead of a mean (ARB_texture_filter_minmax).
+"""Filters that take the smallest or the largest texel, not a mean (ARB_texture_filter_minmax).
 
 The texels are those that the sampler's filters would have averaged; one whose weight is zero has no
 say. Everything else about a unit, where it samples and from which levels, stays as it is: only what
