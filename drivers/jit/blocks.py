@@ -47,6 +47,7 @@ __all__ = [
     "grid",
     "lists",
     "set_up",
+    "setup_functions",
 ]
 
 Array = npt.NDArray[Any]
@@ -104,8 +105,7 @@ def set_up(
         block[word] = array.ctypes.data
     block[TileWords.ACROSS] = across
     block[TileWords.TRIANGLES] = len(corners)
-    sampled = isinstance(engine, MultisampleEngine)
-    setup, _ = _setup_functions(_setup_state(context.state), sampled, bound.program.cache)
+    setup, _, _ = setup_functions(engine, context, bound.program.cache)
     setup(block.ctypes.data)
     return None if block[Words.STATUS] else int(block[TileWords.TRIANGLES])
 
@@ -117,8 +117,7 @@ def lists(
     np.cumsum(starts, out=starts)
     items = np.empty(max(1, int(starts[-1])), np.int32)
     block[TileWords.ITEMS] = items.ctypes.data
-    sampled = isinstance(engine, MultisampleEngine)
-    _, bin = _setup_functions(_setup_state(context.state), sampled, bound.program.cache)
+    _, bin, _ = setup_functions(engine, context, bound.program.cache)
     bin(block.ctypes.data)
     return items
 
@@ -143,6 +142,14 @@ def complete_block(
         block[Words.INPUTS + number] = array.ctypes.data
 
 
+def setup_functions(
+    engine: FragmentEngine, context: RasterContext, cache: Any
+) -> tuple[Function, Function, Function]:
+    """The functions `setup`, `bin` and `tally` for a rasterizer state."""
+    sampled = isinstance(engine, MultisampleEngine)
+    return _setup_functions(_setup_state(context.state), sampled, cache)
+
+
 def begin_setup(cache: Any) -> None:
     """Have the functions made that most draws begin with; nobody waits for them here."""
     _setup_functions(_setup_state(RasterizerState()), False, cache)
@@ -151,7 +158,7 @@ def begin_setup(cache: Any) -> None:
 @functools.lru_cache(maxsize=64)
 def _setup_functions(
     state: RasterizerState, sampled: bool, cache: Any
-) -> tuple[Function, Function]:
+) -> tuple[Function, Function, Function]:
     text = setup_text(
         0.5 if state.half_pixel_center and not sampled else 0.0,
         bool(state.cull_face & CullFace.FRONT),
@@ -161,8 +168,9 @@ def _setup_functions(
         state.bottom_edge_rule,
         sampled,
     )
-    code = compile_module(text, ("setup", "bin"), cache)
-    return code.function("setup", ctypes.c_void_p), code.function("bin", ctypes.c_void_p)
+    code = compile_module(text, ("setup", "bin", "tally"), cache)
+    setup, bin, tally = (code.function(n, ctypes.c_void_p) for n in ("setup", "bin", "tally"))
+    return setup, bin, tally
 
 
 @functools.lru_cache(maxsize=256)

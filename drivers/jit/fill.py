@@ -32,7 +32,7 @@ from .calls import CallArea, answer
 from .llvm.engine import Function, compile_module
 from .shader.layout import Record, TileWords, Words
 from .shader.tile_emit import TileCode, emit_tiles
-from .shader.tile_keys import ColorKey, DepthKey, TileKey, can_store
+from .shader.tile_keys import ColorKey, DepthKey, Shape, TileKey, can_store
 
 if TYPE_CHECKING:
     from .program import BoundJit, JitProgram
@@ -41,7 +41,9 @@ __all__ = [
     "TileFunction",
     "check_budget",
     "fill",
+    "finish",
     "listen",
+    "shade",
     "tile_function_for",
     "touches_nothing",
 ]
@@ -78,16 +80,20 @@ def touches_nothing(engine: FragmentEngine) -> bool:
 
 
 def tile_function_for(
-    bound: BoundJit, engine: FragmentEngine, context: RasterContext, vertices: VertexSet
+    bound: BoundJit,
+    engine: FragmentEngine,
+    context: RasterContext,
+    vertices: VertexSet,
+    shape: Shape = "triangle",
 ) -> TileFunction | None:
     """The tile function for what is bound; None if that needs the shared parts."""
     layered = VaryingSlot.LAYER in vertices.varyings
-    what = bound.program, id(context), bound.texture_keys, layered
+    what = bound.program, id(context), bound.texture_keys, layered, shape
     found = engine.derived.get(what)
     if found is None:
         function = None
-        if _is_plain(bound, engine, context):
-            key = _tile_key(bound, engine, context, vertices)
+        if _is_plain(bound, engine, context, shape):
+            key = _tile_key(bound, engine, context, vertices, shape)
             function = None if key is None else tile_function(bound.program, key, engine.shades)
         if len(engine.derived) >= _MOST_DERIVED:
             engine.derived.clear()
@@ -95,7 +101,9 @@ def tile_function_for(
     return found[0]
 
 
-def _is_plain(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -> bool:
+def _is_plain(
+    bound: BoundJit, engine: FragmentEngine, context: RasterContext, shape: Shape = "triangle"
+) -> bool:
     state = context.state
     facts = bound.program.facts
     if type(engine) is MultisampleEngine:
@@ -103,11 +111,10 @@ def _is_plain(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -
             return False
     elif type(engine) is not FragmentEngine or context.multisampled:
         return False
+    filled = state.fill_front is PolygonMode.FILL and state.fill_back is PolygonMode.FILL
     return (
-        state.fill_front is PolygonMode.FILL
-        and state.fill_back is PolygonMode.FILL
+        ((filled and context.screen is None) or (shape != "triangle" and not context.multisampled))
         and not state.conservative
-        and context.screen is None
         and not facts.has_side_effects
         and not facts.in_order
         and not facts.writes_stencil
@@ -119,7 +126,11 @@ def _is_plain(bound: BoundJit, engine: FragmentEngine, context: RasterContext) -
 
 
 def _tile_key(
-    bound: BoundJit, engine: FragmentEngine, context: RasterContext, vertices: VertexSet
+    bound: BoundJit,
+    engine: FragmentEngine,
+    context: RasterContext,
+    vertices: VertexSet,
+    shape: Shape = "triangle",
 ) -> TileKey | None:
     """The key of what is bound; None if there is no code for it."""
     state = engine.state
@@ -153,9 +164,11 @@ def _tile_key(
         samples or (),
         VaryingSlot.LAYER in vertices.varyings,
         VaryingSlot.LAYER in vertices.varyings and state.layers > 1,
-        *_offset_key(context),
+        *(_offset_key(context) if shape == "triangle" else ("", 0)),
         coverage and engine.shades,
         opaque,
+        shape,
+        shape == "point" and context.state.sprite_coord_upper_left,
     )
 
 
@@ -228,24 +241,40 @@ def _run(
     across, down = grid([context.target])
     records = np.empty((len(batch.corners), Record.SIZE), np.int32)
     starts = np.zeros(across * down + 1, np.int32)
-    counters = np.zeros(4, np.int64)
     count = set_up(bound, block, engine, context, batch, records, starts, across)
     if not count:
         return count is not None
-    keep.append(lists(bound, block, engine, context, starts))
-    complete_block(bound, function, block, engine, context, vertices, keep)
-    block[TileWords.TILES] = across * down
-    block[TileWords.RESULTS] = counters.ctypes.data
-    block[TileWords.NEXT] = counters.ctypes.data + 16
-    worth = area(records, count) >= WORTH_THREADS and across * down > 1
-    _shade(bound, function, block, thread_count() if worth else 1)
-    engine.counters.samples_passed += int(counters[0])
-    engine.counters.fs_invocations += int(counters[1])
-    bound.resources.work.spend(FRAGMENT * int(counters[1]))
+    finish(bound, function, engine, context, vertices, block, records[:count], starts, keep)
     return True
 
 
-def _shade(bound: BoundJit, function: TileFunction, block: Array, threads: int) -> None:
+def finish(
+    bound: BoundJit,
+    function: TileFunction,
+    engine: FragmentEngine,
+    context: RasterContext,
+    vertices: VertexSet,
+    block: Array,
+    records: Array,
+    starts: Array,
+    keep: list[Any],
+) -> None:
+    """Deal records out to tiles and shade these."""
+    counters, count = np.zeros(4, np.int64), len(records)
+    keep.append(lists(bound, block, engine, context, starts))
+    complete_block(bound, function, block, engine, context, vertices, keep)
+    tiles = len(starts) - 1
+    block[TileWords.TILES] = tiles
+    block[TileWords.RESULTS] = counters.ctypes.data
+    block[TileWords.NEXT] = counters.ctypes.data + 16
+    worth = area(records, count) >= WORTH_THREADS and tiles > 1
+    shade(bound, function, block, thread_count() if worth else 1)
+    engine.counters.samples_passed += int(counters[0])
+    engine.counters.fs_invocations += int(counters[1])
+    bound.resources.work.spend(FRAGMENT * int(counters[1]))
+
+
+def shade(bound: BoundJit, function: TileFunction, block: Array, threads: int) -> None:
     """Run the tiles; each thread has a block of its own."""
     failure: list[BaseException] = []
     blocks = [block.copy() for _ in range(threads)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +42,7 @@ from gallette.drivers.common.storage.images import ImageUnit
 from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.vertex.clip import ClipContext
 from gallette.drivers.common.vertex.vertices import VertexSet
-from gallette.pipe.enums import PolygonMode
+from gallette.pipe.enums import PolygonMode, Primitive
 from gallette.pipe.state import RasterizerState
 
 from .blocks import describe, describe_textures
@@ -51,12 +51,18 @@ from .clipping import cut_triangles
 from .fill import TileFunction, fill
 from .llvm.engine import Function, compile_module
 from .mixed import fill_together
+from .outlines import outline
 from .shader.chunk import Input, is_strided
 from .shader.chunk_emit import ChunkCode, emit_chunk
 from .shader.chunk_stages import GeometryRows
 from .shader.images import ImageUnitKey, image_unit_key
 from .shader.layout import Words
 from .shader.texture_keys import TextureKey, texture_key
+
+if TYPE_CHECKING:
+    from gallette.drivers.common.draw.state import DrawState
+
+    from .direct import Direct
 
 __all__ = ["DEFAULT_BUDGET", "BoundJit", "JitProgram", "compile_program"]
 
@@ -225,6 +231,23 @@ class BoundJit:
     ) -> bool:
         """Fill triangles by a tile function; False if there is none for what is bound."""
         return fill(self, engine, context, vertices, batch)
+
+    def outline(
+        self,
+        engine: FragmentEngine,
+        context: RasterContext,
+        vertices: VertexSet,
+        batch: Batch,
+        front: Array | None,
+    ) -> bool:
+        """Draw points or lines by a tile function; False if there is none for what is bound."""
+        return outline(self, engine, context, vertices, batch, front)
+
+    def plan(self, draw: DrawState, mode: Primitive) -> Direct | None:
+        """What makes small draws in a state quickly; None if there is no such way."""
+        from .direct import direct
+
+        return direct(draw, mode)
 
     def fill_together(self, offered: Sequence[Offered]) -> bool:
         """The same for triangles of several states at once, in order."""

@@ -15,6 +15,7 @@ from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, Verte
 
 from .blocks import begin_setup
 from .clipping import begin_clipping
+from .direct import begin_placing
 from .explaining import explained
 from .llvm.engine import load_engine, machine
 from .program import DEFAULT_BUDGET, JitProgram, compile_program
@@ -96,6 +97,7 @@ class JitScreen(HostScreen):
         load_engine()
         begin_setup(compiler.cache)
         begin_clipping(compiler.cache)
+        begin_placing(compiler.cache)
 
     def describe(self) -> str:
         found = machine()

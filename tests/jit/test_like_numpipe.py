@@ -13,6 +13,7 @@ import pytest
 import gallette
 from gallette.drivers.jit import fill
 from gallette.drivers.jit import program as jit_program
+from gallette.drivers.jit.direct import Direct
 from gallette.state_tracker import GL
 
 Array = npt.NDArray[Any]
@@ -58,6 +59,8 @@ def same(draw: Draw, monkeypatch: pytest.MonkeyPatch, natively: bool = True) -> 
     calls = []
     run = fill._run
     monkeypatch.setattr(fill, "_run", lambda *args: calls.append(1) or run(*args))
+    directly = Direct._triangles
+    monkeypatch.setattr(Direct, "_triangles", lambda *args: calls.append(1) or directly(*args))
     have = picture("jit", draw)
     assert bool(calls) is natively
     wanted = picture("numpipe", draw)

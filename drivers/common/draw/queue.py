@@ -39,6 +39,9 @@ SMALL = 4096
 WORTH_MERGING = 24
 """With fewer draws of the same shaders than this, merged variants are not worth being compiled."""
 
+SHARED = 9
+"""So many draws have to become one on average, or each is quicker drawn by itself, if it can be."""
+
 MOST = 4096
 """Draws that may wait."""
 
@@ -116,8 +119,28 @@ class DrawQueue:
             self._lanes += info.count
             if info.index_buffer is not None:
                 info.index_buffer.ref()
-        else:
+        elif not self._at_once(info):
             draw(self._states, info)
+
+    def _at_once(self, info: DrawInfo) -> bool:
+        """Draw now, the quick way; false if there is none."""
+        if not self._plain(info):
+            return False
+        if self._given is None:
+            self._given = self._memory.given()
+        plan = self._given.plan(info.mode)
+        return plan is not None and plan.draw(info, self._constants())
+
+    def _plain(self, info: DrawInfo) -> bool:
+        """A small draw of which all is known that nobody looks at closely."""
+        return (
+            self._states.witness is None
+            and self._states.recorder is None
+            and 0 < info.count <= SMALL
+            and 0 < info.instance_count <= SMALL
+            and info.indirect is None
+            and info.count_from_stream_output is None
+        )
 
     def repeatable(self, info: DrawInfo) -> Repeatable | None:
         """What repeats the draw that was submitted last; None if it did not wait."""
@@ -202,14 +225,19 @@ class DrawQueue:
             if merge:
                 self._together(list(some), failures)
             else:
-                for given, info, row in some:
-                    given.bind(row)
-                    failures.of(draw, given.states, info)
+                for entry in some:
+                    failures.of(_draw_one, *entry)
         failures.tell()
 
     def _together(self, entries: list[Waiting], failures: _Failures) -> None:
         """Draws whose shaders run for many draws at once."""
         found = families(entries)
+        if len(found) * SHARED > len(entries) and all(
+            given.plan(info.mode) for given, info, _ in entries
+        ):
+            for entry in entries:
+                failures.of(_draw_one, *entry)
+            return
         if len(found) == 1 and found[0].alike:
             failures.of(_draw_many, entries)
             return
@@ -251,6 +279,14 @@ class _Failures:
     def tell(self) -> None:
         if self._first is not None:
             raise self._first
+
+
+def _draw_one(given: Given, info: DrawInfo, row: Row) -> None:
+    """A draw by itself."""
+    plan = given.plan(info.mode)
+    if plan is None or not plan.draw(info, row):
+        given.bind(row)
+        draw(given.states, info)
 
 
 def _draw_many(entries: Sequence[Waiting]) -> None:

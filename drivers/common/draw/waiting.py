@@ -10,13 +10,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Hashable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.bound import Bound, ConstantBuffer, StageBindings
 from gallette.drivers.common.program import DriverShader
 from gallette.pipe.enums import Primitive
 from gallette.pipe.resource import Resource
+from gallette.pipe.state import DrawInfo
 
 from .finding import DrawStates
 
@@ -33,10 +34,19 @@ _MOST = 1024
 _FEW = 64
 
 
+class Plan(Protocol):
+    """A quick way for single draws in a state, prepared by the programs' own code."""
+
+    def draw(self, info: DrawInfo, row: Row) -> bool:
+        """Make a draw with these constant blocks 0; false, and nothing is done, if it cannot."""
+        ...
+
+
 class Given:
     """Everything bound for some draws, and what is derived from it."""
 
     __slots__ = (
+        "_plans",
         "_relatives",
         "_resources",
         "_waitable",
@@ -78,6 +88,7 @@ class Given:
         self._resources = list(resources_of(copy))
         self._waitable: dict[Primitive, bool] = {} if kin is None else kin._waitable
         self._relatives: dict[Primitive, tuple[Any, ...]] = {}
+        self._plans: dict[Primitive, Plan | None] = {}
 
     def bind(self, row: Row) -> None:
         """Make a draw's constants those that are bound."""
@@ -86,6 +97,24 @@ class Given:
             if constants and constants[0] is not block:
                 constants[0] = block
                 self.states.joiner.forget(stage)
+
+    def plan(self, mode: Primitive) -> Plan | None:
+        """What makes single small draws quickly, if the programs have such a way."""
+        if mode not in self._plans:
+            self._plans[mode] = self._make_plan(mode)
+        return self._plans[mode]
+
+    def _make_plan(self, mode: Primitive) -> Plan | None:
+        if any(self.states.bound.shaders.get(stage) for stage in _BETWEEN):
+            return None
+        state = self.states.of(mode)
+        if state is None:
+            return None
+        if any(shader.reads.deciding for shader, _ in state.fixed.selection.origin):
+            return None
+        make: Any = getattr(state.fragment.program, "plan", None)
+        plan: Plan | None = None if make is None else make(state, mode)
+        return plan
 
     def waitable(self, mode: Primitive) -> bool:
         """Can the programs run for many draws at once, and does nobody see when they run?"""

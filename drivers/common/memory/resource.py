@@ -43,7 +43,7 @@ _MOST_UNITS = 256
 class HostResource(Resource):
     """A resource whose `storage` is a list of byte arrays, one per level."""
 
-    __slots__ = ("_views", "derived", "units", "writes")
+    __slots__ = ("_views", "derived", "live", "units", "writes")
 
     storage: list[Storage]
 
@@ -52,6 +52,7 @@ class HostResource(Resource):
     ):
         super().__init__(desc, destroy, storage)
         self.writes = 0
+        self.live = False  # it was mapped for good: contents may change without a word
         self.derived: dict[Any, tuple[int, Any]] = {}  # see `derive`
         self.units: dict[Any, Any] = {}  # texture and image units that read this resource
         self._views: dict[tuple[int, np.dtype[Any]], npt.NDArray[Any]] = {}
@@ -148,6 +149,7 @@ def transfer_map(resource: HostResource, level: int, flags: MapFlags, box: Box) 
     window = box_window(resource.desc, level, box)
     if flags & MapFlags.WRITE:
         resource.touch()
+        resource.live |= bool(flags & MapFlags.PERSISTENT)
     return Transfer(resource, level, box, flags, resource.storage[level][window])
 
 

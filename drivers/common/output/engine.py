@@ -103,6 +103,15 @@ class FragmentRun:
         own = getattr(self.shader.program, "fill", None)
         return own is not None and bool(own(self.engine, context, vertices, batch))
 
+    def outline(
+        self, context: RasterContext, vertices: VertexSet, batch: Batch, front: Bools | None
+    ) -> bool:
+        """The same for points and lines."""
+        if self.shader.several is not None:
+            return False
+        own = getattr(self.shader.program, "outline", None)
+        return own is not None and bool(own(self.engine, context, vertices, batch, front))
+
     @property
     def cut(self) -> Cutter | None:
         """How the program's own code clips triangles, if it does."""
@@ -120,7 +129,7 @@ class FragmentEngine:
         self.counters = counters
         self.origin = 0  # the number of the pixel that the targets begin with
         self.derived: dict[Any, Any] = {}  # what a driver's own code has worked out from it
-        self._scratch = scratch
+        self.scratch = scratch
         self._who = scratch.at_least(state.plane * state.layers)
         tests, facts = state.tests, state.facts
         self._colors = [(i, c) for i, c in enumerate(state.colors) if c and not c.disabled]
@@ -281,7 +290,7 @@ class FragmentEngine:
         left, top = int(spans.x.min()) & ~1, int(spans.y.min()) & ~1
         right = int((spans.x + spans.length).max() + 1) & ~1
         bottom = int(spans.y.max() + 2) & ~1
-        owner = self._scratch.owners((bottom - top) * (right - left))
+        owner = self.scratch.owners((bottom - top) * (right - left))
         width = right - left
         # Without a test the last fragment of a pixel is seen: from the end, until all is covered.
         cut = list(pieces(spans, PIECE))

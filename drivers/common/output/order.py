@@ -37,9 +37,10 @@ _PEELS = 6  # layers found one by one before sorting pays
 class Scratch:
     """The scratch array: grown as needed, never cleared."""
 
-    __slots__ = ("_owner", "_who")
+    __slots__ = ("_owner", "_who", "own")
 
     def __init__(self) -> None:
+        self.own: dict[str, Any] = {}  # memory of a driver's own code
         self._who: Who = np.zeros(0, np.int32)
         self._owner: npt.NDArray[np.int32] = np.zeros(0, np.int32)
 

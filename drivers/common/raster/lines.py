@@ -22,7 +22,7 @@ from .samples import SamplePattern, sampled_spans
 from .setup import SUBPIXELS, Rect, conservative_edges, polygon_edges, snap
 from .spans import Spans, spans_of
 
-__all__ = ["rasterize_lines"]
+__all__ = ["parallelograms", "rasterize_lines"]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -67,7 +67,7 @@ def rasterize_lines(
     if multisampled:
         corners = _rectangles(x, y, dx, dy, state)
     else:
-        corners = _parallelograms(x, y, dx, dy, state, center)
+        corners = parallelograms(x, y, dx, dy, state, center)
     if state.conservative:
         edges = conservative_edges(corners[0], corners[1], target)
     else:
@@ -93,7 +93,7 @@ def _rectangles(
     )
 
 
-def _parallelograms(
+def parallelograms(
     x: Floats, y: Floats, dx: Floats, dy: Floats, state: RasterizerState, center: bool
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Snapped corners `[4, n]`, clockwise with y up."""

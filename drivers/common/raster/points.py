@@ -15,7 +15,7 @@ from .samples import SamplePattern, sampled_spans
 from .setup import SUBPIXELS, Edges, Rect, conservative_edges, polygon_edges, snap
 from .spans import Spans, spans_of
 
-__all__ = ["point_sizes", "rasterize_points"]
+__all__ = ["point_extent", "point_sizes", "rasterize_points", "rasterized_size"]
 
 Bools = npt.NDArray[np.bool_]
 
@@ -46,7 +46,7 @@ def rasterize_points(
 ) -> tuple[Spans, PlaneSource, PrimitiveInfo]:
     """The spans of points, and where their fragments get their values."""
     window = vertices.window[:2, which]
-    size = _rasterized_size(point_sizes(vertices, which, state))
+    size = rasterized_size(point_sizes(vertices, which, state))
     keep = np.isfinite(window).all(axis=0)
     if not keep.all():
         rows = np.flatnonzero(keep)
@@ -69,8 +69,8 @@ def rasterize_points(
         center = state.half_pixel_center
         source = PlaneSource(vertices, which[None, :], provoking, center, depth=depth)
         return spans_of(edges), source, info
-    x0, x1 = _extent(window[0], size, state)
-    y0, y1 = _extent(window[1], size, state)
+    x0, x1 = point_extent(window[0], size, state)
+    y0, y1 = point_extent(window[1], size, state)
     nothing = np.zeros((0, len(size)))
     edges = Edges(
         nothing,
@@ -85,7 +85,7 @@ def rasterize_points(
     return spans_of(edges), source, info
 
 
-def _rasterized_size(size: Floats) -> Floats:
+def rasterized_size(size: Floats) -> Floats:
     """Sizes as they are drawn: whole sub-pixels, at least a pixel whatever the shader wrote."""
     return np.asarray(
         np.rint(np.fmin(np.fmax(size, 1), LARGEST_POINT) * SUBPIXELS) / SUBPIXELS, "f4"
@@ -107,7 +107,7 @@ def _squares(
     return polygon_edges(corners_x, corners_y, state.bottom_edge_rule, target)
 
 
-def _extent(center: Floats, size: Floats, state: RasterizerState) -> tuple[Ints, Ints]:
+def point_extent(center: Floats, size: Floats, state: RasterizerState) -> tuple[Ints, Ints]:
     """First and past-the-last pixel along one axis."""
     if state.point_quad_rasterization:
         at = snap(center, state.half_pixel_center)

@@ -64,7 +64,8 @@ class FragmentSink(Protocol):
     """Where covered pixels go: the part of a driver that shades, tests and writes them.
 
     A sink that has `fill(context, vertices, batch) -> bool` is offered whole triangles first; it
-    answers whether it has filled them. One that has `cut` may clip triangles itself.
+    answers whether it has filled them. So is one that has `outline` points and lines. One that has
+    `cut` may clip triangles itself.
     """
 
     def draw(self, spans: Spans, source: PlaneSource, info: PrimitiveInfo) -> None:
@@ -344,6 +345,18 @@ def _outlines(
         _points(context, sink, vertices, outline, heights, faced.front[row])
 
 
+def _outlined(
+    context: RasterContext,
+    sink: FragmentSink,
+    vertices: VertexSet,
+    batch: Batch,
+    front: Bools | None,
+) -> bool:
+    """Have the sink itself draw points or lines, if it can."""
+    outline = getattr(sink, "outline", None)
+    return outline is not None and bool(outline(context, vertices, batch, front))
+
+
 def _lines(
     context: RasterContext,
     sink: FragmentSink,
@@ -360,6 +373,8 @@ def _lines(
         batch = Batch(ends, batch.provoking[rows], batch.identity[rows])
         depth = None  # a dash keeps its own depth; offsets of stippled outlines are not applied
         front = None if front is None else front[rows]
+    if depth is None and _outlined(context, sink, vertices, batch, front):
+        return
     sink.draw(
         *rasterize_lines(
             vertices,
@@ -383,6 +398,8 @@ def _points(
     depth: Floats | None,
     front: Bools | None = None,
 ) -> None:
+    if depth is None and _outlined(context, sink, vertices, batch, front):
+        return
     sink.draw(
         *rasterize_points(
             vertices,

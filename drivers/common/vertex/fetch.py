@@ -26,7 +26,7 @@ from .vertices import Ints
 Column = tuple[int, int, int, "npt.NDArray[np.int32] | None"]
 """An address, bytes from row to row, rows that there are, and which row each lane reads."""
 
-__all__ = ["FetchedVertices", "Gathered", "GatheredVertices", "VertexSource"]
+__all__ = ["FetchedVertices", "Gathered", "GatheredVertices", "VertexSource", "is_words"]
 
 
 @dataclass(slots=True)
@@ -106,7 +106,7 @@ class FetchedVertices:
         element = self._elements[index] if index < len(self._elements) else None
         slot = -1 if element is None else element.buffer_index
         buffer = self._buffers[slot] if 0 <= slot < len(self._buffers) else None
-        if element is None or buffer is None or not _is_words(element.src_format):
+        if element is None or buffer is None or not is_words(element.src_format):
             return None
         resource, source, stride = buffer.buffer, self._source, buffer.stride
         assert isinstance(resource, HostResource)
@@ -305,7 +305,7 @@ class GatheredVertices(FetchedVertices):
         return every.reshape(-1, *every.shape[2:])
 
 
-def _is_words(format: Format) -> bool:
+def is_words(format: Format) -> bool:
     """Are the components as they lie in memory?"""
     return format.is_array and all(
         c.bits == 32 and c.type in ("FLOAT", "UINT", "SINT") for c in format.channels

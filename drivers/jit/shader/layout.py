@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["ClipWords", "MixWords", "Plane", "Record", "TileWords", "Words"]
+__all__ = ["ClipWords", "MixWords", "PlaceWords", "Plane", "Record", "TileWords", "Words"]
 
 
 class Words:
@@ -94,6 +94,7 @@ class Record:
     DX: Final = 10  # of three edges
     DY: Final = 13
     C: Final = 16  # three 64-bit values, minus one; of pixels: divided by 256
+    POINT_SIZE: Final = 22  # a float
     SIZE: Final = 24
 
 
@@ -123,6 +124,18 @@ class ClipWords:
     PLANE_COUNT: Final = 25
     PLACE_ROWS: Final = 26  # how many arrays PLACES has
     SIZE: Final = 27
+
+
+class PlaceWords:
+    """The block of `place`."""
+
+    COUNT: Final = 0  # vertices
+    CLIP: Final = 1  # addresses of x, y, z and w
+    WINDOW: Final = 5  # x, y, z, 1/w, one array after the other
+    STRIDE: Final = 6  # elements of each of these arrays
+    SCALE: Final = 7  # the viewport: six floats
+    OUTSIDE: Final = 10  # becomes non-zero where something may have to be clipped
+    SIZE: Final = 11
 
 
 class Plane:

@@ -2,7 +2,8 @@
 
 `setup` snaps corners to 1/256 pixel, culls, turns triangles clockwise and leaves a `Record` of
 exact edge functions for each that can cover a pixel; it counts how many fall into each tile. `bin`
-then writes each tile's list, in drawing order.
+then writes each tile's list, in drawing order. Of points and lines, whose records are made by
+`drivers.jit.outlines`, `tally` counts only.
 
 The edge functions are those of `drivers.common.raster.setup`, divided by 256: a whole number that
 is not negative where `a x + b y + c > 0` there. Where pixels have several samples, these bits are
@@ -38,6 +39,7 @@ def setup_text(
     b = Builder()
     _setup(b, half, cull_front, cull_back, front_ccw, first, bottom, sampled)
     _bin(b)
+    _tally(b)
     return b.text()
 
 
@@ -167,6 +169,20 @@ def _tiles(b: Builder, bounds: list[V], across: V) -> Iterator[V]:
         b.loop(bounds[0] >> shift, ((bounds[2] - 1) >> shift) + 1) as column,
     ):
         yield row * across + column
+
+
+def _tally(b: Builder) -> None:
+    """Count how many records, made elsewhere, fall into each tile."""
+    (ctx,) = b.begin("tally", [("ptr", "ctx")])
+    records, starts = _word(b, ctx, TileWords.RECORDS), _word(b, ctx, TileWords.STARTS)
+    across = _word(b, ctx, TileWords.ACROSS, "i32")
+    with b.loop(b.const("i64", 0), _word(b, ctx, TileWords.TRIANGLES, "i64")) as i:
+        record = b.at(records, i * Record.SIZE, "i32")
+        bounds = [b.load_at(record, Record.BOUNDS + k, "i32") for k in range(4)]
+        with _tiles(b, bounds, across) as tile:
+            cell = b.at(starts, tile.to("i64") + 1, "i32")
+            b.store(cell, b.load(cell, "i32") + 1)
+    b.end()
 
 
 def _bin(b: Builder) -> None:

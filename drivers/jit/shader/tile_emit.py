@@ -29,7 +29,7 @@ from .layout import Record, TileWords, Words
 from .locals import declare_locals
 from .setup import TILE
 from .tile import TileStage
-from .tile_keys import ColorKey, DepthKey, TileKey, is_wide
+from .tile_keys import ColorKey, DepthKey, Shape, TileKey, is_wide
 
 __all__ = ["TileCode", "emit_tiles"]
 
@@ -49,6 +49,10 @@ class TileCode:
 def emit_tiles(shader: Shader | None, key: TileKey, explains: bool = False) -> TileCode:
     """The module whose function `tiles` shades; without a shader it only tests."""
     return _Tiles(shader, key, explains).run()
+
+
+_EDGES: dict[Shape, int] = {"triangle": 3, "line": 2, "point": 0}
+"""Edges that are not those of the box."""
 
 
 @dataclass(slots=True)
@@ -137,7 +141,7 @@ class _Tiles:
         y1 = b.math("smin", bounds[3], tile_y + TILE)
         columns = b.lanes("i32", [i % half for i in range(self.w)])
         rows = b.lanes("i32", [i // half for i in range(self.w)])
-        edges = [self._edge(record, k, tile_x, tile_y) for k in range(3)]
+        edges = [self._edge(record, k, tile_x, tile_y) for k in range(_EDGES[self.key.shape])]
         self.stage.begin_triangle(self.e, record)
         start_x = x0 & -half
         with b.loop(y0 & -2, y1, 2) as y:
@@ -150,18 +154,23 @@ class _Tiles:
                 from_left = x - tile_x
                 steps = [edge.dy * from_left for edge in edges]
                 # Where an edge is below zero in the whole block, nothing of it is covered.
-                seen, skip = b.block(), b.block()
-                highest = [at - step for at, step in zip(most, steps, strict=True)]
-                b.branch(_either(highest) >= 0, seen, skip)
-                b.place(seen)
-                lowest = [at - step for at, step in zip(least, steps, strict=True)]
-                whole = (_either(lowest) >= 0) & whole_row & (x >= x0) & (x + half <= x1)
+                skip = b.block()
+                whole = whole_row & (x >= x0) & (x + half <= x1)
+                if edges:
+                    seen = b.block()
+                    highest = [at - step for at, step in zip(most, steps, strict=True)]
+                    b.branch(_either(highest) >= 0, seen, skip)
+                    b.place(seen)
+                    lowest = [at - step for at, step in zip(least, steps, strict=True)]
+                    whole = (_either(lowest) >= 0) & whole
                 lane_x, lane_y = columns + x, rows + y
                 covered = [b.var("i1", self.w, True) for _ in self.key.samples or (None,)]
                 with b.when(~whole):
                     moved = [edge.offsets - step for edge, step in zip(edges, steps, strict=True)]
                     inside = (lane_x - x0).ult(x1 - x0) & (lane_y - y0).ult(y1 - y0)
-                    for mask, bases in zip(covered, zip(*at_row, strict=True), strict=True):
+                    if not edges:
+                        covered[0].set(inside)
+                    for mask, bases in zip(covered, zip(*at_row, strict=True), strict=bool(edges)):
                         values = [own + base for own, base in zip(moved, bases, strict=True)]
                         mask.set((_either(values) >= 0) & inside)
                 masks = self._wanted([mask.get() for mask in covered])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from gallette.pipe.enums import CompareFunc, LogicOp
 from gallette.pipe.formats import Format
@@ -10,7 +11,10 @@ from gallette.pipe.state import RenderTargetBlend, StencilState
 
 from .texture_keys import TextureKey
 
-__all__ = ["ColorKey", "DepthKey", "TileKey", "can_store", "is_wide"]
+Shape = Literal["triangle", "line", "point"]
+"""What is drawn: it decides how many edges there are, and along what values change."""
+
+__all__ = ["ColorKey", "DepthKey", "Shape", "TileKey", "can_store", "is_wide"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,8 @@ class TileKey:
     offset_clamp: int = 0  # the sign of the limit
     alpha_to_coverage: bool = False
     alpha_to_one: bool = False
+    shape: Shape = "triangle"
+    upper_left: bool = False  # where in a point coordinates begin
 
 
 def is_wide(format: Format) -> bool:

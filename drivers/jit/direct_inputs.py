@@ -1,0 +1,214 @@
+"""Where vertices of small draws are read: columns of vertex buffers, prepared (see `direct`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gallette.drivers.common.memory.resource import HostResource
+from gallette.drivers.common.vertex.fetch import FetchedVertices, VertexSource, is_words
+from gallette.pipe.state import DrawInfo, VertexBuffer, VertexElement
+
+from .direct_memory import MOST_LANES, DirectMemory, Stream
+from .shader.chunk import Column, Input, is_strided
+
+__all__ = ["Columns", "columns_of"]
+
+Array = npt.NDArray[Any]
+_MOST_CONVERTED = 1 << 14
+"""Rows of a buffer in another format that are converted, all at once."""
+
+_SYSTEM = ("vertex_id", "vertex_id_zero_base", "instance_id")
+_FOREVER = (1 << 31) - 1
+
+
+@dataclass(slots=True)
+class _Converted:
+    """Inputs whose values are made from the contents of a buffer."""
+
+    element: VertexElement
+    buffer: VertexBuffer
+    elements: Sequence[VertexElement]
+    buffers: Sequence[VertexBuffer | None]
+    index: int
+    available: int
+    inputs: list[tuple[int, int]]  # row of the table, component
+    writes: int = -1
+    planes: Array | None = None
+
+    def refresh(self, base: Array) -> bool:
+        """Convert again if the contents have changed; true if they have."""
+        resource = self.buffer.buffer
+        assert isinstance(resource, HostResource)
+        if resource.writes == self.writes and not resource.live:
+            return False
+        self.writes = resource.writes
+        source = VertexSource(0, self.available, None, 1, 0, 0, 0)
+        vertices = FetchedVertices(source, self.elements, self.buffers, 0, self.available)
+        values = np.zeros((4, self.available), np.uint32)
+        for _, component in self.inputs:
+            found = np.asarray(vertices.attribute(self.index, component))
+            values[component] = (
+                found.view(np.uint32) if found.ndim else found.reshape(1).view(np.uint32)
+            )
+        self.planes = values
+        for row, component in self.inputs:
+            base[row] = values[component].ctypes.data
+        return True
+
+
+class Columns:
+    """The inputs of a vertex shader in one state: a `Column` of each attribute's component."""
+
+    def __init__(self, memory: DirectMemory, inputs: int) -> None:
+        self._memory = memory
+        self._table = np.zeros((max(1, inputs), 4), np.uint64)
+        self._base = np.zeros(inputs, np.int64)
+        self._stride = np.zeros(inputs, np.int64)
+        self._limit = np.full(inputs, _FOREVER, np.int64)
+        self._divisor = np.zeros(inputs, np.int64)
+        self._moves = np.zeros(inputs, np.bool_)  # with the number of the vertex
+        self._keep: list[Any] = []
+        self._converted: dict[int, _Converted] = {}
+        self._system: list[tuple[str, Array]] = []
+        self.addresses: list[int] = []  # what the block's words of the inputs are
+        self._last: Any = None
+
+    # -- making ------------------------------------------------------------------------------------
+
+    def add_system(self, name: str) -> None:
+        """A number for every lane."""
+        values = self._memory.ids[_SYSTEM.index(name)]
+        self._system.append((name, values))
+        self.addresses.append(int(values.ctypes.data))
+
+    def add_constant(self, row: int, value: Any) -> None:
+        """The same for all lanes."""
+        array = np.asarray(value).reshape(1).copy()
+        self._keep.append(array)
+        self._base[row] = array.ctypes.data
+        self._named(row)
+
+    def _named(self, row: int) -> None:
+        self.addresses.append(int(self._table.ctypes.data) + 32 * row)
+
+    def add(
+        self,
+        row: int,
+        key: Input,
+        elements: Sequence[VertexElement],
+        buffers: Sequence[VertexBuffer | None],
+    ) -> bool:
+        """A component of an attribute; false if there is no column for it."""
+        index = key.slot
+        assert isinstance(index, int)
+        element = elements[index] if index < len(elements) else None
+        slot = -1 if element is None else element.buffer_index
+        buffer = buffers[slot] if 0 <= slot < len(buffers) else None
+        if element is None or buffer is None:
+            self.add_constant(row, np.float32(1.0 if key.component == 3 else 0.0))
+            return True
+        resource, stride = buffer.buffer, buffer.stride
+        assert isinstance(resource, HostResource)
+        size = element.src_format.block_bytes
+        offset = buffer.offset + element.src_offset
+        data = resource.bytes_at(offset, resource.desc.width - offset)
+        if offset < 0 or len(data) < size or len(data) >> 31 or (resource.live and not stride):
+            return False
+        available = (len(data) - size) // stride + 1 if stride else 1
+        source = element.src_format.swizzle[key.component]
+        self._divisor[row] = element.instance_divisor
+        self._moves[row] = bool(stride) and not element.instance_divisor
+        self._limit[row] = available if stride else _FOREVER
+        if is_words(element.src_format) and isinstance(source, int):
+            self._base[row] = int(data.ctypes.data) + 4 * source
+            self._stride[row] = stride
+        else:
+            if available > _MOST_CONVERTED:
+                return False
+            found = self._converted.get(index)
+            if found is None:
+                found = self._converted[index] = _Converted(
+                    element, buffer, elements, buffers, index, available, []
+                )
+            found.inputs.append((row, key.component))
+            self._stride[row] = 4 if stride else 0
+        self._keep.append(resource)
+        self._named(row)
+        return True
+
+    # -- a draw ------------------------------------------------------------------------------------
+
+    def begin(self, stream: Stream, info: DrawInfo) -> bool:
+        """Point at the vertices of a draw; false if they are not all there."""
+        changed = False
+        for each in self._converted.values():
+            changed |= each.refresh(self._base)
+        first = stream.first if info.index_size else info.start
+        for name, values in self._system:
+            _number(name, values, stream, info, first)
+        what = first, stream.count, info.instance_count, info.start_instance
+        if not changed and what == self._last:
+            return True
+        moves = self._moves
+        left = self._limit - first
+        if first < 0 or first > _FOREVER or (left[moves] <= 0).any():
+            return False
+        table = self._table
+        if len(self._base):
+            table[:, Column.FIRST] = self._base + np.where(moves, first * self._stride, 0)
+            table[:, Column.STRIDE] = self._stride
+            table[:, Column.LIMIT] = np.where(moves, left, self._limit)
+            table[:, Column.ROWS] = 0
+            if info.instance_count > 1 or self._divisor.any():
+                self._by_instance(stream, info)
+        self._last = what
+        return True
+
+    def _by_instance(self, stream: Stream, info: DrawInfo) -> None:
+        """Rows that do not follow the lanes."""
+        for row, divisor in enumerate(self._divisor.tolist()):
+            if not self._stride[row] or (not divisor and info.instance_count == 1):
+                continue
+            key = divisor, info.start_instance if divisor else 0, info.instance_count
+            rows = stream.rows.get(key)
+            if rows is None:
+                lanes = np.arange(stream.lanes)
+                instance, vertex = lanes // stream.count, lanes % stream.count
+                found = instance // divisor + info.start_instance if divisor else vertex
+                if int(found.max()) > _FOREVER:
+                    found = np.where(found > _FOREVER, -1, found)
+                rows = stream.rows[key] = found.astype(np.int32)
+            self._table[row, Column.ROWS] = rows.ctypes.data
+
+
+def _number(name: str, values: Array, stream: Stream, info: DrawInfo, first: int) -> None:
+    lanes = np.arange(stream.lanes, dtype=np.int64)
+    if name == "instance_id":
+        found = lanes // stream.count
+    else:
+        found = lanes % stream.count + first
+        if name == "vertex_id_zero_base":
+            found -= info.index_bias if info.index_size else info.start
+    values[: stream.lanes] = found.astype(np.int32)
+
+
+def columns_of(
+    inputs: Sequence[Input],
+    elements: Sequence[VertexElement],
+    buffers: Sequence[VertexBuffer | None],
+    memory: DirectMemory,
+) -> Columns | None:
+    """The columns of a vertex shader's inputs; None if one of them is something else."""
+    columns = Columns(memory, len(inputs))
+    for row, key in enumerate(inputs):
+        if key.kind == "system" and key.slot in _SYSTEM:
+            columns.add_system(str(key.slot))
+        elif not is_strided(key) or not columns.add(row, key, elements, buffers):
+            return None
+    assert len(columns.addresses) == len(inputs) and MOST_LANES
+    return columns

@@ -1,0 +1,186 @@
+"""Small draws made by a few native calls: the same pixels and counts as on the long way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import moderngl
+import numpy as np
+import pytest
+
+import gallette
+from gallette.drivers.jit.direct import Direct
+from gallette.drivers.jit.program import BoundJit
+
+VERTEX = """
+#version 330
+in vec2 position; in vec4 paint; in vec2 place;
+layout(std140) uniform Object { vec2 offset; float number; };
+uniform float turn;
+out vec4 c; flat out int id; out vec2 uv;
+void main() {
+    vec2 at = position * 0.3 + place + offset;
+    gl_Position = vec4(at.x * cos(turn) - at.y * sin(turn), at.y, 0.1 * number, 1.0);
+    c = paint;
+    id = gl_VertexID + gl_InstanceID;
+    uv = position;
+}
+"""
+FRAGMENT = """
+#version 330
+in vec4 c; flat in int id; in vec2 uv; out vec4 o;
+uniform sampler2D image;
+layout(std140) uniform Object { vec2 offset; float number; };
+void main() {
+    o = c * texture(image, uv) + vec4(float(id & 7) * 0.05, number * 0.1, 0.0, 0.0);
+}
+"""
+SIZE = (80, 72)
+
+
+class _Frame:
+    """What draws are made of."""
+
+    def __init__(self, context: moderngl.Context) -> None:
+        rng = np.random.default_rng(3)
+        self.context = context
+        self.frame = context.framebuffer(
+            [context.texture(SIZE, 4)], context.depth_renderbuffer(SIZE)
+        )
+        self.frame.use()
+        self.frame.clear()
+        self.program = context.program(vertex_shader=VERTEX, fragment_shader=FRAGMENT)
+        self.rng = rng
+        table = np.zeros(40, np.dtype([("p", "f4", 2), ("c", "u1", 4)]))
+        table["p"] = rng.uniform(-0.9, 0.9, (40, 2))
+        table["c"] = rng.integers(0, 256, (40, 4))
+        self.vertices = context.buffer(table.tobytes())
+        self.table = table
+        self.places = context.buffer(rng.uniform(-0.4, 0.4, (40, 2)).astype("f4").tobytes())
+        blocks = np.zeros((8, 64), np.float32)
+        blocks[:, :3] = rng.uniform(-0.3, 0.6, (8, 3))
+        self.blocks = context.buffer(blocks.tobytes())
+        self.image = context.texture((8, 8), 4, rng.integers(0, 256, 256, np.uint8).tobytes())
+        self.image.use(0)
+        self.block(0)
+
+    def block(self, number: int) -> None:
+        self.blocks.bind_to_uniform_block(0, offset=256 * number, size=256)
+
+    def array(self, indices: Any = None, size: int = 4, divided: bool = True) -> Any:
+        each = "2f/i" if divided else "2f"
+        elements = None if indices is None else self.context.buffer(indices.tobytes())
+        return self.context.vertex_array(
+            self.program,
+            [(self.vertices, "2f 4f1", "position", "paint"), (self.places, each, "place")],
+            elements,
+            index_element_size=size,
+        )
+
+
+def _arrays(frame: _Frame) -> None:
+    array = frame.array()
+    for k in range(10):
+        frame.program["turn"] = k * 0.1
+        array.render(moderngl.TRIANGLES, vertices=6, first=3 * k)
+
+
+def _written(frame: _Frame) -> None:
+    array = frame.array()
+    for k in range(5):
+        frame.table["p"] = frame.rng.uniform(-0.9, 0.9, (40, 2))
+        frame.table["c"] = frame.rng.integers(0, 256, (40, 4))
+        frame.vertices.write(frame.table.tobytes())
+        frame.image.write(frame.rng.integers(0, 256, 256, np.uint8).tobytes())
+        array.render(moderngl.TRIANGLES, vertices=9)
+
+
+def _blocks(frame: _Frame) -> None:
+    array = frame.array()
+    for k in range(8):
+        frame.block(k)
+        array.render(moderngl.TRIANGLES, vertices=6)
+        frame.blocks.write(np.array([0.1, -0.2, k / 9], np.float32).tobytes(), offset=256)
+        frame.block(1)
+        array.render(moderngl.TRIANGLES, vertices=6, first=9)
+
+
+def _indexed(frame: _Frame) -> None:
+    indices = frame.rng.integers(0, 40, 60).astype(np.uint16)
+    indices[[7, 20]] = 0xFFFF
+    array = frame.array(indices, 2)
+    gl = frame.context.extra
+    gl.enable(0x8F9D)
+    gl.primitive_restart_index(0xFFFF)
+    for k in range(4):
+        array.render(moderngl.TRIANGLE_STRIP, vertices=20, first=5 * k)
+    gl.disable(0x8F9D)
+    array.render(moderngl.TRIANGLE_FAN, vertices=12, first=30)
+
+
+def _instances(frame: _Frame) -> None:
+    array = frame.array()
+    for k in range(4):
+        array.render(moderngl.TRIANGLES, vertices=6, first=3 * k, instances=5 + k)
+    array = frame.array(divided=False)
+    array.render(moderngl.TRIANGLES, vertices=12, instances=3)
+
+
+def _beyond(frame: _Frame) -> None:
+    """Vertices after the buffer's end, and triangles that are to be clipped."""
+    array = frame.array()
+    for first in (30, 39, 41, 4000):
+        array.render(moderngl.TRIANGLES, vertices=12, first=first)
+    frame.context.enable(moderngl.DEPTH_TEST)
+    frame.program["turn"] = 2.0
+    frame.blocks.write(np.array([0.9, 0.9, 0.5], np.float32).tobytes())
+    frame.block(0)
+    array.render(moderngl.TRIANGLES, vertices=24)
+
+
+def _states(frame: _Frame) -> None:
+    array = frame.array()
+    context = frame.context
+    for k in range(12):
+        context.enable_only((moderngl.NOTHING, moderngl.BLEND, moderngl.DEPTH_TEST)[k % 3])
+        context.scissor = (5 * k, 3, 30, 60) if k % 2 else None
+        frame.frame.viewport = (k, 2 * k, 60, 40)
+        array.render(moderngl.TRIANGLES, vertices=9, first=2 * k)
+
+
+def _drawn(draw: Callable[[_Frame], None]) -> tuple[bytes, list[int]]:
+    gl = gallette.moderngl_context("jit", version=(4, 6))
+    with moderngl.create_context(standalone=True, context=gl) as context:
+        context.extra = gl
+        frame = _Frame(context)
+        names = [0x8914, *range(0x82EE, 0x82F8)]  # samples passed, pipeline statistics
+        queries = gl.gen_queries(len(names))
+        for target, query in zip(names, queries, strict=True):
+            gl.begin_query(target, query)
+        draw(frame)
+        for target in names:
+            gl.end_query(target)
+        data = bytes(frame.frame.read(components=4))
+        return data, [int(gl.get_query_objectuiv(query, 0x8866)[0]) for query in queries]
+
+
+@pytest.mark.parametrize(
+    "draw", [_arrays, _written, _blocks, _indexed, _instances, _beyond, _states]
+)
+def test_nobody_can_tell(draw: Callable[[_Frame], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[bool] = []
+    directly = Direct.draw
+
+    def watched(self: Direct, *args: Any) -> bool:
+        done.append(directly(self, *args))
+        return done[-1]
+
+    monkeypatch.setattr(Direct, "draw", watched)
+    have, counts = _drawn(draw)
+    assert any(done)
+    monkeypatch.setattr(BoundJit, "plan", lambda *_: None)
+    wanted, expected = _drawn(draw)
+    assert len(set(have)) > 8
+    assert have == wanted
+    assert counts == expected

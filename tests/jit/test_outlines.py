@@ -1,0 +1,110 @@
+"""Points and lines drawn by machine code: numpipe's pixels, and really by machine code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import moderngl
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import gallette
+from gallette.drivers.jit import outlines
+
+Array = npt.NDArray[Any]
+
+VERTEX = """
+#version 330
+uniform float size;
+in vec4 position; in vec3 value;
+out vec3 v; flat out vec2 number; noperspective out float line;
+void main() {
+    gl_Position = position;
+    gl_PointSize = size * (0.5 + value.x);
+    v = value;
+    number = value.zy;
+    line = value.y;
+}
+"""
+FRAGMENT = """
+#version 330
+in vec3 v; flat in vec2 number; noperspective in float line; out vec4 o;
+void main() {
+    o = vec4(v.xy * 0.8 + number.x * 0.2, line, 0.5 + 0.5 * gl_FragCoord.z);
+    if (gl_FrontFacing) o.x = 1.0 - o.x;
+}
+"""
+SPRITE = """
+#version 330
+in vec3 v; out vec4 o;
+void main() {
+    vec2 at = gl_PointCoord * 2.0 - 1.0;
+    if (dot(at, at) > 1.0) discard;
+    o = vec4(gl_PointCoord, v.x, 0.5);
+}
+"""
+KINDS = {
+    "points": moderngl.POINTS,
+    "lines": moderngl.LINES,
+    "strip": moderngl.LINE_STRIP,
+    "loop": moderngl.LINE_LOOP,
+    "wireframe": moderngl.TRIANGLES,
+}
+
+
+def picture(driver: str, kind: str, width: float, state: str, fragment: str) -> Array:
+    gl = gallette.moderngl_context(driver, version=(4, 3))
+    with moderngl.create_context(standalone=True, context=gl) as context:
+        size = (97, 83)
+        frame = context.framebuffer([context.texture(size, 4)], context.depth_renderbuffer(size))
+        frame.use()
+        frame.clear(0.1, 0.2, 0.3, 0.4)
+        program = context.program(vertex_shader=VERTEX, fragment_shader=fragment)
+        if "size" in program:
+            program["size"] = width
+        rng = np.random.default_rng(8)
+        w = rng.uniform(0.7, 1.6, (240, 1))
+        place = rng.uniform(-1.2, 1.2, (240, 3)) * w
+        place[:24] = np.round(place[:24] * 12) / 12  # level, upright, and of no length
+        place[:6, 1] = place[0, 1]
+        place[6:8] = place[6]
+        w[:24] = 1.0
+        vertices = np.concatenate((place, w, rng.uniform(0, 1, (240, 3))), axis=1)
+        used = [n for n in ("position", "value") if n in program]
+        buffer = context.buffer(vertices.astype("f4").tobytes())
+        array = context.vertex_array(program, [(buffer, "4f 3f", *used)])
+        context.line_width = context.point_size = width
+        context.wireframe = kind == "wireframe"
+        if state == "depth":
+            context.enable(moderngl.DEPTH_TEST)
+        if state == "blend":
+            context.enable(moderngl.BLEND)
+        if state == "scissor":
+            context.scissor = (13, 9, 51, 47)
+        if state == "shader":
+            context.enable(moderngl.PROGRAM_POINT_SIZE)
+        array.render(KINDS[kind])
+        array.render(KINDS[kind])  # large enough not to wait, or two that become one
+        return np.frombuffer(frame.read(components=4), np.uint8)
+
+
+@pytest.mark.parametrize("state", ["plain", "depth", "blend", "scissor", "shader"])
+@pytest.mark.parametrize("width", [1.0, 2.0, 5.0])
+@pytest.mark.parametrize("kind", KINDS)
+def test_as_numpipe(kind: str, width: float, state: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    finished: list[int] = []
+    finish = outlines.finish
+    monkeypatch.setattr(outlines, "finish", lambda *args: finished.append(1) or finish(*args))
+    have = picture("jit", kind, width, state, FRAGMENT)
+    assert finished
+    wanted = picture("numpipe", kind, width, state, FRAGMENT)
+    assert len(np.unique(wanted)) > 20
+    assert np.array_equal(have, wanted), np.abs(have.astype(int) - wanted).max()
+
+
+@pytest.mark.parametrize("state", ["blend", "shader"])
+def test_sprites(state: str) -> None:
+    have, wanted = (picture(driver, "points", 9.0, state, SPRITE) for driver in ("jit", "numpipe"))
+    assert len(np.unique(wanted)) > 20
+    assert np.array_equal(have, wanted), np.abs(have.astype(int) - wanted).max()
