@@ -71,7 +71,8 @@ class _Vertices:
         row = self._outputs.get((slot, component))
         if row is None:
             return self._memory.ones if component == 3 else self._memory.zeros
-        return self._memory.outputs[row]
+        found: Array = self._memory.outputs[row]
+        return found
 
 
 @functools.lru_cache(maxsize=16)
@@ -198,7 +199,7 @@ class Direct:
         outputs = self._memory.outputs
         for number in range(len(chunk.outputs)):
             block[Words.OUTPUTS + number] = outputs[number].ctypes.data
-        self._chunk, self._chunk_at = memoryview(block), int(block.ctypes.data)
+        self._chunk, self._chunk_at = block.data, int(block.ctypes.data)
         self._chunk_least = chunk.least.get(0, 0)
 
     def _place_block(self, viewport: ViewportState) -> None:
@@ -212,7 +213,7 @@ class Direct:
         block[PlaceWords.STRIDE] = MOST_LANES
         six = np.array((*viewport.scale, *viewport.translate), np.float32)
         block[PlaceWords.SCALE : PlaceWords.SCALE + 3] = six.view(np.uint64)
-        self._placing, self._place_at = memoryview(block), int(block.ctypes.data)
+        self._placing, self._place_at = block.data, int(block.ctypes.data)
 
     def _tile_block(self, stand_in: Any) -> None:
         bound, function, memory = self._fragment, self._function, self._memory
@@ -227,7 +228,7 @@ class Direct:
         block[TileWords.RESULTS] = memory.counters.ctypes.data
         block[TileWords.NEXT] = memory.counters.ctypes.data + 16
         self._block = block
-        self._tile, self._tile_at = memoryview(block), int(block.ctypes.data)
+        self._tile, self._tile_at = block.data, int(block.ctypes.data)
         self._tile_least = function.code.least.get(0, 0)
 
     # -- a draw ----------------------------------------------------------------------------------

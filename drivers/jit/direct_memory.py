@@ -59,7 +59,7 @@ class DirectMemory:
         self.records = np.empty((MOST_TRIANGLES, Record.SIZE), np.int32)
         self.counters = np.zeros(4, np.int64)
         self._constants = [np.zeros(CONSTANTS, np.uint8) for _ in range(2)]
-        self._bytes = [memoryview(each) for each in self._constants]
+        self._bytes = [each.data for each in self._constants]
         self.constants_at = [int(each.ctypes.data) for each in self._constants]
         self._filled = [0, 0]
         self._starts: dict[int, Array] = {}
@@ -144,14 +144,15 @@ class DirectMemory:
             provoking = np.tile(provoking, instances) + shift
             identity = np.tile(identity, instances)
         arrays = [np.ascontiguousarray(each) for each in (corners, provoking, identity)]
-        addresses = [int(each.ctypes.data) for each in arrays]
         return Stream(
             source.first if info.index_size else 0,
             source.count,
             source.lanes,
             info.count * instances,
             triangles * instances,
-            *addresses,
+            int(arrays[0].ctypes.data),
+            int(arrays[1].ctypes.data),
+            int(arrays[2].ctypes.data),
             (arrays, info.index_buffer),
             {},
         )

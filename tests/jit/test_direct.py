@@ -88,7 +88,7 @@ def _arrays(frame: _Frame) -> None:
 
 def _written(frame: _Frame) -> None:
     array = frame.array()
-    for k in range(5):
+    for _ in range(5):
         frame.table["p"] = frame.rng.uniform(-0.9, 0.9, (40, 2))
         frame.table["c"] = frame.rng.integers(0, 256, (40, 4))
         frame.vertices.write(frame.table.tobytes())
