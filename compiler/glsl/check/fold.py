@@ -125,7 +125,6 @@ def _plan(build: Build, types: Sequence[Type]) -> _Plan:
     """What `build` makes of values of some types, in a function of its own."""
     shader = Shader(Stage.COMPUTE, "constant")
     impl = shader.add_entry()
-    shader.unref()  # nobody owns it; `impl` keeps it
     b = Builder(impl)
     args = [_operand(b, kind) for kind in types]
     result = _defs(build(b, args))
@@ -142,7 +141,9 @@ def _plan(build: Build, types: Sequence[Type]) -> _Plan:
         sizes = tuple([s.value.bit_size for s in instr.srcs])
         steps.append((instr.op, srcs, sizes, instr.dest.bit_size))
     result_numbers = tuple([number[d] for d in result])
-    return _Plan(tuple([i.values for i in constants]), tuple(steps), result_numbers)
+    plan = _Plan(tuple([i.values for i in constants]), tuple(steps), result_numbers)
+    shader.unref()
+    return plan
 
 
 # -- the foldable expressions ----------------------------------------------------------------------

@@ -109,6 +109,15 @@ class Block:
     def impl(self) -> FunctionImpl:
         return impl_of(self)
 
+    def dissolve(self) -> None:
+        """Forget everything (see `FunctionImpl.dissolve`)."""
+        if self.parent.__class__ is If:
+            self.parent.condition = None  # type: ignore[union-attr, assignment]
+        self.first = self.last = self.idom = None
+        self.owner.clear()
+        self.predecessors = self.successors = self.children = []
+        self.live_in = self.live_out = frozenset()
+
     def dominates(self, other: Block) -> bool:
         """Does every way to `other` lead through this block? (Needs `Metadata.DOMINANCE`.)"""
         return self.dom_in <= other.dom_in and other.dom_out <= self.dom_out

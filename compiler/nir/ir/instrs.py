@@ -68,13 +68,23 @@ class Instr:
         self.prev = self.next = None
 
     def remove(self) -> None:
-        """Delete the instruction: out of the block, and no longer a user of anything."""
+        """Delete the instruction: out of the block, and no longer a user of anything.
+
+        It forgets its sources and its result, which know it: whoever still needs them asks before.
+        What nobody holds is gone at once then, and the garbage collector finds nothing to do.
+        """
         if self.block is not None:
             self.unlink()
-        for src in self.srcs:
-            src.value.lose(src)
-        if self.dest is not None and self.dest.names:
-            self.bequeath_names()
+        dest = self.dest
+        if dest is not None:
+            if dest.names:
+                self.bequeath_names()
+            self.dest = None
+        srcs = self.srcs
+        if srcs:
+            self.srcs = []
+            for src in srcs:
+                src.value.lose(src)
 
     def bequeath_names(self) -> None:
         """What the result was called goes to what it was put together from."""

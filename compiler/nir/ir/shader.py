@@ -92,6 +92,25 @@ class FunctionImpl:
         self.locals.append(var)
         return var
 
+    def dissolve(self) -> None:
+        """The end of the code: whatever knows each other forgets it.
+
+        So it is gone at once, instead of when the garbage collector has been through it.
+        """
+        for block in list_blocks(self.body):
+            at = block.first
+            block.dissolve()
+            while at is not None:
+                following = at.next
+                at.block = at.prev = at.next = None
+                if at.dest is not None:
+                    at.dest.uses = {}
+                    at.dest = None
+                at.srcs = []
+                at = following
+        self.body = []
+        self.function.impl = None
+
     def count_instrs(self) -> int:
         total = 0
         for block in list_blocks(self.body):
@@ -193,6 +212,12 @@ class Shader:
         if self.refcount == 0:
             COUNTERS.destroyed += 1
             forget(self)
+            self.dissolve()
+
+    def dissolve(self) -> None:
+        """Nobody will look at the code any more."""
+        for impl in self.impls():
+            impl.dissolve()
 
     def __repr__(self) -> str:
         return f"<{self.stage.value} shader {self.name!r}, {self.refcount} references>"

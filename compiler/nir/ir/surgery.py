@@ -90,8 +90,9 @@ def remove_unused(instr: Instr) -> list[Def]:
         at = dead.pop()
         if at.block is None:  # read twice
             continue
+        srcs = at.srcs
         at.remove()
-        for src in at.srcs:
+        for src in srcs:
             value = src.value
             if value.uses or value.instr.is_phi or has_side_effects(value.instr):
                 lost.append(value)

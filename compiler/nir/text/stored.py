@@ -91,6 +91,10 @@ class StoredShader(Shader):
             return None
         return StoredShader(self.stage, self.name, self.label, self.info.copy(), self._kept)
 
+    def dissolve(self) -> None:
+        if self._kept is None:  # else there is no code of its own
+            super().dissolve()
+
     def count_instrs(self) -> int:
         return self._kept.count if self._kept is not None else super().count_instrs()
 
