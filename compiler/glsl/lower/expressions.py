@@ -84,12 +84,20 @@ class ExpressionLowering(PlaceLowering):
         if var in self.values:
             return self.values[var]
         known = self.latest.get(var)
-        if known is not None and known.instr.block is self.b.block:
+        if known is not None and self.b.sees(known):
             return known
         if var.builtin:
             special = self.read_special(var)
             if special is not None:
                 return special
+        if self.direct is not None and var not in self.locals:
+            value = self.read_directly(e)
+            if value is not None:
+                if value.__class__ is Def:
+                    if not value.names:
+                        value.names = ((var.name, IDENTITY[value.num_components], 0),)
+                    self.latest[var] = value
+                return value
         deref = self.deref_of(var)
         value = self.read(deref)
         if value.__class__ is Def and not deref.modes & Mode.FUNCTION_TEMP and deref.var:
@@ -99,6 +107,9 @@ class ExpressionLowering(PlaceLowering):
         return value
 
     def field_ref(self, e: hir.FieldRef) -> Value:
+        direct = self.read_directly(e)
+        if direct is not None:
+            return direct
         place = self.try_place(e)
         if place is not None:
             return self.read_place(place)
@@ -111,6 +122,9 @@ class ExpressionLowering(PlaceLowering):
         special = self.read_special_index(e)
         if special is not None:
             return special
+        direct = self.read_directly(e)
+        if direct is not None:
+            return direct
         place = self.try_place(e)
         if place is not None:
             return self.read_place(place)

@@ -213,7 +213,27 @@ class PlaceLowering(Lowering):
                 return self.assign_place(e)
         return self.assign_place(e)
 
+    def assign_output(self, e: hir.Assign) -> Value | None:
+        """All of an output is written without a deref, if that can be."""
+        direct = self.direct
+        if direct is None or e.op or not isinstance(e.target, hir.VarRef):
+            return None
+        if e.target.var.quals.storage != "out" or e.target.var in self.locals:
+            return None
+        var = self.port(e.target.var)
+        if var is None or not direct.takes(self.b, var):
+            return None
+        value = self.value(e.value)
+        if value.__class__ is Def and self.b.after is not None and direct.takes(self.b, var):
+            direct.write(var, value)
+        else:
+            store(self.b, self.variable(var), value)
+        return value
+
     def assign_place(self, e: hir.Assign) -> Value:
+        written = self.assign_output(e)
+        if written is not None:
+            return written
         place = self.place(e.target)
         value = self.value(e.value)
         if e.op:

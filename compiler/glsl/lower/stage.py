@@ -17,8 +17,13 @@ from gallette.compiler.nir.ir.types import stored_type
 __all__ = ["lower_stage"]
 
 
-def lower_stage(unit: StageUnit, variables: StageVariables, program: LinkedProgram) -> Shader:
-    """Lower the joined shaders of a stage; the caller owns the one reference."""
+def lower_stage(
+    unit: StageUnit, variables: StageVariables, program: LinkedProgram, direct: bool = False
+) -> Shader:
+    """Lower the joined shaders of a stage; the caller owns the one reference.
+
+    `direct`: the way of variables from derefs to slots may be taken at once (see `direct`).
+    """
     shader = Shader(unit.stage, unit.stage.value)
     _fill_info(unit, shader, program)
     _add_variables(unit, shader, variables)
@@ -29,6 +34,7 @@ def lower_stage(unit: StageUnit, variables: StageVariables, program: LinkedProgr
         needs_helpers=_needs_helpers(unit),
         fragcoord_flags=frozenset(coord.quals.flags if coord is not None else ()),
         has_handles=unit.has_handles,
+        direct=direct,
     )
     lowering = StatementLowering(shader, variables, facts)
     _initialize(unit, lowering, variables)
@@ -36,6 +42,8 @@ def lower_stage(unit: StageUnit, variables: StageVariables, program: LinkedProgr
     lowering.functions[unit.main] = shader.entry_function
     lowering.lines = unit.main.lines
     lowering.statements(unit.main.body or [])
+    if lowering.direct is not None:
+        lowering.direct.finish()
     lowering.b.impl.invalidate()
     return shader
 
@@ -120,7 +128,7 @@ def _fetch_framebuffer(
             continue
         first = nir.location if nir.location >= 0 else int(FragResult.DATA0)
         element = nir.type.without_array
-        whole = b.deref_var(nir)
+        whole = lowering.variable(nir)
         for i in range(nir.type.length if nir.type.is_array else 1):
             value = b.intrinsic(
                 "load_output",

@@ -150,7 +150,7 @@ class StatementLowering(CallLowering):
             if self.facts.needs_helpers:
                 return False
             # Nothing later needs this invocation, not even a neighbour's derivative.
-            b.jump("return")
+            self.leave()
             return True
         if kind == "demote":
             b.intrinsic("demote")
@@ -180,8 +180,14 @@ class StatementLowering(CallLowering):
                 value = self.value(s.value)
             if self.frame.result is not None:
                 store(self.b, self.frame.result, value)
-        self.b.jump("return")
+        self.leave()
         return True
+
+    def leave(self) -> None:
+        """The function ends here."""
+        if self.direct is not None and self.b is self.direct.main:
+            self.direct.returns = True
+        self.b.jump("return")
 
     # -- switch ------------------------------------------------------------------------------
 

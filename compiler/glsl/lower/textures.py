@@ -14,9 +14,10 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.state import constant_value
 from gallette.compiler.glsl.lower.expressions import ExpressionLowering
 from gallette.compiler.glsl.lower.values import Value
-from gallette.compiler.nir.ir import Def
+from gallette.compiler.nir.ir import Def, Mode
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.compiler.nir.ir.types import Base, Dim, Type
+from gallette.compiler.nir.passes.io.lower_samplers import constant_unit
 
 __all__ = ["TextureLowering"]
 
@@ -32,12 +33,19 @@ _RESULT = {Base.FLOAT: "float32", Base.INT: "int32", Base.UINT: "uint32"}
 class _Call:
     """What a texture call has gathered so far."""
 
-    sampler: tuple[str, Def]
-    """the source that names the sampler"""
+    sampler: tuple[str, Def] | None
+    """the source that names the sampler, if its number does not"""
     type: Type
     srcs: list[tuple[str, Def]]
     first: int
     """the number it is counted from"""
+    samples: bool = False
+    """is the sampler asked for, not the texture alone?"""
+
+    def add_sampler(self) -> None:
+        self.samples = True
+        if self.sampler is not None:
+            self.srcs.append(self.sampler)
 
     def add(self, kind: str, value: Def) -> None:
         self.srcs.append((kind, value))
@@ -60,7 +68,7 @@ class TextureLowering(ExpressionLowering):
                 call.add("lod", args[0])
             return self.emit(call, "txs", e.type.components, "int32")
         if name in ("textureQueryLod", "textureQueryLOD"):
-            call.add(*call.sampler)
+            call.add_sampler()
             call.add("coord", args[0])
             return self.emit(call, "lod", 2, "float32", coord_components=args[0].num_components)
         if name == "textureQueryLevels":
@@ -78,6 +86,9 @@ class TextureLowering(ExpressionLowering):
 
     def texture_named(self, e: hir.Expr) -> _Call:
         """What a sampler leads to: a texture unit's variable, or a handle."""
+        unit = self.unit_directly(e)
+        if unit is not None:
+            return _Call(None, e.type, [], unit)
         place = self.try_place(e)
         if place is not None and place.type.is_opaque:
             deref = place.deref.result
@@ -85,6 +96,14 @@ class TextureLowering(ExpressionLowering):
         handle = self.scalar(e) if place is None else self.handle(place)
         low = self.b.channel(handle, 0)
         return _Call(("sampler_offset", low), e.type, [("texture_offset", low)], FIRST_HANDLE)
+
+    def unit_directly(self, e: hir.Expr) -> int | None:
+        """The texture unit of a sampler without derefs, if that can be."""
+        way = self.way_into(e) if self.direct is not None else None
+        if way is None or way[0].mode is not Mode.UNIFORM or not e.type.is_opaque:
+            return None
+        var, steps = way
+        return constant_unit(var, steps) if var.type.without_array.is_opaque else None
 
     def emit(
         self,
@@ -110,7 +129,7 @@ class TextureLowering(ExpressionLowering):
             component=component,
             tg4_offsets=offsets,
             texture_index=call.first,
-            sampler_index=call.first,
+            sampler_index=call.first if call.samples or call.sampler is not None else 0,
         )
 
     def fetch(self, call: _Call, e: hir.BuiltinCall, args: list[Def], offset: bool) -> Def:
@@ -136,7 +155,7 @@ class TextureLowering(ExpressionLowering):
         offset: bool,
     ) -> Value:
         b, type_ = self.b, call.type
-        call.add(*call.sampler)
+        call.add_sampler()
         p, rest = args[0], args[1:]
         assert type_.dim is not None
         n = type_.dim.coordinates + type_.is_arrayed
@@ -178,7 +197,7 @@ class TextureLowering(ExpressionLowering):
         return self.emit(call, op, components, _RESULT[type_.sampled])
 
     def gather(self, call: _Call, e: hir.BuiltinCall, args: list[Def]) -> Value:
-        call.add(*call.sampler)
+        call.add_sampler()
         rest = list(args)
         first = rest.pop(0)
         call.add("coord", first)

@@ -22,7 +22,7 @@ from gallette.compiler.nir.algebraic.matching import (
 from gallette.compiler.nir.algebraic.pattern import Const, Pattern, Rule, Var
 from gallette.compiler.nir.algebraic.values import raw_bits
 from gallette.compiler.nir.ir.cf import list_blocks
-from gallette.compiler.nir.ir.fold import evaluate
+from gallette.compiler.nir.ir.fold import evaluated
 from gallette.compiler.nir.ir.instrs import IDENTITY, Alu, Instr, LoadConst
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
 from gallette.compiler.nir.ir.shader import FunctionImpl
@@ -88,7 +88,8 @@ def _folded(op: Opcode, srcs: list[Binding], width: int, bit_size: int) -> tuple
         const = value.instr
         assert isinstance(const, LoadConst)
         sources.append(tuple([const.values[c] for c in swizzle]))
-    return evaluate(op, sources, [value.bit_size for value, _ in srcs], bit_size)
+    sizes = tuple([value.bit_size for value, _ in srcs])
+    return evaluated(op, tuple(sources), sizes, bit_size)
 
 
 class _Worklist:

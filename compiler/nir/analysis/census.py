@@ -1,5 +1,8 @@
 """Census: what kinds of variables and of code does a shader have?
 
+Variables of its interface count where code points at them: a front end that has lowered what it
+reads and writes leaves nothing to do about them.
+
 A pass may say what it looks for (`@nir_pass(..., looks_for=...)`), and what it brings along that
 was not there. A sequence of passes counts once and leaves out those that would find nothing.
 """
@@ -24,14 +27,12 @@ def census(shader: Shader) -> frozenset[str]:
     found: set[str] = set()
     modes = 0
     for var in shader.variables:
-        modes |= int(var.mode)
+        modes |= var.mode & _ANYHOW
         inner = var.type.without_array
         if inner.is_struct:
-            found.update((STRUCT, WIDE, OPAQUE))
+            found.update((STRUCT, WIDE))
         elif inner.bit_size == 64:
-            found.update((WIDE, OPAQUE))
-        elif inner.is_opaque:
-            found.add(OPAQUE)
+            found.add(WIDE)
         if var.constant_initializer is not None:
             found.add(INITIAL)
         if var.invariant or var.precise:
@@ -54,6 +55,10 @@ def census(shader: Shader) -> frozenset[str]:
                 if kind is Alu or kind is LoadConst:  # most are
                     pass
                 elif at.__class__ is Deref:
+                    modes |= at.modes
+                    inner = at.type.without_array
+                    if inner.is_opaque or inner.is_struct or inner.bit_size == 64:
+                        found.add(OPAQUE)
                     if at.form == "cast":
                         found.add(CASTS)
                     elif at.form == "array":
@@ -81,6 +86,8 @@ def census(shader: Shader) -> frozenset[str]:
 _REACHING = (Stage.TESS_CTRL, Stage.COMPUTE, Stage.KERNEL)
 """stages that write and read memory no variable stands for"""
 _LOCAL = int(Mode.FUNCTION_TEMP)
+_ANYHOW = int(TEMPORARIES)
+"""these are done away with even if nothing points at them"""
 _MEMORY = int(TEMPORARIES | Mode.SSBO | Mode.SHARED | Mode.GLOBAL)
 """What is written and read again; so are the outputs of a patch."""
 

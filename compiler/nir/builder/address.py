@@ -15,29 +15,40 @@ class Address:
 
     __slots__ = ("b", "constant", "dynamic", "type")
 
-    def __init__(self, b: Builder, type: Type, constant: int = 0):
-        self.b = b
+    def __init__(self, b: Builder | None, type: Type, constant: int = 0):
+        self.b: Builder = b  # type: ignore[assignment]  # None: it will be asked for no value
         self.type = type
         self.constant = constant
         self.dynamic: Def | None = None
 
     def step(self, deref: Deref) -> None:
         """Follow one deref of the chain."""
-        t = self.type
         if deref.form == "struct":
-            member = t.fields[deref.field]
+            self.step_constant(deref.field)
+        else:
+            self.add_index(deref.srcs[1].value, self._stride_inside())
+
+    def step_constant(self, number: int) -> None:
+        """Go to a member, element, column or component."""
+        t = self.type
+        if t.is_struct:
+            member = t.fields[number]
             self.constant += member.offset
             self.type = member.type
-            return
-        if t.element is not None:
-            stride, self.type = t.stride, t.element
-        elif t.is_matrix:
-            stride = component_bytes(t) if t.row_major else t.stride
-            self.type = t.column_type
         else:
-            stride = t.stride or component_bytes(t)
-            self.type = t.scalar_type
-        self.add_index(deref.srcs[1].value, stride)
+            self.constant += number * self._stride_inside()
+
+    def _stride_inside(self) -> int:
+        """What parts of what there is lie apart; they are what is there now."""
+        t = self.type
+        if t.element is not None:
+            self.type = t.element
+            return t.stride
+        if t.is_matrix:
+            self.type = t.column_type
+            return component_bytes(t) if t.row_major else t.stride
+        self.type = t.scalar_type
+        return t.stride or component_bytes(t)
 
     def add_index(self, index: Def, stride: int) -> None:
         constant = const_int(index)

@@ -151,6 +151,11 @@ class Builder:
         self.block.insert_after(self.after, instr)
         self.after = instr
 
+    def sees(self, value: Def) -> bool:
+        """Has a value that was built before the cursor surely been computed there?"""
+        home = value.instr.block
+        return home is self.block or home is self.impl.body[0]
+
     # Arithmetic. One method per opcode is added below the class.
 
     if TYPE_CHECKING:

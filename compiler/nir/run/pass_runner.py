@@ -203,6 +203,11 @@ def recording(texts: bool = True, lines: bool = False) -> Iterator[PassLog]:
         _recorders.remove(log)
 
 
+def is_recorded() -> bool:
+    """Does somebody want to see what every pass does?"""
+    return bool(_recorders)
+
+
 def run_pass(
     shader: Shader, name: str, options: dict[str, Any] | None = None, log: PassLog | None = None
 ) -> bool:

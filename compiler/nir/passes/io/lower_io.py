@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
+from typing import Any
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
@@ -33,7 +34,7 @@ _VERTEX, _FRAGMENT = Stage.VERTEX, Stage.FRAGMENT
 _ATTRIBUTES = {int(slot): slot for slot in VertAttrib}
 _VARYINGS = {int(slot): slot for slot in VaryingSlot}
 _RESULTS = {int(slot): slot for slot in FragResult}
-_FRAGMENT_SYSTEM: dict[int, str] = {
+FRAGMENT_SYSTEM: dict[int, str] = {
     VaryingSlot.POS: "load_frag_coord",
     VaryingSlot.PNTC: "load_point_coord",
     VaryingSlot.FACE: "load_front_face",
@@ -50,7 +51,12 @@ class _Place:
     vertex: Def | None
 
 
-@nir_pass("lower_io", preserves=Metadata.CONTROL_FLOW, brings=())
+@nir_pass(
+    "lower_io",
+    preserves=Metadata.CONTROL_FLOW,
+    looks_for=("shader_in", "shader_out"),
+    brings=(),
+)
 def lower_io(shader: Shader, *, modes: int = int(Mode.SHADER_IN | Mode.SHADER_OUT)) -> bool:
     """`load_deref` and `store_deref` of inputs and outputs name slots instead of variables.
 
@@ -59,7 +65,7 @@ def lower_io(shader: Shader, *, modes: int = int(Mode.SHADER_IN | Mode.SHADER_OU
     `offset` source counts slots from `location`; constant offsets are already in `location`.
     `base` numbers the variables of a shader densely in order of their slots.
     """
-    _assign_bases(shader, modes)
+    assign_bases(shader, modes)
     progress = False
     for impl in shader.impls():
         b = Builder(impl).sharing_constants(forward=True)
@@ -80,7 +86,8 @@ def lower_io(shader: Shader, *, modes: int = int(Mode.SHADER_IN | Mode.SHADER_OU
     return progress
 
 
-def _assign_bases(shader: Shader, modes: int) -> None:
+def assign_bases(shader: Shader, modes: int = _IN | _OUT) -> None:
+    """Number the variables that have no number yet."""
     for mode in (_IN, _OUT):
         if not mode & modes:
             continue
@@ -194,7 +201,8 @@ def alu_base(type: Type) -> str:
     return f"{base}{type.bit_size}"
 
 
-def _is_flat(var: Variable) -> bool:
+def is_flat(var: Variable) -> bool:
+    """Is an input of the fragment stage the same all over its primitive?"""
     return var.interpolation == "flat" or _is_never_interpolated(var.type)
 
 
@@ -209,7 +217,7 @@ def _load(b: Builder, stage: Stage, access: Intrinsic, deref: Deref, var: Variab
     n, bits = dest.num_components, dest.bit_size
     is_input = var.mode == _IN
     if is_input and stage is _FRAGMENT:
-        system = _FRAGMENT_SYSTEM.get(var.location)
+        system = FRAGMENT_SYSTEM.get(var.location)
         if system is not None:
             access.replace_by(b.trim(b.intrinsic(system), n))
             return
@@ -219,19 +227,15 @@ def _load(b: Builder, stage: Stage, access: Intrinsic, deref: Deref, var: Variab
     if place.vertex is not None:
         name = name.replace("load_", "load_per_vertex_")
         srcs.insert(0, place.vertex)
-    elif is_input and stage is _FRAGMENT and not _is_flat(var):
+    elif is_input and stage is _FRAGMENT and not is_flat(var):
         name = "load_interpolated_input"
-        srcs.insert(0, _barycentric(b, access, var))
+        kind = access.name.removeprefix("interp_deref_at_")
+        where = access.srcs[1].value if len(access.srcs) > 1 else None
+        srcs.insert(0, barycentric(b, var, "" if kind == "load_deref" else kind, where))
     num_slots = 1 if place.dynamic is None else _slots(stage, var)
     parts: list[Def] = []
     for _, count, slot, component in _parts(place, n, bits, var.packed):
-        indices = {
-            "base": var.driver_location + slot,
-            "component": component,
-            "location": slot_enum(stage, var.mode, var.location + slot),
-            "num_slots": num_slots,
-            "dest_type": alu_base(deref.type),
-        }
+        indices = load_indices(stage, var, deref.type, slot, component, num_slots)
         if count == n:
             access.become(name, srcs, indices)
             return
@@ -240,18 +244,46 @@ def _load(b: Builder, stage: Stage, access: Intrinsic, deref: Deref, var: Variab
     access.replace_by(b.vec(parts))
 
 
-def _barycentric(b: Builder, access: Intrinsic, var: Variable) -> Def:
+def load_indices(
+    stage: Stage, var: Variable, type: Type, slot: int, component: int, num_slots: int = 1
+) -> dict[str, Any]:
+    """The indices of a load of a part of `var`, `slot` slots behind its first."""
+    return {
+        "base": var.driver_location + slot,
+        "component": component,
+        "location": slot_enum(stage, var.mode, var.location + slot),
+        "num_slots": num_slots,
+        "dest_type": alu_base(type),
+    }
+
+
+def store_indices(
+    stage: Stage, var: Variable, type: Type, slot: int, component: int, mask: int, slots: int = 1
+) -> dict[str, Any]:
+    """The same of a store."""
+    return {
+        "base": var.driver_location + slot,
+        "component": component,
+        "write_mask": mask,
+        "location": slot_enum(stage, var.mode, var.location + slot),
+        "num_slots": slots,
+        "dual_source": var.index,
+        "stream": var.stream,
+        "invariant": var.invariant,
+        "src_type": alu_base(type),
+    }
+
+
+def barycentric(b: Builder, var: Variable, kind: str = "", where: Def | None = None) -> Def:
+    """Where an input is interpolated: as declared, or of a `kind` and `where` the shader says."""
     interp = "noperspective" if var.interpolation == "noperspective" else "smooth"
     slot = _VARYINGS.get(var.location)
     if var.interpolation == "none" and slot is not None and slot.is_color:
         interp = "none"  # flat shading decides; an explicit qualifier overrides it
-    kind = access.name.removeprefix("interp_deref_at_")
-    if kind == "offset":
-        return b.intrinsic("load_barycentric_at_offset", [access.srcs[1].value], interp=interp)
-    if kind == "sample_index":
-        return b.intrinsic("load_barycentric_at_sample", [access.srcs[1].value], interp=interp)
-    if kind == "load_deref":
-        kind = "sample" if var.sample else "centroid" if var.centroid else "pixel"
+    if where is not None:
+        kind = "at_offset" if kind == "offset" else "at_sample"
+        return b.intrinsic(f"load_barycentric_{kind}", [where], interp=interp)
+    kind = kind or ("sample" if var.sample else "centroid" if var.centroid else "pixel")
     return b.intrinsic(f"load_barycentric_{kind}", interp=interp)
 
 
@@ -268,17 +300,8 @@ def _store(b: Builder, stage: Stage, access: Intrinsic, deref: Deref, var: Varia
         part_mask = mask >> first & (1 << count) - 1
         if not part_mask:
             continue
-        indices = {
-            "base": var.driver_location + slot,
-            "component": component,
-            "write_mask": part_mask,
-            "location": slot_enum(stage, var.mode, var.location + slot),
-            "num_slots": 1 if place.dynamic is None else _slots(stage, var),
-            "dual_source": var.index,
-            "stream": var.stream,
-            "invariant": var.invariant,
-            "src_type": alu_base(deref.type),
-        }
+        slots = 1 if place.dynamic is None else _slots(stage, var)
+        indices = store_indices(stage, var, deref.type, slot, component, part_mask, slots)
         if count == n:
             access.become(name, [value, *where], indices)
             return

@@ -9,6 +9,7 @@ from gallette.compiler.nir.ir.questions import const_int, instrs_of
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.surgery import remove_dead_deref
 from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.run.pass_runner import nir_pass
 
 
@@ -41,7 +42,7 @@ def unit_of(b: Builder, deref: Deref) -> tuple[int, Def | None]:
     """First unit of the variable plus constant indices, and what must be added at run time."""
     var = deref.root_var
     assert var is not None, "a sampler must come from a variable"
-    unit = var.driver_location if var.driver_location >= 0 else max(var.binding, 0)
+    unit = _first_unit(var)
     dynamic: Def | None = None
     for step in deref.path()[1:]:
         if step.form != "array":
@@ -53,7 +54,7 @@ def unit_of(b: Builder, deref: Deref) -> tuple[int, Def | None]:
         limit = parent.type.length
         constant = const_int(index)
         if constant is not None:
-            unit += min(max(constant, 0), max(limit - 1, 0)) * count
+            unit += _within(constant, limit) * count
             continue
         scaled = index if count == 1 else b.imul(index, b.imm_int(count, index.bit_size))
         dynamic = scaled if dynamic is None else b.iadd(dynamic, scaled)
@@ -61,6 +62,24 @@ def unit_of(b: Builder, deref: Deref) -> tuple[int, Def | None]:
         last = max(var.type.array_elements - 1, 0)
         dynamic = b.umin(dynamic, b.imm_int(last, dynamic.bit_size))
     return unit, dynamic
+
+
+def constant_unit(var: Variable, indices: tuple[int, ...]) -> int:
+    """The unit of a variable, or of an element of it that constant indices name."""
+    unit, t = _first_unit(var), var.type
+    for index in indices:
+        limit, t = t.length, t.indexed()
+        unit += _within(index, limit) * t.array_elements
+    return unit
+
+
+def _first_unit(var: Variable) -> int:
+    return var.driver_location if var.driver_location >= 0 else max(var.binding, 0)
+
+
+def _within(index: int, length: int) -> int:
+    """An index of an array; what lies outside becomes what is nearest."""
+    return min(max(index, 0), max(length - 1, 0))
 
 
 def _lower_tex(b: Builder, tex: Tex, kind: str) -> bool:

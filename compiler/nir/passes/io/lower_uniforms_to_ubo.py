@@ -42,7 +42,7 @@ def lower_uniforms_to_ubo(shader: Shader) -> bool:
             if var is None or var.offset < 0:
                 continue
             b.at_before(access)
-            address = Address(b, _layout(var.type)[0], var.offset)
+            address = Address(b, uniform_layout(var.type)[0], var.offset)
             for step in deref.path()[1:]:
                 address.step(step)
             load_from(b, access, address, "load_ubo", b.imm_int(0), _range(var))
@@ -52,14 +52,19 @@ def lower_uniforms_to_ubo(shader: Shader) -> bool:
 
 
 @cache
-def _layout(type: Type) -> tuple[Type, int]:
+def uniform_layout(type: Type) -> tuple[Type, int]:
     """A uniform's type with its layout, and the bytes it takes."""
     root = explicit_root(type, STD140)
     return root, explicit_size(root)
 
 
 def _range(var: Variable) -> tuple[int, int]:
-    return var.offset, _layout(var.type)[1]
+    return var.offset, uniform_layout(var.type)[1]
+
+
+def is_plain(t: Type) -> bool:
+    """Does a scalar or vector lie in memory as it is read?"""
+    return t.bit_size != 1 and not (t.is_vector and t.stride not in (0, component_bytes(t)))
 
 
 def load_from(
@@ -73,7 +78,7 @@ def load_from(
     """A load of a variable becomes one of the memory at `address`."""
     t = address.type
     size = component_bytes(t)
-    if t.bit_size == 1 or (t.is_vector and t.stride not in (0, size)):
+    if not is_plain(t):
         access.replace_by(load_memory(b, address, intrinsic, block, range_))
         return
     srcs = [address.offset()] if block is None else [block, address.offset()]
