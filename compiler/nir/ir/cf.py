@@ -112,7 +112,7 @@ class Block:
     def dissolve(self) -> None:
         """Forget everything (see `FunctionImpl.dissolve`)."""
         if self.parent.__class__ is If:
-            self.parent.condition = None  # type: ignore[union-attr, assignment]
+            self.parent.condition = None  # type: ignore[assignment]
         self.first = self.last = self.idom = None
         self.owner.clear()
         self.predecessors = self.successors = self.children = []
