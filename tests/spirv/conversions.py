@@ -58,7 +58,7 @@ def run_tool(name: str, *arguments: str | Path, data: bytes = b"") -> str:
 @contextmanager
 def through(convert: Convert, optimized: bool = True) -> Iterator[None]:
     """Every stage linked inside becomes what `convert` makes of it (a new shader)."""
-    lower = linker.to_driver_form
+    lower, is_recorded = linker.to_driver_form, linker.is_recorded
 
     def replaced(shader: Shader, *arguments: Any, **options: Any) -> None:
         if optimized:
@@ -69,14 +69,16 @@ def through(convert: Convert, optimized: bool = True) -> Iterator[None]:
         shader.info = other.info
         for impl in shader.impls():
             impl.shader = shader
+        other.functions = []  # they are not its own any more
         other.unref()
         lower(shader, *arguments, **options)
 
     linker.to_driver_form = replaced
+    linker.is_recorded = lambda: True  # variables are needed, so nothing is lowered without derefs
     try:
         yield
     finally:
-        linker.to_driver_form = lower
+        linker.to_driver_form, linker.is_recorded = lower, is_recorded
 
 
 def render(path: Path, driver: str = "numpipe") -> tuple[str, str, Any]:
