@@ -173,9 +173,9 @@ class ShareGroup:
             return
         if self.owner is not None:
             self.pipe.flush()
+        # Also after a context that left: it took what was bound with it.
         self.owner = context
-        if self.crowded:
-            context.pipe_framebuffer = FramebufferState()
-            self.pipe.set_framebuffer_state(context.pipe_framebuffer)
-            context.vertex_input.unbind()
-            context.dirty |= Dirty.ALL
+        context.pipe_framebuffer = FramebufferState()
+        self.pipe.set_framebuffer_state(context.pipe_framebuffer)
+        context.vertex_input.unbind()
+        context.dirty |= Dirty.ALL

@@ -13,6 +13,7 @@ from gallette.compiler.nir.text.serialize import deserialize, serialize
 from gallette.drivers.common.context import HostContext
 from gallette.state_tracker import GL, GLInterface, create_context
 from tests.conftest import native_context
+from tests.state_tracker.anew import Watch
 
 IMPLEMENTATIONS = [
     pytest.param("numpipe", id="numpipe"),
@@ -65,6 +66,14 @@ def noop() -> Iterator[GLInterface]:
 def error_name() -> Callable[[GLInterface], str]:
     """The pending GL error by name."""
     return lambda context: GL.name_of(context.get_error(), "error")
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """What numpipe has bound at a draw is what it would have if all were derived anew."""
+    watch = Watch(monkeypatch)
+    yield
+    assert sorted(set(watch.wrong)) == []
 
 
 @pytest.fixture(autouse=True)

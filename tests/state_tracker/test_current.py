@@ -97,8 +97,9 @@ def test_a_texture_made_in_one_context_is_drawn_by_another() -> None:
     first.make_current()
     assert red_of(first) == 0
     first.release()
-    second.make_current()
+    second.make_current()  # the first took what was bound with it
     second.clear(GL.COLOR_BUFFER_BIT)
+    assert red_of(second) == 0
     second.rectf(-1.0, -1.0, 1.0, 1.0)
     assert red_of(second) == 200
 

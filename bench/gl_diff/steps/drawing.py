@@ -120,6 +120,9 @@ def immediate(w: Writer) -> None:
         return
     before = w.defined()
     before[1] = "gl.use_program(0)"
+    if w.dual_factors:  # which has no second colour
+        w.dual_factors = False
+        before.append("gl.blend_func(GL.ONE, GL.ONE_MINUS_SRC_ALPHA)")
     before += w.sampled("2d")
     corners = [(w.sixteenths(16), w.sixteenths(16)) for _ in range(4)]
     depth = w.sixteenths(8) * 2

@@ -1,0 +1,201 @@
+"""At draws of any test: is what the driver has bound what it would have if all were derived anew?
+
+`Watch` records every state object and parameter a driver is given. At a draw (one that was made
+ready, or one like another before, for which the driver has a token) the state tracker derives all
+of it once more, with everything dirty, while the driver hears nothing; what comes out must be what
+it was told before. So a forgotten dirty bit shows wherever any test changes something between two
+draws, whether or not it would show in the picture.
+
+Nothing is different afterwards: what the state tracker remembers is put back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gallette.drivers.common.binding import BindingContext
+from gallette.drivers.common.context import HostContext
+from gallette.pipe.derive import calls
+from gallette.pipe.interface import Context as PipeContext
+from gallette.pipe.state import DrawInfo, VertexBuffer
+from gallette.state_tracker.dirty import Dirty
+from gallette.state_tracker.drawing import draw
+from gallette.state_tracker.drawing.repeats import Repeats
+
+__all__ = ["Bound", "Watch", "by_slot", "plain"]
+
+MOST = 25
+"""draws that are looked at, of each context"""
+Bound = dict[tuple[Any, ...], Any]
+_KEYS = ("stage", "index")
+_METHODS = [n for n, c in calls(PipeContext).items() if c.verb in ("set", "bind")]
+_METHODS.remove("set_failure_callback")
+
+
+def plain(value: Any) -> Any:
+    """Something to compare: temporary memory counts by what it holds."""
+    if isinstance(value, bytes | bytearray | memoryview | np.ndarray):
+        return bytes(value)
+    if isinstance(value, list | tuple):
+        return tuple(plain(v) for v in value)
+    if isinstance(value, VertexBuffer) and value.buffer.desc.label == "upload":
+        return value.stride, value.offset, value.buffer.storage[0].tobytes()
+    return value
+
+
+def by_slot(name: str) -> Callable[..., Bound]:
+    """What a call of a method of the pipe binds, place by place."""
+    signature = calls(PipeContext)[name].signature
+
+    def told(*given: Any, **named: Any) -> Bound:
+        taken = signature.bind(None, *given, **named)
+        taken.apply_defaults()
+        values = {n: v for n, v in taken.arguments.items() if n != "self"}
+        key = (name, *(values.pop(n) for n in _KEYS if n in values))
+        if "start" not in values:
+            return {key: tuple(values.values())}
+        start = values.pop("start")
+        return {(*key, slot): v for slot, v in enumerate(next(iter(values.values())), start)}
+
+    return told
+
+
+class Watch:
+    """Looks at the first draws of each context, as long as the patch is in place."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.wrong: list[str] = []
+        self._bound: dict[Any, Bound] = {}  # by pipe
+        self._anew: Bound | None = None  # while everything is derived once more
+        self._tokens: dict[int, tuple[Any, Bound]] = {}
+        self._repeated: Any = None
+        self._left: dict[Any, int] = {}
+        for name in _METHODS:
+            patch.setattr(BindingContext, name, self._heard(name))
+        self._prepare = draw._prepare
+        patch.setattr(draw, "_prepare", self._prepared)
+        patch.setattr(HostContext, "repeatable", self._repeatable(HostContext.repeatable))
+        patch.setattr(HostContext, "repeat", self._repeat(HostContext.repeat))
+        patch.setattr(Repeats, "drawn", self._drawn(Repeats.drawn))
+
+    def _heard(self, name: str) -> Callable[..., Any]:
+        original, told = getattr(BindingContext, name), by_slot(name)
+
+        def method(pipe: Any, *given: Any, **named: Any) -> Any:
+            if self._anew is not None:
+                self._anew |= told(*given, **named)
+                return None
+            self._bound.setdefault(pipe, {}).update(told(*given, **named))
+            return original(pipe, *given, **named)
+
+        return method
+
+    # -- draws that were made ready ------------------------------------------------------------
+
+    def _prepared(self, ctx: Any, *how: int) -> None:
+        self._prepare(ctx, *how)
+        if self._anew is None and isinstance(ctx.pipe, BindingContext):
+            self._look(ctx, self._bound[ctx.pipe], how)
+
+    # -- draws like one before: what was bound at the first is bound for all -------------------
+
+    def _repeatable(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def method(pipe: Any, info: DrawInfo) -> Any:
+            token = original(pipe, info)
+            if token is not None:
+                self._tokens[id(token)] = token, dict(self._bound[pipe])
+            return token
+
+        return method
+
+    def _repeat(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def method(pipe: Any, token: Any, data: bytes) -> Any:
+            done = original(pipe, token, data)
+            if done and id(token) in self._tokens:
+                self._repeated = self._tokens[id(token)][1], data
+            return done
+
+        return method
+
+    def _drawn(self, original: Callable[..., bool]) -> Callable[..., bool]:
+        def method(repeats: Any, call: tuple[Any, ...]) -> bool:
+            self._repeated = None
+            done = original(repeats, call)
+            if done and self._repeated is not None:
+                bound, data = self._repeated
+                block = {k: (data, None, 0, 0) for k in bound if _is_block(k)}
+                count = call[2] if len(call) == 3 else 1
+                first = call[1] if len(call) == 3 else 0
+                how = call[0], first, first + max(count, 1) - 1, 1
+                self._look(repeats._ctx, bound | block, how)
+            return done
+
+        return method
+
+    def _look(self, ctx: Any, bound: Bound, how: tuple[int, ...]) -> None:
+        left = self._left.get(ctx, MOST)
+        if not left or ctx.caches.full:
+            return
+        self._left[ctx] = left - 1
+        with _as_it_was(ctx):
+            current = ctx.vertex_input._current_bytes.copy()
+            ctx.dirty = Dirty.ALL
+            ctx.vertex_input.unbind()
+            ctx.arrays.current.layouts = {}
+            self._anew = {}
+            try:
+                self._prepare(ctx, *how)
+                anew = self._anew
+            finally:
+                self._anew = None
+            off = [k for k, v in anew.items() if plain(v) != plain(bound.get(k))]
+            before = self._bound[ctx.pipe]
+            if bound is not before:  # what was not said again is what it is
+                off += [
+                    key
+                    for key in before.keys() - anew.keys()
+                    if key[0] in _REMEMBERED and before[key] != bound.get(key)
+                ]
+            if not np.array_equal(current, ctx.vertex_input._current_bytes):
+                off.append(("current attributes",))
+        self.wrong += [f"not derived for a draw: {' '.join(map(str, key))}" for key in off]
+
+
+_REMEMBERED = (
+    "bind_blend_state",
+    "bind_rasterizer_state",
+    "bind_depth_stencil_alpha_state",
+    "bind_shader_state",
+    "set_framebuffer_state",
+)
+"""what the state tracker says only if it is another"""
+
+
+def _is_block(key: tuple[Any, ...]) -> bool:
+    return key[0] == "set_constant_buffer" and key[2] == 0
+
+
+@contextlib.contextmanager
+def _as_it_was(ctx: Any) -> Iterator[None]:
+    """What the state tracker remembers of what it said is put back at the end."""
+    caches = [c for c in vars(ctx.caches).values() if hasattr(c, "_bound")]
+    places: list[tuple[Any, str, Any]] = [
+        *((c, n, getattr(c, n)) for c in caches for n in ("_bound", "_state")),
+        *((ctx.vertex_input, n, getattr(ctx.vertex_input, n)) for n in ("_bound", "_elements")),
+        (ctx, "dirty", ctx.dirty),
+        (ctx, "pipe_framebuffer", ctx.pipe_framebuffer),
+        (ctx, "bound_shaders", dict(ctx.bound_shaders)),
+        (ctx.arrays.current, "layouts", ctx.arrays.current.layouts),
+        (ctx.repeats, "_known", dict(ctx.repeats._known)),
+        *((ctx.derived, n, dict(getattr(ctx.derived, n))) for n in ctx.derived.__slots__),
+    ]
+    try:
+        yield
+    finally:
+        for owner, name, value in places:
+            setattr(owner, name, value)
