@@ -18,6 +18,10 @@ ALLOWED = {
         "depth may differ by 2 in 2**24",
         "depth is interpolated with implementation's precision",
     ),
+    "steep": (
+        "depth may differ by 8 in 2**24 where the next pixel's is further away than a sixteenth",
+        "the same precision: what is added per pixel is rounded, and is large",
+    ),
     "slivers": (
         "two pixels of a picture may differ in any way",
         "three corners on one line that are clipped: where the new corners are rounded to decides "
@@ -28,6 +32,8 @@ ALLOWED = {
         "its operands are bits: the step of rounding from 127 to 128 changes all of them",
     ),
 }
+DEPTH_STEP = 1.0 / ((1 << 24) - 1)
+STEEP = 1 / 16
 SLIVER_PIXELS = 2
 LOGIC_SHARE = 50
 
@@ -77,9 +83,20 @@ def _differs(mine: Seen, other: Seen) -> str:
     )
 
 
-def _bound(seen: Seen) -> float:
+def _bound(seen: Seen) -> float | np.ndarray[Any, np.dtype[np.float64]]:
     if seen.value.dtype == np.uint8:
         return (2.0 + seen.draws) * seen.step
     if seen.what.startswith("depth"):
-        return 2.001 / ((1 << 24) - 1)
+        return np.where(_steep(seen.value), 8.001, 2.001) * DEPTH_STEP
     return 1e-5 if seen.value.dtype.kind == "f" else 0.0
+
+
+def _steep(depth: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """Where a pixel is far from one of the four beside it."""
+    found = np.zeros(depth.shape, bool)
+    for axis in (0, 1):
+        far = np.abs(np.diff(depth.astype(np.float64), axis=axis)) > STEEP
+        nothing = np.zeros_like(far.take([0], axis=axis))
+        found |= np.concatenate([far, nothing], axis=axis)
+        found |= np.concatenate([nothing, far], axis=axis)
+    return found

@@ -77,6 +77,7 @@ class Texture:
     size: int = 8
     levels: int = 1
     kind: str = "2d"
+    format: str = ""
 
 
 @dataclass(slots=True, eq=False)

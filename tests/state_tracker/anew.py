@@ -177,7 +177,8 @@ _REMEMBERED = (
 
 
 def _is_block(key: tuple[Any, ...]) -> bool:
-    return key[0] == "set_constant_buffer" and key[2] == 0
+    name, _, *where = key
+    return name == "set_constant_buffer" and where == [0]
 
 
 @contextlib.contextmanager

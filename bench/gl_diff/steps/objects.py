@@ -72,8 +72,9 @@ def new_texture(w: Writer) -> None:
         w.say(f"{name} = w.depths({format}, {seed}, {size}, {compare})")
         made = Texture(name, "TEXTURE_2D", None, size, kind=kind)
     else:
-        w.say(f"{name} = w.texture({w.pick(t.TEXTURE_FORMATS)}, {seed}, {size}, {levels})")
-        made = Texture(name, "TEXTURE_2D", None, size, levels)
+        format = w.pick(t.TEXTURE_FORMATS)
+        w.say(f"{name} = w.texture({format}, {seed}, {size}, {levels})")
+        made = Texture(name, "TEXTURE_2D", None, size, levels, format=format.removeprefix("GL."))
         if w.often(0.4):
             smaller = w.pick(t.MINIFYING)
             w.say(f"gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, {smaller})")

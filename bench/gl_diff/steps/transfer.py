@@ -95,7 +95,14 @@ def copy(w: Writer) -> None:
     if others and kind < 2:
         blit(w, w.r.choice(others))
         return
-    usable = [x for x in w.textures if x.of is None and x.kind == "2d"]
+    usable = [
+        x
+        for x in w.textures
+        # Of two steps as near as the other either may be taken: half a colour in one bit.
+        if x.of is None
+        and x.kind == "2d"
+        and (_step(x.format) <= 1 or x.format == target.colors[0])
+    ]
     if usable and target.kind == "f":
         w.bind(w.r.choice(usable))
         w.say(
