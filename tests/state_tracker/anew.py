@@ -190,13 +190,16 @@ def _as_it_was(ctx: Any) -> Iterator[None]:
         *((ctx.vertex_input, n, getattr(ctx.vertex_input, n)) for n in ("_bound", "_elements")),
         (ctx, "dirty", ctx.dirty),
         (ctx, "pipe_framebuffer", ctx.pipe_framebuffer),
-        (ctx, "bound_shaders", dict(ctx.bound_shaders)),
         (ctx.arrays.current, "layouts", ctx.arrays.current.layouts),
-        (ctx.repeats, "_known", dict(ctx.repeats._known)),
-        *((ctx.derived, n, dict(getattr(ctx.derived, n))) for n in ctx.derived.__slots__),
     ]
+    derived = [getattr(ctx.derived, n) for n in ctx.derived.__slots__]
+    # In place: contexts that share objects share some of these.
+    tables = [(t, dict(t)) for t in (ctx.bound_shaders, ctx.repeats._known, *derived)]
     try:
         yield
     finally:
         for owner, name, value in places:
             setattr(owner, name, value)
+        for table, kept in tables:
+            table.clear()
+            table.update(kept)
