@@ -177,8 +177,7 @@ _REMEMBERED = (
 
 
 def _is_block(key: tuple[Any, ...]) -> bool:
-    name, _, *where = key
-    return name == "set_constant_buffer" and where == [0]
+    return key[:1] == ("set_constant_buffer",) and key[2:] == (0,)
 
 
 @contextlib.contextmanager

@@ -56,6 +56,10 @@ def test_differences_are_found_and_allowed_ones_are_not() -> None:
         dotted.reshape(-1)[1::4][: 3 * (values - 1)] = 90
         found = difference([Seen("colour 0", large, 0, 1, True)], [Seen("colour 0", dotted)])
         assert (found == "") is allowed
+    for slope, off, allowed in ((0.1, 7, True), (0.1, 9, False), (0.05, 7, False)):
+        ramp = np.arange(4, dtype=np.float64)[None, :, None].repeat(4, 0) * slope
+        found = difference([Seen("depth", ramp)], [Seen("depth", ramp + off / (1 << 24))])
+        assert (found == "") is allowed
     assert "'query'" in difference([Seen("query", 1)], [])
     assert difference([Seen("query", 1)], [Seen("query", 2)]) == "query: 1, the other 2"
 
