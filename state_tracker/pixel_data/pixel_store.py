@@ -116,7 +116,7 @@ def client_image(ctx: Context, pointer: Pointer, size: int) -> Bytes | None:
     if buffer.blocked:
         raise invalid_operation("the pixel unpack buffer is mapped")
     offset = int(pointer or 0)
-    if offset + size > buffer.size:
+    if offset < 0 or offset + size > buffer.size:
         raise invalid_operation("the image is outside the pixel unpack buffer")
     return np.frombuffer(buffer.read(offset, size), np.uint8)
 
@@ -206,7 +206,7 @@ def write_laid_out(
         offset = int(pointer or 0)
         if buffer.blocked:
             raise invalid_operation("the pixel pack buffer is mapped")
-        if offset % item or offset + layout.end > buffer.size:
+        if offset < 0 or offset % item or offset + layout.end > buffer.size:
             raise invalid_operation("the image is outside the pixel pack buffer")
     if layout.end == 0:
         return b"" if pointer is OMITTED else None

@@ -82,7 +82,8 @@ def _get(ctx: Context, room: int, pattern: Any) -> bytes | None:
         raise invalid_operation(f"{room} bytes are too few for a stipple pattern")
     buffer = ctx.buffers.bound[GL.PIXEL_PACK_BUFFER]
     offset = int(pattern or 0) if buffer is not None else 0
-    if buffer is not None and (buffer.blocked or offset + size > buffer.size):
+    outside = buffer is not None and (offset < 0 or offset + size > buffer.size)
+    if buffer is not None and (buffer.blocked or outside):
         raise invalid_operation("the pixel pack buffer is mapped or too small")
     if buffer is None and pattern is None:
         return None

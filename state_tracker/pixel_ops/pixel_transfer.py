@@ -159,7 +159,8 @@ def _bytes_in(ctx: Context, pointer: Pointer, size: int, item: int) -> Array | N
     if buffer is None:
         return None if pointer is None else read_bytes(pointer, size)
     offset = int(pointer or 0)
-    if buffer.blocked or offset % item or offset + size > buffer.size:
+    outside = offset < 0 or offset % item or offset + size > buffer.size
+    if buffer.blocked or outside:
         raise invalid_operation("the pixel unpack buffer is mapped or too small")
     return np.frombuffer(buffer.read(offset, size), np.uint8)
 
@@ -209,7 +210,7 @@ for _suffix, _dtype, _range in (
         buffer = ctx.buffers.bound[GL.PIXEL_PACK_BUFFER]
         if buffer is not None:
             offset = 0 if values is None or values is OMITTED else int(values)
-            if buffer.blocked or offset + found.nbytes > buffer.size:
+            if buffer.blocked or offset < 0 or offset + found.nbytes > buffer.size:
                 raise invalid_operation("the pixel pack buffer is mapped or too small")
             buffer.write(offset, found.view(np.uint8))
             return None
