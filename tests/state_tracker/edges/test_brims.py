@@ -42,6 +42,7 @@ class Names(dict[str, Any]):
             program=self._program,
             subroutines=lambda: self._linked({GL.FRAGMENT_SHADER: _SUBROUTINES}),
             texture=self._texture,
+            compressed=self._compressed,
             framebuffer=self._framebuffers,
         )
 
@@ -86,6 +87,13 @@ class Names(dict[str, Any]):
             gl.tex_storage2d(target, 1, GL.RGBA8, 2, 2)
         else:
             gl.tex_storage3d(target, 1, GL.RGBA8, 2, 2, 6)
+        return name
+
+    def _compressed(self, target: int) -> int:
+        """One block, or one per face."""
+        name: int = self.gl.gen_textures(1)[0]
+        self.gl.bind_texture(target, name)
+        self.gl.tex_storage2d(target, 1, GL.COMPRESSED_RGBA_BPTC_UNORM, 4, 4)
         return name
 
     def _framebuffers(self, read: int, draw: int) -> None:
