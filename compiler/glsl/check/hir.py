@@ -125,7 +125,7 @@ class Function:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        return (self.name, *(p.type for p in self.params))
+        return (self.name, *[p.type for p in self.params])
 
     def __str__(self) -> str:
         params = ", ".join(

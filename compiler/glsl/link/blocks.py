@@ -33,15 +33,16 @@ class BlockLinker:
         self.program = program
         self.limits = limits
         self.log = log
+        self.with_blocks = [unit for unit in units if unit.blocks]
 
     def link_blocks(self, storage: str) -> None:
+        if not self.with_blocks:
+            return
         program, log = self.program, self.log
         tables = program.uniform_blocks if storage == "uniform" else program.storage_blocks
         members = program.uniforms if storage == "uniform" else program.buffer_variables
-        if not any(unit.blocks for unit in self.units):
-            return
         seen: dict[str, tuple[hir.Block, list[StageUnit]]] = {}
-        for unit in self.units:
+        for unit in self.with_blocks:
             for (kind, name), block in unit.blocks.items():
                 if kind != storage:
                     continue

@@ -13,9 +13,14 @@ from gallette.compiler.glsl.lower.context import StageVariables
 from gallette.compiler.nir.ir import Mode, Stage, Variable
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot, VertAttrib
-from gallette.compiler.nir.ir.types import Type
+from gallette.compiler.nir.ir.types import Base, Type
 
 __all__ = ["link_attributes", "link_builtins", "link_fragment_outputs"]
+
+_IN, _OUT = Mode.SHADER_IN, Mode.SHADER_OUT
+_GENERIC0, _DATA0 = VertAttrib.GENERIC0, FragResult.DATA0
+_Taken = dict[tuple[int, int], list[tuple[str, Base, set[int]]]]
+"""(location, index) -> outputs there: name, kind, components"""
 
 
 def _array_size(type_: Type) -> int:
@@ -73,9 +78,7 @@ def link_attributes(
         if var not in placed:
             continue
         location = placed[var]
-        nir = Variable(
-            var.name, t.stored_type(var.type), Mode.SHADER_IN, VertAttrib.GENERIC0 + location
-        )
+        nir = Variable(var.name, t.stored_type(var.type), _IN, _GENERIC0 + location)
         nir.component = var.quals.layout.get("component", 0)
         variables.variables[var] = nir
         program.attributes.append(
@@ -93,16 +96,15 @@ def link_fragment_outputs(
     """Colour numbers of user-declared outputs."""
     limits = options.limits
     outputs = [v for v in unit.globals.values() if v.quals.storage == "out" and v.block is None]
-    taken: dict[tuple[int, int, int], str] = {}
+    taken: _Taken = {}
     placed: dict[hir.Variable, tuple[int, int]] = {}
     for var in outputs:
-        if "location" in var.quals.layout:
-            place = var.quals.layout["location"], var.quals.layout.get("index", 0)
-        elif var.name in options.frag_data_bindings:
+        layout = var.quals.layout
+        if "location" in layout:
+            place = layout["location"], layout.get("index", 0)
+        elif var.name in options.frag_data_bindings and var in unit.live:
             place = options.frag_data_bindings[var.name]
         else:
-            continue
-        if var not in unit.live and "location" not in var.quals.layout:
             continue
         placed[var] = place
         _take(var, place, taken, limits, log)
@@ -111,7 +113,7 @@ def link_fragment_outputs(
             continue
         count = max(1, _array_size(var.type))
         start = 0
-        while taken and any((start + i, 0, c) in taken for i in range(count) for c in range(4)):
+        while taken and any((start + i, 0) in taken for i in range(count)):
             start += 1
         placed[var] = start, 0
         _take(var, (start, 0), taken, limits, log)
@@ -119,16 +121,11 @@ def link_fragment_outputs(
         if var not in placed:
             continue
         location, index = placed[var]
-        variables.variables[var] = Variable(
-            var.name,
-            var.type,
-            Mode.SHADER_OUT,
-            FragResult.DATA0 + location,
-            index=index,
-            component=var.quals.layout.get("component", 0),
-            invariant=var.quals.invariant,
-            precise=var.quals.precise,
-        )
+        quals = var.quals
+        nir = Variable(var.name, var.type, _OUT, _DATA0 + location)
+        nir.index, nir.component = index, quals.layout.get("component", 0)
+        nir.invariant, nir.precise = quals.invariant, quals.precise
+        variables.variables[var] = nir
         program.frag_outputs.append(
             FragOutput(var.name, var.type.without_array, location, index, _array_size(var.type))
         )
@@ -137,10 +134,11 @@ def link_fragment_outputs(
 def _take(
     var: hir.Variable,
     place: tuple[int, int],
-    taken: dict[tuple[int, int, int], str],
+    taken: _Taken,
     limits: Limits,
     log: LinkLog,
 ) -> None:
+    """An output gets its components of a location, and of the next ones if it is an array."""
     location, index = place
     count = max(1, _array_size(var.type))
     limit = limits.max_dual_source_draw_buffers if index else limits.max_draw_buffers
@@ -149,17 +147,17 @@ def _take(
         return
     element = var.type.without_array
     first = var.quals.layout.get("component", 0)
-    for i in range(count):
-        for c in range(first, min(4, first + element.rows)):
-            key = (location + i, index, c)
-            other = taken.setdefault(key, var.name)
-            if other != var.name:
-                log.error(f"outputs '{other}' and '{var.name}' share location {location + i}")
+    components = set(range(first, min(4, first + element.rows)))
+    for at in range(location, location + count):
+        others = taken.setdefault((at, index), [])
+        for other, base, theirs in others:
+            if components & theirs:
+                log.error(f"outputs '{other}' and '{var.name}' share location {at}")
                 return
-        kind = taken.setdefault((location + i, index, -1), element.base.value)
-        if kind != element.base.value:
-            log.error(f"outputs of location {location + i} have different types")
-            return
+            if base is not element.base:
+                log.error(f"outputs of location {at} have different types")
+                return
+        others.append((var.name, element.base, components))
 
 
 # -- built-in variables ----------------------------------------------------------------------------
@@ -191,7 +189,7 @@ def link_builtins(unit: StageUnit, variables: StageVariables, program: LinkedPro
             continue
         if var not in unit.live and not var.redeclared:
             continue
-        mode = Mode.SHADER_IN if var.quals.storage == "in" else Mode.SHADER_OUT
+        mode = _IN if var.quals.storage == "in" else _OUT
         quals = var.quals
         point = unit.stage is Stage.FRAGMENT and name == "gl_PointCoord"
         variables.variables[var] = Variable(
@@ -210,11 +208,12 @@ def link_builtins(unit: StageUnit, variables: StageVariables, program: LinkedPro
             compact=name in _DISTANCES or name.startswith("gl_TessLevel"),
             per_vertex=unit.stage is Stage.GEOMETRY and name.endswith("In") and var.type.is_array,
         )
-        if unit.stage is Stage.VERTEX and mode is Mode.SHADER_IN:
+        if unit.stage is Stage.VERTEX and mode is _IN:
             program.attributes.append(
                 Attribute(name, var.type.without_array, -1, _array_size(var.type))
             )
-    _distances(unit, program)
+    if unit.builtins:
+        _distances(unit, program)
 
 
 _DISTANCES = ("gl_ClipDistance", "gl_CullDistance")
@@ -237,7 +236,7 @@ def _per_vertex_block(unit: StageUnit, var: hir.Variable, variables: StageVariab
     block = var.block
     assert block is not None
     slots = {f.name: slot for f, slot in per_vertex_fields(unit.language)}
-    mode = Mode.SHADER_IN if var.quals.storage == "in" else Mode.SHADER_OUT
+    mode = _IN if var.quals.storage == "in" else _OUT
     for i, f in enumerate(block.type.fields):
         type_ = f.type
         if type_.is_unsized_array and type_.element is not None:

@@ -42,8 +42,9 @@ def link_stages(
     if producer is not None and consumer is not None:
         match_ports(edge)
         check_builtin_varyings(edge)
-    check_overlaps(edge, edge.outputs)
-    check_overlaps(edge, edge.inputs)
-    log.stop_on_error()
-    assign_slots(edge)
+    if edge.outputs or edge.inputs:
+        check_overlaps(edge, edge.outputs)
+        check_overlaps(edge, edge.inputs)
+        log.stop_on_error()
+        assign_slots(edge)
     return edge

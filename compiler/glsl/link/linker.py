@@ -34,7 +34,8 @@ from gallette.compiler.nir.run.pipeline import link_driver_forms, to_driver_form
 __all__ = ["link"]
 
 _STAGES = tuple(Stage)
-_ORDER = (Stage.VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY, Stage.FRAGMENT)
+_VERTEX, _GEOMETRY, _FRAGMENT = Stage.VERTEX, Stage.GEOMETRY, Stage.FRAGMENT
+_ORDER = (_VERTEX, Stage.TESS_CTRL, Stage.TESS_EVAL, _GEOMETRY, _FRAGMENT)
 
 
 class _Linker:
@@ -65,26 +66,27 @@ class _Linker:
 
     def join(self, shaders: list[tuple[Stage, hir.Shader, Language]]) -> None:
         groups: dict[Stage, list[tuple[hir.Shader, Language]]] = {}
+        languages = []
+        info = self.program.info
         for stage, tree, language in shaders:
             groups.setdefault(stage, []).append((tree, language))
+            languages.append(language)
+            info.glsl_version = max(info.glsl_version, language.version)
+            info.es |= language.es
         for stage in _STAGES:
             if stage in groups:
-                self.units[stage] = join_stage(stage, groups[stage], self.log)
+                unit = self.units[stage] = join_stage(stage, groups[stage], self.log)
+                info.has_handles |= unit.has_handles
         self.outside_geometry()
-        languages = [lang for _, _, lang in shaders]
-        self.program.info.glsl_version = max((x.version for x in languages), default=110)
-        self.program.info.es = any(x.es for x in languages)
-        self.program.info.has_handles = any(unit.has_handles for unit in self.units.values())
         check_program(self.units, languages, self.options, self.log)
-        for unit in self.units.values():
-            check_stage(unit, self.options.limits, self.log)
-        self.log.stop_on_error()
         for stage, unit in self.units.items():
+            check_stage(unit, self.options.limits, self.log)
             self.variables[stage] = StageVariables(canonical=unit.canonical)
+        self.log.stop_on_error()
 
     def outside_geometry(self) -> None:
         """ARB_geometry_shader4 sets the primitives through the API instead of a layout."""
-        unit = self.units.get(Stage.GEOMETRY)
+        unit = self.units.get(_GEOMETRY)
         if unit is None:
             return
         for key, value in (
@@ -98,46 +100,38 @@ class _Linker:
     def interfaces(self) -> None:
         chain = [self.units[s] for s in _ORDER if s in self.units]
         options, log = self.options, self.log
-        captured = frozenset(
-            name.partition("[")[0].partition(".")[0] for name in options.xfb_varyings
-        ) | frozenset(options.xfb_varyings)
-        last_before_raster = next(
-            (u for u in reversed(chain) if u.stage is not Stage.FRAGMENT), None
-        )
+        captured = frozenset(options.xfb_varyings)
+        if captured:
+            captured |= {name.partition("[")[0].partition(".")[0] for name in captured}
         limits = options.limits
-        if chain and chain[0].stage is not Stage.VERTEX:
+        vertex, fragment = self.units.get(_VERTEX), self.units.get(_FRAGMENT)
+        if chain and chain[0] is not vertex:
             self.edges.append(link_stages(None, chain[0], self.variables, limits, log, True))
+        last_edge = None
         followers: list[StageUnit | None] = [*chain[1:], None]
-        for producer, consumer in zip(chain, followers[: len(chain)], strict=True):
-            if producer.stage is not Stage.FRAGMENT:
+        for producer, consumer in zip(chain, followers, strict=False):
+            if producer is not fragment:
                 kept = self.captures(producer, captured)
-                edge = link_stages(
+                last_edge = link_stages(
                     producer, consumer, self.variables, limits, log, options.separable, kept
                 )
-                self.edges.append(edge)
+                self.edges.append(last_edge)
         for unit in chain:
             link_builtins(unit, self.variables[unit.stage], self.program)
-        if Stage.VERTEX in self.units:
-            link_attributes(
-                self.units[Stage.VERTEX],
-                self.variables[Stage.VERTEX],
-                self.program,
-                options,
-                log,
-            )
-        if Stage.FRAGMENT in self.units:
-            link_fragment_outputs(
-                self.units[Stage.FRAGMENT],
-                self.variables[Stage.FRAGMENT],
-                self.program,
-                options,
-                log,
-            )
-        if last_before_raster is not None:
-            stage = last_before_raster.stage
-            outputs = next(e.outputs for e in self.edges if e.producer is last_before_raster)
+        if vertex is not None:
+            link_attributes(vertex, self.variables[_VERTEX], self.program, options, log)
+        if fragment is not None:
+            variables = self.variables[_FRAGMENT]
+            link_fragment_outputs(fragment, variables, self.program, options, log)
+        if last_edge is not None:
+            last_before_raster = last_edge.producer
+            assert last_before_raster is not None
             self.program.xfb = link_feedback(
-                last_before_raster, outputs, self.variables[stage], options, log
+                last_before_raster,
+                last_edge.outputs,
+                self.variables[last_before_raster.stage],
+                options,
+                log,
             )
         elif options.xfb_varyings:
             log.error("transform feedback needs a vertex, geometry or tessellation shader")
@@ -176,8 +170,9 @@ class _Linker:
         direct = self.options.optimize and not is_recorded()
         for stage, unit in self.units.items():
             program.shaders[stage] = lower_stage(unit, self.variables[stage], program, direct)
+        dump = debug.is_set("glsl:dump")
         for shader in program.shaders.values():
-            if debug.is_set("glsl:dump"):
+            if dump:
                 from gallette.compiler.nir.text.printer import print_shader
 
                 print(print_shader(shader), file=sys.stderr)

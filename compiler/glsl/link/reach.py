@@ -24,7 +24,14 @@ def reach(unit: StageUnit, log: LinkLog) -> None:
     for function in unit.functions.values():
         if function.subroutine_types:
             _call(unit, function, seen, log)
-    waiting = [v for v in unit.initialized if v.quals.storage not in ("uniform", "const")]
+    if unit.initialized:
+        _run_initializers(unit, seen, log)
+    unit.reachable = list(seen)
+
+
+def _run_initializers(unit: StageUnit, seen: dict[hir.Function, None], log: LinkLog) -> None:
+    """Those that run before main are code, too."""
+    waiting = [v for v in unit.initialized if v.quals.storage != "uniform"]
     running: set[hir.Variable] = set()
     progress = True
     while progress:
@@ -39,7 +46,6 @@ def reach(unit: StageUnit, log: LinkLog) -> None:
                 progress = True
                 _initialize(unit, inner, seen, log)
     unit.startup = [v for v in waiting if v in running]
-    unit.reachable = list(seen)
 
 
 def _call(
@@ -47,14 +53,14 @@ def _call(
 ) -> None:
     """A function is reached, and with it all it calls and mentions."""
     stack = [start]
+    program_s = unit.canonical.get
     while stack:
         function = stack.pop()
         if function in seen:
             continue
         seen[function] = None
         unit.uses |= function.uses
-        for var in function.globals:
-            unit.live.add(unit.resolve(var))
+        unit.live.update([program_s(var, var) for var in function.globals])
         for callee, _, _ in function.calls:
             body = unit.functions.get(callee.key)
             if body is None:

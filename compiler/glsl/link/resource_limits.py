@@ -10,6 +10,13 @@ from gallette.compiler.nir.ir import Stage
 __all__ = ["check_limits"]
 
 
+_COMPONENTS = {
+    Stage.VERTEX: "max_vertex_uniform_components",
+    Stage.FRAGMENT: "max_fragment_uniform_components",
+    Stage.GEOMETRY: "max_geometry_uniform_components",
+}
+
+
 def check_limits(
     program: LinkedProgram,
     textures: dict[Stage, int],
@@ -93,16 +100,13 @@ def _check_image_limits(
 
 
 def _check_component_limits(program: LinkedProgram, limits: Limits, log: LinkLog) -> None:
-    table = {
-        Stage.VERTEX: limits.max_vertex_uniform_components,
-        Stage.FRAGMENT: limits.max_fragment_uniform_components,
-        Stage.GEOMETRY: limits.max_geometry_uniform_components,
-    }
-    for stage, limit in table.items():
-        used = sum(
-            u.type.components * max(1, u.array_size) * (2 if u.type.bit_size == 64 else 1)
-            for u in program.uniforms
-            if stage in u.stages and u.block < 0 and not u.type.is_opaque
-        )
-        if used > limit:
-            log.error(f"the {stage.value} shader uses {used} uniform components of {limit}")
+    used: dict[Stage, int] = {}
+    for u in program.uniforms:
+        if u.block < 0 and not u.type.is_opaque:
+            words = u.type.components * (u.array_size or 1) * (2 if u.type.bit_size == 64 else 1)
+            for stage in u.stages:
+                used[stage] = used.get(stage, 0) + words
+    for stage, name in _COMPONENTS.items():
+        limit = getattr(limits, name)
+        if used.get(stage, 0) > limit:
+            log.error(f"the {stage.value} shader uses {used[stage]} uniform components of {limit}")

@@ -36,6 +36,9 @@ from gallette.compiler.nir.ir.types import Base, Type
 
 __all__ = ["ResourceLinker"]
 
+_UNIFORM = Mode.UNIFORM
+_NO_HANDLES: frozenset[Base] = frozenset()
+
 
 @dataclass(slots=True)
 class _Shared:
@@ -44,9 +47,9 @@ class _Shared:
     name: str
     var: hir.Variable
     type: Type
+    layout: dict[str, int]
     users: dict[StageUnit, hir.Variable] = field(default_factory=dict)
     live: set[Stage] = field(default_factory=set)
-    layout: dict[str, int] = field(default_factory=dict)
     init: hir.Value | None = None
 
 
@@ -62,11 +65,14 @@ class ResourceLinker(BlockLinker):
         log: LinkLog,
     ) -> None:
         super().__init__(units, variables, program, limits, log)
-        self.textures = dict.fromkeys((u.stage for u in units), 0)
-        self.images = dict.fromkeys((u.stage for u in units), 0)
+        self.textures = dict.fromkeys([u.stage for u in units], 0)
+        self.images = self.textures.copy()
         self.storage = 0
         self.initial: list[tuple[int, bytes]] = []
         self.used_locations: dict[int, str] = {}
+        self.next_location = 0
+        self.counters: dict[int, list[int]] = {}
+        """buffer binding -> the atomic counters in it, as indices of uniforms"""
 
     def run(self) -> None:
         shared = self.collect()
@@ -74,7 +80,8 @@ class ResourceLinker(BlockLinker):
         self.link_blocks("buffer")
         self.explicit_locations(shared)
         for item in shared:
-            self.place(item)
+            if item.live:
+                self.place(item)
         self.atomic_counters()
         self.finish()
 
@@ -86,25 +93,27 @@ class ResourceLinker(BlockLinker):
         for unit in self.units:
             candidates = [*unit.globals.values(), *unit.builtins.values()]
             for var in candidates:
-                if var.quals.storage != "uniform" or var.block is not None:
+                quals = var.quals
+                if quals.storage != "uniform" or var.block is not None:
                     continue
                 key = var.name
-                if var.type.without_array.base is Base.SUBROUTINE:
+                if var.type.holds_opaque and var.type.without_array.base is Base.SUBROUTINE:
                     key = f"{unit.stage.value}:{var.name}"
                 item = found.get(key)
                 if item is None:
-                    item = found[key] = _Shared(var.name, var, var.type)
+                    item = found[key] = _Shared(var.name, var, var.type, quals.layout.copy())
                 else:
                     self.match(item, var, unit)
+                    item.layout.update(quals.layout)
                 item.users[unit] = var
-                item.layout.update(var.quals.layout)
                 if var.init is not None:
                     item.init = constant_value(var.init)
                 if var in unit.live or var.init is not None:
                     # Initialised uniforms stay active: their value can be queried.
                     item.live.add(unit.stage)
-        for name in sorted(self.open_members() & found.keys()):
-            self.log.error(f"'{name}' is declared both inside and outside of a block")
+        if self.with_blocks:
+            for name in sorted(self.open_members() & found.keys()):
+                self.log.error(f"'{name}' is declared both inside and outside of a block")
         for unit in self.units:
             if self.needs_origin(unit):
                 self.hidden_uniform(found, unit, "gl_FbWposYTransform", t.VEC4)
@@ -114,7 +123,7 @@ class ResourceLinker(BlockLinker):
         """Members of blocks without an instance name: names like those of other uniforms."""
         return {
             member.name
-            for unit in self.units
+            for unit in self.with_blocks
             for block in unit.blocks.values()
             if block.quals.storage in ("uniform", "buffer") and not block.instance_name
             for member in block.members
@@ -131,7 +140,7 @@ class ResourceLinker(BlockLinker):
         item = found.get(name)
         if item is None:
             var = hir.Variable(name, type_, hir.Quals("uniform"), kind="global", builtin="state:")
-            item = found[name] = _Shared(name, var, type_)
+            item = found[name] = _Shared(name, var, type_, {})
         item.users.setdefault(unit, item.var)
         item.live.add(unit.stage)
 
@@ -184,9 +193,6 @@ class ResourceLinker(BlockLinker):
                     break
                 if not item.live:
                     self.program.inactive_locations.add(i)
-        self.next_location = 0
-
-    next_location = 0
 
     def take_locations(self, count: int) -> int:
         """The first free run of `count` locations."""
@@ -205,22 +211,22 @@ class ResourceLinker(BlockLinker):
     # -- placing -----------------------------------------------------------------------------
 
     def place(self, item: _Shared) -> None:
-        if not item.live:
-            return
-        element = item.type.without_array
-        if element.base is Base.SUBROUTINE:
-            self.place_subroutine(item)
-        elif element.base is Base.ATOMIC_UINT:
-            self.place_counter(item)
-        else:
-            self.place_plain(item)
+        """Give a uniform that some stage uses its storage, units and locations."""
+        if item.type.holds_opaque:
+            base = item.type.without_array.base
+            if base is Base.SUBROUTINE:
+                self.place_subroutine(item)
+                return
+            if base is Base.ATOMIC_UINT:
+                self.place_counter(item)
+                return
+        self.place_plain(item)
 
     def trim(self, item: _Shared) -> None:
         """Elements behind the last one that somebody names are not active."""
         variables = item.users.values()
         if (
-            item.type.element is None
-            or item.init is not None
+            item.init is not None
             or "location" in item.layout
             or any(v.whole or v.max_index < 0 for u, v in item.users.items() if v in u.live)
         ):
@@ -230,11 +236,11 @@ class ResourceLinker(BlockLinker):
             item.type = t.array(item.type.element, highest + 1)
 
     def place_plain(self, item: _Shared) -> None:
-        if not item.var.builtin:
+        if item.type.element is not None and not item.var.builtin:
             self.trim(item)
         type_ = explicit_type(item.type)
         offset = -1
-        handles = self.handles_of(item)
+        handles = self.handles_of(item) if item.type.holds_opaque else _NO_HANDLES
         if self.has_data(item.type, handles):
             size, alignment = size_align(item.type)
             offset = align(self.storage, max(alignment, 4))
@@ -249,7 +255,7 @@ class ResourceLinker(BlockLinker):
             self.variables[unit.stage].variables[var] = Variable(
                 item.name,
                 t.stored_type(type_) if handles else type_,
-                Mode.UNIFORM,
+                _UNIFORM,
                 offset=offset,
                 builtin=item.name if builtin else "",
                 binding=item.layout.get("binding", -1),
@@ -257,8 +263,9 @@ class ResourceLinker(BlockLinker):
         location = item.layout.get("location", -1)
         if location < 0 and not builtin:
             location = self.take_locations(self.locations_of(item.type))
+        stages = frozenset(item.live)
         for leaf in leaves(item.name, type_, max(offset, 0)):
-            self.add_uniform(item, leaf, location, opaque, builtin, handles)
+            self.add_uniform(item, leaf, location, opaque, stages, handles)
             if not builtin:
                 location += max(1, leaf.array_size)
 
@@ -284,7 +291,7 @@ class ResourceLinker(BlockLinker):
         leaf: Leaf,
         location: int,
         opaque: dict[tuple[int, ...], dict[Stage, int]],
-        builtin: bool,
+        stages: frozenset[Stage],
         handles: frozenset[Base],
     ) -> None:
         kind = leaf.type
@@ -301,16 +308,16 @@ class ResourceLinker(BlockLinker):
                 leaf.name,
                 kind.plain,
                 leaf.array_size,
-                -1 if builtin else location,
+                location,
                 -1 if kind.is_opaque and not is_handle else leaf.offset,
                 -1,
                 leaf.array_stride,
                 kind.stride if kind.is_matrix else 0,
                 kind.row_major,
-                frozenset(item.live),
+                stages,
                 indices,
                 binding,
-                builtin,
+                location < 0,
                 is_handle=is_handle,
             )
         )
@@ -383,8 +390,9 @@ class ResourceLinker(BlockLinker):
     def place_counter(self, item: _Shared) -> None:
         binding = item.layout.get("binding", 0)
         offset = item.layout.get("offset", 0)
+        self.counters.setdefault(binding, []).append(len(self.program.uniforms))
         for unit, var in item.users.items():
-            nir = Variable(item.name, item.type, Mode.UNIFORM, binding=binding, offset=offset)
+            nir = Variable(item.name, item.type, _UNIFORM, binding=binding, offset=offset)
             self.variables[unit.stage].variables[var] = nir
         self.program.uniforms.append(
             Uniform(
@@ -422,11 +430,7 @@ class ResourceLinker(BlockLinker):
     # -- the end -----------------------------------------------------------------------------
 
     def atomic_counters(self) -> None:
-        by_binding: dict[int, list[int]] = {}
-        for i, uniform in enumerate(self.program.uniforms):
-            if uniform.atomic_buffer >= 0:
-                by_binding.setdefault(uniform.atomic_buffer, []).append(i)
-        for number, (binding, indices) in enumerate(sorted(by_binding.items())):
+        for binding, indices in sorted(self.counters.items()):
             group = [self.program.uniforms[i] for i in indices]
             ranges = sorted((u.offset, u.offset + 4 * max(1, u.array_size), u.name) for u in group)
             for (_, end, a), (begin, _, b) in itertools.pairwise(ranges):
@@ -437,7 +441,6 @@ class ResourceLinker(BlockLinker):
                 self.log.error(f"atomic counter buffer {binding} is too large")
             stages = frozenset(s for u in group for s in u.stages)
             self.program.atomic_buffers.append(AtomicBuffer(binding, size, stages, tuple(indices)))
-            del number
 
     def finish(self) -> None:
         program, limits = self.program, self.limits

@@ -53,8 +53,6 @@ def check_overlaps(edge: Edge, found: list[Port]) -> None:
 
 def assign_slots(edge: Edge) -> None:
     """Explicit locations first, then everything else in order, matched pairs together."""
-    if not edge.outputs and not edge.inputs:
-        return
     taken: set[int] = set()
     patches: set[int] = set()
     for port in [*edge.outputs, *edge.inputs]:

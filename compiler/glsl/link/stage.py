@@ -64,13 +64,14 @@ class _Joiner:
                 self.merge_builtin(old, var)
         for block in shader.blocks:
             self.add_block(own.block(block))
-        for declared, var in own.variables.items():
-            unit.canonical[declared] = unit.resolve(var)
+        if unit.canonical:
+            own.variables = {d: unit.resolve(var) for d, var in own.variables.items()}
+        unit.canonical.update(own.variables)
         for function in shader.functions:
             self.add_function(function)
-        for var in shader.globals:
-            if var.init is not None and var.quals.storage not in ("const",):
-                unit.initialized.append(var)
+        unit.initialized += [
+            v for v in shader.globals if v.init is not None and v.quals.storage != "const"
+        ]
         unit.per_vertex.append((shader, shader.layout.get("per_vertex_out")))
         unit.subroutine_types.update(shader.subroutine_types)
         self.merge_layout(shader.layout)
@@ -188,11 +189,9 @@ class _Joiner:
         unit = self.unit
         if function.body is None:
             return
-        old = unit.functions.get(function.key)
-        if old is not None and old is not function:
+        if unit.functions.setdefault(function.key, function) is not function:
             self.log.error(f"function '{function}' is defined in two {unit.name} shaders")
             return
-        unit.functions[function.key] = function
         if function.name == "main":
             unit.main = function
 
@@ -267,11 +266,11 @@ def _size_arrays(unit: StageUnit, log: LinkLog) -> None:
 
 def join_stage(stage: Stage, shaders: list[tuple[hir.Shader, Language]], log: LinkLog) -> StageUnit:
     """Merge the shaders of one stage and find what main reaches."""
-    handles = any(lang.has("ARB_bindless_texture") for _, lang in shaders)
-    unit = StageUnit(stage, shaders[0][1], handles)
+    unit = StageUnit(stage, shaders[0][1])
     alone = len(shaders) == 1
     joiner = _Joiner(unit, log, alone)
-    for shader, _ in shaders:
+    for shader, language in shaders:
+        unit.has_handles |= language.has("ARB_bindless_texture")
         joiner.add(shader)
     if unit.main is None:
         log.error(f"the {unit.name} shaders have no main()")

@@ -15,6 +15,14 @@ __all__ = ["check_program", "check_stage"]
 
 
 _PER_VERTEX = frozenset(("gl_Position", "gl_PointSize", "gl_ClipDistance", "gl_CullDistance"))
+_COMPUTE, _TESS_CTRL, _TESS_EVAL = Stage.COMPUTE, Stage.TESS_CTRL, Stage.TESS_EVAL
+_NEEDS = (
+    (Stage.GEOMETRY, Stage.VERTEX, "a geometry shader needs a vertex shader"),
+    (_TESS_EVAL, Stage.VERTEX, "a tessellation evaluation shader needs a vertex shader"),
+    (_TESS_CTRL, Stage.VERTEX, "a tessellation control shader needs a vertex shader"),
+    (_TESS_CTRL, _TESS_EVAL, "a tessellation control shader needs a tessellation evaluation shader"),
+)
+"""which stage asks for which other one, unless the program is separable"""
 
 
 def check_program(
@@ -25,74 +33,100 @@ def check_program(
         if options.api != "compat":
             log.error("the program has no shaders")
         return
-    if any(lang.es for lang in languages):
-        if not all(lang.es for lang in languages):
+    es = [lang for lang in languages if lang.es]
+    if es:
+        if len(es) < len(languages):
             log.error("GLSL ES and desktop GLSL shaders cannot be linked together")
         elif len({lang.version for lang in languages}) > 1:
             log.error("all shaders must use the same version of GLSL ES")
-        if not options.separable and Stage.COMPUTE not in units:
+        if not options.separable and _COMPUTE not in units:
             for stage in (Stage.VERTEX, Stage.FRAGMENT):
                 if stage not in units:
                     log.error(f"the program has no {stage.value} shader")
-    if Stage.COMPUTE in units and len(units) > 1:
+    if len(units) > 1 and _COMPUTE in units:
         log.error("a compute shader cannot be linked with other stages")
-    if not options.separable:
-        if Stage.GEOMETRY in units and Stage.VERTEX not in units:
-            log.error("a geometry shader needs a vertex shader")
-        if Stage.TESS_EVAL in units and Stage.VERTEX not in units:
-            log.error("a tessellation evaluation shader needs a vertex shader")
-        if Stage.TESS_CTRL in units and Stage.VERTEX not in units:
-            log.error("a tessellation control shader needs a vertex shader")
-        if Stage.TESS_CTRL in units and Stage.TESS_EVAL not in units:
-            log.error("a tessellation control shader needs a tessellation evaluation shader")
-    has_tess_eval = Stage.TESS_EVAL in units
-    if has_tess_eval and any(lang.es for lang in languages) and Stage.TESS_CTRL not in units:
-        if not options.separable:
-            log.error("a tessellation evaluation shader needs a tessellation control shader")
+    if options.separable:
+        return
+    for stage, other, message in _NEEDS:
+        if stage in units and other not in units:
+            log.error(message)
+    if es and _TESS_EVAL in units and _TESS_CTRL not in units:
+        log.error("a tessellation evaluation shader needs a tessellation control shader")
 
 
 def check_stage(unit: StageUnit, limits: Limits, log: LinkLog) -> None:
     """Layouts a stage must declare, and built-ins that exclude each other."""
-    layout = unit.layout
-    if unit.stage is Stage.GEOMETRY:
-        for key, what in (
-            ("input_primitive", "an input primitive"),
-            ("output_primitive", "an output primitive"),
-            ("max_vertices", "max_vertices"),
-        ):
-            if key not in layout and not unit.language.has("ARB_geometry_shader4"):
-                log.error(f"the geometry shaders declare no {what.removeprefix('an ')}")
-        streams = layout.get("streams", set())
-        if any(not 0 <= s < limits.max_vertex_streams for s in streams):
-            log.error("a geometry shader emits to a stream that does not exist")
-        if any(s > 0 for s in streams) and layout.get("output_primitive") != "points":
-            log.error("several vertex streams need the output primitive points")
-        _size_inputs(unit, PRIMITIVES.get(layout.get("input_primitive", ""), 0), log)
-    elif unit.stage is Stage.TESS_CTRL:
-        if "vertices_out" not in layout:
-            log.error("the tessellation control shaders declare no output patch size")
-        _size_patch(unit, layout.get("vertices_out", 0), log)
-    elif unit.stage is Stage.TESS_EVAL:
-        if "tess_primitive" not in layout:
-            log.error("the tessellation evaluation shaders declare no primitive")
-    elif unit.stage is Stage.COMPUTE:
-        variable = "local_size_variable" in layout
-        if "local_size" not in layout and not variable:
-            log.error("the compute shaders declare no workgroup size")
-        size = layout.get("local_size", (1, 1, 1))
-        if "derivative_group_quadsNV" in layout and (size[0] % 2 or size[1] % 2):
-            log.error("derivative groups of quads need even workgroup sizes in x and y")
-        if "derivative_group_linearNV" in layout and size[0] * size[1] * size[2] % 4:
-            log.error("linear derivative groups need a multiple of 4 invocations")
-        if "local_size" in layout and variable:
-            log.error("the workgroup size is both fixed and variable")
+    rule = _LAYOUTS.get(unit.stage)
+    if rule is not None:
+        rule(unit, limits, log)
     for _, members in unit.per_vertex:
-        for other, redeclared in unit.per_vertex:
-            if members is None or redeclared is not None:
-                continue
-            for name, var in other.builtins.items():
-                if name in _PER_VERTEX and name not in members and (var.written or var.used):
-                    log.error(f"'{name}' is not in the redeclared gl_PerVertex")
+        if members is not None:
+            _check_left_out(unit, members, log)
+    if unit.builtins:
+        _check_exclusive(unit, limits, log)
+
+
+def _check_geometry(unit: StageUnit, limits: Limits, log: LinkLog) -> None:
+    layout = unit.layout
+    for key, what in (
+        ("input_primitive", "input primitive"),
+        ("output_primitive", "output primitive"),
+        ("max_vertices", "max_vertices"),
+    ):
+        if key not in layout and not unit.language.has("ARB_geometry_shader4"):
+            log.error(f"the geometry shaders declare no {what}")
+    streams = layout.get("streams", set())
+    if any(not 0 <= s < limits.max_vertex_streams for s in streams):
+        log.error("a geometry shader emits to a stream that does not exist")
+    if any(s > 0 for s in streams) and layout.get("output_primitive") != "points":
+        log.error("several vertex streams need the output primitive points")
+    _size_inputs(unit, PRIMITIVES.get(layout.get("input_primitive", ""), 0), log)
+
+
+def _check_control(unit: StageUnit, _: Limits, log: LinkLog) -> None:
+    if "vertices_out" not in unit.layout:
+        log.error("the tessellation control shaders declare no output patch size")
+    _size_patch(unit, unit.layout.get("vertices_out", 0), log)
+
+
+def _check_evaluation(unit: StageUnit, _: Limits, log: LinkLog) -> None:
+    if "tess_primitive" not in unit.layout:
+        log.error("the tessellation evaluation shaders declare no primitive")
+
+
+def _check_compute(unit: StageUnit, _: Limits, log: LinkLog) -> None:
+    layout = unit.layout
+    variable = "local_size_variable" in layout
+    if "local_size" not in layout and not variable:
+        log.error("the compute shaders declare no workgroup size")
+    size = layout.get("local_size", (1, 1, 1))
+    if "derivative_group_quadsNV" in layout and (size[0] % 2 or size[1] % 2):
+        log.error("derivative groups of quads need even workgroup sizes in x and y")
+    if "derivative_group_linearNV" in layout and size[0] * size[1] * size[2] % 4:
+        log.error("linear derivative groups need a multiple of 4 invocations")
+    if "local_size" in layout and variable:
+        log.error("the workgroup size is both fixed and variable")
+
+
+_LAYOUTS = {
+    Stage.GEOMETRY: _check_geometry,
+    _TESS_CTRL: _check_control,
+    _TESS_EVAL: _check_evaluation,
+    _COMPUTE: _check_compute,
+}
+
+
+def _check_left_out(unit: StageUnit, members: tuple[str, ...], log: LinkLog) -> None:
+    """What a redeclared gl_PerVertex leaves out, no other shader of the stage may use."""
+    for other, redeclared in unit.per_vertex:
+        if redeclared is not None:
+            continue
+        for name, var in other.builtins.items():
+            if name in _PER_VERTEX and name not in members and (var.written or var.used):
+                log.error(f"'{name}' is not in the redeclared gl_PerVertex")
+
+
+def _check_exclusive(unit: StageUnit, limits: Limits, log: LinkLog) -> None:
     written = {name for name, var in unit.builtins.items() if var.written}
     if "gl_ClipVertex" in written and written & {"gl_ClipDistance", "gl_CullDistance"}:
         log.error("gl_ClipVertex cannot be written together with gl_ClipDistance")
