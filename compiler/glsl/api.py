@@ -102,11 +102,11 @@ def compile_shader(
     text = sources if isinstance(sources, str) else "".join(sources)
     name = file_names[0] if file_names else f"<{stage.value.replace('_', ' ')} shader>"
     log = Log(SourceMap(tuple(file_names)))
-    language = Language(100 if options.api == "es" else 110, options.api == "es")
+    settings = _settings(options)
+    language = settings.language(stage.value)
     tree: hir.Shader | None = None
     try:
-        pre = preprocess(text, name, _settings(options), log, stage.value)
-        language = pre.language
+        pre = preprocess(text, name, settings, log, language)
         unit = parse(pre.tokens, language, log, pre.classified)
         tree = check(unit, language, options.limits, log)
         if any(p[:4] == ["STDGL", "invariant", "(", "all"] for p, _ in pre.pragmas):

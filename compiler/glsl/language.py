@@ -133,13 +133,21 @@ class Language:
             key = self._key = self.version, self.es, self.compat, frozenset(self.extensions)
         return key
 
-    def has(self, availability: str) -> bool:
-        """Does this language have something with that availability?"""
+    @property
+    def answers(self) -> dict[str, bool]:
+        """What `has` has answered so far, to any shader in this language."""
         answers = self._answers
         if answers is None:
             if len(_ANSWERS) >= _MOST_LANGUAGES:
                 _ANSWERS.clear()
             answers = self._answers = _ANSWERS.setdefault(self.key, {})
+        return answers
+
+    def has(self, availability: str) -> bool:
+        """Does this language have something with that availability?"""
+        answers = self._answers
+        if answers is None:
+            answers = self.answers
         known = answers.get(availability)
         if known is None:
             known = any(self._all(word) for word in availability.split())
@@ -155,6 +163,13 @@ class Language:
         """What `#version`, or its absence, says."""
         self.version, self.es, self.compat = version, es, compat
         self._answers = self._key = None
+
+    def adopt(self, other: Language) -> None:
+        """Become the same language; what stage is compiled stays."""
+        self.version, self.es, self.compat = other.version, other.es, other.compat
+        self.extensions, self.warned = set(other.extensions), set(other.warned)
+        self._key = other.key
+        self._answers = other.answers
 
     def enable(self, extension: str) -> None:
         self.extensions.add(extension)

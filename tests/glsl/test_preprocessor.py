@@ -135,3 +135,53 @@ def test_lines_between_directives_are_looked_through_once(monkeypatch: pytest.Mo
     lines = ["#define LAST 7", *["int a;"] * 300, "#define FIRST 1", *["int b;"] * 300, "LAST"]
     assert tokens("\n".join(lines))[-1] == "7"
     assert len(looked) <= 4
+
+
+HEADS = {
+    "version": "#version 330\n",
+    "extension": "#version 330\n#extension GL_ARB_gpu_shader5 : enable\n",
+    "warning": "#version 330\n#extension GL_ARB_gpu_shader5 : warn\n",
+    "macro": "#version 330\n#define x y\n",
+    "condition": "#version 330\n#if 0\n#endif\n",
+    "open condition": "#version 330\n#if 1\n",
+    "line": "#version 330\n#line 20\n",
+    "pragma": "#version 330\n#pragma STDGL invariant(all)\n",
+    "unknown extension": "#version 330\n#extension GL_ARB_nothing : enable\n",
+    "no version": "#define x y\n#undef x\n",
+    "none": "",
+}
+
+
+@pytest.mark.parametrize("head", HEADS.values(), ids=HEADS)
+@pytest.mark.parametrize("body", ["float x;", "float x; int a = __LINE__ + __VERSION__;", "$"])
+def test_what_is_remembered_of_a_head_changes_nothing(head: str, body: str) -> None:
+    """The same directives mean the same when they come again, whatever came in between."""
+
+    def facts(text: str) -> tuple[object, ...]:
+        log = Log()
+        result = preprocess(text, "t", Settings(), log)
+        lang = result.language
+        return (
+            result.tokens,
+            result.pragmas,
+            lang.key,
+            lang.warned,
+            lang.has("ARB_gpu_shader5"),
+            [str(d) for d in log.diagnostics],
+        )
+
+    preprocessor._heads.clear()
+    first = facts(head + body)
+    changed = preprocess(head + body, "t", Settings(), Log()).language
+    changed.enable("ARB_shader_clock")  # its own, and nobody else's
+    changed.warned.add("ARB_shader_clock")
+    assert facts(head + body) == first
+    facts(head + "other y;")
+    assert facts(head + body) == first
+
+
+def test_a_head_means_what_is_on_offer() -> None:
+    text = "#version 330\n#ifdef GL_ARB_gpu_shader5\n#define f 1\n#endif\nf"
+    for offered, expected in ((None, "1"), (frozenset[str](), "f"), (None, "1")):
+        settings = Settings(extensions=offered)
+        assert preprocess(text, "t", settings, Log()).tokens[0][1] == expected

@@ -39,6 +39,9 @@ _DIRECTIVES = [
 ]
 
 
+Dialect = tuple[str, int, int, frozenset[str] | None]
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What the outside world decides about a compile."""
@@ -51,6 +54,19 @@ class Settings:
     include: Callable[[str, str], str | None] | None = None
     """answers the text of `#include <path>`: (path, the including string's name)"""
 
+    @property
+    def dialect(self) -> Dialect:
+        """All of it that is data."""
+        return self.api, self.version_limit, self.es_version_limit, self.extensions
+
+    def language(self, stage: str = "") -> Language:
+        """What a shader is written in that does not say it."""
+        es = self.api == "es"
+        language = Language(100 if es else 110, es, not es, stage=stage)
+        if not es and (self.extensions is None or "ARB_texture_rectangle" in self.extensions):
+            language.enable("ARB_texture_rectangle")  # the one extension that is on from the start
+        return language
+
 
 @dataclass(slots=True)
 class Preprocessed:
@@ -59,7 +75,6 @@ class Preprocessed:
     tokens: list[Token]
     language: Language
     pragmas: list[tuple[list[str], int]] = field(default_factory=list)
-    explicit_version: bool = False
     classified: bool = False
     """have the tokens the kinds of the language already?"""
 
@@ -115,6 +130,13 @@ def _builtin_macros(
     }
 
 
+_LONGEST_HEAD = 2000
+_MOST_HEADS = 256
+_heads: dict[tuple[str, Dialect], tuple[dict[str, Macro], Language]] = {}
+"""directives at the top of a shader, and the dialect on offer -> the macros of the language, the
+language: most shaders begin like another one"""
+
+
 class _Preprocessor:
     def __init__(self, settings: Settings, language: Language, log: Log, sources: SourceMap):
         self.settings = settings
@@ -158,21 +180,63 @@ class _Preprocessor:
         self.expander.limit += EXPANSION_PER_CHARACTER * len(text)
         depth = len(self.conditions)
         end = last_directive(spliced)
-        if not self.builtins and not spliced.startswith("#version"):  # which says what there is
-            self.define_builtins()
-        if end:
-            self.lines(tokenize(spliced[:end], base, self.log))
-        rest = spliced[end:] if end else spliced
+        head, rest = spliced[:end], spliced[end:]
+        if base or not self.recall(head):
+            if not self.builtins and not head.startswith("#version"):  # which says what there is
+                self.define_builtins()
+            if head:
+                self.lines(tokenize(head, base, self.log))
+            if not base:
+                self.remember(head)
         words = None
-        if len(self.conditions) == depth and len(self.macros) == len(self.builtins):
+        if len(self.conditions) == depth and (not self.macros or not self.has_own_macros):
             words = plain_words(rest, base + end, self.lang)
         if words is None:
+            if not self.macros:
+                self.macros.update(self.builtins)
             self.lines(tokenize(rest, base + end, self.log))
         else:
             self.out += words
             self.known += len(words)
         while len(self.conditions) > depth:
             self.log.error("#if without #endif", self.conditions.pop().loc)
+
+    @property
+    def has_own_macros(self) -> bool:
+        """Has the shader defined any? (Those of the language cannot be taken back.)"""
+        return len(self.macros) != len(self.builtins)
+
+    def recall(self, head: str) -> bool:
+        """Take over what these directives meant when another shader began with them.
+
+        The macros of the language are left out: few shaders name any behind their directives.
+        """
+        known = _heads.get((head, self.settings.dialect))
+        if known is None:
+            return False
+        self.builtins, language = known
+        self.lang.adopt(language)
+        self.version_possible = False
+        return True
+
+    def remember(self, head: str) -> None:
+        """The directives are done; if they settled the language and nothing else, keep that."""
+        if (
+            len(head) > _LONGEST_HEAD
+            or "include" in head  # which asks the outside world
+            or self.out
+            or self.conditions
+            or self.has_own_macros
+            or self.result.pragmas
+            or self.log.diagnostics
+            or self.sources.has_overrides
+        ):
+            return
+        if len(_heads) >= _MOST_HEADS:
+            _heads.clear()
+        kept = Language()
+        kept.adopt(self.lang)
+        _heads[head, self.settings.dialect] = self.builtins, kept
 
     def lines(self, tokens: list[Token]) -> None:
         """Directives, and what is between them."""
@@ -466,7 +530,6 @@ class _Preprocessor:
             self.log.error(message, loc, end, hint)
             if version not in versions:
                 return
-        self.result.explicit_version = True
         if es:
             lang.disable("ARB_texture_rectangle")
         compat = not es and (
@@ -555,19 +618,18 @@ class _Preprocessor:
         self.include_stack.pop()
 
 
-def preprocess(text: str, name: str, settings: Settings, log: Log, stage: str = "") -> Preprocessed:
-    """Run the preprocessor over one shader; errors are in `log`."""
-    es = settings.api == "es"
-    language = Language(100 if es else 110, es, not es, stage=stage)
-    if not es and (settings.extensions is None or "ARB_texture_rectangle" in settings.extensions):
-        language.enable("ARB_texture_rectangle")  # the one extension that is on from the start
-    pp = _Preprocessor(settings, language, log, log.sources)
+def preprocess(
+    text: str, name: str, settings: Settings, log: Log, language: Language | None = None
+) -> Preprocessed:
+    """Run the preprocessor over one shader; errors are in `log`.
+
+    `language` is what the shader is written in if it does not say another one; it becomes that.
+    """
+    pp = _Preprocessor(settings, language or settings.language(), log, log.sources)
     try:
         pp.run(name, text)
     except Abort:
-        if log.error_count < 20 and not log.error_count:
+        if not log.error_count:
             raise
-    if not es and not pp.result.explicit_version:
-        language.become(language.version, es, compat=True)
     pp.result.classified = pp.known == len(pp.out)
     return pp.result

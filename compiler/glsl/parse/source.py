@@ -81,6 +81,11 @@ class SourceMap:
         self._bases.append(base)
         return base, text
 
+    @property
+    def has_overrides(self) -> bool:
+        """Has a `#line` been met?"""
+        return any(file.overrides for file in self._files)
+
     def _file(self, loc: int) -> _File:
         return self._files[max(0, bisect_right(self._bases, loc) - 1)]
 
