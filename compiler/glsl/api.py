@@ -109,7 +109,7 @@ def compile_shader(
         pre = preprocess(text, name, settings, log, language)
         unit = parse(pre.tokens, language, log, pre.classified)
         tree = check(unit, language, options.limits, log)
-        if any(p[:4] == ["STDGL", "invariant", "(", "all"] for p, _ in pre.pragmas):
+        if ["STDGL", "invariant", "(", "all"] in [p[:4] for p, _ in pre.pragmas]:
             _make_invariant(tree)
         for function in tree.functions:
             function.lines = log.sources.text_line
@@ -143,8 +143,7 @@ def _link(
     # The linker brings the NIR passes along; those who only compile need not wait for them.
     from gallette.compiler.glsl.link.linker import link
 
-    bad = [s for s in shaders if not s.ok or s.tree is None]
-    if bad:
+    parts = [(s.stage, s.tree, s.language) for s in shaders if s.ok and s.tree is not None]
+    if len(parts) < len(shaders):
         return LinkedProgram(False, "error: a shader of the program did not compile\n")
-    parts = [(s.stage, s.tree, s.language) for s in shaders if s.tree is not None]
     return link(parts, options or LinkOptions(), optimize_options)

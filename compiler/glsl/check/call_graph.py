@@ -9,7 +9,7 @@ __all__ = ["find_recursion"]
 
 def find_recursion(functions: list[hir.Function]) -> tuple[hir.Function, int, int] | None:
     """A call that leads back to its own function, if there is one."""
-    if not any(f.calls for f in functions):
+    if not [f for f in functions if f.calls]:
         return None
     done: set[hir.Function] = set()
     for start in functions:

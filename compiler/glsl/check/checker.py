@@ -52,6 +52,14 @@ def top_level(c: Checker, node: s.Stmt) -> None:
 
 def finish_unit(c: Checker) -> None:
     """Rules that need the whole shader."""
+    if c.shader.builtins:
+        check_exclusive_outputs(c)
+    if c.lang.es:
+        check_es_outputs(c)
+
+
+def check_exclusive_outputs(c: Checker) -> None:
+    """Built-in outputs of which only one may be written."""
     written = {n for n, v in c.shader.builtins.items() if v.written}
     if c.stage == "fragment":
         user = [v for v in c.shader.globals if v.quals.storage == "out" and v.written]
@@ -69,8 +77,6 @@ def finish_unit(c: Checker) -> None:
         c.log.error("gl_ClipVertex and gl_ClipDistance cannot both be written", 0)
     if {"gl_ClipVertex", "gl_CullDistance"} <= written:
         c.log.error("gl_ClipVertex and gl_CullDistance cannot both be written", 0)
-    if c.lang.es:
-        check_es_outputs(c)
 
 
 def check_es_outputs(c: Checker) -> None:

@@ -90,9 +90,10 @@ def seal(shader: hir.Shader) -> None:
 
 
 def _seal_variable(var: hir.Variable | None) -> None:
-    if var is not None and type(var) is hir.Variable:
+    if var.__class__ is hir.Variable:
         block = var.block
-        _close(var.quals)
+        if var.quals.__class__ is hir.Quals:  # else sealed: those of a block are its instance's
+            _close(var.quals)
         _close(var)
         if block is not None:
             _seal_block(block)
@@ -110,6 +111,8 @@ def _seal_block(block: hir.Block) -> None:
 
 def _seal_locals(body: Any) -> None:
     for statement in body:
+        if statement.__class__ is hir.Evaluate:
+            continue  # as most are
         match statement:
             case hir.Declare():
                 _seal_variable(statement.var)
@@ -128,8 +131,8 @@ def _seal_locals(body: Any) -> None:
 
 
 def _close(thing: hir.Quals | hir.Variable | hir.Block | hir.Function | hir.Shader) -> None:
-    close = _CLOSERS.get(type(thing))
-    if close is not None:  # else it is sealed already: a block and its instance share qualifiers
+    close = _CLOSERS.get(thing.__class__)
+    if close is not None:  # else it is sealed already: members may share qualifiers
         close(thing)
 
 

@@ -25,10 +25,8 @@ _AOA = "430 ARB_arrays_of_arrays es310 ARB_geometry_shader4"
 def resolve_type(c: Checker, ref: s.TypeRef) -> Type:
     if ref.struct is not None:
         type_ = struct_type(c, ref.struct)
-    elif ref.name in TYPE_NAMES:
-        type_ = TYPE_NAMES[ref.name]
     else:
-        symbol = c.find(ref.name)
+        symbol = TYPE_NAMES.get(ref.name) or c.find(ref.name)
         if not isinstance(symbol, Type):
             raise c.abort(f"'{ref.name}' is not a type", ref, c.suggest(ref.name))
         type_ = symbol
@@ -40,9 +38,11 @@ def resolve_type(c: Checker, ref: s.TypeRef) -> Type:
 
 def array_of(c: Checker, type_: Type, dims: list[s.Expr | None], node: s.Node) -> Type:
     """Wrap a type into the written dimensions, the first one outermost."""
-    if dims and (len(dims) > 1 or type_.is_array) and not c.lang.has(_AOA):
+    if not dims:
+        return type_
+    if (len(dims) > 1 or type_.is_array) and not c.lang.has(_AOA):
         raise c.abort(f"arrays of arrays are not available in {c.lang.name}", node, c.where(_AOA))
-    if dims and type_ is t.VOID:
+    if type_ is t.VOID:
         raise c.abort("an array of void makes no sense", node)
     for i, dim in enumerate(reversed(dims)):
         if dim is None:
@@ -144,18 +144,19 @@ def default_precision(c: Checker, type_: Type) -> str | None:
 
 def check_precision(c: Checker, type_: Type, quals: s.Qualifiers | hir.Quals, node: s.Node) -> None:
     """In GLSL ES every float, int and sampler needs a precision, its own or the default."""
-    explicit = (
-        quals.precision
-        if isinstance(quals, hir.Quals)
-        else next((w for w, _ in quals.words if w in ("highp", "mediump", "lowp")), "")
-    )
+    if isinstance(quals, hir.Quals):
+        explicit = quals.precision
+    else:
+        explicit = next((w for w, _ in quals.words if w in ("highp", "mediump", "lowp")), "")
+    if not explicit and not c.lang.es:
+        return
     element = type_.without_array
     if explicit:
         wide = element.is_numeric and element.bit_size == 64
         if element.is_boolean or element.is_struct or element is t.VOID or wide:
             c.error(f"'{element}' has no precision", node)
         return
-    if not c.lang.es or element.is_struct:
+    if element.is_struct:
         return
     default = default_precision(c, element)
     if isinstance(quals, hir.Quals) and default is not None:

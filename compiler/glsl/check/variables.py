@@ -38,8 +38,8 @@ def declare(c: Checker, node: s.Declaration) -> list[hir.Stmt]:
         return []
     try:
         type_ = resolve_type(c, node.type)
-        place = ""
-        quals = read_qualifiers(c, node.quals, place, "local" if not c.at_global_scope else "")
+        top = c.at_global_scope
+        quals = read_qualifiers(c, node.quals, storage="" if top else "local")
     except Abort:
         for d in node.declarators:
             c.poison(d.name)
@@ -47,13 +47,13 @@ def declare(c: Checker, node: s.Declaration) -> list[hir.Stmt]:
     if not node.declarators:
         if node.type.struct is None:
             c.warn("this declares nothing", node)
-        elif quals.storage and not c.lang.has("420"):
-            pass
         return []
     code: list[hir.Stmt] = []
+    plain = top and is_plain_global(c, node) and not type_.is_array
+    declare_it = declare_plain_global if plain else declare_any
     for d in node.declarators:
         try:
-            code += declare_one(c, d, type_, quals, node)
+            code += declare_it(c, d, type_, quals, node)
         except Abort:
             c.poison(d.name)
             if c.log.error_count >= 20:
@@ -61,44 +61,41 @@ def declare(c: Checker, node: s.Declaration) -> list[hir.Stmt]:
     return code
 
 
-def declare_one(
+def declare_plain_global(
     c: Checker, d: s.Declarator, base: Type, quals: hir.Quals, node: s.Declaration
 ) -> list[hir.Stmt]:
-    if not base.is_array and is_plain_global(c, d, node):
-        # What there is to say of `uniform vec4 x;` depends on `uniform` and `vec4` alone.
-        key = (node.quals.words[0][0] if node.quals.words else "", base)
-        if key in c.memory.declared:
-            own = copy_quals(c, quals) if len(node.declarators) > 1 else quals
-            var = hir.Variable(d.name, base, own, d.loc, d.end, "global")
-            var.read_only = own.storage in ("in", "uniform")
-            c.shader.globals.append(var)
-            c.global_scope[d.name] = var
-            return []
-        said = len(c.log.diagnostics)
-        code = declare_any(c, d, base, quals, node)
-        if len(c.log.diagnostics) == said:
-            c.memory.declared.add(key)
-        return code
-    return declare_any(c, d, base, quals, node)
+    """What there is to say of `uniform vec4 x;` depends on `uniform` and `vec4` alone."""
+    name = d.name
+    new = name not in c.global_scope and name[:3] != "gl_" and "__" not in name
+    if not new or d.dims or d.init is not None:
+        return declare_any(c, d, base, quals, node)
+    key = (node.quals.words[0][0] if node.quals.words else "", base)
+    if key in c.memory.declared:
+        own = copy_quals(c, quals) if len(node.declarators) > 1 else quals
+        var = hir.Variable(name, base, own, d.loc, d.end, "global")
+        var.read_only = own.storage in ("in", "uniform")
+        c.shader.globals.append(var)
+        c.global_scope[name] = var
+        return []
+    said = len(c.log.diagnostics)
+    code = declare_any(c, d, base, quals, node)
+    if len(c.log.diagnostics) == said:
+        c.memory.declared.add(key)
+    return code
 
 
-def is_plain_global(c: Checker, d: s.Declarator, node: s.Declaration) -> bool:
-    """A new global with at most one qualifier, no size and no value, outside of ES?
+def is_plain_global(c: Checker, node: s.Declaration) -> bool:
+    """Globals with at most one qualifier, outside of ES?
 
     `inout` is none: it becomes an output that is read.
     """
+    words = node.quals.words
     return (
-        c.at_global_scope
-        and not d.dims
-        and d.init is None
-        and not node.quals.layout
-        and len(node.quals.words) < 2
-        and (not node.quals.words or node.quals.words[0][0] != "inout")
+        not node.quals.layout
+        and len(words) < 2
+        and (not words or words[0][0] != "inout")
         and not c.lang.es
         and not c.shader.layout
-        and d.name not in c.global_scope
-        and d.name[:3] != "gl_"
-        and "__" not in d.name
         and node.type is not None
         and node.type.struct is None
     )

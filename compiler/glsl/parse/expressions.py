@@ -234,8 +234,7 @@ class ExpressionParser:
                 name, name_loc = self.member_name()
                 expr = s.Member(expr.loc, self.last_end, expr, name, name_loc)
                 if self.kind == "(":
-                    args = self.arguments()
-                    expr = s.Call(expr.loc, self.last_end, expr, args)  # a method
+                    expr = self.call(expr)  # a method
             elif kind == "[":
                 self.pos += 1
                 self.enter()
@@ -246,8 +245,7 @@ class ExpressionParser:
                 self.expect("]", "index")
                 expr = s.Index(expr.loc, self.last_end, expr, index)
             elif kind == "(" and isinstance(expr, s.Index):
-                args = self.arguments()
-                expr = s.Call(expr.loc, self.last_end, expr, args)
+                expr = self.call(expr)
             elif kind == "++" or kind == "--":
                 self.pos += 1
                 expr = s.Unary(expr.loc, self.last_end, "p" + kind, expr)
@@ -342,12 +340,9 @@ class ExpressionParser:
             raise self.unexpected("'(' of an array constructor")
         return self.call(ref)
 
-    def call(self, callee: s.Name | s.TypeRef) -> s.Call:
-        args = self.arguments()
-        return s.Call(callee.loc, self.last_end, callee, args)
-
-    def arguments(self) -> list[s.Expr]:
-        self.expect("(")
+    def call(self, callee: s.Name | s.TypeRef | s.Member | s.Index) -> s.Call:
+        """The arguments of a call; its parenthesis is the next token."""
+        self.pos += 1
         self.enter()
         args: list[s.Expr] = []
         tokens = self.tokens
@@ -360,8 +355,8 @@ class ExpressionParser:
                 self.pos += 1
                 args.append(self.assignment())
         self.depth -= 1
-        self.expect(")", "arguments")
-        return args
+        end = self.expect(")", "arguments")[2] + 1
+        return s.Call(callee.loc, end, callee, args)
 
     def initializer(self) -> s.Expr:
         """An assignment expression or, where the language has them, `{ ... }`."""

@@ -72,10 +72,9 @@ class _Parser(ExpressionParser):
         tokens = self.tokens
         kind, word, loc = tokens[self.pos]
         quals = s.Qualifiers(loc, loc)
-        while True:
-            kind, word, loc = tokens[self.pos]
-            if kind != "qual":
-                break
+        if kind != "qual":
+            return quals
+        while kind == "qual":
             self.pos += 1
             if word == "layout":
                 quals.layout_groups += 1
@@ -90,6 +89,7 @@ class _Parser(ExpressionParser):
                 quals.words.append((word, loc))
             else:
                 quals.words.append((word, loc))
+            kind, word, loc = tokens[self.pos]
         quals.end = self.last_end
         return quals
 
@@ -175,8 +175,8 @@ class _Parser(ExpressionParser):
         qualified = quals.words or quals.layout
         if kind == "type":  # as most declarations go on
             ref = self.type_ref()
-            ahead = self.tokens[self.pos : self.pos + 2]
-            if ahead[0][0] == "id" and ahead[1][0] != "(":
+            pos = self.pos
+            if self.tokens[pos][0] == "id" and self.tokens[pos + 1][0] != "(":
                 return self.variables(loc, quals, ref)
             return self.typed(loc, quals, ref, top)
         if kind == "id" and qualified and self.peek() == "{":
@@ -222,8 +222,8 @@ class _Parser(ExpressionParser):
             if self.tokens[self.pos][0] != ",":
                 break
             self.pos += 1
-        self.expect(";", "declaration")
-        return s.Declaration(loc, self.last_end, quals, ref, declarators)
+        end = self.expect(";", "declaration")[2] + 1
+        return s.Declaration(loc, end, quals, ref, declarators)
 
     def declarator(self) -> s.Declarator:
         _, name, loc = self.expect("id")
@@ -359,7 +359,7 @@ class _Parser(ExpressionParser):
             after = self.peek()
             if after == "id":
                 return True
-            if not self.is_type_name(text):
+            if after not in ("[", ";") or not self.is_type_name(text):
                 return False
         elif kind != "type":
             return False
@@ -383,8 +383,8 @@ class _Parser(ExpressionParser):
             return self.declaration(top=False)
         loc = self.loc
         expr = self.expression()
-        self.expect(";", "expression")
-        return s.ExprStmt(loc, self.last_end, expr)
+        end = self.expect(";", "expression")[2] + 1
+        return s.ExprStmt(loc, end, expr)
 
     def empty_statement(self) -> s.ExprStmt:
         loc = self.loc
