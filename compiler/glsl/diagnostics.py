@@ -96,4 +96,4 @@ class Log:
     @property
     def text(self) -> str:
         """The info log."""
-        return "".join(f"{d}\n" for d in self.diagnostics)
+        return "".join([f"{d}\n" for d in self.diagnostics]) if self.diagnostics else ""

@@ -21,7 +21,7 @@ from gallette.compiler.glsl.lower import values as lowered
 from gallette.compiler.glsl.lower.math import MATH, lower_math
 from gallette.compiler.glsl.lower.values import vector_bits
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir import Alu, Def, LoadConst, Shader, Stage, Undef
+from gallette.compiler.nir.ir import Alu, Def, LoadConst, Shader, Src, Stage, Undef
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.bits import bits_to_float
 from gallette.compiler.nir.ir.fold import evaluated
@@ -37,8 +37,10 @@ _UNFOLDABLE = ("noise", "dFd", "fwidth")
 """prefixes of functions that are no constant expressions, whatever their arguments"""
 
 Bits = tuple[int, ...]
-_Step: TypeAlias = "tuple[Opcode, tuple[tuple[int, tuple[int, ...]], ...], tuple[int, ...], int]"
-"""(opcode, (value, swizzle) of its sources, their bit sizes, its own)"""
+_Source: TypeAlias = "tuple[int, tuple[int, ...] | None]"
+"""(value, swizzle); no swizzle for all of the value as it is"""
+_Step: TypeAlias = "tuple[Opcode, tuple[_Source, ...], tuple[int, ...], int]"
+"""(opcode, sources, their bit sizes, its own)"""
 Build = Callable[[Builder, list[lowered.Value]], lowered.Value]
 
 
@@ -105,8 +107,12 @@ class _Plan:
         """The raw bits of the result."""
         known = [*operands, *self.constants]
         for op, srcs, sizes, size in self.steps:
-            args = tuple([tuple([known[i][c] for c in swizzle]) for i, swizzle in srcs])
+            args = tuple(
+                [known[i] if s is None else tuple([known[i][c] for c in s]) for i, s in srcs]
+            )
             known.append(evaluated(op, args, sizes, size))
+        if len(self.result) == 1:
+            return known[self.result[0]]
         return tuple([x for i in self.result for x in known[i]])
 
 
@@ -119,6 +125,11 @@ def _operand(b: Builder, type_: Type) -> lowered.Value:
     if type_.is_struct:
         return [_operand(b, f.type) for f in type_.fields]
     return b.undef(type_.components, type_.bit_size)
+
+
+def _swizzle(src: Src) -> tuple[int, ...] | None:
+    whole = src.swizzle == tuple(range(src.value.num_components))
+    return None if whole else src.swizzle
 
 
 def _plan(build: Build, types: Sequence[Type]) -> _Plan:
@@ -137,7 +148,7 @@ def _plan(build: Build, types: Sequence[Type]) -> _Plan:
     steps: list[_Step] = []
     for instr in alus:
         assert isinstance(instr, Alu), "a constant expression is arithmetic"
-        srcs = tuple([(number[s.value], s.swizzle) for s in instr.srcs])
+        srcs = tuple([(number[s.value], _swizzle(s)) for s in instr.srcs])
         sizes = tuple([s.value.bit_size for s in instr.srcs])
         steps.append((instr.op, srcs, sizes, instr.dest.bit_size))
     result_numbers = tuple([number[d] for d in result])

@@ -158,8 +158,9 @@ def enter_function(
         outer = c.find_function(new.name) if not c.at_global_scope else None
         if isinstance(outer, FunctionSet) and outer is not symbol:
             for known in outer.functions:
-                symbol.add(known)
-    old = symbol.by_key.get(new.key)
+                symbol.add(known, known.key)
+    key = new.key
+    old = symbol.by_key.get(key)
     if old is not None:
         if old.result is not new.result:
             raise c.abort(f"'{new.name}' is declared again with another return type", name_node)
@@ -178,7 +179,7 @@ def enter_function(
         old.precise_result = old.precise_result or new.precise_result
         old.subroutine_types = old.subroutine_types or new.subroutine_types
         return old
-    symbol.add(new)
+    symbol.add(new, key)
     c.shader.functions.append(new)
     return new
 

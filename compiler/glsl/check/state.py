@@ -34,9 +34,9 @@ class FunctionSet:
     functions: list[hir.Function]
     by_key: dict[tuple[Any, ...], hir.Function] = field(default_factory=dict)
 
-    def add(self, function: hir.Function) -> None:
+    def add(self, function: hir.Function, key: tuple[Any, ...]) -> None:
         self.functions.append(function)
-        self.by_key[function.key] = function
+        self.by_key[key] = function
 
 
 Symbol = hir.Variable | Type | FunctionSet

@@ -41,13 +41,15 @@ def link_attributes(
         for v in unit.globals.values()
         if v.quals.storage == "in" and v.block is None and v in unit.live
     ]
+    if not active:
+        return
+    slots = {var: var.type.slots(vertex_input=True) for var in active}
     taken: dict[int, str] = {}
     placed: dict[hir.Variable, int] = {}
-    for var in active:
+    for var, count in slots.items():
         location = var.quals.layout.get("location", options.attrib_bindings.get(var.name, -1))
         if location < 0:
             continue
-        count = var.type.slots(vertex_input=True)
         if location + count > limits.max_vertex_attribs:
             log.error(f"attribute '{var.name}' at location {location} exceeds the limit")
             continue
@@ -59,11 +61,11 @@ def link_attributes(
                 log.error(f"attributes '{other}' and '{var.name}' share location {i}")
     uses_generic0 = "gl_Vertex" in unit.builtins and unit.builtins["gl_Vertex"] in unit.live
     rest = [v for v in active if v not in placed]
-    rest.sort(key=lambda v: -v.type.slots(vertex_input=True))
+    rest.sort(key=slots.__getitem__, reverse=True)
     for var in rest:
-        count = var.type.slots(vertex_input=True)
+        count = slots[var]
         start = 1 if uses_generic0 else 0
-        while any(start + i in taken for i in range(count)):
+        while not taken.keys().isdisjoint(range(start, start + count)):
             start += 1
         if start + count > limits.max_vertex_attribs:
             log.error(f"too many attributes: '{var.name}' finds no location")
@@ -71,7 +73,7 @@ def link_attributes(
         for i in range(count):
             taken[start + i] = var.name
         placed[var] = start
-    wide = sum(v.type.slots() for v in active)  # dvec3 and dvec4 may count twice against the limit
+    wide = sum([v.type.slots() for v in active])  # dvec3 and dvec4 may count twice against the limit
     if wide > 2 * limits.max_vertex_attribs:
         log.error("too many attributes")
     for var in active:

@@ -31,4 +31,4 @@ class LinkLog:
 
     @property
     def text(self) -> str:
-        return "".join(f"{line}\n" for line in self.lines)
+        return "".join([f"{line}\n" for line in self.lines]) if self.lines else ""

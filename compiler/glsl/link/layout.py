@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.nir.ir import types as t
@@ -86,22 +87,29 @@ def sized_block(block: hir.Block) -> Type:
             runtime = block.quals.storage == "buffer" and i == last
             if type_.is_unsized_array and not runtime and type_.element is not None:
                 type_ = t.array(type_.element, max(1, highest + 1))
-        fields.append(replace(f, type=type_))
+        fields.append(f if type_ is f.type else replace(f, type=type_))
     return t.interface(block.type.name, fields, block.type.packing, block.type.row_major)
 
 
 def block_layout(block: hir.Block) -> tuple[Type, int]:
     """The block's type with every offset and stride, and its size in bytes."""
-    plain = sized_block(block)
-    rule = STD430 if plain.packing == "std430" else STD140
     block_align = block.quals.layout.get("align", 1)
+    places = [
+        (q.layout.get("offset", -1), q.layout.get("align", block_align)) for q in block.member_quals
+    ]
+    return _laid_out(sized_block(block), tuple(places))
+
+
+@lru_cache(maxsize=256)
+def _laid_out(plain: Type, places: tuple[tuple[int, int], ...]) -> tuple[Type, int]:
+    """`block_layout` of a type; `places` are offset (-1: behind the last) and least alignment."""
+    rule = STD430 if plain.packing == "std430" else STD140
     offset = 0
     fields: list[Field] = []
-    for f, quals in zip(plain.fields, block.member_quals, strict=True):
+    for f, (start, least) in zip(plain.fields, places, strict=True):
         row_major = plain.row_major if f.row_major is None else f.row_major
         size, alignment = size_align(f.type, rule, row_major)
-        start = quals.layout.get("offset", offset)
-        start = align(start, max(alignment, quals.layout.get("align", block_align)))
+        start = align(offset if start < 0 else start, max(alignment, least))
         fields.append(replace(f, type=explicit_type(f.type, rule, row_major), offset=start))
         offset = start + size
     laid_out = t.interface(plain.name, fields, plain.packing, plain.row_major)

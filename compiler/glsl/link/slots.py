@@ -124,7 +124,7 @@ def is_needed_output(edge: Edge, port: Port) -> bool:
 def take_slots(edge: Edge, pool: set[int], port: Port) -> int:
     count = port.shape.slots()
     start = 0
-    while any(start + i in pool for i in range(count)):
+    while not pool.isdisjoint(range(start, start + count)):
         start += 1
     pool.update(range(start, start + count))
     return start

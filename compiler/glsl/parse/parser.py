@@ -19,6 +19,8 @@ from gallette.compiler.glsl.parse.lexer import Token
 __all__ = ["parse"]
 
 _ENDS = frozenset(("}", "eof"))
+_UNQUALIFIED = s.Qualifiers(0, 0)
+"""what every declaration without qualifiers has: nobody adds any, or asks where they stand"""
 _STORAGE = frozenset(("in", "out", "uniform", "buffer", "varying", "attribute"))
 
 
@@ -71,9 +73,9 @@ class _Parser(ExpressionParser):
     def qualifiers(self) -> s.Qualifiers:
         tokens = self.tokens
         kind, word, loc = tokens[self.pos]
-        quals = s.Qualifiers(loc, loc)
         if kind != "qual":
-            return quals
+            return _UNQUALIFIED
+        quals = s.Qualifiers(loc, loc)
         while kind == "qual":
             self.pos += 1
             if word == "layout":
@@ -279,7 +281,8 @@ class _Parser(ExpressionParser):
     def function(self, loc: int, quals: s.Qualifiers, ref: s.TypeRef) -> s.FunctionDecl:
         _, name, name_loc = self.expect("id")
         # `subroutine vec4 kind(float);` declares a type.
-        self.declare(name, quals.has("subroutine") and quals.subroutine_types is None)
+        is_type = quals is not _UNQUALIFIED and quals.has("subroutine")
+        self.declare(name, is_type and quals.subroutine_types is None)
         self.expect("(")
         params: list[s.Param] = []
         if self.kind == "type" and self.tokens[self.pos][1] == "void" and self.peek() == ")":
