@@ -73,7 +73,8 @@ def link_attributes(
         for i in range(count):
             taken[start + i] = var.name
         placed[var] = start
-    wide = sum([v.type.slots() for v in active])  # dvec3 and dvec4 may count twice against the limit
+    # dvec3 and dvec4 may count twice against the limit.
+    wide = sum([v.type.slots() for v in active])
     if wide > 2 * limits.max_vertex_attribs:
         log.error("too many attributes")
     for var in active:

@@ -223,10 +223,11 @@ class ResourceLinker(BlockLinker):
         self.place_plain(item)
 
     def trim(self, item: _Shared) -> None:
-        """Elements behind the last one that somebody names are not active."""
+        """Elements of an array behind the last one that somebody names are not active."""
         variables = item.users.values()
         if (
-            item.init is not None
+            item.type.element is None
+            or item.init is not None
             or "location" in item.layout
             or any(v.whole or v.max_index < 0 for u, v in item.users.items() if v in u.live)
         ):
@@ -236,7 +237,7 @@ class ResourceLinker(BlockLinker):
             item.type = t.array(item.type.element, highest + 1)
 
     def place_plain(self, item: _Shared) -> None:
-        if item.type.element is not None and not item.var.builtin:
+        if not item.var.builtin:
             self.trim(item)
         type_ = explicit_type(item.type)
         offset = -1

@@ -17,10 +17,10 @@ __all__ = ["check_program", "check_stage"]
 _PER_VERTEX = frozenset(("gl_Position", "gl_PointSize", "gl_ClipDistance", "gl_CullDistance"))
 _COMPUTE, _TESS_CTRL, _TESS_EVAL = Stage.COMPUTE, Stage.TESS_CTRL, Stage.TESS_EVAL
 _NEEDS = (
-    (Stage.GEOMETRY, Stage.VERTEX, "a geometry shader needs a vertex shader"),
-    (_TESS_EVAL, Stage.VERTEX, "a tessellation evaluation shader needs a vertex shader"),
-    (_TESS_CTRL, Stage.VERTEX, "a tessellation control shader needs a vertex shader"),
-    (_TESS_CTRL, _TESS_EVAL, "a tessellation control shader needs a tessellation evaluation shader"),
+    (Stage.GEOMETRY, Stage.VERTEX, "a geometry shader needs a vertex"),
+    (_TESS_EVAL, Stage.VERTEX, "a tessellation evaluation shader needs a vertex"),
+    (_TESS_CTRL, Stage.VERTEX, "a tessellation control shader needs a vertex"),
+    (_TESS_CTRL, _TESS_EVAL, "a tessellation control shader needs a tessellation evaluation"),
 )
 """which stage asks for which other one, unless the program is separable"""
 
@@ -47,9 +47,9 @@ def check_program(
         log.error("a compute shader cannot be linked with other stages")
     if options.separable:
         return
-    for stage, other, message in _NEEDS:
+    for stage, other, needs in _NEEDS:
         if stage in units and other not in units:
-            log.error(message)
+            log.error(f"{needs} shader")
     if es and _TESS_EVAL in units and _TESS_CTRL not in units:
         log.error("a tessellation evaluation shader needs a tessellation control shader")
 
