@@ -198,6 +198,8 @@ _SPECIAL: dict[str, tuple[str, int, int, int, str]] = {
     "RGTC1_SNORM": ("R8:SNORM", 8, 4, 4, "bc4s"),
     "RGTC2_UNORM": ("R8:UNORM G8:UNORM", 16, 4, 4, "bc5"),
     "RGTC2_SNORM": ("R8:SNORM G8:SNORM", 16, 4, 4, "bc5s"),
+    "FXT1_RGB": ("R8:UNORM G8:UNORM B8:UNORM", 16, 8, 4, "fxt1_opaque"),
+    "FXT1_RGBA": ("R8:UNORM G8:UNORM B8:UNORM A8:UNORM", 16, 8, 4, "fxt1"),
     "ETC2_RGB8": ("R8:UNORM G8:UNORM B8:UNORM", 8, 4, 4, "etc2"),
     "ETC2_SRGB8": ("R8:SRGB G8:SRGB B8:SRGB", 8, 4, 4, "etc2"),
     "ETC2_RGB8A1": ("R8:UNORM G8:UNORM B8:UNORM A8:UNORM", 8, 4, 4, "etc2a1"),

@@ -36,7 +36,7 @@ def block_codec(name: str) -> Callable[[Decoder], Decoder]:
 
 def block_decoder(format: Format) -> Decoder:
     """The decoder of a compressed format."""
-    from . import astc, bptc, etc, s3tc  # noqa: F401  (they fill the registry)
+    from . import astc, bptc, etc, fxt1, s3tc  # noqa: F401  (they fill the registry)
 
     return BLOCK_DECODERS[format.codec]
 

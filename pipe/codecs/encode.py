@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..formats import Format
+from .fxt1 import full_range
 from .srgb import linear_to_srgb8
 
 __all__ = ["block_codes", "can_encode", "encode_blocks"]
@@ -40,8 +41,9 @@ def encode_blocks(format: Format, image: Array) -> Bytes:
     rows, columns = format.rows(height), -(-width // format.block_width)
     y = np.minimum(np.arange(rows * format.block_height), height - 1)
     x = np.minimum(np.arange(columns * format.block_width), width - 1)
-    whole = image[..., y[:, None], x, :].reshape(-1, rows, 4, columns, 4, 4)
-    blocks = whole.transpose(0, 1, 3, 2, 4, 5).reshape(-1, 16, 4)
+    high, wide = format.block_height, format.block_width
+    whole = image[..., y[:, None], x, :].reshape(-1, rows, high, columns, wide, 4)
+    blocks = whole.transpose(0, 1, 3, 2, 4, 5).reshape(-1, high * wide, 4)
     coded = _ENCODERS[format.codec](blocks.astype(np.float32 if format.is_float else np.int64))
     return coded.reshape(*image.shape[:-3], rows, columns * format.block_bytes)
 
@@ -203,6 +205,72 @@ def _bc6h(values: Array, signed: bool) -> Bytes:
     return _packed([*fields, (index[:, 0], 3), (index[:, 1:], 4)], 16)
 
 
+# -- FXT1 ------------------------------------------------------------------------------------------
+
+
+def _as_fives(color: Array) -> Array:
+    return np.clip(np.rint(color * 31 / 255), 0, 31).astype(np.int64)
+
+
+def _halves(codes: Array) -> Array:
+    """Texels `[n, 2, 16, c]` of blocks of 8x4, the left half first."""
+    count, channels = len(codes), codes.shape[-1]
+    parts = codes.reshape(count, 4, 2, 4, channels).transpose(0, 2, 1, 3, 4)
+    return parts.reshape(count, 2, 16, channels)
+
+
+def _blue_first(*colors: Array) -> list[tuple[Array, int]]:
+    return [(color[:, channel], 5) for color in colors for channel in (2, 1, 0)]
+
+
+def _fxt1_opaque(codes: Array) -> Bytes:
+    """Mode *mixed*: two colours for each half."""
+    count = len(codes)
+    selectors, colors, lowest = [], [], []
+    for half in range(2):
+        texels = _halves(codes[..., :3])[:, half]
+        ends = _ends(texels)
+        greens = [np.clip(np.rint(e[:, 1] * 63 / 255), 0, 63).astype(np.int64) for e in ends]
+        fives = [_as_fives(e) for e in ends]
+        for five, green in zip(fives, greens, strict=True):
+            five[:, 1] = green >> 1
+        bit = greens[1] & 1
+        tries = []
+        for selected in (0, 1):  # the high bit of the first selector, which flips a bit of green
+            pair = [full_range(five, 5) for five in fives]
+            pair[0][:, 1] = full_range(fives[0][:, 1] << 1 | bit ^ selected, 6)
+            pair[1][:, 1] = full_range(greens[1], 6)
+            k = np.arange(4)[:, None]
+            palette = (pair[0][:, None] * (3 - k) + pair[1][:, None] * k + 1) // 3
+            index = _nearest(texels, palette)
+            own = palette[:, 2 * selected : 2 * selected + 2]
+            index[:, 0] = _nearest(texels[:, :1], own)[:, 0] + 2 * selected
+            found = np.take_along_axis(palette, index[..., None], axis=1)
+            tries.append((((found - texels) ** 2).sum(axis=(1, 2)), index))
+        better = tries[1][0] < tries[0][0]
+        selectors.append(np.where(better[:, None], tries[1][1], tries[0][1]))
+        colors += fives
+        lowest.append(bit)
+    fields = [(index, 2) for index in selectors] + _blue_first(*colors)
+    fields += [(np.zeros(count, np.int64), 1), (lowest[0], 1), (lowest[1], 1)]
+    return _packed([*fields, (np.ones(count, np.int64), 1)], 16)
+
+
+def _fxt1(codes: Array) -> Bytes:
+    """Mode *alpha* where something is not opaque: one pair of colours for the whole block."""
+    count = len(codes)
+    low, high = (_as_fives(end) for end in _ends(codes))
+    k = np.arange(4)[:, None]
+    ends = full_range(low, 5)[:, None], full_range(high, 5)[:, None]
+    index = _nearest(codes, (ends[0] * (3 - k) + ends[1] * k + 1) // 3)
+    fields = [(_halves(index[..., None])[:, half, :, 0], 2) for half in range(2)]
+    fields += _blue_first(low, high, low) + [(end[:, 3], 5) for end in (low, high, low)]
+    ones = np.ones(count, np.int64)
+    fields += [(ones, 1), (3 * ones, 3)]
+    opaque = (codes[..., 3] == 255).all(axis=1)[:, None]
+    return np.where(opaque, _fxt1_opaque(codes), _packed(fields, 16))
+
+
 _ENCODERS: dict[str, Encoder] = {
     "bc1": _color_block,
     "bc1a": lambda codes: _color_block(codes, True),
@@ -213,6 +281,8 @@ _ENCODERS: dict[str, Encoder] = {
     "bc5": lambda codes: np.hstack([_ramp_block(codes[..., i]) for i in range(2)]),
     "bc5s": lambda codes: np.hstack([_ramp_block(codes[..., i]) for i in range(2)]),
     "bc7": _bc7,
+    "fxt1": _fxt1,
+    "fxt1_opaque": _fxt1_opaque,
     "bc6h_unsigned": lambda values: _bc6h(values, False),
     "bc6h_signed": lambda values: _bc6h(values, True),
 }

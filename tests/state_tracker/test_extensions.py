@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from gallette.state_tracker import GLInterface
 from gallette.state_tracker.context import Context
 from gallette.state_tracker.entry_points.enums import GL
 from tests.conftest import native_context
+from tests.state_tracker.negative_suite import value
 
 FILE = Path(__file__).parent / "missing_extensions.txt"
 
@@ -66,6 +68,33 @@ def drawn(fragment: str) -> list[int]:
     gl.delete_program(name)
     gl.release()
     return found
+
+
+IMAGING = """
+matrix_mode COLOR|enable HISTOGRAM|enable MINMAX|enable COLOR_TABLE|enable CONVOLUTION_1D
+pixel_transferf POST_CONVOLUTION_RED_SCALE 1.0|get_integerv COLOR_MATRIX|hint CONVOLUTION_1D NICEST
+color_table COLOR_TABLE RGBA8 4 RGBA UNSIGNED_BYTE ~64|histogram HISTOGRAM 16 RGBA8 0
+minmax MINMAX RGBA8 0|convolution_filter2d CONVOLUTION_2D RGBA8 2 2 RGBA UNSIGNED_BYTE ~64
+getn_minmax_arb MINMAX 0 RGBA UNSIGNED_BYTE 16 ~16|blend_color 0 0 0 0|blend_equation MIN
+"""
+
+
+def test_the_imaging_subset_is_absent(compat: GLInterface) -> None:
+    """Not listed, and nothing of it there but what became core: as llvmpipe has it."""
+    gl = compat
+    assert "ARB_imaging" not in listed(gl)
+    for call in IMAGING.strip().replace("\n", "|").split("|"):
+        method, *words = call.split()
+        getattr(gl, method)(*map(value, words))
+        core = method.startswith("blend")
+        expected = (
+            GL.INVALID_OPERATION
+            if "~" in call or method in ("histogram", "minmax")
+            else (GL.NO_ERROR if core else GL.INVALID_ENUM)
+        )
+        assert gl.get_error() == expected, call
+    if isinstance(gl, Context):
+        assert gl.load_opengl_function("glColorTable") == 0
 
 
 def test_votes_and_ballots_of_groups_of_one() -> None:
