@@ -6,7 +6,9 @@ implementation's own. A limit of something the driver has not is 0 where GL allo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from gallette.state_tracker.enables import desktop_capabilities
@@ -182,14 +184,26 @@ gets({"MAX_SHININESS_NV": _is(128), "MAX_SPOT_EXPONENT_NV": _is(128)}, compat=Tr
 
 
 def _compressed(ctx: Context) -> list[int]:
-    """Formats an application may ask for without knowing what they are good for."""
+    """Formats an application may ask for without knowing what they are good for.
+
+    On the desktop these are no sRGB formats, and no DXT1 with its one bit of alpha.
+    """
+    if ctx.profile == "es":
+        return _named("ETC1_|ETC2|EAC|_RGBA?_S3TC|RGTC|BPTC|ASTC")
     if ctx.profile == "es1":
-        return [*PALETTES]
-    families = ("ETC2", "EAC") if ctx.profile == "es" else ("DXT",)
+        return [*PALETTES, *_named("ETC1_|_RGB.*ETC2|EAC|_RGBA?_S3TC", "SRGB")]
+    return _named("FXT1|_RGBA?_S3TC|_RGB.*ETC2|EAC", "SRGB|RGBA_S3TC_DXT1|ETC1")
+
+
+@cache
+def _named(wanted: str, unwanted: str = "^$") -> list[int]:
+    """Compressed formats by patterns their names contain, and do not."""
     return [
         f
         for f, info in INTERNAL_FORMATS.items()
-        if info.is_compressed and any(part in info.name for part in families)
+        if info.is_compressed
+        and re.search(wanted, info.name)
+        and not re.search(unwanted, info.name)
     ]
 
 

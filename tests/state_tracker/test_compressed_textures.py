@@ -211,3 +211,21 @@ def test_images_become_fxt1(name: str) -> None:
     gl.release()
     assert difference.mean() < 3.0  # llvmpipe's: 2.9 and 3.0
     assert difference.max() <= 12
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(
+    ("profile", "version"), [("compat", (4, 3)), ("core", (4, 3)), ("es", (3, 1)), ("es", (1, 1))]
+)
+def test_the_formats_to_ask_for_are_llvmpipes(profile: str, version: tuple[int, int]) -> None:
+    def told(gl: GLInterface) -> list[int]:
+        (count,) = gl.get_integerv(GL.NUM_COMPRESSED_TEXTURE_FORMATS)
+        found = np.zeros(count, np.int32)
+        gl.get_integerv(GL.COMPRESSED_TEXTURE_FORMATS, found.ctypes.data)
+        return sorted(found.tolist())
+
+    ours = create_context("numpipe", profile=profile, version=version)
+    mine = told(ours)
+    ours.release()
+    with native_context(profile=profile, version=version) as native:
+        assert mine == told(native)
