@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import ctypes.util
 import importlib.metadata
 import importlib.util
 import shutil
@@ -89,6 +90,9 @@ def of_client(client: Client, folder: Path) -> Card:
     for package in client.packages:
         if importlib.util.find_spec(package) is None:
             return Card(name, what, why=f"not tried here: {package} is not installed")
+    for library in client.libraries:
+        if ctypes.util.find_library(library) is None:
+            return Card(name, what, why=f"not tried here: lib{library} is not installed")
     ours, native = folder / f"{name}.ours.png", folder / f"{name}.native.png"
     try:
         test_clients.draw(client, ours, OURS[1:], {})

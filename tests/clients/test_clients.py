@@ -7,6 +7,7 @@ installed are skipped, unless `GALLETTE_REQUIRE_CLIENTS=1` asks for all of them.
 
 from __future__ import annotations
 
+import ctypes.util
 import importlib.util
 import os
 import subprocess
@@ -40,6 +41,7 @@ class Client:
     tolerance: int = 2  # of 255, for all but a thousandth of the pixels
     arguments: tuple[str, ...] = ()
     optional: bool = False  # not in the extra: it pins old versions of what others need
+    libraries: tuple[str, ...] = ()  # shared ones that the reference needs
 
 
 CLIENTS = (
@@ -57,6 +59,7 @@ CLIENTS = (
     Client("vispy_markers", ("vispy",)),
     Client("imgui_bundle_window", ("imgui_bundle", "moderngl")),
     Client("panda3d_cubes", ("panda3d",)),
+    Client("glfw_null", ("glfw", "moderngl"), libraries=("OSMesa",)),
     Client("pyrender_scene", ("pyrender", "trimesh"), optional=True),
     # Its lit spheres are quads, and which diagonal cuts a quad is the implementation's choice.
     Client("mujoco_scene", ("mujoco",), 16),
@@ -78,14 +81,21 @@ def load(picture: Path) -> npt.NDArray[np.int16]:
     return np.asarray(Image.open(picture).convert("RGBA")).astype(np.int16)
 
 
+def missing(client: Client, what: str) -> None:
+    if os.environ.get("GALLETTE_REQUIRE_CLIENTS") == "1" and not client.optional:
+        pytest.fail(f"required here, and missing: {what}")
+    pytest.skip(f"needs {what}")
+
+
 @pytest.mark.native
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda c: "-".join((c.name, *c.arguments)))
 def test_client_draws_what_it_draws_on_llvmpipe(client: Client, tmp_path: Path) -> None:
     for package in client.packages:
         if importlib.util.find_spec(package) is None:
-            if os.environ.get("GALLETTE_REQUIRE_CLIENTS") == "1" and not client.optional:
-                pytest.fail(f"required here, and missing: {package}")
-            pytest.skip(f"needs {package} (pip install gallette[clients])")
+            missing(client, f"{package} (pip install gallette[clients])")
+    for library in client.libraries:
+        if ctypes.util.find_library(library) is None:
+            missing(client, f"lib{library}")
     ours, native = tmp_path / "ours.png", tmp_path / "native.png"
     draw(client, ours, ["-m", "gallette", "run"], {})
     draw(client, native, [], NATIVE)
