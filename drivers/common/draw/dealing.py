@@ -19,7 +19,7 @@ import numpy.typing as npt
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.fragment_state import FragmentShader
 from gallette.drivers.common.output.order import Scratch
-from gallette.drivers.common.raster.fragments import Fragments
+from gallette.drivers.common.raster.fragments import Fragments, lanes_of_quads
 
 from .grouping import Covered, Group, Kept, rows_covered
 from .pipeline import rasterize_part
@@ -166,7 +166,7 @@ def _rounds(sheets: list[_Sheet], scratch: Scratch) -> Iterator[tuple[_Sheet, Fr
                 yield sheet, lanes
             elif len(which):
                 if quads:
-                    which = (which[:, None] * 4 + np.arange(4)).reshape(-1)
+                    which = lanes_of_quads(which)
                 yield sheet, lanes.take(which)
 
 

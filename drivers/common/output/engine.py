@@ -27,6 +27,7 @@ from gallette.drivers.common.raster.fragments import (
     Fragments,
     expand_pixels,
     expand_quads,
+    lanes_of_quads,
     owned_pixels,
     owned_quads,
     pieces,
@@ -239,7 +240,7 @@ class FragmentEngine:
             if layer is None:
                 return (lanes,)
             if quads:
-                layer = (layer[:, None] * 4 + np.arange(4)).reshape(-1)
+                layer = lanes_of_quads(layer)
             turns.append(lanes.take(layer))
         return turns
 

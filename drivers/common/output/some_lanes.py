@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
 from gallette.drivers.common.program import FragmentOutputs, ProgramFacts
-from gallette.drivers.common.raster.fragments import Fragments
+from gallette.drivers.common.raster.fragments import Fragments, lanes_of_quads
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
 from gallette.pipe.enums import StencilOp
@@ -51,7 +51,7 @@ def by_program(
     order = np.argsort(which, kind="stable")
     ends = np.cumsum(np.bincount(which, minlength=len(several.programs))).tolist()
     if step == 4:
-        order = (order[:, None] * 4 + np.arange(4)).reshape(-1)
+        order = lanes_of_quads(order)
     if ends[which[0]] - (ends[which[0] - 1] if which[0] else 0) < len(which):
         lanes = lanes.take(order)
     for program, start, end in zip(several.programs, [0, *ends], ends, strict=False):
@@ -119,6 +119,8 @@ def real_lanes(lanes: Fragments) -> tuple[Fragments, Ints | None]:
     """The lanes that are fragments, and their numbers if helpers were left out."""
     if lanes.covered is None:
         return lanes, None
+    if lanes.covered.all():
+        return Fragments(lanes.pixel, lanes.x, lanes.y, lanes.primitive), None
     where = np.flatnonzero(lanes.covered)
     return plain_lanes(lanes, where), where
 

@@ -23,6 +23,7 @@ __all__ = [
     "expand_pixels",
     "expand_quads",
     "expand_samples",
+    "lanes_of_quads",
     "owned_pixels",
     "owned_quads",
     "pieces",
@@ -100,15 +101,24 @@ class Fragments:
                 return self
             return self.take(np.flatnonzero(passing))
         passing = passing & self.covered
-        quads = passing.reshape(-1, 4).any(axis=1)
+        quads = passing.view(np.uint32) != 0  # four lanes at a time
         if not quads.all():
-            lanes = (np.flatnonzero(quads)[:, None] * 4 + np.arange(4)).reshape(-1)
+            lanes = lanes_of_quads(np.flatnonzero(quads))
             kept = self.take(lanes)
-            kept.covered = passing[lanes]
+            kept.covered = passing.take(lanes)
             return kept
         kept = replace(self)
         kept.covered = passing
         return kept
+
+
+def lanes_of_quads(quads: Ints) -> Ints:
+    """The numbers of the lanes of some quads."""
+    lanes = np.empty((len(quads), 4), np.int64)
+    first = quads * 4
+    for lane in range(4):  # columns of four would take NumPy several times as long
+        np.add(first, lane, out=lanes[:, lane])
+    return lanes.reshape(-1)
 
 
 def pieces(spans: Spans, limit: int) -> Iterator[Spans]:
@@ -217,21 +227,31 @@ def expand_quads(spans: Spans, stride: int) -> Fragments:
     right[odd, pair] = spans.x + spans.length
     quad_left = left.min(axis=0) >> 1
     quads = ((right.max(axis=0) - 1) >> 1) - quad_left + 1
-    owner, ends = numbered(quads)
-    quad_x = (quad_left - (ends - quads)).take(owner)
-    quad_x += np.arange(len(owner))
-    x = (quad_x[:, None] * 2 + _LANE_X).reshape(-1)
-    lane_owner = np.repeat(owner, 4)
-    lane_odd = np.tile(_LANE_Y, len(owner))
-    y = (row[first] * 2).take(lane_owner) + lane_odd
-    covered = (x >= left[lane_odd, lane_owner]) & (x < right[lane_odd, lane_owner])
-    return Fragments(
-        y * stride + x,
-        x.astype(np.float64),
-        y.astype(np.float64),
-        primitive[first].take(lane_owner),
-        covered,
-    )
+    ends = np.cumsum(quads)
+    quad_x = (quad_left - (ends - quads)).repeat(quads)
+    total = len(quad_x)
+    quad_x += np.arange(total)
+    quad_x *= 2
+    quad_y = (row[first] * 2).repeat(quads)
+    quad_pixel = quad_y * stride
+    quad_pixel += quad_x
+    pixel = np.empty((total, 4), np.int64)
+    x, y = np.empty((total, 4)), np.empty((total, 4))
+    covered = np.empty((total, 4), np.bool_)
+    for odd_y in (0, 1):
+        begin, end = left[odd_y].repeat(quads), right[odd_y].repeat(quads)
+        for odd_x in (0, 1):
+            lane = 2 * odd_y + odd_x
+            column = quad_x + odd_x if odd_x else quad_x
+            np.add(quad_pixel, odd_y * stride + odd_x, out=pixel[:, lane])
+            x[:, lane] = column
+            np.add(quad_y, odd_y, out=y[:, lane])
+            np.logical_and(column >= begin, column < end, out=covered[:, lane])
+    if primitive[0] == primitive[-1]:
+        owner = np.broadcast_to(primitive[0], 4 * total)
+    else:
+        owner = primitive[first].repeat(4 * quads)
+    return Fragments(pixel.reshape(-1), x.reshape(-1), y.reshape(-1), owner, covered.reshape(-1))
 
 
 def owned_pixels(owner: npt.NDArray[np.int32], x0: int, y0: int, stride: int) -> Fragments:

@@ -75,11 +75,10 @@ def fetch(
     inside = np.broadcast_to(inside, (lanes,))
     if not inside.any():
         return image.zeros(lanes)
-    texels = image.texels()
-    index = np.where(inside, index, 0)
-    raw = texels.take(index, axis=0) if texels.ndim > 1 else texels.take(index)
-    planes = image.decode(raw)
-    if inside.all():
+    everywhere = bool(inside.all())
+    index = np.broadcast_to(index, (lanes,)) if everywhere else np.where(inside, index, 0)
+    planes = image.gather(index)
+    if everywhere:
         return planes
     return [np.where(inside, p, p.dtype.type(0)) for p in planes]
 

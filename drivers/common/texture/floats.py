@@ -144,9 +144,7 @@ class FloatFilter:
         image, level = self.image, place.level
         width, stride, base = image.width[level], image.layer_stride[level], image.base[level]
         index = x + (y * width + z * stride + base)
-        texels = image.texels()
-        raw = texels.take(index, axis=0) if texels.ndim > 1 else texels.take(index)
-        return (self.depths if self._compares(place) else image).decode(raw)
+        return (self.depths if self._compares(place) else image).gather(np.asarray(index))
 
     def _compares(self, place: Place) -> bool:
         return self.compare is not None and place.compare is not None

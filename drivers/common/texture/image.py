@@ -35,6 +35,8 @@ from gallette.pipe.formats import FORMATS, Channel, Format
 from gallette.pipe.resource import ResourceDesc, level_extent
 from gallette.pipe.state import SamplerView
 
+from .decoded import Decoded
+
 __all__ = ["Image", "Planes", "fits_bytes", "image_of_view"]
 
 Array = npt.NDArray[Any]
@@ -64,6 +66,7 @@ class Image:
     swizzle: tuple[str | int, str | int, str | int, str | int]  # into decoded channels
     bytes8: tuple[str | int, ...] | None  # into the bytes of a word, where that is all decoding
     stencil: bool = False
+    decoded: Decoded | None = None  # the texels' channels, where they may be kept
 
     @property
     def levels(self) -> int:
@@ -73,17 +76,19 @@ class Image:
     def is_integer(self) -> bool:
         return self.stencil or self.format.is_pure_integer
 
-    def decode(self, raw: Array) -> Planes:
-        """Swizzled components of gathered raw texels; constant ones are 0-d."""
-        format = self.format
-        if not format.is_depth_stencil:
-            return self.select(unpack_planes(format, raw))
-        if self.stencil:
-            value: Array = unpack_stencil(format, raw).astype(np.uint32)
-        else:
-            value = unpack_depth(format, raw)
-        zero, one = value.dtype.type(0), value.dtype.type(1)
-        return self.select([value, np.asarray(zero), np.asarray(zero), np.asarray(one)])
+    def gather(self, index: Array) -> Planes:
+        """Swizzled components of the texels at some indices; constant ones are 0-d."""
+        # With other numbers than these NumPy takes several times as long.
+        index = index.astype(np.int64, copy=False)
+        channels = None if self.decoded is None else self.decoded.channels(index.size)
+        if channels is None:
+            texels = self.texels()
+            raw = texels.take(index, axis=0) if texels.ndim > 1 else texels.take(index)
+            return self.select(_channels(self.format, self.stencil, raw))
+        wanted = {source for source in self.swizzle if not isinstance(source, str)}
+        return self.select(
+            [c.take(index) if c.ndim and i in wanted else c for i, c in enumerate(channels)]
+        )
 
     def select(self, planes: Planes) -> Planes:
         """Apply the view's swizzle to decoded components."""
@@ -98,6 +103,18 @@ class Image:
         """The robust answer to a fetch outside the texture."""
         dtype = np.uint32 if self.stencil else self.format.rgba_dtype
         return [np.zeros(lanes, dtype) for _ in range(4)]
+
+
+def _channels(format: Format, stencil: bool, raw: Array) -> Planes:
+    """Four components of raw texels, before any swizzle."""
+    if not format.is_depth_stencil:
+        return unpack_planes(format, raw)
+    if stencil:
+        value: Array = unpack_stencil(format, raw).astype(np.uint32)
+    else:
+        value = unpack_depth(format, raw)
+    zero, one = value.dtype.type(0), value.dtype.type(1)
+    return [value, np.asarray(zero), np.asarray(zero), np.asarray(one)]
 
 
 def _swizzle(view: SamplerView) -> tuple[str | int, str | int, str | int, str | int]:
@@ -135,6 +152,7 @@ def _build(view: SamplerView, resource: HostResource, as_bytes: bool) -> Image:
     base = starts // format.block_bytes + skip
     pot = tuple(bool(((e & (e - 1)) == 0).all()) for e in (width, height, depth))
     swizzle = _swizzle(view)
+    stencil = view.sample_stencil or (format.has_stencil and not format.has_depth)
     return Image(
         target=view.target,
         format=format,
@@ -147,7 +165,10 @@ def _build(view: SamplerView, resource: HostResource, as_bytes: bool) -> Image:
         pot=(pot[0], pot[1], pot[2]),
         swizzle=swizzle,
         bytes8=_bytes8(format, swizzle),
-        stencil=view.sample_stencil or (format.has_stencil and not format.has_depth),
+        stencil=stencil,
+        decoded=Decoded(
+            resource, (format, stencil), run, lambda raw: _channels(format, stencil, raw)
+        ),
     )
 
 

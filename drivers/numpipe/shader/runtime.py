@@ -13,6 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from gallette.drivers.common.raster.fragments import lanes_of_quads
+
 __all__ = [
     "clock",
     "derivative",
@@ -52,8 +54,8 @@ def lanes_of(mask: Array, quads: bool) -> Array:
     """The lanes where `mask` holds; with `quads`, all lanes of every quad where any does."""
     if not quads:
         return np.flatnonzero(mask)
-    rows = np.flatnonzero(mask.reshape(-1, 4).any(axis=1))
-    return (rows[:, None] * 4 + np.arange(4)).reshape(-1)
+    # Four lanes at a time; masks are bytes.
+    return lanes_of_quads(np.flatnonzero(np.ascontiguousarray(mask).view(np.uint32)))
 
 
 def sub(ids: Index, index: Index) -> Index:
