@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.fragment_state import FragmentShader
-from gallette.drivers.common.output.order import Scratch
+from gallette.drivers.common.output.order import Scratch, sorted_runs
 from gallette.drivers.common.raster.fragments import Fragments, lanes_of_quads
 
 from .grouping import Covered, Group, Kept, rows_covered
@@ -178,7 +178,7 @@ def _turns(
     `places` are where units are, `numbers` tell their order (units of one owner are in order),
     `who` is scratch memory for every place.
     """
-    left = np.argsort(numbers, kind="stable")
+    left = sorted_runs(numbers)
     at, whose = places.take(left), owner.take(left)
     while True:
         running = np.arange(len(left), dtype=np.int32)

@@ -21,7 +21,7 @@ from gallette.pipe.state import DepthStencilAlphaState
 
 from .depth import DepthTarget, compare
 
-__all__ = ["OPAQUE_FUNCS", "Scratch", "layers", "visible"]
+__all__ = ["OPAQUE_FUNCS", "Scratch", "layers", "sorted_runs", "visible"]
 
 Array = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]
@@ -31,6 +31,7 @@ Bools = npt.NDArray[np.bool_]
 OPAQUE_FUNCS = frozenset(CompareFunc) - {CompareFunc.NOTEQUAL}
 """Depth functions for which the surviving fragment is known without going through them in order."""
 
+_SHORT = 4  # runs shorter than this are not worth being moved as one
 _PEELS = 6  # layers found one by one before sorting pays
 
 
@@ -54,6 +55,26 @@ class Scratch:
         if len(self._who) < pixels:
             self._who = np.zeros(pixels, np.int32)
         return self._who
+
+
+def sorted_runs(keys: Array) -> Ints:
+    """What sorts keys, equal ones staying in order; quick where they come in runs of equal ones.
+
+    As those of fragments do, which come primitive by primitive: then whole runs change places.
+    """
+    count = len(keys)
+    begins = np.empty(count, np.bool_)
+    begins[:1] = True
+    np.not_equal(keys[1:], keys[:-1], out=begins[1:])
+    first = np.flatnonzero(begins)
+    if len(first) * _SHORT > count:
+        return np.argsort(keys, kind="stable")
+    lengths = np.diff(first, append=count)
+    by = np.argsort(keys.take(first), kind="stable")
+    first, lengths = first.take(by), lengths.take(by)
+    order: Ints = (first - (np.cumsum(lengths) - lengths)).repeat(lengths)
+    order += np.arange(count)
+    return order
 
 
 def layers(pixel: Ints, who: Who, distinct: bool = False) -> Iterator[Ints | None]:

@@ -16,6 +16,7 @@ from gallette.pipe.enums import StencilOp
 from gallette.pipe.state import DepthStencilAlphaState
 
 from .fragment_state import FragmentShader, SeveralPrograms
+from .order import sorted_runs
 
 __all__ = [
     "by_program",
@@ -48,7 +49,7 @@ def by_program(
     """The lanes of each program."""
     step = 1 if lanes.covered is None else 4
     which = several.which.take(info.identity).take(lanes.primitive[::step])
-    order = np.argsort(which, kind="stable")
+    order = sorted_runs(which)
     ends = np.cumsum(np.bincount(which, minlength=len(several.programs))).tolist()
     if step == 4:
         order = lanes_of_quads(order)

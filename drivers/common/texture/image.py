@@ -105,6 +105,15 @@ class Image:
         return [np.zeros(lanes, dtype) for _ in range(4)]
 
 
+def _costly(format: Format) -> bool:
+    """Does it take much longer to decode a texel than to gather what was decoded?"""
+    return not format.is_depth_stencil and (
+        format.codec != "plain"
+        or format.is_srgb
+        or any(c.type == "FLOAT" and c.bits < 32 for c in format.channels)
+    )
+
+
 def _channels(format: Format, stencil: bool, raw: Array) -> Planes:
     """Four components of raw texels, before any swizzle."""
     if not format.is_depth_stencil:
@@ -166,9 +175,9 @@ def _build(view: SamplerView, resource: HostResource, as_bytes: bool) -> Image:
         swizzle=swizzle,
         bytes8=_bytes8(format, swizzle),
         stencil=stencil,
-        decoded=Decoded(
-            resource, (format, stencil), run, lambda raw: _channels(format, stencil, raw)
-        ),
+        decoded=Decoded(resource, format, run, lambda raw: _channels(format, False, raw))
+        if _costly(format)
+        else None,
     )
 
 
