@@ -22,6 +22,7 @@ from gallette.drivers.common.output.order import Scratch, sorted_runs
 from gallette.drivers.common.raster.fragments import Fragments, lanes_of_quads
 
 from .grouping import Covered, Group, Kept, rows_covered
+from .joining import joined_coverage, joined_engine
 from .pipeline import rasterize_part
 
 __all__ = ["deal"]
@@ -72,10 +73,16 @@ class _Sheet:
             self.engine.run(self.shader, lanes, self.covered.source, self.covered.info)
 
 
-def deal(groups: Sequence[Group], scratch: Scratch, attempt: Callable[..., None]) -> bool:
+def deal(
+    groups: Sequence[Group],
+    scratch: Scratch,
+    attempt: Callable[..., None],
+    shared: Callable[[], FragmentShader | None] = lambda: None,
+) -> bool:
     """Draw the draws of all groups; false, and nothing is done, where it is not the way to go.
 
-    `attempt` is called with what to do and its arguments: what fails is its business.
+    `attempt` is called with what to do and its arguments: what fails is its business. `shared`
+    answers the one program that shades fragments of all of them, if there is one.
     """
     shown = [group for group in groups if group.primitives is not None]
     for group in shown:
@@ -89,6 +96,10 @@ def deal(groups: Sequence[Group], scratch: Scratch, attempt: Callable[..., None]
     sheets: list[_Sheet] = []
     for group in shown:
         attempt(_cover, group, sheets)
+    whole = _joined(shown, sheets, shared)
+    if whole is not None:
+        sheets = []
+        attempt(whole.draw)
     for part in _portions(sheets):
         if len(part) == 1:
             attempt(part[0].draw)
@@ -98,6 +109,25 @@ def deal(groups: Sequence[Group], scratch: Scratch, attempt: Callable[..., None]
     for group in shown:
         group.draw.fixed.engine.finish()
     return True
+
+
+def _joined(
+    groups: Sequence[Group],
+    sheets: list[_Sheet],
+    shared: Callable[[], FragmentShader | None],
+) -> _Sheet | None:
+    """All sheets as one, where one program and one engine serve them."""
+    if len(sheets) < 2:
+        return None
+    engine = joined_engine(groups)
+    shader = None if engine is None else shared()
+    if engine is None or shader is None:
+        return None
+    draws, orders = [each.draws for each in sheets], [each.order for each in sheets]
+    covered = joined_coverage([each.covered for each in sheets], draws, orders)
+    if covered is None:
+        return None
+    return _Sheet(engine, shader, covered, np.concatenate(draws), np.concatenate(orders))
 
 
 def _cover(group: Group, sheets: list[_Sheet]) -> None:

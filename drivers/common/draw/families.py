@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from gallette.drivers.common.output.fragment_state import FragmentShader, SeveralPrograms
 from gallette.drivers.common.vertex.fetch import Gathered
+from gallette.pipe.enums import Primitive
 from gallette.pipe.state import DrawInfo
 
 from .parts import lanes_at_once
@@ -24,7 +25,7 @@ from .programs import ConstantTable
 from .state import DrawState
 from .waiting import MERGED_STAGES, Given, Row
 
-__all__ = ["Family", "Waiting", "families", "tables"]
+__all__ = ["Family", "Waiting", "families", "shared_fragments", "tables"]
 
 Waiting = tuple[Given, DrawInfo, Row]
 """A draw that waits: what it was given, its call, its constants."""
@@ -81,6 +82,30 @@ class Family:
         programs = [each.program for each in found if each.program is not None]
         quads = any(each.quads for each in found)
         return FragmentShader(programs[0], quads, SeveralPrograms(programs, which))
+
+
+def shared_fragments(entries: Sequence[Waiting]) -> FragmentShader | None:
+    """The one program that shades fragments of draws in several states, with constants of each.
+
+    None where they run different code, or it reads different things.
+    """
+    origins: list[Any] = []
+    seen: dict[int, Given] = {}
+    for given, info, _ in entries:
+        if info.mode is Primitive.POINTS:
+            return None
+        if id(given) not in seen:
+            seen[id(given)] = given
+            selection = given.states.selection(info.mode)
+            if selection is None or len(selection.origin) < 2:
+                return None
+            bound = given.states.bound
+            reference = bound.depth_stencil_alpha.state.alpha_ref_value
+            origins.append((selection.origin[1], given.reads, reference, bound.clip_planes))
+    if any(origin != origins[0] for origin in origins[1:]):
+        return None
+    table = _table([row[1] for _, _, row in entries])
+    return entries[0][0].states.merged_fragment(entries[0][1].mode, table)
 
 
 def _numbered(givens: Sequence[Given], key: Callable[[Given], Any]) -> tuple[list[Given], Which]:

@@ -23,7 +23,7 @@ from gallette.drivers.common.bound import ConstantBuffer
 from gallette.pipe.state import DrawInfo
 
 from .dealing import deal
-from .families import Family, Waiting, families, tables
+from .families import Family, Waiting, families, shared_fragments, tables
 from .finding import DrawStates
 from .grouping import Group, batches
 from .parts import parts
@@ -252,7 +252,9 @@ class DrawQueue:
                 pass
             elif len(groups) == 1:
                 failures.of(_draw_batch, groups[0], list(range(len(entries))))
-            elif not deal(groups, self._states.scratch, failures.of):
+            elif not deal(
+                groups, self._states.scratch, failures.of, lambda: shared_fragments(entries)
+            ):
                 for group, rows in batches(groups):
                     failures.of(_draw_batch, group, rows)
             return
