@@ -1,9 +1,8 @@
 """What draws of several states cover, joined into one sheet where one program shades all of it.
 
-Draws often differ only in what the rasterizer is told, a scissor or culling, or in how fragments
-are tested and blended: their fragments still run the same code, with constants of their own. Then
-all of them are put in drawing order, span by span, and go through one engine: that of each of them
-if they are alike, else one that looks up what each fragment wants (`output.mixed`).
+Draws often differ only in what the rasterizer is told, a scissor, a viewport or culling: their
+fragments still run the same code, with constants of their own, and the same becomes of them. Then
+all of them are put in drawing order, span by span, and go through one engine.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.common.output.engine import FragmentEngine
-from gallette.drivers.common.output.mixed import MixedEngine
 from gallette.drivers.common.output.order import sorted_runs
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
@@ -44,15 +42,8 @@ def joined_engine(groups: Sequence[Group]) -> FragmentEngine | None:
         bound = group.draw.bound
         if bound is None or bound.framebuffer != first.bound.framebuffer:
             return None
-    if all(each.likeness == engines[0].likeness for each in engines[1:]):
-        return engines[0]
-    count = 1 + max(max(group.entries) for group in groups)
-    kinds = np.zeros(count, np.uint8)
-    if len(engines) > 255:
-        return None
-    for number, group in enumerate(groups):
-        kinds[np.asarray(group.entries)] = number
-    return MixedEngine.of(engines, kinds)
+    alike = all(each.likeness == engines[0].likeness for each in engines[1:])
+    return engines[0] if alike else None
 
 
 def joined_coverage(

@@ -22,7 +22,7 @@ from gallette.pipe.state import BlendState, RenderTargetBlend, Surface
 
 from .advanced import blend_advanced
 from .blend import BYTES, FLOATS, blend, logic_op, needs_destination
-from .fixed import Folded, can_fold, cover, fold
+from .fixed import Folded, can_fold, fold
 
 __all__ = ["ColorTarget", "Prepared"]
 
@@ -168,27 +168,6 @@ class ColorTarget:
         return _channel_bits(self._format, self._state.colormask)
 
     @property
-    def likeness(self) -> tuple[object, ...]:
-        """What tells how colours are written, apart from where."""
-        return self._state, self.blends, self.logicop, self.constant
-
-    @property
-    def foldable(self) -> bool:
-        """Whatever is written can be folded (see `fixed`), blended or not."""
-        if self._mask is not None or self.logicop is not None or self._shifts is None:
-            return False
-        return self._folds or not self.blends
-
-    def folded(self, outputs: Outputs, second: Outputs | None, count: int) -> Folded:
-        """The same as `prepare`, folded, of a target that is `foldable`."""
-        assert self._shifts is not None
-        planes = [_to_bytes(p) for p in _four(outputs)]
-        if not self.blends:
-            return cover(planes, self._shifts, count)
-        other = [_to_bytes(p) for p in _four(second or ())]
-        return fold(self._state, planes, self._constant, other, self._shifts, count)
-
-    @property
     def disabled(self) -> bool:
         """The write mask lets nothing through."""
         return self._mask is not None and not self._mask.any()
@@ -201,10 +180,16 @@ class ColorTarget:
 
     def prepare(self, outputs: Outputs, second: Outputs | None, count: int) -> Prepared:
         """Convert what the shader wrote for `count` lanes."""
-        planes = _four(outputs)
+        planes = [
+            _DEFAULTS[i] if i >= len(outputs) or outputs[i] is None else np.asarray(outputs[i])
+            for i in range(4)
+        ]
         if not self.blends:
             return Prepared(texels=self._packed(planes, count))
-        other = _four(second or ())
+        other = [
+            _DEFAULTS[i] if v is None else np.asarray(v)
+            for i, v in enumerate(second or (None,) * 4)
+        ]
         if self._byte_planes:
             planes, other = [_to_bytes(p) for p in planes], [_to_bytes(p) for p in other]
             if self._folds:
@@ -303,14 +288,6 @@ class ColorTarget:
     def touch(self) -> None:
         """Tell the resource that its contents changed."""
         self._resource.touch()  # type: ignore[attr-defined]
-
-
-def _four(outputs: Outputs) -> list[Array]:
-    """Four planes; what was not written has its default."""
-    return [
-        _DEFAULTS[i] if i >= len(outputs) or (value := outputs[i]) is None else np.asarray(value)
-        for i in range(4)
-    ]
 
 
 def _to_bytes(plane: Array) -> Array:

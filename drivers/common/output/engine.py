@@ -165,19 +165,13 @@ class FragmentEngine:
         self.idle = not (self._shades or self._stencils or self._tests_depth or state.counting)
 
     @property
-    def scratch(self) -> Scratch:
-        return self._scratch
-
-    @property
-    def colors(self) -> Sequence[tuple[int, ColorTarget]]:
-        """The colour buffers that are written, with their numbers."""
-        return self._colors
-
-    @property
     def likeness(self) -> tuple[object, ...]:
         """What tells what becomes of fragments, apart from where they go."""
         state = self.state
-        colors = [(index, *color.likeness) for index, color in self._colors]
+        colors = [
+            (index, color.state, color.blends, color.logicop, color.constant)
+            for index, color in self._colors
+        ]
         return (
             type(self),
             state.tests,
@@ -187,18 +181,6 @@ class FragmentEngine:
             state.depth_clamp,
             state.sample_mask,
             colors,
-        )
-
-    @property
-    def mixes(self) -> bool:
-        """Nothing but a plain depth test decides about fragments before they are written."""
-        facts = self.state.facts
-        return (
-            self._shades
-            and self._tests_first
-            and not (self._stencils or self._bounds or self._in_order or self.state.counting)
-            and facts is not None
-            and not facts.has_side_effects
         )
 
     @property
@@ -292,22 +274,6 @@ class FragmentEngine:
         self, shader: FragmentShader, lanes: Fragments, source: PlaneSource, info: PrimitiveInfo
     ) -> None:
         tested, where = real_lanes(lanes)
-        passing = self._resolved(tested, source, info)
-        if not self._shades:
-            return
-        if passing is not None:
-            if where is not None:
-                everywhere = np.zeros(lanes.count, np.bool_)
-                everywhere[where] = passing
-                passing = everywhere
-            lanes = lanes.keep(passing)
-        if lanes.count:
-            self._shade(shader, lanes, source, info)
-
-    def _resolved(
-        self, tested: Fragments, source: PlaneSource, info: PrimitiveInfo
-    ) -> Bools | None:
-        """The fragments that are to be shaded, as far as that is known before; None: all."""
         codes = None
         computes_depth = self.state.facts is not None and self.state.facts.writes_depth
         if self._tests_depth and not (self._shades and computes_depth):
@@ -324,7 +290,16 @@ class FragmentEngine:
             )
         else:
             passing = self._surely_failing(tested, codes)
-        return passing
+        if not self._shades:
+            return
+        if passing is not None:
+            if where is not None:
+                everywhere = np.zeros(lanes.count, np.bool_)
+                everywhere[where] = passing
+                passing = everywhere
+            lanes = lanes.keep(passing)
+        if lanes.count:
+            self._shade(shader, lanes, source, info)
 
     def _deferred(
         self, shader: FragmentShader, spans: Spans, source: PlaneSource, info: PrimitiveInfo

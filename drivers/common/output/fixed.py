@@ -21,7 +21,7 @@ from gallette.pipe.state import RenderTargetBlend
 
 from .blend import BYTES, Operands
 
-__all__ = ["Folded", "can_fold", "cover", "fold"]
+__all__ = ["Folded", "can_fold", "fold"]
 
 Array = npt.NDArray[Any]
 Planes = Sequence[Array]
@@ -99,11 +99,3 @@ def fold(
         factor[:, shift // 8] = _FULL if kept is None else kept
     words = added.view(np.uint64).reshape(-1)
     return Folded(words, None if whole else factor.view(np.uint64).reshape(-1))
-
-
-def cover(source: Planes, shifts: Sequence[int], count: int) -> Folded:
-    """The same without blending: nothing is left of what was there."""
-    added = np.empty((count, 4), np.uint16)
-    for value, shift in zip(source, shifts, strict=True):
-        added[:, shift // 8] = value
-    return Folded(added.view(np.uint64).reshape(-1), np.zeros(count, np.uint64))
