@@ -1,9 +1,10 @@
 """Draws that wait, gathered into as few as possible: the same but for constants, or a little more.
 
 Draws that differ in nothing but constant block 0 are *alike*. Those that also differ in their
-vertex buffers and in what their fragments read are a *family*: their vertices are still shaded in
-one go, each fetched from its draw's buffers, and rasterized together; fragments are shaded by
-what they read.
+vertex buffers, constant blocks, scissors and in what their fragments read are a *family*: their
+vertices are
+still shaded in one go, each fetched from its draw's buffers, and rasterized together, each inside
+its draw's scissor; fragments are shaded by what they read.
 """
 
 from __future__ import annotations
@@ -15,13 +16,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.output.fragment_state import FragmentShader, SeveralPrograms
+from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.vertex.fetch import Gathered
 from gallette.pipe.enums import Primitive
 from gallette.pipe.state import DrawInfo
 
 from .parts import lanes_at_once
-from .programs import ConstantTable
+from .programs import ConstantTables
 from .state import DrawState
 from .waiting import MERGED_STAGES, Given, Row
 
@@ -30,6 +33,7 @@ __all__ = ["Family", "Waiting", "families", "shared_fragments", "tables"]
 Waiting = tuple[Given, DrawInfo, Row]
 """A draw that waits: what it was given, its call, its constants."""
 
+Table = npt.NDArray[np.uint8]
 Which = npt.NDArray[np.uint16]
 
 
@@ -69,6 +73,9 @@ class Family:
         if len(first) > 1:
             gathered = Gathered([each.states.bound.vertex_buffers for each in first], which)
             draw = replace(draw, gathered=gathered)
+        first, which = _numbered(givens, lambda each: each.scissors)
+        if len(first) > 1 and draw.fixed.raster.state.scissor:
+            draw = _with_scissors(draw, first, which)
         first, which = _numbered(givens, lambda each: each.reads)
         if len(first) > 1 and draw.fragment.program is not None:
             draw = replace(draw, fragment=self._fragments(first, which))
@@ -76,12 +83,23 @@ class Family:
 
     def _fragments(self, first: list[Given], which: Which) -> FragmentShader:
         """The programs of all that fragments read."""
-        table = _table([row[1] for _, _, row in self.entries])
         mode = self.entries[0][1].mode
-        found = [each.states.merged_fragment(mode, table) for each in first]
+        constants = tables(self.entries)[Stage.FRAGMENT]
+        found = [each.states.merged_fragment(mode, constants) for each in first]
         programs = [each.program for each in found if each.program is not None]
         quads = any(each.quads for each in found)
         return FragmentShader(programs[0], quads, SeveralPrograms(programs, which))
+
+
+def _with_scissors(draw: DrawState, first: Sequence[Given], which: Which) -> DrawState:
+    """The state with a scissor for each draw, and the rectangle around all of them for setup."""
+    bounds = [each.states.bound for each in first]
+    rects = [Rect.of(bound.framebuffer, bound.scissors[0]) for bound in bounds]
+    sides = np.array([(r.x0, r.y0, r.x1, r.y1) for r in rects], np.int64)
+    low, high = sides[:, :2].min(axis=0).tolist(), sides[:, 2:].max(axis=0).tolist()
+    raster = replace(draw.fixed.raster, target=Rect(*low, *high))
+    fixed = replace(draw.fixed, raster=raster)
+    return replace(draw, fixed=fixed, scissors=sides.take(which, axis=0))
 
 
 def shared_fragments(entries: Sequence[Waiting]) -> FragmentShader | None:
@@ -99,13 +117,13 @@ def shared_fragments(entries: Sequence[Waiting]) -> FragmentShader | None:
             selection = given.states.selection(info.mode)
             if selection is None or len(selection.origin) < 2:
                 return None
-            bound = given.states.bound
+            bound, large = given.states.bound, given.large_blocks(info.mode)
             reference = bound.depth_stencil_alpha.state.alpha_ref_value
-            origins.append((selection.origin[1], given.reads, reference, bound.clip_planes))
+            origins.append((selection.origin[1], given.reads, reference, bound.clip_planes, large))
     if any(origin != origins[0] for origin in origins[1:]):
         return None
-    table = _table([row[1] for _, _, row in entries])
-    return entries[0][0].states.merged_fragment(entries[0][1].mode, table)
+    first, info, _ = entries[0]
+    return first.states.merged_fragment(info.mode, tables(entries)[Stage.FRAGMENT])
 
 
 def _numbered(givens: Sequence[Given], key: Callable[[Given], Any]) -> tuple[list[Given], Which]:
@@ -158,18 +176,37 @@ def _alike(entries: Sequence[Waiting]) -> list[list[int]]:
     return list(found.values())
 
 
-def tables(entries: Sequence[Waiting]) -> dict[Any, ConstantTable]:
-    """Constant block 0 of many draws, by stage."""
-    rows = [[row[number] for _, _, row in entries] for number in range(len(MERGED_STAGES))]
-    first, second = rows
+def tables(entries: Sequence[Waiting]) -> dict[Stage, ConstantTables]:
+    """Constants of many draws, by stage."""
+    first, second = ([row[number] for _, _, row in entries] for number in (0, 1))
     table = _table(first)
     # Mostly all stages are given the same bytes.
-    return dict(
-        zip(MERGED_STAGES, (table, table if first == second else _table(second)), strict=True)
-    )
+    found: list[dict[int, Table]] = []
+    for each in (table, table if first == second else _table(second)):
+        found.append({} if each is None else {0: each})
+    givens = [given for given, _, _ in entries]
+    if any(given is not givens[0] and given.blocks != givens[0].blocks for given in givens):
+        kinds, which = _numbered(givens, lambda each: each.blocks)
+        shaders = givens[0].shaders
+        for stage, shader, rows in zip(MERGED_STAGES, shaders, found, strict=True):
+            for number, size in () if shader is None else shader.reads.blocks:
+                rows[number] = _block_rows(kinds, stage, number, size).take(which, axis=0)
+    return dict(zip(MERGED_STAGES, found, strict=True))
 
 
-def _table(blocks: list[Any]) -> ConstantTable:
+def _block_rows(kinds: Sequence[Given], stage: Stage, number: int, size: int) -> Table:
+    """The bytes of a constant block that are read, of some draws; zeros behind its end."""
+    rows = np.zeros((len(kinds), -(-size // 16) * 16), np.uint8)
+    for row, given in zip(rows, kinds, strict=True):
+        constants = given.states.bound.stages[stage].constants
+        block = constants[number] if number < len(constants) else None
+        if block is not None:
+            data = block.data[: len(row)]
+            row[: len(data)] = data
+    return rows
+
+
+def _table(blocks: list[Any]) -> Table | None:
     """The blocks' bytes, one per row, padded to whole vec4s."""
     data = [b"" if block is None else block.raw or block.data.tobytes() for block in blocks]
     size = max(map(len, data))

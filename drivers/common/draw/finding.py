@@ -14,7 +14,7 @@ from gallette.pipe.enums import PolygonMode, Primitive
 from gallette.pipe.state import RasterizerState
 
 from .geometry import OUTPUT_MODES
-from .programs import ConstantTable, Joiner, Selection, inlined, select
+from .programs import ConstantTables, Joiner, Selection, inlined, select
 from .state import DrawState, FixedState, Recorder, Witness, fixed_state
 
 __all__ = ["DrawStates"]
@@ -88,7 +88,7 @@ class DrawStates:
             fragment = join.join(Stage.FRAGMENT, selection.fragment)
         return self._state(fixed, programs, fragment)
 
-    def merged(self, mode: Primitive, tables: dict[Stage, ConstantTable]) -> DrawState | None:
+    def merged(self, mode: Primitive, tables: dict[Stage, ConstantTables]) -> DrawState | None:
         """The same for many draws at once, with a table of the constants of each."""
         fixed = self._find(mode)
         if fixed is None:
@@ -99,11 +99,11 @@ class DrawStates:
             fragment = FragmentShader(programs[1], self._needs_quads(fixed))
         return self._state(fixed, {Stage.VERTEX: programs[0]}, fragment)
 
-    def merged_fragment(self, mode: Primitive, table: ConstantTable) -> FragmentShader:
+    def merged_fragment(self, mode: Primitive, tables: ConstantTables) -> FragmentShader:
         """The fragment program of `merged` alone."""
         fixed = self._find(mode)
         assert fixed is not None
-        program = self.joiner.merged_fragment(fixed.selection, table)
+        program = self.joiner.merged_fragment(fixed.selection, tables)
         return FragmentShader(program, self._needs_quads(fixed))
 
     def _needs_quads(self, fixed: FixedState) -> bool:

@@ -13,6 +13,7 @@ from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.output.engine import FragmentRun
 from gallette.drivers.common.raster.primitives import Batch, FragmentSink, rasterize
+from gallette.drivers.common.raster.scissors import CutByDraw
 from gallette.drivers.common.vertex.stream import resolved
 from gallette.drivers.common.vertex.stream_output import capture
 from gallette.drivers.common.vertex.vertices import VertexSet
@@ -105,6 +106,8 @@ def _finish(
         sink = fragments
         if draw.witness is not None:
             sink = draw.witness.around(draw, vertices, batch, fragments)
+    if draw.scissors is not None:
+        sink = CutByDraw(sink, draw.scissors)
     rasterize(fixed.raster, sink, vertices, batch)
     return True
 

@@ -28,15 +28,17 @@ from gallette.pipe.enums import Primitive
 from gallette.pipe.state import StreamOutputInfo
 
 __all__ = [
-    "ConstantTable",
+    "ConstantTables",
     "Joiner",
     "Selection",
     "inlined",
     "select",
 ]
 
-ConstantTable = npt.NDArray[np.uint8] | None
-"""Constant block 0 of many draws, a row each; None when nothing is bound there."""
+ConstantTables = Mapping[int, npt.NDArray[np.uint8]]
+"""Constant blocks of many draws by their number, a row each: those with something bound that
+differ between draws, and block 0.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,25 +239,32 @@ class Joiner:
         return program
 
     def merged(
-        self, selection: Selection, tables: dict[Stage, ConstantTable]
+        self, selection: Selection, tables: Mapping[Stage, ConstantTables]
     ) -> list[BoundProgram]:
         """The programs (vertex, fragment) that run many draws at once, with their constants."""
         return [
             self._merged_one(shader, key, tables[shader.stage]) for shader, key in selection.origin
         ]
 
-    def merged_fragment(self, selection: Selection, table: ConstantTable) -> BoundProgram:
+    def merged_fragment(self, selection: Selection, tables: ConstantTables) -> BoundProgram:
         """The second of them alone."""
-        return self._merged_one(*selection.origin[1], table)
+        return self._merged_one(*selection.origin[1], tables)
 
     def _merged_one(
-        self, shader: DriverShader, key: VariantKey, table: ConstantTable
+        self, shader: DriverShader, key: VariantKey, tables: ConstantTables
     ) -> BoundProgram:
-        if table is not None:
-            key = replace(key, merged=table.shape[1])
+        strides = {number: table.shape[1] for number, table in tables.items()}
         resources = self.resources(shader.stage)
-        if table is not None:
-            constants = [table.reshape(-1), *resources.constants[1:]]
+        if strides:
+            key = replace(
+                key,
+                merged=strides.pop(0, 0),
+                merged_blocks=tuple(sorted(strides.items())),
+            )
+            constants = list(resources.constants)
+            constants += [None] * (max(tables) + 1 - len(constants))
+            for number, table in tables.items():
+                constants[number] = table.reshape(-1)
             resources = replace(resources, constants=constants)
         return shader.variant_for(key).program.bind(resources)
 

@@ -31,7 +31,7 @@ from gallette.drivers.common.raster.triangles import DepthOffset
 from gallette.drivers.common.raster.viewports import Viewports, depth_range
 from gallette.drivers.common.vertex.clip import ClipPlanes
 from gallette.drivers.common.vertex.fetch import Gathered
-from gallette.drivers.common.vertex.vertices import VertexSet
+from gallette.drivers.common.vertex.vertices import Ints, VertexSet
 from gallette.drivers.common.work import Work
 from gallette.pipe.state import (
     DrawInfo,
@@ -99,6 +99,7 @@ class DrawState:
     work: Work
     witness: Witness | None = None
     gathered: Gathered | None = None  # vertex buffers, if it is merged of draws with others
+    scissors: Ints | None = None  # of each draw, if they differ: `[draw, (x0, y0, x1, y1)]`
     bound: Bound | None = None  # what all this was derived from, while nothing is bound anew
     recorder: Recorder | None = None
 

@@ -33,6 +33,9 @@ _BETWEEN = (Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
 _MOST = 1024
 _FEW = 64
 
+_LARGE_BLOCKS = 1 << 12
+"""Bytes of constant blocks that shaders may read for draws to have rows of them."""
+
 
 class Plan(Protocol):
     """A quick way for single draws in a state, prepared by the programs' own code."""
@@ -50,10 +53,12 @@ class Given:
         "_relatives",
         "_resources",
         "_waitable",
+        "blocks",
         "buffers",
         "family",
         "held",
         "reads",
+        "scissors",
         "states",
     )
 
@@ -64,13 +69,17 @@ class Given:
         family: tuple[Any, ...],
         reads: tuple[Any, ...],
         buffers: tuple[Any, ...],
+        scissors: int,
+        blocks: tuple[Any, ...],
         kin: Given | None = None,
     ) -> None:
-        """`reads`: what fragments read, `buffers`: where vertices are, `family`: all else.
+        """`reads`: what fragments read, `buffers`: where vertices are, `scissors`: a number that
+        stands for them, `blocks`: constant blocks but the first, `family`: all else.
 
         `kin` was given the same but for where vertices are.
         """
         self.family, self.reads, self.buffers = family, reads, buffers
+        self.scissors, self.blocks = scissors, blocks
         stages = {
             stage: replace(
                 found,
@@ -143,11 +152,22 @@ class Given:
             found = (self,)
             if state is not None and state.fixed.engine.deals:
                 program = state.fragment.program
-                if not hasattr(program, "fill") or hasattr(program, "fill_together"):
-                    # Selections are told by identity; those of this state are kept with it.
-                    found = self.family, id(state.fixed.selection)
+                # Selections are told by identity; those of this state are kept with it.
+                same = self.family, id(state.fixed.selection), self.large_blocks(mode)
+                if not hasattr(program, "fill"):
+                    own = self.scissors if state.fixed.raster.viewports is not None else None
+                    found = *same, own
+                elif hasattr(program, "fill_together"):
+                    found = *same, self.scissors
             self._relatives[mode] = found
         return found
+
+    def large_blocks(self, mode: Primitive) -> Any:
+        """Constant blocks, if so much of them is read that draws should not have rows of them."""
+        selection = self.states.selection(mode)
+        shaders = () if selection is None else selection.origin
+        read = [size for shader, _ in shaders for _, size in shader.reads.blocks]
+        return self.blocks if sum(read) > _LARGE_BLOCKS else None
 
     @property
     def shaders(self) -> tuple[DriverShader | None, ...]:
@@ -187,6 +207,7 @@ class Memory:
         "_limit",
         "_next",
         "_numbers",
+        "_scissors",
         "_stages",
         "_states",
     )
@@ -200,6 +221,7 @@ class Memory:
         self._numbers: dict[Hashable, int] = {}
         self._next = itertools.count()
         self._fixed = _Part()
+        self._scissors = -1  # the number of those that are bound, as far as `_fixed` knows
         self._stages = [(states.bound.stages[stage], _Part()) for stage in MERGED_STAGES]
 
     def given(self) -> Given:
@@ -213,31 +235,34 @@ class Memory:
                 for b in bound.vertex_buffers
             ]
         )
-        key = family, reads, buffers
+        scissors, blocks = self._scissors, tuple([part.blocks for _, part in self._stages])
+        key = family, reads, buffers, scissors, blocks
         found = self._found.get(key)
         if found is None:
             if len(self._found) >= self._limit:
                 self.tidy(0)
                 self._limit = max(_MOST, 2 * len(self._found))  # those that are held stay
-            family = (family, *[buffer is None for buffer in buffers])
-            kin = self._kin.get((family, reads))
-            found = self._found[key] = Given(self._states, bound, family, reads, buffers, kin)
-            self._kin[family, reads] = found
+            bound_blocks = [[key is None for key in blocks_] for blocks_ in blocks]
+            family = (family, *[buffer is None for buffer in buffers], *map(tuple, bound_blocks))
+            kin = self._kin.get((family, reads, scissors))
+            found = Given(self._states, bound, family, reads, buffers, scissors, blocks, kin)
+            self._found[key] = self._kin[family, reads, scissors] = found
         return found
 
     def _family(self, bound: Bound) -> tuple[Any, ...]:
-        """What tells states apart, but for vertex buffers and what fragments read.
+        """What tells states apart, but for vertex buffers, scissors and what fragments read.
 
         Objects count by identity: a copy keeps those it names.
         """
         shaders, fixed = bound.shaders, self._fixed
         if fixed.revision != bound.revision:
             fixed.revision, fixed.key = bound.revision, self._key_of_parameters(bound)
+            self._scissors = self._number(bound.scissors)
         (vertex, of_vertex), (fragment, of_fragment) = self._stages
         if of_vertex.revision != vertex.revision:
-            of_vertex.revision, of_vertex.key = vertex.revision, _key_of_stage(vertex)
+            of_vertex.know(vertex)
         if of_fragment.revision != fragment.revision:
-            of_fragment.revision, of_fragment.key = fragment.revision, _key_of_stage(fragment)
+            of_fragment.know(fragment)
         return (
             id(bound.blend),
             id(bound.rasterizer),
@@ -255,7 +280,6 @@ class Memory:
         return (
             self._number(bound.framebuffer),
             self._number(bound.viewports),
-            self._number(bound.scissors),
             self._number(bound.clip_planes),
             self._number(bound.polygon_stipple),
             id(bound.stream_targets),
@@ -324,21 +348,31 @@ def resources_of(bound: Bound) -> Iterator[Resource]:
 class _Part:
     """The part of a key that was found last, and for which revision of what is bound."""
 
-    __slots__ = ("key", "revision")
+    __slots__ = ("blocks", "key", "revision")
 
     def __init__(self) -> None:
         self.revision = -1
         self.key: tuple[Any, ...] = ()
+        self.blocks: tuple[Any, ...] = ()
+
+    def know(self, bindings: StageBindings) -> None:
+        """Look at what is bound to a stage; constant blocks are apart."""
+        self.revision = bindings.revision
+        self.key = _key_of_stage(bindings)
+        self.blocks = tuple([_key_of_block(block) for block in bindings.constants[1:]])
+
+
+def _key_of_block(block: ConstantBuffer | None) -> Any:
+    if block is None:
+        return None
+    if block.buffer is None:
+        return id(block)
+    return id(block.buffer), block.offset, len(block.data)
 
 
 def _key_of_stage(bindings: StageBindings) -> tuple[Any, ...]:
-    key: list[Any] = [*map(id, bindings.samplers), -1, *map(id, bindings.views), -1]
-    for block in bindings.constants[1:]:
-        if block is None or block.buffer is None:
-            key.append(id(block))
-        else:
-            key += (id(block.buffer), block.offset, len(block.data))
+    key: list[Any] = [*map(id, bindings.samplers), -1, *map(id, bindings.views)]
     if bindings.images or bindings.buffers:
         key += (-1, *map(id, bindings.images), -1, *map(id, bindings.buffers))
-    key.append(bool(bindings.constants))
+    key += -1, len(bindings.constants)
     return tuple(key)

@@ -19,12 +19,18 @@ def _merged() -> Any:
     return lowered_by(0, doc, "constants_per_draw", "stride")
 
 
+def _merged_blocks() -> Any:
+    doc = "the same of other constant blocks: which, and bytes of a row"
+    return lowered_by((), doc, "constants_per_draw", "blocks")
+
+
 @dataclass(frozen=True, slots=True)
 class VertexKey(standard.VertexKey):
     """What a vertex (or geometry) shader's code depends on besides its NIR."""
 
     inlined_uniforms: Inlined = lowered("inlined_uniforms")  # noqa: RUF009
     merged: int = _merged()
+    merged_blocks: tuple[tuple[int, int], ...] = _merged_blocks()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,7 @@ class FragmentKey(standard.FragmentKey):
 
     inlined_uniforms: Inlined = lowered("inlined_uniforms")  # noqa: RUF009
     merged: int = _merged()
+    merged_blocks: tuple[tuple[int, int], ...] = _merged_blocks()
 
 
 VariantKey = VertexKey | FragmentKey

@@ -37,27 +37,36 @@ def can_merge(shader: Shader) -> bool:
     return True
 
 
-def _is_default_block(load: Intrinsic) -> bool:
+def _block_of(load: Intrinsic) -> int | None:
+    """The number of the block that is loaded from, where it is known."""
     block = load.srcs[0].value.instr
-    return isinstance(block, LoadConst) and block.values[0] == 0
+    return int(block.values[0]) if isinstance(block, LoadConst) else None
 
 
 @nir_pass("constants_per_draw", preserves=Metadata.CONTROL_FLOW)
-def constants_per_draw(shader: Shader, *, stride: int = 0) -> bool:
+def constants_per_draw(
+    shader: Shader, *, stride: int = 0, blocks: tuple[tuple[int, int], ...] = ()
+) -> bool:
     """Constant block 0 is a table with a row of `stride` bytes for every merged draw.
 
     load_ubo(0, 16)   ->   load_ubo(0, 16 + load_instance_id() * stride)
+
+    So are other blocks: `blocks` are their numbers and strides.
     """
-    if not stride:
+    strides: dict[int | None, int] = dict(blocks)
+    if stride:
+        strides[0] = stride
+    if not strides:
         return False
     number = "instance_id" if shader.stage is Stage.VERTEX else "primitive_id"
     progress = False
     for impl in shader.impls():
         for load in list(intrinsics_of(impl, "load_ubo")):
-            if not _is_default_block(load):
+            row_size = strides.get(_block_of(load))
+            if not row_size:
                 continue
             b = Builder(impl).at_before(load)
-            row = b.imul(b.load_system_value(number), b.imm_int(stride))
+            row = b.imul(b.load_system_value(number), b.imm_int(row_size))
             load.srcs[1].rewrite(b.iadd(load.srcs[1].value, row))
             progress = True
     return progress

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gallette.compiler.nir.analysis.decisions import deciding_uniforms
-from gallette.compiler.nir.ir import Instr, Intrinsic, Shader, Tex
+from gallette.compiler.nir.ir import Instr, Intrinsic, LoadConst, Shader, Tex
 from gallette.compiler.nir.ir.slots import COLOR_SLOTS, FragResult, VaryingSlot
 
 __all__ = ["ShaderReads", "instructions"]
@@ -43,6 +43,7 @@ class ShaderReads:
     sprite_mask: int  # bit i: reads TEXi
     samplers: tuple[int, ...]
     deciding: tuple[int, ...] = ()  # offsets of uniforms worth inlining, if that is wanted
+    blocks: tuple[tuple[int, int], ...] = ()  # constant blocks but the first: up to which byte
 
     @classmethod
     def of(cls, shader: Shader, inlining: bool = False) -> ShaderReads:
@@ -50,6 +51,7 @@ class ShaderReads:
         inputs: set[int] = set()
         outputs: set[int] = set()
         samplers: set[int] = set()
+        blocks: dict[int, int] = {}
         for instr in instructions(shader):
             if isinstance(instr, Tex):
                 samplers.add(instr.sampler_index)
@@ -58,6 +60,8 @@ class ShaderReads:
                     inputs.update(_slots(instr))
                 elif instr.name == "store_output":
                     outputs.update(_slots(instr))
+                elif instr.name == "load_ubo":
+                    _note_block(instr, blocks)
         fragment = shader.stage.value == "fragment"
         sprites = 0
         if fragment:
@@ -76,7 +80,18 @@ class ShaderReads:
             sprite_mask=sprites,
             samplers=tuple(sorted(samplers)),
             deciding=deciding_uniforms(shader) if inlining else (),
+            blocks=tuple(sorted(blocks.items())),
         )
+
+
+def _note_block(load: Intrinsic, blocks: dict[int, int]) -> None:
+    """Note how far a load from a known place reaches (others keep draws from being merged)."""
+    block, offset = (source.value.instr for source in load.srcs[:2])
+    if isinstance(block, LoadConst) and isinstance(offset, LoadConst) and block.values[0]:
+        assert load.dest is not None
+        size = load.dest.num_components * max(8, load.dest.bit_size) // 8
+        number = int(block.values[0])
+        blocks[number] = max(blocks.get(number, 0), int(offset.values[0]) + size)
 
 
 def _slots(instr: Intrinsic) -> range:
