@@ -1,0 +1,124 @@
+"""Draws that differ in scissors, constant blocks, culling or viewport run as one: unseen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from gallette.drivers.common.draw import queue
+from gallette.state_tracker import GL, create_context
+
+from .helpers import pixels, program
+
+VS = """#version 330
+layout(location = 0) in vec2 corner;
+layout(std140) uniform Place { vec4 place; vec4 more[2]; };
+out vec2 uv;
+void main() {
+    gl_Position = vec4(corner * place.zw + place.xy + more[1].xy, 0.0, 1.0);
+    uv = corner;
+}"""
+FS = """#version 330
+layout(std140) uniform Place { vec4 place; vec4 more[2]; };
+layout(std140) uniform Paint { vec4 unused[3]; vec4 paint; vec4 far; };
+in vec2 uv;
+out vec4 color;
+void main() { color = vec4(paint.rgb * (0.6 + 0.4 * uv.x), 0.5) + more[0]; }
+"""
+SQUARE = np.array([[-1, -1], [1, -1], [-1, 1], [-1, 1], [1, -1], [1, 1]], np.float32)
+DRAWS = 60
+STEP = 256  # bytes between what draws are given: any driver's alignment
+
+
+def blocks(gl: Any, name: int, rng: np.random.Generator) -> None:
+    """A buffer with a place and a colour for every draw, at each multiple of STEP."""
+    data = np.zeros((DRAWS, STEP // 4), np.float32)
+    data[:, :2] = rng.uniform(-0.8, 0.8, (DRAWS, 2))
+    data[:, 2:4] = rng.uniform(0.1, 0.5, (DRAWS, 2))
+    data[:, 4:12] = rng.uniform(0.0, 0.1, (DRAWS, 8))
+    data[:, 12:16] = rng.uniform(0.2, 0.8, (DRAWS, 4))
+    (buffer,) = gl.gen_buffers(1)
+    gl.bind_buffer(GL.UNIFORM_BUFFER, buffer)
+    gl.buffer_data(GL.UNIFORM_BUFFER, data.nbytes, data, GL.STATIC_DRAW)
+    for number, block in enumerate(("Place", "Paint")):
+        gl.uniform_block_binding(name, gl.get_uniform_block_index(name, block), number)
+
+
+def vertices(gl: Any) -> None:
+    (vao,) = gl.gen_vertex_arrays(1)
+    gl.bind_vertex_array(vao)
+    (buffer,) = gl.gen_buffers(1)
+    gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
+    gl.buffer_data(GL.ARRAY_BUFFER, SQUARE.nbytes, SQUARE, GL.STATIC_DRAW)
+    gl.vertex_attrib_pointer(0, 2, GL.FLOAT, 0, 0, None)
+    gl.enable_vertex_attrib_array(0)
+
+
+def picture(changing: str) -> npt.NDArray[Any]:
+    rng = np.random.default_rng(5)
+    gl = create_context(profile="core", version=(3, 3), size=(64, 64))
+    name = program(gl, VS, FS)
+    vertices(gl)
+    blocks(gl, name, rng)
+    (buffer,) = gl.get_integerv(GL.UNIFORM_BUFFER_BINDING)
+    gl.blend_func(GL.SRC_ALPHA, GL.ONE_MINUS_SRC_ALPHA)
+    gl.enable(GL.BLEND)
+    gl.clear(GL.COLOR_BUFFER_BIT)
+    if changing == "scissor":
+        gl.enable(GL.SCISSOR_TEST)
+    for k in range(DRAWS):
+        gl.bind_buffer_range(GL.UNIFORM_BUFFER, 0, buffer, STEP * k, 48)
+        gl.bind_buffer_range(GL.UNIFORM_BUFFER, 1, buffer, STEP * k, 64)
+        x, y, width, height = (int(v) for v in rng.integers(0, 50, 4))
+        if changing == "scissor":
+            gl.scissor(x - 5, y, 0 if k % 9 == 0 else width + 20, height)
+        elif changing == "viewport":
+            gl.viewport(x, y, width + 1, height + 1)
+        elif changing == "culling":
+            (gl.enable if x & 1 else gl.disable)(GL.CULL_FACE)
+            gl.front_face(GL.CW if y & 1 else GL.CCW)
+        gl.draw_arrays(GL.TRIANGLES, 0, 6)
+    assert gl.get_error() == GL.NO_ERROR
+    found = np.array(pixels(gl))
+    gl.release()
+    return found
+
+
+@pytest.mark.parametrize("changing", ["scissor", "nothing else", "viewport", "culling"])
+def test_draws_that_differ_a_little_look_as_one_by_one(
+    changing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    images = []
+    for small in (512, 0):
+        monkeypatch.setattr(queue, "SMALL", small)
+        images.append(picture(changing))
+    assert len(np.unique(images[0].reshape(-1, 4), axis=0)) > 50
+    np.testing.assert_array_equal(*images)
+
+
+@pytest.mark.parametrize("changing", ["scissor", "nothing else"])
+def test_they_are_one_family(changing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    families = queue.families
+
+    def seen(entries: Any) -> Any:
+        made = families(entries)
+        found.append(len(made))
+        return made
+
+    monkeypatch.setattr(queue, "families", seen)
+    picture(changing)
+    assert found == [1]
+
+
+def test_rows_of_blocks_end_where_the_range_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is read behind a range is zero, not what the next draw was given."""
+    monkeypatch.setattr(f"{__name__}.FS", FS.replace("paint.rgb", "(paint.rgb + far.rgb)"))
+    images = []
+    for small in (512, 0):
+        monkeypatch.setattr(queue, "SMALL", small)
+        images.append(picture("nothing else"))
+    np.testing.assert_array_equal(*images)
