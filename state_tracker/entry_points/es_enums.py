@@ -36,7 +36,12 @@ _MISSING = {
 }
 
 
+_ONLY = frozenset((int(GL.TEXTURE_EXTERNAL_OES),))
+
+
 def check_es(ctx: Context, value: int, what: str) -> None:
-    """INVALID_ENUM in an ES context for what ES does not have."""
+    """INVALID_ENUM in an ES context for what ES has not, elsewhere for what only ES has."""
+    if value in _ONLY and ctx.profile != "es":
+        raise invalid_enum(value, what)
     if ctx.profile == "es" and value in _MISSING[what]:
         raise invalid_enum(value, what)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from gallette.compiler.nir.ir.types import Type
+from gallette.compiler.nir.ir.types import Dim, Type
 from gallette.state_tracker.entry_points.enums import GL
 
 __all__ = ["gl_type", "sampler_target"]
@@ -30,6 +30,7 @@ _DIMS = {
     "2DRect": "2D_RECT",
     "Buffer": "BUFFER",
     "2DMS": "2D_MULTISAMPLE",
+    "ExternalOES": "EXTERNAL_OES",
 }
 
 
@@ -76,5 +77,8 @@ def sampler_target(kind: Type) -> int:
         "2DRect": "TEXTURE_RECTANGLE",
         "Buffer": "TEXTURE_BUFFER",
         "2DMS": "TEXTURE_2D_MULTISAMPLE",
+        "ExternalOES": "TEXTURE_EXTERNAL_OES",
     }[dim.value]
+    if dim is Dim.EXTERNAL:
+        return int(getattr(GL, name))
     return int(getattr(GL, name + ("_ARRAY" if arrayed else "")))

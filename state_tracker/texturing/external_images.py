@@ -50,7 +50,8 @@ def _adopt(texture: TextureObject, source: Source) -> None:
 
 @entry
 def egl_image_target_texture2d_oes(ctx: Context, target: int, image: int) -> None:
-    if target != GL.TEXTURE_2D:
+    external = target == GL.TEXTURE_EXTERNAL_OES and ctx.profile == "es"
+    if target != GL.TEXTURE_2D and not external:
         raise invalid_enum(target, "target of an EGL image")
     _adopt(current(ctx, target), _source(ctx, image))
 

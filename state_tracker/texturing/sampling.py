@@ -116,7 +116,14 @@ class SamplerParams:
         r, g, b, a = self.border_color
         return (r, g, b, a) if integer else (float(r), float(g), float(b), float(a))
 
-    def set(self, ctx: Context, pname: int, values: list[Any], rect: bool = False) -> None:
+    def set(
+        self,
+        ctx: Context,
+        pname: int,
+        values: list[Any],
+        rect: bool = False,
+        external: bool = False,
+    ) -> None:
         """One glTexParameter or glSamplerParameter; raises before anything changes."""
         value = values[0]
         code = int(value) if math.isfinite(value) else -1
@@ -130,6 +137,7 @@ class SamplerParams:
                 wrap is None
                 or (wrap is Wrap.CLAMP and not ctx.is_compat)
                 or (rect and wrap not in _RECT_WRAPS)
+                or (external and wrap is not Wrap.CLAMP_TO_EDGE)
             ):
                 raise invalid_enum(code, "wrap mode")
             setattr(self, _WRAP_NAMES[pname], code)

@@ -148,7 +148,7 @@ def set_parameter(ctx: Context, texture: TextureObject, pname: int, values: list
     texture.check_unpinned()
     check_multisample(texture.target.multisample, pname)
     value = values[0]
-    rect = texture.target.value == GL.TEXTURE_RECTANGLE
+    rect = texture.target.only_edges
     if pname in (GL.TEXTURE_BASE_LEVEL, GL.TEXTURE_MAX_LEVEL):
         level = to_int(value, False)
         if level < 0:
@@ -204,7 +204,8 @@ def set_parameter(ctx: Context, texture: TextureObject, pname: int, values: list
     elif pname == GL.TEXTURE_PRIORITY and ctx.is_compat:
         texture.priority = min(max(float(value), 0.0), 1.0)
     else:
-        texture.params.set(ctx, pname, values, rect)
+        external = texture.target.value == GL.TEXTURE_EXTERNAL_OES
+        texture.params.set(ctx, pname, values, rect, external)
     ctx.dirty |= Dirty.TEXTURES
 
 
@@ -261,6 +262,8 @@ def _get(texture: TextureObject, ctx: Context, pname: int) -> list[Any]:
         return list(texture.crop_rect)
     if pname in values:
         return [values[pname]]
+    if pname == GL.REQUIRED_TEXTURE_IMAGE_UNITS_OES and ctx.profile == "es":
+        return [1]
     found = texture.params.get(pname)
     if found is None:
         raise invalid_enum(pname, "texture parameter")
@@ -418,4 +421,8 @@ _register_sampler_parameters()
 
 gets({"ACTIVE_TEXTURE": lambda c: GL.TEXTURE0 + c.textures.active})
 gets({"SAMPLER_BINDING": lambda c: c.textures.unit.sampler.name if c.textures.unit.sampler else 0})
-gets({i.binding: lambda c, t=t: c.textures.unit.bound[t].name for t, i in TARGETS.items()})  # type: ignore[misc]
+for _target, _info in TARGETS.items():
+    gets(
+        {_info.binding: lambda c, t=_target: c.textures.unit.bound[t].name},  # type: ignore[misc]
+        profiles=("es", "es1") if _target == GL.TEXTURE_EXTERNAL_OES else (),
+    )

@@ -42,6 +42,11 @@ class TargetInfo:
         return 6 if self.value == GL.TEXTURE_CUBE_MAP else 1
 
     @property
+    def only_edges(self) -> bool:
+        """Are there no repeats and no mipmaps?"""
+        return self.value in (GL.TEXTURE_RECTANGLE, GL.TEXTURE_EXTERNAL_OES)
+
+    @property
     def binding(self) -> str:
         return self.name.replace("TEXTURE_", "TEXTURE_BINDING_", 1)
 
@@ -75,6 +80,8 @@ TARGETS: dict[int, TargetInfo] = {
         _info("TEXTURE_1D_ARRAY", Target.TEXTURE_1D_ARRAY, 2, layers_axis=1),
         _info("TEXTURE_2D_ARRAY", Target.TEXTURE_2D_ARRAY, 3, layers_axis=2),
         _info("TEXTURE_CUBE_MAP_ARRAY", Target.TEXTURE_CUBE_ARRAY, 3, layers_axis=2),
+        # Nothing is stored there: what it shows is an EGL image (OES_EGL_image_external).
+        _info("TEXTURE_EXTERNAL_OES", Target.TEXTURE_2D, 0, mipmapped=False),
         _info("TEXTURE_BUFFER", Target.BUFFER, 0, mipmapped=False),
         _info("TEXTURE_2D_MULTISAMPLE", Target.TEXTURE_2D, 0, mipmapped=False, multisample=True),
         _info(

@@ -108,7 +108,7 @@ class TextureObject(GLObject):
         super().__init__(name)
         self.ctx, self.target = ctx, target
         self.params = SamplerParams()
-        if target.pipe is Target.TEXTURE_RECT:
+        if target.only_edges:
             self.params.min_filter = GL.LINEAR
             edge = GL.CLAMP_TO_EDGE
             self.params.wrap_s = self.params.wrap_t = self.params.wrap_r = edge

@@ -40,7 +40,7 @@ class Client:
     packages: tuple[str, ...]
     tolerance: int = 2  # of 255, for all but a thousandth of the pixels
     arguments: tuple[str, ...] = ()
-    optional: bool = False  # not in the extra: it pins old versions of what others need
+    optional: bool = False  # not in the extra: it pins old packages, or must be built
     libraries: tuple[str, ...] = ()  # shared ones that the reference needs
 
 
@@ -60,6 +60,9 @@ CLIENTS = (
     Client("imgui_bundle_window", ("imgui_bundle", "moderngl")),
     Client("panda3d_cubes", ("panda3d",)),
     Client("glfw_null", ("glfw", "moderngl"), libraries=("OSMesa",)),
+    # Built from source: glumpy wants Cython and no build isolation, manimgl the headers of Pango.
+    Client("glumpy_points", ("glumpy", "OpenGL"), optional=True),
+    Client("manimgl_shapes", ("manimlib",), optional=True),
     Client("pyrender_scene", ("pyrender", "trimesh"), optional=True),
     # Its lit spheres are quads, and which diagonal cuts a quad is the implementation's choice.
     Client("mujoco_scene", ("mujoco",), 16),

@@ -135,3 +135,84 @@ def test_what_is_no_image_is_refused(pair: Pair) -> None:
     second.egl_image_target_tex_storage_ext(GL.TEXTURE_2D, 1, None)
     assert second.get_error() == GL.NO_ERROR
     assert second.get_tex_parameteriv(GL.TEXTURE_2D, GL.TEXTURE_IMMUTABLE_FORMAT) == [1]
+
+
+EXTERNAL = {
+    "100": """#extension GL_OES_EGL_image_external : require
+        precision mediump float; uniform samplerExternalOES image;
+        void main() { gl_FragColor = texture2D(image, gl_FragCoord.xy / 8.0); }""",
+    "300 es": """#extension GL_OES_EGL_image_external_essl3 : require
+        precision mediump float; uniform samplerExternalOES image; out vec4 color;
+        void main() { color = texture(image, gl_FragCoord.xy / vec2(textureSize(image, 0))); }""",
+}
+
+
+@pytest.mark.parametrize("version", EXTERNAL)
+def test_an_external_texture_is_sampled(pair: Pair, version: str) -> None:
+    first, second, images = pair
+    first.make_current()
+    (original,) = first.gen_textures(1)
+    first.bind_texture(GL.TEXTURE_2D, original)
+    texels = np.random.default_rng(2).integers(0, 256, (8, 8, 4), dtype=np.uint8)
+    first.tex_storage2d(GL.TEXTURE_2D, 1, GL.RGBA8, 8, 8)
+    first.tex_sub_image2d(GL.TEXTURE_2D, 0, 0, 0, 8, 8, GL.RGBA, GL.UNSIGNED_BYTE, texels)
+    images[1] = Image(source_of(first, EGL.GL_TEXTURE_2D, original, {}))
+    second.make_current()
+    gl = second
+    (twin,) = gl.gen_textures(1)
+    gl.bind_texture(GL.TEXTURE_EXTERNAL_OES, twin)
+    assert gl.get_integerv(GL.TEXTURE_BINDING_EXTERNAL_OES) == [twin]
+    gl.egl_image_target_texture2d_oes(GL.TEXTURE_EXTERNAL_OES, 1)
+    gl.tex_parameteri(GL.TEXTURE_EXTERNAL_OES, GL.TEXTURE_MIN_FILTER, GL.NEAREST)
+    gl.tex_parameteri(GL.TEXTURE_EXTERNAL_OES, GL.TEXTURE_MAG_FILTER, GL.NEAREST)
+    program = gl.create_program()
+    old = version == "100"
+    for kind, source in (
+        (GL.VERTEX_SHADER, f"{'attribute' if old else 'in'} vec2 at;"
+                           " void main() { gl_Position = vec4(at, 0.0, 1.0); }"),
+        (GL.FRAGMENT_SHADER, EXTERNAL[version]),
+    ):  # fmt: skip
+        shader = gl.create_shader(kind)
+        gl.shader_source(shader, f"#version {version}\n{source}")
+        gl.compile_shader(shader)
+        assert gl.get_shaderiv(shader, GL.COMPILE_STATUS)[0], gl.get_shader_info_log(shader)
+        gl.attach_shader(program, shader)
+    gl.bind_attrib_location(program, 0, "at")
+    gl.link_program(program)
+    assert gl.get_programiv(program, GL.LINK_STATUS)[0], gl.get_program_info_log(program)
+    assert gl.get_active_uniform(program, 0)[1] == GL.SAMPLER_EXTERNAL_OES
+    gl.use_program(program)
+    gl.enable_vertex_attrib_array(0)
+    corners = np.array([-1, -1, 1, -1, -1, 1, 1, 1], np.float32)
+    gl.bind_buffer(GL.ARRAY_BUFFER, gl.gen_buffers(1)[0])
+    gl.buffer_data(GL.ARRAY_BUFFER, corners.nbytes, corners, GL.STATIC_DRAW)
+    gl.vertex_attrib_pointer(0, 2, GL.FLOAT, 0, 0, None)
+    gl.draw_arrays(GL.TRIANGLE_STRIP, 0, 4)
+    assert gl.get_error() == GL.NO_ERROR
+    assert gl.read_pixels(0, 0, 8, 8, GL.RGBA, GL.UNSIGNED_BYTE) == texels.tobytes()
+    gl.use_program(0)
+    gl.delete_program(program)
+
+
+def test_external_textures_do_less_than_others(pair: Pair) -> None:
+    first, second, _ = pair
+    external = GL.TEXTURE_EXTERNAL_OES
+    second.make_current()
+    second.bind_texture(external, second.gen_textures(1)[0])
+    assert second.get_tex_parameteriv(external, GL.TEXTURE_MIN_FILTER) == [GL.LINEAR]
+    assert second.get_tex_parameteriv(external, GL.TEXTURE_WRAP_S) == [GL.CLAMP_TO_EDGE]
+    assert second.get_tex_parameteriv(external, GL.REQUIRED_TEXTURE_IMAGE_UNITS_OES) == [1]
+    for call in (
+        lambda: second.tex_parameteri(external, GL.TEXTURE_MIN_FILTER, GL.LINEAR_MIPMAP_LINEAR),
+        lambda: second.tex_parameteri(external, GL.TEXTURE_WRAP_S, GL.REPEAT),
+        lambda: second.tex_image2d(external, 0, GL.RGBA, 1, 1, 0, GL.RGBA, GL.UNSIGNED_BYTE, None),
+        lambda: second.generate_mipmap(external),
+        lambda: second.tex_storage2d(external, 1, GL.RGBA8, 1, 1),
+    ):
+        call()
+        assert second.get_error() == GL.INVALID_ENUM
+    first.make_current()  # of the desktop
+    first.bind_texture(external, first.gen_textures(1)[0])
+    assert first.get_error() == GL.INVALID_ENUM
+    first.get_integerv(GL.TEXTURE_BINDING_EXTERNAL_OES)
+    assert first.get_error() == GL.INVALID_ENUM

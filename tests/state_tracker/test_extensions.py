@@ -26,15 +26,25 @@ def reasons() -> dict[str, str]:
 
 
 def listed(gl: object) -> set[str]:
-    count = gl.get_integerv(GL.NUM_EXTENSIONS)[0]  # type: ignore[attr-defined]
-    names = (gl.get_stringi(GL.EXTENSIONS, i) for i in range(count))  # type: ignore[attr-defined]
-    return {name.removeprefix("GL_") for name in names}
+    names = gl.get_string(GL.EXTENSIONS)  # type: ignore[attr-defined]
+    if not names:  # a core profile has them one by one
+        assert gl.get_error() == GL.INVALID_ENUM  # type: ignore[attr-defined]
+        count = gl.get_integerv(GL.NUM_EXTENSIONS)[0]  # type: ignore[attr-defined]
+        names = " ".join(
+            gl.get_stringi(GL.EXTENSIONS, i)  # type: ignore[attr-defined]
+            for i in range(count)
+        )
+    return {name.removeprefix("GL_") for name in names.split()}
+
+
+# Whatever version is asked for, llvmpipe makes the newest of these, and so do we.
+PROFILES = (("compat", (4, 3)), ("core", (4, 3)), ("es", (3, 1)), ("es", (1, 1)))
 
 
 @pytest.mark.native
 def test_every_missing_extension_has_a_reason() -> None:
     missing: set[str] = set()
-    for profile, version in (("compat", (4, 3)), ("core", (4, 3)), ("es", (3, 1))):
+    for profile, version in PROFILES:
         ours = Context(profile=profile, version=version)
         have = listed(ours)
         ours.release()
