@@ -4,7 +4,7 @@ wrong."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -27,19 +27,14 @@ if TYPE_CHECKING:
 
 __all__ = ["CompileOptions", "CompiledShader", "compile_shader", "link_program"]
 
+_WORDS = {stage: stage.value for stage in Stage}
+
 
 @dataclass(frozen=True, slots=True)
-class CompileOptions:
+class CompileOptions(Settings):
     """The dialect and limits of a context."""
 
-    api: str = "core"
-    """core, compat or es"""
-    version_limit: int = 460
-    es_version_limit: int = 320
-    extensions: frozenset[str] | None = None
-    """names of supported extensions, with or without `GL_`; None is every one the compiler knows"""
     limits: Limits = DEFAULT_LIMITS
-    include: Callable[[str, str], str | None] | None = None
 
 
 @dataclass(slots=True)
@@ -76,19 +71,6 @@ def _make_invariant(tree: hir.Shader) -> None:
             var.quals.invariant = True
 
 
-def _settings(options: CompileOptions) -> Settings:
-    extensions = options.extensions
-    if extensions is not None:
-        extensions = frozenset(e.removeprefix("GL_") for e in extensions)
-    return Settings(
-        options.api,
-        options.version_limit,
-        options.es_version_limit,
-        extensions,
-        options.include,
-    )
-
-
 @collector_paused
 def compile_shader(
     stage: Stage,
@@ -100,13 +82,13 @@ def compile_shader(
     options = options or CompileOptions()
     _ensure_stack()
     text = sources if isinstance(sources, str) else "".join(sources)
-    name = file_names[0] if file_names else f"<{stage.value.replace('_', ' ')} shader>"
+    name = file_names[0] if file_names else f"<{_WORDS[stage].replace('_', ' ')} shader>"
     log = Log(SourceMap(tuple(file_names)))
-    settings = _settings(options)
-    language = settings.language(stage.value)
+    language: Language | None = None
     tree: hir.Shader | None = None
     try:
-        pre = preprocess(text, name, settings, log, language)
+        pre = preprocess(text, name, options, log, _WORDS[stage])
+        language = pre.language
         unit = parse(pre.tokens, language, log, pre.classified)
         tree = check(unit, language, options.limits, log)
         if ["STDGL", "invariant", "(", "all"] in [p[:4] for p, _ in pre.pragmas]:
@@ -117,6 +99,8 @@ def compile_shader(
     except Abort:
         pass
     ok = log.error_count == 0 and tree is not None
+    if language is None:
+        language = options.language(_WORDS[stage])
     return CompiledShader(stage, ok, log.text, log.diagnostics, language, tree if ok else None)
 
 

@@ -164,12 +164,12 @@ class Language:
         self.version, self.es, self.compat = version, es, compat
         self._answers = self._key = None
 
-    def adopt(self, other: Language) -> None:
-        """Become the same language; what stage is compiled stays."""
-        self.version, self.es, self.compat = other.version, other.es, other.compat
-        self.extensions, self.warned = set(other.extensions), set(other.warned)
-        self._key = other.key
-        self._answers = other.answers
+    def copy(self, stage: str = "") -> Language:
+        """The same language for another shader."""
+        extensions, warned, answers = set(self.extensions), set(self.warned), self.answers
+        return Language(
+            self.version, self.es, self.compat, extensions, warned, stage, answers, self._key
+        )
 
     def enable(self, extension: str) -> None:
         self.extensions.add(extension)

@@ -7,7 +7,7 @@ later stages ask is complete when the preprocessor is done. Comments are removed
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 from gallette.compiler.glsl.diagnostics import Abort, Log, did_you_mean
@@ -16,7 +16,6 @@ from gallette.compiler.glsl.parse.keywords import plain_words
 from gallette.compiler.glsl.parse.lexer import Token, number_value, tokenize
 from gallette.compiler.glsl.parse.macros import EXPANSION_PER_CHARACTER, Expander, Macro
 from gallette.compiler.glsl.parse.pp_expression import evaluate
-from gallette.compiler.glsl.parse.source import SourceMap
 
 __all__ = ["Preprocessed", "Settings", "preprocess"]
 
@@ -47,12 +46,19 @@ class Settings:
     """What the outside world decides about a compile."""
 
     api: str = "core"
+    """core, compat or es"""
     version_limit: int = 460
     es_version_limit: int = 320
     extensions: frozenset[str] | None = None
-    """names without `GL_`; None supports all the compiler knows"""
+    """names of supported extensions, given with or without `GL_` and kept without; None is every
+    one the compiler knows"""
     include: Callable[[str, str], str | None] | None = None
     """answers the text of `#include <path>`: (path, the including string's name)"""
+
+    def __post_init__(self) -> None:
+        if self.extensions is not None:
+            short = frozenset([name.removeprefix("GL_") for name in self.extensions])
+            object.__setattr__(self, "extensions", short)
 
     @property
     def dialect(self) -> Dialect:
@@ -74,8 +80,8 @@ class Preprocessed:
 
     tokens: list[Token]
     language: Language
-    pragmas: list[tuple[list[str], int]] = field(default_factory=list)
-    classified: bool = False
+    pragmas: list[tuple[list[str], int]]
+    classified: bool
     """have the tokens the kinds of the language already?"""
 
 
@@ -138,21 +144,24 @@ language: most shaders begin like another one"""
 
 
 class _Preprocessor:
-    def __init__(self, settings: Settings, language: Language, log: Log, sources: SourceMap):
+    def __init__(self, settings: Settings, log: Log, stage: str):
         self.settings = settings
-        self.lang = language
+        self.stage = stage
         self.log = log
-        self.sources = sources
-        self.expander = Expander(log, sources)
+        self.sources = log.sources
+        self.expander = Expander(log, log.sources)
         self.macros = self.expander.macros
         self.out: list[Token] = []
-        self.result = Preprocessed(self.out, language)
+        self.pragmas: list[tuple[list[str], int]] = []
         self.conditions: list[_Condition] = []
         self.include_stack: list[str] = []
         self.version_possible = True
         self.known = 0
         """how many of the tokens have the kinds that they have in the language"""
         self.builtins: dict[str, Macro] = {}
+
+    lang: Language
+    """known from the first directives on"""
 
     # -- predefined names --------------------------------------------------------------------
 
@@ -182,6 +191,8 @@ class _Preprocessor:
         end = last_directive(spliced)
         head, rest = spliced[:end], spliced[end:]
         if base or not self.recall(head):
+            if not base:
+                self.lang = self.settings.language(self.stage)
             if not self.builtins and not head.startswith("#version"):  # which says what there is
                 self.define_builtins()
             if head:
@@ -215,7 +226,7 @@ class _Preprocessor:
         if known is None:
             return False
         self.builtins, language = known
-        self.lang.adopt(language)
+        self.lang = language.copy(self.stage)
         self.version_possible = False
         return True
 
@@ -227,16 +238,14 @@ class _Preprocessor:
             or self.out
             or self.conditions
             or self.has_own_macros
-            or self.result.pragmas
+            or self.pragmas
             or self.log.diagnostics
             or self.sources.has_overrides
         ):
             return
         if len(_heads) >= _MOST_HEADS:
             _heads.clear()
-        kept = Language()
-        kept.adopt(self.lang)
-        _heads[head, self.settings.dialect] = self.builtins, kept
+        _heads[head, self.settings.dialect] = self.builtins, self.lang.copy()
 
     def lines(self, tokens: list[Token]) -> None:
         """Directives, and what is between them."""
@@ -477,7 +486,7 @@ class _Preprocessor:
         self.log.error("#error " + line.partition("error")[2].strip(), at - 1, at + 5)
 
     def do_pragma(self, rest: list[Token], at: int) -> None:
-        self.result.pragmas.append(([t[1] for t in rest], at))
+        self.pragmas.append(([t[1] for t in rest], at))
 
     def do_version(self, rest: list[Token], at: int) -> None:
         if not self.version_possible or self.out or self.include_stack:
@@ -618,18 +627,12 @@ class _Preprocessor:
         self.include_stack.pop()
 
 
-def preprocess(
-    text: str, name: str, settings: Settings, log: Log, language: Language | None = None
-) -> Preprocessed:
-    """Run the preprocessor over one shader; errors are in `log`.
-
-    `language` is what the shader is written in if it does not say another one; it becomes that.
-    """
-    pp = _Preprocessor(settings, language or settings.language(), log, log.sources)
+def preprocess(text: str, name: str, settings: Settings, log: Log, stage: str = "") -> Preprocessed:
+    """Run the preprocessor over one shader; errors are in `log`."""
+    pp = _Preprocessor(settings, log, stage)
     try:
         pp.run(name, text)
     except Abort:
         if not log.error_count:
             raise
-    pp.result.classified = pp.known == len(pp.out)
-    return pp.result
+    return Preprocessed(pp.out, pp.lang, pp.pragmas, classified=pp.known == len(pp.out))
