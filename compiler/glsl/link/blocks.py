@@ -36,8 +36,6 @@ class BlockLinker:
         self.with_blocks = [unit for unit in units if unit.blocks]
 
     def link_blocks(self, storage: str) -> None:
-        if not self.with_blocks:
-            return
         program, log = self.program, self.log
         tables = program.uniform_blocks if storage == "uniform" else program.storage_blocks
         members = program.uniforms if storage == "uniform" else program.buffer_variables

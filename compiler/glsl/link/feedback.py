@@ -135,8 +135,6 @@ def link_feedback(
     log: LinkLog,
 ) -> StreamOutput | None:
     """Resolve names (or xfb_offset layouts) to slots, with every rule about limits."""
-    if not options.xfb_varyings and not _says_where(unit, outputs):
-        return None
     targets = _all_targets(unit, outputs, variables)
     explicit = _explicit(unit, outputs, targets, options.limits, log)
     if explicit is not None:
@@ -217,18 +215,6 @@ def _check_streams(named: list[StreamVarying], log: LinkLog) -> None:
                 f"'{other.name}' and '{varying.name}' are of different vertex streams "
                 "and go to one transform feedback buffer"
             )
-
-
-def _says_where(unit: StageUnit, outputs: list[Port]) -> bool:
-    """Does any declaration have an xfb_offset?"""
-    return any(
-        "xfb_offset" in quals.layout
-        for quals in (
-            *[port.quals for port in outputs],
-            *[port.block.quals for port in outputs if port.block is not None],
-            *[var.quals for var in unit.builtins.values()],
-        )
-    )
 
 
 def _explicit(

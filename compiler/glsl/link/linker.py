@@ -77,18 +77,16 @@ class _Linker:
             if stage in groups:
                 unit = self.units[stage] = join_stage(stage, groups[stage], self.log)
                 info.has_handles |= unit.has_handles
-        self.outside_geometry()
+        if _GEOMETRY in self.units:
+            self.outside_geometry(self.units[_GEOMETRY])
         check_program(self.units, languages, self.options, self.log)
         for stage, unit in self.units.items():
             check_stage(unit, self.options.limits, self.log)
             self.variables[stage] = StageVariables(canonical=unit.canonical)
         self.log.stop_on_error()
 
-    def outside_geometry(self) -> None:
+    def outside_geometry(self, unit: StageUnit) -> None:
         """ARB_geometry_shader4 sets the primitives through the API instead of a layout."""
-        unit = self.units.get(_GEOMETRY)
-        if unit is None:
-            return
         for key, value in (
             ("input_primitive", self.options.geometry_input),
             ("output_primitive", self.options.geometry_output),
@@ -107,7 +105,7 @@ class _Linker:
         vertex, fragment = self.units.get(_VERTEX), self.units.get(_FRAGMENT)
         if chain and chain[0] is not vertex:
             self.edges.append(link_stages(None, chain[0], self.variables, limits, log, True))
-        last_edge = None
+        last_edge, kept = None, captured
         followers: list[StageUnit | None] = [*chain[1:], None]
         for producer, consumer in zip(chain, followers, strict=False):
             if producer is not fragment:
@@ -123,7 +121,10 @@ class _Linker:
         if fragment is not None:
             variables = self.variables[_FRAGMENT]
             link_fragment_outputs(fragment, variables, self.program, options, log)
-        if last_edge is not None:
+        if last_edge is None:
+            if captured:
+                log.error("transform feedback needs a vertex, geometry or tessellation shader")
+        elif kept:
             last_before_raster = last_edge.producer
             assert last_before_raster is not None
             self.program.xfb = link_feedback(
@@ -133,14 +134,13 @@ class _Linker:
                 options,
                 log,
             )
-        elif options.xfb_varyings:
-            log.error("transform feedback needs a vertex, geometry or tessellation shader")
         self.describe_ends(chain)
         log.stop_on_error()
 
     def captures(self, unit: StageUnit, names: frozenset[str]) -> frozenset[str]:
         """Names of outputs that transform feedback keeps alive."""
-        explicit = {v.name for v in unit.globals.values() if "xfb_offset" in v.quals.layout}
+        found = (*unit.globals.values(), *unit.builtins.values())
+        explicit = {v.name for v in found if "xfb_offset" in v.quals.layout}
         for block in unit.blocks.values():
             keep = "xfb_offset" in block.quals.layout or any(
                 "xfb_offset" in q.layout for q in block.member_quals
@@ -148,7 +148,7 @@ class _Linker:
             if keep:
                 explicit.add(block.name)
                 explicit |= {m.name for m in block.members}
-        return names | explicit
+        return names | explicit if explicit else names
 
     def describe_ends(self, chain: list[StageUnit]) -> None:
         """Inputs of the first stage and outputs of the last, for interface queries."""

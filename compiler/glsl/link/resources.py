@@ -76,13 +76,15 @@ class ResourceLinker(BlockLinker):
 
     def run(self) -> None:
         shared = self.collect()
-        self.link_blocks("uniform")
-        self.link_blocks("buffer")
+        if self.with_blocks:
+            self.link_blocks("uniform")
+            self.link_blocks("buffer")
         self.explicit_locations(shared)
         for item in shared:
             if item.live:
                 self.place(item)
-        self.atomic_counters()
+        if self.counters:
+            self.atomic_counters()
         self.finish()
 
     # -- collecting --------------------------------------------------------------------------

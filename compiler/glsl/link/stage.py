@@ -74,7 +74,8 @@ class _Joiner:
         ]
         unit.per_vertex.append((shader, shader.layout.get("per_vertex_out")))
         unit.subroutine_types.update(shader.subroutine_types)
-        self.merge_layout(shader.layout)
+        if shader.layout:
+            self.merge_layout(shader.layout)
 
     def check_constant(self, var: hir.Variable) -> None:
         """A global constant of several shaders has one value."""
