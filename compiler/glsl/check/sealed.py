@@ -62,15 +62,12 @@ _FIELDS: dict[type, tuple[str, ...]] = {
     plain: tuple(plain.__dataclass_fields__)  # type: ignore[attr-defined]
     for plain in _SEALED
 }
-_GROWING = {
-    plain: tuple(
-        name
-        for name, field in plain.__dataclass_fields__.items()  # type: ignore[attr-defined]
-        if str(field.type).startswith(("list", "set", "dict"))
-    )
-    for plain in _SEALED
+_FROZEN: dict[str, tuple[Any, Any]] = {
+    "list": (tuple, ()),
+    "set": (frozenset, frozenset()),
+    "dict": (MappingProxyType, MappingProxyType({})),
 }
-_FROZEN: dict[type, Any] = {list: tuple, set: frozenset, dict: MappingProxyType}
+"""what grows -> how it is frozen, and what an empty one becomes"""
 
 
 def seal(shader: hir.Shader) -> None:
@@ -146,13 +143,19 @@ def unsealed_copy(thing: Any, **changes: Any) -> Any:
 
 def _closer(plain: type, sealed: type) -> Callable[[Any], None]:
     """A function that freezes what has grown: every compile closes every declaration."""
-    lines = "".join(
-        f"    v = thing.{name}\n"
-        f"    freeze = frozen(v.__class__)\n"
-        f"    if freeze is not None: thing.{name} = freeze(v)\n"
-        for name in _GROWING[plain]
-    )
-    room: dict[str, Any] = {"frozen": _FROZEN.get, "sealed": sealed}
+    lines = ""
+    for name in _FIELDS[plain]:
+        declared = plain.__dataclass_fields__[name].type  # type: ignore[attr-defined]
+        kind = str(declared).partition("[")[0]
+        if kind in _FROZEN:
+            lines += (
+                f"    v = thing.{name}\n"
+                f"    if v.__class__ is {kind}:\n"
+                f"        thing.{name} = freeze_{kind}(v) if v else no_{kind}\n"
+            )
+    room: dict[str, Any] = {"sealed": sealed}
+    for kind, (freeze, nothing) in _FROZEN.items():
+        room[f"freeze_{kind}"], room[f"no_{kind}"] = freeze, nothing
     exec(f"def close(thing):\n{lines}    thing.__class__ = sealed\n", room)
     close: Callable[[Any], None] = room["close"]
     return close
