@@ -180,6 +180,8 @@ def rewrite_impl(impl: FunctionImpl, rules: RuleSet, protected: Protection | Non
             if at.__class__ is Alu and at.op in index:
                 instrs.append(at)
             at = at.next
+    if not any(map(rules.candidates, instrs)):
+        return 0
     budget = _BUDGET * (len(instrs) + 16)
     work = _Worklist(instrs, rules)
     count = 0

@@ -13,7 +13,7 @@ source is composed with that source's own, so a variable stands for certain comp
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias
 
@@ -30,7 +30,7 @@ from gallette.compiler.nir.algebraic.pattern import (
 from gallette.compiler.nir.algebraic.values import Number, raw_bits
 from gallette.compiler.nir.ir.instrs import IDENTITY, Alu, LoadConst
 from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
-from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.ir.values import Def, Src
 
 __all__ = ["Binding", "Candidate", "Match", "RuleSet", "Swizzle", "find_match"]
 
@@ -104,32 +104,37 @@ class RuleSet:
         if rules is None:
             return ()
         srcs = alu.srcs
-        last = srcs[-1].value
-        key: list[Any] = [alu.dest.bit_size, last.bit_size]
-        for src in srcs:
-            value = src.value
-            instr = value.instr
-            if instr.__class__ is Alu:
-                key.append(instr.op.name)
-            elif instr.__class__ is LoadConst:
-                key.append(rules.asked.get((value.bit_size, _the_bits(instr, src.swizzle)), "#"))
-            else:
-                key.append("")
+        key: tuple[Any, ...]
         if len(srcs) == 2:
-            key.append(srcs[0].value is last)
-        elif len(srcs) == 3:
-            first, middle = srcs[0].value, srcs[1].value
-            key += (first is middle, first is last, middle is last)
-        found = rules.found.get(tuple(key))
+            one, last = srcs
+            kinds = (_kind(one, rules), _kind(last, rules))
+            key = (alu.dest.bit_size, last.value.bit_size, kinds, one.value is last.value)
+        else:
+            kinds = tuple([_kind(src, rules) for src in srcs])
+            key = (alu.dest.bit_size, srcs[-1].value.bit_size, kinds)
+            if len(srcs) == 3:
+                first, middle, end = srcs[0].value, srcs[1].value, srcs[2].value
+                key += (first is middle, first is end, middle is end)
+        found = rules.found.get(key)
         if found is None:
-            kinds = key[2 : len(srcs) + 2]
             pairs = [
                 (rule, _possible(rule, kinds, alu))
                 for rule in rules.rules
                 if _reads_such(rule, kinds) and rule.search.bit_size in (0, alu.dest.bit_size)
             ]
-            found = rules.found[tuple(key)] = tuple(pair for pair in pairs if pair[1])
+            found = rules.found[key] = tuple(pair for pair in pairs if pair[1])
         return found
+
+
+def _kind(src: Src, rules: _OpRules) -> str:
+    """What a source looks like at a glance (see `_OpRules.asked`)."""
+    value = src.value
+    instr = value.instr
+    if instr.__class__ is Alu:
+        return instr.op.name
+    if instr.__class__ is LoadConst:
+        return rules.asked.get((value.bit_size, _the_bits(instr, src.swizzle)), "#")
+    return ""
 
 
 def _the_bits(const: LoadConst, swizzle: Swizzle) -> int:
@@ -150,7 +155,7 @@ def _constants_read(rule: Rule) -> Iterator[frozenset[str]]:
             yield _spellings(literal(item, type.base))
 
 
-def _reads_such(rule: Rule, kinds: list[str]) -> bool:
+def _reads_such(rule: Rule, kinds: Sequence[str]) -> bool:
     """Are there sources of the kinds a rule wants, in whatever order? (Told from its text: most
     rules that are asked for never match, and need not be compiled.)"""
     for item in rule.text[0][1:]:
@@ -206,7 +211,7 @@ def _sizes_fit(rule: Rule, alu: Alu) -> bool:
     )
 
 
-def _possible(rule: Rule, kinds: list[str], alu: Alu) -> tuple[Way, ...]:
+def _possible(rule: Rule, kinds: Sequence[str], alu: Alu) -> tuple[Way, ...]:
     """The ways in which a rule fits the kinds of the root's sources."""
     search = rule.search
     if not _sizes_fit(rule, alu):

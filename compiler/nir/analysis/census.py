@@ -86,8 +86,8 @@ def census(shader: Shader) -> frozenset[str]:
 _REACHING = (Stage.TESS_CTRL, Stage.COMPUTE, Stage.KERNEL)
 """stages that write and read memory no variable stands for"""
 _LOCAL = int(Mode.FUNCTION_TEMP)
-_ANYHOW = int(TEMPORARIES)
-"""these are done away with even if nothing points at them"""
+_ANYHOW = int(TEMPORARIES | Mode.SHARED)
+"""something is done about these even if nothing points at them"""
 _MEMORY = int(TEMPORARIES | Mode.SSBO | Mode.SHARED | Mode.GLOBAL)
 """What is written and read again; so are the outputs of a patch."""
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gallette.compiler.nir.ir.bits import float_bits
 from gallette.compiler.nir.ir.cf import Block, If, Loop, next_block
+from gallette.compiler.nir.ir.fold import folded_now
 from gallette.compiler.nir.ir.instrs import (
     IDENTITY,
     Alu,
@@ -100,10 +101,12 @@ class Builder:
         return _Exactly(self, really)
 
     def sharing_constants(self, forward: bool = False) -> Builder:
-        """From now on equal constants of a block are one, for whoever builds a lot.
+        """From now on equal constants are one where that is easy, for whoever builds a lot; and
+        what is computed of constants alone is a constant.
 
-        That is easy at the end of a block, where everything in it is in front. `forward` says
-        that the cursor will only move on in source order: then it is as easy everywhere.
+        Easy are those of the same block and of the function's first, for a cursor at the end of
+        its block: everything in it is in front. `forward` says that the cursor will only move on in
+        source order: then it is as easy everywhere.
         """
         self.constants = {}
         self.forward = forward
@@ -175,6 +178,10 @@ class Builder:
                     break
             else:
                 size = op.output_type.bits or srcs[op.sized_by].bit_size
+                if srcs[0].instr.__class__ is LoadConst and self.constants is not None:
+                    folded = folded_now(op, srcs, size)
+                    if folded is not None:
+                        return self._constant(folded, size)
                 even = Alu.even(op, srcs, width, size, self.exact)
                 even.loc = self.loc
                 self.block.insert_after(self.after, even)
@@ -224,6 +231,10 @@ class Builder:
             chosen = tuple(components)
         if chosen == IDENTITY[value.num_components]:
             return value
+        source = value.instr
+        if source.__class__ is LoadConst and self.constants is not None:
+            values = source.values
+            return self._constant(tuple([values[c] for c in chosen]), value.bit_size)
         instr = Alu(_MOV, [(value, chosen)], len(chosen), value.bit_size)
         instr.loc = self.loc
         self.block.insert_after(self.after, instr)
@@ -313,7 +324,7 @@ class Builder:
     def _constant(self, bits: tuple[int, ...], bit_size: int) -> Def:
         if self.constants is not None and (self.forward or self.after is self.block.last):
             known = self.constants.get((bits, bit_size))
-            if known is not None and known.instr.block is self.block:
+            if known is not None and self.sees(known):
                 return known
         instr = LoadConst(bits, bit_size)
         instr.loc = self.loc

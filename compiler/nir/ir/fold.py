@@ -10,6 +10,7 @@ import numpy as np
 
 from gallette.compiler.nir.ir.instrs import Alu, LoadConst
 from gallette.compiler.nir.ir.opcodes import Opcode, numpy_dtype
+from gallette.compiler.nir.ir.values import Def
 
 
 def evaluate(
@@ -50,6 +51,20 @@ def evaluated(
 ) -> tuple[int, ...]:
     """`evaluate` with a memory: the same few sums are asked for in shader after shader."""
     return evaluate(op, srcs, bit_sizes, bit_size)
+
+
+def folded_now(op: Opcode, srcs: Sequence[Def], bit_size: int) -> tuple[int, ...] | None:
+    """What an operation makes of values that are read as they are, if all are constants."""
+    values, bits = [], []
+    for src in srcs:
+        const = src.instr
+        if const.__class__ is not LoadConst:
+            return None
+        values.append(const.values)
+        bits.append(src.bit_size)
+    if op.is_derivative:
+        return (0,) * len(values[0])
+    return evaluated(op, tuple(values), tuple(bits), bit_size)
 
 
 def fold_alu(instr: Alu) -> tuple[int, ...] | None:

@@ -45,6 +45,7 @@ def lower_buffer_derefs(shader: Shader, *, modes: int = int(_MODES)) -> bool:
     if modes & Mode.SHARED:
         _place_shared(shader)
     for impl in shader.impls():
+        b = Builder(impl).sharing_constants(forward=True)
         for access in intrinsics_of(impl, *_ACCESSES):
             deref = access.deref
             if deref is None or not deref.modes & modes:
@@ -52,8 +53,7 @@ def lower_buffer_derefs(shader: Shader, *, modes: int = int(_MODES)) -> bool:
             var = deref.root_var
             if var is None:
                 continue
-            b = Builder(impl).at_before(access)
-            _lower(b, access, deref, var)
+            _lower(b.at_before(access), access, deref, var)
             if deref.block is not None:
                 remove_dead_deref(deref)
             progress = True

@@ -167,9 +167,12 @@ class _Simplifier:
         special = instr.op.is_copy
         for src in instr.srcs:
             source = src.value.instr
-            if source.__class__ is not LoadConst:
+            kind = source.__class__
+            if kind is not LoadConst:
                 constant = False
-                if source.__class__ is Undef or (source.__class__ is Alu and source.op.is_copy):
+                if kind is Alu:
+                    special = special or source.op.is_copy
+                elif kind is Undef:
                     special = True
         if constant:
             return (fold(instr),)

@@ -108,6 +108,7 @@ class _SsaBuilder:
         self.undefs: dict[tuple[int, int], Def] = {}
         self.new_phis: list[Phi] = []
         self.stored_in: dict[Loop, dict[Leaf, None]] = {}
+        self.names: dict[Leaf, str] = {}
 
     def run(self) -> bool:
         if not self._collect():
@@ -244,8 +245,15 @@ class _SsaBuilder:
             b = Builder(self.impl).at_before(instr)
             pairs = [(value if mask >> i & 1 else old, (i,)) for i in range(n)]
             value = b.alu_swizzled(f"vec{n}", pairs)
-        _call(value, leaf, instr.loc)
+        self._call(value, leaf, instr.loc)
         states.set(leaf, value)
+
+    def _call(self, value: Def, leaf: Leaf, line: int) -> None:
+        """Remember for debuggers that from here on the variable is this value."""
+        name = self.names.get(leaf)
+        if name is None:
+            name = self.names[leaf] = _name(leaf)
+        value.call(name, line)
 
     def _undef(self, leaf: Leaf) -> Def:
         t = self.types[leaf]
@@ -261,7 +269,7 @@ class _SsaBuilder:
         t = self.types[leaf]
         phi = Phi(t.components, t.bit_size)
         block.insert_after(block.last_phi, phi)
-        _call(phi.result, leaf, 0)
+        self._call(phi.result, leaf, 0)
         self.new_phis.append(phi)
         return phi
 
@@ -335,15 +343,15 @@ class _SsaBuilder:
             work.extend(u for u in users if u is not phi)
 
 
-def _call(value: Def, leaf: Leaf, line: int) -> None:
-    """Remember for debuggers that from here on the variable is this value."""
+def _name(leaf: Leaf) -> str:
+    """What the source calls a part of a variable."""
     var, path = leaf
     name = var.name.removesuffix("@out")
     at = var.type
     for step in path:
         name += f".{at.fields[step].name}" if at.is_struct else f"[{step}]"
         at = at.fields[step].type if at.is_struct else at.indexed()
-    value.call(name, line)
+    return name
 
 
 def _is_step(user: Deref, src: Src) -> bool:
