@@ -105,6 +105,7 @@ class RuleSet:
             return ()
         srcs = alu.srcs
         key: tuple[Any, ...]
+        kinds: tuple[str, ...]
         if len(srcs) == 2:
             one, last = srcs
             kinds = (_kind(one, rules), _kind(last, rules))

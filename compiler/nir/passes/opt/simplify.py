@@ -167,12 +167,11 @@ class _Simplifier:
         special = instr.op.is_copy
         for src in instr.srcs:
             source = src.value.instr
-            kind = source.__class__
-            if kind is not LoadConst:
+            if source.__class__ is not LoadConst:
                 constant = False
-                if kind is Alu:
+                if source.__class__ is Alu:
                     special = special or source.op.is_copy
-                elif kind is Undef:
+                elif source.__class__ is Undef:
                     special = True
         if constant:
             return (fold(instr),)
