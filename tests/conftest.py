@@ -5,6 +5,7 @@ After each test the contexts it made are released, and neither a shader nor a re
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 
@@ -22,6 +23,16 @@ os.environ["GALLETTE_CACHE"] = "off"
 # Every pass that changes a shader, in this process and in those it starts, must leave a valid one;
 # what LLVM is given must be valid, too, for it may end the process otherwise.
 os.environ.setdefault("GALLETTE_DEBUG", "nir:validate,driver:verify")
+
+
+# What is collected stays to the end: looking through it for garbage again and again is in vain.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """Tests begin: everything made until now is left alone by the garbage collector."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

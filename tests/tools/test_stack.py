@@ -20,10 +20,11 @@ from gallette.piglit_subset.environment import child_environment
 from gallette.piglit_subset.pool import run_all
 from gallette.piglit_subset.suite import BUNDLED, find_tests, some_bundled
 from gallette.references import load
-from gallette.render import render_scenes
+from gallette.render import Rendering, render_scenes
 from gallette.reports.html import write_lesson
 from gallette.scenes import SCENES, depth_prepass
 from gallette.tracing import trace_target
+from tests.scenes_once import numpipe_scenes
 
 # A machine without native GL, for those who ask EGL.
 NO_GL = {"__EGL_VENDOR_LIBRARY_FILENAMES": "/dev/null", "GALLETTE_REQUIRE_REFERENCE": "0"}
@@ -36,10 +37,13 @@ def test_bundled_tests_pass_on_numpipe() -> None:
     assert {r.name: r.reason for r in reports if r.result != "pass"} == {}
 
 
-def test_scenes_on_numpipe_agree_with_the_recorded_references() -> None:
+def test_scenes_on_numpipe_agree_with_the_recorded_references(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
     pytest.importorskip("moderngl")
     names = list(SCENES)
-    diffs = compare(render_scenes("numpipe", names), load(names), names, 1.0)
+    drawn = Rendering("numpipe", passes=numpipe_scenes(tmp_path_factory))
+    diffs = compare(drawn, load(names), names, 1.0)
     bad = {d.name: d.error or [p.name for p in d.passes if not p.ok] for d in diffs if not d.ok}
     assert bad == {}
 

@@ -74,6 +74,8 @@ def _fields(value: Any) -> Iterator[tuple[str, Any]]:
 
 def difference(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     """What changed, in words."""
+    if before == after:
+        return []
     return [
         f"{path}: {before.get(path, '-')!r} -> {after.get(path, '-')!r}"[:160]
         for path in sorted(before.keys() | after.keys())

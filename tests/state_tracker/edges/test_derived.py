@@ -134,8 +134,8 @@ def test_nothing_that_changed_is_forgotten(kind: str, monkeypatch: pytest.Monkey
         gl = everything()
         scene(gl, kind)
         chosen = [e for e in accepted(topic, MOST) if not _only_answers(e)] if topic else _MORE
-        for edge in chosen:
-            _draw(gl)
+        _draw(gl)
+        for edge in chosen:  # behind a draw for which all was derived anew
             answer(gl, edge)
             seen = []
             for prepare in (lambda gl: None, _anew):
