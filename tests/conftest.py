@@ -29,7 +29,8 @@ os.environ.setdefault("GALLETTE_DEBUG", "nir:validate,driver:verify")
 gc.disable()
 
 
-def pytest_collection_finish() -> None:
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop() -> None:
     """Tests begin: everything made until now is left alone by the garbage collector."""
     gc.freeze()
     gc.enable()
