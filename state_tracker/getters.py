@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
+from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.registry import entry
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def query(ctx: Context, pname: int) -> list[Any]:
 
 def query_indexed(ctx: Context, pname: int, index: int) -> list[Any]:
     """The value of an indexed query as a list."""
+    check_es(ctx, pname, "indexed query")
     found = _INDEXED.get(pname)
     if found is None:
         raise invalid_enum(pname, "indexed query")

@@ -15,6 +15,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
+from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.memory import Pointer, read_array, write_bytes
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets
@@ -255,6 +256,7 @@ def _object_value(ctx: Context, id: int, pname: int) -> list[int]:
     query = ctx.queries.names.get(id)
     if query is None or query.active:
         raise invalid_operation(f"{id} is not the name of a finished query")
+    check_es(ctx, pname, "query object parameter")
     if pname == GL.QUERY_RESULT_AVAILABLE:
         return [int(query.handle is None or query.value(False) is not None)]
     if pname == GL.QUERY_RESULT:

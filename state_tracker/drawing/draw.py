@@ -120,6 +120,12 @@ def _prepare(ctx: Context, mode: int, first: int, last: int, instances: int) -> 
     ctx.vertex_input.prepare(inputs, first, last, instances)
 
 
+def _check_alone(mode: int) -> None:
+    """Without a program there is nothing that takes patches."""
+    if mode == GL.PATCHES:
+        raise invalid_operation("patches are for tessellation")
+
+
 _INPUT_ONLY = Dirty.CURRENT_ATTRIBS | Dirty.TRANSFORM_FEEDBACK
 
 
@@ -174,6 +180,7 @@ def draw(
     if alone and not ctx.dirty & _MORE and ctx.repeats.drawn(call):
         return
     if not ctx.can_draw():
+        _check_alone(mode)
         return
     _prepare(ctx, mode, first, first + max(count, 1) - 1, base_instance + instances)
     if count and instances:
@@ -284,6 +291,7 @@ def draw_indexed(
     if alone and not ctx.dirty & _MORE and ctx.repeats.drawn(call):
         return
     if not ctx.can_draw():
+        _check_alone(mode)
         return
     low = high = 0
     if count and not ctx.is_core and _has_client_arrays(ctx):

@@ -11,6 +11,7 @@ from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.drawing.color_clamp import clamps, clamps_fragments
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
+from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets, gets_indexed, to_int
@@ -352,6 +353,7 @@ def effective_sample_mask(ctx: Context) -> int:
 
 @entry
 def get_multisamplefv(ctx: Context, pname: int, index: int) -> list[float]:
+    check_es(ctx, pname, "multisample parameter")
     draw = ctx.framebuffers.draw
     if pname == GL.PROGRAMMABLE_SAMPLE_LOCATION_ARB and ctx.caps.sample_locations:
         if index >= ctx.caps.max_samples:

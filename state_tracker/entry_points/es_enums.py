@@ -26,10 +26,39 @@ _MISSING = {
             PROXY_TEXTURE_3D PROXY_TEXTURE_1D_ARRAY PROXY_TEXTURE_2D_ARRAY PROXY_TEXTURE_RECTANGLE
             PROXY_TEXTURE_CUBE_MAP PROXY_TEXTURE_CUBE_MAP_ARRAY PROXY_TEXTURE_2D_MULTISAMPLE
             PROXY_TEXTURE_2D_MULTISAMPLE_ARRAY""",
+        "texture target with images": "TEXTURE_BUFFER",
         "sampler parameter": "TEXTURE_LOD_BIAS TEXTURE_CUBE_MAP_SEAMLESS",
+        "texture parameter": "TEXTURE_TARGET TEXTURE_LOD_BIAS TEXTURE_CUBE_MAP_SEAMLESS",
+        "texture level parameter": """
+            TEXTURE_BORDER TEXTURE_LUMINANCE_SIZE TEXTURE_INTENSITY_SIZE TEXTURE_LUMINANCE_TYPE_ARB
+            TEXTURE_INTENSITY_TYPE_ARB""",
+        "compressed internal format": """
+            COMPRESSED_LUMINANCE_LATC1_EXT COMPRESSED_SIGNED_LUMINANCE_LATC1_EXT
+            COMPRESSED_LUMINANCE_ALPHA_LATC2_EXT COMPRESSED_SIGNED_LUMINANCE_ALPHA_LATC2_EXT
+            COMPRESSED_LUMINANCE_ALPHA_3DC_ATI""",
         "wrap mode": "MIRROR_CLAMP_EXT MIRROR_CLAMP_TO_BORDER_EXT",
         "buffer target": "QUERY_BUFFER PARAMETER_BUFFER",
         "attribute type": "DOUBLE UNSIGNED_INT_10F_11F_11F_REV",
+        "vertex attribute parameter": "VERTEX_ATTRIB_ARRAY_LONG",
+        "query object parameter": "QUERY_TARGET QUERY_RESULT_NO_WAIT",
+        "framebuffer parameter": """
+            FRAMEBUFFER_PROGRAMMABLE_SAMPLE_LOCATIONS_ARB
+            FRAMEBUFFER_SAMPLE_LOCATION_PIXEL_GRID_ARB""",
+        "multisample parameter": "PROGRAMMABLE_SAMPLE_LOCATION_ARB",
+        "indexed query": """
+            PROGRAM_MATRIX_EXT TRANSPOSE_PROGRAM_MATRIX_EXT PROGRAM_MATRIX_STACK_DEPTH_EXT
+            MAX_COMPUTE_VARIABLE_GROUP_SIZE_ARB""",
+        "program interface": " ".join(
+            f"{stage}_SUBROUTINE{kind}"
+            for stage in (
+                *("VERTEX", "TESS_CONTROL", "TESS_EVALUATION", "GEOMETRY", "FRAGMENT", "COMPUTE"),
+            )
+            for kind in ("", "_UNIFORM")
+        ),
+        "program interface property": "MAX_NUM_COMPATIBLE_SUBROUTINES",
+        "property of program resources": """
+            COMPATIBLE_SUBROUTINES NUM_COMPATIBLE_SUBROUTINES LOCATION_COMPONENT
+            TRANSFORM_FEEDBACK_BUFFER_INDEX TRANSFORM_FEEDBACK_BUFFER_STRIDE""",
         "colour buffer": """
             FRONT LEFT RIGHT FRONT_AND_BACK FRONT_LEFT FRONT_RIGHT BACK_LEFT BACK_RIGHT""",
     }.items()

@@ -21,6 +21,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
+from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.pixel_data.convert import encode_client, from_pipe, same_bits
 from gallette.state_tracker.pixel_data.pixel_store import check_pair, write_client
@@ -289,6 +290,8 @@ def get_texture_image(
 
 
 def _level_parameter(ctx: Context, target: int, level: int, pname: int) -> list[int]:
+    check_es(ctx, target, "texture target")
+    check_es(ctx, pname, "texture level parameter")
     info, face, proxy = image_target(target, 0)
     check_level(ctx, info, level)
     if proxy:
@@ -332,6 +335,10 @@ def image_parameter(texture: TextureObject | None, image: TexImage | None, pname
         GL.TEXTURE_COMPRESSED: int(compressed),
         GL.TEXTURE_SAMPLES: image.samples if image else 0,
         GL.TEXTURE_FIXED_SAMPLE_LOCATIONS: int(image.fixed_samples) if image else 1,
+        GL.TEXTURE_SHARED_SIZE: 5 if image is not None and image.info.name == "RGB9_E5" else 0,
+        GL.TEXTURE_BUFFER_DATA_STORE_BINDING: 0,
+        GL.TEXTURE_BUFFER_OFFSET: 0,
+        GL.TEXTURE_BUFFER_SIZE: 0,
     }
     if pname == GL.TEXTURE_COMPRESSED_IMAGE_SIZE:
         if image is None or not compressed:

@@ -17,6 +17,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_value,
 )
 from gallette.state_tracker.entry_points.gl_types import gl_type
+from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.shading.program_queries import split_subscript, uniform_name
@@ -220,6 +221,7 @@ def _subroutine_uniform(uniform: Any) -> Resource:
 
 def _of(ctx: Context, program: int, interface: int) -> list[Resource]:
     found: ProgramObject = ctx.programs.program(program)
+    check_es(ctx, interface, "program interface")
     if found.executable is None:
         if interface not in _KNOWN:
             raise invalid_enum(interface, "program interface")
@@ -265,6 +267,7 @@ def _find(items: list[Resource], name: str) -> int:
 @entry
 def get_program_interfaceiv(ctx: Context, program: int, interface: int, pname: int) -> list[int]:
     items = _of(ctx, program, interface)
+    check_es(ctx, pname, "program interface property")
     if pname == GL.ACTIVE_RESOURCES:
         return [len(items)]
     if pname == GL.MAX_NAME_LENGTH and interface not in _NAMELESS:
@@ -317,6 +320,7 @@ def get_program_resourceiv(
     found: list[int] = []
     wanted = read_array(props, "uint", count).tolist()
     for prop in wanted:
+        check_es(ctx, prop, "property of program resources")
         if prop not in _PROPERTIES:
             raise invalid_enum(prop, "property of program resources")
     for prop in wanted:

@@ -33,20 +33,24 @@ FORMAT = int(GL.PROGRAM_BINARY_FORMAT_MESA)
 _MAGIC = b"gallette program "
 
 
+_MODES = {"interleaved": int(GL.INTERLEAVED_ATTRIBS), "separate": int(GL.SEPARATE_ATTRIBS)}
+
+
 def _kind(ctx: Context) -> str:
     return f"{GALLETTE_VERSION} {ctx.profile} {ctx.driver}"
 
 
 def binary_of(ctx: Context, program: ProgramObject) -> bytes:
     """The binary of a linked program."""
+    options = program.linked_with
     described = {
         "made by": _kind(ctx),
         "shaders": program.linked_from,
-        "attributes": program.attrib_bindings,
-        "outputs": program.frag_data_bindings,
-        "varyings": program.xfb_varyings,
-        "mode": program.xfb_mode,
-        "separable": program.separable,
+        "attributes": options.attrib_bindings,
+        "outputs": options.frag_data_bindings,
+        "varyings": options.xfb_varyings,
+        "mode": _MODES[options.xfb_mode],
+        "separable": options.separable,
     }
     return _MAGIC + zlib.compress(json.dumps(described).encode())
 

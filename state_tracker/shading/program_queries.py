@@ -68,13 +68,19 @@ def _longest(names: list[str]) -> int:
     return max((len(n.encode()) + 1 for n in names), default=0)
 
 
+def _captured(program: ProgramObject) -> list[str]:
+    """What the program captures as it was linked: as named by the application, or by itself."""
+    linked = program.executable.linked if program.executable is not None else None
+    if linked is None or linked.xfb is None:
+        return []
+    return program.linked_with.xfb_varyings or [v.name for v in linked.xfb.varyings]
+
+
 @entry
 def get_programiv(ctx: Context, program: int, pname: int) -> list[int]:
     found = ctx.programs.program(program)
     linked = found.executable.linked if found.executable is not None else None
-    captured = found.xfb_varyings
-    if linked is not None and linked.xfb is not None and not captured:
-        captured = [v.name for v in linked.xfb.varyings]  # what the shader itself declares
+    captured = _captured(found) or found.xfb_varyings  # or what is to be, once it is linked
     log = len(found.info_log.encode()) + 1 if found.info_log else 0
     values: dict[int, Any] = {
         GL.DELETE_STATUS: int(found.delete_pending),
@@ -373,8 +379,8 @@ def shader_storage_block_binding(ctx: Context, program: int, index: int, binding
 @entry
 def get_transform_feedback_varying(ctx: Context, program: int, index: int) -> tuple[int, int, str]:
     found = ctx.programs.program(program)
-    if not 0 <= index < len(found.xfb_varyings):
+    captured = _captured(found)
+    if not 0 <= index < len(captured):
         raise invalid_value(f"there is no transform feedback varying {index}")
-    name = found.xfb_varyings[index]
-    size, type = ctx.feedback.varying_type(found, name)
-    return size, type, name
+    size, type = ctx.feedback.varying_type(found, captured[index])
+    return size, type, captured[index]

@@ -235,6 +235,7 @@ class ProgramObject(GLObject):
         self.info_log = ""
         self.delete_pending = False
         self.linked_from: list[tuple[int, str]] = []  # type and source of each shader
+        self.linked_with = LinkOptions()  # what was asked for when the executable was made
 
     def fail_link(self, why: str) -> None:
         """As if linking had failed."""
@@ -276,7 +277,7 @@ class ProgramObject(GLObject):
             return
         version = max((c.language.version for c in compiled), default=linked.info.glsl_version)
         self._replace(Executable(ctx, linked, version))
-        self.link_ok = True
+        self.link_ok, self.linked_with = True, options
         for user in ctx.group.contexts:
             if user.programs.current is self:
                 user.programs.executable = self.executable

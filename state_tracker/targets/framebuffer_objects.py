@@ -184,6 +184,7 @@ def _framebuffer_texture_nd(dimensions: int) -> Any:
             return
         found = _named(ctx, texture)
         face = CUBE_FACES.index(textarget) if textarget in CUBE_FACES else 0
+        check_es(ctx, textarget, "texture target with images")
         if textarget not in TARGETS and textarget not in CUBE_FACES:
             raise invalid_enum(textarget, "texture target")
         wanted = GL.TEXTURE_CUBE_MAP if textarget in CUBE_FACES else textarget
@@ -377,6 +378,7 @@ def _attachment_parameter(
 ) -> list[int]:
     if framebuffer.is_window:
         names: dict[int, int | str] = {GL.DEPTH: DEPTH, GL.STENCIL: STENCIL}
+        check_es(ctx, attachment, "colour buffer")
         if attachment not in names and attachment not in _WINDOW_BUFFERS:
             raise invalid_enum(attachment, "buffer of the default framebuffer")
         found = framebuffer.attachments.get(names.get(attachment, 0))
@@ -387,6 +389,9 @@ def _attachment_parameter(
             other = framebuffer.attachments.get(points[1])
             if found is not other and (found is None or not found.same_image(other)):
                 raise invalid_operation("depth and stencil are different images")
+    both = attachment == GL.DEPTH_STENCIL_ATTACHMENT
+    if both and pname == GL.FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE:
+        raise invalid_operation("depth and stencil are of different types")
     if pname == GL.FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE:
         if found is None:
             return [GL.NONE]

@@ -12,6 +12,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
+from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets
@@ -39,6 +40,7 @@ def _limit(ctx: Context, pname: int) -> int:
 
 
 def _set(ctx: Context, framebuffer: Framebuffer, pname: int, param: int) -> None:
+    check_es(ctx, pname, "framebuffer parameter")
     if pname in _LOCATIONS and ctx.caps.sample_locations:
         setattr(framebuffer, _LOCATIONS[pname], bool(param))
         ctx.dirty |= Dirty.SAMPLE_MASK
@@ -78,6 +80,7 @@ _OF_IMAGES = frozenset(
 
 
 def _get(ctx: Context, framebuffer: Framebuffer, pname: int) -> list[int]:
+    check_es(ctx, pname, "framebuffer parameter")
     if pname in _OF_IMAGES and ctx.profile != "es":
         samples = framebuffer.samples
         if pname in (GL.IMPLEMENTATION_COLOR_READ_FORMAT, GL.IMPLEMENTATION_COLOR_READ_TYPE):

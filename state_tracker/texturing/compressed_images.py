@@ -11,6 +11,7 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
+from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.memory import Pointer, address_of
 from gallette.state_tracker.entry_points.registry import register
 from gallette.state_tracker.pixel_data.pixel_store import read_blocks
@@ -56,6 +57,8 @@ def _compressed_family(dimensions: int) -> None:
         if internalformat in PALETTES and ctx.profile == "es1" and dimensions == 2:
             paletted_image(ctx, target, level, internalformat, *args)
             return
+        check_es(ctx, target, "texture target")
+        check_es(ctx, internalformat, "compressed internal format")
         info, face, proxy = image_target(target, dimensions)
         *size, border, byte_count, data = args
         kind = INTERNAL_FORMATS.get(internalformat)
@@ -77,6 +80,7 @@ def _compressed_family(dimensions: int) -> None:
             store_pixels(ctx, texture, face, level, (0, 0, 0), extent, rows)
 
     def by_target(ctx: Context, target: int, level: int, *args: Any) -> None:
+        check_es(ctx, target, "texture target")
         info, face, _ = image_target(target, dimensions)
         update(ctx, current(ctx, info.value), face, level, args)
 

@@ -22,6 +22,7 @@ from gallette.state_tracker.texturing.texture_formats import InternalFormat
 __all__ = [
     "ETC",
     "EsFormat",
+    "check_es_compressing",
     "check_es_copy",
     "check_es_image",
     "check_es_read",
@@ -32,7 +33,7 @@ __all__ = [
     "makes_es_mipmaps",
     "own_pair",
     "renders_in_es",
-    "sized_es_formats",
+    "stores_in_es",
 ]
 
 
@@ -68,12 +69,6 @@ def _pairs() -> frozenset[tuple[int, int]]:
 def es_format(value: int) -> EsFormat | None:
     """The row of an internal format; None if ES has no such."""
     return _table().get(value)
-
-
-@cache
-def sized_es_formats() -> frozenset[int]:
-    """Internal formats that are no client formats, too."""
-    return frozenset(value for value, row in _table().items() if value != row.format)
 
 
 _EFFECTIVE: dict[tuple[int, int], int] = {
@@ -163,6 +158,21 @@ ETC = frozenset(
 ) | {int(GL.ETC1_RGB8_OES)}
 """Compressed formats whose images come compressed, and in no other way."""
 
+_COMPRESSED_HERE = frozenset(
+    ("RGB_S3TC_DXT1", "RGBA_S3TC_DXT1", "RGBA_S3TC_DXT3", "RGBA_S3TC_DXT5", "RGBA_BPTC_UNORM",
+     "SRGB_ALPHA_BPTC_UNORM")
+)  # fmt: skip
+
+
+def check_es_compressing(info: InternalFormat) -> None:
+    """glTexImage* of other compressed formats: few of them are made of plain pixels."""
+    name = info.name.removeprefix("COMPRESSED_")
+    if "LATC" in name or "3DC" in name:
+        raise invalid_value(f"GL_{info.name} is not an internal format")
+    if name.removesuffix("_EXT").removesuffix("_ARB") not in _COMPRESSED_HERE:
+        raise invalid_operation(f"GL_{info.name} images come compressed")
+
+
 _UNSIZED_OF = {value: key[0] for key, value in _EFFECTIVE.items()}
 
 
@@ -194,10 +204,14 @@ def own_pair(info: InternalFormat) -> tuple[int, int]:
 
 def renders_in_es(info: InternalFormat) -> bool:
     """Can images of that format be drawn to?"""
-    if not info.is_color:
-        return True
     row = es_format(info.value)
     return row is not None and row.renderable
+
+
+def stores_in_es(info: InternalFormat) -> bool:
+    """Can a renderbuffer be of that format? It must say its bits."""
+    row = es_format(info.value)
+    return row is not None and row.renderable and info.value != row.format
 
 
 def makes_es_mipmaps(info: InternalFormat) -> bool:
@@ -271,7 +285,7 @@ def check_es_copy(internalformat: int, info: InternalFormat, source: InternalFor
     """glCopyTexImage*: the source has all components, of the same kind and (sized) size."""
     row = es_format(internalformat)
     if row is None or not info.is_color:
-        return
+        raise invalid_operation(f"nothing is copied to GL_{info.name}")
     wanted, given = info.candidates[0], source.candidates[0]
     letters = _LETTERS.get(row.format, "")
     bits = {c.name: c.bits for c in given.channels}

@@ -13,6 +13,7 @@ from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.targets.renderbuffers import channel_bits
+from gallette.state_tracker.texturing.es_formats import stores_in_es
 from gallette.state_tracker.texturing.sparse_pages import page_size
 from gallette.state_tracker.texturing.texture_formats import (
     INTERNAL_FORMATS,
@@ -328,18 +329,23 @@ def _bits(info: InternalFormat, format: Format) -> int:
     return sum(c.bits for c in channels)
 
 
+_ES_TARGETS = (GL.TEXTURE_2D_MULTISAMPLE, GL.TEXTURE_2D_MULTISAMPLE_ARRAY)
+
+
 def _query(ctx: Context, target: int, internalformat: int, pname: int, count: int) -> list[int]:
-    if target not in TARGETS and target != GL.RENDERBUFFER:
+    es = ctx.profile == "es"
+    if target not in (_ES_TARGETS if es else TARGETS) and target != GL.RENDERBUFFER:
         raise invalid_enum(target, "target of a format query")
     if count < 0:
         raise invalid_value("negative count")
     question = _Question(ctx, target, internalformat)
     basic = pname in (GL.SAMPLES, GL.NUM_SAMPLE_COUNTS)
-    if basic and ctx.profile == "es" and not question.renderable:
+    unsized = internalformat in (GL.RGB, GL.RGBA)  # may be asked for, as the only such
+    if basic and es and not unsized and (not question.info or not stores_in_es(question.info)):
         raise invalid_enum(internalformat, "renderable internal format")
     if pname == GL.SAMPLES:
         return _samples(question)[:count]
-    if ctx.profile == "es" and not basic:
+    if es and not basic:
         raise invalid_enum(pname, "internal format query")
     found = _value(question, pname)
     if found is None:

@@ -211,7 +211,9 @@ _ALL_NAMES: dict[int, str] = {
 }
 
 
-def check_multisample(multisample: bool, pname: int) -> None:
+def check_multisample(ctx: Context, multisample: bool, pname: int) -> None:
     """Multisample textures have no sampler state to set."""
     if multisample and pname in (*_ALL_NAMES, GL.TEXTURE_BORDER_COLOR):
+        if ctx.profile == "es":
+            raise invalid_enum(pname, "parameter of a multisample texture")
         raise invalid_operation("multisample textures have no sampler state")

@@ -23,10 +23,12 @@ from gallette.state_tracker.pixel_data.convert import decode_client, to_pipe
 from gallette.state_tracker.pixel_data.pixel_store import check_pair, read_client
 from gallette.state_tracker.texturing.es_formats import (
     ETC,
+    check_es_compressing,
     check_es_image,
     check_es_update,
     effective_format,
     half_float,
+    stores_in_es,
 )
 from gallette.state_tracker.texturing.mipmaps import generate
 from gallette.state_tracker.texturing.sparse_pages import Pages, check_sparse
@@ -174,6 +176,7 @@ def _es_image(ctx: Context, internalformat: int, format: int, type: int) -> Inte
     known = INTERNAL_FORMATS.get(internalformat)
     if known is not None and known.is_compressed and internalformat not in ETC:
         check_pair(ctx, format, half_float(type))
+        check_es_compressing(known)
         return known
     check_es_image(internalformat, format, type)
     effective = effective_format(internalformat, format, type)
@@ -434,6 +437,7 @@ def _storage_family(dimensions: int) -> None:
     ones = (1,) * (3 - dimensions)
 
     def by_target(ctx: Context, target: int, levels: int, internalformat: int, *size: int) -> None:
+        check_es(ctx, target, "texture target")
         info, _, proxy = image_target(target, 0) if target != GL.TEXTURE_CUBE_MAP else (
             TARGETS[target], 0, False,
         )  # fmt: skip
@@ -480,7 +484,8 @@ def _multisample(
 
 def _check_samples(ctx: Context, samples: int, internalformat: int) -> InternalFormat:
     info = INTERNAL_FORMATS.get(internalformat)
-    if info is None or not info.renderable_in_core:
+    stores = stores_in_es if ctx.profile == "es" else lambda info: info.renderable_in_core
+    if info is None or not stores(info):
         raise invalid_enum(internalformat, "renderable internal format")
     if samples < 1:
         raise invalid_value("a multisample texture has at least one sample")
@@ -494,6 +499,7 @@ def _multisample_family(dimensions: int, name: str) -> None:
 
     def call(ctx: Context, target: int, samples: int, internalformat: int, *rest: int) -> None:
         info = TARGETS[expected]
+        check_es(ctx, target, "texture target")
         if target not in (expected, info.proxy):
             raise invalid_enum(target, "multisample texture target")
         size = (*rest[:-1], *(1,) * (3 - dimensions))

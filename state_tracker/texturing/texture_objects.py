@@ -146,7 +146,7 @@ def active_texture(ctx: Context, texture: int) -> None:
 def set_parameter(ctx: Context, texture: TextureObject, pname: int, values: list[Any]) -> None:
     """One glTexParameter on a texture object."""
     texture.check_unpinned()
-    check_multisample(texture.target.multisample, pname)
+    check_multisample(ctx, texture.target.multisample, pname)
     value = values[0]
     rect = texture.target.only_edges
     if pname in (GL.TEXTURE_BASE_LEVEL, GL.TEXTURE_MAX_LEVEL):
@@ -230,6 +230,7 @@ def _values(pname: int, suffix: str, pointer: Pointer) -> list[Any]:
 
 
 def _get(texture: TextureObject, ctx: Context, pname: int) -> list[Any]:
+    check_es(ctx, pname, "texture parameter")
     values: dict[int, Any] = {
         GL.TEXTURE_BASE_LEVEL: texture.base_level,
         GL.TEXTURE_MAX_LEVEL: texture.max_level,

@@ -460,6 +460,7 @@ def vertex_array_element_buffer(ctx: Context, vaobj: int, buffer: int) -> None:
 
 def _attrib_parameter(ctx: Context, vao: VertexArray, index: int, pname: int) -> list[Any]:
     slot = generic(ctx, index)
+    check_es(ctx, pname, "vertex attribute parameter")
     attrib = vao.attribs[slot]
     binding = vao.bindings[attrib.binding]
     values: dict[int, Any] = {

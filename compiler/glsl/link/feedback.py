@@ -57,7 +57,8 @@ def _targets(
             continue
         if kind.element is not None:
             element = kind.element
-            found[name] = _Target(name, element, kind.length, at, c, layout, stream)
+            if not kind.without_array.is_struct:
+                found[name] = _Target(name, element, kind.length, at, c, layout, stream)
             for i in range(kind.length):
                 stack.append((f"{name}[{i}]", element, *behind(at, c, element, i)))
             continue
