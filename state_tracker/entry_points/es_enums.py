@@ -14,9 +14,9 @@ from gallette.state_tracker.entry_points.errors import invalid_enum
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
-__all__ = ["check_es"]
+__all__ = ["MISSING", "check_es"]
 
-_MISSING = {
+MISSING = {
     what: frozenset(getattr(GL, name) for name in names.split())
     for what, names in {
         "pixel store parameter": """
@@ -32,10 +32,6 @@ _MISSING = {
         "texture level parameter": """
             TEXTURE_BORDER TEXTURE_LUMINANCE_SIZE TEXTURE_INTENSITY_SIZE TEXTURE_LUMINANCE_TYPE_ARB
             TEXTURE_INTENSITY_TYPE_ARB""",
-        "compressed internal format": """
-            COMPRESSED_LUMINANCE_LATC1_EXT COMPRESSED_SIGNED_LUMINANCE_LATC1_EXT
-            COMPRESSED_LUMINANCE_ALPHA_LATC2_EXT COMPRESSED_SIGNED_LUMINANCE_ALPHA_LATC2_EXT
-            COMPRESSED_LUMINANCE_ALPHA_3DC_ATI""",
         "wrap mode": "MIRROR_CLAMP_EXT MIRROR_CLAMP_TO_BORDER_EXT",
         "buffer target": "QUERY_BUFFER PARAMETER_BUFFER",
         "attribute type": "DOUBLE UNSIGNED_INT_10F_11F_11F_REV",
@@ -72,5 +68,5 @@ def check_es(ctx: Context, value: int, what: str) -> None:
     """INVALID_ENUM in an ES context for what ES has not, elsewhere for what only ES has."""
     if value in _ONLY and ctx.profile != "es":
         raise invalid_enum(value, what)
-    if ctx.profile == "es" and value in _MISSING[what]:
+    if ctx.profile == "es" and value in MISSING[what]:
         raise invalid_enum(value, what)

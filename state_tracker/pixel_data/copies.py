@@ -25,6 +25,7 @@ from gallette.state_tracker.texturing.es_formats import check_es_copy
 from gallette.state_tracker.texturing.teximage import (
     after_update,
     check_border,
+    check_compressed,
     check_part,
     check_sizes,
     internal_format,
@@ -326,6 +327,7 @@ def _copy_image_family(dimensions: int) -> None:
         if internalformat not in INTERNAL_FORMATS or internalformat in range(1, 5):
             raise invalid_enum(internalformat, "internal format")
         kind = internal_format(ctx, internalformat)
+        check_compressed(ctx, kind, info)
         extent = (width, height, 1)
         if border:
             extent = without_border(info, extent)

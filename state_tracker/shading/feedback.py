@@ -74,7 +74,7 @@ class FeedbackState:
 
     def varying_type(self, program: ProgramObject, name: str) -> tuple[int, int]:
         """Size and GL type of a captured varying."""
-        xfb = program.executable.linked.xfb if program.executable is not None else None
+        xfb = program.told.linked.xfb if program.told is not None else None
         for varying in xfb.varyings if xfb is not None else ():
             if varying.name == name:
                 return max(1, varying.array_size), gl_type(varying.type)

@@ -16,8 +16,8 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
-from gallette.state_tracker.entry_points.gl_types import gl_type
 from gallette.state_tracker.entry_points.es_enums import check_es
+from gallette.state_tracker.entry_points.gl_types import gl_type
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.shading.program_queries import split_subscript, uniform_name
@@ -222,11 +222,11 @@ def _subroutine_uniform(uniform: Any) -> Resource:
 def _of(ctx: Context, program: int, interface: int) -> list[Resource]:
     found: ProgramObject = ctx.programs.program(program)
     check_es(ctx, interface, "program interface")
-    if found.executable is None:
+    if found.told is None:
         if interface not in _KNOWN:
             raise invalid_enum(interface, "program interface")
         return []
-    return resources(found.executable, interface)
+    return resources(found.told, interface)
 
 
 _KNOWN = frozenset(
@@ -380,7 +380,7 @@ def get_active_atomic_counter_bufferiv(
     ctx: Context, program: int, index: int, pname: int
 ) -> list[int]:
     found = ctx.programs.program(program)
-    buffers = found.executable.linked.atomic_buffers if found.executable is not None else []
+    buffers = found.told.linked.atomic_buffers if found.told is not None else []
     if not 0 <= index < len(buffers):
         raise invalid_value(f"atomic counter buffer {index} is not below {len(buffers)}")
     buffer = buffers[index]

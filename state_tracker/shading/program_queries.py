@@ -31,7 +31,7 @@ _SUBSCRIPT = re.compile(r"^(.*)\[(\d+)\]$")
 
 def linked_of(ctx: Context, name: int) -> Executable | None:
     """The executable of a program, None if it was never linked."""
-    return ctx.programs.program(name).executable
+    return ctx.programs.program(name).told
 
 
 def uniform_name(uniform: Any) -> str:
@@ -70,7 +70,7 @@ def _longest(names: list[str]) -> int:
 
 def _captured(program: ProgramObject) -> list[str]:
     """What the program captures as it was linked: as named by the application, or by itself."""
-    linked = program.executable.linked if program.executable is not None else None
+    linked = program.told.linked if program.told is not None else None
     if linked is None or linked.xfb is None:
         return []
     return program.linked_with.xfb_varyings or [v.name for v in linked.xfb.varyings]
@@ -79,7 +79,7 @@ def _captured(program: ProgramObject) -> list[str]:
 @entry
 def get_programiv(ctx: Context, program: int, pname: int) -> list[int]:
     found = ctx.programs.program(program)
-    linked = found.executable.linked if found.executable is not None else None
+    linked = found.told.linked if found.told is not None else None
     captured = _captured(found) or found.xfb_varyings  # or what is to be, once it is linked
     log = len(found.info_log.encode()) + 1 if found.info_log else 0
     values: dict[int, Any] = {
@@ -107,7 +107,7 @@ def get_programiv(ctx: Context, program: int, pname: int) -> list[int]:
 
 def _linked_parameter(program: ProgramObject, linked: LinkedProgram | None, pname: int) -> int:
     uniforms = list(linked.uniforms) if linked is not None else []
-    attributes = program.executable.attributes if program.executable is not None else []
+    attributes = program.told.attributes if program.told is not None else []
     blocks = list(linked.uniform_blocks) if linked is not None else []
     atomics = list(linked.atomic_buffers) if linked is not None else []
     values: dict[int, int] = {

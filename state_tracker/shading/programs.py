@@ -239,11 +239,13 @@ class ProgramObject(GLObject):
 
     def fail_link(self, why: str) -> None:
         """As if linking had failed."""
-        self.link_ok, self.info_log = False, why
+        self.link_ok = self.validate_ok = False
+        self.info_log = why
 
     def link(self) -> None:
         ctx = self.ctx
-        self.link_ok, self.info_log = False, ""
+        self.link_ok = self.validate_ok = False
+        self.info_log = ""
         self.linked_from = [(s.type, s.source) for s in self.attached]
         if not all(s.ok for s in self.attached):
             self.info_log = "error: linking with shaders that did not compile"
@@ -287,6 +289,14 @@ class ProgramObject(GLObject):
         old, self.executable = self.executable, executable
         if old is not None:
             old.destroy()
+
+    @property
+    def told(self) -> Executable | None:
+        """What queries tell of. A link that fails loses what the one before said.
+
+        (What is in use stays in use until something else is.)
+        """
+        return self.executable if self.link_ok else None
 
     def require_linked(self) -> Executable:
         if not self.link_ok or self.executable is None:

@@ -373,6 +373,20 @@ _SIZES: dict[int, str] = {
 }
 
 
+_OF_IMAGES = frozenset(
+    (
+        *_SIZES,
+        GL.FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE,
+        GL.FRAMEBUFFER_ATTACHMENT_COLOR_ENCODING,
+        GL.FRAMEBUFFER_ATTACHMENT_TEXTURE_LEVEL,
+        GL.FRAMEBUFFER_ATTACHMENT_TEXTURE_CUBE_MAP_FACE,
+        GL.FRAMEBUFFER_ATTACHMENT_TEXTURE_LAYER,
+        GL.FRAMEBUFFER_ATTACHMENT_LAYERED,
+    )
+)
+"""What is asked of an image that is attached."""
+
+
 def _attachment_parameter(
     ctx: Context, framebuffer: Framebuffer, attachment: int, pname: int
 ) -> list[int]:
@@ -401,6 +415,8 @@ def _attachment_parameter(
     if found is None:
         if pname == GL.FRAMEBUFFER_ATTACHMENT_OBJECT_NAME:
             return [0]
+        if pname not in _OF_IMAGES:
+            raise invalid_enum(pname, "attachment parameter")
         raise invalid_operation("nothing is attached there")
     if pname == GL.FRAMEBUFFER_ATTACHMENT_OBJECT_NAME and not framebuffer.is_window:
         return [found.object.name]

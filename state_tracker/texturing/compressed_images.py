@@ -16,7 +16,13 @@ from gallette.state_tracker.entry_points.memory import Pointer, address_of
 from gallette.state_tracker.entry_points.registry import register
 from gallette.state_tracker.pixel_data.pixel_store import read_blocks
 from gallette.state_tracker.texturing.paletted import PALETTES, paletted_image
-from gallette.state_tracker.texturing.teximage import Bytes, check_part, check_sizes, store_pixels
+from gallette.state_tracker.texturing.teximage import (
+    Bytes,
+    check_compressed,
+    check_part,
+    check_sizes,
+    store_pixels,
+)
 from gallette.state_tracker.texturing.texture_formats import (
     INTERNAL_FORMATS,
     InternalFormat,
@@ -58,12 +64,12 @@ def _compressed_family(dimensions: int) -> None:
             paletted_image(ctx, target, level, internalformat, *args)
             return
         check_es(ctx, target, "texture target")
-        check_es(ctx, internalformat, "compressed internal format")
         info, face, proxy = image_target(target, dimensions)
         *size, border, byte_count, data = args
         kind = INTERNAL_FORMATS.get(internalformat)
         if kind is None or not kind.is_compressed or dimensions == 1:
             raise invalid_enum(internalformat, "compressed internal format")
+        check_compressed(ctx, kind, info)
         extent = (*size, *ones)
         if border or not check_sizes(ctx, info, level, extent):
             raise invalid_value("bad size of a compressed image")

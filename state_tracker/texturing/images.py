@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING
 
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.entry_points.enums import GL
-from gallette.state_tracker.entry_points.errors import invalid_enum, invalid_value
+from gallette.state_tracker.entry_points.errors import (
+    invalid_enum,
+    invalid_operation,
+    invalid_value,
+)
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.getters import gets_indexed
 from gallette.state_tracker.objects import swap
@@ -43,6 +47,11 @@ RGB10_A2 RGBA8 RG16 RG8 R16 R8 RGBA16_SNORM RGBA8_SNORM RG16_SNORM RG8_SNORM R16
 IMAGE_FORMATS = frozenset(getattr(GL, name) for name in _NAMES.split())
 
 
+def _fixed(texture: TextureObject) -> bool:
+    """Can the texture's images not be defined anew? ES has no others in image units."""
+    return bool(texture.immutable_levels) or texture.target.value == GL.TEXTURE_BUFFER
+
+
 @entry
 def bind_image_texture(
     ctx: Context, unit: int, texture: int, level: int, layered: int, layer: int,
@@ -59,6 +68,8 @@ def bind_image_texture(
     found = ctx.textures.names.get(texture) if texture else None
     if texture and found is None:
         raise invalid_value(f"{texture} is not the name of a texture")
+    if found is not None and ctx.profile == "es" and not _fixed(found):
+        raise invalid_operation(f"texture {texture} has no immutable storage")
     slot = ctx.images[unit]
     slot.texture = swap(slot.texture, found)
     slot.level, slot.layer, slot.layered = level, layer, bool(layered)

@@ -53,10 +53,27 @@ Bytes = npt.NDArray[np.uint8]
 def internal_format(ctx: Context, value: int) -> InternalFormat:
     """The internal format of that GL value; INVALID_VALUE if GL or the profile has none."""
     info = INTERNAL_FORMATS.get(value)
-    es_only = value == GL.BGRA and ctx.profile != "es"
+    es_only = value in (GL.BGRA, GL.ETC1_RGB8_OES) and ctx.profile != "es"
     if info is None or es_only or (info.compat_only and ctx.is_core):
         raise invalid_value(f"{GL.name_of(value)} is not an internal format")
     return info
+
+
+_IN_VOLUMES = ("BPTC", "ASTC")
+
+
+def check_compressed(ctx: Context, info: InternalFormat, target: TargetInfo) -> None:
+    """Blocks of two dimensions are no texels of a volume, but for the families that say so."""
+    es = ctx.profile == "es"
+    if (info.value == GL.ETC1_RGB8_OES and not es) or (
+        "LUMINANCE" in info.name and info.is_compressed and es
+    ):
+        raise invalid_enum(info.value, "internal format")
+    if target.pipe is Target.TEXTURE_3D and info.is_compressed:
+        if es and ("ETC2" in info.name or "EAC" in info.name):
+            raise invalid_operation(f"3D textures are not GL_{info.name}")
+        if not any(family in info.name for family in _IN_VOLUMES):
+            raise invalid_enum(info.value, "internal format of a 3D texture")
 
 
 def pipe_box(
@@ -143,6 +160,9 @@ def tex_image(
     else:
         check_pair(ctx, format, type)
         kind = internal_format(ctx, internalformat)
+        if kind.value in ETC:
+            raise invalid_operation(f"GL_{kind.name} images come compressed")
+    check_compressed(ctx, kind, info)
     check_border(ctx, info, border)
     around = extent
     if border:
@@ -415,6 +435,7 @@ def _storage(
     unsized = info is not None and info.name in _UNSIZED
     if info is None or unsized or (info.compat_only and ctx.is_core):
         raise invalid_enum(internalformat, "sized internal format")
+    check_compressed(ctx, info, texture.target)
     if texture is ctx.textures.defaults[texture.target.value]:
         raise invalid_operation("the default texture has no immutable storage")
     if texture.immutable_levels:
