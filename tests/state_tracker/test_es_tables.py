@@ -187,17 +187,7 @@ def compressed(gl: GLInterface) -> Answers:
             bound = target if name != "TEXTURE_CUBE_MAP_NEGATIVE_X" else GL.TEXTURE_CUBE_MAP
             images: tuple[Any, ...] = (
                 ("tex_image", target, 0, value, 24, 24, *layers, 0, GL.RGBA, GL.UNSIGNED_BYTE),
-                (
-                    "compressed_tex_image",
-                    target,
-                    0,
-                    value,
-                    24,
-                    24,
-                    *layers,
-                    0,
-                    size * (*layers, 1)[0],
-                ),
+                ("compressed_tex_image", target, 0, value, 24, 24, *layers, 0, sizes[len(layers)]),
                 ("tex_storage", bound, 1, value, 24, 24, *layers),
             )
             for method, *arguments in images:
