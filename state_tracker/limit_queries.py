@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gallette.state_tracker.enables import desktop_capabilities
 from gallette.state_tracker.entry_points.enums import GL
+from gallette.state_tracker.entry_points.es_enums import MISSING
 from gallette.state_tracker.getters import gets, gets_indexed, hide_from_es
 from gallette.state_tracker.targets.framebuffers import DEPTH, STENCIL
 from gallette.state_tracker.targets.renderbuffers import channel_bits
@@ -396,15 +397,16 @@ gets(
 
 _NOT_ES = """
 POINT_SIZE POLYGON_MODE BLEND_DST BLEND_SRC LOGIC_OP_MODE DRAW_BUFFER DOUBLEBUFFER STEREO
-UNPACK_SWAP_BYTES UNPACK_LSB_FIRST PACK_SWAP_BYTES PACK_LSB_FIRST TEXTURE_BINDING_1D
+TEXTURE_BINDING_1D
 PACK_SKIP_IMAGES PARAMETER_BUFFER_BINDING POINT_FADE_THRESHOLD_SIZE TEXTURE_BINDING_RECTANGLE
 DEPTH_BOUNDS_EXT TEXTURE_BINDING_1D_ARRAY POINT_SPRITE_COORD_ORIGIN MAX_SUBROUTINES
 MAX_SUBROUTINE_UNIFORM_LOCATIONS PROVOKING_VERTEX MAX_TRANSFORM_FEEDBACK_BUFFERS
 MAX_VERTEX_STREAMS PRIMITIVE_RESTART_INDEX MAX_PROGRAM_TEXTURE_GATHER_COMPONENTS_ARB
-MAX_IMAGE_SAMPLES MIN_MAP_BUFFER_ALIGNMENT QUERY_BUFFER_BINDING PACK_INVERT_MESA
+MAX_IMAGE_SAMPLES MIN_MAP_BUFFER_ALIGNMENT QUERY_BUFFER_BINDING
 """
 
 
 def hide_desktop_queries() -> None:
     """Called when every topic has declared its queries."""
-    hide_from_es([*_NOT_ES.split(), *desktop_capabilities()])
+    stores = [GL.name_of(value).removeprefix("GL_") for value in MISSING["pixel store parameter"]]
+    hide_from_es([*_NOT_ES.split(), *desktop_capabilities(), *stores])

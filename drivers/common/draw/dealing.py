@@ -178,6 +178,10 @@ def _rounds(sheets: list[_Sheet], scratch: Scratch) -> Iterator[tuple[_Sheet, Fr
         sheet.engine.fragments(sheet.covered.spans, sheet.covered.source, sheet.covered.info, quads)
         for sheet in sheets
     ]
+    who = scratch.at_least(state.plane * state.layers)
+    if quads and _apart(dealt, who):
+        yield from ((s, lanes) for s, lanes in zip(sheets, dealt, strict=True) if lanes.count)
+        return
     step = 4 if quads else 1
     places = np.concatenate([lanes.pixel[::step] for lanes in dealt])
     sizes = [lanes.count // step for lanes in dealt]
@@ -187,7 +191,6 @@ def _rounds(sheets: list[_Sheet], scratch: Scratch) -> Iterator[tuple[_Sheet, Fr
         for sheet, lanes in zip(sheets, dealt, strict=True)
     ]
     bounds = np.concatenate(([0], np.cumsum(sizes)))
-    who = scratch.at_least(state.plane * state.layers)
     for now in _turns(places, owner, np.concatenate(numbers), who):
         cuts = np.searchsorted(now, bounds)
         for number, (sheet, lanes) in enumerate(zip(sheets, dealt, strict=True)):
@@ -198,6 +201,18 @@ def _rounds(sheets: list[_Sheet], scratch: Scratch) -> Iterator[tuple[_Sheet, Fr
                 if quads:
                     which = lanes_of_quads(which)
                 yield sheet, lanes.take(which)
+
+
+def _apart(dealt: Sequence[Fragments], who: npt.NDArray[np.int32]) -> bool:
+    """Is no pixel covered twice? Then quads that share a place come in any order."""
+    covered = [
+        lanes.pixel if lanes.covered is None else lanes.pixel.compress(lanes.covered)
+        for lanes in dealt
+    ]
+    places = np.concatenate(covered)
+    numbers = np.arange(len(places), dtype=np.int32)
+    who[places] = numbers
+    return bool((who.take(places) == numbers).all())
 
 
 def _turns(

@@ -141,8 +141,8 @@ class Given:
             or any(bound.shaders.get(stage) for stage in _BETWEEN)
         ):
             return False
-        state = self.states.of(mode)
-        return state is not None and state.fixed.selection.mergeable
+        selection = self.states.selection(mode)
+        return selection is not None and selection.mergeable
 
     def relatives(self, mode: Primitive) -> tuple[Any, ...]:
         """What is the same for all with which draws of this mode can become one."""
