@@ -27,6 +27,7 @@ __all__ = [
     "check_es_image",
     "check_es_read",
     "check_es_update",
+    "compresses_in_es",
     "effective_format",
     "es_format",
     "half_float",
@@ -164,10 +165,15 @@ _COMPRESSED_HERE = frozenset(
 )  # fmt: skip
 
 
+def compresses_in_es(info: InternalFormat) -> bool:
+    """Does ES have that compressed format?"""
+    return not any(family in info.name for family in ("LUMINANCE", "FXT1"))
+
+
 def check_es_compressing(info: InternalFormat) -> None:
     """glTexImage* of other compressed formats: few of them are made of plain pixels."""
     name = info.name.removeprefix("COMPRESSED_")
-    if name.startswith(("LUMINANCE", "SIGNED_LUMINANCE")):
+    if not compresses_in_es(info):
         raise invalid_value(f"GL_{info.name} is not an internal format")
     if name.removesuffix("_EXT").removesuffix("_ARB") not in _COMPRESSED_HERE:
         raise invalid_operation(f"GL_{info.name} images come compressed")

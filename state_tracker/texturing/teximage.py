@@ -26,6 +26,7 @@ from gallette.state_tracker.texturing.es_formats import (
     check_es_compressing,
     check_es_image,
     check_es_update,
+    compresses_in_es,
     effective_format,
     half_float,
     stores_in_es,
@@ -65,11 +66,11 @@ _IN_VOLUMES = ("BPTC", "ASTC")
 def check_compressed(ctx: Context, info: InternalFormat, target: TargetInfo) -> None:
     """Blocks of two dimensions are no texels of a volume, but for the families that say so."""
     es = ctx.profile == "es"
-    if (info.value == GL.ETC1_RGB8_OES and not es) or (
-        "LUMINANCE" in info.name and info.is_compressed and es
-    ):
+    if not info.is_compressed:
+        return
+    if not compresses_in_es(info) if es else info.value == GL.ETC1_RGB8_OES:
         raise invalid_enum(info.value, "internal format")
-    if target.pipe is Target.TEXTURE_3D and info.is_compressed:
+    if target.pipe is Target.TEXTURE_3D:
         if es and ("ETC2" in info.name or "EAC" in info.name):
             raise invalid_operation(f"3D textures are not GL_{info.name}")
         if not any(family in info.name for family in _IN_VOLUMES):
