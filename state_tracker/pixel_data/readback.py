@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from gallette.pipe import codecs
 from gallette.pipe.enums import MapFlags, Target
 from gallette.pipe.formats import Format
 from gallette.pipe.resource import Resource
-from gallette.pipe.state import Box
+from gallette.pipe.state import BlitInfo, Box
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import (
     invalid_enum,
@@ -26,8 +27,13 @@ from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.pixel_data.convert import encode_client, from_pipe, same_bits
 from gallette.state_tracker.pixel_data.pixel_store import check_pair, write_client
 from gallette.state_tracker.pixel_data.pixels import INTEGER_FORMATS, pixel_bytes
-from gallette.state_tracker.targets.framebuffers import DEPTH, STENCIL, Attachment
-from gallette.state_tracker.targets.renderbuffers import channel_bits
+from gallette.state_tracker.targets.framebuffers import (
+    DEPTH,
+    STENCIL,
+    Attachment,
+    Framebuffer,
+)
+from gallette.state_tracker.targets.renderbuffers import Renderbuffer, channel_bits
 from gallette.state_tracker.texturing.es_formats import (
     check_es_depth_read,
     check_es_read,
@@ -68,8 +74,14 @@ def read_source(ctx: Context, format: int) -> Attachment:
     framebuffer = ctx.framebuffers.read
     if framebuffer.status(ctx) != GL.FRAMEBUFFER_COMPLETE:
         raise invalid_framebuffer("the read framebuffer is not complete")
-    if framebuffer.samples > 1:
+    several = framebuffer.samples > 1
+    if several and not framebuffer.is_window:
         raise invalid_operation("a multisampled framebuffer cannot be read")
+    found = _attachment(framebuffer, format)
+    return resolved(ctx, found) if several else found
+
+
+def _attachment(framebuffer: Framebuffer, format: int) -> Attachment:
     if format in (GL.DEPTH_COMPONENT, GL.STENCIL_INDEX, GL.DEPTH_STENCIL):
         depth = format != GL.STENCIL_INDEX
         found = framebuffer.attachments.get(DEPTH if depth else STENCIL)
@@ -84,6 +96,27 @@ def read_source(ctx: Context, format: int) -> Attachment:
     if found.info.is_integer != (format in INTEGER_FORMATS):
         raise invalid_operation("integer buffers are read with integer formats only")
     return found
+
+
+def resolved(ctx: Context, found: Attachment) -> Attachment:
+    """One sample per pixel of a window's buffer: only what an application made resolves itself."""
+    buffer = found.object
+    assert isinstance(buffer, Renderbuffer) and buffer.resource is not None
+    twin = buffer.resolved
+    if twin is None:
+        twin = Renderbuffer(0)
+        twin.width, twin.height, twin.info = buffer.width, buffer.height, buffer.info
+        twin.internal_format = buffer.internal_format
+        twin.resource = ctx.screen.resource_create(
+            dataclasses.replace(buffer.resource.desc, samples=0, label="resolved for reading")
+        )
+        buffer.resolved = twin
+    assert twin.resource is not None
+    format = linear_twin(found.format)
+    box = Box(0, 0, 0, buffer.width, buffer.height, 1)
+    mask = "rgba" if format.is_color else "z" * format.has_depth + "s" * format.has_stencil
+    ctx.pipe.blit(BlitInfo(twin.resource, 0, box, format, buffer.resource, 0, box, format, mask))
+    return Attachment(twin)
 
 
 def client_pixels(

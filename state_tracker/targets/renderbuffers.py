@@ -43,11 +43,15 @@ class Renderbuffer(GLObject):
         self.internal_format: int = GL.RGBA
         self.resource: Resource | None = None
         self.place = (0, 0)  # level and layer of the resource, where it is an EGL image's
+        self.resolved: Renderbuffer | None = None  # a window's of several samples, as it is read
 
     def destroy(self) -> None:
         if self.resource is not None:
             self.resource.unref()
             self.resource = None
+        if self.resolved is not None:
+            self.resolved.destroy()
+            self.resolved = None
 
 
 class RenderbufferState:

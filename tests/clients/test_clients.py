@@ -57,6 +57,8 @@ CLIENTS = (
     Client("pyvista_plot", ("pyvista",)),
     Client("zengl_headless", ("zengl", "glcontext")),
     Client("vispy_markers", ("vispy",)),
+    Client("vispy_scene", ("vispy",)),
+    Client("arcade_headless", ("arcade",)),
     Client("imgui_bundle_window", ("imgui_bundle", "moderngl")),
     Client("panda3d_cubes", ("panda3d",)),
     Client("glfw_null", ("glfw", "moderngl"), libraries=("OSMesa",)),

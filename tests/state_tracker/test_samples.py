@@ -196,3 +196,36 @@ def test_layers_have_samples(driver: str) -> None:
     for a, b, value in zip(seen, expected, (64, 128, 191), strict=True):
         assert abs(a - b).max() <= 1
         assert abs(a[12, 12, 0] - value) <= 1
+
+
+@pytest.mark.parametrize("format", ["RGBA", "DEPTH_COMPONENT", "STENCIL_INDEX"])
+def test_a_window_of_several_samples_is_read(format: str) -> None:
+    """Only framebuffers that an application made must be resolved by it."""
+    gl = create_context("numpipe", version=(4, 3), size=(SIZE, SIZE), samples=4)
+    gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
+    gl.clear_depth(0.25)
+    gl.clear_stencil(9)
+    gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT)
+    for color in (0.0, 1.0):  # what is read follows what is drawn
+        name = program(gl, VS, WHITE.replace("1.0", f"{color}"))
+        gl.uniform2fv(gl.get_uniform_location(name, "corners"), 3, CORNERS.astype(np.float32))
+        gl.draw_arrays(GL.TRIANGLES, 0, 3)
+        kind, dtype = (GL.UNSIGNED_BYTE, np.uint8) if format != "DEPTH_COMPONENT" else (
+            GL.FLOAT, np.float32,
+        )  # fmt: skip
+        raw = gl.read_pixels(0, 0, SIZE, SIZE, getattr(GL, format), kind)
+        found = np.frombuffer(raw, dtype).reshape(SIZE, SIZE, -1)
+        if format == "RGBA":
+            assert found[12, 14].tolist() == [255 * color] * 3 + [255 * color]
+            edges = np.unique(found[..., 0])
+            assert len(edges) == (1 if not color else 5), edges  # none to four samples
+    if format != "RGBA":
+        expected = {"DEPTH_COMPONENT": 0.25, "STENCIL_INDEX": 9.0}[format]
+        assert float(found[0, 0, 0]) == pytest.approx(expected, abs=1e-6)
+    assert errors(gl) == []
+    (texture,) = gl.gen_textures(1)
+    gl.bind_texture(GL.TEXTURE_2D, texture)
+    gl.copy_tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA8, 0, 0, SIZE, SIZE, 0)
+    assert errors(gl) == []
+    gl.use_program(0)
+    gl.release()
