@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -187,3 +188,11 @@ def test_the_machine_simd_knows_no_compiler() -> None:
                 if module.startswith(home):
                     part = module.removeprefix(home).split(".")[0]
                     assert part in allowed, f"{path}:{line}: imports {module}"
+
+
+def test_modules_of_tests_have_names_of_their_own() -> None:
+    """Outside packages pytest imports a test module by its bare name: two alike end the run."""
+    tests = Path(__file__).resolve().parent
+    found = [p for p in tests.rglob("*.py") if not (p.parent / "__init__.py").exists()]
+    names = Counter(p.stem for p in found if p.stem != "conftest")
+    assert [name for name, count in names.items() if count > 1] == []

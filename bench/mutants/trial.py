@@ -108,7 +108,10 @@ class Copy:
         assert server.stdin is not None and server.stdout is not None
         asked = {"tests": list(names), "seconds": 20 + 4 * seconds, "planted": planted}
         print(json.dumps(asked), file=server.stdin, flush=True)
-        answer: str = json.loads(server.stdout.readline())
+        line = server.stdout.readline()
+        if not line:
+            raise RuntimeError("tests cannot be collected: `pytest --collect-only` says why")
+        answer: str = json.loads(line)
         return answer
 
     def whole(self) -> str:
