@@ -35,10 +35,11 @@ class Dirty:
     IMAGES = 1 << 17
     STORAGE = 1 << 18
     TRANSFORM_FEEDBACK = 1 << 19
-    # Less than the bits they are named after: only capabilities were switched, or other textures
-    # bound, so that what was derived for these before is still good.
+    # Less than the bits they are named after: only capabilities were switched, other textures
+    # bound, or another program used, so that what was derived for these before is still good.
     BLEND_SWITCHED = 1 << 20
     DEPTH_STENCIL_SWITCHED = 1 << 21
     RASTERIZER_SWITCHED = 1 << 22
     TEXTURES_BOUND = 1 << 23
-    ALL = (1 << 24) - 1
+    PROGRAM_USED = 1 << 24
+    ALL = (1 << 25) - 1

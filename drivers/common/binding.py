@@ -46,6 +46,9 @@ __all__ = ["BindingContext"]
 
 State = TypeVar("State")
 
+_TOLD = ("viewports", "scissors")
+"""Parameters that who repeats a draw has looked at."""
+
 
 def _replaced(old: tuple[State, ...], start: int, states: Sequence[State]) -> tuple[State, ...]:
     """`old` with `states` from `start` on; what was never set between them is like the first."""
@@ -116,7 +119,8 @@ class BindingContext(Context):
             self.changing()
             setattr(self.bound, name, value)
             self.bound.revision += 1
-            self.bound.epoch += 1
+            if name not in _TOLD:
+                self.bound.epoch += 1
             self.rebound()
 
     def _bind(self, name: str, handle: Handle) -> None:
@@ -281,8 +285,6 @@ class BindingContext(Context):
                 self.stage_rebound(stage)
                 return
         bindings.revision += 1
-        if index or buffer is not None:
-            self.bound.epoch += 1
         old = constants[index] if index < len(constants) else None
         hold(new.buffer if new else None, old.buffer if old else None)
         store(constants, index, [new])

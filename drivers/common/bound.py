@@ -107,7 +107,7 @@ class Bound:
     stream_targets: tuple[StreamOutputTarget | None, ...] = ()
     counting_samples: int = 0  # occlusion queries that are running
     revision: int = 0  # grows with every change of what seldom changes: of parameters
-    epoch: int = 0  # the same, and more: of all but state objects, vertices, textures, block 0
+    epoch: int = 0  # the same, and more: of what those who repeat draws do not look at themselves
 
 
 def store(slots: list[Slot | None], start: int, values: Sequence[Slot | None]) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,10 @@ from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.bound import ConstantBuffer
 from gallette.drivers.common.draw.state import DrawState
+from gallette.drivers.common.raster.primitives import Batch, clipped
 from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.threads import thread_count
+from gallette.drivers.common.vertex.vertices import VertexSet
 from gallette.drivers.common.work import FRAGMENT, LANE, PRIMITIVE
 from gallette.pipe.enums import Primitive
 from gallette.pipe.state import DrawInfo, ViewportState
@@ -39,7 +42,7 @@ from .blocks import (
     setup_functions,
 )
 from .direct_inputs import Columns, columns_of
-from .direct_memory import CONSTANTS, MOST_LANES, DirectMemory, Stream
+from .direct_memory import CONSTANTS, MOST_LANES, MOST_TRIANGLES, DirectMemory, Stream
 from .fill import TileFunction, shade, tile_function_for, touches_nothing
 from .llvm.engine import compile_module
 from .program import BoundJit, budget_error
@@ -126,7 +129,7 @@ def direct(draw: DrawState, mode: Primitive) -> Direct | None:
     columns = columns_of(vertex.program.chunk.inputs, draw.elements, draw.buffers, memory)
     if columns is None:
         return None
-    return Direct(draw, mode, vertex, fragment, function, columns, memory, stand_in)
+    return Direct(draw, mode, vertex, fragment, function, outputs, columns, memory, stand_in)
 
 
 def _outputs(vertex: BoundJit) -> dict[tuple[int, int], int] | None:
@@ -165,6 +168,7 @@ class Direct:
         vertex: BoundJit,
         fragment: BoundJit,
         function: TileFunction,
+        rows: dict[tuple[int, int], int],
         columns: Columns,
         memory: DirectMemory,
         stand_in: Any,
@@ -173,7 +177,7 @@ class Direct:
         self._keep: list[Any] = []
         self._draw, self._mode, self._memory = draw, mode, memory
         self._vertex, self._fragment, self._function = vertex, fragment, function
-        self._columns = columns
+        self._rows, self._columns = rows, columns
         self._engine, self._context = fixed.engine, fixed.raster
         self._first = fixed.raster.state.flatshade_first
         chunk, self._shade_vertices = vertex.program.chunk_function(((), ()))
@@ -204,10 +208,8 @@ class Direct:
 
     def _place_block(self, viewport: ViewportState) -> None:
         block = np.zeros(PlaceWords.SIZE, np.uint64)
-        rows = _outputs(self._vertex)
-        assert rows is not None
         for axis in range(4):
-            row = self._memory.outputs[rows[VaryingSlot.POS, axis]]
+            row = self._memory.outputs[self._rows[VaryingSlot.POS, axis]]
             block[PlaceWords.CLIP + axis] = row.ctypes.data
         block[PlaceWords.WINDOW] = self._memory.window.ctypes.data
         block[PlaceWords.STRIDE] = MOST_LANES
@@ -239,9 +241,13 @@ class Direct:
         stream = memory.stream(info, self._mode, self._first)
         if stream is None or not self._columns.begin(stream, info):
             return False
-        if not self._constants(row) or not self._vertices(stream):
+        if not self._constants(row):
             return False
-        return not stream.triangles or self._triangles(stream)
+        if not stream.triangles or not self._vertices(stream):
+            addresses = stream.corners_at, stream.provoking_at, stream.identity_at
+            return self._triangles(stream, stream.triangles, addresses)
+        with np.errstate(all="ignore"):
+            return self._cut(stream)
 
     def _constants(self, row: Row) -> bool:
         """Copy blocks 0 to where both shaders read them; false if they are too large."""
@@ -259,7 +265,7 @@ class Direct:
         return size >= 0
 
     def _vertices(self, stream: Stream) -> bool:
-        """Shade the vertices and find their places; false if something may have to be clipped."""
+        """Shade the vertices and find their places; true if something may have to be clipped."""
         lanes, words = stream.lanes, self._chunk
         words[Words.STATUS] = 0
         words[Words.BUDGET] = self._vertex.program.budget
@@ -269,21 +275,44 @@ class Direct:
             raise budget_error(self._vertex.program.budget)
         self._placing[PlaceWords.COUNT] = lanes
         self._place(self._place_at)
-        return not self._placing[PlaceWords.OUTSIDE]
+        return bool(self._placing[PlaceWords.OUTSIDE])
 
-    def _triangles(self, stream: Stream) -> bool:
-        """Set up, deal out and shade the triangles."""
+    def _cut(self, stream: Stream) -> bool:
+        """Clip the triangles, and go on with what is left of them."""
+        memory, lanes, rows = self._memory, stream.lanes, self._rows
+        varyings: dict[int, list[Array | None]] = {}
+        for (slot, component), row in rows.items():
+            varyings.setdefault(slot, [None] * 4)[component] = memory.outputs[row, :lanes]
+        clip = np.stack([memory.outputs[rows[VaryingSlot.POS, i], :lanes] for i in range(4)])
+        viewport = self._draw.fixed.viewport
+        vertices = VertexSet.placed(clip, memory.window[:, :lanes], varyings, viewport)
+        given = Batch(*stream.keep[0])
+        left = clipped(self._context, vertices, given, self._fragment.cut)
+        count = len(left.corners)
+        if vertices.count > MOST_LANES or count > MOST_TRIANGLES:
+            return False
+        if vertices.count > lanes:
+            memory.window[:, lanes : vertices.count] = vertices.window[:, lanes:]
+            for (slot, component), row in rows.items():
+                values = vertices.varyings[slot][component]
+                assert values is not None
+                memory.outputs[row, lanes : vertices.count] = values[lanes:]
+        arrays = [np.ascontiguousarray(a) for a in (left.corners, left.provoking, left.identity)]
+        addresses = [int(each.ctypes.data) for each in arrays]
+        return self._triangles(stream, count, addresses)
+
+    def _triangles(self, stream: Stream, triangles: int, addresses: Sequence[int]) -> bool:
+        """Set up, deal out and shade triangles: corners, provoking vertices and identities."""
         words, memory, starts = self._tile, self._memory, self._starts
         words[Words.STATUS] = 0
-        words[TileWords.CORNERS] = stream.corners_at
-        words[TileWords.PROVOKING] = stream.provoking_at
-        words[TileWords.IDENTITY] = stream.identity_at
-        words[TileWords.TRIANGLES] = stream.triangles
+        words[TileWords.CORNERS], words[TileWords.PROVOKING] = addresses[:2]
+        words[TileWords.IDENTITY] = addresses[2]
+        words[TileWords.TRIANGLES] = triangles
         starts.fill(0)
         self._setup(self._tile_at)
         if words[Words.STATUS]:  # too large
             return False
-        self._count(stream)
+        self._count(stream, triangles)
         count = words[TileWords.TRIANGLES]
         if count:
             self._refresh_textures()
@@ -311,7 +340,7 @@ class Direct:
         counters.fs_invocations += shaded
         self._draw.work.spend(FRAGMENT * shaded)
 
-    def _count(self, stream: Stream) -> None:
+    def _count(self, stream: Stream, left: int) -> None:
         counters, work, triangles = self._draw.counters, self._draw.work, stream.triangles
         work.begin()
         work.spend(LANE * stream.vertices + PRIMITIVE * triangles)
@@ -320,7 +349,7 @@ class Direct:
         counters.vs_invocations += stream.lanes
         counters.streams[0].generated += triangles
         counters.clipper_in += triangles
-        counters.clipper_out += triangles
+        counters.clipper_out += left
 
     def _refresh_textures(self) -> None:
         """What is derived from a texture's contents is elsewhere once they have changed."""

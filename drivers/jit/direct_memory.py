@@ -153,6 +153,6 @@ class DirectMemory:
             int(arrays[0].ctypes.data),
             int(arrays[1].ctypes.data),
             int(arrays[2].ctypes.data),
-            (arrays, info.index_buffer),
+            (tuple(arrays), info.index_buffer),
             {},
         )

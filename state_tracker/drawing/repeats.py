@@ -34,6 +34,10 @@ REPEATED = (
     | Dirty.TEXTURES_BOUND
     | Dirty.CURRENT_ATTRIBS
     | Dirty.TRANSFORM_FEEDBACK
+    | Dirty.UNIFORM_BUFFERS
+    | Dirty.VIEWPORT
+    | Dirty.SCISSOR
+    | Dirty.PROGRAM_USED
 )
 """What may have changed since a draw that is repeated: handed over with it, or told by its key."""
 
@@ -73,10 +77,7 @@ class Repeats:
         if executable is None:
             return False
         arrays = ctx.arrays.current
-        key: Any = (call, ctx.switches, arrays, executable)
-        if executable.samplers:
-            key += self._sampled(executable)
-        found = self._known.get(key)
+        found = self._known.get(self._key(call, executable))
         if found is None:
             return False
         layout, group = found.layout, ctx.group
@@ -109,8 +110,28 @@ class Repeats:
         if token is not None:
             if len(self._known) >= _MOST:
                 self._known.clear()
-            key = (call, ctx.switches, ctx.arrays.current, executable, *self._sampled(executable))
-            self._known[key] = _Repeat(layout, token)
+            self._known[self._key(call, executable)] = _Repeat(layout, token)
+
+    def _key(self, call: tuple[Any, ...], executable: Executable) -> tuple[Any, ...]:
+        """All that tells apart draws which are repeated."""
+        ctx, raster = self._ctx, self._ctx.raster
+        # What sets one viewport of several, or its scissor, is not among `REPEATED`.
+        key: tuple[Any, ...] = (
+            call,
+            ctx.switches,
+            ctx.arrays.current,
+            executable,
+            raster.viewports[0],
+            raster.scissors[0],
+        )
+        if executable.block_bindings:
+            points = ctx.buffers.uniform
+            for binding in executable.block_bindings:
+                point = points[binding]
+                key += (point.buffer, point.offset, point.size)
+        if executable.samplers:
+            key += self._sampled(executable)
+        return key
 
     def _sampled(self, executable: Executable) -> tuple[Any, ...]:
         """The textures and samplers that are read: with those in `drawn`, a draw's key."""

@@ -427,6 +427,9 @@ def validate(ctx: Context, wanted: int = Dirty.ALL) -> None:
     """Bring the pipe up to date with everything dirty in `wanted`."""
     if ctx.caches.full:
         ctx.group.trim()
+    if ctx.dirty & wanted & ~REPEATED:
+        ctx.repeats.clear()
+    ctx.programs.look_anew()
     if ctx.dirty & wanted & (_WHAT_RUNS if ctx.is_compat else Dirty.PROGRAM):
         ctx.programs.resolve()
     dirty = ctx.dirty & wanted
@@ -434,8 +437,6 @@ def validate(ctx: Context, wanted: int = Dirty.ALL) -> None:
         if dirty & cause:
             ctx.dirty |= effect
             dirty |= effect & wanted
-    if dirty & ~REPEATED:
-        ctx.repeats.clear()
     for bit, atom in _plan(dirty):
         atom(ctx)
         ctx.dirty &= ~bit

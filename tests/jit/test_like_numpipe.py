@@ -160,6 +160,56 @@ def test_srgb(blended: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     same(draw, monkeypatch)
 
 
+STRETCHED = """
+#version 330
+in vec3 v; out vec4 o;
+void main() {
+    float x = (v.x - 0.4) * exp2(v.y * 40.0 - 24.0);
+    o = vec4(x, v.z > 0.9 ? 1.0 / 0.0 : x * 0.001, v.z > 0.95 ? 0.0 / 0.0 : v.z, 0.5);
+}
+"""
+
+
+@pytest.mark.parametrize("blended", [False, True])
+def test_small_floats(blended: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Eleven and ten bits: from denormal to infinite."""
+
+    def draw(context: moderngl.Context) -> bytes:
+        texture = context.texture(SIZE, 3, internal_format=GL.R11F_G11F_B10F)
+        frame = context.framebuffer([texture])
+        frame.use()
+        frame.clear(0.25, 0.5, 0.75, 1.0)
+        if blended:
+            context.enable(moderngl.BLEND)
+        triangles(context, context.program(vertex_shader=VERTEX, fragment_shader=STRETCHED))
+        return bytes(frame.read(components=3, dtype="f4"))
+
+    same(draw, monkeypatch)
+
+
+@pytest.mark.parametrize("format", [GL.R11F_G11F_B10F, GL.RGB9_E5])
+def test_textures_of_small_floats(format: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fill, "answer", lambda *args: pytest.fail("asked of Python"))
+
+    def draw(context: moderngl.Context) -> bytes:
+        frame = target(context, 4, "f4")
+        rng = np.random.default_rng(9)
+        texels = np.exp2(rng.uniform(-20, 15, (16, 16, 3))).astype("f4")
+        gl = context.extra
+        texture = context.texture((16, 16), 3, internal_format=GL.R11F_G11F_B10F)
+        texture.use(0)
+        gl.tex_image2d(GL.TEXTURE_2D, 0, format, 16, 16, 0, GL.RGB, GL.FLOAT, texels.tobytes())
+        fragment = """
+            #version 330
+            uniform sampler2D image; in vec3 v; out vec4 o;
+            void main() { o = texture(image, v.xy); }
+        """
+        triangles(context, context.program(vertex_shader=VERTEX, fragment_shader=fragment), 40)
+        return bytes(frame.read(components=4, dtype="f4"))
+
+    same(draw, monkeypatch)
+
+
 def test_a_mask_of_wide_channels(monkeypatch: pytest.MonkeyPatch) -> None:
     def draw(context: moderngl.Context) -> bytes:
         frame = target(context, 4, "f4")

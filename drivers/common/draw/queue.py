@@ -194,6 +194,9 @@ class DrawQueue:
         if not entries:
             return
         self._entries, self._lanes = [], 0
+        if len(entries) == 1:
+            self._flush_one(entries[0])
+            return
         self.rebinding()
         try:
             self._execute(entries)
@@ -203,6 +206,18 @@ class DrawQueue:
                     info.index_buffer.unref()
             for given in {*map(_GIVEN, entries)}:
                 given.release()
+            self._memory.tidy()
+
+    def _flush_one(self, entry: Waiting) -> None:
+        """The same for a single draw: what is bound stays known."""
+        given, info, _ = entry
+        try:
+            _draw_one(*entry)
+        finally:
+            if info.index_buffer is not None:
+                info.index_buffer.unref()
+            given.release()
+            self._info = None  # which holds its state
             self._memory.tidy()
 
     def _execute(self, entries: list[Waiting]) -> None:

@@ -45,7 +45,7 @@ from gallette.drivers.common.vertex.vertices import Floats, Ints, VertexSet
 from gallette.pipe.enums import PolygonMode
 from gallette.pipe.state import RasterizerState
 
-__all__ = ["Batch", "FragmentSink", "RasterContext", "rasterize"]
+__all__ = ["Batch", "FragmentSink", "RasterContext", "clipped", "rasterize"]
 
 Bools = npt.NDArray[np.bool_]
 Codes = npt.NDArray[np.uint32]
@@ -128,7 +128,7 @@ def rasterize(
     context.counters.clipper_in += len(batch.corners)
     if context.cull_distances:
         batch = _cull_by_distance(context, vertices, batch)
-    batch = _clipped(context, vertices, batch, getattr(sink, "cut", None))
+    batch = clipped(context, vertices, batch, getattr(sink, "cut", None))
     context.counters.clipper_out += len(batch.corners)
     if context.target.empty or not len(batch.corners):
         return
@@ -179,9 +179,7 @@ def _cull_by_distance(context: RasterContext, vertices: VertexSet, batch: Batch)
     return batch if keep.all() else batch.take(np.flatnonzero(keep))
 
 
-def _clipped(
-    context: RasterContext, vertices: VertexSet, batch: Batch, own: Cutter | None
-) -> Batch:
+def clipped(context: RasterContext, vertices: VertexSet, batch: Batch, own: Cutter | None) -> Batch:
     """The batch inside the clip volume, order kept."""
     codes = clip_codes(vertices, context.planes)
     if codes is None:

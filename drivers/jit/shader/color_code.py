@@ -140,6 +140,8 @@ def _encoded(b: Builder, channel: Channel, value: V) -> V:
     width, kind = channel.bits, channel.type
     if kind == "FLOAT":
         f = value.as_float()
+        if width < 16:
+            return _small_float(b, f, width - 5)
         return f.as_int() if width == 32 else f.fp("half").as_int()
     if kind in ("UINT", "SINT"):
         whole = value.as_int()
@@ -163,6 +165,16 @@ def _encoded(b: Builder, channel: Channel, value: V) -> V:
     limited = b.math("minnum", b.math("maxnum", f, -1.0), 1.0)
     codes = b.math("roundeven", limited.fp("double") * float((1 << (width - 1)) - 1))
     return b.cast("fptosi", codes, "i32") & ((1 << width) - 1)
+
+
+def _small_float(b: Builder, value: V, mantissa: int) -> V:
+    """The bits of an unsigned float with five bits of exponent, truncated."""
+    top = (2.0 - 2.0**-mantissa) * 2.0**15
+    limited = b.math("minnum", b.math("maxnum", value, 0.0), top)
+    bits = (limited * 2.0**-112).as_int().lshr(23 - mantissa)
+    infinity = 31 << mantissa
+    bits = b.select(value.eq(float("inf")), infinity, bits)
+    return b.select(value.ne(value), infinity | 1, bits)
 
 
 def _unit(b: Builder, value: V) -> V:
@@ -207,6 +219,8 @@ def _decoded(b: Builder, channel: Channel, word: V, curved: bool = False) -> V:
         place = b.at(table, bits.to("i64", False), "float")
         return b.gather(place, b.lanes("i1", [True] * word.w), "float")
     if kind == "FLOAT":
+        if width < 16:
+            return (bits << (15 - width)).to("i16").bitcast("half").fp("float")
         return bits.bitcast("float" if width == 32 else "half").fp("float")
     if kind == "UNORM":
         if width > 16:

@@ -41,6 +41,10 @@ def decoded(b: Builder, key: ImageKey, words: Words, depths: bool) -> list[V]:
                 continue
             if source not in made:
                 channel = format.channels[source]
+                if format.codec == "shared_exponent":
+                    made[source] = _shared_exponent(channel, words[0])
+                    planes.append(made[source])
+                    continue
                 srgb = format.is_srgb and channel.name != "A"
                 made[source] = _channel(b, channel, srgb, _raw(format, source, words))
             planes.append(made[source])
@@ -142,6 +146,12 @@ def _raw(format: Format, channel: int, words: Words) -> V:
     return word if bits + shift == 32 else word & ((1 << bits) - 1)
 
 
+def _shared_exponent(channel: Channel, word: V) -> V:
+    """One of three mantissas, times a power of two that is in the uppermost five bits."""
+    mantissa = (word.lshr(channel.shift) & ((1 << channel.bits) - 1)).to_float()
+    return mantissa * ((word.lshr(27) + (127 - 24)) << 23).bitcast("float")
+
+
 def _channel(b: Builder, channel: Channel, srgb: bool, bits: V) -> V:
     width, kind = channel.bits, channel.type
     if srgb:
@@ -150,6 +160,8 @@ def _channel(b: Builder, channel: Channel, srgb: bool, bits: V) -> V:
     if kind == "FLOAT":
         if width == 32:
             return bits.bitcast("float")
+        if width < 16:  # the top of a half without its sign
+            bits = bits << (15 - width)
         return bits.to("i16").bitcast("half").fp("float")
     room = 32 - width
     if kind == "UINT":

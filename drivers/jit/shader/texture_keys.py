@@ -111,7 +111,7 @@ def _bits(value: object) -> int:
 
 def is_known(format: Format) -> bool:
     """Formats there is code to gather and decode."""
-    if format.codec != "plain" or format.is_compressed:
+    if format.codec not in ("plain", "small_float", "shared_exponent") or format.is_compressed:
         return False
     if format.is_depth_stencil:
         return format.block_bytes in (2, 4, 8)

@@ -77,7 +77,7 @@ def is_wide(format: Format) -> bool:
 def can_store(format: Format) -> bool:
     """Is there code to read and write texels of this format?"""
     return (
-        format.codec == "plain"
+        format.codec in ("plain", "small_float")
         and (format.block_bytes in (1, 2, 4, 8) or is_wide(format))
         and all(
             c.type in ("UNORM", "SNORM", "FLOAT", "UINT", "SINT") or c.name == "X"
