@@ -158,8 +158,10 @@ def set_enabled(ctx: Context, cap: int, on: bool) -> None:
             ctx.dirty |= Dirty.BLEND
         fragment.blend_enabled = wanted
     elif cap == GL.SCISSOR_TEST:
-        ctx.raster.scissor_enabled = [on] * len(ctx.raster.scissor_enabled)
-        ctx.dirty |= Dirty.SCISSOR | Dirty.RASTERIZER
+        wanted_all = [on] * len(ctx.raster.scissor_enabled)
+        if ctx.raster.scissor_enabled != wanted_all:
+            ctx.raster.scissor_enabled = wanted_all
+            ctx.dirty |= Dirty.SCISSOR | Dirty.RASTERIZER
     elif 0 <= cap - GL.CLIP_DISTANCE0 < ctx.caps.max_clip_planes:
         bit = 1 << (cap - GL.CLIP_DISTANCE0)
         planes = ctx.raster.clip_planes_enabled

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -358,16 +359,19 @@ def blend_color(ctx: Context, red: float, green: float, blue: float, alpha: floa
 @entry
 def color_mask(ctx: Context, red: int, green: int, blue: int, alpha: int) -> None:
     mask = (bool(red), bool(green), bool(blue), bool(alpha))
-    for blend in ctx.fragment.blend:
-        blend.mask = mask
-    ctx.dirty |= Dirty.BLEND
+    _mask(ctx, ctx.fragment.blend, mask)
 
 
 @entry
 def color_maski(ctx: Context, index: int, r: int, g: int, b: int, a: int) -> None:
-    for blend in _buffers(ctx, index):
-        blend.mask = (bool(r), bool(g), bool(b), bool(a))
-    ctx.dirty |= Dirty.BLEND
+    _mask(ctx, _buffers(ctx, index), (bool(r), bool(g), bool(b), bool(a)))
+
+
+def _mask(ctx: Context, buffers: Iterable[Any], mask: tuple[bool, bool, bool, bool]) -> None:
+    for blend in buffers:
+        if blend.mask != mask:
+            blend.mask = mask
+            ctx.dirty |= Dirty.BLEND
 
 
 @entry
@@ -395,8 +399,9 @@ def depth_func(ctx: Context, func: int) -> None:
 
 @entry
 def depth_mask(ctx: Context, flag: int) -> None:
-    ctx.fragment.depth_mask = bool(flag)
-    ctx.dirty |= Dirty.DEPTH_STENCIL
+    if ctx.fragment.depth_mask is not bool(flag):
+        ctx.fragment.depth_mask = bool(flag)
+        ctx.dirty |= Dirty.DEPTH_STENCIL
 
 
 @entry
@@ -512,8 +517,9 @@ def clamp_color(ctx: Context, target: int, clamp: int) -> None:
         names[GL.CLAMP_FRAGMENT_COLOR] = "clamp_fragment_color"
     if target not in names:
         raise invalid_enum(target, "clamp target")
-    setattr(ctx.fragment, names[target], clamp)
-    ctx.dirty |= Dirty.RASTERIZER | Dirty.BUILTINS
+    if getattr(ctx.fragment, names[target]) != clamp:
+        setattr(ctx.fragment, names[target], clamp)
+        ctx.dirty |= Dirty.RASTERIZER | Dirty.BUILTINS
 
 
 # -- queries ---------------------------------------------------------------------------------------

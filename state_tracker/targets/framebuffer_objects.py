@@ -319,8 +319,10 @@ def _draw_buffers(ctx: Context, framebuffer: Framebuffer, buffers: list[int]) ->
         _check_buffer(ctx, framebuffer, buffer)
     if len(set(used)) != len(used):
         raise invalid_operation("a draw buffer is named twice")
-    framebuffer.draw_buffers = buffers + [GL.NONE] * (count - len(buffers))
-    ctx.dirty |= Dirty.FRAMEBUFFER
+    wanted = buffers + [GL.NONE] * (count - len(buffers))
+    if framebuffer.draw_buffers != wanted:  # many programs say it whenever they bind one
+        framebuffer.draw_buffers = wanted
+        ctx.dirty |= Dirty.FRAMEBUFFER
 
 
 @entry

@@ -28,7 +28,7 @@ from .programs import ConstantTables
 from .state import DrawState
 from .waiting import MERGED_STAGES, Given, Row
 
-__all__ = ["Family", "Waiting", "families", "shared_fragments", "tables"]
+__all__ = ["Family", "Waiting", "families", "shared_fragments", "starts_of", "tables"]
 
 Waiting = tuple[Given, DrawInfo, Row]
 """A draw that waits: what it was given, its call, its constants."""
@@ -55,6 +55,12 @@ class Family:
         return all(given is first for given, _, _ in self.entries)
 
     @property
+    def is_scattered(self) -> bool:
+        """They begin elsewhere in buffers that are not the same either."""
+        same = len({given.buffers for given, _, _ in self.entries}) == 1
+        return not same and starts_of(self.entries) is not None
+
+    @property
     def limit(self) -> int:
         """The most lanes that are shaded at a time."""
         given, info, _ = self.entries[0]
@@ -68,6 +74,7 @@ class Family:
         draw = given.states.merged(info.mode, tables(self.entries))
         if draw is None:
             return None
+        draw = replace(draw, firsts=starts_of(self.entries))
         givens = [entry[0] for entry in self.entries]
         first, which = _numbered(givens, lambda each: each.buffers)
         if len(first) > 1:
@@ -145,11 +152,11 @@ def families(entries: Sequence[Waiting]) -> list[Family]:
     gathered: dict[Any, list[list[int]]] = {}
     for numbers in _alike(entries):
         given, info, _ = entries[numbers[0]]
-        gathered.setdefault((given.relatives(info.mode), info), []).append(numbers)
+        gathered.setdefault((given.relatives(info.mode), _kind(given, info)), []).append(numbers)
     found = []
     for alike in gathered.values():
         family = _family(entries, [number for numbers in alike for number in numbers])
-        if len(alike) > 1 and family.lanes > family.limit:
+        if len(alike) > 1 and (family.lanes > family.limit or family.is_scattered):
             found += [_family(entries, numbers) for numbers in alike]
         else:
             found.append(family)
@@ -169,11 +176,26 @@ def _alike(entries: Sequence[Waiting]) -> list[list[int]]:
     same: dict[tuple[int, int], list[int]] = {}
     for number, (given, info, _) in enumerate(entries):
         same.setdefault((id(given), id(info)), []).append(number)
-    found: dict[tuple[int, DrawInfo], list[int]] = {}
+    found: dict[tuple[int, Any], list[int]] = {}
     for numbers in same.values():
         given, info, _ = entries[numbers[0]]
-        found.setdefault((id(given), info), []).extend(numbers)
+        found.setdefault((id(given), _kind(given, info)), []).extend(numbers)
     return list(found.values())
+
+
+def _kind(given: Given, info: DrawInfo) -> Any:
+    """What is the same of draws that become one: all but where they begin in their buffers."""
+    if info.index_size or given.sees_start(info.mode):
+        return info
+    return info.mode, info.count, info.draw_id
+
+
+def starts_of(entries: Sequence[Waiting]) -> npt.NDArray[np.int64] | None:
+    """Where each draw begins; None if they do not differ in that."""
+    starts = [info.start for _, info, _ in entries]
+    if starts.count(starts[0]) == len(starts):
+        return None
+    return np.array(starts, np.int64)
 
 
 def tables(entries: Sequence[Waiting]) -> dict[Stage, ConstantTables]:

@@ -87,6 +87,11 @@ def _instances(draw: DrawState, info: DrawInfo, first: int, merged: bool) -> Ite
     if not len(stream) or not source.count:
         return
     source.first_instance = first
+    if draw.firsts is not None:
+        if source.instances > 1:
+            source.firsts = draw.firsts[first : first + source.instances]
+        else:
+            source.first = int(draw.firsts[first])
     vertices = _shade(draw, source)
     assembler = _Assembler(draw, info, runs)
     positions, provoking, edges = assembler.make(vertices)

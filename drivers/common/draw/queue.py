@@ -23,7 +23,7 @@ from gallette.drivers.common.bound import ConstantBuffer
 from gallette.pipe.state import DrawInfo
 
 from .dealing import deal
-from .families import Family, Waiting, families, shared_fragments, tables
+from .families import Family, Waiting, families, shared_fragments, starts_of, tables
 from .finding import DrawStates
 from .grouping import Group, batches
 from .parts import parts
@@ -312,6 +312,7 @@ def _draw_many(entries: Sequence[Waiting]) -> None:
     state = given.states.merged(info.mode, tables(entries))
     if state is not None:
         given.states.work.begin()
+        state = replace(state, firsts=starts_of(entries))
         with np.errstate(all="ignore"):
             run(state, replace(info, instance_count=len(entries)), merged=True)
 

@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.bound import Bound
@@ -100,6 +103,7 @@ class DrawState:
     witness: Witness | None = None
     gathered: Gathered | None = None  # vertex buffers, if it is merged of draws with others
     scissors: Ints | None = None  # of each draw, if they differ: `[draw, (x0, y0, x1, y1)]`
+    firsts: npt.NDArray[np.int64] | None = None  # and where each begins, if they differ in that
     bound: Bound | None = None  # what all this was derived from, while nothing is bound anew
     recorder: Recorder | None = None
 

@@ -30,6 +30,7 @@ Row = tuple[ConstantBuffer | None, ConstantBuffer | None]
 """Constant block 0 of the vertex and the fragment stage."""
 
 _BETWEEN = (Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
+_STARTS = ("base_vertex", "first_vertex", "vertex_id_zero_base", "draw_id")
 _MOST = 1024
 _FEW = 64
 
@@ -52,6 +53,7 @@ class Given:
         "_plans",
         "_relatives",
         "_resources",
+        "_sees_start",
         "_waitable",
         "blocks",
         "buffers",
@@ -94,6 +96,7 @@ class Given:
         copy = replace(bound, shaders=dict(bound.shaders), stages=stages)
         self.states: DrawStates = states.remembering(copy, None if kin is None else kin.states)
         self.held = False
+        self._sees_start: bool | None = None
         self._resources = list(resources_of(copy))
         self._waitable: dict[Primitive, bool] = {} if kin is None else kin._waitable
         self._relatives: dict[Primitive, tuple[Any, ...]] = {}
@@ -143,6 +146,14 @@ class Given:
             return False
         selection = self.states.selection(mode)
         return selection is not None and selection.mergeable
+
+    def sees_start(self, mode: Primitive) -> bool:
+        """Can the vertex shader tell where a draw begins in its buffers?"""
+        if self._sees_start is None:
+            state = self.states.of(mode)
+            facts = None if state is None else state.fixed.selection.stages[Stage.VERTEX].facts
+            self._sees_start = facts is None or not facts.system_values.isdisjoint(_STARTS)
+        return self._sees_start
 
     def relatives(self, mode: Primitive) -> tuple[Any, ...]:
         """What is the same for all with which draws of this mode can become one."""

@@ -41,6 +41,7 @@ class VertexSource:
     base_vertex: int
     draw_id: int
     first_instance: int = 0  # of a draw taken in parts: what came before
+    firsts: Ints | None = None  # of draws that became instances of one: where each begins
 
     @property
     def lanes(self) -> int:
@@ -217,10 +218,13 @@ class FetchedVertices:
 
     def _vertex_ids(self) -> Ints:
         source = self._source
-        if source.instances == 1:
+        if source.instances == 1 and source.firsts is None:
             if source.ids is None:
                 return np.arange(source.first + self._start, source.first + self._stop)
             return source.ids[self._start : self._stop]
+        if source.firsts is not None:
+            instance, lane = np.divmod(np.arange(self._start, self._stop), source.count)
+            return np.asarray(lane + source.firsts[instance])
         lane = np.arange(self._start, self._stop) % source.count
         return lane + source.first if source.ids is None else source.ids[lane]
 
