@@ -184,3 +184,19 @@ def test_nobody_can_tell(draw: Callable[[_Frame], None], monkeypatch: pytest.Mon
     assert len(set(have)) > 8
     assert have == wanted
     assert counts == expected
+
+
+@pytest.mark.parametrize("driver", ["jit", "numpipe"])
+def test_a_query_begins_behind_a_single_draw(driver: str) -> None:
+    """What is bound while samples are counted is not what was bound for the draw that waited."""
+    gl = gallette.moderngl_context(driver)
+    with moderngl.create_context(standalone=True, context=gl) as context:
+        context.extra = gl
+        frame = _Frame(context)
+        frame.blocks.write(bytes(12))
+        array = frame.array()
+        array.render(moderngl.TRIANGLES, vertices=3, first=3)
+        query = context.query(samples=True)
+        with query:
+            array.render(moderngl.TRIANGLES, vertices=6)
+        assert query.samples > 0

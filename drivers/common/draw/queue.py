@@ -194,10 +194,10 @@ class DrawQueue:
         if not entries:
             return
         self._entries, self._lanes = [], 0
+        self.rebinding()  # whoever has work done may change anything
         if len(entries) == 1:
             self._flush_one(entries[0])
             return
-        self.rebinding()
         try:
             self._execute(entries)
         finally:
@@ -209,7 +209,7 @@ class DrawQueue:
             self._memory.tidy()
 
     def _flush_one(self, entry: Waiting) -> None:
-        """The same for a single draw: what is bound stays known."""
+        """The same for a single draw."""
         given, info, _ = entry
         try:
             _draw_one(*entry)
@@ -217,7 +217,6 @@ class DrawQueue:
             if info.index_buffer is not None:
                 info.index_buffer.unref()
             given.release()
-            self._info = None  # which holds its state
             self._memory.tidy()
 
     def _execute(self, entries: list[Waiting]) -> None:

@@ -51,7 +51,7 @@ def _indirect(info: DrawInfo) -> list[DrawInfo]:
         offset = indirect.offset + number * (indirect.stride or fields * 4)
         words = _words(indirect.buffer, offset, fields)
         values = [int(w) for w in words]
-        common = {
+        common: dict[str, Any] = {
             "count": values[0],
             "instance_count": values[1],
             "start": values[2],
