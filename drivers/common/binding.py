@@ -285,6 +285,8 @@ class BindingContext(Context):
                 self.stage_rebound(stage)
                 return
         bindings.revision += 1
+        if buffer is not None and not index:
+            self.bound.epoch += 1  # who repeats a draw brings a block 0 of its own
         old = constants[index] if index < len(constants) else None
         hold(new.buffer if new else None, old.buffer if old else None)
         store(constants, index, [new])

@@ -190,11 +190,11 @@ class DrawQueue:
 
     def flush(self) -> None:
         """Execute what waits."""
+        self.rebinding()  # whoever has work done may change anything
         entries = self._entries
         if not entries:
             return
         self._entries, self._lanes = [], 0
-        self.rebinding()  # whoever has work done may change anything
         if len(entries) == 1:
             self._flush_one(entries[0])
             return
