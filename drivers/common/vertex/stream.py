@@ -51,7 +51,7 @@ def _indirect(info: DrawInfo) -> list[DrawInfo]:
         offset = indirect.offset + number * (indirect.stride or fields * 4)
         words = _words(indirect.buffer, offset, fields)
         values = [int(w) for w in words]
-        common: dict[str, Any] = {
+        common = {
             "count": values[0],
             "instance_count": values[1],
             "start": values[2],
@@ -77,7 +77,7 @@ def _words(resource: Any, offset: int, count: int) -> npt.NDArray[np.uint32]:
 
 def vertex_stream(info: DrawInfo) -> tuple[Ints, Runs, VertexSource]:
     """The stream of vertex lanes, its runs, and the vertices behind the lanes."""
-    common = {
+    common: dict[str, Any] = {
         "instances": info.instance_count,
         "start_instance": info.start_instance,
         "draw_id": info.draw_id,
