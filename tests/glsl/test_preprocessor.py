@@ -185,3 +185,9 @@ def test_a_head_means_what_is_on_offer() -> None:
     for offered, expected in ((None, "1"), (frozenset[str](), "f"), (None, "1")):
         settings = Settings(extensions=offered)
         assert preprocess(text, "t", settings, Log()).tokens[0][1] == expected
+
+
+def test_extensions_are_offered_with_or_without_their_prefix() -> None:
+    short, long = frozenset({"ARB_gpu_shader5"}), frozenset({"GL_ARB_gpu_shader5"})
+    assert Settings(extensions=long) == Settings(extensions=short)
+    assert Settings(extensions=Settings(extensions=long).extensions).extensions == short

@@ -38,6 +38,11 @@ _DIRECTIVES = [
 ]
 
 
+@lru_cache(maxsize=16)
+def _without_prefix(names: frozenset[str]) -> frozenset[str]:
+    return frozenset([name.removeprefix("GL_") for name in names])
+
+
 Dialect = tuple[str, int, int, frozenset[str] | None]
 
 
@@ -57,8 +62,7 @@ class Settings:
 
     def __post_init__(self) -> None:
         if self.extensions is not None:
-            short = frozenset([name.removeprefix("GL_") for name in self.extensions])
-            object.__setattr__(self, "extensions", short)
+            object.__setattr__(self, "extensions", _without_prefix(self.extensions))
 
     @property
     def dialect(self) -> Dialect:
