@@ -14,6 +14,7 @@ import hashlib
 import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from typing import Any
 
 from gallette.compiler import debug
@@ -24,6 +25,7 @@ from gallette.compiler.glsl.api import (
     compile_shader,
     link_program,
 )
+from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions, vertex_elements
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.text.stored import StoredShader
@@ -62,12 +64,18 @@ def _stable(options: CompileOptions | LinkOptions) -> list[tuple[str, object]]:
     found: list[tuple[str, object]] = []
     for field in fields(options):
         value = getattr(options, field.name)
-        if isinstance(value, frozenset):
-            value = sorted(value)
+        if isinstance(value, (frozenset, Limits)):
+            value = _digest(value)
         elif isinstance(value, dict):
             value = sorted(value.items())
         found.append((field.name, value))
     return found
+
+
+@lru_cache(maxsize=64)
+def _digest(value: frozenset[str] | Limits) -> str:
+    """What a context says of every shader is long, and hashed once."""
+    return _key(sorted(value) if isinstance(value, frozenset) else value)
 
 
 def _load(cache: DiskCache, key: str) -> Any:
