@@ -100,7 +100,7 @@ def test_client_draws_what_it_draws_on_llvmpipe(client: Client, tmp_path: Path) 
             missing(client, f"{package} (pip install gallette[clients])")
     for library in client.libraries:
         if ctypes.util.find_library(library) is None:
-            missing(client, f"lib{library}")
+            pytest.skip(f"needs lib{library} for the reference")
     ours, native = tmp_path / "ours.png", tmp_path / "native.png"
     draw(client, ours, ["-m", "gallette", "run"], {})
     draw(client, native, [], NATIVE)
