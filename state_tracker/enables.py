@@ -127,6 +127,7 @@ _BLEND_SWITCH = 1
 
 
 _CAPABILITIES = _read()
+_SCISSOR_SWITCH = 2 << len(_CAPABILITIES)
 _TEXTURES = frozenset(
     (GL.TEXTURE_1D, GL.TEXTURE_2D, GL.TEXTURE_3D, GL.TEXTURE_CUBE_MAP, GL.TEXTURE_RECTANGLE)
 )
@@ -158,10 +159,13 @@ def set_enabled(ctx: Context, cap: int, on: bool) -> None:
             ctx.dirty |= Dirty.BLEND
         fragment.blend_enabled = wanted
     elif cap == GL.SCISSOR_TEST:
-        wanted_all = [on] * len(ctx.raster.scissor_enabled)
-        if ctx.raster.scissor_enabled != wanted_all:
-            ctx.raster.scissor_enabled = wanted_all
+        old = ctx.raster.scissor_enabled
+        if old.count(not on) == len(old):
+            ctx.dirty |= Dirty.SCISSOR | Dirty.RASTERIZER_SWITCHED
+            ctx.switches ^= _SCISSOR_SWITCH
+        elif old.count(on) < len(old):
             ctx.dirty |= Dirty.SCISSOR | Dirty.RASTERIZER
+        ctx.raster.scissor_enabled = [on] * len(old)
     elif 0 <= cap - GL.CLIP_DISTANCE0 < ctx.caps.max_clip_planes:
         bit = 1 << (cap - GL.CLIP_DISTANCE0)
         planes = ctx.raster.clip_planes_enabled
