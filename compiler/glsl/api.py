@@ -91,8 +91,11 @@ def compile_shader(
         language = pre.language
         unit = parse(pre.tokens, language, log, pre.classified)
         tree = check(unit, language, options.limits, log)
-        if ["STDGL", "invariant", "(", "all"] in [p[:4] for p, _ in pre.pragmas]:
-            _make_invariant(tree)
+        for words, at in pre.pragmas:
+            if words[:4] == ["STDGL", "invariant", "(", "all"]:
+                if language.es and stage is Stage.FRAGMENT:
+                    log.error("this pragma is not for fragment shaders", at)
+                _make_invariant(tree)
         for function in tree.functions:
             function.lines = log.sources.text_line
         seal(tree)

@@ -48,6 +48,8 @@ _REDECLARABLE = frozenset(
         "gl_SecondaryFragDataEXT",
     ]
 )
+_PER_VERTEX = frozenset(["gl_Position", "gl_PointSize"])
+_SEPARATE = "EXT_separate_shader_objects"
 _COLORS = frozenset(
     [
         "gl_FrontColor",
@@ -92,6 +94,8 @@ def redeclare_builtin(c: Checker, d: s.Declarator, type_: Type, quals: hir.Quals
     var = c.find(d.name)
     if not isinstance(var, hir.Variable) or d.name not in _REDECLARABLE:
         raise c.abort(f"'{d.name}' cannot be redeclared", d, c.suggest(d.name))
+    if d.name in _PER_VERTEX and not c.lang.has(f"desktop es310 {_SEPARATE}"):
+        raise c.abort(f"'{d.name}' cannot be redeclared in {c.lang.name}", d)
     if d.init is not None:
         raise c.abort(f"built-in '{d.name}' cannot be initialized", d)
     if quals.storage and quals.storage != var.quals.storage:

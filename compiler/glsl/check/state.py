@@ -335,6 +335,8 @@ class Checker:
         """Names beginning with `gl_` belong to the language; `__` is at the author's risk."""
         if name.startswith("gl_"):
             raise self.abort(f"names beginning with 'gl_' are reserved: '{name}'", node)
+        if len(name) > 1024 and self.lang.has("es300"):
+            raise self.abort("a name of more than 1024 characters", node)
         if "__" in name:
             self.warn(f"names containing '__' are reserved: '{name}'", node)
 

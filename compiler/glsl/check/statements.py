@@ -53,6 +53,14 @@ def local_prototype(c: Checker, node: s.FunctionDecl) -> list[hir.Stmt]:
     return []
 
 
+def loop_body(c: Checker, node: s.Stmt) -> list[hir.Stmt]:
+    """The body of a loop whose head may declare variables: it has the scope of these."""
+    c.control_depth += 1
+    body = c.statements(node.body if isinstance(node, s.Compound) else [node])
+    c.control_depth -= 1
+    return body
+
+
 def scoped_body(c: Checker, node: s.Stmt) -> list[hir.Stmt]:
     """A branch or loop body: one scope, whether or not it is written with braces."""
     c.push_scope()
@@ -121,7 +129,7 @@ def loop_statement(c: Checker, node: s.For | s.While | s.DoWhile) -> list[hir.St
             condition = boolean_condition(c, node.condition)
         if isinstance(node, s.For) and node.step is not None:
             step = c.expr(node.step)
-        body = scoped_body(c, node.body)
+        body = loop_body(c, node.body)
     c.switch_depth = switch_depth
     c.control_depth -= 1
     c.loop_depth -= 1

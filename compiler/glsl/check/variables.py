@@ -111,6 +111,8 @@ def declare_any(
         redeclare_builtin(c, d, type_, quals)
         return []
     c.check_identifier(d.name, d)
+    if c.lang.es and type_.is_unsized_array and d.init is None and quals.storage in ("", "uniform"):
+        raise c.abort(f"the array '{d.name}' needs a size", d)
     own = copy_quals(c, quals) if len(node.declarators) > 1 else quals
     var = hir.Variable(d.name, type_, own, d.loc, d.end)
     check_precision(c, type_, own, d)
@@ -181,6 +183,8 @@ def global_variable(c: Checker, var: hir.Variable, d: s.Declarator) -> list[hir.
     quals, type_ = var.quals, var.type
     storage = quals.storage
     existing = c.global_scope.get(var.name)
+    if any(block.name == var.name for block in c.shader.blocks):
+        raise c.abort(f"'{d.name}' is the name of a block", d)
     if isinstance(existing, hir.Variable) and existing.type is not t.ERROR:
         return redeclare_variable(c, existing, var, d)
     if "const_in" in quals.flags:

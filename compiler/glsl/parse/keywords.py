@@ -87,7 +87,9 @@ _RESERVED = {
     "attribute varying": "es300",
     "coherent restrict readonly writeonly": "140-410 es300-es300",
     "resource atomic_uint": "420 es300",
-    "patch sample subroutine": "140-330 es300-es310",
+    "patch sample": "140-330 es300-es310",
+    "subroutine": "140-330 es300",
+    "precise": "es310-es310",
     "noperspective": "es300",
     "common partition active filter": "130 es300",
     "flat": "es100-es100",
@@ -95,8 +97,11 @@ _RESERVED = {
     "iimage2DArray uimage1DArray uimage2DArray image1D image2D image3D imageCube image1DArray "
     "image2DArray imageBuffer iimageBuffer uimageBuffer": "130 es300",
     "image1DShadow image2DShadow image1DArrayShadow image2DArrayShadow": "130-410 es300",
-    "sampler1D sampler1DShadow sampler1DArray sampler1DArrayShadow isampler1D usampler1D "
-    "isampler1DArray usampler1DArray": "es300",
+    "sampler1D sampler1DShadow": "es",
+    "sampler1DArray sampler1DArrayShadow isampler1D usampler1D isampler1DArray usampler1DArray "
+    "image2DRect iimage2DRect uimage2DRect image2DMS iimage2DMS uimage2DMS image2DMSArray "
+    "iimage2DMSArray uimage2DMSArray imageCubeArray iimageCubeArray uimageCubeArray": "es300",
+    "samplerCubeArray samplerCubeArrayShadow isamplerCubeArray usamplerCubeArray": "es310",
     "sampler3D": "es",
     "dmat2 dmat3 dmat4 dmat2x2 dmat2x3 dmat2x4 dmat3x2 dmat3x3 dmat3x4 dmat4x2 dmat4x3 "
     "dmat4x4": "es300",

@@ -438,6 +438,10 @@ class _Preprocessor:
         if body and (body[0][0] == "##" or body[-1][0] == "##"):
             self.log.error("'##' cannot begin or end a macro", body[0][2])
             return
+        joins = next((token for token in body if token[0] == "##"), None)
+        if joins is not None and self.lang.es:
+            self.log.error(f"'##' is not available in {self.lang.name}", joins[2])
+            return
         macro = Macro(name, params, tuple(body))
         old = self.macros.get(name)
         if old is not None and not old.same_as(macro):
