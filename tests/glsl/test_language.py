@@ -43,7 +43,7 @@ ACCEPTED = [
     ),
     ("vertex", "#version 330\nvoid f(int a) {} void f(float a) {} void main() { f(1); f(1.0); }"),
     ("vertex", "#version 330\nstruct S { int a; }; void main() { S S; S.a = 1; }"),
-    ("vertex", "void main() { int i; for (int i = 0; i < 2; i++) { float i = 1.0; i += 1.0; } }"),
+    ("vertex", "void main() { int i; for (int i = 0; i < 2; i++) { { float i = 1.0; } } }"),
     ("vertex", "#version 330\nvoid main() { switch (1) { case 0: break; default: { } } }"),
     (
         "compute",
@@ -98,6 +98,12 @@ REJECTED = [
     ("fragment", "int f() { return 1.0; } void main() {}", "returns 'int', not 'float'"),
     ("fragment", "void f() { f(); } void main() {}", "function 'f' calls itself"),
     ("fragment", "void main() { float a; float a; }", "already declared in this scope"),
+    (
+        "fragment",
+        "void main() { for (int i = 0; i < 2; i++) { float i = 1.0; } }",
+        "already declared in this scope",
+    ),
+    ("fragment", "#version 140\nuniform B { float a; }; float B;", "is the name of a block"),
     ("fragment", "float gl_x; void main() {}", "'gl_x' cannot be redeclared"),
     ("fragment", "void main(int a) {}", "main() takes no parameters"),
     ("fragment", "int main() { return 1; }", "main() must return void"),
