@@ -330,3 +330,22 @@ def test_deep_nesting_needs_no_recursion() -> None:
     clone = clone_shader(b.shader)
     assert print_shader(clone).count("if %0 {") == 3000
     clone.entry.require(Metadata.ALL)
+
+
+def test_constants_of_the_builder_are_what_they_are_called() -> None:
+    b = Builder.shader_main(Stage.FRAGMENT, "constants")
+    made = {
+        (b.imm_zero(3, 16), 16): (0, 0, 0),
+        (b.imm_int(-1, 8), 8): (255,),
+        (b.imm_int(7), 32): (7,),
+        (b.imm_bool(True), 1): (1,),
+        (b.imm_bool(False), 1): (0,),
+        (b.imm_float(1.0), 32): (0x3F800000,),
+        (b.imm_float(1.0, 16), 16): (0x3C00,),
+        (b.imm_vec(1.0, -2.0), 32): (0x3F800000, 0xC0000000),
+        (b.imm_ivec(1, -1, bit_size=64), 64): (1, (1 << 64) - 1),
+        (b.const((1 << 9, 3), 8), 8): (0, 3),
+    }
+    for (value, bits), raw in made.items():
+        assert isinstance(value.instr, LoadConst)
+        assert (value.bit_size, tuple(value.instr.values)) == (bits, raw)
