@@ -111,9 +111,12 @@ def _is_plain(
             return False
     elif type(engine) is not FragmentEngine or context.multisampled:
         return False
-    filled = state.fill_front is PolygonMode.FILL and state.fill_back is PolygonMode.FILL
+    plain = not context.multisampled
+    if shape == "triangle":
+        filled = state.fill_front is PolygonMode.FILL and state.fill_back is PolygonMode.FILL
+        plain = filled and context.screen is None
     return (
-        ((filled and context.screen is None) or (shape != "triangle" and not context.multisampled))
+        plain
         and not state.conservative
         and not facts.has_side_effects
         and not facts.in_order

@@ -53,11 +53,16 @@ KINDS = {
 }
 
 
-def picture(driver: str, kind: str, width: float, state: str, fragment: str) -> Array:
+def picture(
+    driver: str, kind: str, width: float, state: str, fragment: str, samples: int = 0
+) -> Array:
     gl = gallette.moderngl_context(driver, version=(4, 3))
     with moderngl.create_context(standalone=True, context=gl) as context:
         size = (97, 83)
-        frame = context.framebuffer([context.texture(size, 4)], context.depth_renderbuffer(size))
+        plain = context.framebuffer([context.texture(size, 4)], context.depth_renderbuffer(size))
+        frame = plain
+        if samples:
+            frame = context.framebuffer([context.renderbuffer(size, 4, samples=samples)])
         frame.use()
         frame.clear(0.1, 0.2, 0.3, 0.4)
         program = context.program(vertex_shader=VERTEX, fragment_shader=fragment)
@@ -86,7 +91,9 @@ def picture(driver: str, kind: str, width: float, state: str, fragment: str) -> 
             context.enable(moderngl.PROGRAM_POINT_SIZE)
         array.render(KINDS[kind])
         array.render(KINDS[kind])  # large enough not to wait, or two that become one
-        return np.frombuffer(frame.read(components=4), np.uint8)
+        if samples:
+            context.copy_framebuffer(plain, frame)
+        return np.frombuffer(plain.read(components=4), np.uint8)
 
 
 @pytest.mark.parametrize("state", ["plain", "depth", "blend", "scissor", "shader"])
@@ -108,3 +115,12 @@ def test_sprites(state: str) -> None:
     have, wanted = (picture(driver, "points", 9.0, state, SPRITE) for driver in ("jit", "numpipe"))
     assert len(np.unique(wanted)) > 20
     assert np.array_equal(have, wanted), np.abs(have.astype(int) - wanted).max()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_several_samples_take_the_shared_way(kind: str) -> None:
+    have, wanted = (
+        picture(driver, kind, 3.0, "plain", FRAGMENT, 4) for driver in ("jit", "numpipe")
+    )
+    assert len(np.unique(wanted)) > 20
+    assert np.array_equal(have, wanted)
