@@ -57,6 +57,76 @@ def vertices(gl: Any) -> None:
     gl.enable_vertex_attrib_array(0)
 
 
+CALLS = """#version 330
+layout(location = 0) in vec2 corner;
+uniform vec4 place;
+flat out float number;
+out vec2 uv;
+void main() {
+    gl_Position = vec4(corner * 0.3 + place.xy, 0.0, 1.0);
+    number = float(gl_VertexID % 7) / 7.0;
+    uv = corner;
+}"""
+TINTED = """#version 330
+uniform vec4 place;
+flat in float number;
+in vec2 uv;
+out vec4 color;
+void main() { color = vec4(number, uv * 0.5 + 0.5, place.z); }
+"""
+
+
+def calls(indexed: bool, mode: int, restart: int) -> npt.NDArray[Any]:
+    """Draws from one buffer: other vertices, other counts, other indices, other calls."""
+    rng = np.random.default_rng(9)
+    gl = create_context(profile="core", version=(3, 3), size=(64, 64))
+    name = program(gl, CALLS, TINTED)
+    (vao,) = gl.gen_vertex_arrays(1)
+    gl.bind_vertex_array(vao)
+    vertex_buffer, index_buffer = gl.gen_buffers(2)
+    gl.bind_buffer(GL.ARRAY_BUFFER, vertex_buffer)
+    corners = rng.uniform(-1, 1, (90, 2)).astype(np.float32)
+    gl.buffer_data(GL.ARRAY_BUFFER, corners.nbytes, corners, GL.STATIC_DRAW)
+    gl.vertex_attrib_pointer(0, 2, GL.FLOAT, 0, 0, None)
+    gl.enable_vertex_attrib_array(0)
+    gl.bind_buffer(GL.ELEMENT_ARRAY_BUFFER, index_buffer)
+    indices = rng.integers(0, 100, 300).astype(np.uint16)  # some lie outside
+    gl.buffer_data(GL.ELEMENT_ARRAY_BUFFER, indices.nbytes, indices, GL.STATIC_DRAW)
+    gl.enable(GL.PRIMITIVE_RESTART)
+    gl.primitive_restart_index(restart)
+    gl.blend_func(GL.SRC_ALPHA, GL.ONE_MINUS_SRC_ALPHA)
+    gl.enable(GL.BLEND)
+    gl.clear(GL.COLOR_BUFFER_BIT)
+    place = gl.get_uniform_location(name, "place")
+    for k in range(DRAWS):
+        gl.uniform4f(place, *rng.uniform(-0.8, 0.8, 2).tolist(), 0.3 + k % 5 / 10, 0.0)
+        first, count = int(rng.integers(0, 80)), int(rng.integers(0, 14))
+        if not indexed:
+            gl.draw_arrays(mode, first, count)
+        elif k % 3:
+            gl.draw_elements(mode, count, GL.UNSIGNED_SHORT, 2 * first * 3)
+        else:
+            gl.draw_elements_base_vertex(mode, count, GL.UNSIGNED_SHORT, 2 * first, k % 11)
+    assert gl.get_error() == GL.NO_ERROR
+    found = np.array(pixels(gl))
+    gl.release()
+    return found
+
+
+@pytest.mark.parametrize("mode", [GL.TRIANGLES, GL.LINES, GL.TRIANGLE_STRIP, GL.POINTS])
+@pytest.mark.parametrize("restart", [65535, 50])
+@pytest.mark.parametrize("indexed", [False, True])
+def test_calls_of_other_vertices_look_as_one_by_one(
+    indexed: bool, restart: int, mode: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    images = []
+    for small in (512, 0):
+        monkeypatch.setattr(queue, "SMALL", small)
+        images.append(calls(indexed, mode, restart))
+    assert len(np.unique(images[0].reshape(-1, 4), axis=0)) > 20
+    np.testing.assert_array_equal(*images)
+
+
 def picture(changing: str) -> npt.NDArray[Any]:
     rng = np.random.default_rng(5)
     gl = create_context(profile="core", version=(3, 3), size=(64, 64))
@@ -111,6 +181,21 @@ def test_they_are_one_family(changing: str, monkeypatch: pytest.MonkeyPatch) -> 
 
     monkeypatch.setattr(queue, "families", seen)
     picture(changing)
+    assert found == [1]
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+def test_calls_of_lists_are_one_family(indexed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    families = queue.families
+
+    def seen(entries: Any) -> Any:
+        made = families(entries)
+        found.append(len([family for family in made if family.entries[0][1].count > 2]))
+        return made
+
+    monkeypatch.setattr(queue, "families", seen)
+    calls(indexed, GL.TRIANGLES, 65535)
     assert found == [1]
 
 

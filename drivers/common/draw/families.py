@@ -20,10 +20,11 @@ from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.output.fragment_state import FragmentShader, SeveralPrograms
 from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.vertex.fetch import Gathered
+from gallette.drivers.common.vertex.stream import restarts
 from gallette.pipe.enums import Primitive
 from gallette.pipe.state import DrawInfo
 
-from .parts import lanes_at_once
+from .parts import LISTS, TOLD, lanes_at_once
 from .programs import ConstantTables
 from .state import DrawState
 from .waiting import MERGED_STAGES, Given, Row
@@ -36,6 +37,8 @@ Waiting = tuple[Given, DrawInfo, Row]
 Table = npt.NDArray[np.uint8]
 Which = npt.NDArray[np.uint16]
 
+_WORTH_JOINING = 4  # calls
+
 
 @dataclass(slots=True)
 class Family:
@@ -43,16 +46,22 @@ class Family:
 
     numbers: list[int]
     entries: list[Waiting]
+    end_to_end: bool = False  # calls that name vertices in other ways
 
     @property
     def lanes(self) -> int:
-        return self.entries[0][1].count * len(self.entries)
+        return sum(info.count for _, info, _ in self.entries)
+
+    @property
+    def calls(self) -> list[DrawInfo] | None:
+        """The calls of all its draws, where they are laid end to end."""
+        return [info for _, info, _ in self.entries] if self.end_to_end else None
 
     @property
     def alike(self) -> bool:
         """They differ in nothing but constants."""
         first = self.entries[0][0]
-        return all(given is first for given, _, _ in self.entries)
+        return all(given is first for given, _, _ in self.entries) and self.calls is None
 
     @property
     def is_scattered(self) -> bool:
@@ -153,14 +162,48 @@ def families(entries: Sequence[Waiting]) -> list[Family]:
     for numbers in _alike(entries):
         given, info, _ = entries[numbers[0]]
         gathered.setdefault((given.relatives(info.mode), _kind(given, info)), []).append(numbers)
+    gathered, joined = _end_to_end(entries, gathered)
     found = []
-    for alike in gathered.values():
+    for key, alike in gathered.items():
         family = _family(entries, [number for numbers in alike for number in numbers])
+        family.end_to_end = key in joined
         if len(alike) > 1 and (family.lanes > family.limit or family.is_scattered):
             found += [_family(entries, numbers) for numbers in alike]
         else:
             found.append(family)
     return found
+
+
+_Gathered = dict[Any, list[list[int]]]
+
+
+def _end_to_end(entries: Sequence[Waiting], gathered: _Gathered) -> tuple[_Gathered, set[Any]]:
+    """Draws of lists that differ in their calls put together, if one buffer has their vertices.
+
+    Answers the keys of those, too.
+    """
+    joined: set[Any] = set()
+    if len(gathered) < _WORTH_JOINING:
+        return gathered, joined
+    found: _Gathered = {}
+    for key, alike in gathered.items():
+        info = entries[alike[0][0]][1]
+        givens = {id(entries[numbers[0]][0]): entries[numbers[0]][0] for numbers in alike}
+        buffers = {given.buffers for given in givens.values()}
+        if len(buffers) == 1 and _follows_others(next(iter(givens.values())), info):
+            key = key[0], ("end to end", info.mode, *buffers)
+            if key in found:
+                joined.add(key)
+        found.setdefault(key, []).extend(alike)
+    return found, joined
+
+
+def _follows_others(given: Given, info: DrawInfo) -> bool:
+    """Can a draw's primitives follow those of others, with nothing in them telling which call?"""
+    if info.count < LISTS.get(info.mode, info.count + 1) or restarts(info):
+        return False
+    selection = given.states.selection(info.mode)
+    return selection is not None and not TOLD & selection.stages[Stage.VERTEX].facts.system_values
 
 
 def _family(entries: Sequence[Waiting], numbers: list[int]) -> Family:

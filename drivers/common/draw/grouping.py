@@ -75,6 +75,7 @@ class Group:
     mode: Primitive
     entries: Sequence[int]
     primitives: Primitives | None  # their `identity` is the number of the draw in the group
+    starts: Ints | None = None  # the first vertex of each draw, where not all have as many
     covered: list[Covered] | None = None  # what they cover, once that is known
     keeping: bool | None = None
 
@@ -131,6 +132,10 @@ def rows_covered(group: Group) -> float:
     """At most how many rows the primitives of a group cover, all added up; perhaps not a number."""
     if group.primitives is None:
         return 0.0
+    if group.starts is not None:
+        y = group.primitives.vertices.window[1].take(group.primitives.corners)
+        rows = np.minimum(np.ptp(y, axis=1) + 2, group.draw.fixed.raster.target.y1)
+        return float(rows.sum())
     heights = group.primitives.vertices.window[1].reshape(len(group.entries), -1)
     rows = np.minimum(np.ptp(heights, axis=1) + 2, group.draw.fixed.raster.target.y1)
     return float(rows.sum() * heights.shape[1])
@@ -146,12 +151,27 @@ def rectangles(group: Group) -> Ints:
     if group.primitives is None or not _stays_inside(group, context):
         return found
     vertices = group.primitives.vertices
+    if group.starts is not None:
+        return _uneven(vertices, group.starts, found)
     known = _finite(vertices, count)
     window = vertices.window[:2, : vertices.count // count * count].reshape(2, count, -1)
     window = window[:, known]
     low = np.floor(window.min(axis=2) - _SNAPPED)
     high = np.floor(window.max(axis=2) + _SNAPPED)
     last = np.array([[max(last_x, 0)], [max(last_y, 0)]])
+    found[known, :2] = np.clip(low, 0, last).T
+    found[known, 2:] = np.clip(high, 0, last).T
+    return found
+
+
+def _uneven(vertices: VertexSet, starts: Ints, found: Ints) -> Ints:
+    """The same where draws begin at these vertices; `found` are the widest they can be."""
+    good = (vertices.clip[3] > 1e-6) & (np.abs(vertices.window[:2]) < 1e6).all(axis=0)
+    known = np.logical_and.reduceat(good, starts)
+    window = np.where(good, vertices.window[:2], 0)
+    low = np.floor(np.minimum.reduceat(window, starts, axis=1) - _SNAPPED)[:, known]
+    high = np.floor(np.maximum.reduceat(window, starts, axis=1) + _SNAPPED)[:, known]
+    last = found[:1, 2:].T
     found[known, :2] = np.clip(low, 0, last).T
     found[known, 2:] = np.clip(high, 0, last).T
     return found

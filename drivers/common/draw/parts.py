@@ -7,7 +7,7 @@ has a bound, and its budget (see `work`) and Ctrl-C are looked at between parts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,7 +34,15 @@ from gallette.pipe.state import DrawInfo
 
 from .state import DrawState
 
-__all__ = ["Primitives", "joined_outputs", "lanes_at_once", "parts"]
+__all__ = [
+    "LISTS",
+    "TOLD",
+    "Primitives",
+    "end_to_end",
+    "joined_outputs",
+    "lanes_at_once",
+    "parts",
+]
 
 MOST_LANES = 1 << 20
 """Vertices a part has at most; fewer, if they have many outputs."""
@@ -110,6 +118,57 @@ def _instances(draw: DrawState, info: DrawInfo, first: int, merged: bool) -> Ite
     elif merged:
         identity = np.full(len(corners), first, np.int32)
     yield Primitives(vertices, corners, provoking, identity, edges, source=source)
+
+
+# -- several draws of lists -----------------------------------------------------------------------
+
+LISTS = {Primitive.TRIANGLES: 3, Primitive.LINES: 2}
+"""Modes whose primitives share no vertices, and how many each has: draws can follow one another."""
+
+TOLD = frozenset({"base_vertex", "first_vertex", "vertex_id_zero_base", "draw_id"})
+"""What vertices know of their draw's call."""
+
+
+def end_to_end(draw: DrawState, infos: Sequence[DrawInfo]) -> tuple[Primitives, Ints]:
+    """The primitives of several draws of a list, and where the vertices of each begin.
+
+    The identity of a primitive is the number of its draw, as where draws are merged to instances.
+    """
+    streams, ids, known = [], [], {}
+    count = 0
+    starts = []
+    size = LISTS[infos[0].mode]
+    for info in infos:
+        found = known.get(id(info))
+        if found is None:
+            found = known[id(info)] = _list_of(info, size)
+        stream, numbers = found
+        streams.append(stream + count)
+        ids.append(numbers)
+        starts.append(count)
+        count += len(numbers)
+    lengths = np.array([len(each) for each in streams])
+    draws = np.arange(len(infos)).repeat([len(each) for each in ids])
+    source = VertexSource(0, count, np.concatenate(ids), 1, 0, 0, 0, draws=draws)
+    vertices = _shade(draw, source)
+    stream = np.concatenate(streams)
+    assembler = _Assembler(draw, infos[0], Runs.whole(len(stream)))
+    positions, provoking, edges = assembler.make(vertices)
+    identity = np.arange(len(infos), dtype=np.int32).repeat(lengths // size)
+    made = Primitives(
+        vertices, stream[positions], stream[provoking], identity, edges, source=source
+    )
+    return made, np.array(starts)
+
+
+def _list_of(info: DrawInfo, size: int) -> tuple[Ints, Ints]:
+    """Which of its vertices a draw's whole primitives are made of, and the numbers of those."""
+    stream, _, source = vertex_stream(
+        replace(info, count=info.count // size * size, primitive_restart=False)
+    )
+    if source.ids is not None:
+        return stream, source.ids
+    return stream, np.arange(source.first, source.first + source.count)
 
 
 # -- some primitives of an instance ----------------------------------------------------------------

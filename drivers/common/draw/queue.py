@@ -26,7 +26,7 @@ from .dealing import deal
 from .families import Family, Waiting, families, shared_fragments, starts_of, tables
 from .finding import DrawStates
 from .grouping import Group, batches
-from .parts import parts
+from .parts import end_to_end, parts
 from .pipeline import draw, run
 from .together import fill_together
 from .waiting import MERGED_STAGES, Given, Memory, Row
@@ -322,6 +322,13 @@ def _add_group(groups: list[Group], family: Family) -> None:
     if draw is None or not info.count:
         return
     count = len(family.entries)
+    infos = family.calls
+    if infos is not None:
+        with np.errstate(all="ignore"):
+            primitives, starts = end_to_end(draw, infos)
+        groups.append(Group(draw, info.mode, family.numbers, primitives, starts))
+        draw.counters.ia_vertices += family.lanes
+        return
     with np.errstate(all="ignore"):
         made = list(parts(draw, replace(info, instance_count=count), merged=True))
         assert len(made) <= 1

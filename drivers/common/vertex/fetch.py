@@ -42,6 +42,7 @@ class VertexSource:
     draw_id: int
     first_instance: int = 0  # of a draw taken in parts: what came before
     firsts: Ints | None = None  # of draws that became instances of one: where each begins
+    draws: Ints | None = None  # of each lane, where `ids` are those of several draws: its number
 
     @property
     def lanes(self) -> int:
@@ -242,6 +243,8 @@ class FetchedVertices:
 
     def _instance_id(self) -> Value:
         source = self._source
+        if source.draws is not None:
+            return source.draws[self._start : self._stop].astype(np.int32)
         if source.instances == 1:
             return np.asarray(source.first_instance, np.int32)
         lanes = np.arange(self._start, self._stop) // source.count + source.first_instance

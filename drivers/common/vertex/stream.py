@@ -20,7 +20,7 @@ from .assembly import Runs, cut_runs
 from .fetch import VertexSource
 from .vertices import Ints
 
-__all__ = ["IndexStream", "resolved", "vertex_stream"]
+__all__ = ["IndexStream", "resolved", "restarts", "vertex_stream"]
 
 _SPARSE = 4
 """Index ranges up to this many times the number of indices are shaded whole."""
@@ -178,6 +178,13 @@ class IndexStream:
 def _counts_up(positions: Ints) -> bool:
     """Is each position the next after the one before, as in lists of triangles?"""
     return bool((np.diff(positions) == 1).all())
+
+
+def restarts(info: DrawInfo) -> bool:
+    """Does an index of the draw begin a new run of primitives?"""
+    if not (info.index_size and info.primitive_restart):
+        return False
+    return bool((_indices(info) == info.restart_index).any())
 
 
 def _indices(info: DrawInfo) -> npt.NDArray[Any]:
