@@ -169,7 +169,7 @@ def test_draws_that_differ_a_little_look_as_one_by_one(
     np.testing.assert_array_equal(*images)
 
 
-@pytest.mark.parametrize("changing", ["scissor", "nothing else"])
+@pytest.mark.parametrize("changing", ["scissor", "viewport", "nothing else"])
 def test_they_are_one_family(changing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []
     families = queue.families
@@ -206,4 +206,50 @@ def test_rows_of_blocks_end_where_the_range_does(monkeypatch: pytest.MonkeyPatch
     for small in (512, 0):
         monkeypatch.setattr(queue, "SMALL", small)
         images.append(picture("nothing else"))
+    np.testing.assert_array_equal(*images)
+
+
+BONES = """#version 330
+layout(location = 0) in vec2 corner;
+uniform int which;
+uniform vec4 bones[4];
+out vec4 tint;
+void main() {
+    vec4 bone = bones[which + (gl_VertexID & 1)];
+    gl_Position = vec4(corner * 0.2 + bone.xy, 0.0, 1.0);
+    tint = bone.zwzw;
+}"""
+PICKED = """#version 330
+uniform int which;
+uniform vec4 bones[4];
+in vec4 tint;
+out vec4 color;
+void main() { color = vec4(tint.rg, bones[int(gl_FragCoord.x) % 6 + which - 1].b, 1.0); }
+"""
+
+
+def bones() -> npt.NDArray[Any]:
+    """Arrays of uniforms indexed by what the shader finds out, beyond their ends, too."""
+    rng = np.random.default_rng(2)
+    gl = create_context(profile="core", version=(3, 3), size=(64, 64))
+    name = program(gl, BONES, PICKED)
+    vertices(gl)
+    gl.clear(GL.COLOR_BUFFER_BIT)
+    place, which = (gl.get_uniform_location(name, each) for each in ("bones", "which"))
+    for k in range(DRAWS):
+        gl.uniform4fv(place, 4, rng.uniform(-0.8, 0.8, 16).astype(np.float32))
+        gl.uniform1i(which, k % 7 - 2)
+        gl.draw_arrays(GL.TRIANGLES, 0, 6)
+    assert gl.get_error() == GL.NO_ERROR
+    found = np.array(pixels(gl))
+    gl.release()
+    return found
+
+
+def test_no_draw_reads_the_constants_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    images = []
+    for small in (512, 0):
+        monkeypatch.setattr(queue, "SMALL", small)
+        images.append(bones())
+    assert len(np.unique(images[0].reshape(-1, 4), axis=0)) > 50
     np.testing.assert_array_equal(*images)

@@ -1,10 +1,10 @@
 """Draws that wait, gathered into as few as possible: the same but for constants, or a little more.
 
-Draws that differ in nothing but constant block 0 are *alike*. Those that also differ in their
-vertex buffers, constant blocks, scissors and in what their fragments read are a *family*: their
-vertices are
-still shaded in one go, each fetched from its draw's buffers, and rasterized together, each inside
-its draw's scissor; fragments are shaded by what they read.
+Draws that differ in nothing but constant block 0 are *alike*. Those that also differ in vertex
+buffers, other constant blocks, scissors, viewports, in which vertices a call names and in what
+their fragments read are a *family*: their vertices are still shaded in one go, each fetched from
+its draw's buffers, and rasterized together, each inside its draw's scissor; fragments are shaded by
+what they read.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from gallette.drivers.common.output.fragment_state import FragmentShader, Severa
 from gallette.drivers.common.raster.setup import Rect
 from gallette.drivers.common.vertex.fetch import Gathered
 from gallette.drivers.common.vertex.stream import restarts
+from gallette.drivers.common.vertex.vertices import OwnViewports
 from gallette.pipe.enums import Primitive
 from gallette.pipe.state import DrawInfo
 
@@ -92,6 +93,12 @@ class Family:
         first, which = _numbered(givens, lambda each: each.scissors)
         if len(first) > 1 and draw.fixed.raster.state.scissor:
             draw = _with_scissors(draw, first, which)
+        first, which = _numbered(givens, lambda each: each.viewports)
+        if len(first) > 1:
+            states = [each.states.bound.viewports[0] for each in first]
+            scale = np.array([state.scale for state in states], np.float32).T
+            translate = np.array([state.translate for state in states], np.float32).T
+            draw = replace(draw, viewports=OwnViewports(scale, translate).take(which))
         first, which = _numbered(givens, lambda each: each.reads)
         if len(first) > 1 and draw.fragment.program is not None:
             draw = replace(draw, fragment=self._fragments(first, which))

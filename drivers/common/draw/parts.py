@@ -28,9 +28,9 @@ from gallette.drivers.common.vertex.corners import (
 )
 from gallette.drivers.common.vertex.fetch import FetchedVertices, GatheredVertices, VertexSource
 from gallette.drivers.common.vertex.stream import IndexStream, vertex_stream
-from gallette.drivers.common.vertex.vertices import Ints, VertexSet
+from gallette.drivers.common.vertex.vertices import Ints, OwnViewports, VertexSet
 from gallette.pipe.enums import PolygonMode, Primitive
-from gallette.pipe.state import DrawInfo
+from gallette.pipe.state import DrawInfo, ViewportState
 
 from .state import DrawState
 
@@ -278,8 +278,15 @@ def _shade(draw: DrawState, source: VertexSource) -> VertexSet:
             stop = min(start + size, lanes)
             pieces.append((program.vertex(fetched(start, stop)), stop - start))
         outputs = joined_outputs(pieces)
+    viewport: ViewportState | OwnViewports = draw.fixed.viewport
+    if draw.viewports is not None:
+        draws = source.draws
+        if draws is None:
+            draws = np.arange(source.first_instance, source.first_instance + source.instances)
+            draws = draws.repeat(source.count)
+        viewport = draw.viewports.take(draws)
     return VertexSet.from_outputs(
-        lanes, {slot: list(values) for slot, values in outputs.items()}, draw.fixed.viewport
+        lanes, {slot: list(values) for slot, values in outputs.items()}, viewport
     )
 
 

@@ -34,7 +34,7 @@ from gallette.drivers.common.raster.triangles import DepthOffset
 from gallette.drivers.common.raster.viewports import Viewports, depth_range
 from gallette.drivers.common.vertex.clip import ClipPlanes
 from gallette.drivers.common.vertex.fetch import Gathered
-from gallette.drivers.common.vertex.vertices import Ints, VertexSet
+from gallette.drivers.common.vertex.vertices import Ints, OwnViewports, VertexSet
 from gallette.drivers.common.work import Work
 from gallette.pipe.state import (
     DrawInfo,
@@ -104,6 +104,7 @@ class DrawState:
     gathered: Gathered | None = None  # vertex buffers, if it is merged of draws with others
     scissors: Ints | None = None  # of each draw, if they differ: `[draw, (x0, y0, x1, y1)]`
     firsts: npt.NDArray[np.int64] | None = None  # and where each begins, if they differ in that
+    viewports: OwnViewports | None = None  # of each draw, if they differ
     bound: Bound | None = None  # what all this was derived from, while nothing is bound anew
     recorder: Recorder | None = None
 

@@ -62,6 +62,7 @@ class Given:
         "reads",
         "scissors",
         "states",
+        "viewports",
     )
 
     def __init__(
@@ -72,16 +73,17 @@ class Given:
         reads: tuple[Any, ...],
         buffers: tuple[Any, ...],
         scissors: int,
+        viewports: int,
         blocks: tuple[Any, ...],
         kin: Given | None = None,
     ) -> None:
-        """`reads`: what fragments read, `buffers`: where vertices are, `scissors`: a number that
-        stands for them, `blocks`: constant blocks but the first, `family`: all else.
+        """`reads`: what fragments read, `buffers`: where vertices are, `scissors`, `viewports`:
+        numbers that stand for them, `blocks`: constant blocks but the first, `family`: all else.
 
         `kin` was given the same but for where vertices are.
         """
         self.family, self.reads, self.buffers = family, reads, buffers
-        self.scissors, self.blocks = scissors, blocks
+        self.scissors, self.viewports, self.blocks = scissors, viewports, blocks
         stages = {
             stage: replace(
                 found,
@@ -164,12 +166,16 @@ class Given:
             if state is not None and state.fixed.engine.deals:
                 program = state.fragment.program
                 # Selections are told by identity; those of this state are kept with it.
+                same: tuple[Any, ...]
                 same = self.family, id(state.fixed.selection), self.large_blocks(mode)
                 if not hasattr(program, "fill"):
-                    own = self.scissors if state.fixed.raster.viewports is not None else None
-                    found = *same, own
+                    if state.fixed.raster.viewports is not None:  # primitives choose theirs
+                        same = *same, self.scissors, self.viewports
+                    elif state.fixed.engine.state.depth_clamp is not None:  # to a viewport's
+                        same = *same, self.viewports
+                    found = same
                 elif hasattr(program, "fill_together"):
-                    found = *same, self.scissors
+                    found = *same, self.scissors, self.viewports
             self._relatives[mode] = found
         return found
 
@@ -221,6 +227,7 @@ class Memory:
         "_scissors",
         "_stages",
         "_states",
+        "_viewports",
     )
 
     def __init__(self, states: DrawStates) -> None:
@@ -232,7 +239,8 @@ class Memory:
         self._numbers: dict[Hashable, int] = {}
         self._next = itertools.count()
         self._fixed = _Part()
-        self._scissors = -1  # the number of those that are bound, as far as `_fixed` knows
+        # The numbers of those that are bound, as far as `_fixed` knows.
+        self._scissors = self._viewports = -1
         self._stages = [(states.bound.stages[stage], _Part()) for stage in MERGED_STAGES]
 
     def given(self) -> Given:
@@ -246,8 +254,9 @@ class Memory:
                 for b in bound.vertex_buffers
             ]
         )
-        scissors, blocks = self._scissors, tuple([part.blocks for _, part in self._stages])
-        key = family, reads, buffers, scissors, blocks
+        windows = self._scissors, self._viewports
+        blocks = tuple([part.blocks for _, part in self._stages])
+        key = family, reads, buffers, windows, blocks
         found = self._found.get(key)
         if found is None:
             if len(self._found) >= self._limit:
@@ -255,13 +264,13 @@ class Memory:
                 self._limit = max(_MOST, 2 * len(self._found))  # those that are held stay
             bound_blocks = [[key is None for key in blocks_] for blocks_ in blocks]
             family = (family, *[buffer is None for buffer in buffers], *map(tuple, bound_blocks))
-            kin = self._kin.get((family, reads, scissors))
-            found = Given(self._states, bound, family, reads, buffers, scissors, blocks, kin)
-            self._found[key] = self._kin[family, reads, scissors] = found
+            kin = self._kin.get((family, reads, windows))
+            found = Given(self._states, bound, family, reads, buffers, *windows, blocks, kin)
+            self._found[key] = self._kin[family, reads, windows] = found
         return found
 
     def _family(self, bound: Bound) -> tuple[Any, ...]:
-        """What tells states apart, but for vertex buffers, scissors and what fragments read.
+        """What tells states apart, but for vertex buffers, windows and what fragments read.
 
         Objects count by identity: a copy keeps those it names.
         """
@@ -269,6 +278,7 @@ class Memory:
         if fixed.revision != bound.revision:
             fixed.revision, fixed.key = bound.revision, self._key_of_parameters(bound)
             self._scissors = self._number(bound.scissors)
+            self._viewports = self._number(bound.viewports)
         (vertex, of_vertex), (fragment, of_fragment) = self._stages
         if of_vertex.revision != vertex.revision:
             of_vertex.know(vertex)
@@ -290,7 +300,6 @@ class Memory:
         """What is not a state object: by value, for programs set the same ones in every frame."""
         return (
             self._number(bound.framebuffer),
-            self._number(bound.viewports),
             self._number(bound.clip_planes),
             self._number(bound.polygon_stipple),
             id(bound.stream_targets),

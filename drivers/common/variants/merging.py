@@ -20,6 +20,10 @@ __all__ = ["can_merge", "constants_per_draw"]
 _OBSERVERS = frozenset({"load_primitive_id", "load_instance_id", "load_base_instance"})
 
 
+_OUTSIDE = 0x7FFFFFF0
+"""An offset in no table: zero is read there."""
+
+
 def can_merge(shader: Shader) -> bool:
     """Does nothing in the shader tell merged draws apart, or reach beyond its constants' row?"""
     for impl in shader.impls():
@@ -30,8 +34,9 @@ def can_merge(shader: Shader) -> bool:
                 reaches = any(word in instr.name for word in ("ssbo", "image", "atomic"))
                 if instr.name in _OBSERVERS or reaches:
                     return False
-                if instr.name == "load_ubo" and not all(
-                    isinstance(src.value.instr, LoadConst) for src in instr.srcs
+                if instr.name == "load_ubo" and not (
+                    _block_of(instr) == 0
+                    or all(isinstance(src.value.instr, LoadConst) for src in instr.srcs)
                 ):
                     return False
     return True
@@ -51,7 +56,8 @@ def constants_per_draw(
 
     load_ubo(0, 16)   ->   load_ubo(0, 16 + load_instance_id() * stride)
 
-    So are other blocks: `blocks` are their numbers and strides.
+    So are other blocks: `blocks` are their numbers and strides. An offset known only when the
+    shader runs must not reach another draw's row: it is nowhere, then.
     """
     strides: dict[int | None, int] = dict(blocks)
     if stride:
@@ -67,6 +73,11 @@ def constants_per_draw(
                 continue
             b = Builder(impl).at_before(load)
             row = b.imul(b.load_system_value(number), b.imm_int(row_size))
-            load.srcs[1].rewrite(b.iadd(load.srcs[1].value, row))
+            offset = load.srcs[1].value
+            moved = b.iadd(offset, row)
+            if not isinstance(offset.instr, LoadConst):
+                inside = b.ult(offset, b.imm_int(row_size))
+                moved = b.bcsel(inside, moved, b.imm_int(_OUTSIDE))
+            load.srcs[1].rewrite(moved)
             progress = True
     return progress
