@@ -98,7 +98,9 @@ class Family:
             states = [each.states.bound.viewports[0] for each in first]
             scale = np.array([state.scale for state in states], np.float32).T
             translate = np.array([state.translate for state in states], np.float32).T
-            draw = replace(draw, viewports=OwnViewports(scale, translate).take(which))
+            draw = replace(
+                draw, viewports=OwnViewports(scale, translate).take(which.astype(np.int64))
+            )
         first, which = _numbered(givens, lambda each: each.reads)
         if len(first) > 1 and draw.fragment.program is not None:
             draw = replace(draw, fragment=self._fragments(first, which))

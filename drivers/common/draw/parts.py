@@ -134,7 +134,8 @@ def end_to_end(draw: DrawState, infos: Sequence[DrawInfo]) -> tuple[Primitives, 
 
     The identity of a primitive is the number of its draw, as where draws are merged to instances.
     """
-    streams, ids, known = [], [], {}
+    streams, ids = [], []
+    known: dict[int, tuple[Ints, Ints]] = {}
     count = 0
     starts = []
     size = LISTS[infos[0].mode]

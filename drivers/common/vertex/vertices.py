@@ -65,7 +65,10 @@ class VertexSet:
 
     @classmethod
     def from_outputs(
-        cls, count: int, outputs: Mapping[int, Components], viewport: ViewportState
+        cls,
+        count: int,
+        outputs: Mapping[int, Components],
+        viewport: ViewportState | OwnViewports,
     ) -> VertexSet:
         """From what the vertex shader wrote; an unwritten position is (0, 0, 0, 1)."""
         clip = np.empty((4, count), np.float32)
