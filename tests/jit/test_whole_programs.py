@@ -147,6 +147,37 @@ draw arrays GL_TRIANGLES 0 3
 probe all rgba 0.0 1.0 0.0 1.0
 """
 
+PARTLY_UNIFORM = """
+[require]
+GLSL >= 4.30
+
+[vertex shader passthrough]
+
+[fragment shader]
+#version 430
+uniform bool again;
+out vec4 color;
+int lane = int(gl_FragCoord.x) % 8;
+void main() {
+    ivec4 result = ivec4(0);
+    if (lane >= 1) {
+        for (int i = 0; i < 5; i++) {
+            do {
+                result += ivec4(1);
+                result.z = lane;
+            } while (again);
+        }
+    }
+    bool right = result == (lane >= 1 ? ivec4(5, 5, lane, 5) : ivec4(0));
+    color = right ? vec4(0.0, 1.0, 0.0, 1.0) : vec4(1.0, 0.0, 0.0, 1.0);
+}
+
+[test]
+uniform int again 0
+draw rect -1 -1 2 2
+probe all rgb 0.0 1.0 0.0
+"""
+
 
 @pytest.mark.parametrize("driver", ["numpipe", "jit"])
 @pytest.mark.parametrize(
@@ -155,6 +186,9 @@ probe all rgba 0.0 1.0 0.0 1.0
         pytest.param(UNIFORM_ARRAY, id="what lanes agree on, out of an array of each lane's own"),
         pytest.param(MANY_INPUTS, id="more inputs than a block had words for"),
         pytest.param(FLAT_BACK, id="flat colours of back faces"),
+        pytest.param(
+            PARTLY_UNIFORM, id="components that agree, where the first lane is not active"
+        ),
         pytest.param(MISSING_COMPONENTS, id="components that an attribute lacks, of each vertex"),
     ],
 )

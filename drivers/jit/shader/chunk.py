@@ -287,7 +287,7 @@ class ChunkStage(Stage):
         own = sampled(self, e, instr, self.keys)
         if own is not None:
             self.textures.add(instr.texture_index)
-            return own if instr.result.divergent else [e.b.extract(v, 0) for v in own]
+            return e.agreed(instr.result, own)
         args, layout, mixed = [], [], False
         index: V | None = None
         for kind, src in zip(instr.src_kinds, instr.srcs, strict=True):
@@ -317,7 +317,7 @@ class ChunkStage(Stage):
             mixed,
         )
         found = self.call_out(e, site, args, instr.result.num_components, "i32")
-        return found if instr.result.divergent else [e.b.extract(v, 0) for v in found]
+        return e.agreed(instr.result, found)
 
     def call_out(
         self, e: Emitter, site: object, args: Sequence[V], results: int, t: str

@@ -179,9 +179,12 @@ class Emitter:
 
     def define(self, result: Def, values: Sequence[V]) -> None:
         """The components of a definition; kept in memory too if it is used outside its region."""
-        if not result.divergent and any(v.w for v in values):  # whoever reads it expects scalars
-            values = [self.b.extract(v, 0) for v in values]
-        self.components[result] = list(values)
+        divergent = result.divergent_components
+        values = [  # whoever reads what is uniform expects scalars
+            v if divergent >> i & 1 or not v.w else self.b.extract(v, 0)
+            for i, v in enumerate(values)
+        ]
+        self.components[result] = values
         variables = self.escaped.get(result)
         if variables is not None:
             for variable, value in zip(variables, values, strict=True):
@@ -191,13 +194,29 @@ class Emitter:
                 else:
                     variable.set(new)
 
+    def agreed(self, result: Def, values: Sequence[V]) -> list[V]:
+        """What came back for the active lanes alone; they agree on all of it if it is uniform."""
+        if result.divergent:
+            return list(values)
+        first = self.b.flagged("cttz", self.b.bitmask(self.mask), False) & (self.w - 1)
+        return [self.b.extract(v, first.to("i32", False)) for v in values]
+
     def escape(self, result: Def) -> None:
         """A definition that is used where its region has been left."""
         if result in self.escaped:
             return
-        t = f"i{result.bit_size}"
-        w = self.w if result.divergent else 0
-        self.escaped[result] = [self.b.zeroed(t, w) for _ in range(result.num_components)]
+        self.escaped[result] = self.variables_for(result)
+
+    def variables_for(self, result: Def) -> list[Var]:
+        """Memory for a definition: lanes for the components that differ, a scalar for the others.
+
+        A variable with lanes is written under the mask, so its first lane may hold nothing.
+        """
+        t, divergent = f"i{result.bit_size}", result.divergent_components
+        return [
+            self.b.zeroed(t, self.w if divergent >> i & 1 else 0)
+            for i in range(result.num_components)
+        ]
 
     def values(self, src: Src) -> list[V]:
         """All components a source reads."""

@@ -130,10 +130,7 @@ class _Flow:
     def _variables(self, phi: Phi) -> list[Var]:
         found = self.phis.get(phi)
         if found is None:
-            d = phi.result
-            w = self.e.w if d.divergent else 0
-            found = [self.b.zeroed(f"i{d.bit_size}", w) for _ in range(d.num_components)]
-            self.phis[phi] = found
+            found = self.phis[phi] = self.e.variables_for(phi.result)
         return found
 
     def _phi(self, phi: Phi) -> None:

@@ -171,10 +171,7 @@ def _image(e: Emitter, instr: Intrinsic) -> None:
     own = _natively(e, instr)
     if own is not None:
         if instr.dest is not None:
-            found = own[: instr.result.num_components]
-            if not instr.result.divergent:
-                found = [e.b.extract(e.wide(v), 0) for v in found]
-            e.define(instr.result, found)
+            e.define(instr.result, e.agreed(instr.result, own[: instr.result.num_components]))
         return
     args = [_named(e, instr, "index")[0]]
     address, sample, op = 0, False, ""
@@ -197,9 +194,7 @@ def _image(e: Emitter, instr: Intrinsic) -> None:
     site = ImageSite(instr.name, address, sample, op, count)
     found = e.stage.call_out(e, site, args, count, "i32")
     if instr.dest is not None:
-        if not instr.result.divergent:
-            found = [e.b.extract(v, 0) for v in found]
-        e.define(instr.result, found)
+        e.define(instr.result, e.agreed(instr.result, found))
 
 
 def _natively(e: Emitter, instr: Intrinsic) -> list[V] | None:

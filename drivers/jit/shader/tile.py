@@ -376,7 +376,7 @@ class TileStage(Stage):
     def texture(self, e: Emitter, instr: Tex) -> list[V]:
         own = sampled(self, e, instr, self.textures)
         if own is not None:
-            return own if instr.result.divergent else [e.b.extract(v, 0) for v in own]
+            return e.agreed(instr.result, own)
         args: list[V] = []
         layout = []
         index: V | None = None
@@ -401,7 +401,7 @@ class TileStage(Stage):
             index is not None,
         )
         found = self.call_out(e, site, args, count, "i32")
-        return found if instr.result.divergent else [e.b.extract(v, 0) for v in found]
+        return e.agreed(instr.result, found)
 
     def call_out(
         self, e: Emitter, site: object, args: Sequence[V], results: int, t: str
