@@ -33,7 +33,7 @@ class ScreenOptions:
     inexact_used_once: str = ""  # "always", "never" or "not_position" (the default)
     position_invariant: bool | None = None
     fuse_ffma: bool | None = None
-    budget: int = DEFAULT_BUDGET  # rounds of loops one call may spend
+    budget: int = DEFAULT_BUDGET  # work one draw may do, in units of about a nanosecond
     record_passes: bool = False
     ownership: str = "counted"
     cache: str | bool = True  # a folder for compiled code; the usual one, or none
@@ -93,7 +93,7 @@ class JitScreen(HostScreen):
     def __init__(self, options: ScreenOptions | None = None) -> None:
         self.options = options or ScreenOptions()
         compiler = self.options.compiler()
-        super().__init__(compiler)
+        super().__init__(compiler, self.options.budget)
         load_engine()
         begin_setup(compiler.cache)
         begin_clipping(compiler.cache)

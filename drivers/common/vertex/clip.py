@@ -60,10 +60,11 @@ class ClipPlanes:
         if plane >= 6:
             value = vertices.component(*self.distances[plane])
             return value[which] if value.ndim else np.broadcast_to(value, _shape(which, vertices))
-        x, y, z, w = vertices.clip[:, which]
-        if plane == 4:
-            return np.asarray(z if self.halfz else z + w)
-        return np.asarray((w - x, w + x, w - y, w + y, z, w - z)[plane])
+        along = vertices.clip[plane >> 1, which]
+        if plane == 4 and self.halfz:
+            return along
+        w = vertices.clip[3, which]
+        return np.asarray(w - along if plane in (0, 2, 5) else w + along)
 
 
 def _shape(which: Ints | slice, vertices: VertexSet) -> tuple[int, ...]:

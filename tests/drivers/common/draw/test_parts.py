@@ -300,3 +300,16 @@ def test_the_budget_is_one_for_the_whole_draw() -> None:
     gl.finish()
     assert errors(gl) == ["GL_CONTEXT_LOST"]
     gl.release()
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit", "simd", "tiler"])
+def test_every_driver_keeps_the_budget_it_is_given(driver: str) -> None:
+    gl = Context(driver, size=(16, 16), version=(4, 3), budget=50_000)
+    bind(gl, program(gl, VERTEX, FRAGMENT))
+    gl.draw_arrays(GL.TRIANGLES, 0, 3)
+    gl.finish()
+    assert errors(gl) == []
+    gl.draw_arrays(GL.TRIANGLES, 0, 3000)
+    gl.finish()
+    assert errors(gl) == ["GL_CONTEXT_LOST"]
+    gl.release()
