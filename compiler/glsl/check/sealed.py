@@ -90,8 +90,8 @@ def _seal_variable(var: hir.Variable | None) -> None:
     if var.__class__ is hir.Variable:
         block = var.block
         if var.quals.__class__ is hir.Quals:  # else sealed: those of a block are its instance's
-            _close(var.quals)
-        _close(var)
+            _close_quals(var.quals)
+        _close_variable(var)
         if block is not None:
             _seal_block(block)
 
@@ -162,6 +162,7 @@ def _closer(plain: type, sealed: type) -> Callable[[Any], None]:
 
 
 _CLOSERS = {plain: _closer(plain, sealed) for plain, sealed in _SEALED.items()}
+_close_quals, _close_variable = _CLOSERS[hir.Quals], _CLOSERS[hir.Variable]
 
 
 def _copier(plain: type) -> Callable[[Any], Any]:

@@ -39,11 +39,8 @@ class Leaf:
     top_stride: int = 0
 
 
-def leaves(name: str, type_: Type, offset: int = 0, whole_arrays: bool = False) -> Iterator[Leaf]:
-    """Enumerate a variable of explicitly laid out type as GL does.
-
-    `whole_arrays` is the rule for storage blocks: the top-level array counts as its first element.
-    """
+def leaves(name: str, type_: Type, offset: int = 0) -> Iterator[Leaf]:
+    """Enumerate a variable of explicitly laid out type as GL does."""
     if type_.is_numeric:
         yield Leaf(name, type_, 0, 0, offset, (), 0)
         return

@@ -169,7 +169,16 @@ class _Parser(ExpressionParser):
 
     def declaration(self, top: bool) -> s.Stmt:
         """Anything that declares: variables, functions, blocks, precision, redeclarations."""
-        kind, _, loc = self.tokens[self.pos]
+        tokens, pos = self.tokens, self.pos
+        kind, word, loc = tokens[pos]
+        if (
+            kind == "qual"
+            and tokens[pos + 1][0] == "type"
+            and tokens[pos + 2][0] == "id"
+            and tokens[pos + 3][0] == ";"
+            and word != "layout"
+        ):
+            return self.qualified_variable()  # as most are
         if kind == "precision":
             return self.precision()
         quals = self.qualifiers()
@@ -199,6 +208,19 @@ class _Parser(ExpressionParser):
         if top and not starts_type and kind != "id":
             raise self.unexpected("a declaration")
         return self.typed(loc, quals, self.type_ref(), top)
+
+    def qualified_variable(self) -> s.Declaration:
+        """`uniform vec4 color;` and nothing more."""
+        start = self.pos
+        (_, word, loc), (_, type_name, at), (_, name, where), (_, _, end) = self.tokens[
+            start : start + 4
+        ]
+        self.pos = start + 4
+        self.scopes[-1][name] = False
+        quals = s.Qualifiers(loc, loc + len(word), [(word, loc)])
+        ref = s.TypeRef(at, at + len(type_name), type_name, None, [])
+        declarator = s.Declarator(where, where + len(name), name, [], None)
+        return s.Declaration(loc, end + 1, quals, ref, [declarator])
 
     def typed(self, loc: int, quals: s.Qualifiers, ref: s.TypeRef, top: bool) -> s.Stmt:
         """What may follow the type of a declaration."""
