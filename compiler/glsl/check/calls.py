@@ -20,17 +20,19 @@ from gallette.compiler.nir.ir.types import Base, Type
 
 __all__: list[str] = []
 
+_SPECIAL = ("atomic", "image", "inter")
+
 
 @checks(s.Call)
 def call_expr(c: Checker, node: s.Call) -> hir.Expr:
-    if isinstance(node.callee, s.Member):
-        return length_call(c, node, node.callee)
-    if isinstance(node.callee, s.TypeRef):
-        type_ = resolve_type(c, node.callee)
-        return constructor(c, type_, node)
-    if isinstance(node.callee, s.Index):
-        return call_element(c, node, node.callee)
-    name = node.callee.name
+    callee = node.callee
+    if isinstance(callee, s.TypeRef):
+        return constructor(c, resolve_type(c, callee), node)
+    if isinstance(callee, s.Member):
+        return length_call(c, node, callee)
+    if isinstance(callee, s.Index):
+        return call_element(c, node, callee)
+    name = callee.name
     symbol = c.find_function(name)
     if isinstance(symbol, Type):
         return constructor(c, symbol, node)
@@ -43,7 +45,7 @@ def call_expr(c: Checker, node: s.Call) -> hir.Expr:
             raise Abort
         if symbol.type.without_array.base is Base.SUBROUTINE:
             return call_subroutine(c, symbol, args, node)
-        raise c.abort(f"'{name}' is a variable, not a function", node.callee)
+        raise c.abort(f"'{name}' is a variable, not a function", callee)
     if symbol is None:
         chosen = called_builtin(c, name, args)
         if isinstance(chosen, Overload):
@@ -159,7 +161,7 @@ def call_subroutine(
 
 def call_builtin(c: Checker, o: Overload, args: list[hir.Expr], node: s.Call) -> hir.Expr:
     name = o.name
-    if name.startswith(("atomic", "image", "inter")) or o.result is t.VOID:
+    if o.result is t.VOID or name.startswith(_SPECIAL):
         check_special(c, o, args, node)
     values = pass_arguments(c, o.params, args, node, name)
     if c.function is not None:

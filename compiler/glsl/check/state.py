@@ -157,9 +157,9 @@ class Checker:
     def statements(self, body: list[s.Stmt]) -> list[hir.Stmt]:
         """Check some statements; after an error checking goes on with the next one."""
         out: list[hir.Stmt] = []
+        depth = len(self.scopes)  # as behind every statement without an error
+        state = self.loop_depth, self.switch_depth, self.control_depth
         for node in body:
-            depth = len(self.scopes)
-            state = self.loop_depth, self.switch_depth, self.control_depth
             try:
                 out += self.statement(node)
             except TooManyErrors:

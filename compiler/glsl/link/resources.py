@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import struct
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from gallette.compiler.glsl.builtins.limits import Limits
@@ -51,6 +52,22 @@ class _Shared:
     users: dict[StageUnit, hir.Variable] = field(default_factory=dict)
     live: set[Stage] = field(default_factory=set)
     init: hir.Value | None = None
+
+
+def _locations_of(type_: Type) -> int:
+    """How many locations a uniform takes: one per basic element."""
+    if type_.element is not None:
+        return type_.length * _locations_of(type_.element)
+    if type_.is_struct:
+        return sum(_locations_of(f.type) for f in type_.fields)
+    return 1
+
+
+@lru_cache(maxsize=1024)
+def _storage(type_: Type) -> tuple[Type, int, int, int]:
+    """What a uniform takes: its type laid out, bytes, alignment, locations."""
+    size, alignment = size_align(type_)
+    return explicit_type(type_), size, max(alignment, 4), _locations_of(type_)
 
 
 class ResourceLinker(BlockLinker):
@@ -172,20 +189,12 @@ class ResourceLinker(BlockLinker):
 
     # -- locations ---------------------------------------------------------------------------
 
-    def locations_of(self, type_: Type) -> int:
-        """How many locations a uniform takes: one per basic element."""
-        if type_.element is not None:
-            return type_.length * self.locations_of(type_.element)
-        if type_.is_struct:
-            return sum(self.locations_of(f.type) for f in type_.fields)
-        return 1
-
     def explicit_locations(self, shared: list[_Shared]) -> None:
         for item in shared:
             location = item.layout.get("location", -1)
             if location < 0 or item.type.without_array.base is Base.SUBROUTINE:
                 continue
-            for i in range(location, location + self.locations_of(item.type)):
+            for i in range(location, location + _locations_of(item.type)):
                 if self.used_locations.setdefault(i, item.name) != item.name:
                     self.log.error(
                         f"uniforms '{self.used_locations[i]}' and '{item.name}' share location {i}"
@@ -241,17 +250,16 @@ class ResourceLinker(BlockLinker):
     def place_plain(self, item: _Shared) -> None:
         if not item.var.builtin:
             self.trim(item)
-        type_ = explicit_type(item.type)
+        type_, size, alignment, locations = _storage(item.type)
         offset = -1
         handles = self.handles_of(item) if item.type.holds_opaque else _NO_HANDLES
         if self.has_data(item.type, handles):
-            size, alignment = size_align(item.type)
-            offset = align(self.storage, max(alignment, 4))
+            offset = align(self.storage, alignment)
             self.storage = offset + size
             if item.init is not None:
                 self.write_initial(type_, item.init, offset)
         builtin = item.var.builtin.startswith("state:")
-        opaque = self.opaque_variables(item, handles)
+        opaque = self.opaque_variables(item, handles) if item.type.holds_opaque else {}
         for unit, var in item.users.items():
             if unit.stage not in item.live or offset < 0:
                 continue
@@ -265,7 +273,7 @@ class ResourceLinker(BlockLinker):
             )
         location = item.layout.get("location", -1)
         if location < 0 and not builtin:
-            location = self.take_locations(self.locations_of(item.type))
+            location = self.take_locations(locations)
         stages = frozenset(item.live)
         for leaf in leaves(item.name, type_, max(offset, 0)):
             self.add_uniform(item, leaf, location, opaque, stages, handles)
@@ -330,8 +338,6 @@ class ResourceLinker(BlockLinker):
     ) -> dict[tuple[int, ...], dict[Stage, int]]:
         """Unit numbers and NIR variables for samplers and images, also inside structures."""
         found: dict[tuple[int, ...], dict[Stage, int]] = {}
-        if not item.type.holds_opaque:
-            return found
         for fields, type_, label in _opaque_paths(item.type, item.name):
             element = type_.without_array
             if element.base in handles:

@@ -227,13 +227,13 @@ class ExpressionParser:
     def postfix(self) -> s.Expr:
         expr = self.primary()
         links = 0
-        while True:
-            kind = self.tokens[self.pos][0]
+        tokens = self.tokens
+        while (kind := tokens[self.pos][0]) in _LINKS:
             if kind == ".":
                 self.pos += 1
                 name, name_loc = self.member_name()
-                expr = s.Member(expr.loc, self.last_end, expr, name, name_loc)
-                if self.kind == "(":
+                expr = s.Member(expr.loc, name_loc + len(name), expr, name, name_loc)
+                if tokens[self.pos][0] == "(":
                     expr = self.call(expr)  # a method
             elif kind == "[":
                 self.pos += 1
@@ -250,10 +250,11 @@ class ExpressionParser:
                 self.pos += 1
                 expr = s.Unary(expr.loc, self.last_end, "p" + kind, expr)
             else:
-                return expr
+                break
             links += 1
             if links > MAX_NESTING:
                 raise self.log.abort(f"more than {MAX_NESTING} subscripts in a row", self.loc)
+        return expr
 
     def member_name(self) -> tuple[str, int]:
         kind, text, loc = self.tokens[self.pos]
@@ -304,7 +305,7 @@ class ExpressionParser:
             self.expect(")", "expression")
             return inner
         if kind == "type":
-            if self.peek() == "(":
+            if self.tokens[self.pos + 1][0] == "(":
                 self.pos += 1
                 ref = s.TypeRef(loc, loc + len(text), text, None, [])
                 return self.call(ref)

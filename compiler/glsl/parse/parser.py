@@ -307,14 +307,15 @@ class _Parser(ExpressionParser):
         self.declare(name, is_type and quals.subroutine_types is None)
         self.expect("(")
         params: list[s.Param] = []
-        if self.kind == "type" and self.tokens[self.pos][1] == "void" and self.peek() == ")":
+        kind, text, _ = self.tokens[self.pos]
+        if kind == "type" and text == "void" and self.peek() == ")":
             self.pos += 1
-        elif self.kind != ")":
+        elif kind != ")":
             params.append(self.param())
             while self.accept(","):
                 params.append(self.param())
         self.expect(")", "parameters")
-        if self.kind == "{":
+        if self.tokens[self.pos][0] == "{":
             self.scopes.append({p.name: False for p in params if p.name})
             body = self.compound(scope=False)
             self.scopes.pop()
@@ -378,10 +379,12 @@ class _Parser(ExpressionParser):
     def is_declaration(self) -> bool:
         """Does a declaration start here, rather than an expression?"""
         kind, text, _ = self.tokens[self.pos]
+        after = self.tokens[self.pos + 1][0] if kind != "eof" else kind
+        if kind == "type" and after != "[":
+            return after == "id" or after == ";"
         if kind in ("qual", "struct", "precision"):
             return True
         if kind == "id":
-            after = self.peek()
             if after == "id":
                 return True
             if after not in ("[", ";") or not self.is_type_name(text):
