@@ -6,6 +6,7 @@ import pytest
 
 from gallette.compiler.glsl.diagnostics import Log
 from gallette.compiler.glsl.parse import preprocessor
+from gallette.compiler.glsl.parse.parser import parse
 from gallette.compiler.glsl.parse.preprocessor import Settings, preprocess
 
 
@@ -191,3 +192,41 @@ def test_extensions_are_offered_with_or_without_their_prefix() -> None:
     short, long = frozenset({"ARB_gpu_shader5"}), frozenset({"GL_ARB_gpu_shader5"})
     assert Settings(extensions=long) == Settings(extensions=short)
     assert Settings(extensions=Settings(extensions=long).extensions).extensions == short
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "    gl_Position = vec4(position, 1.0); // gl_Vertex",
+        "\tx >>= 1u;\f\v y",
+        "a = b / c /* b\n c */ * d; // e",
+        "a // b /* c\n d",
+        "a;\r\nb;\r\n",
+        "",
+        "// nothing but a comment",
+    ],
+)
+def test_a_line_met_before_has_the_same_tokens_in_their_new_places(line: str) -> None:
+    """Lines are remembered: what was read from one text stands elsewhere in the next."""
+    text = f"first line\n{line}\n\n{line}\nlast"
+    settings = Settings(api="compat")
+    expected = None
+    for lead in ("#version 130\n", "#version 130\n\n\n", "#version 130\n// ", "#version 130\n"):
+        body = lead + text if lead[-1] == "\n" else f"{lead}{'.' * 30}\n{text}"
+        result = preprocess(body, "t", settings, Log())
+        for _, word, where in result.tokens:
+            assert body[where : where + len(word)] == word
+        kinds = [t[:2] for t in result.tokens]
+        expected = expected or kinds
+        assert kinds == expected
+
+
+@pytest.mark.parametrize("line", ["a @ b", 'a "// b"', "a = __LINE__;", "GL_ES", "common x;"])
+def test_a_line_that_wants_a_closer_look_gets_it_every_time(line: str) -> None:
+    def read() -> tuple[list[str], list[str]]:
+        log = Log()
+        unit = preprocess(f"#version 140\nb;\n{line}\n", "t", Settings(api="core"), log)
+        parse(unit.tokens, unit.language, log, unit.classified)
+        return [t[1] for t in unit.tokens], [str(d) for d in log.diagnostics]
+
+    assert read() == read()

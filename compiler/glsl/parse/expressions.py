@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from gallette.compiler.glsl.builtins.variables import STRUCTS
 from gallette.compiler.glsl.diagnostics import Abort, Log, did_you_mean
@@ -41,6 +42,15 @@ _PREFIX = frozenset(("+", "-", "!", "~", "++", "--"))
 _WORDS = frozenset(("id", "num", "bool"))
 _LINKS = frozenset((".", "[", "(", "++", "--"))
 _ENDS = frozenset((",", ")", ";", "]"))
+
+
+@lru_cache(maxsize=4096)
+def _plain_number(text: str) -> tuple[str, int | float] | None:
+    """Type and value of a number that every language knows; None if it is to be looked at."""
+    value = number_value(text)
+    if isinstance(value, str) or value[0] not in ("int", "float"):
+        return None
+    return None if value[0] == "float" and text[-1] in "fF" else value
 
 
 class ExpressionParser:
@@ -272,12 +282,14 @@ class ExpressionParser:
             return s.Name(loc, end, text)
         if kind == "bool":
             return s.Literal(loc, end, "bool", text == "true")
+        plain = _plain_number(text)
+        if plain is not None:
+            return s.Literal(loc, end, plain[0], plain[1])
         value = number_value(text)
         if isinstance(value, str):
             self.log.error(value, loc, end)
             return s.Literal(loc, end, "int", 0)
-        if value[0] != "int" and (value[0] != "float" or text[-1] in "fF"):
-            self.check_literal(value[0], text, loc, end)
+        self.check_literal(value[0], text, loc, end)
         return s.Literal(loc, end, value[0], value[1])
 
     def primary(self) -> s.Expr:
@@ -350,11 +362,13 @@ class ExpressionParser:
         kind, text, _ = tokens[self.pos]
         if text == "void" and kind == "type" and self.peek() == ")":
             self.pos += 1
-        if tokens[self.pos][0] != ")":
-            args.append(self.assignment())
-            while tokens[self.pos][0] == ",":
-                self.pos += 1
-                args.append(self.assignment())
+            kind = ")"
+        more = kind != ")"
+        while more:
+            word = tokens[self.pos][0] in _WORDS and tokens[self.pos + 1][0] in _ENDS
+            args.append(self.word() if word else self.assignment())
+            more = tokens[self.pos][0] == ","
+            self.pos += more
         self.depth -= 1
         end = self.expect(")", "arguments")[2] + 1
         return s.Call(callee.loc, end, callee, args)
