@@ -28,7 +28,7 @@ from gallette.compiler.glsl.lower.stage import lower_stage
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.run.optimize import DEFAULT, OptimizeOptions
-from gallette.compiler.nir.run.pass_runner import is_recorded
+from gallette.compiler.nir.run.pass_runner import Found, is_recorded
 from gallette.compiler.nir.run.pipeline import link_driver_forms, to_driver_form
 
 __all__ = ["link"]
@@ -168,16 +168,20 @@ class _Linker:
     def lower(self) -> None:
         program = self.program
         direct = self.options.optimize and not is_recorded()
+        found: dict[Stage, Found] = {}
         for stage, unit in self.units.items():
-            program.shaders[stage] = lower_stage(unit, self.variables[stage], program, direct)
+            found[stage] = Found()
+            program.shaders[stage] = lower_stage(
+                unit, self.variables[stage], program, direct, found[stage]
+            )
         dump = debug.is_set("glsl:dump")
-        for shader in program.shaders.values():
+        for stage, shader in program.shaders.items():
             if dump:
                 from gallette.compiler.nir.text.printer import print_shader
 
                 print(print_shader(shader), file=sys.stderr)
             if self.options.optimize:
-                to_driver_form(shader, self.optimize_options)
+                to_driver_form(shader, self.optimize_options, found=found[stage])
         shaders = program.shaders
         if self.options.optimize:
             keep = frozenset(v.slot for v in program.xfb.outputs) if program.xfb else frozenset()

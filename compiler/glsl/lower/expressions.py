@@ -175,12 +175,10 @@ class ExpressionLowering(PlaceLowering):
         if self.is_cheap(e.right):
             right = self.scalar(e.right)
             return b.iand(left, right) if e.op == "&&" else b.ior(left, right)
-        temp = self.b.impl.add_local("logical", e.type)
-        b.store_var(temp, left)
         b.push_if(left if e.op == "&&" else b.inot(left))
-        b.store_var(temp, self.scalar(e.right))
+        right = self.scalar(e.right)
         b.pop_if()
-        return b.load_var(temp)
+        return b.if_phi(right, left)
 
     def select(self, e: hir.Select) -> Value:
         b = self.b
@@ -188,6 +186,13 @@ class ExpressionLowering(PlaceLowering):
         if not e.type.is_aggregate and self.is_cheap(e.then) and self.is_cheap(e.otherwise):
             then, otherwise = self.value(e.then), self.value(e.otherwise)
             return operators.map2(lambda x, y: b.bcsel(condition, x, y), then, otherwise)
+        if not e.type.is_aggregate:
+            b.push_if(condition)
+            then = self.loaded(self.value(e.then))
+            b.push_else()
+            otherwise = self.loaded(self.value(e.otherwise))
+            b.pop_if()
+            return operators.map2(b.if_phi, then, otherwise)
         temp = self.temporary("selected", e.type)
         b.push_if(condition)
         store(b, b.deref_var(temp), self.value(e.then))

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from gallette.compiler.glsl.check.conversions import construction
 from gallette.compiler.glsl.lower.values import Value, convert, load
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir import IDENTITY, Def, Deref, LoadConst
+from gallette.compiler.nir.ir import IDENTITY, Def, Deref
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.types import Base, Type
 
@@ -87,8 +87,8 @@ def binary(b: Builder, op: str, ta: Type, x: Value, tb: Type, y: Value) -> Value
         table = _FLOAT if ta.is_float else _INT if ta.is_signed else _UINT
         name = table.get(op)
         if name is not None:
-            if name == "fsub" and y.instr.__class__ is LoadConst:
-                return b.fadd(x, b.fneg(y))  # what the first rule would make of it
+            if op == "-":  # what the first rule would make of it
+                return b.fadd(x, b.fneg(y)) if name == "fsub" else b.iadd(x, b.ineg(y))
             return b.alu(name, x, y)
     if op in ("==", "!="):
         same = equal(b, ta, x, y)

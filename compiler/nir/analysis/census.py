@@ -19,11 +19,14 @@ from gallette.compiler.nir.ir.shader import Shader
 STRUCT, WIDE, MEMORY, OPAQUE = "struct", "64 bits", "memory", "opaque"
 COPIES, CASTS, CALLS, RETURNS = "copies", "casts", "calls", "returns"
 COMPONENTS, INITIAL, INVARIANT = "vector components", "initial values", "invariant"
-DYNAMIC = "indices that are computed"
+DYNAMIC, PACKED = "indices that are computed", "packed varyings"
 
 
-def census(shader: Shader) -> frozenset[str]:
-    """Words for all there is: names of modes, and those above."""
+def census(shader: Shader, code: bool = True) -> frozenset[str]:
+    """Words for all there is: names of modes, and those above.
+
+    Without `code`: for whoever knows that there is none that they are about.
+    """
     found: set[str] = set()
     modes = 0
     for var in shader.variables:
@@ -37,6 +40,8 @@ def census(shader: Shader) -> frozenset[str]:
             found.add(INITIAL)
         if var.invariant or var.precise:
             found.add(INVARIANT)
+        if var.packed:
+            found.add(PACKED)
     if len(shader.functions) > 1:
         found.add(CALLS)
     for impl in shader.impls():
@@ -48,7 +53,7 @@ def census(shader: Shader) -> frozenset[str]:
                 found.add(INITIAL)
             if var.invariant or var.precise:
                 found.add(INVARIANT)
-        for block in list_blocks(impl.body):
+        for block in list_blocks(impl.body) if code else ():
             at = block.first
             while at is not None:
                 kind = at.__class__

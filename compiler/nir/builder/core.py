@@ -67,6 +67,7 @@ class Builder:
         "constants",
         "exact",
         "forward",
+        "has_derefs",
         "impl",
         "loc",
         "shader",
@@ -81,6 +82,7 @@ class Builder:
             None  # see `sharing_constants`
         )
         self.forward = False  # see `sharing_constants`
+        self.has_derefs = False  # has it built any?
         self.loc = 0  # the line of the source that instructions are made for
         self.stack: list[If | Loop] = []
         last: Block = impl.body[-1]  # type: ignore[assignment]
@@ -424,6 +426,7 @@ class Builder:
     # Variables.
 
     def deref_var(self, var: Variable) -> Deref:
+        self.has_derefs = True
         deref = Deref("var", var.mode, var.type)
         deref.var = var
         deref.loc = self.loc
@@ -457,6 +460,7 @@ class Builder:
 
     def deref_cast(self, value: Def, modes: Mode, type: Type, stride: int = 0) -> Deref:
         """Treat a value as a pointer to `type`."""
+        self.has_derefs = True
         deref = Deref("cast", modes, type, value.bit_size)
         deref.stride = stride
         deref.add_src(value)

@@ -15,7 +15,7 @@ import inspect
 import pkgutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -43,6 +43,7 @@ class PassInfo:
     options: dict[str, Any]
     doc: str
     looks_for: frozenset[str]
+    looks_for_with: dict[str, frozenset[str]]
     brings: Callable[[Shader], frozenset[str] | None]
 
 
@@ -57,6 +58,7 @@ def nir_pass(
     preserves: Metadata = Metadata.NONE,
     exact: bool = True,
     looks_for: Iterable[str] = (),
+    looks_for_with: Mapping[str, Iterable[str]] | None = None,
     brings: Iterable[str] | Callable[[Shader], frozenset[str] | None] | None = None,
 ) -> Callable[[PassFunction], PassFunction]:
     """Register a pass. `preserves` is the metadata that still holds after it made progress.
@@ -65,6 +67,7 @@ def nir_pass(
     can declare `Metadata.CONTROL_FLOW`. `exact=False` says that rounding may change.
     `looks_for` names what the pass, called without options, does something about (words of
     `analysis.census`); a sequence of passes leaves it out for shaders that have none of it.
+    `looks_for_with` says the same of the pass with one of its options, which is a switch.
     `brings` names what there may be behind it that was not there, or is a function that tells (by
     default, and where it answers None: anything, and less).
     """
@@ -96,6 +99,7 @@ def nir_pass(
             options,
             doc,
             frozenset(looks_for),
+            {name: frozenset(words) for name, words in (looks_for_with or {}).items()},
             brings if callable(brings) else partial(_always, brings),
         )
         return run  # type: ignore[return-value]
@@ -300,8 +304,20 @@ class PassSequence(tuple[PassSpec, ...]):
         return self._steps[position]
 
 
+def _wanted(info: PassInfo, options: dict[str, Any]) -> frozenset[str]:
+    """What a pass looks for when it is called like this; nothing, if it does not say."""
+    if not options:
+        return info.looks_for
+    if len(options) == 1:
+        for name, value in options.items():
+            if value is True:
+                return info.looks_for_with.get(name, frozenset())
+    return frozenset()
+
+
 def _is_for_nothing(info: PassInfo, options: dict[str, Any], words: frozenset[str]) -> bool:
-    return bool(info.looks_for) and not options and info.looks_for.isdisjoint(words)
+    wanted = _wanted(info, options)
+    return bool(wanted) and wanted.isdisjoint(words)
 
 
 class Found:
@@ -332,7 +348,7 @@ def run_passes(
     while at < end:
         if words is None:
             info, options = sequence.step(at)
-            if info.looks_for and not options:
+            if _wanted(info, options):
                 words = census(shader)
         if words is not None:
             at = sequence.next_for(at, words)

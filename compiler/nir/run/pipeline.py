@@ -60,10 +60,16 @@ def needs_folding(shader: Shader, found: Found) -> bool:
 
 
 def to_driver_form(
-    shader: Shader, options: OptimizeOptions = DEFAULT, log: PassLog | None = None
+    shader: Shader,
+    options: OptimizeOptions = DEFAULT,
+    log: PassLog | None = None,
+    found: Found | None = None,
 ) -> None:
-    """Everything a front end runs on one stage before linking it with the others."""
-    found = Found()
+    """Everything a front end runs on one stage before linking it with the others.
+
+    `found`: what the front end knows it has made.
+    """
+    found = found or Found()
     run_passes(shader, FRONT_END, log, found)
     if needs_folding(shader, found):
         canonicalize(shader, options, log)

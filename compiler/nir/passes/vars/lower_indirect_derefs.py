@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
+from gallette.compiler.nir.analysis.census import PACKED
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Deref, Intrinsic
 from gallette.compiler.nir.ir.metadata import Metadata
@@ -20,7 +21,11 @@ _DEFAULT = Mode.FUNCTION_TEMP | Mode.SHADER_IN | Mode.SHADER_OUT
 _READ_MODIFY = Mode.FUNCTION_TEMP | Mode.SHADER_TEMP  # nobody else writes it meanwhile
 
 
-@nir_pass("lower_indirect_derefs", preserves=Metadata.NONE)
+@nir_pass(
+    "lower_indirect_derefs",
+    preserves=Metadata.NONE,
+    looks_for_with={"packed": (PACKED,)},
+)
 def lower_indirect_derefs(
     shader: Shader, *, modes: int = int(_DEFAULT), max_length: int = 16, packed: bool = False
 ) -> bool:
