@@ -13,7 +13,9 @@ from nir_cases import NirCase, read_cases
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.check.validate import validate
 from gallette.compiler.nir.interp.interpreter import interpret
-from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
+from gallette.compiler.nir.ir.questions import instrs_of, is_unsettled
+from gallette.compiler.nir.ir.values import CHANGED
+from gallette.compiler.nir.run.optimize import OptimizeOptions, canonicalize, optimize
 from gallette.compiler.nir.run.pass_runner import run_pass
 from gallette.compiler.nir.text.printer import print_shader
 
@@ -80,3 +82,20 @@ def test_exact_shaders_keep_their_results_through_optimisation(file: Path) -> No
             run_pass(shader, name)
         optimize(shader, OPTIONS["fused"])
         assert before.same_as(interpret(shader)) == "", case.title
+
+
+def test_where_late_rules_have_the_last_word_nothing_is_left_to_simplify() -> None:
+    settled = 0
+    for case in [case for file in FILES for case in shaders(file)]:
+        shader = case.shader()
+        canonicalize(shader)
+        fused = run_pass(shader, "algebraic_late")
+        if not fused or any(map(is_unsettled, shader.impls())):
+            continue
+        settled += 1
+        for impl in shader.impls():
+            assert impl.settled_for is None  # the main rules have not seen what was made
+            for instr in instrs_of(impl):
+                instr.settled = CHANGED
+        assert not run_pass(shader, "simplify", {"arithmetic": False}), case.title
+    assert settled > 3

@@ -32,14 +32,14 @@ Class = TypeVar("Class", bound=type)
 
 @dataclass_transform(frozen_default=True)
 def _row(cls: Class) -> Class:
-    """A row of a table: complete when it is made, and never changed.
+    """What is complete when it is made, and never changed.
 
     The type checker holds everybody to it; at run time frozen dataclasses are slow to make.
     """
     return dataclass(slots=True, unsafe_hash=True)(cls)  # type: ignore[return-value]
 
 
-@dataclass(frozen=True, slots=True)
+@_row
 class LinkOptions:
     """What the application said before linking."""
 

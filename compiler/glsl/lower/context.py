@@ -50,9 +50,9 @@ def access_flags(memory: frozenset[str]) -> Access:
     return flags
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class StageFacts:
-    """What lowering has to know about a stage besides its variables."""
+    """What lowering has to know about a stage besides its variables. Nobody changes it."""
 
     bodies: Mapping[tuple[object, ...], hir.Function]
     """signature -> definition"""

@@ -180,11 +180,13 @@ def _fill_info(unit: StageUnit, shader: Shader, program: LinkedProgram) -> None:
         info.early_fragment_tests = info.post_depth_coverage or bool(
             layout.get("early_fragment_tests")
         )
-        info.interlocks = any("interlock" in key for key in layout)
-        if any(key.startswith("blend_support_") for key in layout):
-            for number, mode in enumerate(BLEND_MODES):
-                if layout.get(f"blend_support_{mode}") or layout.get("blend_support_all_equations"):
-                    info.blend_equations_advanced |= 1 << number
+        if layout:
+            info.interlocks = any("interlock" in key for key in layout)
+            if any(key.startswith("blend_support_") for key in layout):
+                everything = layout.get("blend_support_all_equations")
+                for number, mode in enumerate(BLEND_MODES):
+                    if everything or layout.get(f"blend_support_{mode}"):
+                        info.blend_equations_advanced |= 1 << number
         facts.early_fragment_tests = info.early_fragment_tests
         depth = unit.builtins.get("gl_FragDepth")
         if depth is not None:

@@ -14,11 +14,11 @@ def compute_cfg(impl: FunctionImpl) -> None:
     A block that cannot be reached (behind a loop without break, say) leads nowhere, so phis have
     no sources from it.
     """
-    blocks = list_blocks(impl.body)
-    if len(blocks) == 1:
-        only = blocks[0]
+    if len(impl.body) == 1:
+        only = impl.first
         only.index, only.predecessors, only.successors = 0, [], []
         return
+    blocks = list_blocks(impl.body)
     for i, block in enumerate(blocks):
         block.index = i
         block.predecessors = []

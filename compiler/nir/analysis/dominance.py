@@ -15,15 +15,16 @@ def compute_dominance(impl: FunctionImpl) -> None:
     Structured code in source order is a reverse postorder of a reducible graph, so one sweep is
     enough. Unreachable blocks have no dominator and count as dominated by everything.
     """
+    entry = impl.first
+    if len(impl.body) == 1:
+        entry.idom, entry.children = None, []
+        entry.dom_in, entry.dom_out = 0, 1
+        return
     blocks = list_blocks(impl.body)
-    entry = blocks[0]
     for block in blocks:
         block.idom = None
         block.children = []
         block.dom_in, block.dom_out = _FAR, -1
-    if len(blocks) == 1:
-        entry.dom_in, entry.dom_out = 0, 1
-        return
     entry.idom = entry
     for block in blocks[1:]:
         new: Block | None = None

@@ -117,7 +117,8 @@ def optimize(
     progress = canonicalize(shader, options, log)
     if run_pass(shader, "algebraic_late", _plan_of(options).late, log):
         progress = True
-        run_pass(shader, "simplify", {"arithmetic": False}, log)
+        if any(map(is_unsettled, shader.impls())):
+            run_pass(shader, "simplify", {"arithmetic": False}, log)
     for impl in shader.impls():  # what the late rules made, the others have not seen
         impl.settled_for = impl.at_rest = None
     return progress

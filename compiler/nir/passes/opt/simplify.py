@@ -89,16 +89,21 @@ class _Simplifier:
         loops = has_loops(impl)
         if len(impl.body) > 1:  # in one block what comes first dominates
             impl.require(_DOMINANCE)
+        progress = self.progress
         while True:
+            self.progress = False
             self.walk(fresh)
             fresh = False
             if loops:  # cycles of phis
                 self.progress |= remove_dead_code(impl)
+            if not self.progress:  # all was looked at as it is
+                break
+            progress = True
             if not is_unsettled(impl) or self.is_spent():
                 break
         if rules is not None:
             impl.settled_for = rules
-        return self.progress
+        return progress
 
     def walk(self, everything: bool) -> None:
         """Look at what is not settled, or at all there is, in source order."""
