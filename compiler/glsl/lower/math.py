@@ -158,7 +158,7 @@ def _length(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
 
 @row("distance")
 def _distance(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
-    return _length(b, e, [b.fadd(args[0], b.fneg(args[1]))])
+    return _length(b, e, [b.fsub(args[0], args[1])])
 
 
 @row("dot")
