@@ -231,3 +231,16 @@ out vec4 color;
 void main() { color = vec4(d[0], d[1]) * float(a.length()); }
 """
     assert errors(source) == []
+
+
+def test_differences_of_floats() -> None:
+    """With the signs that NaNs have; the opposite of one has the other."""
+    pairs, declarations = [], ""
+    for i, (x, y) in enumerate(list(itertools.product(FLOATS, repeat=2))[::13][:24]):
+        a, b = literal(x), literal(y)
+        declarations += f"uniform float a{i} = {a};\nuniform float b{i} = {b};\n"
+        declarations += f"const float c{i} = {a} - {b};\n"
+        declarations += f"uint r{i}() {{ precise float d = a{i} - b{i}; "
+        declarations += "return floatBitsToUint(d); }\n"
+        pairs.append((f"floatBitsToUint(c{i})", f"r{i}()"))
+    assert mismatches(pairs, declarations) == []

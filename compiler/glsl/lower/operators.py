@@ -87,7 +87,9 @@ def binary(b: Builder, op: str, ta: Type, x: Value, tb: Type, y: Value) -> Value
         table = _FLOAT if ta.is_float else _INT if ta.is_signed else _UINT
         name = table.get(op)
         if name is not None:
-            if op == "-":  # what the first rule would make of it
+            # What the first rule would make of it. (Constants are computed as written: the opposite
+            # of a NaN has another sign.)
+            if op == "-" and b.constants is not None:
                 return b.fadd(x, b.fneg(y)) if name == "fsub" else b.iadd(x, b.ineg(y))
             return b.alu(name, x, y)
     if op in ("==", "!="):

@@ -29,13 +29,24 @@ from gallette.compiler.nir.ir.instrs import (
 )
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Mode
+from gallette.compiler.nir.ir.opcodes import OPCODES
 from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.texops import TEX_OPS, TEX_SRCS
 from gallette.compiler.nir.ir.values import Def, Src
 from gallette.compiler.nir.ir.variables import Variable
 
 _LOCAL = int(Mode.FUNCTION_TEMP)
-BIT_SIZES = (1, 8, 16, 32, 64)
+BIT_SIZES = frozenset((1, 8, 16, 32, 64))
+_INPUTS = {
+    op: tuple(
+        [
+            (type.bits, size, type.base == "float")
+            for type, size in zip(op.input_types, op.input_sizes, strict=True)
+        ]
+    )
+    for op in OPCODES.values()
+}
+"""of each source of an operation: bits and components, 0 if open, and is it a float"""
 _CONTROL_FLOW = int(Metadata.CONTROL_FLOW)
 _REGISTER_ACCESS = frozenset({"load_reg", "store_reg", "load_reg_indirect", "store_reg_indirect"})
 
@@ -68,8 +79,7 @@ class Validator:
 
     def run(self, where: str) -> None:
         shader = self.shader
-        entries = [f for f in shader.functions if f.is_entry]
-        if len(entries) > 1:
+        if len(shader.functions) > 1 and sum([f.is_entry for f in shader.functions]) > 1:
             self.fail("more than one entry point")
         if shader.refcount <= 0:
             self.fail("the shader has no references left")
@@ -173,6 +183,7 @@ class Validator:
         prev: Instr | None = None
         phis_over = False
         done, check_of = self.done, _CHECKS
+        seen = 0
         instr = block.first
         while instr is not None:
             self.instr = instr
@@ -187,7 +198,7 @@ class Validator:
             else:
                 phis_over = True
                 srcs = instr.srcs
-                self.seen += len(srcs)
+                seen += len(srcs)
                 for src in srcs:
                     value = src.value
                     if src not in value.uses:
@@ -209,6 +220,7 @@ class Validator:
                     self.check_dest(instr, dest)
                 done.add(dest)
             prev, instr = instr, instr.next
+        self.seen += seen
         self.instr = None
         if block.last is not prev:
             self.fail("the instruction list's end is wrong")
@@ -270,16 +282,17 @@ class Validator:
                 self.fail("a phi source has another size than the phi")
 
     def check_alu(self, instr: Alu) -> None:
-        op, dest = instr.op, instr.dest
-        if len(instr.srcs) != op.num_inputs:
-            self.fail(f"{op.name} takes {op.num_inputs} sources, not {len(instr.srcs)}")
+        op, dest, srcs = instr.op, instr.dest, instr.srcs
+        inputs = _INPUTS[op]
+        if len(srcs) != len(inputs):
+            self.fail(f"{op.name} takes {op.num_inputs} sources, not {len(srcs)}")
             return
         width = dest.num_components
         if op.output_size:
             if width != op.output_size:
                 self.fail("wrong number of components")
         unsized = 0
-        for src, type, size in zip(instr.srcs, op.input_types, op.input_sizes, strict=True):
+        for src, (wanted, size, is_float) in zip(srcs, inputs, strict=True):
             need = size or width
             value, swizzle = src.value, src.swizzle
             if need > 16 or swizzle is not IDENTITY[need] or value.num_components < need:
@@ -288,16 +301,15 @@ class Validator:
                 if swizzle and not 0 <= min(swizzle) <= max(swizzle) < value.num_components:
                     self.fail("a swizzle reads a component that is not there")
             bits = value.bit_size
-            if type.bits:
-                if bits != type.bits:
-                    self.fail(f"a source must have {type.bits} bits, not {bits}")
+            if wanted:
+                if bits != wanted:
+                    self.fail(f"a source must have {wanted} bits, not {bits}")
             elif unsized and bits != unsized:
                 self.fail(f"sources of {unsized} and {bits} bits")
             else:
                 unsized = bits
-                if type.base == "float":
-                    if bits < 16:
-                        self.fail("a float has at least 16 bits")
+                if is_float and bits < 16:
+                    self.fail("a float has at least 16 bits")
         out = op.output_type.bits or unsized
         if dest.bit_size != out:
             self.fail(f"the result must have {out} bits")
