@@ -246,14 +246,14 @@ def disable(ctx: Context, cap: int) -> None:
 
 def _set_indexed(ctx: Context, cap: int, index: int, on: bool) -> None:
     if cap == GL.BLEND:
-        if index >= ctx.caps.max_render_targets:
+        if not 0 <= index < ctx.caps.max_render_targets:
             raise invalid_value(f"there is no draw buffer {index}")
         bit = 1 << index
         enabled = ctx.fragment.blend_enabled
         ctx.fragment.blend_enabled = enabled | bit if on else enabled & ~bit
         ctx.dirty |= Dirty.BLEND
     elif cap == GL.SCISSOR_TEST:
-        if index >= len(ctx.raster.scissor_enabled):
+        if not 0 <= index < len(ctx.raster.scissor_enabled):
             raise invalid_value(f"there is no viewport {index}")
         ctx.raster.scissor_enabled[index] = on
         ctx.dirty |= Dirty.SCISSOR | Dirty.RASTERIZER
@@ -267,7 +267,7 @@ def _set_indexed(ctx: Context, cap: int, index: int, on: bool) -> None:
 @contextmanager
 def _unit(ctx: Context, index: int) -> Iterator[None]:
     """EXT_direct_state_access counts what is switched per texture unit by unit."""
-    if index >= FIXED_UNITS:
+    if not 0 <= index < FIXED_UNITS:
         raise invalid_value(f"fixed function has {FIXED_UNITS} texture units")
     saved, ctx.textures.active = ctx.textures.active, index
     try:
@@ -282,9 +282,9 @@ register("disablei", lambda ctx, cap, index: _set_indexed(ctx, cap, index, False
 
 @entry
 def is_enabledi(ctx: Context, cap: int, index: int) -> int:
-    if cap == GL.BLEND and index < ctx.caps.max_render_targets:
+    if cap == GL.BLEND and 0 <= index < ctx.caps.max_render_targets:
         return ctx.fragment.blend_enabled >> index & 1
-    if cap == GL.SCISSOR_TEST and index < len(ctx.raster.scissor_enabled):
+    if cap == GL.SCISSOR_TEST and 0 <= index < len(ctx.raster.scissor_enabled):
         return int(ctx.raster.scissor_enabled[index])
     if cap in (GL.BLEND, GL.SCISSOR_TEST):
         raise invalid_value(f"index {index} of a capability")

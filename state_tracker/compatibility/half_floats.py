@@ -29,7 +29,9 @@ def _twin(name: str) -> Callable[..., Any]:
 
 
 def _floats(halves: Any) -> list[float]:
-    values: list[float] = np.asarray(halves, np.uint16).view(np.float16).astype(float).tolist()
+    """What 16 bits each mean; callers of Python may hand over more, C does not."""
+    bits = (np.asarray(halves, np.int64) & 0xFFFF).astype(np.uint16)
+    values: list[float] = bits.view(np.float16).astype(float).tolist()
     return values
 
 

@@ -20,7 +20,7 @@ from gallette.state_tracker.texturing.texture_formats import (
     InternalFormat,
     choose_format,
 )
-from gallette.state_tracker.texturing.texture_targets import TARGETS, TargetInfo
+from gallette.state_tracker.texturing.texture_targets import DESKTOP_TARGETS, TARGETS, TargetInfo
 
 if TYPE_CHECKING:
     from gallette.pipe.formats import Format
@@ -334,7 +334,7 @@ _ES_TARGETS = (GL.TEXTURE_2D_MULTISAMPLE, GL.TEXTURE_2D_MULTISAMPLE_ARRAY)
 
 def _query(ctx: Context, target: int, internalformat: int, pname: int, count: int) -> list[int]:
     es = ctx.profile == "es"
-    if target not in (_ES_TARGETS if es else TARGETS) and target != GL.RENDERBUFFER:
+    if target not in (_ES_TARGETS if es else DESKTOP_TARGETS) and target != GL.RENDERBUFFER:
         raise invalid_enum(target, "target of a format query")
     if count < 0:
         raise invalid_value("negative count")

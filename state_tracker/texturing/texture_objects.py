@@ -20,7 +20,11 @@ from gallette.state_tracker.getters import gets, to_int
 from gallette.state_tracker.objects import GLObject
 from gallette.state_tracker.texturing.sampling import SamplerParams, check_multisample
 from gallette.state_tracker.texturing.sparse_pages import SPARSE_TARGETS
-from gallette.state_tracker.texturing.texture_targets import TARGETS, texture_target
+from gallette.state_tracker.texturing.texture_targets import (
+    DESKTOP_TARGETS,
+    TARGETS,
+    texture_target,
+)
 from gallette.state_tracker.texturing.textures import SWIZZLES, TextureObject
 from gallette.state_tracker.texturing.units import current
 
@@ -60,7 +64,9 @@ def gen_textures(ctx: Context, n: int) -> list[int]:
 
 @entry
 def create_textures(ctx: Context, target: int, n: int) -> list[int]:
-    info = texture_target(target)
+    info = DESKTOP_TARGETS.get(target)
+    if info is None:
+        raise invalid_enum(target, "texture target")
     names = ctx.textures.names.generate(n)
     for name in names:
         ctx.textures.names.bind(name, lambda k: TextureObject(k, info, ctx), True)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CUBE_FACES",
+    "DESKTOP_TARGETS",
     "TARGETS",
     "TargetInfo",
     "check_level",
@@ -94,6 +95,7 @@ TARGETS: dict[int, TargetInfo] = {
         ),
     )
 }
+DESKTOP_TARGETS = {v: info for v, info in TARGETS.items() if v != GL.TEXTURE_EXTERNAL_OES}
 PROXIES: dict[int, TargetInfo] = {info.proxy: info for info in TARGETS.values() if info.proxy}
 
 

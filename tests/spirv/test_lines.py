@@ -72,11 +72,13 @@ OpSource GLSL 450 %own
 %void = OpTypeVoid
 %type = OpTypeFunction %void
 %float = OpTypeFloat 32
-%one = OpConstant %float 1
+%pointer = OpTypePointer Private %float
+%given = OpVariable %pointer Private
 %main = OpFunction %void None %type
 %start = OpLabel
+%x = OpLoad %float %given
 OpLine %own 3 1
-%a = OpFAdd %float %one %one
+%a = OpFAdd %float %x %x
 OpLine %other 7 1
 %b = OpFMul %float %a %a
 OpNoLine

@@ -408,3 +408,16 @@ def test_the_android_extension_pack_brings_its_parts() -> None:
     ):  # fmt: skip
         assert gl.get_integerv(getattr(GL, f"MAX_{limit}"))[0] >= least
     gl.release()
+
+
+def test_external_images_are_unknown_to_desktop_gl() -> None:
+    gl: Any = create_context("numpipe", profile="compat", version=(4, 5), size=(8, 8))
+    external = GL.TEXTURE_EXTERNAL_OES
+    for call in (
+        lambda: gl.bind_texture(external, gl.gen_textures(1)[0]),
+        lambda: gl.create_textures(external, 1),
+        lambda: gl.get_internalformativ(external, GL.RGBA8, GL.SAMPLES, 1),
+    ):
+        call()
+        assert gl.get_error() == GL.INVALID_ENUM
+    gl.release()

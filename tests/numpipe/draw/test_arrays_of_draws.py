@@ -26,13 +26,18 @@ def gl() -> Iterator[Any]:
 def executed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many draws were executed at a time."""
     found: list[int] = []
-    execute = DrawQueue._execute
+    execute, execute_one = DrawQueue._execute, DrawQueue._flush_one
 
     def count(self: DrawQueue, entries: list[Any]) -> None:
         found.append(len(entries))
         execute(self, entries)
 
+    def count_one(self: DrawQueue, entry: Any) -> None:
+        found.append(1)
+        execute_one(self, entry)
+
     monkeypatch.setattr(DrawQueue, "_execute", count)
+    monkeypatch.setattr(DrawQueue, "_flush_one", count_one)
     return found
 
 

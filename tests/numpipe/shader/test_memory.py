@@ -185,8 +185,8 @@ def test_loops_nested_beyond_the_limit_are_a_clear_error() -> None:
 
 
 def test_an_intrinsic_without_code_is_a_clear_error() -> None:
-    shader = fragment("clock", lambda b: b.intrinsic("shader_clock"))
-    with pytest.raises(GalletteError, match="no code for the intrinsic 'shader_clock'"):
+    shader = fragment("subgroup", lambda b: b.intrinsic("load_subgroup_eq_mask"))
+    with pytest.raises(GalletteError, match="no code for the intrinsic 'load_subgroup_eq_mask'"):
         compile_program(shader)
 
 

@@ -162,11 +162,10 @@ def test_a_reference_kept_by_the_tracker_keeps_an_untouched_shader() -> None:
 
 
 def test_a_shader_without_code_path_is_given_back() -> None:
-    b = Builder.shader_main(Stage.FRAGMENT, "clock")
-    clock = b.intrinsic("shader_clock")
-    store(b, b.concat(clock, clock), FragResult.COLOR)
+    b = Builder.shader_main(Stage.FRAGMENT, "levels")
+    store(b, b.intrinsic("load_tess_level_outer"), FragResult.COLOR)
     shader = b.shader
-    with pytest.raises(Exception, match="shader_clock"):
+    with pytest.raises(Exception, match="load_tess_level_outer"):
         make(shader)
     assert shader.refcount == 0
 
