@@ -17,6 +17,7 @@ from gallette.compiler.glsl.check.redeclarations import (
     requalify,
 )
 from gallette.compiler.glsl.check.state import Checker, constant_value
+from gallette.compiler.glsl.check.typenames import TYPE_NAMES
 from gallette.compiler.glsl.check.types import (
     array_of,
     check_precision,
@@ -36,9 +37,14 @@ def declare(c: Checker, node: s.Declaration) -> list[hir.Stmt]:
     if node.type is None:
         requalify(c, node)
         return []
+    top = len(c.scopes) == 1
+    plain = plain_global(c, node) if top and node.declarators else None
+    if plain is not None and plain in c.memory.declared:
+        declare_known(c, node, plain[1])
+        return []
+    said = len(c.log.diagnostics)
     try:
         type_ = resolve_type(c, node.type)
-        top = c.at_global_scope
         quals = read_qualifiers(c, node.quals, storage="" if top else "local")
     except Abort:
         for d in node.declarators:
@@ -49,56 +55,42 @@ def declare(c: Checker, node: s.Declaration) -> list[hir.Stmt]:
             c.warn("this declares nothing", node)
         return []
     code: list[hir.Stmt] = []
-    plain = top and is_plain_global(c, node) and not type_.is_array
-    declare_it = declare_plain_global if plain else declare_any
     for d in node.declarators:
         try:
-            code += declare_it(c, d, type_, quals, node)
+            code += declare_any(c, d, type_, quals, node)
         except Abort:
             c.poison(d.name)
             if c.log.error_count >= 20:
                 raise
+    if plain is not None and len(c.log.diagnostics) == said:
+        c.memory.declared.add(plain)
     return code
 
 
-def declare_plain_global(
-    c: Checker, d: s.Declarator, base: Type, quals: hir.Quals, node: s.Declaration
-) -> list[hir.Stmt]:
-    """What there is to say of `uniform vec4 x;` depends on `uniform` and `vec4` alone."""
-    name = d.name
-    new = name not in c.global_scope and name[:3] != "gl_" and "__" not in name
-    if not new or d.dims or d.init is not None:
-        return declare_any(c, d, base, quals, node)
-    key = (node.quals.words[0][0] if node.quals.words else "", base)
-    if key in c.memory.declared:
-        own = copy_quals(c, quals) if len(node.declarators) > 1 else quals
-        var = hir.Variable(name, base, own, d.loc, d.end, "global")
-        var.read_only = own.storage in ("in", "uniform")
-        c.shader.globals.append(var)
-        c.global_scope[name] = var
-        return []
-    said = len(c.log.diagnostics)
-    code = declare_any(c, d, base, quals, node)
-    if len(c.log.diagnostics) == said:
-        c.memory.declared.add(key)
-    return code
+def plain_global(c: Checker, node: s.Declaration) -> tuple[str, Type] | None:
+    """The qualifier and type of `uniform vec4 x;`: all there may be to say depends on them alone.
 
-
-def is_plain_global(c: Checker, node: s.Declaration) -> bool:
-    """Globals with at most one qualifier, outside of ES?
-
-    `inout` is none: it becomes an output that is read.
+    None for whatever says more, and in ES. `inout` becomes an output that is read: not plain.
     """
-    words = node.quals.words
-    return (
-        not node.quals.layout
-        and len(words) < 2
-        and (not words or words[0][0] != "inout")
-        and not c.lang.es
-        and not c.shader.layout
-        and node.type is not None
-        and node.type.struct is None
-    )
+    words, ref, d = node.quals.words, node.type, node.declarators[0]
+    if len(words) > 1 or node.quals.layout or ref is None or ref.dims or ref.struct is not None:
+        return None
+    if len(node.declarators) > 1 or d.dims or d.init is not None or c.shader.layout or c.lang.es:
+        return None
+    name = d.name
+    if name in c.global_scope or name[:3] == "gl_" or "__" in name:
+        return None
+    word, type_ = words[0][0] if words else "", TYPE_NAMES.get(ref.name)
+    return (word, type_) if type_ is not None and word != "inout" else None
+
+
+def declare_known(c: Checker, node: s.Declaration, type_: Type) -> None:
+    """Declare a plain global like one about which there was nothing to say."""
+    d, quals = node.declarators[0], read_qualifiers(c, node.quals)
+    var = hir.Variable(d.name, type_, quals, d.loc, d.end, "global")
+    var.read_only = quals.storage in ("in", "uniform")
+    c.shader.globals.append(var)
+    c.global_scope[d.name] = var
 
 
 def declare_any(
