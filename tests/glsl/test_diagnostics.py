@@ -194,3 +194,9 @@ def test_what_was_in_order_for_one_qualifier_is_not_for_another() -> None:
     )
     flat = log("#version 330\nvec4 a;\nflat vec4 b;\nvoid main() { b = a; }\n")
     assert "'flat' applies to inputs and outputs only" in flat
+
+
+def test_what_was_in_order_is_not_when_a_block_has_the_name() -> None:
+    """The name of a block is taken, also for a declaration otherwise like one before."""
+    source = "#version 330\nuniform vec4 a;\nuniform B { vec4 q; } b;\nuniform vec4 B;\n"
+    assert "'B' is the name of a block" in log(source)

@@ -80,6 +80,8 @@ def plain_global(c: Checker, node: s.Declaration) -> tuple[str, Type] | None:
     name = d.name
     if name in c.global_scope or name[:3] == "gl_" or "__" in name:
         return None
+    if c.shader.blocks and any(block.name == name for block in c.shader.blocks):
+        return None
     word, type_ = words[0][0] if words else "", TYPE_NAMES.get(ref.name)
     return (word, type_) if type_ is not None and word != "inout" else None
 
