@@ -207,7 +207,7 @@ def test_extensions_are_offered_with_or_without_their_prefix() -> None:
     ],
 )
 def test_a_line_met_before_has_the_same_tokens_in_their_new_places(line: str) -> None:
-    """Lines are remembered: what was read from one text stands elsewhere in the next."""
+    """Pieces are remembered: what was read from one text stands elsewhere in the next."""
     text = f"first line\n{line}\n\n{line}\nlast"
     settings = Settings(api="compat")
     expected = None

@@ -7,7 +7,6 @@ other word `"id"`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import lru_cache
 
 from gallette.compiler.glsl.check.typenames import TYPE_AVAILABILITY
@@ -133,24 +132,13 @@ def _table(key: tuple[int, bool, bool, frozenset[str]]) -> dict[str, str]:
     return table
 
 
-@dataclass(slots=True)
-class _Known:
-    """What has been met so far in texts of a language."""
-
-    pieces: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """a piece -> its kind and text"""
-    lines: dict[str, list[Token]] = field(default_factory=dict)
-    """a line -> its tokens, counted from its beginning: shaders have most of theirs in common"""
-
-
 @lru_cache(maxsize=64)
-def _known(key: tuple[int, bool, bool, frozenset[str]]) -> _Known:
-    return _Known()
+def _pieces(key: tuple[int, bool, bool, frozenset[str]]) -> dict[str, tuple[str, str]]:
+    """The kind and text of every piece met so far in texts of a language."""
+    return {}
 
 
 _MOST_PIECES = 20_000
-_MOST_LINES = 1_000
-_LONGEST_LINE = 200
 
 
 def plain_words(text: str, base: int, lang: Language) -> list[Token] | None:
@@ -159,48 +147,21 @@ def plain_words(text: str, base: int, lang: Language) -> list[Token] | None:
     None if there is something in it about which there is something to say, or a name that only
     macros have.
     """
-    known = _known(lang.key)
-    if "/*" in text or "\r" in text:  # what is a line is hard to say
-        return _plain_line(text, base, lang, known.pieces)
-    lines = known.lines
-    out: list[Token] = []
-    at = base
-    for line in text.split("\n"):
-        if line:
-            tokens = lines.get(line)
-            if tokens is None:
-                code = line.partition("//")[0]  # comments are too many to remember
-                tokens = lines.get(code)
-                if tokens is None:
-                    tokens = _plain_line(code, 0, lang, known.pieces)
-                    if tokens is None:
-                        return None
-                    if len(code) <= _LONGEST_LINE:
-                        if len(lines) >= _MOST_LINES:
-                            lines.clear()
-                        lines[code] = tokens
-            out += [(kind, word, at + where) for kind, word, where in tokens]
-            at += len(line)
-        at += 1
-    return out
-
-
-def _plain_line(
-    text: str, base: int, lang: Language, known: dict[str, tuple[str, str]]
-) -> list[Token] | None:
+    table = _pieces(lang.key)
+    known = table.get
     out: list[Token] = []
     append = out.append
     at = base
     for piece in PIECE.findall(text):
-        pair = known.get(piece)
+        pair = known(piece)
         if pair is None:
             pair = _plain_word(piece, lang)
             if pair is None:
                 return None
             if piece[:2] != "//":
-                if len(known) > _MOST_PIECES:
-                    known.clear()
-                known[piece] = pair
+                if len(table) > _MOST_PIECES:
+                    table.clear()
+                table[piece] = pair
         kind, word = pair
         if kind:
             append((kind, word, at))
