@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from weakref import WeakValueDictionary
+from weakref import ref
 
 if TYPE_CHECKING:
     from gallette.compiler.nir.ir import Shader
@@ -35,17 +35,23 @@ class OwnershipCounters:
 
 
 COUNTERS = OwnershipCounters()
-_LIVE: WeakValueDictionary[int, Shader] = WeakValueDictionary()
+_LIVE: dict[ref[Shader], None] = {}
+"""in order of birth (a `WeakSet` has none, and a `WeakValueDictionary` costs several times this)"""
+
+
+def _is_gone(one: ref[Shader]) -> None:
+    _LIVE.pop(one, None)
 
 
 def track(shader: Shader) -> None:
-    _LIVE[id(shader)] = shader
+    _LIVE[ref(shader, _is_gone)] = None
 
 
 def forget(shader: Shader) -> None:
-    _LIVE.pop(id(shader), None)
+    _LIVE.pop(ref(shader), None)
 
 
 def live_shaders() -> list[Shader]:
     """Every shader object whose reference count has not reached zero and that still exists."""
-    return [s for s in _LIVE.values() if s.refcount > 0]
+    found = [one() for one in list(_LIVE)]
+    return [s for s in found if s is not None and s.refcount > 0]

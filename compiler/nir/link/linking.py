@@ -117,20 +117,21 @@ def _written(producer: Shader) -> tuple[set[tuple[int, int]], dict[tuple[int, in
         for store in intrinsics_of(impl, "store_output", "store_per_vertex_output"):
             location, component = int(store["location"]), store["component"]
             constant = const_int(store.srcs[-1].value)
-            wide = store.srcs[0].value.bit_size == 64
-            if constant is None or wide:
+            stored, mask = store.srcs[0].value, store["write_mask"]
+            if constant is None or stored.bit_size == 64:
                 for i in range(max(store["num_slots"], 2)):
                     for c in range(4):
                         written.add((location + i, c))
                         constants[location + i, c] = None
                 continue
-            for c in range(store.srcs[0].value.num_components):
-                if not store["write_mask"] >> c & 1:
+            simple = store.block is impl.last and store.info.name == "store_output"
+            known = stored.instr.__class__ in (LoadConst, Alu)
+            for c in range(stored.num_components):
+                if not mask >> c & 1:
                     continue
                 key = (location + constant, component + c)
-                value = _constant_component(store.srcs[0].value, c)
+                value = _constant_component(stored, c) if known else None
                 same = key not in written or constants.get(key) == value
-                simple = store.block is impl.last and store.info.name == "store_output"
                 constants[key] = value if same and simple else None
                 written.add(key)
     return written, constants

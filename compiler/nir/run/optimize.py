@@ -143,7 +143,10 @@ def _to_fixed_point(shader: Shader, plan: _Plan, log: PassLog | None) -> bool:
     somebody changes it.
     """
     impls = shader.impls()
-    if all(impl.at_rest is plan and not is_unsettled(impl) for impl in impls):
+    for impl in impls:
+        if impl.at_rest is not plan or is_unsettled(impl):
+            break
+    else:
         return False
     changed, plain = False, unwatched(log)
     due = _ALL
