@@ -395,6 +395,8 @@ def _image_place(
     if texture.target.value != target:
         raise invalid_enum(target, "target of this texture")
     face = z if texture.target.faces == 6 else 0
+    if not 0 <= face < texture.target.faces:
+        raise invalid_value(f"a cube has no face {face}")
     place = texture.storage(face, level)
     if place is None:
         raise invalid_value(f"level {level} has no image")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
+import platform
+import struct
 import subprocess
 import sys
 import threading
@@ -253,3 +255,29 @@ def test_a_process_may_fork_and_end_while_code_is_made() -> None:
         [sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=120
     )
     assert (found.returncode, found.stdout) == (0, "0\n"), found.stderr
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="relocations have other numbers there")
+def test_code_and_its_constants_may_lie_far_apart() -> None:
+    """LLVM would end the process: addresses relative to the code have 32 bits."""
+    text = """
+define void @main(ptr %at) nounwind {
+%v = load <16 x float>, ptr %at
+%w = fmul <16 x float> %v, <float 1.0, float 2.0, float 3.0, float 4.0, float 5.0, float 6.0,
+    float 7.0, float 8.0, float 9.0, float 1.5, float 2.5, float 3.5, float 4.5, float 5.5,
+    float 6.5, float 7.5>
+store <16 x float> %w, ptr %at
+ret void
+}
+"""
+    for quick in (True, False):
+        image = making.own_tools().image(text, quick)
+        table, size, count = struct.unpack_from("<40xQ10xHH", image)
+        sections = [struct.unpack_from("<4xI16xQQ", image, table + size * i) for i in range(count)]
+        kinds = {
+            struct.unpack_from("<8xI", image, start + at)[0]
+            for type, start, length in sections
+            if type == 4  # SHT_RELA
+            for at in range(0, length, 24)
+        }
+        assert kinds == {1}  # R_X86_64_64

@@ -147,6 +147,29 @@ draw arrays GL_TRIANGLES 0 3
 probe all rgba 0.0 1.0 0.0 1.0
 """
 
+LEFT_WITH_COMPONENTS = """
+[require]
+GLSL >= 4.30
+
+[vertex shader passthrough]
+
+[fragment shader]
+#version 430
+out vec4 color;
+int lane = int(gl_FragCoord.x) % 8;
+void main() {
+    vec3 v = vec3(1.0);
+    for (int i = 0; i < lane; i++)
+        v = vec3(gl_FragCoord.x, 0.0, 0.0);
+    color = v.z == (lane == 0 ? 1.0 : 0.0) ? vec4(0.0, 1.0, 0.0, 1.0) : vec4(1.0, 0.0, 0.0, 1.0);
+}
+
+[test]
+draw rect -1 -1 2 2
+probe all rgb 0.0 1.0 0.0
+"""
+
+
 PARTLY_UNIFORM = """
 [require]
 GLSL >= 4.30
@@ -186,6 +209,7 @@ probe all rgb 0.0 1.0 0.0
         pytest.param(UNIFORM_ARRAY, id="what lanes agree on, out of an array of each lane's own"),
         pytest.param(MANY_INPUTS, id="more inputs than a block had words for"),
         pytest.param(FLAT_BACK, id="flat colours of back faces"),
+        pytest.param(LEFT_WITH_COMPONENTS, id="components that differ by when lanes left"),
         pytest.param(
             PARTLY_UNIFORM, id="components that agree, where the first lane is not active"
         ),

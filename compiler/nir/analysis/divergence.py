@@ -99,7 +99,7 @@ class _Analysis:
             every = (1 << dest.num_components) - 1
             if dest.divergent_components != every:
                 found = self.components(instr, block, every) | dest.divergent_components
-                if self.everywhere and self.divided and not found and self.leaves(dest):
+                if self.everywhere and self.divided and found != every and self.leaves(dest):
                     found = every
                 if found != dest.divergent_components:
                     dest.divergent_components = found

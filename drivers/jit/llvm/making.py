@@ -34,7 +34,7 @@ class Machine:
     def key(self) -> str:
         """What compiled code depends on besides its text."""
         versions = f"{llvmlite.__version__} {'.'.join(map(str, llvm.llvm_version_info))}"
-        return f"{versions} {self.cpu} {self.features}"
+        return f"{versions} {self.cpu} {self.features} {_MODEL}"
 
 
 @functools.cache
@@ -52,9 +52,14 @@ def machine() -> Machine:
     return Machine(cpu, flags, lanes, _target(cpu, flags, 2))
 
 
+_MODEL = "large"
+"""Constants may lie more than 2 GiB from the code that reads them: where a program has large
+mappings of its own, the system finds room for the two far apart, and LLVM would end the process."""
+
+
 def _target(cpu: str, features: str, level: int) -> Any:
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=cpu, features=features, opt=level, reloc="pic", codemodel="small", jit=True
+        cpu=cpu, features=features, opt=level, reloc="static", codemodel=_MODEL, jit=True
     )
 
 
