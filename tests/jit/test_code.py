@@ -281,3 +281,19 @@ ret void
             for at in range(0, length, 24)
         }
         assert kinds == {1}  # R_X86_64_64
+
+
+def test_code_is_awaited_until_it_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other threads ask without the lock whether there is something to wait for."""
+    monkeypatch.setattr(engine, "thread_count", lambda: 2)
+    load, waited = engine.Code._load, []
+
+    def loading(self: engine.Code, image: bytes, quick: bool) -> None:
+        waited.append(self._coming is not None)
+        load(self, image, quick)
+        waited.append(self._coming is not None)
+
+    monkeypatch.setattr(engine.Code, "_load", loading)
+    text = f"define void @main(ptr %at) nounwind {{\n; {id(waited)}\nret void\n}}"
+    engine.compile_module(text, ("main",), None).function("main", ctypes.c_void_p)(0)
+    assert waited[:2] == [True, True]

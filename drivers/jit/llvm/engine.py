@@ -81,9 +81,8 @@ class Code:
             coming = self._coming
             if coming is not None:
                 own = coming.cancel()
-                image = self._image(True, own_tools()) if own else coming.result()
-                self._coming = None
-                self._load(image, True)
+                self._load(self._image(True, own_tools()) if own else coming.result(), True)
+                self._coming = None  # now: other threads look without the lock
 
     def used(self, seconds: float) -> None:
         """It ran for so long: what is worth it is made anew, well."""
