@@ -76,6 +76,7 @@ class Columns:
         self._converted: dict[int, _Converted] = {}
         self._system: list[tuple[str, Array]] = []
         self.addresses: list[int] = []  # what the block's words of the inputs are
+        self._stream: Stream | None = None
         self._last: Any = None
 
     # -- making ------------------------------------------------------------------------------------
@@ -151,8 +152,8 @@ class Columns:
         first = stream.first if info.index_size else info.start
         for name, values in self._system:
             _number(name, values, stream, info, first)
-        what = first, stream.count, info.instance_count, info.start_instance
-        if not changed and what == self._last:
+        what = first, info.instance_count, info.start_instance
+        if not changed and stream is self._stream and what == self._last:
             return True
         moves = self._moves
         left = self._limit - first
@@ -166,7 +167,7 @@ class Columns:
             table[:, Column.ROWS] = 0
             if info.instance_count > 1 or self._divisor.any():
                 self._by_instance(stream, info)
-        self._last = what
+        self._stream, self._last = stream, what  # its rows are pointed at
         return True
 
     def _by_instance(self, stream: Stream, info: DrawInfo) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from typing import Any
 
@@ -10,8 +11,16 @@ import numpy as np
 import pytest
 
 import gallette
+from gallette.drivers.common.memory.resource import create_resource
 from gallette.drivers.jit.direct import Direct
+from gallette.drivers.jit.direct_inputs import columns_of
+from gallette.drivers.jit.direct_memory import DirectMemory
 from gallette.drivers.jit.program import BoundJit
+from gallette.drivers.jit.shader.chunk import Column, Input
+from gallette.pipe.enums import Primitive, Target
+from gallette.pipe.formats import FORMATS
+from gallette.pipe.resource import ResourceDesc, ResourceLedger
+from gallette.pipe.state import DrawInfo, VertexBuffer, VertexElement
 
 VERTEX = """
 #version 330
@@ -200,3 +209,23 @@ def test_a_query_begins_behind_a_single_draw(driver: str) -> None:
         with query:
             array.render(moderngl.TRIANGLES, vertices=6)
         assert query.samples > 0
+
+
+def test_rows_are_those_of_the_draw_being_made() -> None:
+    """Two streams may be alike in all numbers: the first one's rows are gone with it."""
+    ledger = ResourceLedger()
+    desc = ResourceDesc(Target.BUFFER, FORMATS["R32_FLOAT"], 64)
+    buffer = create_resource(desc, ledger)
+    elements = (VertexElement(0, 0, FORMATS["R32_FLOAT"], instance_divisor=1),)
+    inputs = [Input("attribute", 0, 0)]
+    columns = columns_of(inputs, elements, [VertexBuffer(buffer, 0, 4)], DirectMemory())
+    assert columns is not None
+    for mode in (Primitive.TRIANGLES, Primitive.TRIANGLE_STRIP):
+        info = DrawInfo(mode, 0, 6, instance_count=4)
+        stream = DirectMemory().stream(info, mode, False)
+        assert stream is not None and columns.begin(stream, info)
+        (rows,) = stream.rows.values()
+        words = (ctypes.c_uint64 * 4).from_address(columns.addresses[0])
+        assert words[Column.ROWS] == rows.ctypes.data
+        assert rows.tolist() == [k // 6 for k in range(24)]
+    buffer.unref()

@@ -23,7 +23,7 @@ from gallette.compiler.disk_cache import DiskCache
 from gallette.drivers.common.threads import thread_count
 
 from .background import LATER, SOON, begin
-from .making import Tools, explain, machine, optimised, own_tools
+from .making import Tools, explain, linker, machine, optimised, own_tools
 
 __all__ = ["Code", "Function", "compile_module", "explain", "load_engine", "machine", "optimised"]
 
@@ -199,8 +199,7 @@ def _quick(key: str) -> str:
 
 @functools.cache
 def _session() -> Any:
-    machine()
-    return llvm.create_lljit_compiler(machine().target)
+    return linker()
 
 
 _lock = threading.RLock()

@@ -18,7 +18,7 @@ from llvmlite.binding import ffi
 
 from gallette.compiler import debug
 
-__all__ = ["Machine", "Tools", "explain", "machine", "optimised", "own_tools"]
+__all__ = ["Machine", "Tools", "explain", "linker", "machine", "optimised", "own_tools"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +52,20 @@ def machine() -> Machine:
     return Machine(cpu, flags, lanes, _target(cpu, flags, 2))
 
 
-_MODEL = "large"
-"""Constants may lie more than 2 GiB from the code that reads them: where a program has large
-mappings of its own, the system finds room for the two far apart, and LLVM would end the process."""
+_MODEL = "small"
+"""Constants lie next to the code that reads them: the linker asks for room for both at once. (One
+that asks for them apart, as LLVM's older one does, may be given room too far away, where a program
+has large mappings of its own, and end the process: see `linker`.)"""
+
+
+def linker() -> Any:
+    """What loads object files into this process."""
+    return llvm.create_lljit_compiler(machine().target, use_jit_link=True)
 
 
 def _target(cpu: str, features: str, level: int) -> Any:
     return llvm.Target.from_default_triple().create_target_machine(
-        cpu=cpu, features=features, opt=level, reloc="static", codemodel=_MODEL, jit=True
+        cpu=cpu, features=features, opt=level, reloc="pic", codemodel=_MODEL, jit=True
     )
 
 
