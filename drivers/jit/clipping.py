@@ -16,11 +16,11 @@ import numpy.typing as npt
 from gallette.drivers.common.vertex.clip import ClipContext
 from gallette.drivers.common.vertex.vertices import INTEGERS, OwnViewports, VertexSet
 
-from .llvm.engine import compile_module
+from .llvm.engine import Function, compile_module
 from .shader.clip_code import FLAT, LINEAR, SMOOTH, clip_text
 from .shader.layout import ClipWords, Plane
 
-__all__ = ["begin_clipping", "cut_triangles"]
+__all__ = ["begin_clipping", "clip_functions", "clip_planes", "cut_triangles"]
 
 Array = npt.NDArray[Any]
 Pieces = tuple[Array, Array, Array]
@@ -28,17 +28,18 @@ Pieces = tuple[Array, Array, Array]
 
 def begin_clipping(cache: Any) -> None:
     """Have the functions made that scenes in space need; nobody waits for them here."""
-    _functions(cache)
+    clip_functions(cache)
 
 
 @functools.lru_cache(maxsize=4)
-def _functions(cache: Any) -> tuple[Any, Any]:
+def clip_functions(cache: Any) -> tuple[Function, Function]:
+    """`clip` and `extend`."""
     code = compile_module(clip_text(), ("clip", "extend"), cache)
     return code.function("clip", ctypes.c_void_p), code.function("extend", ctypes.c_void_p)
 
 
 @functools.lru_cache(maxsize=64)
-def _planes(numbers: tuple[int, ...], halfz: bool) -> Array:
+def clip_planes(numbers: tuple[int, ...], halfz: bool) -> Array:
     """A `Plane` for each: distances are w - x, w + x, w - y, w + y, z + w (or z), w - z, d."""
     table = np.zeros((len(numbers), Plane.SIZE), np.int32)
     for row, plane in enumerate(numbers):
@@ -59,8 +60,8 @@ def cut_triangles(
     numbers = tuple(planes.numbers())
     if isinstance(vertices.viewport, OwnViewports) or not _lerped(context):
         return None
-    clip, extend = _functions(cache)
-    table = _planes(numbers, planes.halfz)
+    clip, extend = clip_functions(cache)
+    table = clip_planes(numbers, planes.halfz)
     crossed = sum(int(np.count_nonzero(codes & np.uint32(1 << plane))) for plane in numbers)
     count, triangles = vertices.count, len(corners)
     room, most = count + 2 * crossed, triangles + 2 * crossed
@@ -140,6 +141,7 @@ def _extend(
     ):
         block[word] = array.ctypes.data
     block[ClipWords.ARRAY_COUNT] = len(arrays)
+    block[ClipWords.STRIDE] = new
     six = np.array((*viewport.scale, *viewport.translate), np.float32)
     block[ClipWords.SCALE : ClipWords.SCALE + 3] = six.view(np.uint64)
     function(block.ctypes.data)

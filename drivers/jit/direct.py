@@ -1,20 +1,21 @@
-"""Small draws by a handful of native calls: everything about them is made ready beforehand.
+"""Small draws by one native call: everything about them is made ready beforehand.
 
 A draw of a few triangles costs less than the Python that leads to it. So what follows from bound
 state is worked out once (`direct`): blocks of words in which vertices, targets and textures are
 named already, and memory for what passes between the stages, which all draws of a context share.
-A draw then fills in where its vertices begin and its constants, and calls the vertex shader,
-`place`, set-up, binning and the tile function one after the other.
+A draw then fills in where its vertices begin and its constants, and makes one call: `draw` of
+`shader.direct_code`, which calls the vertex shader, `place`, clipping, set-up, binning and the tile
+function one after the other.
 
-It does what the shared way does, bit for bit, and counts the same; what it has no way for
-(triangles to be clipped, other stages, call-outs) it leaves alone: nothing is done then.
+It does what the shared way does, bit for bit, and counts the same; what it has no way for (too many
+triangles, other stages, call-outs) it leaves alone: nothing is done then.
 """
 
 from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Sequence
+import time
 from typing import Any
 
 import numpy as np
@@ -24,29 +25,31 @@ from gallette.compiler.nir.ir import Stage
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.drivers.common.bound import ConstantBuffer
 from gallette.drivers.common.draw.state import DrawState
-from gallette.drivers.common.raster.primitives import Batch, clipped
+from gallette.drivers.common.raster.primitives import RasterContext
 from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.common.threads import thread_count
-from gallette.drivers.common.vertex.vertices import VertexSet
+from gallette.drivers.common.vertex.vertices import INTEGERS
 from gallette.drivers.common.work import FRAGMENT, LANE, PRIMITIVE
 from gallette.pipe.enums import Primitive
 from gallette.pipe.state import DrawInfo, ViewportState
 
 from .blocks import (
     WORTH_THREADS,
-    area,
     begin_block,
     complete_block,
     describe_textures,
     grid,
     setup_functions,
 )
+from .clipping import clip_functions, clip_planes
 from .direct_inputs import Columns, columns_of
-from .direct_memory import CONSTANTS, MOST_LANES, MOST_TRIANGLES, DirectMemory, Stream
+from .direct_memory import CONSTANTS, MOST_LANES, DirectMemory, Stream
 from .fill import TileFunction, shade, tile_function_for, touches_nothing
-from .llvm.engine import compile_module
+from .llvm.engine import Function, compile_module, loads
 from .program import BoundJit, budget_error
-from .shader.layout import PlaceWords, TileWords, Words
+from .shader.clip_code import FLAT, LINEAR, SMOOTH
+from .shader.direct_code import LARGE, LISTS, OVERRUN, THREADS, direct_text
+from .shader.layout import ClipWords, DrawWords, PlaceWords, TileWords, Words
 from .shader.placing import placing_text
 from .shader.setup import TILE
 
@@ -56,7 +59,6 @@ Array = npt.NDArray[Any]
 Row = tuple[ConstantBuffer | None, ConstantBuffer | None]
 
 _MODES = (Primitive.TRIANGLES, Primitive.TRIANGLE_STRIP, Primitive.TRIANGLE_FAN)
-_WORTH_TILES = WORTH_THREADS // TILE**2
 _UNPLACED = (VaryingSlot.LAYER, VaryingSlot.VIEWPORT, VaryingSlot.EDGE)
 
 
@@ -79,14 +81,22 @@ class _Vertices:
 
 
 @functools.lru_cache(maxsize=16)
-def _place(near: bool, far: bool, halfz: bool, cache: Any) -> Any:
+def _place(near: bool, far: bool, halfz: bool, cache: Any) -> Function:
     code = compile_module(placing_text(near, far, halfz), ("place",), cache)
     return code.function("place", ctypes.c_void_p)
 
 
+@functools.lru_cache(maxsize=32)
+def _draw(planes: tuple[int, ...], halfz: bool, first: bool, cache: Any) -> Function:
+    worth = WORTH_THREADS // TILE**2, WORTH_THREADS
+    code = compile_module(direct_text(planes, halfz, first, worth), ("draw",), cache)
+    return code.function("draw", ctypes.c_void_p)
+
+
 def begin_placing(cache: Any) -> None:
-    """Have the function made that most small draws need; nobody waits for it here."""
+    """Have the functions made that most small draws need; nobody waits for them here."""
     _place(True, True, False, cache)
+    _draw((0, 1, 2, 3, 4, 5), False, False, cache)
 
 
 def direct(draw: DrawState, mode: Primitive) -> Direct | None:
@@ -133,17 +143,19 @@ def direct(draw: DrawState, mode: Primitive) -> Direct | None:
 
 
 def _outputs(vertex: BoundJit) -> dict[tuple[int, int], int] | None:
-    """The row of each output of a plain vertex shader."""
+    """The row of each output of a plain vertex shader: first those of the position."""
     chunk, facts = vertex.program.chunk, vertex.program.facts
     if chunk.sites or chunk.effects or facts.textures or chunk.facts["images"]:
         return None
-    found: dict[tuple[int, int], int] = {}
-    for number, ((slot, component, _), kind) in enumerate(chunk.outputs):
-        if kind != "i32" or slot in _UNPLACED:
-            return None
-        found[slot, component] = number
-    placed = all((VaryingSlot.POS, i) in found for i in range(4))
-    return found if placed and len(chunk.outputs) <= DirectMemory.ROWS else None
+    places = [(slot, component) for (slot, component, _), _ in chunk.outputs]
+    found: dict[tuple[int, int], int] = {(VaryingSlot.POS, i): i for i in range(4)}
+    if not all(place in places for place in found) or len(places) > DirectMemory.ROWS:
+        return None
+    if any(kind != "i32" or slot in _UNPLACED for (slot, _, _), kind in chunk.outputs):
+        return None
+    for place in places:
+        found.setdefault(place, len(found))
+    return found
 
 
 def _constants_fit(bound: BoundJit, least: dict[int, int]) -> bool:
@@ -156,6 +168,18 @@ def _constants_fit(bound: BoundJit, least: dict[int, int]) -> bool:
         if number and wanted and (given is None or given.size < wanted):
             return False
     return True
+
+
+def _kind(slot: int, context: RasterContext) -> int:
+    """How the values of a vertex that clipping makes are found."""
+    if slot in context.flat or slot in INTEGERS:
+        return FLAT
+    return LINEAR if slot in context.linear else SMOOTH
+
+
+def _six(viewport: ViewportState) -> Array:
+    six = np.array((*viewport.scale, *viewport.translate), np.float32)
+    return six.view(np.uint64)
 
 
 class Direct:
@@ -180,14 +204,13 @@ class Direct:
         self._rows, self._columns = rows, columns
         self._engine, self._context = fixed.engine, fixed.raster
         self._first = fixed.raster.state.flatshade_first
-        chunk, self._shade_vertices = vertex.program.chunk_function(((), ()))
-        cache = fragment.program.cache
-        self._setup, self._bin, _ = setup_functions(fixed.engine, fixed.raster, cache)
-        planes = fixed.raster.planes
-        self._place = _place(planes.near, planes.far, planes.halfz, cache)
+        self._info: DrawInfo | None = None  # of the draw made last
+        self._stream: Stream | None = None
+        chunk, shade_vertices = vertex.program.chunk_function(((), ()))
         self._chunk_block(chunk)
         self._place_block(fixed.viewport)
         self._tile_block(stand_in)
+        self._draw_block(fixed.viewport, shade_vertices)
         used = fragment.program.facts.textures
         self._units = [
             (unit, unit.view.resource)
@@ -201,9 +224,11 @@ class Direct:
         for number, address in enumerate(self._columns.addresses):
             block[Words.INPUTS + number] = address
         outputs = self._memory.outputs
-        for number in range(len(chunk.outputs)):
-            block[Words.OUTPUTS + number] = outputs[number].ctypes.data
-        self._chunk, self._chunk_at = block.data, int(block.ctypes.data)
+        for number, ((slot, component, _), _) in enumerate(chunk.outputs):
+            block[Words.OUTPUTS + number] = outputs[self._rows[slot, component]].ctypes.data
+        block[Words.CONSTANTS] = self._memory.constants_at[0]
+        self._chunk, self._chunk_at = block, int(block.ctypes.data)
+        self._chunk_words = block.data
         self._chunk_least = chunk.least.get(0, 0)
 
     def _place_block(self, viewport: ViewportState) -> None:
@@ -213,9 +238,8 @@ class Direct:
             block[PlaceWords.CLIP + axis] = row.ctypes.data
         block[PlaceWords.WINDOW] = self._memory.window.ctypes.data
         block[PlaceWords.STRIDE] = MOST_LANES
-        six = np.array((*viewport.scale, *viewport.translate), np.float32)
-        block[PlaceWords.SCALE : PlaceWords.SCALE + 3] = six.view(np.uint64)
-        self._placing, self._place_at = block.data, int(block.ctypes.data)
+        block[PlaceWords.SCALE : PlaceWords.SCALE + 3] = _six(viewport)
+        self._placing, self._place_at = block, int(block.ctypes.data)
 
     def _tile_block(self, stand_in: Any) -> None:
         bound, function, memory = self._fragment, self._function, self._memory
@@ -226,35 +250,142 @@ class Direct:
         block[TileWords.RECORDS] = memory.records.ctypes.data
         block[TileWords.STARTS] = self._starts.ctypes.data
         block[TileWords.ACROSS] = across
-        block[TileWords.TILES] = self._tiles = across * down
+        block[TileWords.TILES] = across * down
         block[TileWords.RESULTS] = memory.counters.ctypes.data
         block[TileWords.NEXT] = memory.counters.ctypes.data + 16
         self._block = block
         self._tile, self._tile_at = block.data, int(block.ctypes.data)
+        self._counted = memory.counters.data
         self._tile_least = function.code.least.get(0, 0)
+
+    def _clip_block(self, viewport: ViewportState, planes: tuple[int, ...]) -> Array:
+        """What clips: new vertices follow those of the draw, in the same arrays."""
+        memory, context = self._memory, self._context
+        block = np.zeros(ClipWords.SIZE, np.uint64)
+        table = clip_planes(planes, context.planes.halfz)
+        varyings = [
+            (place, row) for place, row in self._rows.items() if place[0] != VaryingSlot.POS
+        ]
+        arrays = np.array([memory.outputs[row].ctypes.data for _, row in varyings], np.uint64)
+        kinds = np.array([_kind(slot, context) for (slot, _), _ in varyings], np.int64)
+        self._keep += [table, arrays, kinds]
+        named: tuple[tuple[int, Array], ...] = (
+            (ClipWords.PLACES, memory.outputs),
+            (ClipWords.WINDOW, memory.window),
+            (ClipWords.PLANES, table),
+            (ClipWords.ARRAYS, arrays),
+            (ClipWords.KINDS, kinds),
+            *memory.cutting.items(),
+        )
+        for word, array in named:
+            block[word] = array.ctypes.data
+        block[ClipWords.ROOM] = block[ClipWords.STRIDE] = MOST_LANES
+        block[ClipWords.PLANE_COUNT], block[ClipWords.PLACE_ROWS] = len(table), 4
+        block[ClipWords.ARRAY_COUNT] = len(arrays)
+        block[ClipWords.SCALE : ClipWords.SCALE + 3] = _six(viewport)
+        return block
+
+    def _draw_block(self, viewport: ViewportState, shade_vertices: Function) -> None:
+        """The block of the whole, and the functions it is to call."""
+        memory, planes, cache = self._memory, self._context.planes, self._fragment.program.cache
+        numbers = tuple(planes.numbers())
+        clip = self._clip_block(viewport, numbers)
+        block = np.zeros(DrawWords.SIZE, np.uint64)
+        setup, bin, _ = setup_functions(self._engine, self._context, cache)
+        cut, extend = clip_functions(cache)
+        self._functions = [
+            (DrawWords.SHADE, shade_vertices),
+            (DrawWords.PLACING, _place(planes.near, planes.far, planes.halfz, cache)),
+            (DrawWords.CUT, cut),
+            (DrawWords.EXTEND, extend),
+            (DrawWords.SET_UP, setup),
+            (DrawWords.BIN, bin),
+            (DrawWords.FILL, self._function.call),
+        ]
+        self._whole = _draw(numbers, planes.halfz, self._first, cache)
+        self._loads, self._quick = -1, list[Function]()
+        for word, address in (
+            (DrawWords.COUNTERS, memory.counters.ctypes.data),
+            (DrawWords.CHUNK, self._chunk_at),
+            (DrawWords.PLACE, self._place_at),
+            (DrawWords.CLIP, clip.ctypes.data),
+            (DrawWords.TILE, self._tile_at),
+            (DrawWords.CODES, memory.codes.ctypes.data),
+            (DrawWords.KINDS, memory.kinds.ctypes.data),
+            *((DrawWords.MERGED + k, each.ctypes.data) for k, each in enumerate(memory.merged)),
+        ):
+            block[word] = address
+        block[DrawWords.BUDGETS] = self._vertex.program.budget
+        block[DrawWords.BUDGETS + 1] = self._fragment.program.budget
+        self._keep += [clip, self._chunk, self._placing, block]
+        self._words, self._at = block.data, int(block.ctypes.data)
+
+    def _point(self) -> None:
+        """Code may have been loaded since: where functions are now, and which are still quick."""
+        self._loads = loads()
+        for word, function in self._functions:
+            self._words[word] = function.address
+        self._quick = [function for _, function in self._functions if function.quick]
 
     # -- a draw ----------------------------------------------------------------------------------
 
     def draw(self, info: DrawInfo, row: Row) -> bool:
         """Make a draw with these constant blocks 0; false, and nothing is done, if it cannot."""
-        memory = self._memory
-        stream = memory.stream(info, self._mode, self._first)
-        if stream is None or not self._columns.begin(stream, info):
+        stream = self._stream
+        if info is not self._info or info.index_size:
+            stream = self._memory.stream(info, self._mode, self._first)
+            if stream is None:
+                return False
+            self._info, self._stream = info, stream
+        assert stream is not None
+        if not self._columns.begin(stream, info) or not self._constants(row):
             return False
-        if not self._constants(row):
+        if self._units:
+            self._refresh_textures()
+        words = self._words
+        words[DrawWords.STREAM] = stream.at
+        state = self._call()
+        if state == LISTS:
+            self._memory.make_room(words[DrawWords.TOUCHED])
+            state = self._call()
+        if state == LARGE:
             return False
-        if not stream.triangles or not self._vertices(stream):
-            addresses = stream.corners_at, stream.provoking_at, stream.identity_at
-            return self._triangles(stream, stream.triangles, addresses)
-        with np.errstate(all="ignore"):
-            return self._cut(stream)
+        if state == OVERRUN:
+            raise budget_error(self._fragment.program.budget)
+        self._count(stream, words[DrawWords.LEFT])
+        if state == THREADS:
+            shade(self._fragment, self._function, self._block, thread_count())
+        if words[DrawWords.SEEN]:
+            passed, shaded, _, _ = self._counted
+            counters = self._draw.counters
+            counters.samples_passed += passed
+            counters.fs_invocations += shaded
+            self._draw.work.spend(FRAGMENT * shaded)
+        self._engine.finish()
+        return True
+
+    def _call(self) -> int:
+        """Make the call; how it ended."""
+        words, memory = self._words, self._memory
+        self._tile[TileWords.ITEMS], words[DrawWords.ITEMS] = memory.items_at, memory.room
+        if self._loads != loads():
+            self._point()
+        if not self._quick:
+            self._whole(self._at)
+        else:
+            start = time.perf_counter()
+            self._whole(self._at)
+            share = (time.perf_counter() - start) / len(self._quick)
+            for function in self._quick:
+                function.charge(share)
+        state: int = words[DrawWords.STATE]
+        return state
 
     def _constants(self, row: Row) -> bool:
         """Copy blocks 0 to where both shaders read them; false if they are too large."""
         memory, (first, second) = self._memory, row
         size = memory.put_constants(0, first)
-        self._chunk[Words.CONSTANTS] = memory.constants_at[0]
-        self._chunk[Words.CONSTANTS + 1] = max(size, self._chunk_least)
+        self._chunk_words[Words.CONSTANTS + 1] = max(size, self._chunk_least)
         place = 0
         if second is not first:
             place = 1
@@ -263,82 +394,6 @@ class Direct:
         self._tile[Words.CONSTANTS] = memory.constants_at[place]
         self._tile[Words.CONSTANTS + 1] = max(size, self._tile_least)
         return size >= 0
-
-    def _vertices(self, stream: Stream) -> bool:
-        """Shade the vertices and find their places; true if something may have to be clipped."""
-        lanes, words = stream.lanes, self._chunk
-        words[Words.STATUS] = 0
-        words[Words.BUDGET] = self._vertex.program.budget
-        words[Words.COUNT] = lanes
-        self._shade_vertices(self._chunk_at)
-        if words[Words.STATUS]:
-            raise budget_error(self._vertex.program.budget)
-        self._placing[PlaceWords.COUNT] = lanes
-        self._place(self._place_at)
-        return bool(self._placing[PlaceWords.OUTSIDE])
-
-    def _cut(self, stream: Stream) -> bool:
-        """Clip the triangles, and go on with what is left of them."""
-        memory, lanes, rows = self._memory, stream.lanes, self._rows
-        varyings: dict[int, list[Array | None]] = {}
-        for (slot, component), row in rows.items():
-            varyings.setdefault(slot, [None] * 4)[component] = memory.outputs[row, :lanes]
-        clip = np.stack([memory.outputs[rows[VaryingSlot.POS, i], :lanes] for i in range(4)])
-        viewport = self._draw.fixed.viewport
-        vertices = VertexSet.placed(clip, memory.window[:, :lanes], varyings, viewport)
-        given = Batch(*stream.keep[0])
-        left = clipped(self._context, vertices, given, self._fragment.cut)
-        count = len(left.corners)
-        if vertices.count > MOST_LANES or count > MOST_TRIANGLES:
-            return False
-        if vertices.count > lanes:
-            memory.window[:, lanes : vertices.count] = vertices.window[:, lanes:]
-            for (slot, component), row in rows.items():
-                values = vertices.varyings[slot][component]
-                assert values is not None
-                memory.outputs[row, lanes : vertices.count] = values[lanes:]
-        arrays = [np.ascontiguousarray(a) for a in (left.corners, left.provoking, left.identity)]
-        addresses = [int(each.ctypes.data) for each in arrays]
-        return self._triangles(stream, count, addresses)
-
-    def _triangles(self, stream: Stream, triangles: int, addresses: Sequence[int]) -> bool:
-        """Set up, deal out and shade triangles: corners, provoking vertices and identities."""
-        words, memory, starts = self._tile, self._memory, self._starts
-        words[Words.STATUS] = 0
-        words[TileWords.CORNERS], words[TileWords.PROVOKING] = addresses[:2]
-        words[TileWords.IDENTITY] = addresses[2]
-        words[TileWords.TRIANGLES] = triangles
-        starts.fill(0)
-        self._setup(self._tile_at)
-        if words[Words.STATUS]:  # too large
-            return False
-        self._count(stream, triangles)
-        count = words[TileWords.TRIANGLES]
-        if count:
-            self._refresh_textures()
-            np.cumsum(starts, out=starts)
-            touched = int(starts[-1])  # tiles, by all triangles
-            words[TileWords.ITEMS] = memory.items(touched)
-            self._bin(self._tile_at)
-            self._fragments(count, touched)
-        self._engine.finish()
-        return True
-
-    def _fragments(self, count: int, touched: int) -> None:
-        words, counted = self._tile, self._memory.counters
-        counted.fill(0)
-        words[Words.BUDGET] = self._fragment.program.budget
-        if touched >= _WORTH_TILES and area(self._memory.records, count) >= WORTH_THREADS:
-            shade(self._fragment, self._function, self._block, thread_count())
-        else:
-            self._function.call(self._tile_at)
-            if words[Words.STATUS]:
-                raise budget_error(self._fragment.program.budget)
-        passed, shaded = counted[:2].tolist()
-        counters = self._draw.counters
-        counters.samples_passed += passed
-        counters.fs_invocations += shaded
-        self._draw.work.spend(FRAGMENT * shaded)
 
     def _count(self, stream: Stream, left: int) -> None:
         counters, work, triangles = self._draw.counters, self._draw.work, stream.triangles

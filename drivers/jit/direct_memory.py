@@ -16,14 +16,14 @@ from gallette.drivers.common.vertex.stream import vertex_stream
 from gallette.pipe.enums import Primitive
 from gallette.pipe.state import DrawInfo
 
-from .shader.layout import Record
+from .shader.layout import ClipWords, DrawWords, Record, StreamWords
 
 __all__ = ["CONSTANTS", "MOST_LANES", "MOST_TRIANGLES", "DirectMemory", "Stream"]
 
 Array = npt.NDArray[Any]
 
 MOST_LANES = 4096
-MOST_TRIANGLES = 4096
+MOST_TRIANGLES = DrawWords.MOST_TRIANGLES
 CONSTANTS = 1 << 16
 """Bytes a constant block 0 has at most."""
 
@@ -39,9 +39,7 @@ class Stream:
     lanes: int
     vertices: int  # that were named
     triangles: int
-    corners_at: int
-    provoking_at: int
-    identity_at: int
+    at: int  # its `StreamWords`
     keep: tuple[Any, ...]
     rows: dict[tuple[int, int, int], Array]  # of attributes per instance, and of all others
 
@@ -58,12 +56,14 @@ class DirectMemory:
         self.ids = np.zeros((3, MOST_LANES), np.int32)
         self.records = np.empty((MOST_TRIANGLES, Record.SIZE), np.int32)
         self.counters = np.zeros(4, np.int64)
+        self._cut_rooms()
         self._constants = [np.zeros(CONSTANTS, np.uint8) for _ in range(2)]
         self._bytes = [each.data for each in self._constants]
         self.constants_at = [int(each.ctypes.data) for each in self._constants]
         self._filled = [0, 0]
         self._starts: dict[int, Array] = {}
-        self._items, self._items_at = np.zeros(0, np.int32), 0
+        self.room = 0
+        self.make_room(1024)
         self._streams: dict[Any, Stream | None] = {}
 
     @classmethod
@@ -75,6 +75,30 @@ class DirectMemory:
         assert isinstance(found, DirectMemory)
         return found
 
+    def _cut_rooms(self) -> None:
+        """Arrays for clipping, of the size of what there may be."""
+        most = DrawWords.MOST_PIECES
+        every = MOST_TRIANGLES + most
+        self.codes = np.empty(MOST_LANES, np.int32)
+        self.kinds = np.empty(MOST_TRIANGLES, np.int32)
+        self.merged: list[Array] = [
+            np.empty((every, 3), np.int64),
+            np.empty(every, np.int64),
+            np.empty(every, np.int32),
+        ]
+        self.cutting: dict[int, Array] = {
+            ClipWords.CORNERS: np.empty((MOST_TRIANGLES, 3), np.int64),
+            ClipWords.CODES: np.empty(MOST_TRIANGLES, np.uint32),
+            ClipWords.PROVOKING: np.empty(MOST_TRIANGLES, np.int64),
+            ClipWords.PIECES: np.empty((most, 3), np.int64),
+            ClipWords.ROWS: np.empty(most, np.int64),
+            ClipWords.CUTS: np.empty(MOST_LANES, np.float32),
+            ClipWords.CUTS + 1: np.empty(MOST_LANES, np.int64),
+            ClipWords.CUTS + 2: np.empty(MOST_LANES, np.int64),
+            ClipWords.CUTS + 3: np.empty(MOST_LANES, np.int64),
+            ClipWords.SCREEN: np.empty(MOST_LANES, np.float32),
+        }
+
     def starts(self, size: int) -> Array:
         """For the starts of so many lists."""
         found = self._starts.get(size)
@@ -82,12 +106,11 @@ class DirectMemory:
             found = self._starts[size] = np.zeros(size, np.int32)
         return found
 
-    def items(self, size: int) -> int:
-        """The address of room for so many numbers of triangles."""
-        if size > len(self._items) or not self._items_at:
-            self._items = np.empty(max(1024, size + size // 2), np.int32)
-            self._items_at = int(self._items.ctypes.data)
-        return self._items_at
+    def make_room(self, size: int) -> None:
+        """Have room for so many numbers of triangles."""
+        if size > self.room:
+            self._items = np.empty(size + size // 2, np.int32)
+            self.items_at, self.room = int(self._items.ctypes.data), len(self._items)
 
     def put_constants(self, place: int, block: ConstantBuffer | None) -> int:
         """Copy a block; what follows it is zero. How long it is: -1 if there is no room."""
@@ -144,15 +167,17 @@ class DirectMemory:
             provoking = np.tile(provoking, instances) + shift
             identity = np.tile(identity, instances)
         arrays = [np.ascontiguousarray(each) for each in (corners, provoking, identity)]
+        words = np.zeros(StreamWords.SIZE, np.uint64)
+        words[StreamWords.LANES] = source.lanes
+        words[StreamWords.TRIANGLES] = triangles * instances
+        words[StreamWords.CORNERS :] = [each.ctypes.data for each in arrays]
         return Stream(
             source.first if info.index_size else 0,
             source.count,
             source.lanes,
             info.count * instances,
             triangles * instances,
-            int(arrays[0].ctypes.data),
-            int(arrays[1].ctypes.data),
-            int(arrays[2].ctypes.data),
-            (tuple(arrays), info.index_buffer),
+            int(words.ctypes.data),
+            (words, tuple(arrays), info.index_buffer),
             {},
         )

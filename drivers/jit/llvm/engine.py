@@ -25,7 +25,16 @@ from gallette.drivers.common.threads import thread_count
 from .background import LATER, SOON, begin
 from .making import Tools, explain, linker, machine, optimised, own_tools
 
-__all__ = ["Code", "Function", "compile_module", "explain", "load_engine", "machine", "optimised"]
+__all__ = [
+    "Code",
+    "Function",
+    "compile_module",
+    "explain",
+    "load_engine",
+    "loads",
+    "machine",
+    "optimised",
+]
 
 
 class Code:
@@ -147,6 +156,11 @@ class Function:
         self._call = self._type(self._code._functions[self._name])
 
     @property
+    def quick(self) -> bool:
+        """Is its code still that which was made quickly?"""
+        return self._code.quick
+
+    @property
     def address(self) -> int:
         """Where it is now, for code that calls it; its time is to be told by `charge`."""
         return self._code.functions[self._name]
@@ -223,6 +237,11 @@ def compile_module(text: str, names: tuple[str, ...], cache: DiskCache | None) -
         if len(_recent) > _MOST_RECENT:
             _recent.popitem(last=False)
         return found
+
+
+def loads() -> int:
+    """Goes up when code is loaded: as long as it does not, functions stay where they are."""
+    return _number
 
 
 def load_engine() -> None:

@@ -182,16 +182,17 @@ def _extend(b: Builder) -> None:
     amount = new - first
     clip, window = _word(b, ctx, ClipWords.PLACES), _word(b, ctx, ClipWords.WINDOW)
     room = _word(b, ctx, ClipWords.ROOM, "i64")
+    stride = _word(b, ctx, ClipWords.STRIDE, "i64")
     scale = [b.load_at(b.at(ctx, ClipWords.SCALE, "i64"), i, "float") for i in range(6)]
     with b.loop(b.const("i64", 0), amount) as i:
         vertex = first + i
         inverse = 1.0 / b.load_at(clip, room * 3 + vertex, "float")
-        b.store(b.at(window, new * 3 + vertex, "float"), inverse)
+        b.store(b.at(window, stride * 3 + vertex, "float"), inverse)
         for axis in range(3):
             value = b.load_at(clip, room * axis + vertex, "float") * inverse
             value = value * scale[axis] + scale[3 + axis]
-            b.store(b.at(window, new * axis + vertex, "float"), value)
-        b.store(b.at(screen, i, "float"), _along(b, window, new, vertex, i, cuts))
+            b.store(b.at(window, stride * axis + vertex, "float"), value)
+        b.store(b.at(screen, i, "float"), _along(b, window, stride, vertex, i, cuts))
     arrays, kinds = _word(b, ctx, ClipWords.ARRAYS), _word(b, ctx, ClipWords.KINDS)
     with b.loop(b.const("i64", 0), _word(b, ctx, ClipWords.ARRAY_COUNT, "i64")) as number:
         values, kind = b.load_at(arrays, number, "ptr"), b.load_at(kinds, number, "i64")
@@ -207,11 +208,11 @@ def _extend(b: Builder) -> None:
     b.end()
 
 
-def _along(b: Builder, window: V, new: V, vertex: V, i: V, cuts: list[V]) -> V:
+def _along(b: Builder, window: V, stride: V, vertex: V, i: V, cuts: list[V]) -> V:
     """Where a cut lies between its ends on the screen, along the longer axis."""
     outside, inside = (b.load_at(cuts[k], i, "i64") for k in (1, 2))
     places = [
-        [b.load_at(window, new * axis + at, "float") for axis in range(2)]
+        [b.load_at(window, stride * axis + at, "float") for axis in range(2)]
         for at in (vertex, outside, inside)
     ]
     spans = [end - start for start, end in zip(places[1], places[2], strict=True)]

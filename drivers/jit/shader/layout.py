@@ -8,7 +8,17 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["ClipWords", "MixWords", "PlaceWords", "Plane", "Record", "TileWords", "Words"]
+__all__ = [
+    "ClipWords",
+    "DrawWords",
+    "MixWords",
+    "PlaceWords",
+    "Plane",
+    "Record",
+    "StreamWords",
+    "TileWords",
+    "Words",
+]
 
 
 class Words:
@@ -123,7 +133,8 @@ class ClipWords:
     PLANES: Final = 24  # a `Plane` for each in force
     PLANE_COUNT: Final = 25
     PLACE_ROWS: Final = 26  # how many arrays PLACES has
-    SIZE: Final = 27
+    STRIDE: Final = 27  # elements of each of WINDOW's arrays
+    SIZE: Final = 28
 
 
 class PlaceWords:
@@ -136,6 +147,48 @@ class PlaceWords:
     SCALE: Final = 7  # the viewport: six floats
     OUTSIDE: Final = 10  # becomes non-zero where something may have to be clipped
     SIZE: Final = 11
+
+
+class StreamWords:
+    """The triangles of a draw, and the vertices behind them."""
+
+    LANES: Final = 0  # vertices to be shaded
+    TRIANGLES: Final = 1
+    CORNERS: Final = 2  # as in `TileWords`
+    PROVOKING: Final = 3
+    IDENTITY: Final = 4
+    SIZE: Final = 5
+
+
+class DrawWords:
+    """The block of a small draw that is made by one call."""
+
+    MOST_TRIANGLES: Final = 4096  # that are shaded
+    MOST_PIECES: Final = 8192  # of triangles that are cut
+
+    STATE: Final = 0  # how it ended
+    STREAM: Final = 1  # its `StreamWords`
+    LEFT: Final = 2  # triangles that clipping left, or pieces of them
+    TOUCHED: Final = 3  # tiles, by all of them
+    ITEMS: Final = 4  # so many there is room for in the lists of tiles
+    COUNTERS: Final = 5  # address of what the tile function counts
+    BUDGETS: Final = 6  # rounds of loops vertices may spend, and fragments
+    CHUNK: Final = 8  # the blocks: of the vertex shader,
+    PLACE: Final = 9  # `PlaceWords`,
+    CLIP: Final = 10  # `ClipWords`,
+    TILE: Final = 11  # `TileWords`
+    SHADE: Final = 12  # the functions
+    PLACING: Final = 13
+    CUT: Final = 14
+    EXTEND: Final = 15
+    SET_UP: Final = 16
+    BIN: Final = 17
+    FILL: Final = 18
+    CODES: Final = 19  # the planes each vertex is outside of (32 bits)
+    KINDS: Final = 20  # whether a triangle is whole, or gone, or to be cut (32 bits)
+    MERGED: Final = 21  # corners, provoking vertices and identities of what is left
+    SEEN: Final = 24  # of these: that could be seen
+    SIZE: Final = 25
 
 
 class Plane:

@@ -1,0 +1,251 @@
+"""A small draw from its vertices to its pixels in one call (see `drivers.jit.direct`).
+
+`draw` calls what a draw consists of, one after the other: the vertex shader, `place`, what cuts
+triangles that are not inside of all planes, set-up, binning, the tile function. Where it cannot go
+on, it says why in `DrawWords.STATE`; nothing that anybody could see has happened then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from ..llvm.text import Builder
+from ..llvm.values import V
+from .layout import ClipWords, DrawWords, PlaceWords, Record, StreamWords, TileWords, Words
+
+__all__ = ["DONE", "LARGE", "LISTS", "OVERRUN", "THREADS", "direct_text"]
+
+DONE: Final = 0
+LARGE: Final = 1  # more than there is room for: it is to be drawn another way
+LISTS: Final = 2  # longer lists of triangles are wanted
+THREADS: Final = 3  # the tiles are worth being shaded by several threads: that is left to do
+OVERRUN: Final = 4  # a shader ran past its budget
+
+_DROPPED = -1
+_BOXES = 1 << 12
+"""Records whose boxes are looked at to tell how much work there is."""
+
+
+def direct_text(planes: Sequence[int], halfz: bool, first: bool, worth: tuple[int, int]) -> str:
+    """The module with `draw`: for clip planes in force, where the provoking vertex is the first
+    one or not, and how many tiles and pixels are worth threads.
+    """
+    b = Builder()
+    _Draw(b, planes, halfz, first, worth).run()
+    return b.text()
+
+
+class _Draw:
+    def __init__(
+        self, b: Builder, planes: Sequence[int], halfz: bool, first: bool, worth: tuple[int, int]
+    ) -> None:
+        self.b = b
+        self.planes, self.halfz, self.first, self.worth = planes, halfz, first, worth
+
+    def run(self) -> None:
+        b = self.b
+        (self.ctx,) = b.begin("draw", [("ptr", "ctx")])
+        self.leave = b.block()
+        self.stream = self._own(DrawWords.STREAM)
+        self.tile = self._own(DrawWords.TILE)
+        self.triangles = b.load_at(self.stream, StreamWords.TRIANGLES, "i64")
+        self._set(self.ctx, DrawWords.STATE, b.const("i64", DONE))
+        self._set(self.ctx, DrawWords.SEEN, b.const("i64", 0))
+        counted = self._own(DrawWords.COUNTERS)
+        for k in range(4):
+            self._set(counted, k, b.const("i64", 0))
+        given = (StreamWords.CORNERS, StreamWords.PROVOKING, StreamWords.IDENTITY)
+        for word, at in zip(_NAMED, given, strict=True):
+            self._set(self.tile, word, b.load_at(self.stream, at, "ptr"))
+        self._set(self.tile, TileWords.TRIANGLES, self.triangles)
+        self._vertices()
+        self._set_up()
+        self._shade()
+        b.jump(self.leave)
+        b.place(self.leave)
+        b.end()
+
+    # -- words -------------------------------------------------------------------------------------
+
+    def _own(self, word: int, t: str = "ptr") -> V:
+        return self.b.load_at(self.ctx, word, t)
+
+    def _set(self, block: V, word: int, value: V) -> None:
+        self.b.store(self.b.at(block, word, "i64"), value, 8)
+
+    def _call(self, function: int, block: V) -> None:
+        self.b.line(f"call void {self._own(function).n}(ptr {block.n})")
+
+    def _leave_if(self, cond: V, state: int) -> None:
+        b = self.b
+        with b.when(cond):
+            self._set(self.ctx, DrawWords.STATE, b.const("i64", state))
+            b.jump(self.leave)
+            b.reopen()
+
+    # -- vertices ----------------------------------------------------------------------------------
+
+    def _vertices(self) -> None:
+        b = self.b
+        chunk, place = self._own(DrawWords.CHUNK), self._own(DrawWords.PLACE)
+        self.lanes = b.load_at(self.stream, StreamWords.LANES, "i64")
+        with b.when(self.triangles.ne(0)):
+            self._set(chunk, Words.STATUS, b.const("i64", 0))
+            self._set(chunk, Words.BUDGET, self._own(DrawWords.BUDGETS, "i64"))
+            self._set(chunk, Words.COUNT, self.lanes)
+            self._call(DrawWords.SHADE, chunk)
+            self._leave_if(b.load_at(chunk, Words.STATUS, "i64").ne(0), OVERRUN)
+            self._set(place, PlaceWords.COUNT, self.lanes)
+            self._call(DrawWords.PLACING, place)
+            with b.when(b.load_at(place, PlaceWords.OUTSIDE, "i64").ne(0)):
+                self._cut()
+
+    def _cut(self) -> None:
+        """What is left of the triangles inside of all planes, in order."""
+        b, clip = self.b, self._own(DrawWords.CLIP)
+        self._codes(clip)
+        needing, crossed = self._sort(clip)
+        room = b.const("i64", DrawWords.MOST_PIECES)
+        self._leave_if(needing + crossed * 2 > room, LARGE)
+        self._set(clip, ClipWords.FULL, b.const("i64", 0))
+        self._set(clip, ClipWords.COUNT, self.lanes)
+        self._set(clip, ClipWords.NEW_COUNT, self.lanes)
+        self._set(clip, ClipWords.MADE, b.const("i64", 0))
+        self._set(clip, ClipWords.TRIANGLES, needing)
+        with b.when(needing.ne(0)):
+            self._call(DrawWords.CUT, clip)
+            self._leave_if(b.load_at(clip, ClipWords.FULL, "i64").ne(0), LARGE)
+            with b.when(b.load_at(clip, ClipWords.NEW_COUNT, "i64") > self.lanes):
+                self._call(DrawWords.EXTEND, clip)
+        self._merge(clip)
+
+    def _codes(self, clip: V) -> None:
+        """A bit for each plane a vertex is outside of: also what is not a number is."""
+        b, codes = self.b, self._own(DrawWords.CODES)
+        places, room = (
+            b.load_at(clip, ClipWords.PLACES, "ptr"),
+            b.load_at(clip, ClipWords.ROOM, "i64"),
+        )
+        with b.loop(b.const("i64", 0), self.lanes) as i:
+            x, y, z, w = (b.load_at(places, room * axis + i, "float") for axis in range(4))
+            near = z if self.halfz else w + z
+            distances = {0: w - x, 1: w + x, 2: w - y, 3: w + y, 4: near, 5: w - z}
+            code = b.const("i32", 0)
+            for plane in self.planes:
+                outside = (~(distances[plane] >= 0.0)).to("i32", False)
+                code = code | (outside << plane)
+            b.store(b.at(codes, i, "i32"), code)
+
+    def _sort(self, clip: V) -> tuple[V, V]:
+        """Put down which triangles are to be cut; how many, and how many planes they cross."""
+        b, codes, kinds = self.b, self._own(DrawWords.CODES), self._own(DrawWords.KINDS)
+        corners, provoking, _ = (b.load_at(self.tile, word, "ptr") for word in _NAMED)
+        cut_corners, cut_codes, cut_provoking = (
+            b.load_at(clip, word, "ptr")
+            for word in (ClipWords.CORNERS, ClipWords.CODES, ClipWords.PROVOKING)
+        )
+        needing, crossed = b.var("i64", 0, 0), b.var("i64", 0, 0)
+        with b.loop(b.const("i64", 0), self.triangles) as i:
+            v = [b.load_at(corners, i * 3 + k, "i64") for k in range(3)]
+            first, second, third = (b.load_at(codes, corner, "i32") for corner in v)
+            every, some = first & second & third, first | second | third
+            kind = b.select(every.ne(0), b.const("i32", _DROPPED), some)
+            b.store(b.at(kinds, i, "i32"), kind)
+            with b.when(every.eq(0) & some.ne(0)):
+                at = needing.get()
+                for k in range(3):
+                    b.store(b.at(cut_corners, at * 3 + k, "i64"), v[k])
+                b.store(b.at(cut_codes, at, "i32"), some)
+                b.store(b.at(cut_provoking, at, "i64"), b.load_at(provoking, i, "i64"))
+                crossed.set(crossed.get() + b.math("ctpop", some).to("i64"))
+                needing.set(at + 1)
+        return needing.get(), crossed.get()
+
+    def _merge(self, clip: V) -> None:
+        """Triangles that are whole and pieces of others, in the order of triangles."""
+        b, kinds = self.b, self._own(DrawWords.KINDS)
+        given = [b.load_at(self.tile, word, "ptr") for word in _NAMED]
+        merged = [self._own(DrawWords.MERGED + k) for k in range(3)]
+        pieces, rows = (b.load_at(clip, word, "ptr") for word in (ClipWords.PIECES, ClipWords.ROWS))
+        made = b.load_at(clip, ClipWords.MADE, "i64")
+        left, piece, row = (b.var("i64", 0, 0) for _ in range(3))
+
+        def put(i: V, corners: V, at: V, order: Sequence[int]) -> None:
+            to = left.get()
+            for k, corner in enumerate(order):
+                b.store(
+                    b.at(merged[0], to * 3 + k, "i64"), b.load_at(corners, at * 3 + corner, "i64")
+                )
+            b.store(b.at(merged[1], to, "i64"), b.load_at(given[1], i, "i64"))
+            b.store(b.at(merged[2], to, "i32"), b.load_at(given[2], i, "i32"))
+            left.set(to + 1)
+
+        with b.loop(b.const("i64", 0), self.triangles) as i:
+            kind = b.load_at(kinds, i, "i32")
+            with b.when(kind.eq(0)):
+                put(i, given[0], i, (0, 1, 2))
+            with b.when(kind.ne(0) & kind.ne(_DROPPED)):
+                with b.forever() as done:
+                    at, more, own = piece.get(), b.block(), b.block()
+                    b.branch(at < made, more, done)
+                    b.place(more)
+                    b.branch(b.load_at(rows, at, "i64").eq(row.get()), own, done)
+                    b.place(own)
+                    put(i, pieces, at, (0, 1, 2) if self.first else (1, 2, 0))
+                    piece.set(at + 1)
+                row.set(row.get() + 1)
+        self._leave_if(left.get() > DrawWords.MOST_TRIANGLES, LARGE)
+        for word, array in zip(_NAMED, merged, strict=True):
+            self._set(self.tile, word, array)
+        self._set(self.tile, TileWords.TRIANGLES, left.get())
+
+    # -- triangles ---------------------------------------------------------------------------------
+
+    def _set_up(self) -> None:
+        b, tile = self.b, self.tile
+        starts = b.load_at(tile, TileWords.STARTS, "ptr")
+        tiles = b.load_at(tile, TileWords.TILES, "i64")
+        with b.loop(b.const("i64", 0), tiles + 1) as i:
+            b.store(b.at(starts, i, "i32"), b.const("i32", 0))
+        self._set(tile, Words.STATUS, b.const("i64", 0))
+        self._set(self.ctx, DrawWords.LEFT, b.load_at(tile, TileWords.TRIANGLES, "i64"))
+        self._call(DrawWords.SET_UP, tile)
+        self._leave_if(b.load_at(tile, Words.STATUS, "i64").ne(0), LARGE)
+        self.left = b.load_at(tile, TileWords.TRIANGLES, "i64")
+        self._set(self.ctx, DrawWords.SEEN, self.left)
+        with b.when(self.left.eq(0)):
+            b.jump(self.leave)
+            b.reopen()
+        total = b.var("i32", 0, 0)
+        with b.loop(b.const("i64", 0), tiles + 1) as i:
+            total.set(total.get() + b.load_at(starts, i, "i32"))
+            b.store(b.at(starts, i, "i32"), total.get())
+        self.touched = total.get().to("i64")
+        self._set(self.ctx, DrawWords.TOUCHED, self.touched)
+        self._leave_if(self.touched > self._own(DrawWords.ITEMS, "i64"), LISTS)
+        self._call(DrawWords.BIN, tile)
+
+    def _shade(self) -> None:
+        b, tile = self.b, self.tile
+        tiles, pixels = self.worth
+        with b.when(self.touched >= tiles):
+            self._leave_if(self._area() >= pixels, THREADS)
+        self._set(tile, Words.BUDGET, self._own(DrawWords.BUDGETS + 1, "i64"))
+        self._call(DrawWords.FILL, tile)
+        self._leave_if(b.load_at(tile, Words.STATUS, "i64").ne(0), OVERRUN)
+
+    def _area(self) -> V:
+        """Pixels in the triangles' boxes (`blocks.area`)."""
+        b = self.b
+        records = b.load_at(self.tile, TileWords.RECORDS, "ptr")
+        found = b.var("i64", 0, self.left * 64)
+        with b.loop(b.const("i64", 0), b.math("smin", self.left, _BOXES)) as i:
+            x0, y0, x1, y1 = (
+                b.load_at(records, i * Record.SIZE + Record.BOUNDS + k, "i32") for k in range(4)
+            )
+            found.set(found.get() + (x1 - x0).to("i64") * (y1 - y0).to("i64"))
+        return found.get()
+
+
+_NAMED = (TileWords.CORNERS, TileWords.PROVOKING, TileWords.IDENTITY)
