@@ -136,3 +136,45 @@ def test_colours_of_signed_buffers_are_clamped_as_fixed_point(
         raw = gl.read_pixels(x, x, 1, 1, GL.RGBA, GL.FLOAT)
         expected = [0.0, 0.5, 0.0, 1.0] if clamp != "FALSE" else [-1.0, 0.5, -0.5, 1.0]
         assert np.abs(np.frombuffer(raw, np.float32) - expected).max() < 0.01
+
+
+SWAP_FLOATS = """#version 450
+#extension GL_INTEL_shader_atomic_float_minmax : require
+layout(local_size_x = 8) in;
+layout(std430, binding = 0) buffer Memory { float value[8]; float found[8]; };
+layout(std430, binding = 1) buffer Compared { uint compared[8]; };
+void main()
+{
+    uint i = gl_LocalInvocationIndex;
+    found[i] = atomicCompSwap(value[i], uintBitsToFloat(compared[i]), 42.0);
+}
+"""
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "jit", "simd", "tiler"])
+def test_floats_are_compared_and_swapped_as_floats(driver: str) -> None:
+    """Zeros are equal whatever their sign; nothing is equal to what is no number."""
+    gl = create_context(driver, version=(4, 5), profile="core")
+    shader, program = gl.create_shader(GL.COMPUTE_SHADER), gl.create_program()
+    gl.shader_source(shader, SWAP_FLOATS)
+    gl.compile_shader(shader)
+    gl.attach_shader(program, shader)
+    gl.link_program(program)
+    assert gl.get_programiv(program, GL.LINK_STATUS)[0], gl.get_shader_info_log(shader)
+    plus, minus, one, nan = 0x00000000, 0x80000000, 0x3F800000, 0x7FD55555
+    value = np.array([plus, minus, plus, minus, one, nan, one, nan], np.uint32)
+    compared = np.array([plus, minus, minus, plus, one, nan, nan, one], np.uint32)
+    buffers = gl.gen_buffers(2)
+    for i, words in enumerate((np.concatenate([value, value * 0]), compared)):
+        gl.bind_buffer_base(GL.SHADER_STORAGE_BUFFER, i, buffers[i])
+        gl.buffer_data(GL.SHADER_STORAGE_BUFFER, words.nbytes, words, GL.STATIC_DRAW)
+    gl.use_program(program)
+    gl.dispatch_compute(1, 1, 1)
+    gl.bind_buffer(GL.SHADER_STORAGE_BUFFER, buffers[0])
+    raw = gl.get_buffer_sub_data(GL.SHADER_STORAGE_BUFFER, 0, 64)
+    after = np.frombuffer(raw, np.uint32)
+    swapped = int(np.float32(42.0).view(np.uint32))
+    assert after[:8].tolist() == [swapped] * 5 + [nan, one, nan]
+    assert after[8:].tolist() == value.tolist()
+    assert gl.get_error() == GL.NO_ERROR
+    gl.release()

@@ -176,5 +176,14 @@ def per_vertex_fields(lang: Language) -> list[tuple[Field, str]]:
     return [
         (Field(name, _type(type_, limits)), slot)
         for name, type_, slot, when in _PER_VERTEX
-        if lang.has(when)
+        if lang.has(when) and (name != "gl_PointSize" or _has_point_size(lang))
     ]
+
+
+def _has_point_size(lang: Language) -> bool:
+    """Between the stages of OpenGL ES the size of points passes by extension only."""
+    kind = {"geometry": "geometry", "tess_ctrl": "tessellation", "tess_eval": "tessellation"}
+    between = kind.get(lang.stage)
+    if between is None or not lang.es:
+        return True
+    return lang.has(f"OES_{between}_point_size EXT_{between}_point_size")

@@ -240,8 +240,14 @@ def check_dynamic_index(c: Checker, base: hir.Expr, node: s.Index) -> None:
         "ARB_bindless_texture"
     ):
         raise c.abort(f"arrays of samplers need constant indices in {c.lang.name}", node.index)
+    if element.is_image and c.lang.es:
+        raise c.abort(f"arrays of images need constant indices in {c.lang.name}", node.index)
     if element.is_interface and isinstance(base, hir.VarRef):
         storage = base.var.quals.storage
+        if storage == "buffer" and c.lang.es:
+            raise c.abort(
+                f"arrays of buffer blocks need constant indices in {c.lang.name}", node.index
+            )
         if storage in ("uniform", "buffer") and not c.lang.has(
             "400 ARB_gpu_shader5 es320 EXT_gpu_shader5 OES_gpu_shader5"
         ):

@@ -7,14 +7,20 @@ from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.check.lvalues import memory_of
 from gallette.compiler.glsl.check.state import Checker, constant_value
 from gallette.compiler.glsl.parse import syntax as s
-from gallette.compiler.nir.ir.types import Base
+from gallette.compiler.nir.ir.types import IVEC2, Base
 
 __all__ = ["check_special", "check_texture_offset"]
 
+_COMPUTED_OFFSETS = "400 es320 ARB_gpu_shader5 EXT_gpu_shader5 OES_gpu_shader5"
+
 
 def check_texture_offset(c: Checker, o: Overload, args: list[hir.Expr], node: s.Call) -> None:
-    """Texel offsets are constant and within limits (gathers may compute theirs)."""
+    """Texel offsets are constant and within limits (newer gathers may compute theirs)."""
     gather = "Gather" in o.name
+    if o.name == "textureGatherOffset" and not c.lang.has(_COMPUTED_OFFSETS):
+        for (_, type_), arg, written in zip(o.params, args, node.args, strict=True):
+            if type_ is IVEC2 and constant_value(arg) is None:
+                raise c.abort("the texel offset must be a constant expression", written)
     for (_, type_), arg, written in zip(o.params, args, node.args, strict=True):
         if gather or "Offset" not in o.name or type_.base is not Base.INT:
             continue

@@ -10,6 +10,7 @@ from gallette.compiler.glsl.check.functions import function_decl
 from gallette.compiler.glsl.check.state import Checker
 from gallette.compiler.glsl.check.types import precision_statement
 from gallette.compiler.glsl.check.variables import declare
+from gallette.compiler.glsl.check.write_only import check_write_only
 from gallette.compiler.glsl.diagnostics import Abort, Log, TooManyErrors
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.parse import syntax as s
@@ -56,6 +57,7 @@ def finish_unit(c: Checker) -> None:
         check_exclusive_outputs(c)
     if c.lang.es:
         check_es_outputs(c)
+    check_write_only(c)
 
 
 def check_exclusive_outputs(c: Checker) -> None:

@@ -173,8 +173,8 @@ def size_per_vertex(c: Checker, var: hir.Variable, d: s.Declarator) -> None:
             c.sized_inputs.append((var, d))
     elif var.quals.storage == "in":
         limit = c.limits.max_patch_vertices
-        if var.type.length and var.type.length > limit:
-            c.error(f"'{d.name}' has more than gl_MaxPatchVertices elements", d)
+        if var.type.length and var.type.length != limit:
+            c.error(f"'{d.name}' does not have gl_MaxPatchVertices ({limit}) elements", d)
         var.type = t.array(element, limit)
     else:
         length = c.shader.layout.get("vertices_out", 0)

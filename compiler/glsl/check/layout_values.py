@@ -22,8 +22,8 @@ def check_image(c: Checker, var: hir.Variable, d: s.Node) -> None:
     quals = var.quals
     formats = quals.flags & IMAGE_FORMATS
     if not formats:
-        loads = "writeonly" not in quals.memory
-        if loads and not c.lang.has("EXT_shader_image_load_formatted"):
+        exempt = "writeonly" in quals.memory and not (c.lang.es and var.kind != "param")
+        if not exempt and not c.lang.has("EXT_shader_image_load_formatted"):
             if c.lang.es or var.kind != "param":
                 if not c.lang.has("EXT_shader_image_load_store"):
                     c.error(

@@ -89,6 +89,8 @@ def check_lvalue(c: Checker, expr: hir.Expr, node: s.Expr, how: str) -> None:
     elif isinstance(expr, (hir.FieldRef, hir.IndexRef)):
         if isinstance(expr, hir.FieldRef) and "readonly" in memory_of(c, expr):
             raise c.abort(f"{how} is readonly", node)
+        if isinstance(expr, hir.IndexRef) and c.stage == "tess_ctrl":
+            check_own_vertex(c, expr, node, how)
         inner = node.base if isinstance(node, (s.Index, s.Member)) else node
         check_lvalue(c, expr.base, inner, how)
     elif isinstance(expr, hir.Swizzle):
@@ -110,6 +112,16 @@ def check_lvalue(c: Checker, expr: hir.Expr, node: s.Expr, how: str) -> None:
         )
         if not bindless or expr.var.quals.storage == "uniform":
             raise c.abort(f"variables of type '{expr.type}' cannot be written", node)
+
+
+def check_own_vertex(c: Checker, expr: hir.IndexRef, node: s.Expr, how: str) -> None:
+    """An invocation of a tessellation control shader writes the outputs of its own vertex."""
+    base, index = expr.base, expr.index
+    if isinstance(base, hir.VarRef) and base.var.kind == "global":
+        if base.var.quals.storage == "out" and not base.var.quals.patch:
+            own = isinstance(index, hir.VarRef) and index.var.name == "gl_InvocationID"
+            if not own:
+                raise c.abort(f"{how} must have the index gl_InvocationID", node)
 
 
 def check_writable(c: Checker, var: hir.Variable, node: s.Expr, how: str) -> None:

@@ -72,8 +72,10 @@ def read_qualifiers(
         else:
             read_storage(c, quals, word, loc, end, words)
     check_order(c, node)
-    if quals.centroid and quals.sample:
-        c.log.error("'centroid' and 'sample' exclude each other", node.loc, node.end)
+    auxiliary = [word for word in ("centroid", "sample", "patch") if getattr(quals, word)]
+    if len(auxiliary) > 1:
+        first, second = auxiliary[:2]
+        c.log.error(f"'{first}' and '{second}' exclude each other", node.loc, node.end)
     if node.layout:
         place = f"{place_prefix}{quals.storage or storage or 'plain'}"
         if quals.flags == {"subroutine"} and node.subroutine_types is not None:

@@ -155,6 +155,8 @@ def check_precision(c: Checker, type_: Type, quals: s.Qualifiers | hir.Quals, no
         wide = element.is_numeric and element.bit_size == 64
         if element.is_boolean or element.is_struct or element is t.VOID or wide:
             c.error(f"'{element}' has no precision", node)
+        elif element.base is Base.ATOMIC_UINT and explicit != "highp" and c.lang.es:
+            c.error("atomic counters are highp", node)
         return
     if element.is_struct:
         return

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from gallette.compiler.glsl.check import hir
-from gallette.compiler.glsl.check.interface_rules import check_interface, size_per_vertex
+from gallette.compiler.glsl.check.interface_rules import (
+    check_interface,
+    per_vertex_array,
+    size_per_vertex,
+)
 from gallette.compiler.glsl.check.layout_values import (
     check_atomic_counter,
     check_image,
@@ -105,7 +109,7 @@ def declare_any(
         redeclare_builtin(c, d, type_, quals)
         return []
     c.check_identifier(d.name, d)
-    if c.lang.es and type_.is_unsized_array and d.init is None and quals.storage in ("", "uniform"):
+    if c.lang.es and type_.is_unsized_array and d.init is None and not per_vertex_array(c, quals):
         raise c.abort(f"the array '{d.name}' needs a size", d)
     own = copy_quals(c, quals) if len(node.declarators) > 1 else quals
     var = hir.Variable(d.name, type_, own, d.loc, d.end)
@@ -228,6 +232,8 @@ def check_global_storage(c: Checker, var: hir.Variable, d: s.Declarator) -> None
             raise c.abort("shared variables exist in compute shaders only", d)
         if type_.contains_opaque():
             raise c.abort(f"shared variables cannot be of type '{element}'", d)
+        if quals.memory:
+            c.error("memory qualifiers are for images and buffers", d)
         return
     check_interface(c, quals, type_, d, d.name)
     if storage != "uniform":

@@ -10,7 +10,7 @@ from gallette.compiler.glsl.lower.textures import TextureLowering
 from gallette.compiler.glsl.lower.values import Value
 from gallette.compiler.nir.ir import Def
 from gallette.compiler.nir.ir.texops import FIRST_HANDLE
-from gallette.compiler.nir.ir.types import Base, Dim
+from gallette.compiler.nir.ir.types import FLOAT, Base, Dim
 from gallette.compiler.nir.passes.io.lower_samplers import counter_offset
 from gallette.compiler.nir.passes.vars.lower_array_deref_of_vec import select_component
 
@@ -64,10 +64,36 @@ class MemoryLowering(TextureLowering):
         if place.components is not None:
             deref = self.b.deref_array_imm(deref, place.components[0])
         srcs = [deref.result, *(self.scalar(a) for a in e.args[1:])]
+        if op == "CompSwap" and e.type.base is Base.FLOAT:
+            return self.swap_if_equal(*srcs)
         kind = "deref_atomic_swap" if op == "CompSwap" else "deref_atomic"
         return self.b.intrinsic(
             kind, srcs, bit_size=e.type.bit_size, atomic_op=self.atomic_op(op, e.type.base)
         )
+
+    def swap_if_equal(self, where: Def, compared: Def, data: Def) -> Def:
+        """A compare and swap of floats: both zeros are equal, and nothing equals a NaN.
+
+        Memory is compared bit by bit. So what was found is offered again where it is equal in
+        another spelling; a NaN is swapped for itself, which changes nothing.
+        """
+        b = self.b
+        with b.exactly():
+            data = b.bcsel(b.feq(compared, compared), data, compared)
+        offered, found = (b.impl.add_local(f"swap_{n}", FLOAT) for n in ("offered", "found"))
+        b.store_var(offered, compared)
+        b.push_loop()
+        wanted = b.load_var(offered)
+        seen = b.intrinsic(
+            "deref_atomic_swap", [where, wanted, data], bit_size=32, atomic_op="xchg"
+        )
+        b.store_var(found, seen)
+        with b.exactly():
+            differs = b.fneu(seen, compared)
+        b.break_if(b.ior(differs, b.ieq(seen, wanted)))
+        b.store_var(offered, seen)
+        b.pop_loop()
+        return b.load_var(found)
 
     def counter(self, e: hir.BuiltinCall) -> Def:
         """Atomic counters; of a function's parameter it is not known yet which they are."""
