@@ -84,6 +84,7 @@ class Texture:
 class Array:
     name: str
     vertices: int
+    buffer: str = ""
 
 
 @dataclass(slots=True)

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
+
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Stage
 from gallette.drivers.common.memory.context import MemoryContext
 from gallette.drivers.common.memory.resource import HostResource, transfer_map
 from gallette.drivers.common.variants.shader import ShaderObject
 from gallette.drivers.common.work import Work
-from gallette.pipe.enums import MapFlags
+from gallette.pipe.enums import MapFlags, Target
 from gallette.pipe.interface import Handle
 from gallette.pipe.resource import Resource, Transfer
 from gallette.pipe.state import Box, ComputeInfo, DrawInfo, StreamOutputInfo
@@ -100,13 +103,37 @@ class HostContext(MemoryContext):
     def transfer_map(self, resource: Resource, level: int, flags: MapFlags, box: Box) -> Transfer:
         """What nobody but the caller holds no draw that waits has named: they hold what they name.
 
-        So arrays an application hands over draw by draw do not keep its draws apart.
+        So arrays an application hands over draw by draw do not keep its draws apart, and neither
+        does what it writes into its buffers (see `draw.writes`).
         """
-        if resource.refcount > 1:
+        assert isinstance(resource, HostResource)
+        if resource.refcount > 1 and not (
+            resource.desc.target is Target.BUFFER
+            and self._queue.may_map(resource, flags, box.x, box.x + box.width)
+        ):
             self.settle()
         self.raise_failure()
-        assert isinstance(resource, HostResource)
         return transfer_map(resource, level, flags, box)
+
+    def buffer_subdata(
+        self, resource: Resource, offset: int, data: bytes | memoryview | npt.NDArray[np.uint8]
+    ) -> None:
+        """The same as mapping it, quicker: small buffers are written between small draws."""
+        source = np.frombuffer(data, np.uint8)
+        end = offset + source.size
+        if (
+            type(self).transfer_map is not HostContext.transfer_map
+            or not 0 <= offset < end <= resource.desc.width
+        ):
+            super().buffer_subdata(resource, offset, data)
+            return
+        assert isinstance(resource, HostResource)
+        if resource.refcount > 1 and not self._queue.may_write(resource, offset, end):
+            self.settle()
+        if self._failure is not None:
+            self.raise_failure()
+        resource.storage[0][0, 0, offset:end] = source
+        resource.touch()
 
     def repeatable(self, info: DrawInfo) -> Repeatable | None:
         """What it takes to make the draw that was made last once more, if it waits."""

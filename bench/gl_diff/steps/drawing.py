@@ -95,6 +95,50 @@ def burst(w: Writer) -> None:
             w.r.choice(between)(w)
 
 
+@step(3)
+def streaming(w: Writer) -> None:
+    """What is drawn is written between draws, by vertex and by block; perhaps inside a query."""
+    buffer = w.array.buffer
+    if buffer not in [name for name, _ in w.buffers]:
+        return
+    query = w.fresh("query") if w.often(0.3) else ""
+    counted = w.choice("GL.SAMPLES_PASSED", "GL.ANY_SAMPLES_PASSED", "GL.PRIMITIVES_GENERATED")
+    blocks = "blocks" in (w.program.vertex,) and w.often(0.7)
+    if blocks:
+        block = w.fresh("block")
+        w.say(
+            f"{block} = w.block({w.seed()})",
+            f"gl.bind_buffer_range(GL.UNIFORM_BUFFER, 0, {block}, {w.choice(0, 256)}, 256)",
+        )
+    for number in range(2 + w.number(5)):
+        offset = 0 if w.array.vertices < 6 else w.choice(0, 0, 120)
+        data = f"w.vertices({w.seed()}, 3)"
+        w.say(f"gl.bind_buffer(GL.ARRAY_BUFFER, {buffer})")
+        if w.often(0.7):
+            w.say(f"gl.buffer_sub_data(GL.ARRAY_BUFFER, {offset}, 120, {data})")
+        else:
+            how = w.choice("", "invalidate", "flush", "unsynchronized")
+            w.say(f"w.mapped(GL.ARRAY_BUFFER, {offset}, {data}, {how!r})")
+        if blocks and w.often(0.5):
+            at, value = w.choice(0, 16, 256), f"np.array([{w.quarters()}], 'f4')"
+            w.say(
+                f"gl.bind_buffer(GL.UNIFORM_BUFFER, {block})",
+                f"gl.buffer_sub_data(GL.UNIFORM_BUFFER, {at}, 16, {value})",
+            )
+        if query and number == 1:
+            w.say(f"{query} = w.query()", f"gl.begin_query({counted}, {query})")
+        many = w.array.vertices if w.often(0.7) else 3
+        if w.often(0.2):
+            indexed(w, "GL.TRIANGLES", many)
+        else:
+            w.draw(f"gl.draw_arrays(GL.TRIANGLES, 0, {many})")
+        if w.often(0.2):
+            w.say(f"w.uniform({w.program.name}, 'offset', {w.sixteenths(8)}, 0.0, 0.0, 0.0)")
+    if query:
+        w.say(f"gl.end_query({counted})")
+        w.queries.append(query)
+
+
 @step(5)
 def uniform(w: Writer) -> None:
     if w.often(0.5):

@@ -47,7 +47,7 @@ def new_buffer(w: Writer) -> None:
 @step(1)
 def new_array(w: Writer) -> None:
     buffer, count = w.r.choice(w.buffers)
-    w.bound_array = Array(w.fresh("array"), count)
+    w.bound_array = Array(w.fresh("array"), count, buffer)
     lines = [f"{w.array.name} = w.array({buffer})"]
     w.arrays.append(w.array)
     if w.often(0.3):

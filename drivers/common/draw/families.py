@@ -74,7 +74,7 @@ class Family:
     def limit(self) -> int:
         """The most lanes that are shaded at a time."""
         given, info, _ = self.entries[0]
-        selection = given.states.selection(info.mode)
+        selection = given.selection(info.mode)
         assert selection is not None
         return lanes_at_once(next(iter(selection.stages.values())).facts)
 
@@ -88,14 +88,14 @@ class Family:
         givens = [entry[0] for entry in self.entries]
         first, which = _numbered(givens, lambda each: each.buffers)
         if len(first) > 1:
-            gathered = Gathered([each.states.bound.vertex_buffers for each in first], which)
+            gathered = Gathered([each.vertex_buffers for each in first], which)
             draw = replace(draw, gathered=gathered)
         first, which = _numbered(givens, lambda each: each.scissors)
         if len(first) > 1 and draw.fixed.raster.state.scissor:
             draw = _with_scissors(draw, first, which)
         first, which = _numbered(givens, lambda each: each.viewports)
         if len(first) > 1:
-            states = [each.states.bound.viewports[0] for each in first]
+            states = [each.like.states.bound.viewports[0] for each in first]
             scale = np.array([state.scale for state in states], np.float32).T
             translate = np.array([state.translate for state in states], np.float32).T
             draw = replace(
@@ -118,7 +118,7 @@ class Family:
 
 def _with_scissors(draw: DrawState, first: Sequence[Given], which: Which) -> DrawState:
     """The state with a scissor for each draw, and the rectangle around all of them for setup."""
-    bounds = [each.states.bound for each in first]
+    bounds = [each.like.states.bound for each in first]
     rects = [Rect.of(bound.framebuffer, bound.scissors[0]) for bound in bounds]
     sides = np.array([(r.x0, r.y0, r.x1, r.y1) for r in rects], np.int64)
     low, high = sides[:, :2].min(axis=0).tolist(), sides[:, 2:].max(axis=0).tolist()
@@ -139,10 +139,10 @@ def shared_fragments(entries: Sequence[Waiting]) -> FragmentShader | None:
             return None
         if id(given) not in seen:
             seen[id(given)] = given
-            selection = given.states.selection(info.mode)
+            selection = given.selection(info.mode)
             if selection is None or len(selection.origin) < 2:
                 return None
-            bound, large = given.states.bound, given.large_blocks(info.mode)
+            bound, large = given.like.states.bound, given.large_blocks(info.mode)
             reference = bound.depth_stencil_alpha.state.alpha_ref_value
             origins.append((selection.origin[1], given.reads, reference, bound.clip_planes, large))
     if any(origin != origins[0] for origin in origins[1:]):
@@ -211,7 +211,7 @@ def _follows_others(given: Given, info: DrawInfo) -> bool:
     """Can a draw's primitives follow those of others, with nothing in them telling which call?"""
     if info.count < LISTS.get(info.mode, info.count + 1) or restarts(info):
         return False
-    selection = given.states.selection(info.mode)
+    selection = given.selection(info.mode)
     return selection is not None and not TOLD & selection.stages[Stage.VERTEX].facts.system_values
 
 
@@ -272,8 +272,7 @@ def _block_rows(kinds: Sequence[Given], stage: Stage, number: int, size: int) ->
     """The bytes of a constant block that are read, of some draws; zeros behind its end."""
     rows = np.zeros((len(kinds), -(-size // 16) * 16), np.uint8)
     for row, given in zip(rows, kinds, strict=True):
-        constants = given.states.bound.stages[stage].constants
-        block = constants[number] if number < len(constants) else None
+        block = given.block(stage, number)
         if block is not None:
             data = block.data[: len(row)]
             row[: len(data)] = data

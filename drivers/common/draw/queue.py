@@ -20,6 +20,9 @@ import numpy as np
 
 from gallette.compiler.errors import GalletteError, ResetError
 from gallette.drivers.common.bound import ConstantBuffer
+from gallette.drivers.common.memory.resource import HostResource
+from gallette.pipe.enums import MapFlags
+from gallette.pipe.resource import Resource
 from gallette.pipe.state import DrawInfo
 
 from .dealing import deal
@@ -30,6 +33,7 @@ from .parts import end_to_end, parts
 from .pipeline import draw, run
 from .together import fill_together
 from .waiting import MERGED_STAGES, Given, Memory, Row
+from .writes import Writes
 
 __all__ = ["MERGED_STAGES", "DrawQueue", "Repeatable"]
 
@@ -74,6 +78,7 @@ class DrawQueue:
         "_regroup",
         "_states",
         "_vertex",
+        "_writes",
     )
 
     def __init__(self, states: DrawStates, regroup: bool = True) -> None:
@@ -87,6 +92,7 @@ class DrawQueue:
         self._entries: list[Waiting] = []
         self._lanes = 0
         self._merged: set[Any] = set()  # shaders that have merged variants
+        self._writes = Writes()
 
     def _constants(self) -> Row:
         """What is bound as block 0 of the vertex and the fragment stage."""
@@ -115,10 +121,14 @@ class DrawQueue:
         """Draw now or later."""
         if info is self._info or self._can_wait(info):
             assert self._given is not None
-            self._entries.append((self._given, info, self._constants()))
+            row = self._constants()
+            self._entries.append((self._given, info, row))
             self._lanes += info.count
             if info.index_buffer is not None:
-                info.index_buffer.ref()
+                self._hold_indices(info.index_buffer)
+            for block in row:
+                if block is not None and block.buffer is not None:
+                    self._writes.note_block(block.buffer)
         elif not self._at_once(info):
             draw(self._states, info)
 
@@ -158,9 +168,9 @@ class DrawQueue:
         if not given.held:
             if not given.alive:
                 return False
-            given.hold()
+            self._hold(given)
         if draw.info.index_buffer is not None:
-            draw.info.index_buffer.ref()
+            self._hold_indices(draw.info.index_buffer)
         block = ConstantBuffer(data)
         entries.append((given, draw.info, (block, block)))
         self._lanes += draw.info.count
@@ -182,9 +192,37 @@ class DrawQueue:
             given = self._given = self._memory.given()
         if not given.waitable(info.mode):
             return False
-        given.hold()
+        if not given.held:
+            self._hold(given)
         self._info = info
         return True
+
+    def _hold(self, given: Given) -> None:
+        given.hold()
+        self._writes.note(given)
+
+    def _hold_indices(self, buffer: Resource) -> None:
+        buffer.ref()
+        self._writes.note_indices(buffer)
+
+    # -- buffers -------------------------------------------------------------------------------
+
+    def may_map(self, buffer: HostResource, flags: MapFlags, low: int, high: int) -> bool:
+        """May somebody look at these bytes, or write them, while draws wait?
+
+        Draws that wait write no buffers. They read what a buffer held when they were made.
+        """
+        if not self._entries:
+            return True
+        if flags & MapFlags.PERSISTENT:
+            return False
+        if flags & MapFlags.WRITE:
+            return self.may_write(buffer, low, high)
+        return self._writes.may_read(buffer)
+
+    def may_write(self, buffer: HostResource, low: int, high: int) -> bool:
+        """May somebody write these bytes?"""
+        return not self._entries or self._writes.may_write(buffer, low, high, self._entries)
 
     # -- execution -----------------------------------------------------------------------------
 
@@ -195,11 +233,14 @@ class DrawQueue:
         if not entries:
             return
         self._entries, self._lanes = [], 0
-        if len(entries) == 1:
-            self._flush_one(entries[0])
-            return
+        writes = self._writes
+        draws = writes.seen(entries) if writes.written else entries
+        writes.clear()
         try:
-            self._execute(entries)
+            if len(draws) == 1:
+                self._flush_one(draws[0])
+            else:
+                self._execute(draws)
         finally:
             for info in map(_INFO, entries):
                 if info.index_buffer is not None:
@@ -210,14 +251,7 @@ class DrawQueue:
 
     def _flush_one(self, entry: Waiting) -> None:
         """The same for a single draw."""
-        given, info, _ = entry
-        try:
-            _draw_one(*entry)
-        finally:
-            if info.index_buffer is not None:
-                info.index_buffer.unref()
-            given.release()
-            self._memory.tidy()
+        _draw_one(*entry)
 
     def _execute(self, entries: list[Waiting]) -> None:
         failures = _Failures()

@@ -8,26 +8,31 @@ the resources it names; between times it holds none, and is forgotten when one o
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.bound import Bound, ConstantBuffer, StageBindings
+from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.program import DriverShader
 from gallette.pipe.enums import Primitive
 from gallette.pipe.resource import Resource
-from gallette.pipe.state import DrawInfo
+from gallette.pipe.state import DrawInfo, VertexBuffer
 
 from .finding import DrawStates
+from .programs import Selection
 
-__all__ = ["MERGED_STAGES", "Given", "Memory", "Row", "resources_of"]
+__all__ = ["MERGED_STAGES", "Earlier", "Given", "Memory", "Row", "resources_of"]
 
 MERGED_STAGES = (Stage.VERTEX, Stage.FRAGMENT)
 """The stages whose constant block 0 may differ between draws that wait."""
 
 Row = tuple[ConstantBuffer | None, ConstantBuffer | None]
 """Constant block 0 of the vertex and the fragment stage."""
+
+Reach = tuple[int, int, int]
+"""The first byte that is read of a buffer, the one behind the last, and by vertex."""
 
 _BETWEEN = (Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
 _STARTS = ("base_vertex", "first_vertex", "vertex_id_zero_base", "draw_id")
@@ -51,17 +56,21 @@ class Given:
 
     __slots__ = (
         "_plans",
+        "_reach",
         "_relatives",
         "_resources",
         "_sees_start",
+        "_states",
         "_waitable",
         "blocks",
         "buffers",
         "family",
         "held",
+        "like",
+        "named",
+        "pinned",
         "reads",
         "scissors",
-        "states",
         "viewports",
     )
 
@@ -96,13 +105,49 @@ class Given:
             for stage, found in bound.stages.items()
         }
         copy = replace(bound, shaders=dict(bound.shaders), stages=stages)
-        self.states: DrawStates = states.remembering(copy, None if kin is None else kin.states)
+        self._states: DrawStates | None
+        self._states = states.remembering(copy, None if kin is None else kin.states)
+        self.like: Given = self  # what is the same but for what buffers hold (see `Earlier`)
         self.held = False
         self._sees_start: bool | None = None
         self._resources = list(resources_of(copy))
         self._waitable: dict[Primitive, bool] = {} if kin is None else kin._waitable
         self._relatives: dict[Primitive, tuple[Any, ...]] = {}
         self._plans: dict[Primitive, Plan | None] = {}
+        self._reach: dict[int, list[Reach]] = {}
+        self.named = frozenset(map(id, _versioned(copy)))  # buffers of which there are copies
+        self.pinned = frozenset(map(id, self._resources)) - self.named
+        self.pinned |= frozenset(map(id, _looked_at(copy)))
+
+    @property
+    def states(self) -> DrawStates:
+        """What is derived from it, mode by mode."""
+        states = self._states
+        return self._made() if states is None else states
+
+    def _made(self) -> DrawStates:
+        raise NotImplementedError
+
+    @property
+    def vertex_buffers(self) -> Sequence[VertexBuffer | None]:
+        return self.states.bound.vertex_buffers
+
+    def block(self, stage: Stage, number: int) -> ConstantBuffer | None:
+        """A constant block."""
+        constants = self.states.bound.stages[stage].constants
+        return constants[number] if number < len(constants) else None
+
+    def selection(self, mode: Primitive) -> Selection | None:
+        """The variants its draws run."""
+        return self.states.selection(mode)
+
+    def reach(self, buffer: Resource) -> list[Reach]:
+        """What draws read of a buffer: from the first byte of vertex 0 to behind its last, and how
+        many bytes further the next vertex is (0: that is all there is)."""
+        found = self._reach.get(id(buffer))
+        if found is None:
+            found = self._reach[id(buffer)] = list(_reach(self.states.bound, buffer))
+        return found
 
     def bind(self, row: Row) -> None:
         """Make a draw's constants those that are bound."""
@@ -181,7 +226,7 @@ class Given:
 
     def large_blocks(self, mode: Primitive) -> Any:
         """Constant blocks, if so much of them is read that draws should not have rows of them."""
-        selection = self.states.selection(mode)
+        selection = self.selection(mode)
         shaders = () if selection is None else selection.origin
         read = [size for shader, _ in shaders for _, size in shader.reads.blocks]
         return self.blocks if sum(read) > _LARGE_BLOCKS else None
@@ -211,6 +256,92 @@ class Given:
             self.bind((None, None))
             for resource in self._resources:
                 resource.unref()
+
+
+class Earlier(Given):
+    """The same when some buffers, of which there are copies now, held something else.
+
+    That is for one execution, so of what is derived from it only what is asked for is made.
+    """
+
+    __slots__ = ("_buffers", "_copies")
+
+    def __init__(self, now: Given, copies: Mapping[int, Resource]) -> None:
+        """`copies`: of buffers, by their identity."""
+        self._copies = copies
+        self.like, self._states = now, None
+        self.family, self.reads = now.family, now.reads
+        self.scissors, self.viewports = now.scissors, now.viewports
+        self.buffers = tuple([self._name(key) for key in now.buffers])
+        self.blocks = tuple([tuple([self._name(key) for key in keys]) for keys in now.blocks])
+        self.held, self._resources = False, []
+        self._relatives, self._plans = {}, {}
+        self._buffers: list[VertexBuffer | None] | None = None
+
+    def _name(self, key: Any) -> Any:
+        """What stands for a buffer's bytes, with the copy in its place."""
+        if type(key) is tuple and key[0] in self._copies:
+            return id(self._copies[key[0]]), *key[1:]
+        return key
+
+    @property
+    def vertex_buffers(self) -> Sequence[VertexBuffer | None]:
+        if self._buffers is None:
+            copies = self._copies
+            self._buffers = [
+                each
+                if each is None or id(each.buffer) not in copies
+                else VertexBuffer(copies[id(each.buffer)], each.offset, each.stride)
+                for each in self.like.vertex_buffers
+            ]
+        return self._buffers
+
+    def block(self, stage: Stage, number: int) -> ConstantBuffer | None:
+        found = self.like.block(stage, number)
+        copy = None if found is None else self._copies.get(id(found.buffer))
+        if found is None or copy is None:
+            return found
+        assert isinstance(copy, HostResource)
+        data = copy.bytes_at(found.offset, len(found.data))
+        return ConstantBuffer(None, data, copy, found.offset)
+
+    def _made(self) -> DrawStates:
+        """The states, where somebody wants more than to know what differs."""
+        now = self.like.states
+        stages = dict(now.bound.stages)
+        for stage in MERGED_STAGES:
+            constants = stages[stage].constants
+            blocks = [self.block(stage, number) for number in range(len(constants))]
+            stages[stage] = replace(stages[stage], constants=blocks)
+        buffers = tuple(self.vertex_buffers)
+        copy = replace(now.bound, vertex_buffers=buffers, stages=stages)
+        self._states = now.remembering(copy, now)
+        return self._states
+
+    def selection(self, mode: Primitive) -> Selection | None:
+        return self.like.selection(mode)
+
+    def waitable(self, mode: Primitive) -> bool:
+        return self.like.waitable(mode)
+
+    def sees_start(self, mode: Primitive) -> bool:
+        return self.like.sees_start(mode)
+
+    def plan(self, mode: Primitive) -> Plan | None:
+        """There is none: it would not be used twice."""
+        return None
+
+    def relatives(self, mode: Primitive) -> tuple[Any, ...]:
+        found = self.like.relatives(mode)
+        if found == (self.like,):
+            return (self,)
+        if self.blocks != self.like.blocks and self.large_blocks(mode) is not None:
+            return *found, self.blocks
+        return found
+
+    @property
+    def shaders(self) -> tuple[DriverShader | None, ...]:
+        return self.like.shaders
 
 
 class Memory:
@@ -363,6 +494,48 @@ def resources_of(bound: Bound) -> Iterator[Resource]:
         for storage in bindings.buffers:
             if storage is not None:
                 yield storage.buffer
+
+
+def _versioned(bound: Bound) -> Iterator[Resource]:
+    """The buffers whose contents may be put in their place: of vertices and constants."""
+    for buffer in bound.vertex_buffers:
+        if buffer is not None:
+            yield buffer.buffer
+    for stage in MERGED_STAGES:
+        for block in bound.stages[stage].constants[1:]:
+            if block is not None and block.buffer is not None:
+                yield block.buffer
+
+
+def _looked_at(bound: Bound) -> Iterator[Resource]:
+    """The resources that shaders reach in any other way."""
+    for stage in MERGED_STAGES:
+        bindings = bound.stages[stage]
+        for view in (*bindings.views, *bindings.images):
+            if view is not None:
+                yield view.resource
+        for storage in bindings.buffers:
+            if storage is not None:
+                yield storage.buffer
+
+
+def _reach(bound: Bound, buffer: Resource) -> Iterator[Reach]:
+    """See `Given.reach`."""
+    for slot, each in enumerate(bound.vertex_buffers):
+        if each is None or each.buffer is not buffer:
+            continue
+        for element in bound.elements.state:
+            if element.buffer_index != slot:
+                continue
+            first = each.offset + element.src_offset
+            if element.instance_divisor:
+                yield first, buffer.desc.width, 0
+            else:
+                yield first, first + element.src_format.block_bytes, each.stride
+    for stage in MERGED_STAGES:
+        for block in bound.stages[stage].constants[1:]:
+            if block is not None and block.buffer is buffer:
+                yield block.offset, block.offset + len(block.data), 0
 
 
 class _Part:

@@ -301,6 +301,9 @@ class GatheredVertices(FetchedVertices):
 
     def _of_all_draws(self, element: VertexElement) -> npt.NDArray[Any]:
         one = replace(self._source, instances=1, first_instance=0)
+        found = self._side_by_side(element, one)
+        if found is not None:
+            return found
         texels = []
         for buffers in self._gathered.buffers:
             buffer = buffers[element.buffer_index]
@@ -310,6 +313,34 @@ class GatheredVertices(FetchedVertices):
             texels.append(np.broadcast_to(some, (one.count, *some.shape[1:])))
         every = np.stack(texels).take(self._gathered.which, axis=0)
         return every.reshape(-1, *every.shape[2:])
+
+    def _side_by_side(self, element: VertexElement, one: VertexSource) -> npt.NDArray[Any] | None:
+        """The same at once, where the same bytes of many buffers are read and all of them have
+        them."""
+        every = [buffers[element.buffer_index] for buffers in self._gathered.buffers]
+        first = every[0]
+        if len(every) < _MANY_BUFFERS or first is None or element.instance_divisor:
+            return None
+        offset, stride, size = first.offset, first.stride, element.src_format.block_bytes
+        ids = one.ids
+        if ids is not None or one.firsts is not None or one.first < 0 or not stride:
+            return None
+        low = offset + element.src_offset + one.first * stride
+        high = low + (one.count - 1) * stride + size
+        some = []
+        for buffer in every:
+            if buffer is None or buffer.stride != stride or buffer.offset != offset:
+                return None
+            data = buffer.buffer.storage[0][0, 0]
+            if high > len(data):
+                return None
+            some.append(data[low:high])
+        shape = len(some), one.count, size
+        data = np.concatenate(some)
+        texels = np.ndarray(shape, np.uint8, data, 0, (high - low, stride, 1))
+        texels = texels.take(self._gathered.which, axis=0).reshape(-1, size)
+        word, words = texel_layout(element.src_format)
+        return texels.view(word) if words > 1 else texels.view(word)[:, 0]
 
 
 def is_words(format: Format) -> bool:
@@ -329,6 +360,8 @@ def _clamped(rows: npt.NDArray[np.uint8], ids: Ints) -> npt.NDArray[np.uint8]:
     found[~inside] = 0
     return found
 
+
+_MANY_BUFFERS = 4  # from so many on looking at all first is worth while
 
 _ZERO = np.zeros((), np.float32)
 _MISSING: tuple[Value, ...] = (_ZERO, _ZERO, _ZERO, np.ones((), np.float32))

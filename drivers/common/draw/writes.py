@@ -1,0 +1,200 @@
+"""Buffers that are written while draws wait: those draws read what was there before.
+
+Applications that make up their vertices or uniform blocks as they go write a buffer, draw, write it
+again. The draws need not be executed for that. Before bytes are written that a waiting draw may
+read, the buffer's contents are copied, and the draws that wait so far are going to read the copy:
+when they are executed, each was given (see `waiting`) what its buffers held at the time. What is
+written past the end of all that was read, as applications do that stream through a large buffer,
+needs no copy.
+
+Buffers that draws read through textures, images or storage blocks have no such versions, nor have
+very large ones, or those of draws that are quickly made by themselves: whoever writes them has the
+draws executed first.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from gallette.drivers.common.memory.resource import HostResource
+from gallette.pipe.resource import Resource
+from gallette.pipe.state import DrawInfo
+
+from .families import Waiting
+from .waiting import Earlier, Given
+
+__all__ = ["Writes"]
+
+LARGEST = 1 << 18
+"""Bytes of a buffer that is copied."""
+
+MOST = 1 << 25
+"""Bytes of all copies."""
+
+
+class Writes:
+    """What was written since the first of the draws that wait."""
+
+    __slots__ = ("_bytes", "_histories", "_indices", "_named", "_pinned", "written")
+
+    def __init__(self) -> None:
+        self.written = False  # there are draws that read copies
+        self._bytes = 0
+        self._histories: dict[int, _History] = {}  # by the identity of the buffer
+        self._indices: set[int] = set()
+        # What draws that wait name, by identity, is kept alive by what they were given.
+        self._named: frozenset[int] = frozenset()
+        self._pinned: frozenset[int] = frozenset()
+
+    def note(self, given: Given) -> None:
+        """Draws that were given this wait."""
+        self._named |= given.named
+        self._pinned |= given.pinned
+
+    def note_indices(self, buffer: Resource) -> None:
+        """A draw waits that reads its indices here."""
+        self._indices.add(id(buffer))
+
+    def note_block(self, buffer: Resource) -> None:
+        """A draw waits whose block 0 is in a buffer, which no copy can stand for."""
+        self._pinned |= {id(buffer)}
+
+    def may_read(self, buffer: HostResource) -> bool:
+        """May somebody else look at a buffer without the draws being executed first?"""
+        return id(buffer) not in self._pinned
+
+    def may_write(self, buffer: HostResource, low: int, high: int, draws: list[Waiting]) -> bool:
+        """The same for bytes that are about to be written; copies are made if that will do."""
+        key = id(buffer)
+        if key in self._pinned:
+            return False
+        if key not in self._named and key not in self._indices:
+            return True
+        history = self._histories.get(key)
+        if history is None:
+            history = self._histories[key] = _History(buffer)
+        if not history.is_read(low, high, draws):
+            return True
+        given, info, _ = draws[-1]
+        if given.plan(info.mode) is not None:
+            return False  # drawing them is the quicker way
+        size = buffer.desc.width
+        if size > LARGEST or self._bytes + size > MOST:
+            return False
+        self._bytes += size
+        history.keep(len(draws))
+        self.written = True
+        return True
+
+    def seen(self, draws: Sequence[Waiting]) -> list[Waiting]:
+        """The draws with what their buffers held when they were made."""
+        made: list[Waiting] = []
+        givens: dict[Any, Given] = {}
+        infos: dict[Any, DrawInfo] = {}
+        kept = {key: each for key, each in self._histories.items() if each.ends}
+        of_given: dict[int, list[tuple[int, _History]]] = {}
+        for number, (given, info, row) in enumerate(draws):
+            read = of_given.get(id(given))
+            if read is None:
+                read = [(key, each) for key, each in kept.items() if key in given.named]
+                of_given[id(given)] = read
+            old = []
+            for key, history in read:
+                version = bisect_right(history.ends, number)
+                if version < len(history.ends):
+                    old.append((key, version))
+            if old:
+                name = id(given), *old
+                found = givens.get(name)
+                if found is None:
+                    copies = {key: kept[key].version(number) for key, number in old}
+                    found = givens[name] = Earlier(given, copies)
+                given = found
+            if id(info.index_buffer) in kept:
+                info = self._info(info, kept[id(info.index_buffer)], number, infos)
+            made.append((given, info, row))
+        return made
+
+    @staticmethod
+    def _info(info: DrawInfo, history: _History, number: int, infos: dict[Any, Any]) -> DrawInfo:
+        """The call with indices as they were."""
+        version = bisect_right(history.ends, number)
+        if version == len(history.ends):
+            return info
+        found: DrawInfo | None = infos.get((id(info), version))
+        if found is None:
+            found = infos[id(info), version] = replace(info, index_buffer=history.version(version))
+        return found
+
+    def clear(self) -> None:
+        """Nothing waits any more."""
+        self.written = False
+        self._bytes = 0
+        self._named = self._pinned = frozenset()
+        if self._indices:
+            self._indices = set()
+        if self._histories:
+            self._histories = {}
+
+
+class _History:
+    """A buffer that was written: what it held before."""
+
+    __slots__ = ("_buffer", "_contents", "_high", "_looked", "_low", "_made", "ends")
+
+    def __init__(self, buffer: HostResource) -> None:
+        self._buffer = buffer
+        self.ends: list[int] = []  # of each copy: the first draw that does not read it
+        self._contents: list[Any] = []
+        self._made: dict[int, HostResource] = {}
+        self._looked = 0  # how many draws are known
+        self._low, self._high = buffer.desc.width, 0  # what those since the last copy read
+
+    def is_read(self, low: int, high: int, draws: Sequence[Waiting]) -> bool:
+        """May draws since the last copy read these bytes?"""
+        seen: tuple[Any, Any] = (None, None)
+        for number in range(self._looked, len(draws)):
+            given, info, _ = draws[number]
+            if seen[0] is given and seen[1] is info:
+                continue
+            seen = given, info
+            for first, last, stride in given.reach(self._buffer):
+                if not stride:
+                    self._widen(first, last)
+                elif info.index_size:
+                    self._widen(0, self._buffer.desc.width)
+                else:
+                    self._widen(
+                        first + info.start * stride, last + (info.start + info.count - 1) * stride
+                    )
+            if info.index_buffer is self._buffer:
+                first = info.index_offset + info.start * info.index_size
+                self._widen(first, first + info.count * info.index_size)
+        self._looked = len(draws)
+        return low < self._high and high > self._low
+
+    def _widen(self, low: int, high: int) -> None:
+        self._low, self._high = min(low, self._low), max(high, self._high)
+
+    def keep(self, end: int) -> None:
+        """Copy what the buffer holds for the draws so far."""
+        self.ends.append(end)
+        self._contents.append(self._buffer.backing().copy())
+        self._low, self._high = self._buffer.desc.width, 0
+
+    def version(self, number: int) -> HostResource:
+        """A copy, as a buffer."""
+        found = self._made.get(number)
+        if found is None:
+            desc = self._buffer.desc
+            data = self._contents[number]
+            storage = [data[: desc.width].reshape(1, 1, desc.width)]
+            found = self._made[number] = HostResource(desc, _nothing, storage)
+        return found
+
+
+def _nothing(resource: Resource) -> None:
+    """Copies belong to nobody."""
