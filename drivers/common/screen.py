@@ -45,7 +45,7 @@ class HostScreen(MemoryScreen):
             sample_positions=STANDARD,
             sample_locations=True,
             max_shader_buffers=16,
-            max_shader_images=8,
+            max_shader_images=16,
             handles=True,
             max_stream_output_buffers=4,
             max_vertex_streams=4,

@@ -14,7 +14,7 @@ __all__ = ["NoopScreen", "create_screen"]
 
 _CAPS = Caps(
     max_shader_buffers=16,
-    max_shader_images=8,
+    max_shader_images=16,
     max_stream_output_buffers=4,
     max_samples=4,
     max_dual_source_render_targets=1,

@@ -285,6 +285,11 @@ def bind_method(
             named(args, error)
             raise
 
+    def outside(*args: Any) -> Any:
+        if begun.active:
+            raise invalid_operation("not between glBegin and glEnd")
+        return implementation(context, *args)
+
     has_texts = facts.has_texts
 
     def general(*args: Any) -> Any:
@@ -330,7 +335,9 @@ def bind_method(
         method = raw
     elif required == total and not any(converters):
         method = plain
-        method.direct = functools.partial(implementation, context)  # type: ignore[attr-defined]
+        never = begun is _NEVER
+        direct = functools.partial(implementation, context) if never else outside
+        method.direct = direct  # type: ignore[attr-defined]
     else:
         method = general
     method.__name__ = method.__qualname__ = function.method

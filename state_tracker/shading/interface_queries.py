@@ -67,9 +67,10 @@ def _referenced(stages: Any) -> dict[int, list[int]]:
 
 def _uniform(uniform: Any, in_block: bool) -> Resource:
     strides = (uniform.array_stride, uniform.matrix_stride) if in_block else (-1, -1)
+    endless = in_block and not uniform.array_size and uniform.name.endswith("]")  # no size declared
     values: dict[int, list[int]] = {
         GL.TYPE: [gl_type(uniform.type)],
-        GL.ARRAY_SIZE: [max(1, uniform.array_size)],
+        GL.ARRAY_SIZE: [0 if endless else max(1, uniform.array_size)],
         GL.OFFSET: [uniform.offset if in_block else -1],
         GL.BLOCK_INDEX: [uniform.block],
         GL.ARRAY_STRIDE: [strides[0]],

@@ -5,6 +5,7 @@ Each drawing is compared with the native GL's: coverage equal, colours within 1/
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,8 @@ import numpy.typing as npt
 import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
+from gallette.state_tracker.entry_points.dispatch import may_stand_inside
+from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from tests.conftest import native_context
 from tests.state_tracker.helpers import errors, pixels
 
@@ -380,3 +383,26 @@ def test_popping_brings_back_clip_control_and_the_parameters_of_bound_textures(
         assert gl.get_tex_parameteriv(GL.TEXTURE_2D, pname)[0] == value
     assert gl.get_integerv(GL.CLIP_ORIGIN)[0] == GL.LOWER_LEFT
     assert gl.get_integerv(GL.CLIP_DEPTH_MODE)[0] == GL.NEGATIVE_ONE_TO_ONE
+
+
+POINTERS = (ctypes.c_void_p, ctypes.c_char_p)
+
+
+def test_between_begin_and_end_c_is_refused_what_python_is() -> None:
+    """Every function of plain numbers that has no business there, by its C pointer."""
+    gl = create_context("noop", profile="compat")
+    called = 0
+    for function in FUNCTIONS.values():
+        if function.restype is not None or may_stand_inside(function):
+            continue
+        pointer = gl.load_opengl_function(function.c_name)
+        if not pointer or any(hasattr(t, "contents") or t in POINTERS for t in function.argtypes):
+            continue
+        call = ctypes.CFUNCTYPE(None, *function.argtypes)(pointer)
+        gl.begin(GL.TRIANGLES)
+        call(*(0 for _ in function.params))
+        gl.end()
+        assert gl.get_error() == GL.INVALID_OPERATION, function.c_name
+        called += 1
+    assert called > 400
+    gl.release()

@@ -192,6 +192,45 @@ def test_program_interfaces_list_resources(gl: GLInterface) -> None:
     assert errors(gl) == ["GL_INVALID_VALUE"]
 
 
+BUFFERS_CS = """#version 450
+layout(local_size_x = 1) in;
+struct S { vec2 a; float b[3]; };
+layout(std430) buffer A { float f; float g[4]; float h[2][3]; S s; S t[3]; } a;
+layout(std140, row_major) buffer B { mat2x3 m; mat2x3 p[2][2]; S q[]; };
+layout(std430) buffer D { int k; float x[]; };
+void main()
+{
+    a.f = 1.0;
+    a.s = a.t[1];
+    a.h[1][0] = a.g[0] + x[5];
+    m[0][0] = q[5].b[1] + p[1][1][0][0];
+}
+"""
+
+
+def test_buffer_variables_tell_of_the_array_they_lie_in(gl: GLInterface) -> None:
+    """Of an array of structures or arrays the first element is listed, and how many there are."""
+    name = gl.create_program()
+    gl.attach_shader(name, compiled(gl, GL.COMPUTE_SHADER, BUFFERS_CS))
+    gl.link_program(name)
+    props = [GL.OFFSET, GL.ARRAY_SIZE, GL.TOP_LEVEL_ARRAY_SIZE, GL.TOP_LEVEL_ARRAY_STRIDE]
+    for member, expected in {
+        "A.f": [0, 1, 1, 0],
+        "A.g[0]": [4, 4, 1, 0],
+        "A.h[0][0]": [20, 3, 2, 12],
+        "A.s.b[0]": [56, 3, 1, 0],
+        "A.t[0].b[0]": [80, 3, 3, 24],
+        "x[0]": [4, 0, 1, 0],
+        "p[0][0]": [48, 2, 2, 96],
+        "q[0].b[0]": [256, 3, 0, 64],
+    }.items():
+        index = gl.get_program_resource_index(name, GL.BUFFER_VARIABLE, member)
+        assert index != GL.INVALID_INDEX, member
+        values = gl.get_program_resourceiv(name, GL.BUFFER_VARIABLE, index, 4, props)
+        assert values == expected, member
+    assert errors(gl) == []
+
+
 def test_deletion_waits_for_the_last_user(gl: GLInterface) -> None:
     name = gl.create_program()
     shader = compiled(gl, GL.VERTEX_SHADER, PLAIN_VS)

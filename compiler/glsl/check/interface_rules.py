@@ -25,7 +25,9 @@ def check_interface(c: Checker, quals: hir.Quals, type_: Type, node: s.Node, nam
     if (
         storage in ("in", "out")
         and not quals.legacy
-        and not c.lang.has("130 es300 ARB_geometry_shader4 EXT_gpu_shader4")
+        and not c.lang.has(
+            "130 es300 ARB_geometry_shader4 EXT_gpu_shader4 ARB_explicit_attrib_location"
+        )
     ):
         c.error(f"global '{storage}' variables need GLSL 1.30", node)
     if storage == "inout":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gallette.compiler.glsl.builtins.limits import Limits
 from gallette.compiler.glsl.check import hir
 from gallette.compiler.glsl.link.errors import LinkLog
-from gallette.compiler.glsl.link.layout import block_layout, leaves
+from gallette.compiler.glsl.link.layout import block_layout, buffer_leaves, leaves
 from gallette.compiler.glsl.link.program import LinkedProgram, Uniform, UniformBlock
 from gallette.compiler.glsl.link.stage import same_block
 from gallette.compiler.glsl.link.unit import StageUnit
@@ -108,7 +108,7 @@ class BlockLinker:
         stages = live or all_stages
         prefix = name + "." if block.instance_name else ""
         index_list: list[int] = []
-        for leaf in leaves("", type_):
+        for leaf in leaves("", type_) if storage == "uniform" else buffer_leaves(type_):
             index_list.append(len(members))
             members.append(
                 Uniform(
@@ -123,6 +123,8 @@ class BlockLinker:
                     leaf.type.row_major,
                     stages,
                     {},
+                    top_level_array_size=leaf.top_size,
+                    top_level_array_stride=leaf.top_stride,
                 )
             )
         offset = 1 if storage == "uniform" else 0

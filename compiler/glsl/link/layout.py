@@ -18,7 +18,7 @@ from gallette.compiler.nir.ir.layout import (
 )
 from gallette.compiler.nir.ir.types import Field, Type
 
-__all__ = ["Leaf", "block_layout", "leaves", "sized_block"]
+__all__ = ["Leaf", "block_layout", "buffer_leaves", "leaves", "sized_block"]
 
 
 @dataclass(slots=True)
@@ -68,6 +68,19 @@ def leaves(name: str, type_: Type, offset: int = 0) -> Iterator[Leaf]:
             )
         else:
             yield Leaf(label, kind, 0, 0, at, fields, flat)
+
+
+def buffer_leaves(type_: Type) -> Iterator[Leaf]:
+    """The same for a storage block: of a member that is an array of structures or arrays its first
+    element only, which tells of the others."""
+    for field in type_.fields:
+        element, offset = field.type.element, max(field.offset, 0)
+        if element is None or not (element.is_array or element.is_struct):
+            yield from leaves(field.name, field.type, offset)
+            continue
+        for leaf in leaves(f"{field.name}[0]", element, offset):
+            leaf.top_size, leaf.top_stride = field.type.length, field.type.stride
+            yield leaf
 
 
 def sized_block(block: hir.Block) -> Type:
