@@ -98,12 +98,11 @@ def copy(w: Writer) -> None:
     usable = [
         x
         for x in w.textures
-        # Of two steps as near as the other either may be taken: half a colour in one bit.
-        if x.of is None
-        and x.kind == "2d"
-        and (_step(x.format) <= 1 or x.format == target.colors[0])
+        # Of two steps as near as the other either may be taken: half a colour in one bit. Who
+        # samples the texture would carry the larger steps of either format into finer ones.
+        if x.of is None and x.kind == "2d" and _step(x.format) <= 1
     ]
-    if usable and target.kind == "f":
+    if usable and target.kind == "f" and _step(target.colors[0]) <= 1:
         w.bind(w.r.choice(usable))
         w.say(
             "gl.read_buffer(GL.COLOR_ATTACHMENT0)",
