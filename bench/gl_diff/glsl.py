@@ -61,7 +61,10 @@ FRAGMENT = {
         }""",
     "fetched": """
         in vec4 v_color; in vec2 v_uv; uniform vec4 tint; uniform sampler2D image; out vec4 result;
-        void main() { result = texelFetch(image, ivec2(gl_FragCoord.xy) & 3, 0) + tint * 0.25; }""",
+        void main() {
+            ivec2 at = min(ivec2(gl_FragCoord.xy) & 3, max(textureSize(image, 0) - 1, 0));
+            result = texelFetch(image, at, 0) + tint * 0.25;
+        }""",
     "discarding": """
         in vec4 v_color; in vec2 v_uv; uniform vec4 tint; out vec4 result;
         void main() {

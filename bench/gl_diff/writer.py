@@ -227,4 +227,7 @@ class Writer:
             # Nothing may compare with what is no depth, or without the texture's own comparison.
             name = texture.name if texture else "w.depths(GL.DEPTH_COMPONENT16, 1, 8, GL.LEQUAL)"
             return [f"gl.bind_texture(GL.{at}, {name})", "gl.bind_sampler(0, 0)"]
-        return [f"gl.bind_texture(GL.{at}, {texture.name if texture else 0})"]
+        if texture is None:
+            # It is black whatever is asked for, but llvmpipe shows a sampler's border around it.
+            return [f"gl.bind_texture(GL.{at}, 0)", "gl.bind_sampler(0, 0)"]
+        return [f"gl.bind_texture(GL.{at}, {texture.name})"]
