@@ -59,6 +59,8 @@ def indexed(w: Writer, mode: str, count: int) -> None:
     # An index behind the end is undefined: it restarts instead.
     restart = "gl.enable(GL.PRIMITIVE_RESTART); gl.primitive_restart_index(255); "
     restart = restart if 255 in order else ""
+    if w.unfilled:  # llvmpipe offsets outlines, to the near plane, where a triangle has no area
+        restart += "gl.disable(GL.POLYGON_OFFSET_FILL); "
     restart += f"gl.bind_buffer(GL.ELEMENT_ARRAY_BUFFER, {name}); "
     if base:
         w.draw(f"{restart}gl.draw_elements_base_vertex({mode}, {many}, GL.{kind}, 0, {base})")

@@ -92,7 +92,15 @@ switch("CLIP_DISTANCE0", 0.4)
 switch("CLIP_DISTANCE1", 0.3)
 switch("SAMPLE_MASK", 0.3)
 setting(lambda w: f"gl.sample_maski(0, {w.choice(15, 1, 5, 10)})", "gl.sample_maski(0, 0xffffffff)")
-switch("FRAMEBUFFER_SRGB", 0.3)
+setting(
+    # Bound again, because llvmpipe's clears do not see it change under a framebuffer.
+    lambda w: (
+        f"gl.{'enable' if w.often(0.3) else 'disable'}(GL.FRAMEBUFFER_SRGB); "
+        f"gl.bind_framebuffer(GL.FRAMEBUFFER, 0); "
+        f"gl.bind_framebuffer(GL.FRAMEBUFFER, {w.target.name})"
+    ),
+    "gl.disable(GL.FRAMEBUFFER_SRGB)",
+)
 setting(
     lambda w: f"gl.primitive_restart_index({w.choice(0, 2, 255)})", "gl.primitive_restart_index(0)"
 )
