@@ -15,7 +15,13 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_value,
 )
 from gallette.state_tracker.entry_points.es_enums import check_es
-from gallette.state_tracker.entry_points.memory import Pointer, read_array, read_bytes, write_bytes
+from gallette.state_tracker.entry_points.memory import (
+    Pointer,
+    bytes_at,
+    read_array,
+    read_bytes,
+    write_bytes,
+)
 from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.getters import gets, gets_indexed
 from gallette.state_tracker.objects import swap
@@ -186,7 +192,8 @@ def _sub_data(ctx: Context, buffer: BufferObject, offset: int, size: int, data: 
     if buffer.immutable and not buffer.flags & GL.DYNAMIC_STORAGE_BIT:
         raise invalid_operation("the buffer's storage is not dynamic")
     if size:
-        buffer.write(offset, read_bytes(data, size))
+        whole = bytes_at(data, size) if type(data) is int else read_bytes(data, size)
+        buffer.write(offset, whole)
 
 
 def _get_sub_data(
