@@ -12,9 +12,11 @@ from gallette.drivers.common.program import Program
 from gallette.drivers.common.screen import HostScreen
 from gallette.drivers.common.variants.compiler import LoweringOptions, VariantCompiler
 from gallette.drivers.common.variants.keys import FragmentKey, VariantKey, VertexKey
+from gallette.pipe.interface import Context
 
 from .blocks import begin_setup
 from .clipping import begin_clipping
+from .context import JitContext
 from .direct import begin_placing
 from .explaining import explained
 from .llvm.engine import load_engine, machine
@@ -94,10 +96,14 @@ class JitScreen(HostScreen):
         self.options = options or ScreenOptions()
         compiler = self.options.compiler()
         super().__init__(compiler, self.options.budget)
+        self._cache = compiler.cache
         load_engine()
         begin_setup(compiler.cache)
         begin_clipping(compiler.cache)
         begin_placing(compiler.cache)
+
+    def context_create(self) -> Context:
+        return JitContext(self, self._cache)
 
     def describe(self) -> str:
         found = machine()

@@ -31,7 +31,15 @@ from gallette.pipe.state import BlitInfo, SamplerState, SamplerView
 
 from .resource import HostResource
 
-__all__ = ["LINEAR_SAMPLER", "blit", "linear_plane", "texel_grid"]
+__all__ = [
+    "LINEAR_SAMPLER",
+    "Span",
+    "blit",
+    "linear_plane",
+    "spans",
+    "texel_grid",
+    "writes_everything",
+]
 
 Array = npt.NDArray[Any]
 
@@ -46,7 +54,7 @@ LINEAR_SAMPLER = SamplerState(
 
 
 @dataclass(frozen=True, slots=True)
-class _Span:
+class Span:
     """Destination pixels `start..stop` along one axis and where each looks in the source."""
 
     start: int
@@ -63,14 +71,14 @@ class _Span:
         return whole.astype(np.intp)
 
 
-def _span(dst: tuple[int, int], src: tuple[int, int], low: int, high: int) -> _Span:
+def _span(dst: tuple[int, int], src: tuple[int, int], low: int, high: int) -> Span:
     """Map destination (start, signed length) to source (start, signed length) within low..high."""
     start, length = dst
     first, last = sorted((start, start + length))
     first, last = max(first, low), max(max(first, low), min(last, high))
     ratio = src[1] / length if length else 0.0
     where = src[0] + (np.arange(first, last) + 0.5 - start) * ratio
-    return _Span(first, last, where)
+    return Span(first, last, where)
 
 
 def texel_grid(resource: HostResource, level: int, format: Format) -> Array:
@@ -80,10 +88,9 @@ def texel_grid(resource: HostResource, level: int, format: Format) -> Array:
     return view if count == 1 else view.reshape(*view.shape[:2], -1, count)
 
 
-def blit(info: BlitInfo) -> None:
-    """Execute one blit."""
-    dst, src = info.dst, info.src
-    assert isinstance(dst, HostResource) and isinstance(src, HostResource)
+def spans(info: BlitInfo) -> tuple[Span, Span, Span]:
+    """The destination's columns, rows and layers, as far as there are any."""
+    dst = info.dst
     width, height, layers = level_extent(dst.desc, info.dst_level)
     low_x, low_y, high_x, high_y = 0, 0, width, height
     if info.scissor is not None:
@@ -93,7 +100,14 @@ def blit(info: BlitInfo) -> None:
     d, b = info.dst_box, info.src_box
     xs = _span((d.x, d.width), (b.x, b.width), low_x, high_x)
     ys = _span((d.y, d.height), (b.y, b.height), low_y, high_y)
-    zs = _span((d.z, d.depth), (b.z, b.depth), 0, layers)
+    return xs, ys, _span((d.z, d.depth), (b.z, b.depth), 0, layers)
+
+
+def blit(info: BlitInfo) -> None:
+    """Execute one blit."""
+    dst, src = info.dst, info.src
+    assert isinstance(dst, HostResource) and isinstance(src, HostResource)
+    xs, ys, zs = spans(info)
     if not (xs.where.size and ys.where.size and zs.where.size):
         return
     depth = level_extent(src.desc, info.src_level)[2]
@@ -106,8 +120,8 @@ def _blit_plane(
     info: BlitInfo,
     dst: HostResource,
     src: HostResource,
-    xs: _Span,
-    ys: _Span,
+    xs: Span,
+    ys: Span,
     z: int,
     source_z: int,
 ) -> None:
@@ -133,7 +147,7 @@ def _blit_plane(
             else:
                 planes = _resolved(info, source, source_z, src, rows, columns)
             _write_color(info, target, planes)
-        elif info.src_format is info.dst_format and _writes_everything(info):
+        elif info.src_format is info.dst_format and writes_everything(info):
             target[...] = texels
         elif info.src_format.is_color:
             _write_color(info, target, unpack_planes(info.src_format, texels))
@@ -158,7 +172,7 @@ def _is_integer(format: Format) -> bool:
     return format.is_pure_integer or (not format.has_depth and format.has_stencil)
 
 
-def _writes_everything(info: BlitInfo) -> bool:
+def writes_everything(info: BlitInfo) -> bool:
     """Does the mask cover every channel of the destination?"""
     names = {c.name.lower() for c in info.dst_format.channels} - {"x"}
     return {"r" if name in "li" else name for name in names} <= set(info.mask)
@@ -187,7 +201,7 @@ def _same_size(info: BlitInfo) -> bool:
 
 
 def _resolved_linear(
-    info: BlitInfo, source: Array, z: int, src: HostResource, xs: _Span, ys: _Span
+    info: BlitInfo, source: Array, z: int, src: HostResource, xs: Span, ys: Span
 ) -> list[Array]:
     """The mean of all samples, filtered linearly: a resolve that scales."""
     width, height, _ = level_extent(src.desc, info.src_level)
@@ -235,7 +249,7 @@ def _write_color(info: BlitInfo, target: Array, planes: list[Array]) -> None:
     format = info.dst_format
     if format.is_pure_integer and planes[0].dtype != format.rgba_dtype:
         planes = [_between_integers(p, format) for p in planes]
-    if not _writes_everything(info):
+    if not writes_everything(info):
         old = unpack_planes(format, np.ascontiguousarray(target))
         planes = [
             new if letter in info.mask else kept

@@ -22,7 +22,7 @@ from gallette.pipe.state import BlitInfo, Box, SamplerView
 from .blit import LINEAR_SAMPLER, blit, linear_plane, texel_grid
 from .resource import HostResource
 
-__all__ = ["generate_mipmap"]
+__all__ = ["centres", "generate_mipmap"]
 
 Array = npt.NDArray[Any]
 
@@ -52,7 +52,7 @@ def generate_mipmap(
         resource.touch()
 
 
-def _centres(extent: int, source_extent: int) -> npt.NDArray[np.float64]:
+def centres(extent: int, source_extent: int) -> npt.NDArray[np.float64]:
     """Where a level's texel centres lie in the level above, in its texels."""
     return np.asarray((np.arange(extent) + 0.5) * (source_extent / extent))
 
@@ -60,7 +60,7 @@ def _centres(extent: int, source_extent: int) -> npt.NDArray[np.float64]:
 def _halve(resource: HostResource, format: Format, level: int, layer: int) -> None:
     width, height, _ = level_extent(resource.desc, level)
     above_width, above_height, _ = level_extent(resource.desc, level - 1)
-    xs, ys = _centres(width, above_width), _centres(height, above_height)
+    xs, ys = centres(width, above_width), centres(height, above_height)
     planes = linear_plane(resource, level - 1, format, layer, xs, ys)
     _store(resource, format, level, layer, planes)
 
@@ -71,10 +71,10 @@ def _halve_volume(resource: HostResource, format: Format, level: int) -> None:
     view = SamplerView(resource, format, Target.TEXTURE_3D, level - 1, level - 1)
     unit = Unit(view, LINEAR_SAMPLER)
     shape = (height, width)
-    s = np.broadcast_to(_centres(width, above[0]) / above[0], shape)
-    t = np.broadcast_to((_centres(height, above[1]) / above[1])[:, None], shape)
+    s = np.broadcast_to(centres(width, above[0]) / above[0], shape)
+    t = np.broadcast_to((centres(height, above[1]) / above[1])[:, None], shape)
     flat = [np.ascontiguousarray(c, np.float32).reshape(-1) for c in (s, t)]
-    for z, r in enumerate(_centres(depth, above[2]) / above[2]):
+    for z, r in enumerate(centres(depth, above[2]) / above[2]):
         found = unit.sample("tex", [*flat, np.asarray(r, np.float32)], width * height)
         planes = [np.broadcast_to(p, flat[0].shape).reshape(shape) for p in found]
         _store(resource, format, level, z, planes)
@@ -98,7 +98,7 @@ def _halve_blocks(
 def _resampled(image: Array, axis: int, extent: int) -> Array:
     """Linearly filtered along an axis, at the centres of `extent` texels."""
     size = image.shape[axis]
-    at = np.clip(_centres(extent, size) - 0.5, 0, size - 1)
+    at = np.clip(centres(extent, size) - 0.5, 0, size - 1)
     low = np.floor(at).astype(np.int64)
     high = np.minimum(low + 1, size - 1)
     shape = [1] * image.ndim

@@ -18,7 +18,7 @@ from ..llvm.values import V
 from .maths import unit
 from .tile_keys import ColorKey
 
-__all__ = ["Curve", "new_texels", "new_words", "packed_texels"]
+__all__ = ["Curve", "new_texels", "new_words", "packed_texels", "unpacked"]
 
 _MAGIC = float(1 << 23)
 _SOURCE = {"R": 0, "G": 1, "B": 2, "A": 3, "L": 0, "I": 0}
@@ -113,9 +113,9 @@ def _is_bytes(format: Format) -> bool:
 # -- packing and unpacking -----------------------------------------------------------------------
 
 
-def packed_texels(b: Builder, format: Format, color: Sequence[V]) -> V:
+def packed_texels(b: Builder, format: Format, color: Sequence[V], curve: Curve | None = None) -> V:
     """Whole texels of colours that are not blended."""
-    return _packed(b, format, color, None)
+    return _packed(b, format, color, curve)
 
 
 def _packed(b: Builder, format: Format, color: Sequence[V], curve: Curve | None) -> V:
@@ -234,7 +234,8 @@ def _decoded(b: Builder, channel: Channel, word: V, curved: bool = False) -> V:
     return b.math("maxnum", signed.to_float() / float(top), -1.0)
 
 
-def _unpacked(b: Builder, format: Format, word: V) -> list[V]:
+def unpacked(b: Builder, format: Format, word: V) -> list[V]:
+    """The four components of texels."""
     found = []
     for source in format.swizzle:
         if isinstance(source, int):
@@ -404,7 +405,7 @@ def _blend_floats(
     current: V,
     curve: Curve | None,
 ) -> V:
-    destination = _unpacked(b, key.format, current)
+    destination = unpacked(b, key.format, current)
     a = _Arithmetic(b, False)
     result = _blended(a, key, (color, destination, constant, second))
     return _packed(b, key.format, [b.spread(r, current.w) for r in result], curve)
