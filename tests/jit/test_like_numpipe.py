@@ -59,8 +59,8 @@ def same(draw: Draw, monkeypatch: pytest.MonkeyPatch, natively: bool = True) -> 
     calls = []
     run = fill._run
     monkeypatch.setattr(fill, "_run", lambda *args: calls.append(1) or run(*args))
-    directly = Direct._triangles
-    monkeypatch.setattr(Direct, "_triangles", lambda *args: calls.append(1) or directly(*args))
+    directly = Direct._call
+    monkeypatch.setattr(Direct, "_call", lambda *args: calls.append(1) or directly(*args))
     have = picture("jit", draw)
     assert bool(calls) is natively
     wanted = picture("numpipe", draw)

@@ -49,6 +49,9 @@ SHARED = 9
 MOST = 4096
 """Draws that may wait."""
 
+_ALONE = 4
+"""So many times in a row somebody wanted a single draw done: the next one need not wait."""
+
 MOST_LANES = 1 << 18
 """Vertices of draws that may wait: about as many as are shaded at a time."""
 
@@ -76,6 +79,8 @@ class DrawQueue:
         "_memory",
         "_merged",
         "_regroup",
+        "_since",
+        "_single",
         "_states",
         "_vertex",
         "_writes",
@@ -91,6 +96,8 @@ class DrawQueue:
         self._info: DrawInfo | None = None  # the last call that could wait with it
         self._entries: list[Waiting] = []
         self._lanes = 0
+        self._since = 0  # draws that have been repeated since somebody wanted them done
+        self._single = 0  # so many times in a row that was a single draw
         self._merged: set[Any] = set()  # shaders that have merged variants
         self._writes = Writes()
 
@@ -165,16 +172,27 @@ class DrawQueue:
             return False
         if len(entries) >= MOST or self._lanes >= MOST_LANES:
             return False
+        self._since += 1
+        block = ConstantBuffer(data)
         if not given.held:
             if not given.alive:
                 return False
+            if self._single >= _ALONE and not entries and self._by_itself(draw, block):
+                return True
             self._hold(given)
         if draw.info.index_buffer is not None:
             self._hold_indices(draw.info.index_buffer)
-        block = ConstantBuffer(data)
         entries.append((given, draw.info, (block, block)))
         self._lanes += draw.info.count
         return True
+
+    def _by_itself(self, draw: Repeatable, block: ConstantBuffer) -> bool:
+        """Make a draw now for which nothing would come to wait with, by the look of it."""
+        if self._since > 1:
+            self._single = 0
+            return False
+        plan = draw.given.plan(draw.info.mode)
+        return plan is not None and plan.draw(draw.info, (block, block))
 
     def _can_wait(self, info: DrawInfo) -> bool:
         """A small, plain draw whose programs can run for many draws at once."""
@@ -213,6 +231,7 @@ class DrawQueue:
         Draws that wait write no buffers. They read what a buffer held when they were made.
         """
         if not self._entries:
+            self._since = 0
             return True
         if flags & MapFlags.PERSISTENT:
             return False
@@ -222,14 +241,20 @@ class DrawQueue:
 
     def may_write(self, buffer: HostResource, low: int, high: int) -> bool:
         """May somebody write these bytes?"""
-        return not self._entries or self._writes.may_write(buffer, low, high, self._entries)
+        if not self._entries:
+            self._since = 0
+            return True
+        return self._writes.may_write(buffer, low, high, self._entries)
 
     # -- execution -----------------------------------------------------------------------------
 
     def flush(self) -> None:
         """Execute what waits."""
         self.rebinding()  # whoever has work done may change anything
-        entries = self._entries
+        entries, since = self._entries, self._since
+        if since:
+            self._single = self._single + 1 if since == 1 else 0
+            self._since = 0
         if not entries:
             return
         self._entries, self._lanes = [], 0
