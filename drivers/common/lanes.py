@@ -58,6 +58,7 @@ SYSTEM_VALUES = (
     "local_invocation_index",
     "num_workgroups",
     "workgroup_id",
+    "merged_draw",
     "workgroup_size",
 )
 """What `Lanes.system` may be asked for: a driver's shaders read `load_` and one of these."""

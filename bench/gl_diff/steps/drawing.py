@@ -86,12 +86,17 @@ def indexed(w: Writer, mode: str, count: int) -> None:
 @step(5)
 def burst(w: Writer) -> None:
     """Small draws that differ in little: what a queue merges."""
+    instanced = w.often(0.25)
     for _ in range(2 + w.number(4)):
         x, y = w.sixteenths(12), w.sixteenths(12)
         w.say(f"w.uniform({w.program.name}, 'offset', {x}, {y}, 0.0, 0.0)")
         if w.often(0.5):
             w.say(f"w.uniform({w.program.name}, 'tint', {w.quarters()})")
-        w.draw(f"gl.draw_arrays(GL.TRIANGLES, 0, {w.array.vertices})")
+        if instanced:
+            many = 1 + w.number(3)
+            w.draw(f"gl.draw_arrays_instanced(GL.TRIANGLES, 0, {w.array.vertices}, {many})")
+        else:
+            w.draw(f"gl.draw_arrays(GL.TRIANGLES, 0, {w.array.vertices})")
         if w.often(0.25):
             between = [objects.change_buffer, settings.state, objects.change_texture, objects.bind]
             w.r.choice(between)(w)

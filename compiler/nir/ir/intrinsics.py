@@ -417,6 +417,7 @@ _SYSTEM_VALUES: dict[str, tuple[int, int, str, str]] = {
     "first_vertex": (1, 32, "uniform", "First vertex, or base vertex of an indexed draw."),
     "base_instance": (1, 32, "uniform", "The draw call's base instance."),
     "draw_id": (1, 32, "uniform", "Number of the draw within a multi-draw."),
+    "merged_draw": (1, 32, "", "Number of the vertex's draw, among draws that became one."),
     "invocation_id": (1, 32, "", "Geometry or tessellation control invocation."),
     "primitive_id": (1, 32, "", "Number of the primitive."),
     "patch_vertices_in": (1, 32, "uniform", "Vertices of the input patch."),

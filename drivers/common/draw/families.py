@@ -51,7 +51,7 @@ class Family:
 
     @property
     def lanes(self) -> int:
-        return sum(info.count for _, info, _ in self.entries)
+        return sum(info.count * info.instance_count for _, info, _ in self.entries)
 
     @property
     def calls(self) -> list[DrawInfo] | None:
@@ -175,7 +175,7 @@ def families(entries: Sequence[Waiting]) -> list[Family]:
     found = []
     for key, alike in gathered.items():
         family = _family(entries, [number for numbers in alike for number in numbers])
-        family.end_to_end = key in joined
+        family.end_to_end |= key in joined
         if len(alike) > 1 and (family.lanes > family.limit or family.is_scattered):
             found += [_family(entries, numbers) for numbers in alike]
         else:
@@ -187,16 +187,24 @@ _Gathered = dict[Any, list[list[int]]]
 
 
 def _end_to_end(entries: Sequence[Waiting], gathered: _Gathered) -> tuple[_Gathered, set[Any]]:
-    """Draws of lists that differ in their calls put together, if one buffer has their vertices.
+    """Draws of lists that differ in their calls put together, if one buffer has their vertices; and
+    draws of several instances, which are always laid end to end.
 
     Answers the keys of those, too.
     """
     joined: set[Any] = set()
-    if len(gathered) < _WORTH_JOINING:
+    several = any(entries[alike[0][0]][1].instance_count > 1 for alike in gathered.values())
+    if len(gathered) < _WORTH_JOINING and not several:
         return gathered, joined
     found: _Gathered = {}
     for key, alike in gathered.items():
         info = entries[alike[0][0]][1]
+        if info.instance_count > 1:
+            for numbers in alike:
+                read = entries[numbers[0]][0].buffers
+                kind = "instances", info.mode, info.start_instance, read
+                found.setdefault((key[0], kind), []).append(numbers)
+            continue
         givens = {id(entries[numbers[0]][0]): entries[numbers[0]][0] for numbers in alike}
         buffers = {given.buffers for given in givens.values()}
         if len(buffers) == 1 and _follows_others(next(iter(givens.values())), info):
@@ -209,7 +217,7 @@ def _end_to_end(entries: Sequence[Waiting], gathered: _Gathered) -> tuple[_Gathe
 
 def _follows_others(given: Given, info: DrawInfo) -> bool:
     """Can a draw's primitives follow those of others, with nothing in them telling which call?"""
-    if info.count < LISTS.get(info.mode, info.count + 1) or restarts(info):
+    if info.start_instance or info.count < LISTS.get(info.mode, info.count + 1) or restarts(info):
         return False
     selection = given.selection(info.mode)
     return selection is not None and not TOLD & selection.stages[Stage.VERTEX].facts.system_values
@@ -217,7 +225,8 @@ def _follows_others(given: Given, info: DrawInfo) -> bool:
 
 def _family(entries: Sequence[Waiting], numbers: list[int]) -> Family:
     numbers.sort()
-    return Family(numbers, [entries[number] for number in numbers])
+    some = [entries[number] for number in numbers]
+    return Family(numbers, some, some[0][1].instance_count > 1)
 
 
 def _alike(entries: Sequence[Waiting]) -> list[list[int]]:
@@ -239,7 +248,7 @@ def _kind(given: Given, info: DrawInfo) -> Any:
     """What is the same of draws that become one: all but where they begin in their buffers."""
     if info.index_size or given.sees_start(info.mode):
         return info
-    return info.mode, info.count, info.draw_id
+    return info.mode, info.count, info.instance_count, info.start_instance, info.draw_id
 
 
 def starts_of(entries: Sequence[Waiting]) -> npt.NDArray[np.int64] | None:

@@ -94,7 +94,7 @@ def _instances(draw: DrawState, info: DrawInfo, first: int, merged: bool) -> Ite
     stream, runs, source = vertex_stream(info)
     if not len(stream) or not source.count:
         return
-    source.first_instance = first
+    source.first_instance, source.merged = first, merged
     if draw.firsts is not None:
         if source.instances > 1:
             source.firsts = draw.firsts[first : first + source.instances]
@@ -120,7 +120,7 @@ def _instances(draw: DrawState, info: DrawInfo, first: int, merged: bool) -> Ite
     yield Primitives(vertices, corners, provoking, identity, edges, source=source)
 
 
-# -- several draws of lists -----------------------------------------------------------------------
+# -- several draws, one after the other ------------------------------------------------------------
 
 LISTS = {Primitive.TRIANGLES: 3, Primitive.LINES: 2}
 """Modes whose primitives share no vertices, and how many each has: draws can follow one another."""
@@ -129,47 +129,73 @@ TOLD = frozenset({"base_vertex", "first_vertex", "vertex_id_zero_base", "draw_id
 """What vertices know of their draw's call."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """One of several draws: its stream of lanes, the runs in that, vertices behind the lanes."""
+
+    stream: Ints
+    runs: Runs
+    ids: Ints
+    numbers: Ints  # of the instances the lanes are in
+
+
 def end_to_end(draw: DrawState, infos: Sequence[DrawInfo]) -> tuple[Primitives, Ints]:
-    """The primitives of several draws of a list, and where the vertices of each begin.
+    """The primitives of several draws, and where the vertices of each begin.
 
     The identity of a primitive is the number of its draw, as where draws are merged to instances.
     """
-    streams, ids = [], []
-    known: dict[int, tuple[Ints, Ints]] = {}
-    count = 0
-    starts = []
-    size = LISTS[infos[0].mode]
+    known: dict[int, _Piece] = {}
+    pieces = []
     for info in infos:
         found = known.get(id(info))
         if found is None:
-            found = known[id(info)] = _list_of(info, size)
-        stream, numbers = found
-        streams.append(stream + count)
-        ids.append(numbers)
-        starts.append(count)
-        count += len(numbers)
-    lengths = np.array([len(each) for each in streams])
-    draws = np.arange(len(infos)).repeat([len(each) for each in ids])
-    source = VertexSource(0, count, np.concatenate(ids), 1, 0, 0, 0, draws=draws)
+            found = known[id(info)] = _piece_of(info)
+        pieces.append(found)
+    sizes = np.array([len(each.ids) for each in pieces])
+    lengths = np.array([len(each.stream) for each in pieces])
+    starts = np.cumsum(sizes) - sizes
+    count, draws = int(sizes.sum()), np.arange(len(infos)).repeat(sizes)
+    ids = np.concatenate([each.ids for each in pieces])
+    source = VertexSource(0, count, ids, 1, infos[0].start_instance, 0, 0, merged=True, draws=draws)
+    if any(info.instance_count > 1 for info in infos):
+        source.numbers = np.concatenate([each.numbers for each in pieces])
     vertices = _shade(draw, source)
-    stream = np.concatenate(streams)
-    assembler = _Assembler(draw, infos[0], Runs.whole(len(stream)))
-    positions, provoking, edges = assembler.make(vertices)
-    identity = np.arange(len(infos), dtype=np.int32).repeat(lengths // size)
-    made = Primitives(
-        vertices, stream[positions], stream[provoking], identity, edges, source=source
-    )
-    return made, np.array(starts)
+    stream = np.concatenate([each.stream for each in pieces]) + starts.repeat(lengths)
+    if infos[0].mode in LISTS:  # nobody sees where one ends and the next begins
+        runs = Runs.whole(len(stream))
+    else:
+        before = np.cumsum(lengths) - lengths
+        counts = [len(each.runs.start) for each in pieces]
+        runs = Runs(
+            np.concatenate([each.runs.start for each in pieces]) + before.repeat(counts),
+            np.concatenate([each.runs.length for each in pieces]),
+        )
+    positions, provoking, edges = _Assembler(draw, infos[0], runs).make(vertices)
+    corners = stream[positions]
+    identity = draws.take(corners[:, 0]).astype(np.int32)
+    made = Primitives(vertices, corners, stream[provoking], identity, edges, source=source)
+    return made, starts
 
 
-def _list_of(info: DrawInfo, size: int) -> tuple[Ints, Ints]:
-    """Which of its vertices a draw's whole primitives are made of, and the numbers of those."""
-    stream, _, source = vertex_stream(
-        replace(info, count=info.count // size * size, primitive_restart=False)
-    )
-    if source.ids is not None:
-        return stream, source.ids
-    return stream, np.arange(source.first, source.first + source.count)
+def _piece_of(info: DrawInfo) -> _Piece:
+    """A draw, instance by instance. A list has whole primitives only."""
+    size = LISTS.get(info.mode)
+    if size is not None:
+        info = replace(info, count=info.count // size * size, primitive_restart=False)
+    stream, runs, source = vertex_stream(info)
+    ids = source.ids
+    if ids is None:
+        ids = np.arange(source.first, source.first + source.count)
+    many, length = info.instance_count, len(stream)
+    numbers = np.arange(many)
+    if many > 1:
+        stream = np.tile(stream, many) + (numbers * len(ids)).repeat(length)
+        shift = (numbers * length).repeat(len(runs.start))
+        runs = Runs(np.tile(runs.start, many) + shift, np.tile(runs.length, many))
+        numbers, ids = numbers.repeat(len(ids)), np.tile(ids, many)
+    else:
+        numbers = np.zeros(len(ids), np.int64)
+    return _Piece(stream, runs, ids, numbers)
 
 
 # -- some primitives of an instance ----------------------------------------------------------------

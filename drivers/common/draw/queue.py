@@ -21,6 +21,7 @@ import numpy as np
 from gallette.compiler.errors import GalletteError, ResetError
 from gallette.drivers.common.bound import ConstantBuffer
 from gallette.drivers.common.memory.resource import HostResource
+from gallette.drivers.common.vertex.stream import restarts
 from gallette.pipe.enums import MapFlags
 from gallette.pipe.resource import Resource
 from gallette.pipe.state import DrawInfo
@@ -29,7 +30,7 @@ from .dealing import deal
 from .families import Family, Waiting, families, shared_fragments, starts_of, tables
 from .finding import DrawStates
 from .grouping import Group, batches
-from .parts import end_to_end, parts
+from .parts import LISTS, end_to_end, parts
 from .pipeline import draw, run
 from .together import fill_together
 from .waiting import MERGED_STAGES, Given, Memory, Row
@@ -130,7 +131,7 @@ class DrawQueue:
             assert self._given is not None
             row = self._constants()
             self._entries.append((self._given, info, row))
-            self._lanes += info.count
+            self._lanes += info.count * info.instance_count
             if info.index_buffer is not None:
                 self._hold_indices(info.index_buffer)
             for block in row:
@@ -183,7 +184,7 @@ class DrawQueue:
         if draw.info.index_buffer is not None:
             self._hold_indices(draw.info.index_buffer)
         entries.append((given, draw.info, (block, block)))
-        self._lanes += draw.info.count
+        self._lanes += draw.info.count * draw.info.instance_count
         return True
 
     def _by_itself(self, draw: Repeatable, block: ConstantBuffer) -> bool:
@@ -198,9 +199,7 @@ class DrawQueue:
         """A small, plain draw whose programs can run for many draws at once."""
         if (
             self._states.witness is not None
-            or info.count > SMALL
-            or info.instance_count != 1
-            or info.start_instance
+            or info.count * info.instance_count > SMALL
             or info.indirect is not None
             or info.count_from_stream_output is not None
         ):
@@ -209,6 +208,13 @@ class DrawQueue:
         if given is None:
             given = self._given = self._memory.given()
         if not given.waitable(info.mode):
+            return False
+        if info.instance_count != 1 and not (
+            info.instance_count > 0
+            and info.count >= LISTS.get(info.mode, 1)
+            and given.repeats_instances(info.mode)
+            and not restarts(info)
+        ):
             return False
         if not given.held:
             self._hold(given)
@@ -367,6 +373,10 @@ def _draw_one(given: Given, info: DrawInfo, row: Row) -> None:
 def _draw_many(entries: Sequence[Waiting]) -> None:
     """Draws of one state, one after the other, as instances of one."""
     given, info, _ = entries[0]
+    if info.instance_count > 1:
+        for entry in entries:
+            _draw_one(*entry)
+        return
     state = given.states.merged(info.mode, tables(entries))
     if state is not None:
         given.states.work.begin()

@@ -21,6 +21,7 @@ from gallette.pipe.resource import Resource
 from gallette.pipe.state import DrawInfo, VertexBuffer
 
 from .finding import DrawStates
+from .parts import TOLD
 from .programs import Selection
 
 __all__ = ["MERGED_STAGES", "Earlier", "Given", "Memory", "Row", "resources_of"]
@@ -187,12 +188,17 @@ class Given:
         if (
             bound.stream_targets
             or bound.rasterizer.state.rasterizer_discard
-            or any(element.instance_divisor for element in bound.elements.state)
             or any(bound.shaders.get(stage) for stage in _BETWEEN)
         ):
             return False
         selection = self.states.selection(mode)
         return selection is not None and selection.mergeable
+
+    def repeats_instances(self, mode: Primitive) -> bool:
+        """Can draws of several instances be laid end to end?"""
+        selection = self.selection(mode)
+        assert selection is not None
+        return not TOLD & selection.stages[Stage.VERTEX].facts.system_values
 
     def sees_start(self, mode: Primitive) -> bool:
         """Can the vertex shader tell where a draw begins in its buffers?"""

@@ -2,8 +2,8 @@
 
 Applications draw the same few vertices again and again with another uniform in between. Merged,
 the draws become instances of one: their constant blocks are put one below the other in a table, and
-the shader finds its own row by the number of the draw it belongs to: a vertex by its instance, a
-fragment by its primitive (merged draws have neither numbers of their own).
+the shader finds its own row by the number of the draw it belongs to: a vertex is told, a fragment
+by its primitive (which has no number of its own, then).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gallette.compiler.nir.run.pass_runner import nir_pass
 
 __all__ = ["can_merge", "constants_per_draw"]
 
-_OBSERVERS = frozenset({"load_primitive_id", "load_instance_id", "load_base_instance"})
+_OBSERVERS = frozenset({"load_primitive_id", "load_base_instance"})
 
 
 _OUTSIDE = 0x7FFFFFF0
@@ -54,7 +54,7 @@ def constants_per_draw(
 ) -> bool:
     """Constant block 0 is a table with a row of `stride` bytes for every merged draw.
 
-    load_ubo(0, 16)   ->   load_ubo(0, 16 + load_instance_id() * stride)
+    load_ubo(0, 16)   ->   load_ubo(0, 16 + load_merged_draw() * stride)
 
     So are other blocks: `blocks` are their numbers and strides. An offset known only when the
     shader runs must not reach another draw's row: it is nowhere, then.
@@ -64,7 +64,7 @@ def constants_per_draw(
         strides[0] = stride
     if not strides:
         return False
-    number = "instance_id" if shader.stage is Stage.VERTEX else "primitive_id"
+    number = "merged_draw" if shader.stage is Stage.VERTEX else "primitive_id"
     progress = False
     for impl in shader.impls():
         for load in list(intrinsics_of(impl, "load_ubo")):

@@ -42,7 +42,9 @@ class VertexSource:
     draw_id: int
     first_instance: int = 0  # of a draw taken in parts: what came before
     firsts: Ints | None = None  # of draws that became instances of one: where each begins
+    merged: bool = False  # the instances are draws, of one instance each
     draws: Ints | None = None  # of each lane, where `ids` are those of several draws: its number
+    numbers: Ints | None = None  # and of its instance, where those draws have several
 
     @property
     def lanes(self) -> int:
@@ -121,7 +123,7 @@ class FetchedVertices:
         available = (len(data) - size) // stride + 1
         address = int(data.ctypes.data)
         if element.instance_divisor:
-            if one_instance:
+            if one_instance or source.merged:
                 return None
             return address, stride, available, self._rows_by(element.instance_divisor)
         first = source.first + self._start
@@ -206,6 +208,11 @@ class FetchedVertices:
         if not stride:
             return rows
         if element.instance_divisor:
+            if source.numbers is not None:
+                own = source.numbers[self._start : self._stop]
+                return _clamped(rows, own // element.instance_divisor + source.start_instance)
+            if source.merged:
+                return _clamped(rows, np.array([source.start_instance], np.int64))
             if source.instances == 1:
                 only = source.first_instance // element.instance_divisor + source.start_instance
                 return _clamped(rows, np.array([only], np.int64))
@@ -242,6 +249,15 @@ class FetchedVertices:
         return self._vertex_id() - np.int32(self._source.base_vertex)
 
     def _instance_id(self) -> Value:
+        source = self._source
+        if source.numbers is not None:
+            return source.numbers[self._start : self._stop].astype(np.int32)
+        if source.merged:
+            return np.zeros((), np.int32)
+        return self._number()
+
+    def _number(self) -> Value:
+        """The number of an instance, or of a draw that became one."""
         source = self._source
         if source.draws is not None:
             return source.draws[self._start : self._stop].astype(np.int32)
@@ -370,6 +386,7 @@ _SYSTEM: dict[str, Callable[[FetchedVertices], Value]] = {
     "vertex_id": FetchedVertices._vertex_id,
     "vertex_id_zero_base": FetchedVertices._zero_based,
     "instance_id": FetchedVertices._instance_id,
+    "merged_draw": FetchedVertices._number,
     "base_vertex": FetchedVertices._base_vertex,
     "first_vertex": FetchedVertices._base_vertex,
     "base_instance": FetchedVertices._base_instance,
