@@ -21,7 +21,7 @@ from gallette.state_tracker.entry_points.registry import entry, register
 from gallette.state_tracker.pixel_data.readback import read_source
 from gallette.state_tracker.targets.framebuffers import Attachment, Framebuffer
 from gallette.state_tracker.targets.renderbuffers import Renderbuffer
-from gallette.state_tracker.texturing.es_formats import check_es_copy
+from gallette.state_tracker.texturing.es_formats import ETC, check_es_copy
 from gallette.state_tracker.texturing.teximage import (
     after_update,
     check_border,
@@ -324,9 +324,13 @@ def _copy_image_family(dimensions: int) -> None:
         width, height = (rest[0], 1) if dimensions == 1 else (rest[0], rest[1])
         border = rest[-1]
         check_border(ctx, info, border)
-        if internalformat not in INTERNAL_FORMATS or internalformat in range(1, 5):
+        known = INTERNAL_FORMATS.get(internalformat)
+        missing = known is None or (known.compat_only and ctx.is_core)
+        if missing or internalformat in (1, 2, 3, 4, GL.ETC1_RGB8_OES):
             raise invalid_enum(internalformat, "internal format")
         kind = internal_format(ctx, internalformat)
+        if kind.value in ETC:
+            raise invalid_operation(f"GL_{kind.name} images come compressed")
         check_compressed(ctx, kind, info)
         extent = (width, height, 1)
         if border:

@@ -167,6 +167,8 @@ def set_parameter(ctx: Context, texture: TextureObject, pname: int, values: list
                 level = min(level, texture.immutable_levels - 1)
             texture.base_level = level
         else:
+            if texture.immutable_levels:
+                level = max(texture.base_level, min(level, texture.immutable_levels - 1))
             texture.max_level = level
         texture.looked_at()
     elif pname in _SWIZZLE_INDEX or pname == GL.TEXTURE_SWIZZLE_RGBA:

@@ -229,3 +229,30 @@ def test_the_formats_to_ask_for_are_llvmpipes(profile: str, version: tuple[int, 
     ours.release()
     with native_context(profile=profile, version=version) as native:
         assert mine == told(native)
+
+
+@pytest.mark.parametrize("name", ["RGB8_ETC2", "RG11_EAC", "RGBA_ASTC_4x4_KHR"])
+def test_what_comes_compressed_only_is_not_copied_from_a_framebuffer(
+    gl: GLInterface, name: str
+) -> None:
+    (texture,) = gl.gen_textures(1)
+    gl.bind_texture(GL.TEXTURE_2D, texture)
+    gl.copy_tex_image2d(GL.TEXTURE_2D, 0, getattr(GL, f"COMPRESSED_{name}"), 0, 0, 8, 8, 0)
+    assert gl.get_error() == GL.INVALID_OPERATION
+
+
+def test_storage_is_of_no_generic_format(gl: GLInterface) -> None:
+    for name in ("RGB", "RGBA", "SRGB", "SRGB_ALPHA"):
+        (texture,) = gl.create_textures(GL.TEXTURE_2D, 1)
+        gl.texture_storage2d(texture, 1, getattr(GL, f"COMPRESSED_{name}"), 8, 8)
+        assert gl.get_error() == GL.INVALID_ENUM
+
+
+def test_levels_of_immutable_textures_stay_within_them(gl: GLInterface) -> None:
+    (texture,) = gl.create_textures(GL.TEXTURE_2D, 1)
+    gl.texture_storage2d(texture, 3, GL.RGBA8, 16, 16)
+    gl.texture_parameteri(texture, GL.TEXTURE_MAX_LEVEL, 4)
+    assert gl.get_texture_parameteriv(texture, GL.TEXTURE_MAX_LEVEL) == [2]
+    gl.texture_parameteri(texture, GL.TEXTURE_BASE_LEVEL, 1)
+    gl.texture_parameteri(texture, GL.TEXTURE_MAX_LEVEL, 0)
+    assert gl.get_texture_parameteriv(texture, GL.TEXTURE_MAX_LEVEL) == [1]
