@@ -5,8 +5,9 @@ Work is executed in order and at once, so a query is two snapshots of `Counters`
 
 from __future__ import annotations
 
+import operator
 import time
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 
 from gallette.pipe.enums import QueryType
 
@@ -49,16 +50,19 @@ class Counters:
 
     def snapshot(self) -> Counters:
         """A copy, stamped with the time."""
-        copy = Counters(*(getattr(self, f.name) for f in fields(self)))
-        copy.streams = tuple(replace(stream) for stream in self.streams)
-        copy.nanoseconds = time.perf_counter_ns()
-        return copy
+        streams = [StreamCounters(s.generated, s.emitted, s.unwritten) for s in self.streams]
+        return Counters(tuple(streams), *_NUMBERS(self), time.perf_counter_ns())
 
     def restore(self, before: Counters) -> None:
         """Count as if nothing had happened since a snapshot."""
         for each in fields(self):
             setattr(self, each.name, getattr(before, each.name))
 
+
+_NUMBERS = operator.attrgetter(
+    *[f.name for f in fields(Counters) if f.name not in ("streams", "nanoseconds")]
+)
+"""All that are counted, in the order in which they are declared; the time is the last field."""
 
 _STATISTICS = {
     "ia_vertices": "ia_vertices",

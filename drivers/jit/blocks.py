@@ -48,6 +48,7 @@ __all__ = [
     "lists",
     "set_up",
     "setup_functions",
+    "texels_of",
 ]
 
 Array = npt.NDArray[Any]
@@ -251,8 +252,16 @@ def describe_textures(
         unit = resources.textures[number] if number < len(resources.textures) else None
         if not isinstance(unit, Unit):
             continue
-        packed = unit.packed.image if unit.packed is not None else unit.image
-        describe(block, Words.TEXTURES + number, unit.image, packed, keep)
+        describe(block, Words.TEXTURES + number, unit.image, _packed(unit), keep)
+
+
+def texels_of(unit: Unit) -> tuple[Array, Array]:
+    """The texels of a texture, decoded and as bytes: others once what is derived is stale."""
+    return unit.image.texels(), _packed(unit).texels()
+
+
+def _packed(unit: Unit) -> Image:
+    return unit.packed.image if unit.packed is not None else unit.image
 
 
 def describe(block: Array, word: int, image: Image, packed: Image, keep: list[Any]) -> None:

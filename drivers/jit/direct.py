@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import operator
 import time
 from typing import Any
 
@@ -40,6 +41,7 @@ from .blocks import (
     describe_textures,
     grid,
     setup_functions,
+    texels_of,
 )
 from .clipping import clip_functions, clip_planes
 from .direct_inputs import Columns, columns_of
@@ -217,7 +219,9 @@ class Direct:
             for number, unit in enumerate(fragment.resources.textures)
             if number in used and isinstance(unit, Unit)
         ]
-        self._writes = [resource.writes for _, resource in self._units]  # type: ignore[attr-defined]
+        self._writes: list[int] = []
+        self._runs: list[Array] = []
+        self._refresh_textures()
 
     def _chunk_block(self, chunk: Any) -> None:
         block = self._vertex.block_for(chunk.least, self._keep)
@@ -409,10 +413,13 @@ class Direct:
     def _refresh_textures(self) -> None:
         """What is derived from a texture's contents is elsewhere once they have changed."""
         writes: list[int] = [resource.writes for _, resource in self._units]  # type: ignore[attr-defined]
-        if writes != self._writes:
-            self._writes = writes
-            self._texels: list[Any] = []
-            bound = self._fragment
-            describe_textures(
-                self._block, bound.resources, bound.program.facts.textures, self._texels
-            )
+        if writes == self._writes:
+            return
+        self._writes = writes
+        runs = [run for unit, _ in self._units for run in texels_of(unit)]
+        if len(runs) == len(self._runs) and all(map(operator.is_, runs, self._runs)):
+            return
+        self._runs = runs
+        self._texels: list[Any] = []
+        bound = self._fragment
+        describe_textures(self._block, bound.resources, bound.program.facts.textures, self._texels)

@@ -175,8 +175,8 @@ def draw(
         check_mode(ctx, mode)
     if first < 0 or count < 0 or instances < 0:
         raise invalid_value("negative first, count or instance count")
-    alone = ctx.repeats.possible and instances == 1 and not (base_instance or draw_id)
-    call = mode, first, count
+    alone = ctx.repeats.possible and not (base_instance or draw_id)
+    call = mode, first, count, instances
     if alone and not ctx.dirty & _MORE and ctx.repeats.drawn(call):
         return
     if not ctx.can_draw():
@@ -284,8 +284,8 @@ def draw_indexed(
     size, gl_type = INDEX_TYPES[type]
     restart = _restart(ctx, size)
     stored = _index_resource(ctx)
-    call = mode, count, type, indices, base_vertex, restart, stored
-    alone = ctx.repeats.possible and instances == 1 and not (base_instance or draw_id)
+    call = mode, count, type, indices, base_vertex, restart, stored, instances
+    alone = ctx.repeats.possible and not (base_instance or draw_id)
     # Indices in the caller's memory may be other ones the next time.
     alone = alone and stored is not None and (indices is None or isinstance(indices, int))
     if alone and not ctx.dirty & _MORE and ctx.repeats.drawn(call):

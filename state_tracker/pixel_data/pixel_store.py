@@ -152,7 +152,7 @@ def read_client(
     if 0 in extent:
         return None
     state = ctx.unpack
-    if dimensions < 3:
+    if dimensions < 3 and (state.image_height or state.skip_images):
         state = dataclasses.replace(state, image_height=0, skip_images=0)
     if buffer is not None and (int(pointer or 0) % item):
         raise invalid_operation("the offset is not a multiple of the element size")
@@ -179,7 +179,7 @@ def write_client(
     """
     depth, height, width, pixel = pixels.shape
     item, state = item_bytes(type), ctx.pack
-    if dimensions < 3:
+    if dimensions < 3 and (state.image_height or state.skip_images):
         state = dataclasses.replace(state, image_height=0, skip_images=0)
     if state.swap_bytes and item > 1:
         pixels = _swapped(pixels, item)
@@ -319,6 +319,8 @@ def pixel_storei(ctx: Context, pname: int, param: int) -> None:
         raise invalid_value("negative pixel store parameter")
     value: Any = bool(param) if name in _FLAGS else param
     state: PackState = getattr(ctx, way)
+    if getattr(state, name) == value:  # many programs say it before every transfer
+        return
     setattr(ctx, way, dataclasses.replace(state, **{name: value}))
 
 

@@ -86,6 +86,9 @@ def pipe_box(
     return Box(x, y, z + face, w, h, d)
 
 
+_WRITES = MapFlags.WRITE | MapFlags.DISCARD_RANGE
+
+
 def store_pixels(
     ctx: Context,
     texture: TextureObject,
@@ -103,8 +106,7 @@ def store_pixels(
     box = pipe_box(texture, layer, *at, *extent)
     if texture.target.pipe is Target.TEXTURE_1D_ARRAY:
         rows = rows.reshape(extent[1], 1, -1)
-    flags = MapFlags.WRITE | MapFlags.DISCARD_RANGE
-    transfer = ctx.pipe.transfer_map(resource, at_level, flags, box)
+    transfer = ctx.pipe.transfer_map(resource, at_level, _WRITES, box)
     transfer.data[...] = rows.reshape(transfer.data.shape)
     ctx.pipe.transfer_unmap(transfer)
 

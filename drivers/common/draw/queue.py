@@ -61,11 +61,12 @@ _GIVEN, _INFO = operator.itemgetter(0), operator.itemgetter(1)
 
 @dataclass(frozen=True, slots=True)
 class Repeatable:
-    """A draw that waited, to be made again."""
+    """A draw that waited, or was made the quick way, to be made again."""
 
     given: Given
     info: DrawInfo
     epoch: int  # of what was bound when it was made
+    waits: bool
 
 
 class DrawQueue:
@@ -77,6 +78,7 @@ class DrawQueue:
         "_given",
         "_info",
         "_lanes",
+        "_made",
         "_memory",
         "_merged",
         "_regroup",
@@ -95,6 +97,7 @@ class DrawQueue:
         self._memory = Memory(states)
         self._given: Given | None = None  # what is bound now, if that is known
         self._info: DrawInfo | None = None  # the last call that could wait with it
+        self._made: DrawInfo | None = None  # the last call that was made at once, the quick way
         self._entries: list[Waiting] = []
         self._lanes = 0
         self._since = 0  # draws that have been repeated since somebody wanted them done
@@ -109,7 +112,7 @@ class DrawQueue:
 
     def rebinding(self) -> None:
         """Something else than block 0 is about to be bound."""
-        self._given = self._info = None
+        self._given = self._info = self._made = None
 
     def forget(self) -> None:
         """A shader or the context is gone: nothing waits, and nothing is remembered."""
@@ -147,7 +150,9 @@ class DrawQueue:
         if self._given is None:
             self._given = self._memory.given()
         plan = self._given.plan(info.mode)
-        return plan is not None and plan.draw(info, self._constants())
+        done = plan is not None and plan.draw(info, self._constants())
+        self._made = info if done else None
+        return done
 
     def _plain(self, info: DrawInfo) -> bool:
         """A small draw of which all is known that nobody looks at closely."""
@@ -161,20 +166,24 @@ class DrawQueue:
         )
 
     def repeatable(self, info: DrawInfo) -> Repeatable | None:
-        """What repeats the draw that was submitted last; None if it did not wait."""
-        if info is not self._info or self._given is None:
+        """What repeats the draw that was submitted last; None if it was made the long way."""
+        given, waits = self._given, info is self._info
+        if given is None or not (waits or info is self._made):
             return None
-        return Repeatable(self._given, info, self._states.bound.epoch)
+        return Repeatable(given, info, self._states.bound.epoch, waits)
 
     def repeat(self, draw: Repeatable, data: bytes) -> bool:
-        """Draw once more, later: with other constants, and all else as it was."""
+        """Draw once more, now or later: with other constants, and all else as it was."""
         given, entries = draw.given, self._entries
         if draw.epoch != self._states.bound.epoch:
             return False
         if len(entries) >= MOST or self._lanes >= MOST_LANES:
             return False
-        self._since += 1
         block = ConstantBuffer(data)
+        if not draw.waits:
+            plan = given.plan(draw.info.mode) if not entries and given.alive else None
+            return plan is not None and plan.draw(draw.info, (block, block))
+        self._since += 1
         if not given.held:
             if not given.alive:
                 return False
