@@ -30,7 +30,7 @@ from .programs import ConstantTables
 from .state import DrawState
 from .waiting import MERGED_STAGES, Given, Row
 
-__all__ = ["Family", "Waiting", "families", "shared_fragments", "starts_of", "tables"]
+__all__ = ["Family", "Waiting", "families", "fewest", "shared_fragments", "starts_of", "tables"]
 
 Waiting = tuple[Given, DrawInfo, Row]
 """A draw that waits: what it was given, its call, its constants."""
@@ -163,6 +163,12 @@ def _numbered(givens: Sequence[Given], key: Callable[[Given], Any]) -> tuple[lis
             if kind == len(first):
                 first.append(given)
     return first, np.array([of_given[id(given)] for given in givens], np.uint16)
+
+
+def fewest(entries: Sequence[Waiting]) -> int:
+    """There are at least so many families."""
+    states = {(id(given), info.mode): given for given, info, _ in entries}
+    return len({given.relatives(mode) for (_, mode), given in states.items()})
 
 
 def families(entries: Sequence[Waiting]) -> list[Family]:

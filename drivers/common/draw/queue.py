@@ -27,7 +27,7 @@ from gallette.pipe.resource import Resource
 from gallette.pipe.state import DrawInfo
 
 from .dealing import deal
-from .families import Family, Waiting, families, shared_fragments, starts_of, tables
+from .families import Family, Waiting, families, fewest, shared_fragments, starts_of, tables
 from .finding import DrawStates
 from .grouping import Group, batches
 from .parts import LISTS, end_to_end, parts
@@ -319,13 +319,14 @@ class DrawQueue:
 
     def _together(self, entries: list[Waiting], failures: _Failures) -> None:
         """Draws whose shaders run for many draws at once."""
-        found = families(entries)
-        if len(found) * SHARED > len(entries) and all(
-            given.plan(info.mode) for given, info, _ in entries
-        ):
-            for entry in entries:
-                failures.of(_draw_one, *entry)
-            return
+        few = fewest(entries) * SHARED <= len(entries)
+        found = families(entries) if few else []
+        if not few or len(found) * SHARED > len(entries):
+            if all(given.plan(info.mode) for given, info, _ in entries):
+                for entry in entries:
+                    failures.of(_draw_one, *entry)
+                return
+            found = found or families(entries)
         if len(found) == 1 and found[0].alike:
             failures.of(_draw_many, entries)
             return
