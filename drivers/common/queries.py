@@ -51,7 +51,9 @@ class Counters:
     def snapshot(self) -> Counters:
         """A copy, stamped with the time."""
         streams = [StreamCounters(s.generated, s.emitted, s.unwritten) for s in self.streams]
-        return Counters(tuple(streams), *_NUMBERS(self), time.perf_counter_ns())
+        copy = Counters(tuple(streams), *_NUMBERS(self))
+        copy.nanoseconds = time.perf_counter_ns()
+        return copy
 
     def restore(self, before: Counters) -> None:
         """Count as if nothing had happened since a snapshot."""
