@@ -85,6 +85,9 @@ from gallette.state_tracker.vertices.vertex_input import VertexInput
 
 __all__ = ["Context", "live_contexts"]
 
+_ES1_ONLY = ("GL_OES_draw_texture", "GL_OES_point_size_array", "GL_OES_query_matrix")
+"""Extensions of OpenGL ES 1.1 whose functions no other context has."""
+
 # Modules imported only for the entry points they register.
 ENTRY_MODULES = (
     "vertices.buffer_objects",
@@ -343,6 +346,8 @@ class Context(GLInterface):
             return False
         if self.profile == "es1":
             return function.in_es((1, 1)) or function.extension in self.limits.extensions
+        if function.extension in _ES1_ONLY:
+            return False
         if self.profile == "es" and not function.in_es((3, 2)):
             return function.extension is not None
         return not (function.compat_only and not self.is_compat)

@@ -18,7 +18,7 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.entry_points.memory import Pointer, read_array, read_bytes
-from gallette.state_tracker.entry_points.registry import entry, implementation
+from gallette.state_tracker.entry_points.registry import entry, implemented
 from gallette.state_tracker.pixel_data.convert import to_pipe
 from gallette.state_tracker.pixel_data.pixel_store import check_pair
 from gallette.state_tracker.pixel_data.pixels import INTEGER_FORMATS, pixel_bytes
@@ -43,9 +43,7 @@ _NO_COLORS = frozenset((GL.DEPTH_COMPONENT, GL.STENCIL_INDEX, GL.DEPTH_STENCIL, 
 
 
 def _single(method: str) -> Callable[..., Any]:
-    found = implementation(FUNCTIONS.method(method))
-    assert found is not None, method
-    return found
+    return implemented(FUNCTIONS.method(method).name)
 
 
 def _names(names: Pointer, count: int) -> list[int]:

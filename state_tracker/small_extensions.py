@@ -12,23 +12,16 @@ from gallette.state_tracker.entry_points.errors import (
 )
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.entry_points.memory import Pointer, read_array, read_bytes
-from gallette.state_tracker.entry_points.registry import entry, implementation, register
+from gallette.state_tracker.entry_points.registry import entry, implemented, register
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.texturing.teximage import tex_image
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
     from gallette.state_tracker.context import Context
 
 __all__: list[str] = []
-
-
-def _core(name: str) -> Callable[..., Any]:
-    found = implementation(FUNCTIONS[name])
-    assert found is not None, name
-    return found
 
 
 # GL_AMD_draw_buffers_blend and GL_EXT_draw_buffers2: core functions under names of another pattern.
@@ -39,7 +32,7 @@ for _name, _twin in (
     ("BlendEquationSeparateIndexedAMD", "BlendEquationSeparatei"),
     ("ColorMaskIndexedEXT", "ColorMaski"),
 ):
-    register(FUNCTIONS[_name].method, _core(_twin))
+    register(FUNCTIONS[_name].method, implemented(_twin))
 
 
 # -- GL_ARB_parallel_shader_compile: everything is compiled at once, with any number of threads ----
@@ -142,14 +135,14 @@ def bind_buffer_offset_ext(ctx: Context, target: int, index: int, buffer: int, o
     size = max((found.size if found is not None else 0) - offset, 0) & ~3
     if buffer and not size:
         raise invalid_value("the offset is beyond the buffer")
-    _core("BindBufferRange")(ctx, target, index, buffer, offset, size)
+    implemented("BindBufferRange")(ctx, target, index, buffer, offset, size)
 
 
 # -- GL_EXT_vertex_array: the same arrays, with a count that nobody needs --------------------------
 
 
 def _counted(name: str, before: int) -> None:
-    core = _core(name)
+    core = implemented(name)
 
     def call(ctx: Context, *args: Any) -> None:
         if args[before] < 0:
@@ -206,7 +199,7 @@ def multi_mode_draw_arrays_ibm(
     firsts, counts = read_array(first, "int", primcount), read_array(count, "int", primcount)
     for each, start, length in zip(modes, firsts.tolist(), counts.tolist(), strict=True):
         if length > 0:
-            _core("DrawArrays")(ctx, each, start, length)
+            implemented("DrawArrays")(ctx, each, start, length)
 
 
 @entry
@@ -218,7 +211,7 @@ def multi_mode_draw_elements_ibm(
     counts, places = read_array(count, "int", primcount), read_array(indices, "intptr", primcount)
     for each, length, place in zip(modes, counts.tolist(), places.tolist(), strict=True):
         if length > 0:
-            _core("DrawElements")(ctx, each, length, type, place)
+            implemented("DrawElements")(ctx, each, length, type, place)
 
 
 def _no_imaging(ctx: Context, *args: Any) -> None:

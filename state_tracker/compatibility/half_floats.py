@@ -14,18 +14,12 @@ import numpy as np
 from gallette.state_tracker.entry_points.errors import invalid_value
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
-from gallette.state_tracker.entry_points.registry import implementation, register
+from gallette.state_tracker.entry_points.registry import implemented, register
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
 __all__: list[str] = []
-
-
-def _twin(name: str) -> Callable[..., Any]:
-    found = implementation(FUNCTIONS[name])
-    assert found is not None, name
-    return found
 
 
 def _floats(halves: Any) -> list[float]:
@@ -78,7 +72,7 @@ _FAMILIES = {
 for _name, _counts in _FAMILIES.items():
     for _count in _counts:
         _stem = _name if _name == "FogCoord" else f"{_name}{_count}"
-        _float = _twin(f"{_stem}f")
+        _float = implemented(f"{_stem}f")
         _by_value(FUNCTIONS[f"{_stem}hNV"], _float)
         _by_pointer(FUNCTIONS[f"{_stem}hvNV"], _float, _count)
         if _name == "VertexAttrib":

@@ -22,6 +22,7 @@ from gallette.state_tracker.entry_points.registry import (
     derives,
     entry,
     implementation,
+    implemented,
     register,
 )
 from gallette.state_tracker.getters import gets_indexed, query, to_int
@@ -34,12 +35,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
 __all__: list[str] = []
-
-
-def _core(name: str) -> Callable[..., Any]:
-    found = implementation(FUNCTIONS[name])
-    assert found is not None, name
-    return found
 
 
 @derives("GL_EXT_direct_state_access")
@@ -66,7 +61,7 @@ def _derived(function: Function) -> Callable[..., Any] | None:
 
 def _offset(pointer_function: str) -> Callable[..., Any]:
     """`VertexArray*OffsetEXT(vaobj, buffer, ..., offset)`: a pointer function on that array."""
-    inner = _core(pointer_function)
+    inner = implemented(pointer_function)
 
     def call(ctx: Context, vaobj: int, buffer: int, *args: Any) -> None:
         if args[-1] < 0:
@@ -104,7 +99,7 @@ def multi_tex_coord_pointer_ext(
     ctx: Context, texunit: int, size: int, type: int, stride: int, pointer: Pointer
 ) -> None:
     with client_unit(ctx, _coordinates(texunit)):
-        _core("TexCoordPointer")(ctx, size, type, stride, pointer)
+        implemented("TexCoordPointer")(ctx, size, type, stride, pointer)
 
 
 def _switch_array(on: bool) -> Callable[..., None]:
@@ -141,7 +136,7 @@ def vertex_array_vertex_attrib_divisor_ext(
     ctx: Context, vaobj: int, index: int, divisor: int
 ) -> None:
     with vertex_array(ctx, vaobj):
-        _core("VertexAttribDivisor")(ctx, index, divisor)
+        implemented("VertexAttribDivisor")(ctx, index, divisor)
 
 
 @entry
@@ -178,7 +173,7 @@ def get_vertex_array_integeri_v_ext(ctx: Context, vaobj: int, index: int, pname:
                 raise invalid_value(f"there is no set {index} of texture coordinates")
             with client_unit(ctx, index):
                 return [to_int(v, False) for v in query(ctx, pname)]
-        values: list[int] = _core("GetVertexAttribiv")(ctx, index, pname)
+        values: list[int] = implemented("GetVertexAttribiv")(ctx, index, pname)
         return values
 
 
@@ -195,7 +190,7 @@ def _indexed_pointer(ctx: Context, index: int, pname: int) -> list[int]:
 def get_vertex_array_pointeri_v_ext(ctx: Context, vaobj: int, index: int, pname: int) -> list[int]:
     with vertex_array(ctx, vaobj):
         if pname == GL.VERTEX_ATTRIB_ARRAY_POINTER:
-            found: list[int] = _core("GetVertexAttribPointerv")(ctx, index, pname)
+            found: list[int] = implemented("GetVertexAttribPointerv")(ctx, index, pname)
             return found
         return _indexed_pointer(ctx, index, pname)
 
@@ -207,9 +202,7 @@ register("get_pointeri_v_ext", lambda ctx, t, index: _indexed_pointer(ctx, index
 # -- indexed queries -------------------------------------------------------------------------------
 
 for _kind in ("float", "double"):
-    _twin = implementation(FUNCTIONS[f"Get{_kind.capitalize()}i_v"])
-    assert _twin is not None
-    register(f"get_{_kind}_indexedv_ext", _twin)
+    register(f"get_{_kind}_indexedv_ext", implemented(f"Get{_kind.capitalize()}i_v"))
 
 
 def _compat_only(count: int | None = None) -> Callable[[Context], int]:
@@ -302,7 +295,7 @@ def get_framebuffer_parameteriv_ext(ctx: Context, framebuffer: int, pname: int) 
             return [int(found.draw_buffers[index])]
         if pname == GL.READ_BUFFER:
             return [int(found.read_buffer)]
-        values: list[int] = _core("GetNamedFramebufferParameteriv")(ctx, framebuffer, pname)
+        values: list[int] = implemented("GetNamedFramebufferParameteriv")(ctx, framebuffer, pname)
         return values
 
 
@@ -312,7 +305,7 @@ def get_framebuffer_parameteriv_ext(ctx: Context, framebuffer: int, pname: int) 
 @entry
 def client_attrib_default_ext(ctx: Context, mask: int) -> None:
     """Groups of the client's state as a new context has them."""
-    bind = _core("BindBuffer")
+    bind = implemented("BindBuffer")
     if mask & GL.CLIENT_PIXEL_STORE_BIT:
         ctx.pack, ctx.unpack = PackState(), PackState()
         bind(ctx, GL.PIXEL_PACK_BUFFER, 0)

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
 
-__all__ = ["derives", "entry", "implementation", "implementations", "register"]
+__all__ = ["derives", "entry", "implementation", "implementations", "implemented", "register"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -60,6 +60,13 @@ def implementation(function: Function) -> Callable[..., Any] | None:
         core = FUNCTIONS.alias(function)
         if core is not None:
             found = _IMPLEMENTATIONS.get(core.method)
+    return found
+
+
+def implemented(name: str) -> Callable[..., Any]:
+    """What implements a function that is known to be there, by its name without `gl`."""
+    found = implementation(FUNCTIONS[name])
+    assert found is not None, name
     return found
 
 

@@ -15,7 +15,7 @@ from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_framebuffer, invalid_value
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
-from gallette.state_tracker.entry_points.registry import implementation, register
+from gallette.state_tracker.entry_points.registry import implemented, register
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
@@ -25,16 +25,10 @@ __all__: list[str] = []
 UNITS = 8
 
 
-def _twin(name: str) -> Any:
-    found = implementation(FUNCTIONS[name])
-    assert found is not None, name
-    return found
-
-
 @contextmanager
 def _flat_state(ctx: Context, width: int, height: int) -> Iterator[None]:
     """Window coordinates as positions; what comes before rasterization switched off."""
-    _twin("PushAttrib")(ctx, GL.ALL_ATTRIB_BITS)
+    implemented("PushAttrib")(ctx, GL.ALL_ATTRIB_BITS)
     matrices = ctx.matrices
     saved = matrices.modelview, matrices.projection, matrices.texture
     matrices.modelview, matrices.projection = [_identity()], [_identity()]
@@ -49,7 +43,7 @@ def _flat_state(ctx: Context, width: int, height: int) -> Iterator[None]:
         yield
     finally:
         matrices.modelview, matrices.projection, matrices.texture = saved
-        _twin("PopAttrib")(ctx)
+        implemented("PopAttrib")(ctx)
 
 
 def _identity() -> Any:
@@ -84,18 +78,18 @@ def _draw(ctx: Context, x: float, y: float, z: float, width: float, height: floa
     depth = near + min(max(z, 0.0), 1.0) * (far - near)
     crops = _crops(ctx)
     with _flat_state(ctx, whole_width, whole_height):
-        _twin("Begin")(ctx, GL.TRIANGLE_STRIP)
+        implemented("Begin")(ctx, GL.TRIANGLE_STRIP)
         for right, top in ((0, 0), (1, 0), (0, 1), (1, 1)):
             for unit, corners in crops.items():
                 s, t = corners[2 * right], corners[1 + 2 * top]
-                _twin("MultiTexCoord4f")(ctx, GL.TEXTURE0 + unit, s, t, 0.0, 1.0)
-            _twin("Vertex3f")(
+                implemented("MultiTexCoord4f")(ctx, GL.TEXTURE0 + unit, s, t, 0.0, 1.0)
+            implemented("Vertex3f")(
                 ctx,
                 2.0 * (x + right * width) / whole_width - 1.0,
                 2.0 * (y + top * height) / whole_height - 1.0,
                 2.0 * depth - 1.0,
             )
-        _twin("End")(ctx)
+        implemented("End")(ctx)
 
 
 def _vector(gl_type: str, scale: float) -> Any:

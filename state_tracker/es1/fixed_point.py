@@ -6,13 +6,12 @@ are names of things, such as a fog mode, travel as they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
-from gallette.state_tracker.entry_points.registry import implementation, register
+from gallette.state_tracker.entry_points.registry import implemented, register
 from gallette.state_tracker.getters import query
 
 if TYPE_CHECKING:
@@ -35,12 +34,6 @@ _NAMES = frozenset(
 )  # fmt: skip
 
 
-def _twin(name: str) -> Callable[..., Any]:
-    found = implementation(FUNCTIONS[name])
-    assert found is not None, name
-    return found
-
-
 def _to_float(pname: int | None, value: int) -> float:
     return float(value) if pname in _NAMES else value / FIXED_ONE
 
@@ -54,7 +47,7 @@ def to_fixed(pname: int | None, value: float) -> int:
 
 def _plain(name: str, twin: str) -> None:
     """All numbers by value."""
-    function, inner = FUNCTIONS[name], _twin(twin)
+    function, inner = FUNCTIONS[name], implemented(twin)
     fixed = [p.type == "fixed" for p in function.params]
     which = next((i for i, p in enumerate(function.params) if p.name == "pname"), None)
 
@@ -81,7 +74,7 @@ _FOURS = frozenset(
 
 def _vector(name: str, twin: str, size: int = 0) -> None:
     """Numbers by pointer: as many as the parameter has, or always `size`."""
-    function, inner = FUNCTIONS[name], _twin(twin)
+    function, inner = FUNCTIONS[name], implemented(twin)
     which = next((i for i, p in enumerate(function.params) if p.name == "pname"), None)
 
     def call(ctx: Context, *args: Any) -> Any:
@@ -95,7 +88,7 @@ def _vector(name: str, twin: str, size: int = 0) -> None:
 
 
 def _query(name: str, twin: str) -> None:
-    function, inner = FUNCTIONS[name], _twin(twin)
+    function, inner = FUNCTIONS[name], implemented(twin)
 
     def call(ctx: Context, *args: Any) -> list[int]:
         pname = args[-1] if function.params[len(args) - 1].name == "pname" else None
@@ -115,7 +108,7 @@ for _name in (
     _plain(f"{_name}x", _name)
 for _name in ("Frustum", "Ortho"):
     _plain(f"{_name}x", _name)
-    register(FUNCTIONS[f"{_name}f"].method, _twin(_name))
+    register(FUNCTIONS[f"{_name}f"].method, implemented(_name))
 for _name in ("ClearDepth", "Color4", "DepthRange", "Fog", "LightModel", "Light", "Material",
               "MultiTexCoord4", "Normal3", "PointParameter", "Rotate", "Scale", "TexEnv",
               "TexParameter", "Translate"):  # fmt: skip
@@ -128,11 +121,11 @@ for _name in ("GetLight", "GetMaterial", "GetTexEnv", "GetTexParameter"):
     _query(f"{_name}xv", f"{_name}fv")
 _vector("ClipPlanex", "ClipPlane", 4)
 _query("GetClipPlanex", "GetClipPlane")
-register("get_clip_planef", _twin("GetClipPlane"))
+register("get_clip_planef", implemented("GetClipPlane"))
 
 
 def _clip_planef(ctx: Context, p: int, equation: Pointer) -> None:
-    _twin("ClipPlane")(ctx, p, read_array(equation, "float", 4).tolist())
+    implemented("ClipPlane")(ctx, p, read_array(equation, "float", 4).tolist())
 
 
 register("clip_planef", _clip_planef)

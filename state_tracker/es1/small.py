@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gallette.state_tracker.compatibility.client_arrays import POINT_SIZES
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.errors import invalid_enum
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
-from gallette.state_tracker.entry_points.registry import entry, implementation, register
+from gallette.state_tracker.entry_points.registry import entry, implemented, register
 from gallette.state_tracker.es1.fixed_point import FIXED_ONE, to_fixed
 from gallette.state_tracker.getters import gets
 from gallette.state_tracker.vertices.buffers import name_of
@@ -22,12 +22,6 @@ if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
 
 __all__: list[str] = []
-
-
-def _twin(name: str) -> Callable[..., Any]:
-    found = implementation(FUNCTIONS[name])
-    assert found is not None, name
-    return found
 
 
 # -- OES_query_matrix ------------------------------------------------------------------------------
@@ -86,7 +80,7 @@ def _generate(ctx: Context, coord: int, pname: int, mode: float) -> None:
     if int(mode) not in (GL.NORMAL_MAP, GL.REFLECTION_MAP):
         raise invalid_enum(int(mode), "texture generation mode")
     for each in (GL.S, GL.T, GL.R):
-        _twin("TexGenf")(ctx, each, pname, float(mode))
+        implemented("TexGenf")(ctx, each, pname, float(mode))
 
 
 def _vector(gl_type: str) -> Callable[..., None]:
@@ -99,7 +93,7 @@ def _vector(gl_type: str) -> Callable[..., None]:
 def _generated(ctx: Context, coord: int, pname: int) -> list[float]:
     if coord != GL.TEXTURE_GEN_STR_OES:
         raise invalid_enum(coord, "texture coordinate")
-    found: list[float] = _twin("GetTexGenfv")(ctx, GL.S, pname)
+    found: list[float] = implemented("GetTexGenfv")(ctx, GL.S, pname)
     return found
 
 

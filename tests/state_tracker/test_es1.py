@@ -245,3 +245,12 @@ def test_points_shrink_with_their_distance_on_the_desktop_too(compat: GLInterfac
     lit = np.frombuffer(raw, np.uint8).reshape(64, 64, 4)[..., 0] > 0
     gl.point_size(1.0)
     assert 9 <= int(lit.sum()) <= 16
+
+
+@pytest.mark.parametrize("profile", ["core", "compat", "es"])
+def test_what_only_it_has_no_other_context_answers(profile: str) -> None:
+    gl = create_context("noop", profile=profile)
+    for name in ("PointSizePointerOES", "DrawTexfOES", "QueryMatrixxOES"):
+        assert gl.load_opengl_function(f"gl{name}") == 0
+        assert not hasattr(gl, FUNCTIONS[name].method)
+    gl.release()
