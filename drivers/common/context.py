@@ -17,7 +17,7 @@ from gallette.drivers.common.memory.context import MemoryContext
 from gallette.drivers.common.memory.resource import HostResource, transfer_map
 from gallette.drivers.common.variants.shader import ShaderObject
 from gallette.drivers.common.work import Work
-from gallette.pipe.enums import MapFlags, Target
+from gallette.pipe.enums import MapFlags, QueryType, Target
 from gallette.pipe.interface import Handle
 from gallette.pipe.resource import Resource, Transfer
 from gallette.pipe.state import Box, ComputeInfo, DrawInfo, StreamOutputInfo
@@ -134,6 +134,33 @@ class HostContext(MemoryContext):
             self.raise_failure()
         resource.storage[0][0, 0, offset:end] = source
         resource.touch()
+
+    def begin_query(self, query: Handle) -> None:
+        """Draws may wait: they will be counted one by one."""
+        if not self._counts_later(query):
+            super().begin_query(query)
+            return
+        query.active = True
+        self._count_samples(query.counts_samples)
+        query.begin, query.end = self._queue.moment(), None
+
+    def end_query(self, query: Handle) -> None:
+        if not self._counts_later(query):
+            super().end_query(query)
+            return
+        if query.active:
+            self._count_samples(-query.counts_samples)
+        query.active = False
+        query.end = self._queue.moment()
+
+    def _counts_later(self, query: Handle) -> bool:
+        return self.screen.counts_draws and query.type is not QueryType.PIPELINE_STATISTICS
+
+    def _count_samples(self, more: int) -> None:
+        if more:
+            self.changing()
+            self.bound.counting_samples += more
+            self.rebound()
 
     def repeatable(self, info: DrawInfo) -> Repeatable | None:
         """What it takes to make the draw that was made last once more, if it waits."""

@@ -1,17 +1,24 @@
 """Queries: differences between the context's running counters, and conditional rendering.
 
-Work is executed in order and at once, so a query is two snapshots of `Counters`.
+A query is two snapshots of `Counters`. Where draws are executed together later, in another order
+perhaps, a `Tally` tells what each of them counted, from which the snapshots are made that would
+have been taken between them.
 """
 
 from __future__ import annotations
 
 import operator
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from gallette.pipe.enums import QueryType
 
-__all__ = ["STREAMS", "Counters", "Query", "RenderCondition", "StreamCounters"]
+__all__ = ["STREAMS", "Counters", "Query", "RenderCondition", "StreamCounters", "Tally"]
 
 
 STREAMS = 4
@@ -47,6 +54,7 @@ class Counters:
     fs_invocations: int = 0
     cs_invocations: int = 0
     nanoseconds: int = 0
+    tally: Tally | None = field(default=None, init=False, compare=False)  # while somebody asks
 
     def snapshot(self) -> Counters:
         """A copy, stamped with the time."""
@@ -58,13 +66,58 @@ class Counters:
     def restore(self, before: Counters) -> None:
         """Count as if nothing had happened since a snapshot."""
         for each in fields(self):
-            setattr(self, each.name, getattr(before, each.name))
+            if each.init:
+                setattr(self, each.name, getattr(before, each.name))
+
+
+Ints = npt.NDArray[np.int64]
+
+
+class Tally:
+    """What each of some draws counted: samples that passed, primitives of the first stream."""
+
+    __slots__ = ("_whose", "first", "primitives", "samples")
+
+    def __init__(self, draws: int) -> None:
+        self.samples = np.zeros(draws, np.int64)
+        self.primitives = np.zeros(draws, np.int64)
+        self.first = 0  # the number of the draw that others call 0
+        self._whose: Ints | int | None = None
+
+    def whose(self, numbers: Sequence[int] | npt.NDArray[Any] | int | None) -> None:
+        """What comes now identifies its draws by their places here (None: by their numbers), or all
+        of it is of one draw."""
+        if numbers is None or isinstance(numbers, int):
+            self._whose = numbers
+        else:
+            self._whose = np.asarray(numbers, np.int64)
+
+    def _add(self, counts: Ints, draws: npt.NDArray[Any], weights: Ints | None = None) -> None:
+        whose = self._whose
+        if isinstance(whose, int):
+            counts[self.first + whose] += len(draws) if weights is None else weights.sum()
+            return
+        if whose is not None:
+            draws = whose.take(draws)
+        draws = draws + self.first
+        if weights is None:
+            counts += np.bincount(draws, minlength=len(counts))
+        else:
+            counts += np.bincount(draws, weights, len(counts)).astype(np.int64)
+
+    def pass_samples(self, draws: npt.NDArray[Any], weights: Ints | None = None) -> None:
+        """Samples passed (so many at once), of these draws."""
+        self._add(self.samples, draws, weights)
+
+    def generate(self, draws: npt.NDArray[Any]) -> None:
+        """Primitives were made, of these draws."""
+        self._add(self.primitives, draws)
 
 
 _NUMBERS = operator.attrgetter(
-    *[f.name for f in fields(Counters) if f.name not in ("streams", "nanoseconds")]
+    *[f.name for f in fields(Counters) if f.init and f.name not in ("streams", "nanoseconds")]
 )
-"""All that are counted, in the order in which they are declared; the time is the last field."""
+"""All that are counted, in the order in which they are declared; the time is the last of them."""
 
 _STATISTICS = {
     "ia_vertices": "ia_vertices",

@@ -20,6 +20,9 @@ __all__ = ["HostScreen"]
 class HostScreen(MemoryScreen):
     """What the screens have in common; a driver brings the compiler of its shaders."""
 
+    counts_draws = False
+    """Of draws executed together the driver can tell what each of them counted."""
+
     def __init__(self, compiler: VariantCompiler[Any, Any], budget: int = DEFAULT_BUDGET) -> None:
         """`budget` is the work one draw or dispatch may do (see `work`)."""
         self.compiler, self.budget = compiler, budget

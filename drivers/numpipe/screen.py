@@ -49,6 +49,7 @@ class NumpipeScreen(HostScreen):
     """A numpipe device."""
 
     name = "numpipe"
+    counts_draws = True
 
     def __init__(self, options: ScreenOptions | None = None) -> None:
         self.options = options or ScreenOptions()

@@ -46,6 +46,12 @@ class _Sheet:
     covered: Covered
     draws: Numbers  # of each primitive: the number of its draw
     order: Numbers  # the same for each span
+    entries: Numbers | None  # by the identity of a primitive: its draw; None: that is it
+
+    def _begin(self) -> None:
+        self.engine.state.work.begin()
+        if self.engine.counters.tally is not None:
+            self.engine.counters.tally.whose(self.entries)
 
     def part(self, first: int, end: int) -> _Sheet | None:
         """What the draws from `first` to before `end` cover."""
@@ -61,14 +67,14 @@ class _Sheet:
 
     def draw(self) -> None:
         """All of it at once."""
-        self.engine.state.work.begin()
+        self._begin()
         with np.errstate(all="ignore"):
             covered = self.covered
             self.engine.draw(self.shader, covered.spans, covered.source, covered.info)
 
     def run(self, lanes: Fragments) -> None:
         """Some of its fragments."""
-        self.engine.state.work.begin()
+        self._begin()
         with np.errstate(all="ignore"):
             self.engine.run(self.shader, lanes, self.covered.source, self.covered.info)
 
@@ -127,7 +133,7 @@ def _joined(
     covered = joined_coverage([each.covered for each in sheets], draws, orders)
     if covered is None:
         return None
-    return _Sheet(engine, shader, covered, np.concatenate(draws), np.concatenate(orders))
+    return _Sheet(engine, shader, covered, np.concatenate(draws), np.concatenate(orders), None)
 
 
 def _cover(group: Group, sheets: list[_Sheet]) -> None:
@@ -135,6 +141,8 @@ def _cover(group: Group, sheets: list[_Sheet]) -> None:
     draw = group.draw
     assert group.primitives is not None
     draw.work.begin()
+    if draw.counters.tally is not None:
+        draw.counters.tally.whose(group.entries)
     kept = Kept()
     with np.errstate(all="ignore"):
         rasterize_part(draw, group.mode, group.primitives, kept)
@@ -145,7 +153,7 @@ def _cover(group: Group, sheets: list[_Sheet]) -> None:
         if covered.spans.count:
             draws = numbers.take(covered.info.identity)
             order = draws.take(covered.spans.primitive)
-            sheets.append(_Sheet(draw.fixed.engine, draw.fragment, covered, draws, order))
+            sheets.append(_Sheet(draw.fixed.engine, draw.fragment, covered, draws, order, numbers))
 
 
 def _portions(sheets: list[_Sheet]) -> Iterator[list[_Sheet]]:

@@ -96,6 +96,8 @@ def _finish(
     if any(t is not None for t in draw.targets) and fixed.stream_output is not None:
         capture(draw.targets, fixed.stream_output, stream, vertices, corners, part.stream)
     stream.generated += len(corners)
+    if counters.tally is not None:
+        counters.tally.generate(part.identity)
     if part.stream:
         return False  # only the first stream is rasterized
     if state.rasterizer_discard or not len(corners) or fixed.engine.idle:

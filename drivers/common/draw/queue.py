@@ -21,6 +21,7 @@ import numpy as np
 from gallette.compiler.errors import GalletteError, ResetError
 from gallette.drivers.common.bound import ConstantBuffer
 from gallette.drivers.common.memory.resource import HostResource
+from gallette.drivers.common.queries import Counters, Tally
 from gallette.drivers.common.vertex.stream import restarts
 from gallette.pipe.enums import MapFlags
 from gallette.pipe.resource import Resource
@@ -67,6 +68,7 @@ class Repeatable:
     info: DrawInfo
     epoch: int  # of what was bound when it was made
     waits: bool
+    counting: int  # and how many queries counted samples
 
 
 class DrawQueue:
@@ -79,6 +81,7 @@ class DrawQueue:
         "_info",
         "_lanes",
         "_made",
+        "_marks",
         "_memory",
         "_merged",
         "_regroup",
@@ -104,6 +107,7 @@ class DrawQueue:
         self._single = 0  # so many times in a row that was a single draw
         self._merged: set[Any] = set()  # shaders that have merged variants
         self._writes = Writes()
+        self._marks: list[tuple[int, Counters]] = []  # snapshots, by how many draws come before
 
     def _constants(self) -> Row:
         """What is bound as block 0 of the vertex and the fragment stage."""
@@ -170,12 +174,13 @@ class DrawQueue:
         given, waits = self._given, info is self._info
         if given is None or not (waits or info is self._made):
             return None
-        return Repeatable(given, info, self._states.bound.epoch, waits)
+        bound = self._states.bound
+        return Repeatable(given, info, bound.epoch, waits, bound.counting_samples)
 
     def repeat(self, draw: Repeatable, data: bytes) -> bool:
         """Draw once more, now or later: with other constants, and all else as it was."""
-        given, entries = draw.given, self._entries
-        if draw.epoch != self._states.bound.epoch:
+        given, entries, bound = draw.given, self._entries, self._states.bound
+        if draw.epoch != bound.epoch or draw.counting != bound.counting_samples:
             return False
         if len(entries) >= MOST or self._lanes >= MOST_LANES:
             return False
@@ -238,6 +243,15 @@ class DrawQueue:
         buffer.ref()
         self._writes.note_indices(buffer)
 
+    def moment(self) -> Counters:
+        """What has happened so far, when the draws that wait have been executed."""
+        if not self._entries:
+            return self._states.counters.snapshot()
+        draws = len(self._entries)
+        if not self._marks or self._marks[-1][0] != draws:
+            self._marks.append((draws, Counters()))
+        return self._marks[-1][1]
+
     # -- buffers -------------------------------------------------------------------------------
 
     def may_map(self, buffer: HostResource, flags: MapFlags, low: int, high: int) -> bool:
@@ -276,12 +290,16 @@ class DrawQueue:
         writes = self._writes
         draws = writes.seen(entries) if writes.written else entries
         writes.clear()
+        marks, self._marks = self._marks, []
+        moments = _Moments(self._states.counters, len(entries), marks) if marks else None
         try:
             if len(draws) == 1:
                 self._flush_one(draws[0])
             else:
                 self._execute(draws)
         finally:
+            if moments is not None:
+                moments.end()
             for info in map(_INFO, entries):
                 if info.index_buffer is not None:
                     info.index_buffer.unref()
@@ -291,7 +309,7 @@ class DrawQueue:
 
     def _flush_one(self, entry: Waiting) -> None:
         """The same for a single draw."""
-        _draw_one(*entry)
+        _draw_one(*entry, 0)
 
     def _execute(self, entries: list[Waiting]) -> None:
         failures = _Failures()
@@ -309,12 +327,17 @@ class DrawQueue:
             self._together(entries, failures)
             failures.tell()
             return
-        for merge, some in itertools.groupby(entries, lambda entry: merges[entry[0]]):
+        number, tally = 0, self._states.counters.tally
+        for merge, group in itertools.groupby(entries, lambda entry: merges[entry[0]]):
+            some = list(group)
+            if tally is not None:
+                tally.first = number
             if merge:
-                self._together(list(some), failures)
+                self._together(some, failures)
             else:
-                for entry in some:
-                    failures.of(_draw_one, *entry)
+                for at, entry in enumerate(some):
+                    failures.of(_draw_one, *entry, at)
+            number += len(some)
         failures.tell()
 
     def _together(self, entries: list[Waiting], failures: _Failures) -> None:
@@ -323,8 +346,8 @@ class DrawQueue:
         found = families(entries) if few else []
         if not few or len(found) * SHARED > len(entries):
             if all(given.plan(info.mode) for given, info, _ in entries):
-                for entry in entries:
-                    failures.of(_draw_one, *entry)
+                for at, entry in enumerate(entries):
+                    failures.of(_draw_one, *entry, at)
                 return
             found = found or families(entries)
         if len(found) == 1 and found[0].alike:
@@ -347,8 +370,11 @@ class DrawQueue:
                 for group, rows in batches(groups):
                     failures.of(_draw_batch, group, rows)
             return
-        for _, same in itertools.groupby(entries, lambda entry: (id(entry[0]), entry[1])):
-            failures.of(_draw_many, list(same))
+        number = 0
+        for _, some in itertools.groupby(entries, lambda entry: (id(entry[0]), entry[1])):
+            same = list(some)
+            failures.of(_draw_many, same, number)
+            number += len(same)
 
 
 class _Failures:
@@ -372,21 +398,55 @@ class _Failures:
             raise self._first
 
 
-def _draw_one(given: Given, info: DrawInfo, row: Row) -> None:
-    """A draw by itself."""
+class _Moments:
+    """Snapshots of counters that lie between draws, made when those have been executed."""
+
+    __slots__ = ("_before", "_counters", "_marks", "_tally")
+
+    def __init__(self, counters: Counters, draws: int, marks: list[tuple[int, Counters]]) -> None:
+        self._counters, self._marks = counters, marks
+        self._before = counters.snapshot()
+        self._tally = counters.tally = Tally(draws)
+
+    def end(self) -> None:
+        """The draws have been executed, or some of them: each took as long as the others."""
+        self._counters.tally = None
+        now, before, draws = self._counters.snapshot(), self._before, len(self._tally.samples)
+        samples = np.cumsum(self._tally.samples).tolist()
+        primitives = np.cumsum(self._tally.primitives).tolist()
+        time = now.nanoseconds - before.nanoseconds
+        for end, made in self._marks:
+            made.restore(before)
+            first, *others = before.streams
+            generated = first.generated + primitives[end - 1]
+            made.streams = (replace(first, generated=generated), *others)
+            made.samples_passed = before.samples_passed + samples[end - 1]
+            made.nanoseconds = before.nanoseconds + time * end // draws
+        # What no query asked for was not counted one by one, and what is counted is never less.
+        self._counters.samples_passed = before.samples_passed + samples[-1]
+
+
+def _draw_one(given: Given, info: DrawInfo, row: Row, number: int) -> None:
+    """A draw by itself; its number among those that are executed now."""
+    counters = given.states.counters
+    tally = counters.tally
+    if tally is not None:
+        tally.whose(number)
     plan = given.plan(info.mode)
     if plan is None or not plan.draw(info, row):
         given.bind(row)
         draw(given.states, info)
 
 
-def _draw_many(entries: Sequence[Waiting]) -> None:
-    """Draws of one state, one after the other, as instances of one."""
+def _draw_many(entries: Sequence[Waiting], number: int = 0) -> None:
+    """Draws of one state, one after the other, as instances of one; the number of the first."""
     given, info, _ = entries[0]
     if info.instance_count > 1:
-        for entry in entries:
-            _draw_one(*entry)
+        for at, entry in enumerate(entries):
+            _draw_one(*entry, number + at)
         return
+    if given.states.counters.tally is not None:
+        given.states.counters.tally.whose(range(number, number + len(entries)))
     state = given.states.merged(info.mode, tables(entries))
     if state is not None:
         given.states.work.begin()
@@ -418,5 +478,7 @@ def _add_group(groups: list[Group], family: Family) -> None:
 def _draw_batch(group: Group, rows: list[int]) -> None:
     """Some draws of a group."""
     group.draw.work.begin()
+    if group.draw.counters.tally is not None:
+        group.draw.counters.tally.whose(group.entries)
     with np.errstate(all="ignore"):
         group.execute(rows)

@@ -288,6 +288,9 @@ class FragmentEngine:
             self.counters.samples_passed += (
                 tested.count if passing is None else int(np.count_nonzero(passing))
             )
+            if self.counters.tally is not None and self.state.counting:
+                whose = tested.primitive if passing is None else tested.primitive.compress(passing)
+                self.counters.tally.pass_samples(info.identity.take(whose))
         else:
             passing = self._surely_failing(tested, codes)
         if not self._shades:
@@ -499,6 +502,9 @@ class FragmentEngine:
                 kept_lanes = np.flatnonzero(passing)
                 which = kept_lanes if which is None else which[kept_lanes]
         self.counters.samples_passed += chunk.count if which is None else len(which)
+        if self.counters.tally is not None and self.state.counting:
+            whose = chunk.primitive if which is None else chunk.primitive.take(which)
+            self.counters.tally.pass_samples(info.identity.take(whose))
         return which
 
     def _late_codes(

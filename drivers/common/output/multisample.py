@@ -149,7 +149,7 @@ class MultisampleEngine(FragmentEngine):
             lanes.samples = self._test_samples(lanes, source, info, sampled, None)
             lanes.seen = before
             lanes = _some(lanes)
-            self._count(lanes.samples)
+            self._count(lanes.samples, lanes, info)
         if not (self._shades and lanes.count):
             return
         if shader.quads:
@@ -170,12 +170,15 @@ class MultisampleEngine(FragmentEngine):
                 if not self._tests_first:
                     late = Fragments(part.pixel, part.x, part.y, part.primitive, None, left)
                     left = self._test_samples(late, source, info, sampled, result)
-                    self._count(left)
+                    self._count(left, late, info)
                 self._write_samples(part, result, left)
 
-    def _count(self, samples: Masks | None) -> None:
+    def _count(self, samples: Masks | None, lanes: Fragments, info: PrimitiveInfo) -> None:
         if samples is not None and self.state.counting:
-            self.counters.samples_passed += int(_BITS[samples].sum())
+            passed = _BITS[samples]
+            self.counters.samples_passed += int(passed.sum())
+            if self.counters.tally is not None:
+                self.counters.tally.pass_samples(info.identity.take(lanes.primitive), passed)
 
     def _left(self, samples: Masks, result: FragmentOutputs, count: int) -> Masks:
         """The samples the shader leaves: not discarded, in its mask, in its alpha's coverage."""
