@@ -12,6 +12,7 @@ from gallette.benchmarks import (
     stage_scenes,
     state_scenes,
     texture_scenes,
+    update_scenes,
 )
 from gallette.benchmarks.registry import BENCHMARKS, Benchmark
 
@@ -24,4 +25,5 @@ __all__ = [
     "stage_scenes",
     "state_scenes",
     "texture_scenes",
+    "update_scenes",
 ]

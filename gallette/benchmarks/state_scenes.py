@@ -45,7 +45,7 @@ void main() {
 SQUARE = np.array([[-1, -1], [1, -1], [-1, 1], [-1, 1], [1, -1], [1, 1]], np.float32)
 
 
-def _places(count: int, columns: int = 40) -> list[tuple[float, float, float]]:
+def places_on_a_grid(count: int, columns: int = 40) -> list[tuple[float, float, float]]:
     """Places on a grid that fills the picture, each with a depth of its own."""
     rows = -(-count // columns)
     return [
@@ -59,7 +59,7 @@ def state_draws(ctx: Any, size: tuple[int, int]) -> Draw:
     """1,000 draws of two triangles, blending, depth test or culling changed before each"""
     program = ctx.program(PLACED, TINTED)
     array = upload(ctx, program, "2f", SQUARE, "position", ctx.TRIANGLES)
-    places = _places(1000)
+    places = places_on_a_grid(1000)
     place, tint = program["place"], program["tint"]
     states = (ctx.NOTHING, ctx.BLEND, ctx.DEPTH_TEST, ctx.DEPTH_TEST | ctx.BLEND, ctx.CULL_FACE)
 
@@ -84,7 +84,7 @@ def array_draws(ctx: Any, size: tuple[int, int]) -> Draw:
     ]
     noise = np.random.default_rng(2).integers(0, 256, (16, 16, 16, 4), dtype=np.uint8)
     textures = [ctx.texture((16, 16), 4, picture.tobytes()) for picture in noise]
-    places = _places(2000, 50)
+    places = places_on_a_grid(2000, 50)
     place = program["place"]
 
     def draw() -> None:

@@ -53,6 +53,9 @@ _LEAVE_ALONE = re.compile(
     r"Uniform.*|Draw(Arrays|Elements|RangeElements).*|Bind(Texture|Sampler|Buffer).*|Clear"
     r"|Clear(Color|Depthf?|Stencil)|Viewport|Scissor|Depth(Func|Mask)|ColorMask|Blend(Func|Equation).*"
     r"|CullFace|FrontFace|PolygonOffset|BufferSubData|ReadPixels|Flush|Finish|Get.*|Is[A-Z].*"
+    r"|TexSubImage[123]D|PixelStore[if]|TexParameter[if]v?|GenerateMipmap|(Begin|End)Query"
+    r"|BindFramebuffer|BlitFramebuffer|DrawBuffers?|ReadBuffer|BufferData|MapBufferRange|UnmapBuffer"
+    r"|LineWidth|PointSize|PolygonMode|PrimitiveRestartIndex|Stencil(Func|Op|Mask).*"
 )
 
 
