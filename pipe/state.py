@@ -129,6 +129,7 @@ class RasterizerState:
     sprite_coord_enable: int = 0  # bit i: TEXi is replaced by the point coordinate; see also PNTC
     sprite_coord_upper_left: bool = True
     point_quad_rasterization: bool = False  # point sprites: squares of exact size
+    point_clip_sides: bool = True  # no part is drawn of points whose centre is beside the view
     point_size_per_vertex: bool = False
     point_size: float = 1.0
     multisample: bool = False

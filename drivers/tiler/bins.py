@@ -96,7 +96,7 @@ def ranges_of(context: RasterContext, vertices: VertexSet, batch: Batch, grid: G
         at = window[:, corners]  # [axis, primitive, corner]
         low, high = at.min(axis=2) - margin, at.max(axis=2) + margin
     everywhere = ~np.isfinite(low).all(axis=0) | ~np.isfinite(high).all(axis=0)
-    codes = clip_codes(vertices, context.planes)
+    codes = clip_codes(vertices, context.planes, size > 1 or context.state.point_clip_sides)
     nowhere = np.zeros(count, np.bool_)
     if codes is not None:
         some = np.bitwise_or.reduce(codes[corners], axis=1)

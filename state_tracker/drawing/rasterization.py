@@ -152,6 +152,7 @@ def rasterizer_state(ctx: Context) -> RasterizerState:
         sprite_coord_enable=s.coord_replace if compat and sprite else 0,
         sprite_coord_upper_left=upper_left,
         point_quad_rasterization=sprite,
+        point_clip_sides=ctx.profile not in ("es", "es1"),
         point_size_per_vertex=_sized_vertices(ctx),
         point_size=min(max(s.point_size, s.point_min), s.point_max),
         multisample=s.multisample and ctx.framebuffers.draw.samples > 1,

@@ -258,3 +258,38 @@ def test_an_es_context_has_its_own_queries_hints_and_extensions() -> None:
     assert "GL_OES_texture_npot" in names
     assert not [n for n in names if n.startswith("GL_ARB_")]
     gl.release()
+
+
+CENTRES = [(1.06, 0.1), (-1.08, -0.3), (0.2, 1.05), (-1.05, -1.05), (1.5, 0.0), (0.5, -0.5)]
+
+
+@pytest.mark.parametrize(
+    "driver",
+    ["numpipe", "jit", "simd", "tiler", pytest.param("native", marks=pytest.mark.native)],
+)
+def test_points_beside_the_view_show_what_of_them_is_inside(driver: str) -> None:
+    """OpenGL clips the centres of points, OpenGL ES only against what is in front and behind."""
+    seen = []
+    for profile, version, head in (
+        ("es", (3, 0), "#version 300 es\nprecision highp float;\n"),
+        ("core", (3, 3), "#version 330\n"),
+    ):
+        options: dict[str, Any] = {"profile": profile, "version": version, "size": (32, 32)}
+        gl = native_context(**options) if driver == "native" else create_context(driver, **options)
+        vertex = "in vec2 p;\nvoid main() { gl_Position = vec4(p, 0, 1); gl_PointSize = 5.0; }"
+        program(gl, head + vertex, head + "out vec4 c;\nvoid main() { c = vec4(1); }")
+        if profile == "core":
+            gl.enable(GL.PROGRAM_POINT_SIZE)
+        (array,), (buffer,) = gl.gen_vertex_arrays(1), gl.gen_buffers(1)
+        gl.bind_vertex_array(array)
+        gl.bind_buffer(GL.ARRAY_BUFFER, buffer)
+        data = np.array(CENTRES, np.float32)
+        gl.buffer_data(GL.ARRAY_BUFFER, data.nbytes, data, GL.STATIC_DRAW)
+        gl.vertex_attrib_pointer(0, 2, GL.FLOAT, False, 0, None)
+        gl.enable_vertex_attrib_array(0)
+        gl.clear_color(0.0, 0.0, 0.0, 0.0)
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        gl.draw_arrays(GL.POINTS, 0, len(CENTRES))
+        seen.append(int(np.count_nonzero(pixels(gl, 32, 32)[..., 0])))
+        gl.release()
+    assert seen == [54, 25]

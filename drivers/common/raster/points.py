@@ -21,6 +21,8 @@ Bools = npt.NDArray[np.bool_]
 
 LARGEST_POINT = 255.0
 """No point is drawn larger, whatever the shader writes."""
+FARTHEST = float(1 << 20)
+"""No point is seen that is so far beside the window, or nowhere (not a number)."""
 
 
 def point_sizes(vertices: VertexSet, which: Ints, state: RasterizerState) -> Floats:
@@ -47,7 +49,7 @@ def rasterize_points(
     """The spans of points, and where their fragments get their values."""
     window = vertices.window[:2, which]
     size = rasterized_size(point_sizes(vertices, which, state))
-    keep = np.isfinite(window).all(axis=0)
+    keep = (np.abs(window) < FARTHEST).all(axis=0)
     if not keep.all():
         rows = np.flatnonzero(keep)
         which, window, size = which[rows], window[:, rows], size[rows]

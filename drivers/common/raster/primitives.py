@@ -181,11 +181,11 @@ def _cull_by_distance(context: RasterContext, vertices: VertexSet, batch: Batch)
 
 def clipped(context: RasterContext, vertices: VertexSet, batch: Batch, own: Cutter | None) -> Batch:
     """The batch inside the clip volume, order kept."""
-    codes = clip_codes(vertices, context.planes)
+    size = batch.corners.shape[1]
+    codes = clip_codes(vertices, context.planes, size > 1 or context.state.point_clip_sides)
     if codes is None:
         return batch
     at = codes[batch.corners]
-    size = at.shape[1]
     every, some = at[:, 0], at[:, 0]
     for i in range(1, size):
         every = every & at[:, i]

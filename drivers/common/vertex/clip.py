@@ -71,8 +71,11 @@ def _shape(which: Ints | slice, vertices: VertexSet) -> tuple[int, ...]:
     return (vertices.count,) if isinstance(which, slice) else which.shape
 
 
-def clip_codes(vertices: VertexSet, planes: ClipPlanes) -> Codes | None:
-    """A bit per plane a vertex is outside of (NaN counts as outside); None if none is."""
+def clip_codes(vertices: VertexSet, planes: ClipPlanes, sides: bool = True) -> Codes | None:
+    """A bit per plane a vertex is outside of (NaN counts as outside); None if none is.
+
+    Without `sides` only what is in front and behind, and what distances say, counts.
+    """
     clip = vertices.clip
     which: Ints | slice = slice(None)
     if planes.near and planes.far and not planes.halfz and not planes.distances:
@@ -83,6 +86,8 @@ def clip_codes(vertices: VertexSet, planes: ClipPlanes) -> Codes | None:
         which = np.flatnonzero(~inside.all(axis=0))  # mostly few
     codes: Codes | None = None
     for plane in planes.numbers():
+        if plane < 4 and not sides:
+            continue
         distance = planes.distance(vertices, plane, which)
         if distance.size and distance.min() >= 0:
             continue
