@@ -1,7 +1,8 @@
 """Windows of an X server, through python-xlib: sizes are asked for, pictures are put.
 
 gallette opens a connection of its own: window numbers mean the same in every connection to a
-server. Pictures go as PutImage requests in stripes below the server's limit for one request.
+server. Pictures lie in memory shared with the server; one on another machine is sent them, in
+stripes below its limit for one request.
 """
 
 from __future__ import annotations
@@ -17,8 +18,11 @@ from Xlib import error as xerror
 
 from gallette.egl.constants import Error
 from gallette.egl.errors import EglError
+from gallette.egl.shared_picture import SharedPicture
 
 __all__ = ["X11"]
+
+Pixels = npt.NDArray[np.uint8]
 
 _TRUE_COLOR = 4
 
@@ -59,6 +63,8 @@ class X11:
         except (xerror.DisplayError, OSError) as error:
             raise EglError(Error.NOT_INITIALIZED, f"no X server: {error}") from error
         self.screen: Any = self.display.screen()
+        self.shares = True
+        """does it read pictures from memory of this process, as far as known?"""
 
     def visuals(self) -> dict[tuple[int, ...], tuple[int, int]]:
         """Red, green, blue, alpha bits -> a visual's number and class."""
@@ -103,6 +109,9 @@ class XWindow:
         self.drawable: Any = server.display.create_resource_object("drawable", native)
         self.depth = server.screen.root_depth
         self._context: Any = None
+        self._shared: SharedPicture | None = None
+        self._reading = False
+        """may the server still be reading the shared picture?"""
 
     def size(self) -> tuple[int, int]:
         try:
@@ -110,30 +119,68 @@ class XWindow:
         except (xerror.XError, xerror.ConnectionClosedError) as error:
             raise EglError(Error.BAD_NATIVE_WINDOW, str(error)) from error
         self.depth = geometry.depth
+        self._reading = False  # it answers in order
         return geometry.width, geometry.height
 
-    def present(self, pixels: npt.NDArray[np.uint8]) -> None:
-        """Show RGBA bytes, top row first."""
+    def present(self, pixels: Pixels) -> None:
+        """Show RGBA bytes, top row first. The server has done so when it answers next."""
         height, width = pixels.shape[:2]
         if self._context is None:
             self._context = self.drawable.create_gc()
-        if self.depth in (24, 32):
-            packed: npt.NDArray[Any] = np.ascontiguousarray(pixels[..., [2, 1, 0, 3]])
-            each = 4
-        else:
-            wide = pixels.astype(np.uint16)
-            words = (wide[..., 0] >> 3) << 11 | (wide[..., 1] >> 2) << 5 | wide[..., 2] >> 3
-            packed, each = np.pad(words, ((0, 0), (0, width & 1))), 2
+        each = 4 if self.depth in (24, 32) else 2
+        stride = (width * each + 3) & ~3
+        shared = self._memory(height * stride)
+        if shared is None:
+            rows = np.zeros((height, stride), np.uint8)
+            _pack(pixels, rows, each)
+            self._send(rows, width)
+            return
+        _pack(pixels, shared.bytes[: height * stride].reshape(height, stride), each)
+        shared.put(self.native, self._context.id, (height, width), self.depth)
+        self.server.display.flush()
+        self._reading = True
+
+    def _memory(self, size: int) -> SharedPicture | None:
+        """Memory shared with the server, free to be written; None if it shares none."""
+        if self._reading:
+            self.server.display.sync()
+            self._reading = False
+        if self._shared is not None and self._shared.size < size:
+            self._shared.close()
+            self._shared = None
+        if self._shared is None and self.server.shares:
+            self._shared = SharedPicture.make(self.server.display, size)
+            self.server.shares = self._shared is not None
+        return self._shared
+
+    def _send(self, rows: Pixels, width: int) -> None:
+        """Put a picture in stripes below the server's limit for one request."""
         limit = self.server.display.display.info.max_request_length * 4 - 64
-        rows = max(1, limit // max(1, packed.shape[1] * each))
-        for top in range(0, height, rows):
-            part = packed[top : top + rows]
+        most = max(1, limit // max(1, rows.shape[1]))
+        for top in range(0, len(rows), most):
+            part = rows[top : top + most]
             self.drawable.put_image(
                 self._context, 0, top, width, len(part), X.ZPixmap, self.depth, 0, part.tobytes()
             )
         self.server.display.sync()
 
     def close(self) -> None:
+        if self._shared is not None:
+            self._shared.close()
+            self._shared = None
         if self._context is not None:
             self._context.free()
             self._context = None
+
+
+def _pack(pixels: Pixels, rows: Pixels, each: int) -> None:
+    """Pixels as the server keeps them, of four bytes or of two, into rows of bytes."""
+    height, width = pixels.shape[:2]
+    if each == 4:
+        out = rows.reshape(height, width, 4)
+        for to, channel in enumerate((2, 1, 0, 3)):
+            out[..., to] = pixels[..., channel]
+        return
+    wide = pixels.astype(np.uint16)
+    words = rows.view(np.uint16)[:, :width]
+    words[...] = (wide[..., 0] >> 3) << 11 | (wide[..., 1] >> 2) << 5 | wide[..., 2] >> 3

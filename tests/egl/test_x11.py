@@ -132,3 +132,45 @@ def test_without_the_x_library_programs_are_told_what_to_install(
     with pytest.raises(EglError):
         connect(0)
     assert "pip install gallette[x11]" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("shares", [True, False], ids=["shared", "sent"])
+def test_a_picture_is_shown_from_shared_memory_or_sent(
+    server: str, monkeypatch: pytest.MonkeyPatch, shares: bool
+) -> None:
+    from Xlib import X
+    from Xlib import display as xdisplay
+
+    from gallette.egl.x11 import X11
+
+    monkeypatch.setenv("DISPLAY", server)
+    other = xdisplay.Display()
+    screen = other.screen()
+    window = screen.root.create_window(0, 0, 70, 60, 0, screen.root_depth)
+    window.map()
+    other.sync()
+    x11 = X11(0)
+    x11.shares = shares
+    shown = x11.open(window.id)
+    assert shown is not None
+    random = np.random.default_rng(1)
+    for width, height in ((13, 7), (70, 60), (31, 60)):  # one that fits, a larger one, a narrow one
+        pixels = random.integers(0, 256, (height, width, 4), np.uint8)[::-1]
+        shown.present(pixels)
+        assert x11.shares == shares, "an Xvfb of this machine reads this process's memory"
+        assert shown.size() == (70, 60)
+        data = window.get_image(0, 0, width, height, X.ZPixmap, 0xFFFFFF).data
+        seen = np.frombuffer(data, np.uint8).reshape(height, width, 4)[..., 2::-1]
+        assert (seen == pixels[..., :3]).all()
+    shown.close()
+    x11.close()
+    other.close()
+
+
+def test_pixels_of_two_bytes_are_packed_into_padded_rows() -> None:
+    from gallette.egl.x11 import _pack
+
+    pixels = np.array([[[255, 0, 0, 9], [0, 255, 0, 9], [8, 4, 248, 9]]], np.uint8)
+    rows = np.zeros((1, 8), np.uint8)
+    _pack(pixels, rows, 2)
+    assert rows.view(np.uint16)[0].tolist() == [0xF800, 0x07E0, 1 << 11 | 1 << 5 | 31, 0]
