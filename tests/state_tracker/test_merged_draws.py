@@ -184,6 +184,36 @@ def test_they_are_one_family(changing: str, monkeypatch: pytest.MonkeyPatch) -> 
     assert found == [1]
 
 
+def test_few_draws_a_frame_become_one_after_some_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    together = []
+    real = queue.DrawQueue._together
+    monkeypatch.setattr(
+        queue.DrawQueue,
+        "_together",
+        lambda self, entries, failures: (
+            together.append(len(entries)) or real(self, entries, failures)
+        ),
+    )
+    gl = create_context(profile="core", version=(3, 3), size=(64, 64))
+    name = program(gl, VS, FS)
+    vertices(gl)
+    blocks(gl, name, np.random.default_rng(5))
+    (buffer,) = gl.get_integerv(GL.UNIFORM_BUFFER_BINDING)
+    images = []
+    for _ in range(queue.WORTH_MERGING // 5 + 3):
+        gl.clear(GL.COLOR_BUFFER_BIT)
+        for k in range(5):
+            gl.bind_buffer_range(GL.UNIFORM_BUFFER, 0, buffer, STEP * k, 48)
+            gl.bind_buffer_range(GL.UNIFORM_BUFFER, 1, buffer, STEP * k, 64)
+            gl.draw_arrays(GL.TRIANGLES, 0, 6)
+        images.append(np.array(pixels(gl)))
+    gl.release()
+    assert together == [5, 5, 5], "from the frame with the 24th draw on"
+    assert len(np.unique(images[0].reshape(-1, 4), axis=0)) > 5
+    for image in images[1:]:
+        np.testing.assert_array_equal(image, images[0])
+
+
 @pytest.mark.parametrize("indexed", [False, True])
 def test_calls_of_lists_are_one_family(indexed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     found = []

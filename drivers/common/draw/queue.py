@@ -43,7 +43,7 @@ SMALL = 4096
 """Draws of more vertices than this are executed at once."""
 
 WORTH_MERGING = 24
-"""With fewer draws of the same shaders than this, merged variants are not worth being compiled."""
+"""So many draws of the same shaders that might have been one make merged variants worth it."""
 
 SHARED = 9
 """So many draws have to become one on average, or each is quicker drawn by itself, if it can be."""
@@ -75,6 +75,7 @@ class DrawQueue:
     """The draws of a context that wait: what each was given, its call, its constants."""
 
     __slots__ = (
+        "_drawn",
         "_entries",
         "_fragment",
         "_given",
@@ -83,7 +84,6 @@ class DrawQueue:
         "_made",
         "_marks",
         "_memory",
-        "_merged",
         "_regroup",
         "_since",
         "_single",
@@ -105,7 +105,7 @@ class DrawQueue:
         self._lanes = 0
         self._since = 0  # draws that have been repeated since somebody wanted them done
         self._single = 0  # so many times in a row that was a single draw
-        self._merged: set[Any] = set()  # shaders that have merged variants
+        self._drawn: Counter[Any] = Counter()  # by shaders: draws that waited beside others
         self._writes = Writes()
         self._marks: list[tuple[int, Counters]] = []  # snapshots, by how many draws come before
 
@@ -122,7 +122,7 @@ class DrawQueue:
         """A shader or the context is gone: nothing waits, and nothing is remembered."""
         self.rebinding()
         self._memory.clear()
-        self._merged.clear()
+        self._drawn.clear()
 
     def joins(self, info: DrawInfo) -> bool:
         """May a draw wait, or is nothing waiting? (The queue is to be flushed first otherwise.)"""
@@ -318,10 +318,9 @@ class DrawQueue:
         counts: Counter[Any] = Counter()
         for given, count in draws.items():
             counts[shaders[given]] += count
-        worth = {
-            s for s, n in counts.items() if n >= WORTH_MERGING or (n > 1 and s in self._merged)
-        }
-        self._merged |= worth
+        several = {s: n for s, n in counts.items() if n > 1}
+        self._drawn.update(several)
+        worth = {s for s in several if self._drawn[s] >= WORTH_MERGING}
         merges = {given: found in worth for given, found in shaders.items()}
         if all(merges.values()):
             self._together(entries, failures)
