@@ -118,8 +118,8 @@ _FRAGMENT = (
 )
 
 
-def prepare(gl: GLInterface) -> None:
-    """Objects 1, 2, 3 of most kinds, so that names in the calls mean something."""
+def prepare_objects(gl: GLInterface, textures: int = 2, framebuffers: int = 1) -> None:
+    """Names 1, 2, 3 of most kinds: buffers with room, two textures, shaders 1 and 2 to come."""
     gl.gen_buffers(3)
     for name, target in ((1, GL.COPY_WRITE_BUFFER), (2, GL.COPY_READ_BUFFER), (1, GL.ARRAY_BUFFER)):
         gl.bind_buffer(target, name)
@@ -127,28 +127,42 @@ def prepare(gl: GLInterface) -> None:
     gl.bind_buffer(GL.COPY_WRITE_BUFFER, 2)
     gl.gen_vertex_arrays(1)
     gl.bind_vertex_array(1)
-    gl.bind_vertex_array(0)
-    gl.gen_textures(2)
+    gl.gen_textures(textures)
     gl.bind_texture(GL.TEXTURE_2D_ARRAY, 2)
     gl.tex_storage3d(GL.TEXTURE_2D_ARRAY, 1, GL.RGBA8, 4, 4, 2)
     gl.bind_texture(GL.TEXTURE_2D, 1)
-    gl.tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA8, 4, 4, 0, GL.RGBA, GL.UNSIGNED_BYTE, None)
-    gl.gen_framebuffers(1)
-    gl.gen_renderbuffers(1)
+    gl.gen_framebuffers(framebuffers)
+    gl.gen_renderbuffers(framebuffers)
     gl.bind_renderbuffer(GL.RENDERBUFFER, 1)
     gl.gen_samplers(1)
     gl.gen_queries(3)
     gl.gen_program_pipelines(1)
-    for kind, text in ((GL.VERTEX_SHADER, _VERTEX), (GL.FRAGMENT_SHADER, _FRAGMENT)):
+
+
+def prepare_program(gl: GLInterface, vertex: str, fragment: str, *varyings: str) -> None:
+    """Shaders 1 and 2, linked as program 3."""
+    for kind, text in ((GL.VERTEX_SHADER, vertex), (GL.FRAGMENT_SHADER, fragment)):
         shader = gl.create_shader(kind)
         gl.shader_source(shader, text)
         gl.compile_shader(shader)
     program = gl.create_program()
     for shader in (1, 2):
         gl.attach_shader(program, shader)
+    if varyings:
+        gl.transform_feedback_varyings(
+            program, len(varyings), list(varyings), GL.INTERLEAVED_ATTRIBS
+        )
     gl.link_program(program)
     assert program == 3 and gl.get_programiv(program, GL.LINK_STATUS)[0]
     assert gl.get_error() == GL.NO_ERROR
+
+
+def prepare(gl: GLInterface) -> None:
+    """Objects 1, 2, 3 of most kinds, so that names in the calls mean something."""
+    prepare_objects(gl)
+    gl.bind_vertex_array(0)
+    gl.tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA8, 4, 4, 0, GL.RGBA, GL.UNSIGNED_BYTE, None)
+    prepare_program(gl, _VERTEX, _FRAGMENT)
 
 
 def run(gl: GLInterface, topic: str) -> list[int | None]:

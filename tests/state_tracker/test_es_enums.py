@@ -23,7 +23,7 @@ from gallette.state_tracker import GL, GLInterface, create_context
 from gallette.state_tracker.entry_points.es_enums import MISSING
 from gallette.state_tracker.entry_points.functions import DATA, FUNCTIONS, Function
 from tests.conftest import native_context
-from tests.state_tracker.negative_suite import topics, value
+from tests.state_tracker.negative_suite import prepare_objects, prepare_program, topics, value
 
 pytestmark = pytest.mark.native
 
@@ -149,41 +149,15 @@ out vec4 result; void main() { result = color + more + varied; }
 
 def prepare(gl: GLInterface) -> None:
     """Objects 1, 2, 3 of most kinds; textures of every target."""
-    gl.gen_buffers(3)
-    for name, target in ((1, GL.COPY_WRITE_BUFFER), (2, GL.COPY_READ_BUFFER), (1, GL.ARRAY_BUFFER)):
-        gl.bind_buffer(target, name)
-        gl.buffer_data(target, 64, None, GL.STATIC_DRAW)
-    gl.bind_buffer(GL.COPY_WRITE_BUFFER, 2)
-    gl.gen_vertex_arrays(1)
-    gl.bind_vertex_array(1)
-    gl.gen_textures(8)
-    gl.bind_texture(GL.TEXTURE_2D_ARRAY, 2)
-    gl.tex_storage3d(GL.TEXTURE_2D_ARRAY, 1, GL.RGBA8, 4, 4, 2)
-    gl.bind_texture(GL.TEXTURE_2D, 1)
+    prepare_objects(gl, textures=8, framebuffers=2)
     gl.tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA, 4, 4, 0, GL.RGBA, GL.UNSIGNED_BYTE, None)
     gl.bind_texture(GL.TEXTURE_3D, 3)
     gl.bind_texture(GL.TEXTURE_CUBE_MAP, 4)
     gl.bind_texture(GL.TEXTURE_2D_MULTISAMPLE, 5)
     gl.bind_texture(GL.TEXTURE_CUBE_MAP_ARRAY, 6)
-    gl.gen_framebuffers(2)
-    gl.gen_renderbuffers(2)
-    gl.bind_renderbuffer(GL.RENDERBUFFER, 1)
     gl.renderbuffer_storage(GL.RENDERBUFFER, GL.RGBA8, 16, 16)
-    gl.gen_samplers(1)
-    gl.gen_queries(3)
-    gl.gen_program_pipelines(1)
     gl.gen_transform_feedbacks(1)
-    for kind, text in ((GL.VERTEX_SHADER, _VERTEX), (GL.FRAGMENT_SHADER, _FRAGMENT)):
-        shader = gl.create_shader(kind)
-        gl.shader_source(shader, text)
-        gl.compile_shader(shader)
-    program = gl.create_program()
-    for shader in (1, 2):
-        gl.attach_shader(program, shader)
-    gl.transform_feedback_varyings(program, 1, ["varied"], GL.INTERLEAVED_ATTRIBS)
-    gl.link_program(program)
-    assert program == 3 and gl.get_programiv(program, GL.LINK_STATUS)[0]
-    assert gl.get_error() == GL.NO_ERROR
+    prepare_program(gl, _VERTEX, _FRAGMENT, "varied")
 
 
 def _places(function: Function, arguments: tuple[Any, ...]) -> list[int]:

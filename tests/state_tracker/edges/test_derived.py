@@ -12,37 +12,24 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from gallette.drivers.noop import context as noop
 from gallette.pipe.derive import calls
 from gallette.pipe.interface import Context as PipeContext
-from gallette.pipe.state import DrawInfo, VertexBuffer
+from gallette.pipe.state import DrawInfo
 from gallette.state_tracker import GL
 from gallette.state_tracker.dirty import Dirty
 from gallette.state_tracker.enables import _CAPABILITIES
 from gallette.state_tracker.entry_points import registry
 from gallette.state_tracker.entry_points.functions import FUNCTIONS
+from tests.state_tracker.anew import Bound, by_slot, plain
 from tests.state_tracker.edges.scenes import KINDS, accepted, everything, scene
 from tests.state_tracker.edges.walk import Edge, answer
 from tests.state_tracker.negative_suite import topics
 
 MOST = 2
 """accepted values that are tried of each parameter"""
-Bound = dict[tuple[Any, ...], Any]
-_KEYS = ("stage", "index")
-
-
-def _plain(value: Any) -> Any:
-    """Something to compare: temporary memory counts by what it holds."""
-    if isinstance(value, bytes | bytearray | memoryview | np.ndarray):
-        return bytes(value)
-    if isinstance(value, list | tuple):
-        return tuple(_plain(v) for v in value)
-    if isinstance(value, VertexBuffer) and value.buffer.desc.label == "upload":
-        return value.stride, value.offset, value.buffer.storage[0].tobytes()
-    return value
 
 
 def recording(drawn: list[Bound]) -> type:
@@ -50,25 +37,16 @@ def recording(drawn: list[Bound]) -> type:
     bound: Bound = {}
 
     def watched(name: str) -> Callable[..., Any]:
-        signature = calls(PipeContext)[name].signature
+        told = by_slot(name)
 
         def method(self: Any, *given: Any, **named: Any) -> Any:
-            taken = signature.bind(self, *given, **named)
-            taken.apply_defaults()
-            values = {n: v for n, v in taken.arguments.items() if n != "self"}
-            key = (name, *(values.pop(n) for n in _KEYS if n in values))
-            if "start" in values:
-                start = values.pop("start")
-                for slot, value in enumerate(next(iter(values.values())), start):
-                    bound[*key, slot] = value
-            else:
-                bound[key] = tuple(values.values())
+            bound.update(told(*given, **named))
             return original[name](self, *given, **named)
 
         return method
 
     def draw_vbo(self: Any, info: DrawInfo) -> None:
-        drawn.append({key: _plain(value) for key, value in bound.items()})
+        drawn.append({key: plain(value) for key, value in bound.items()})
 
     names = [n for n, c in calls(PipeContext).items() if c.verb in ("set", "bind")]
     original = {n: getattr(noop.NoopContext, n) for n in names}

@@ -1,0 +1,224 @@
+"""What drivers remember is looked at (`tests.remembered`): a planted fault of each kind is noticed.
+
+In a walk from state to state (`tests.walked`) nothing is wrong with the drivers as they are; with a
+field of a key left out, or a change nobody is told of, something is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from gallette.drivers.common.binding import BindingContext
+from gallette.drivers.common.bound import StageBindings
+from gallette.drivers.common.context import HostContext
+from gallette.drivers.common.draw import waiting
+from gallette.drivers.common.draw.finding import DrawStates
+from gallette.drivers.common.draw.programs import Joiner
+from gallette.drivers.common.draw.queue import DrawQueue
+from gallette.drivers.common.draw.waiting import Memory
+from gallette.drivers.common.memory.resource import HostResource
+from tests.remembered import Watch
+from tests.walked import Scene
+
+
+class Shorter(dict[Any, Any]):
+    """A memory whose keys lack a field."""
+
+    def __init__(self, field: int) -> None:
+        super().__init__()
+        self.field = field
+
+    def _short(self, key: tuple[Any, ...]) -> tuple[Any, ...]:
+        return key[: self.field] + key[self.field + 1 :]
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return super().get(self._short(key), default)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(self._short(key), value)
+
+
+Plant = Callable[[pytest.MonkeyPatch, DrawStates], None]
+
+
+def _without(owner: Any, name: str, field: int) -> Plant:
+    """A field of the tuple that something answers is always the same."""
+
+    def plant(patch: pytest.MonkeyPatch, _: DrawStates) -> None:
+        original = getattr(owner, name)
+
+        def method(*given: Any) -> tuple[Any, ...] | None:
+            key = original(*given)
+            if key is None:
+                return None
+            assert field < len(key)
+            return (*key[:field], None, *key[field + 1 :])
+
+        patch.setattr(owner, name, method)
+
+    return plant
+
+
+def _nobody_hears(owner: Any, name: str) -> Plant:
+    return lambda patch, _: patch.setattr(owner, name, lambda *given: None)
+
+
+def _selections(field: int) -> Plant:
+    return lambda patch, states: patch.setattr(states, "_selections", Shorter(field))
+
+
+def _found(field: int) -> Plant:
+    """The queue's memory is another in each walk."""
+
+    def plant(patch: pytest.MonkeyPatch, states: DrawStates) -> None:
+        original = Memory.__init__
+
+        def init(self: Memory, *given: Any) -> None:
+            original(self, *given)
+            self._found = Shorter(field)
+
+        patch.setattr(Memory, "__init__", init)
+
+    return plant
+
+
+def _no_revision(name: str, field: str) -> Plant:
+    """A change of bindings that does not count."""
+
+    def plant(patch: pytest.MonkeyPatch, _: DrawStates) -> None:
+        original = getattr(BindingContext, name)
+
+        def method(self: BindingContext, *given: Any, **named: Any) -> None:
+            records = [self.bound, *self.bound.stages.values()]
+            before = [getattr(r, field, 0) for r in records]
+            original(self, *given, **named)
+            for record, number in zip(records, before, strict=True):
+                if hasattr(record, field):
+                    setattr(record, field, number)
+
+        patch.setattr(BindingContext, name, method)
+
+    return plant
+
+
+def _one_hook_less(name: str, hook: str) -> Plant:
+    """A method of the pipe forgets to tell."""
+
+    def plant(patch: pytest.MonkeyPatch, _: DrawStates) -> None:
+        original, told = getattr(BindingContext, name), getattr(HostContext, hook)
+        silent = [False]
+
+        def method(*given: Any, **named: Any) -> None:
+            silent[0] = True
+            try:
+                original(*given, **named)
+            finally:
+                silent[0] = False
+
+        def hears(*given: Any) -> None:
+            if not silent[0]:
+                told(*given)
+
+        patch.setattr(BindingContext, name, method)
+        patch.setattr(HostContext, hook, hears)
+
+    return plant
+
+
+def _without_kind(kind: str) -> Plant:
+    def plant(patch: pytest.MonkeyPatch, _: DrawStates) -> None:
+        original = waiting._key_of_stage
+
+        def key_of_stage(bindings: StageBindings) -> tuple[Any, ...]:
+            some = replace(bindings)
+            setattr(some, kind, [])
+            return original(some)
+
+        patch.setattr(waiting, "_key_of_stage", key_of_stage)
+
+    return plant
+
+
+_PARAMETERS = {
+    "framebuffer": "targets",
+    "planes": "shapes",
+    "stipple": "shapes",
+    "targets": "vertices",
+    "blend_color": "fixed",
+    "stencil_ref": "fixed",
+    "sample_mask": "targets",
+    "min_samples": "targets",
+}
+_STATES = ("fixed", "shapes", "fixed", "vertices", "stages", "stages", "fixed", "fixed",
+           "textures_and_blocks")  # fmt: skip
+_KEYS = ("fixed", "textures_and_blocks", "vertices", "shapes", "textures_and_blocks")
+_VARIANTS = ("stages", "stages", "stages", "shapes", "fixed", "shapes", "fixed",
+             "textures_and_blocks", "targets")  # fmt: skip
+# But for those that something else says as well before every draw.
+_BLOCKS = "textures_and_blocks"
+_HOOKS = {
+    "_set": ("fixed", "rebound", "changing"),
+    "_bind": ("fixed", "rebound", "changing"),
+    "bind_sampler_states": (_BLOCKS, "stage_rebound", "rebound", "changing"),
+    "bind_shader_state": ("stages", "rebound"),
+    "set_clip_planes": ("shapes", "changing"),
+    "set_sampler_views": (_BLOCKS, "stage_rebound", "changing"),
+    "set_constant_buffer": (_BLOCKS, "stage_rebound", "changing"),
+    "set_shader_images": ("stages", "stage_rebound"),
+    "set_shader_buffers": ("stages", "stage_rebound"),
+    "set_vertex_buffers": ("vertices", "changing"),
+}
+
+PLANTED: dict[str, tuple[str, Plant]] = {
+    "a write nobody hears of": (_BLOCKS, _nobody_hears(HostResource, "touch")),
+    "states that keep all": ("fixed", _nobody_hears(DrawStates, "forget")),
+    "a joiner that keeps all": (_BLOCKS, _nobody_hears(Joiner, "forget")),
+    "a queue that keeps what is given": ("fixed", _nobody_hears(DrawQueue, "rebinding")),
+    **{f"a draw's key without field {n}": (part, _found(n)) for n, part in enumerate(_KEYS)},
+    **{
+        f"a family without field {n}": (part, _without(Memory, "_family", n))
+        for n, part in enumerate(_STATES)
+    },
+    **{
+        f"parameters without {name}": (part, _without(Memory, "_key_of_parameters", n))
+        for n, (name, part) in enumerate(_PARAMETERS.items())
+    },
+    **{
+        f"a block without its {name}": (_BLOCKS, _without(waiting, "_key_of_block", n))
+        for n, name in enumerate(("buffer", "offset", "size"))
+    },
+    "a stage without its samplers": (_BLOCKS, _without_kind("samplers")),
+    "a stage without its views": (_BLOCKS, _without_kind("views")),
+    **{f"variants without field {n}": (part, _selections(n)) for n, part in enumerate(_VARIANTS)},
+    "parameters do not count": ("fixed", _no_revision("_set", "revision")),
+    "samplers do not count": (_BLOCKS, _no_revision("bind_sampler_states", "revision")),
+    "planes do not count": ("shapes", _no_revision("set_clip_planes", "revision")),
+    "blocks do not count": (_BLOCKS, _no_revision("set_constant_buffer", "revision")),
+    "views do not count": (_BLOCKS, _no_revision("set_sampler_views", "revision")),
+    **{
+        f"{name} without `{hook}`": (part, _one_hook_less(name, hook))
+        for name, (part, *hooks) in _HOOKS.items()
+        for hook in hooks
+    },
+}
+
+
+def test_a_fault_of_each_kind_is_noticed(
+    memories_are_right: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene, watch = Scene(), memories_are_right
+    unnoticed = []
+    assert scene.walk(watch) == []
+    for fault, (part, plant) in PLANTED.items():
+        with monkeypatch.context() as patch:
+            plant(patch, scene.gl.pipe._states)
+            scene.forget()
+            if not scene.walk(watch, part):
+                unnoticed.append(fault)
+        scene.forget()
+    assert scene.walk(watch) == []
+    assert unnoticed == []
