@@ -1,7 +1,8 @@
 """Mutation testing: plant small faults, run the tests that meet them, count who is noticed.
 
     python bench/mutate.py [--count 400] [--seed 1] [--jobs 2] [--folder reports/mutants]
-                           [--only TEXT] [--budget SECONDS] [--minutes N]
+                           [--only TEXT] [--kinds KIND...] [--tests PATH...]
+                           [--budget SECONDS] [--minutes N]
                            [--whole] [--measure] [--show]
 
 A sample is drawn by lines over compiler, pipe, drivers, state_tracker, piglit_subset and gallette,
@@ -11,6 +12,9 @@ fault then costs some seconds. A run that was stopped goes on where it was when 
 the same seed.
 
     python bench/mutate.py --only drivers/common --count 40     one part, quickly
+    python bench/mutate.py --only drivers/common/draw --kinds comparison "forgotten call" \\
+        --tests tests/numpipe/draw tests/drivers      some kinds, before some tests: only those are
+                                     measured, so this begins within minutes
     python bench/mutate.py --budget 60                          a minute of tests for each fault;
                                      again without it: the rest of the tests for those that survived
     python bench/mutate.py --minutes 8               stops by itself; again: goes on
@@ -27,6 +31,7 @@ import random
 import sys
 import threading
 import time
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
@@ -54,6 +59,8 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="copies of the tree at work (2)")
     parser.add_argument("--folder", type=Path, default=ROOT / "reports" / "mutants")
     parser.add_argument("--only", default="", help="paths with this text")
+    parser.add_argument("--kinds", nargs="*", default=(), help="faults of these kinds only")
+    parser.add_argument("--tests", nargs="*", default=(), help="before these tests only")
     parser.add_argument("--budget", type=float, default=0.0, help="seconds of tests for a fault")
     parser.add_argument("--minutes", type=float, default=1e6, help="begin nothing after these")
     parser.add_argument("--whole", action="store_true", help="survivors meet the whole suite")
@@ -64,15 +71,22 @@ def main() -> int:
     chosen = parser.parse_args()
     folder: Path = chosen.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    journal = folder / f"results-{chosen.seed}{chosen.only.replace('/', '-')}.jsonl"
+    some = "-".join(("", chosen.only, *chosen.kinds, *chosen.tests)) if _is_part(chosen) else ""
+    journal = folder / f"results-{chosen.seed}{some.replace('/', '-').replace(' ', '-')}.jsonl"
     done = _read(journal)
     if not chosen.show:
         pristine = Copy.of(ROOT, folder / "tree").folder
         print("measuring which test runs which line ...", flush=True)
         end = time.monotonic() + 60 * chosen.minutes
         if not chosen.no_measuring:
-            measure(pristine, folder / "coverage", chosen.jobs, chosen.measure, 60 * chosen.minutes)
-        sample = draw(pristine, chosen.count, chosen.seed, chosen.only)
+            seconds = 60 * chosen.minutes
+            places = tuple(chosen.tests)
+            left = measure(
+                pristine, folder / "coverage", chosen.jobs, chosen.measure, seconds, places
+            )
+            if left:
+                print(f"{left} test files are not measured yet: start it again", flush=True)
+        sample = draw(pristine, chosen.count, chosen.seed, chosen.only, set(chosen.kinds))
         known = {r.key for r in done if r.by or chosen.budget or not r.left}
         todo = [(p, f) for p, f in sample if f"{p}:{f.line} {f}" not in known]
         done += _run(todo, folder, journal, chosen, end)
@@ -80,12 +94,21 @@ def main() -> int:
     return 0
 
 
-def draw(tree: Path, count: int, seed: int, only: str) -> list[tuple[str, Fault]]:
+def _is_part(chosen: argparse.Namespace) -> bool:
+    return bool(chosen.only or chosen.kinds or chosen.tests)
+
+
+def draw(
+    tree: Path, count: int, seed: int, only: str, kinds: Collection[str] = ()
+) -> list[tuple[str, Fault]]:
     """`count` faults, each of another line, every line with a fault as likely as the next."""
     lines: list[tuple[str, list[Fault]]] = []
     for path in (f for f in sources_of(tree) if only in f):
         source = (tree / path).read_bytes()
-        lines += [(path, faults) for _, faults in lines_with_faults(source)]
+        for _, found in lines_with_faults(source):
+            faults = [f for f in found if not kinds or f.kind in kinds]
+            if faults:
+                lines.append((path, faults))
     rng = random.Random(seed)
     rng.shuffle(lines)
     sample: list[tuple[str, Fault]] = []
@@ -130,7 +153,7 @@ def _run(
 
     def worker(place: int) -> None:
         copy = Copy.of(ROOT, folder / f"tree{place}")
-        tests = CoverageMap(folder / "coverage", folder / "tree")
+        tests = CoverageMap(folder / "coverage", folder / "tree", tuple(chosen.tests))
         copy.code = folder / f"switches{place}"
         asleep = switched(copy.folder, todo, copy.code)
         copy.warm(not chosen.no_types)

@@ -36,21 +36,26 @@ def git(tree: Path, *arguments: str) -> str:
     return subprocess.check_output(["git", "-C", str(tree), *arguments], text=True)
 
 
-def test_files(tree: Path) -> list[str]:
-    """What pytest collects tests from: modules and the textual tests of NIR."""
-    listed = git(tree, "ls-files", "--", "tests").split("\n")
+def test_files(tree: Path, places: Sequence[str] = ()) -> list[str]:
+    """What pytest collects tests from (in `places`): modules and the textual tests of NIR."""
+    listed = git(tree, "ls-files", "--", *(places or ["tests"])).split("\n")
     return [f for f in listed if f.endswith(".nir") or Path(f).match("test_*.py")]
 
 
 def measure(
-    tree: Path, folder: Path, workers: int, again: bool = False, seconds: float = 1e9
+    tree: Path,
+    folder: Path,
+    workers: int,
+    again: bool = False,
+    seconds: float = 1e9,
+    places: Sequence[str] = (),
 ) -> int:
     """Measure, in `workers` processes, the test files that were not measured as they are (all of
     them with `again`); results go to a part of `folder` named after the commit. No batch begins
     when `seconds` have passed; how many files are left is answered."""
     commit = git(tree, "rev-parse", "--short", "HEAD").strip()
     known = set() if again else _known(tree, folder)
-    sizes = {f: (tree / f).stat().st_size for f in test_files(tree)}
+    sizes = {f: (tree / f).stat().st_size for f in test_files(tree, places)}
     files = sorted(sizes.keys() - known, key=lambda f: -sizes[f])
     if not files:
         return 0
@@ -155,12 +160,13 @@ class _Part:
 class CoverageMap:
     """What `measure` left in `folder`, for a tree at whatever commit it is."""
 
-    def __init__(self, folder: Path, tree: Path) -> None:
+    def __init__(self, folder: Path, tree: Path, places: Sequence[str] = ()) -> None:
+        """`places`: the tests that count."""
         self.tree = tree
         self.parts: list[_Part] = []
         self.seconds: dict[str, float] = {}
         seen: set[str] = set()
-        present = set(test_files(tree))
+        present = set(test_files(tree, places))
         for listed in _parts(folder):
             measured = (present - seen) & _begun(listed)
             seen |= measured
