@@ -13,6 +13,7 @@ It is in force in every test (see `conftest`); `LOOKS` bounds what that costs.
 from __future__ import annotations
 
 import functools
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -63,6 +64,7 @@ class Watch:
     def __init__(self) -> None:
         self.wrong: list[str] = []
         self.looks = LOOKS
+        self._looks_at_jit = False
         self._busy = False
         self._made: list[str] = []  # all that was not remembered, in order
         self._fresh: frozenset[str] = frozenset()  # of that, during the call that is looked at
@@ -71,6 +73,11 @@ class Watch:
 
     def begin(self) -> None:
         """A test begins: nothing was found, all may be looked at."""
+        if not self._looks_at_jit and "gallette.drivers.jit.direct" in sys.modules:
+            from tests.remembered_jit import MAKERS, JitLooks
+
+            self._looks_at_jit = True
+            self._put(JitLooks(self).places, MAKERS)
         self.looks = LOOKS
         self.wrong.clear()
         self._made.clear()
@@ -79,7 +86,7 @@ class Watch:
 
     def install(self, patch: Callable[[Any, str, Any], None] = setattr) -> None:
         """Put the looking in place."""
-        for owner, name, look in (
+        places = (
             (finding.DrawStates, "_find", self._state),
             (programs.Joiner, "resources", self._resources),
             (programs.Joiner, "join", self._joined),
@@ -91,10 +98,16 @@ class Watch:
             (HostResource, "derive", self._derived),
             (queue, "families", self._families),
             (queue, "shared_fragments", self._shared),
-        ):
+        )
+        self._put(places, _MAKERS, patch)
+
+    def _put(
+        self, places: Any, makers: Any, patch: Callable[[Any, str, Any], None] = setattr
+    ) -> None:
+        for owner, name, look in places:
             patch(owner, name, self._looking(owner, name, look))
-        for owner, name in _MAKERS:
-            patch(owner, name, self._logged(owner, name))
+        for (owner, name), makes in makers.items():
+            patch(owner, name, self._logged(owner, name, makes))
 
     def _looking(self, owner: Any, name: str, look: Callable[..., None]) -> Callable[..., Any]:
         original = owner.__dict__[name]
@@ -116,10 +129,9 @@ class Watch:
 
         return method
 
-    def _logged(self, owner: Any, name: str) -> Callable[..., Any]:
+    def _logged(self, owner: Any, name: str, makes: tuple[str, ...]) -> Callable[..., Any]:
         """What is made now was not remembered."""
         original = owner.__dict__[name]
-        makes = _MAKERS[owner, name]
 
         @functools.wraps(original)
         def method(*given: Any, **named: Any) -> Any:
@@ -129,7 +141,7 @@ class Watch:
 
         return method
 
-    def _may_look(self, *about: Any) -> bool:
+    def may_look(self, *about: Any) -> bool:
         """Has this place been looked at often enough?"""
         key = tuple(map(id, about))
         count = self._looks[key]
@@ -138,7 +150,7 @@ class Watch:
         self._looks[key] = count + 1
         return not count % (1 << (count // self.looks).bit_length())
 
-    def _same(self, what: str, remembered: Any, anew: Any) -> None:
+    def same(self, what: str, remembered: Any, anew: Any) -> None:
         found = difference(remembered, anew)
         if found is not None:
             self.wrong.append(f"{what}: {found}")
@@ -147,7 +159,7 @@ class Watch:
 
     def _state(self, found: Any, states: finding.DrawStates, mode: Primitive) -> None:
         bound = states.bound
-        if found is None or not self._may_look(states.scratch) or not _alive(bound):
+        if found is None or not self.may_look(states.scratch) or not _alive(bound):
             return
         values = programs.inlined(bound)
         points = finding._draws_points(finding._emitted_mode(bound, mode), bound.rasterizer.state)
@@ -155,52 +167,52 @@ class Watch:
         with _uncounted(found.selection):
             selection = programs.select(bound, kind, {}, values)
         assert selection is not None
-        self._same("variants of a draw", found.selection, selection)
+        self.same("variants of a draw", found.selection, selection)
         if "fixed" in self._fresh:
             return
         again = fixed_state(bound, found.selection, states.scratch, states.counters, states.work)
-        self._same("fixed state of a draw", found, again)
+        self.same("fixed state of a draw", found, again)
 
     def _resources(self, found: Any, joiner: programs.Joiner, stage: Stage) -> None:
         bindings = joiner._bound.stages[stage]
-        if self._may_look(joiner._work, stage) and _all_there(bindings):
+        if self.may_look(joiner._work, stage) and _all_there(bindings):
             again = _read(joiner, stage)
-            self._same(f"what a {stage.value} program reads", found, again)
+            self.same(f"what a {stage.value} program reads", found, again)
 
     def _joined(self, found: Any, joiner: programs.Joiner, stage: Stage, compiled: Any) -> None:
         bindings = joiner._bound.stages[stage]
-        if not self._may_look(joiner._work, stage, Stage) or not _all_there(bindings):
+        if not self.may_look(joiner._work, stage, Stage) or not _all_there(bindings):
             return
         resources = _read(joiner, stage)
         quads = stage is Stage.FRAGMENT and compiled.facts.needs_quads(resources)
-        self._same(f"quads of a {stage.value} program", found.quads, quads)
+        self.same(f"quads of a {stage.value} program", found.quads, quads)
         remembered = joiner._resources.get(stage)
         if remembered is not None:
-            self._same(f"what a {stage.value} program reads", remembered, resources)
+            self.same(f"what a {stage.value} program reads", remembered, resources)
 
     # -- draws that wait ---------------------------------------------------------------------------
 
     def _given(self, found: Given, memory: Memory) -> None:
-        if self._may_look(memory):
+        if self.may_look(memory):
             self._compare("what a draw was given", found.states.bound, memory._states.bound)
 
     def _submitted(self, _: None, draws: queue.DrawQueue, info: Any) -> None:
         given = draws._given
-        if given is not None and self._may_look(draws):
+        if given is not None and self.may_look(draws):
             self._compare("what a draw was given", given.states.bound, draws._states.bound)
 
     def _repeated(self, done: bool, draws: queue.DrawQueue, draw: Any, data: bytes) -> None:
         given, bound = draw.given.states.bound, draws._states.bound
-        if not done or not self._may_look(draws, queue):
+        if not done or not self.may_look(draws, queue):
             return
         for each in fields(Bound):
             if each.name not in _ALWAYS | _OF_THEN | _TOLD:
                 name = f"what a draw was given that is repeated: {each.name}"
-                self._same(name, getattr(given, each.name), getattr(bound, each.name))
+                self.same(name, getattr(given, each.name), getattr(bound, each.name))
         for stage in MERGED_STAGES:
             for name in ("images", "buffers"):
                 then, now = (getattr(b.stages[stage], name) for b in (given, bound))
-                self._same(f"what a draw was given that is repeated: {name}", then, now)
+                self.same(f"what a draw was given that is repeated: {name}", then, now)
 
     def _compare(self, what: str, given: Bound, bound: Bound, but: frozenset[str] = frozenset(),
                  blocks: bool = True, reads: bool = True) -> None:  # fmt: skip
@@ -227,20 +239,20 @@ class Watch:
                     self.wrong.append(f"{what}: constants of the {stage.value} stage{found}")
 
     def _waitable(self, found: bool, given: Given, mode: Primitive) -> None:
-        if self._may_look(given.states.scratch, Given):
-            self._same("may a draw wait", found, given._may_wait(mode))
+        if self.may_look(given.states.scratch, Given):
+            self.same("may a draw wait", found, given._may_wait(mode))
 
     def _relatives(self, found: Any, given: Given, mode: Primitive) -> None:
-        if given._relatives.get(mode) is found and self._may_look(given.states.scratch, Memory):
+        if given._relatives.get(mode) is found and self.may_look(given.states.scratch, Memory):
             kept, given._relatives = given._relatives, {}
             seen, given._sees_start = given._sees_start, None
             try:
                 again = Given.__dict__["relatives"].__wrapped__(given, mode)
                 if seen is not None:
-                    self._same("does a draw see its start", seen, given.sees_start(mode))
+                    self.same("does a draw see its start", seen, given.sees_start(mode))
             finally:
                 given._relatives, given._sees_start = kept, seen
-            self._same("relatives of a draw", found, again)
+            self.same("relatives of a draw", found, again)
 
     def _families(self, found: list[gathering.Family], entries: Any) -> None:
         """Draws that become one differ in nothing that is not looked at draw by draw."""
@@ -253,10 +265,10 @@ class Watch:
             draws = {id(given): (given, info) for given, info, _ in family.entries[1:]}
             for given, info in list(draws.values())[:LOOKS]:
                 if family.end_to_end:
-                    self._same("mode of draws end to end", info.mode, call.mode)
+                    self.same("mode of draws end to end", info.mode, call.mode)
                 else:
                     start = call.start if info.index_size == 0 else info.start
-                    self._same("call of draws in a family", replace(info, start=start), call)
+                    self.same("call of draws in a family", replace(info, start=start), call)
                 if given is first:
                     continue
                 apart = frozenset({"vertex_buffers", "scissors", "viewports"})
@@ -264,7 +276,7 @@ class Watch:
                               blocks=False, reads=False)  # fmt: skip
                 other = given.states.of(call.mode)
                 if state is not None and other is not None:
-                    self._same("fixed state of a family", _shared(state.fixed),
+                    self.same("fixed state of a family", _shared(state.fixed),
                                _shared(other.fixed))  # fmt: skip
 
     def _shared(self, found: Any, entries: Any) -> None:
@@ -276,20 +288,20 @@ class Watch:
         others = {id(given): (given, info) for given, info, _ in entries[1:]}
         for given, info in list(others.values())[:LOOKS]:
             read = given.states.joiner.resources(Stage.FRAGMENT)
-            self._same("what fragments of several states read",
+            self.same("what fragments of several states read",
                        replace(with_what, constants=[]), replace(read, constants=[]))  # fmt: skip
             programs_ = (s.selection(i.mode) for s, i in ((first.states, call),
                                                           (given.states, info)))  # fmt: skip
             one, other = (p and p.fragment for p in programs_)
-            self._same("programs of fragments of several states", one, other)
+            self.same("programs of fragments of several states", one, other)
 
     # -- contents ----------------------------------------------------------------------------------
 
     def _derived(self, found: Any, resource: HostResource, key: Any, make: Any) -> None:
         size = sum(level.size for level in resource.storage)
-        if size < LARGE and not resource.live and self._may_look(resource, HostResource):
+        if size < LARGE and not resource.live and self.may_look(resource, HostResource):
             with np.errstate(all="ignore"):
-                self._same(f"what was derived from contents, {key[0]}", found, make())
+                self.same(f"what was derived from contents, {key[0]}", found, make())
 
 
 def _shared(fixed: Any) -> Any:

@@ -259,7 +259,7 @@ def _names_of(node: ast.AST) -> set[str]:
 
 def same_lines(then: Sequence[str], now: Sequence[str]) -> dict[int, int]:
     """Line number now -> line number then, where nothing changed."""
-    found = {}
+    found: dict[int, int] = {}
     matcher = difflib.SequenceMatcher(None, then, now, autojunk=False)
     for old, new, size in matcher.get_matching_blocks():
         found |= {new + 1 + i: old + 1 + i for i in range(size)}

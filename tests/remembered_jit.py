@@ -1,0 +1,102 @@
+"""The same for what the jit remembers of small draws and of its tile functions (see `remembered`).
+
+Loaded by the first test that begins after somebody loaded the jit: it needs LLVM.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any
+
+from gallette.drivers.jit import direct, fill
+from gallette.drivers.jit.blocks import describe_textures
+from gallette.drivers.jit.direct_inputs import Columns
+from gallette.drivers.jit.direct_memory import DirectMemory
+from gallette.drivers.jit.shader.chunk import Column
+from gallette.drivers.jit.shader.layout import Words
+from gallette.drivers.jit.shader.sampling import Description
+
+if TYPE_CHECKING:
+    from tests.remembered import Watch
+
+__all__ = ["MAKERS", "JitLooks"]
+
+MAKERS: dict[tuple[Any, str], tuple[str, ...]] = {
+    (DirectMemory, "_made"): ("stream",),
+    (fill, "_tile_key"): ("tile_function_for",),
+}
+
+
+class JitLooks:
+    """Looks at what plans of small draws and engines keep."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+        self.places: tuple[tuple[Any, str, Any], ...] = (
+            (DirectMemory, "stream", self._stream),
+            (Columns, "begin", self._columns),
+            (fill, "tile_function_for", self._function),
+            (direct, "tile_function_for", self._function),
+            (direct.Direct, "_refresh_textures", self._textures),
+        )
+
+    def _stream(self, found: Any, memory: DirectMemory, info: Any, mode: Any, first: bool) -> None:
+        if self._watch.may_look(memory):
+            again = memory._made(info, mode, first)
+            pairs = [s and (s.first, s.count, s.lanes, s.vertices, s.triangles, s.keep[0])
+                     for s in (found, again)]  # fmt: skip
+            self._watch.same("triangles of a small draw", pairs[0], pairs[1])
+
+    def _columns(self, found: bool, columns: Columns, stream: Any, info: Any) -> None:
+        if not found or not self._watch.may_look(columns._memory, Columns):
+            return
+        table = columns._table.copy()
+        planes = [each.planes for each in columns._converted.values()]
+        for each in columns._converted.values():
+            each.writes = -1
+        columns._last = None
+        columns.begin(stream, info)
+        now = [each.planes for each in columns._converted.values()]
+        self._watch.same("converted vertices of a small draw", planes, now)
+        again = columns._table.copy()
+        for row in range(len(table)):  # of any stream whose lanes are the same
+            rows = [_numbers(t[row, Column.ROWS], stream.lanes) for t in (table, again)]
+            self._watch.same("rows of a small draw", rows[0], rows[1])
+        table[:, Column.ROWS] = again[:, Column.ROWS] = 0
+        if planes:  # which are elsewhere now
+            again[:, Column.FIRST] = table[:, Column.FIRST]
+        self._watch.same("columns of a small draw", table, again)
+
+    def _function(self, found: Any, bound: Any, engine: Any, context: Any, vertices: Any,
+                  shape: Any = "triangle") -> None:  # fmt: skip
+        if not self._watch.may_look(engine.scratch, fill):
+            return
+        key = None
+        if fill._is_plain(bound, engine, context, shape):
+            key = fill._tile_key(bound, engine, context, vertices, shape)
+        self._watch.same("key of a tile function", found and found.key, key)
+
+    def _textures(self, _: None, plan: direct.Direct) -> None:
+        if not self._watch.may_look(plan._memory, direct):
+            return
+        block, keep = plan._block.copy(), []  # type: ignore[var-annotated]
+        used = plan._fragment.program.facts.textures
+        describe_textures(block, plan._fragment.resources, used, keep)
+        described = (Description.TEXELS, Description.PACKED)
+        for number in used:
+            word = Words.TEXTURES + number
+            if number < 32 and plan._block[word]:
+                self._watch.same(
+                    "where texels are",
+                    *([_word(b, word, at) for at in described] for b in (plan._block, block)),
+                )
+
+
+def _numbers(address: Any, count: int) -> list[int] | None:
+    """Numbers of lanes at an address."""
+    return list((ctypes.c_int32 * count).from_address(int(address))) if address else None
+
+
+def _word(block: Any, word: int, at: int) -> int:
+    """A word of what a word of a block points to."""
+    return int(ctypes.c_uint64.from_address(int(block[word]) + 8 * at).value)
