@@ -26,7 +26,9 @@ from gallette.pipe.resource import Resource
 __all__ = ["difference"]
 
 _THEMSELVES = (Resource, Shader, ShaderObject, Cso, Counters, Work, Scratch, Screen, type)
-_NOTES = frozenset({"derived", "hits", "misses", "revision", "_sampled", "_writes", "_remembered"})
+_NOTES = frozenset(
+    {"derived", "hits", "misses", "revision", "_sampled", "_looked", "_writes", "_remembered"}
+)
 """fields that say how often something was asked for, or keep what follows from the others"""
 
 
