@@ -43,7 +43,7 @@ class JitLooks:
     def _stream(self, found: Any, memory: DirectMemory, info: Any, mode: Any, first: bool) -> None:
         if self._watch.may_look(memory):
             again = memory._made(info, mode, first)
-            pairs = [s and (s.first, s.count, s.lanes, s.vertices, s.triangles, s.keep[0])
+            pairs = [s and (s.first, s.count, s.lanes, s.vertices, s.triangles, s.keep[1])
                      for s in (found, again)]  # fmt: skip
             self._watch.same("triangles of a small draw", pairs[0], pairs[1])
 

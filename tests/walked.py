@@ -107,6 +107,14 @@ class Scene:
         gl.renderbuffer_storage_multisample(GL.RENDERBUFFER, 4, GL.RGBA8, 4, 4)
         gl.framebuffer_renderbuffer(GL.FRAMEBUFFER, point, GL.RENDERBUFFER, buffer)
         (self.query,) = gl.gen_queries(1)
+        (self.captured,) = gl.gen_transform_feedbacks(1)
+        gl.bind_transform_feedback(GL.TRANSFORM_FEEDBACK, self.captured)
+        self.start()
+        gl.begin_transform_feedback(GL.TRIANGLES)
+        gl.draw_arrays(GL.TRIANGLES, 0, 3)
+        gl.end_transform_feedback()
+        gl.bind_transform_feedback(GL.TRANSFORM_FEEDBACK, 0)
+        assert gl.get_error() == GL.NO_ERROR
         self.written = 0
 
     def start(self) -> None:
@@ -138,7 +146,7 @@ class Scene:
         gl = self.gl
         for _ in range(2):
             gl.draw_arrays(mode, 0, 3)
-        gl.draw_arrays_instanced(mode, 0, 3, 2)
+        gl.draw_transform_feedback(mode, self.captured)  # which never waits
         gl.draw_arrays(mode, 0, 3)
 
     # One thing is other at each step; answers a mode, if it is not triangles.
