@@ -30,6 +30,7 @@ out vec4 color;
 void main() { color = tint; }"""
 ROUND = FS.replace("color = tint;", "if (dot(uv, uv) > 0.8) discard; color = tint;")
 DEEP = FS.replace("color = tint;", "gl_FragDepth = uv.x * 0.5 + 0.5; color = tint;")
+EDGED = FS.replace("color = tint;", "color = tint * (0.5 + 9.0 * abs(dFdx(uv.x)));")
 CORNERS = np.array([[-1, -1], [1, -1], [-1, 1], [-1, 1], [1, -1], [1, 1]], np.float32)
 COUNTED = [GL.SAMPLES_PASSED, GL.ANY_SAMPLES_PASSED, GL.PRIMITIVES_GENERATED, GL.TIME_ELAPSED]
 MODES = [GL.TRIANGLES, GL.TRIANGLE_STRIP, GL.LINE_LOOP, GL.POINTS]
@@ -44,7 +45,7 @@ class Counting:
         self.gl = gl = create_context(
             "numpipe", profile="core", version=(3, 3), size=(SIZE, SIZE), samples=samples
         )
-        self.programs = [program(gl, VS, fragment) for fragment in (FS, ROUND, DEEP)]
+        self.programs = [program(gl, VS, fragment) for fragment in (FS, ROUND, DEEP, EDGED)]
         gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
         gl.bind_buffer(GL.ARRAY_BUFFER, gl.gen_buffers(1)[0])
         gl.buffer_data(GL.ARRAY_BUFFER, CORNERS.nbytes, CORNERS, GL.STATIC_DRAW)
@@ -57,7 +58,7 @@ class Counting:
 
     def draw(self) -> None:
         gl, rng = self.gl, self.rng
-        name = self.programs[int(rng.integers(3))] if rng.random() < 0.3 else self.programs[0]
+        name = self.programs[int(rng.integers(4))] if rng.random() < 0.3 else self.programs[0]
         gl.use_program(name)
         if rng.random() < 0.2:
             what = int(rng.choice([GL.BLEND, GL.DEPTH_TEST, GL.SCISSOR_TEST, GL.CULL_FACE]))

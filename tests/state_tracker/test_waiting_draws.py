@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gallette.drivers.common.draw import queue
+from gallette.drivers.common.draw import dealing, queue
 from gallette.state_tracker import GL, create_context
 
 from .helpers import pixels, program
@@ -112,3 +112,69 @@ def test_arrays_textures_and_tests_in_any_order(
         images.append(picture(3, fragment, size))
     assert len(np.unique(images[0].reshape(-1, 4), axis=0)) > 100
     np.testing.assert_array_equal(*images)
+
+
+MARKED = PLAIN.replace("texture(image, uv) * tint", "vec4(fract(gl_FragCoord.xy / 7.0), tint.xy)")
+EDGED = PLAIN.replace("texture(image, uv) * tint", "tint * (0.5 + 9.0 * abs(dFdx(uv.x)))")
+FLAT = PLAIN.replace("texture(image, uv) * tint", "vec4(place.xyz * 0.5 + 0.5, 1.0)")
+DEEP = PLAIN.replace("color = ", "gl_FragDepth = 0.5 + uv.x * 0.1;\n    color = ")
+
+
+def turns(seed: int, fragments: list[str], depth: int, changing: bool) -> npt.NDArray[Any]:
+    """Programs take turns, one over the other, without blending."""
+    rng = np.random.default_rng(seed)
+    gl = create_context(profile="core", version=(3, 3), size=(64, 64))
+    names = [program(gl, VS, fragment) for fragment in fragments]
+    arrays(gl, rng)
+    textures(gl, rng)
+    gl.vertex_attrib4f(1, 0.9, 0.5, 0.7, 0.6)
+    gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
+    if depth:
+        gl.enable(GL.DEPTH_TEST)
+        gl.depth_func(depth)
+        gl.depth_mask(depth != GL.GEQUAL)
+        gl.clear_depth(0.0 if depth in (GL.GREATER, GL.GEQUAL) else 1.0)
+        gl.clear(GL.DEPTH_BUFFER_BIT)
+    for _ in range(70):
+        name = names[int(rng.integers(len(names)))]
+        gl.use_program(name)
+        if changing and rng.random() < 0.1:
+            gl.color_mask(*(rng.random(4) < 0.7).tolist())
+        place = [*rng.uniform(-0.9, 0.9, 2).tolist(), *rng.choice([0.2, 0.5, 0.9], 2).tolist()]
+        gl.uniform4f(gl.get_uniform_location(name, "place"), *place)
+        gl.draw_arrays(GL.TRIANGLES, 0, 6)
+    found = np.array(pixels(gl))
+    gl.release()
+    return found
+
+
+@pytest.mark.parametrize(
+    "depth", [0, GL.LESS, GL.LEQUAL, GL.GREATER, GL.GEQUAL, GL.ALWAYS, GL.EQUAL]
+)
+@pytest.mark.parametrize(
+    ("fragments", "changing", "resolved"),
+    [
+        ([PLAIN, MARKED, FLAT], False, True),
+        ([PLAIN, EDGED, FLAT, MARKED], False, True),
+        ([PLAIN, EDGED, FLAT], True, False),
+        ([PLAIN, DEEP, MARKED], False, False),
+    ],
+    ids=["three", "quads", "masks", "depths"],
+)
+def test_programs_that_take_turns(
+    fragments: list[str],
+    changing: bool,
+    resolved: bool,
+    depth: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    times: list[int] = []
+    own = dealing._resolved
+    monkeypatch.setattr(dealing, "_resolved", lambda *a: (times.append(1), own(*a))[1])
+    monkeypatch.setattr(queue, "WORTH_MERGING", 2)
+    images = []
+    for small in (4096, 0):
+        monkeypatch.setattr(queue, "SMALL", small)
+        images.append(turns(8, fragments, depth, changing))
+    np.testing.assert_array_equal(*images)
+    assert bool(times) is resolved or depth == GL.EQUAL

@@ -3,7 +3,8 @@
 What all of them cover is found first. Then a pixel's fragments are dealt out: those before the
 first of another state go now, with the fragments of that kind at all other pixels; what is left
 waits for the next round. So a state is gone through once per round, and there are as many rounds as
-states take turns at a pixel, however long the chain of draws that overlap one another.
+states take turns at a pixel, however long the chain of draws that overlap one another. Where only
+the one fragment that stays can be seen of a pixel, it is found first, and there are no rounds.
 
 Shaders that need derivatives run on 2x2 quads; then quads are dealt out in place of pixels.
 """
@@ -18,7 +19,8 @@ import numpy.typing as npt
 
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.output.fragment_state import FragmentShader
-from gallette.drivers.common.output.order import Scratch, sorted_runs
+from gallette.drivers.common.output.order import Scratch, sorted_runs, visible
+from gallette.drivers.common.output.some_lanes import real_lanes
 from gallette.drivers.common.raster.fragments import Fragments, lanes_of_quads
 
 from .grouping import Covered, Group, Kept, rows_covered
@@ -34,6 +36,7 @@ AT_ONCE = 1 << 17
 """Fragments dealt out at a time, unless a single draw has more."""
 
 Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 Numbers = npt.NDArray[np.uint16]
 
 
@@ -78,6 +81,13 @@ class _Sheet:
         with np.errstate(all="ignore"):
             self.engine.run(self.shader, lanes, self.covered.source, self.covered.info)
 
+    def shade(self, lanes: Fragments, where: Ints | None, passing: Bools) -> None:
+        """Those that are seen, of its fragments."""
+        self._begin()
+        with np.errstate(all="ignore"):
+            covered = self.covered
+            self.engine.shade(self.shader, lanes, where, passing, covered.source, covered.info)
+
 
 def deal(
     groups: Sequence[Group],
@@ -106,15 +116,28 @@ def deal(
     if whole is not None:
         sheets = []
         attempt(whole.draw)
+    same_target = _same_target(shown)
     for part in _portions(sheets):
         if len(part) == 1:
             attempt(part[0].draw)
+        elif part and same_target and all(s.engine.resolves_with(part[0].engine) for s in part):
+            for seen in _resolved(part, scratch):
+                attempt(*seen)
         elif part:
             for sheet, lanes in _rounds(part, scratch):
                 attempt(sheet.run, lanes)
     for group in shown:
         group.draw.fixed.engine.finish()
     return True
+
+
+def _same_target(groups: Sequence[Group]) -> bool:
+    """Do all groups draw into one framebuffer?"""
+    bounds = [group.draw.bound for group in groups]
+    return all(
+        bound is not None and bounds[0] is not None and bound.framebuffer == bounds[0].framebuffer
+        for bound in bounds
+    )
 
 
 def _joined(
@@ -209,6 +232,45 @@ def _rounds(sheets: list[_Sheet], scratch: Scratch) -> Iterator[tuple[_Sheet, Fr
                 if quads:
                     which = lanes_of_quads(which)
                 yield sheet, lanes.take(which)
+
+
+def _resolved(
+    sheets: list[_Sheet], scratch: Scratch
+) -> list[tuple[Callable[..., None], Fragments, Ints | None, Bools]]:
+    """What is to be shaded of every sheet: of each pixel the one fragment that stays.
+
+    Each is a function and its arguments.
+    """
+    engine = sheets[0].engine
+    state = engine.state
+    found: list[tuple[_Sheet, Fragments, Ints | None]] = []
+    pixels, numbers, depths = [], [], []
+    for sheet in sheets:
+        own, covered = sheet.engine, sheet.covered
+        quads = sheet.shader.quads
+        with np.errstate(all="ignore"):
+            lanes = own.fragments(covered.spans, covered.source, covered.info, quads)
+            real, where = real_lanes(lanes)
+            if engine.tests_depth:
+                depths.append(own.codes(covered.source, real))
+        found.append((sheet, lanes, where))
+        pixels.append(real.pixel)
+        numbers.append(np.broadcast_to(sheet.draws.take(real.primitive), real.count))
+    order = sorted_runs(np.concatenate(numbers))
+    codes = np.concatenate(depths).take(order) if depths else None
+    who = scratch.at_least(state.plane * state.layers)
+    depth = state.depth if engine.tests_depth else None
+    winners = visible(np.concatenate(pixels).take(order), codes, depth, state.tests, who)
+    passing = np.ones(len(order), np.bool_)
+    if winners is not None:
+        passing[order] = winners
+    ends = np.cumsum([len(each) for each in pixels])
+    parts = np.split(passing, ends[:-1])
+    return [
+        (sheet.shade, lanes, where, part)
+        for (sheet, lanes, where), part in zip(found, parts, strict=True)
+        if len(part)
+    ]
 
 
 def _apart(dealt: Sequence[Fragments], who: npt.NDArray[np.int32]) -> bool:

@@ -183,6 +183,26 @@ class FragmentEngine:
             colors,
         )
 
+    def resolves_with(self, other: FragmentEngine) -> bool:
+        """Can fragments of both be resolved together, before any of them is shaded?
+
+        Nobody can tell in which order they come, and one that is hidden leaves nothing behind.
+        """
+        one, two = self.state, other.state
+        if one.facts is None or two.facts is None:
+            return False
+        return (
+            type(self) is type(other) is FragmentEngine
+            and self._visible
+            and other._visible
+            and self._shades
+            and other._shades
+            and self._tests_depth == other._tests_depth
+            and (one.tests == two.tests or not self._tests_depth)
+            and one.facts.outputs == two.facts.outputs
+            and [(i, c.state) for i, c in self._colors] == [(i, c.state) for i, c in other._colors]
+        )
+
     @property
     def shades(self) -> bool:
         """Fragments are shaded: something of what the shader does can be seen."""
@@ -277,7 +297,7 @@ class FragmentEngine:
         codes = None
         computes_depth = self.state.facts is not None and self.state.facts.writes_depth
         if self._tests_depth and not (self._shades and computes_depth):
-            codes = self._codes(source, tested)
+            codes = self.codes(source, tested)
         if self._visible:
             depth = self.state.depth if self._tests_depth else None
             passing: Bools | None = visible(
@@ -288,13 +308,22 @@ class FragmentEngine:
             self.counters.samples_passed += (
                 tested.count if passing is None else int(np.count_nonzero(passing))
             )
-            if self.counters.tally is not None and self.state.counting:
-                whose = tested.primitive if passing is None else tested.primitive.compress(passing)
-                self.counters.tally.pass_samples(info.identity.take(whose))
+            self._tell(tested, info, None if passing is None else np.flatnonzero(passing))
         else:
             passing = self._surely_failing(tested, codes)
-        if not self._shades:
-            return
+        if self._shades:
+            self.shade(shader, lanes, where, passing, source, info)
+
+    def shade(
+        self,
+        shader: FragmentShader,
+        lanes: Fragments,
+        where: Ints | None,
+        passing: Bools | None,
+        source: PlaneSource,
+        info: PrimitiveInfo,
+    ) -> None:
+        """Shade the lanes that passed, of those that are fragments (at `where`; None: all are)."""
         if passing is not None:
             if where is not None:
                 everywhere = np.zeros(lanes.count, np.bool_)
@@ -326,7 +355,7 @@ class FragmentEngine:
                     lanes = lanes.take(np.flatnonzero(free))
                 if not lanes.count:
                     continue
-            codes = self._codes(source, lanes) if self._tests_depth else None
+            codes = self.codes(source, lanes) if self._tests_depth else None
             winners = visible(lanes.pixel, codes, depth, state.tests, self._who, lanes.distinct)
             if winners is not None and not winners.all():
                 lanes = lanes.take(np.flatnonzero(winners))
@@ -342,7 +371,7 @@ class FragmentEngine:
             if lanes.count:
                 self._shade(shader, lanes, source, info)
 
-    def _codes(self, source: PlaneSource, lanes: Fragments) -> Codes:
+    def codes(self, source: PlaneSource, lanes: Fragments) -> Codes:
         """Interpolated depths as the depth buffer's codes."""
         assert self.state.depth is not None
         lane_z = ChunkLanes(source, _NOBODY, lanes).depth()
@@ -502,10 +531,20 @@ class FragmentEngine:
                 kept_lanes = np.flatnonzero(passing)
                 which = kept_lanes if which is None else which[kept_lanes]
         self.counters.samples_passed += chunk.count if which is None else len(which)
-        if self.counters.tally is not None and self.state.counting:
-            whose = chunk.primitive if which is None else chunk.primitive.take(which)
-            self.counters.tally.pass_samples(info.identity.take(whose))
+        self._tell(chunk, info, which)
         return which
+
+    def _tell(self, lanes: Fragments, info: PrimitiveInfo, which: Ints | None) -> None:
+        """Who wants to know of every draw how many samples passed is told: of these lanes all."""
+        tally = self.counters.tally
+        if tally is None or not self.state.counting:
+            return
+        count = lanes.count if which is None else len(which)
+        if len(lanes.primitive) < lanes.count:  # they are all of one
+            tally.pass_samples(info.identity.take(lanes.primitive[:1]), np.array([count]))
+        else:
+            whose = lanes.primitive if which is None else lanes.primitive.take(which)
+            tally.pass_samples(info.identity.take(whose))
 
     def _late_codes(
         self,
