@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 
 import gallette
+from gallette.drivers.common.texture.anisotropic import AnisotropicUnit
 from gallette.drivers.jit import fill
 from gallette.drivers.jit import program as jit_program
 from gallette.drivers.jit.direct import Direct
@@ -414,6 +415,42 @@ def test_texture(
         triangles(context, context.program(vertex_shader=VERTEX, fragment_shader=fragment), 30)
         return bytes(frame.read(components=4))
 
+    same(draw, monkeypatch)
+
+
+PROBED = (
+    "texture(t, uv * vec2(9.0, 1.0))",
+    "texture(t, uv.yx * vec2(0.7, 4.0), 1.2)",
+    "textureGrad(t, uv, vec2(0.3, 0.01) * v.x, vec2(0.0, 0.07))",
+    "textureOffset(t, uv * vec2(1.0, 5.0), ivec2(1, -2))",
+)
+
+
+@pytest.mark.parametrize("filter", FILTERS[1:])
+@pytest.mark.parametrize("dtype,limit", [("f1", 16.0), ("f1", 2.5), ("f2", 7.0)])
+def test_anisotropic_filters(
+    dtype: str, limit: float, filter: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def draw(context: moderngl.Context) -> bytes:
+        data = np.random.default_rng(8).uniform(0, 1, (32, 64, 4)).astype("f4")
+        data = (data * 255).astype("u1") if dtype == "f1" else data.astype(dtype)
+        texture = context.texture((64, 32), 4, data.tobytes(), dtype=dtype)
+        texture.build_mipmaps()
+        texture.filter, texture.anisotropy = filter, limit
+        texture.use(0)
+        frame = target(context)
+        fragment = f"""#version 330
+            uniform sampler2D t; in vec3 v; out vec4 o;
+            void main() {{ vec2 uv = v.xy * 1.7 - 0.3; o = ({" + ".join(PROBED)}) / 4.0; }}"""
+        triangles(context, context.program(vertex_shader=VERTEX, fragment_shader=fragment), 30)
+        return bytes(frame.read(components=4))
+
+    def refused(*_: Any) -> None:
+        raise AssertionError("the shared texture unit was asked")
+
+    monkeypatch.setattr(AnisotropicUnit, "sample", refused)
+    assert picture("jit", draw).any()
+    monkeypatch.undo()
     same(draw, monkeypatch)
 
 

@@ -6,7 +6,8 @@ by the number of probes, and the probes, as many as the two sides differ by, are
 
     N = min(ceil(longer / shorter), the sampler's limit), level = log2(longer / N)
 
-Probes of all lanes are taken together, one more at a time; a lane with fewer leaves early.
+The logarithm is that of `lod`, so that one probe is what there is without any of this. Probes of
+all lanes are taken together, one more at a time; a lane with fewer leaves early.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy.typing as npt
 from gallette.pipe.enums import Filter, Target
 from gallette.pipe.state import SamplerState, SamplerView
 
-from .lod import quad_derivatives
+from .lod import fast_log2, quad_derivatives, squared_lengths
 from .unit import Unit
 
 __all__ = ["AnisotropicUnit", "is_anisotropic"]
@@ -73,26 +74,22 @@ class AnisotropicUnit(Unit):
             return super().sample(op, coords, lanes, ddx=ddx, ddy=ddy, quads=quads, **other)
         with np.errstate(all="ignore"):
             axis, level, probes = self._footprint(*along)
-        if int(probes.max(initial=1)) == 1:
-            return super().sample(op, coords, lanes, ddx=ddx, ddy=ddy, quads=quads, **other)
         return self._probed(coords, spread, axis, level, probes, other)
 
     def _footprint(self, ddx: list[Array], ddy: list[Array]) -> tuple[list[Array], Array, Array]:
         """Of every lane: the longer derivative, its level of detail, and the number of probes."""
-        sizes = [F32(n) for n in self._sizes()]
-        length = [
-            np.sqrt(sum((d * n) * (d * n) for d, n in zip(derivatives, sizes, strict=True)))
-            for derivatives in (ddx, ddy)
-        ]
+        squares = squared_lengths(ddx, ddy, self._sizes())
+        length = [np.sqrt(square) for square in squares]
         longer, shorter = np.maximum(*length), np.minimum(*length)
         ratio = np.where(shorter > 0, longer / shorter, np.where(longer > 0, np.inf, 1))
         limit = np.floor(self.sampler.max_anisotropy)
         probes = np.ceil(np.fmin(np.fmax(ratio, 1), limit)).astype(np.int32)
         probes[~(longer > 1)] = 1  # magnified: there is nothing to be averaged
-        level = np.log2(np.fmax(longer, F32(2**-30)) / probes.astype(F32))
+        count = probes.astype(F32)
+        level = fast_log2(np.maximum(*squares) / (count * count)) * F32(0.5)
         across = length[0] >= length[1]
         axis = [np.where(across, x, y) for x, y in zip(ddx, ddy, strict=True)]
-        return axis, level.astype(F32), probes
+        return axis, level, probes
 
     def _probed(
         self,

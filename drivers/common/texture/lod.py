@@ -14,7 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["fast_log2", "lane_derivatives", "lod_of_derivatives", "quad_derivatives"]
+__all__ = [
+    "fast_log2",
+    "lane_derivatives",
+    "lod_of_derivatives",
+    "quad_derivatives",
+    "squared_lengths",
+]
 
 Array = npt.NDArray[Any]
 F32 = np.float32
@@ -58,12 +64,20 @@ def lane_derivatives(coords: Sequence[Array]) -> tuple[list[Array], list[Array]]
 
 def lod_of_derivatives(ddx: Sequence[Array], ddy: Sequence[Array], size: Sequence[int]) -> Array:
     """The level of detail of derivatives in coordinates whose whole range is `size` texels."""
-    squares = []
+    squares = squared_lengths(ddx, ddy, size)
+    rho = np.maximum(squares[0], squares[1])
+    return fast_log2(rho) * F32(0.5)
+
+
+def squared_lengths(
+    ddx: Sequence[Array], ddy: Sequence[Array], size: Sequence[int]
+) -> tuple[Array, Array]:
+    """The same derivatives in texels: their squared lengths."""
+    squares: list[Array] = []
     for derivatives in (ddx, ddy):
         total: Any = F32(0.0)
         for d, n in zip(derivatives, size, strict=True):
             scaled = d * F32(n)
             total = total + scaled * scaled
         squares.append(total)
-    rho = np.maximum(squares[0], squares[1])
-    return fast_log2(rho) * F32(0.5)
+    return squares[0], squares[1]

@@ -18,6 +18,7 @@ from ..llvm.values import V
 from . import wrapping
 from .floats import TEXELS, Floats, offset_at
 from .maths import unit
+from .probes import probed
 from .texels import decode, gather_pair, gather_word
 from .texture_keys import TexelsKey, TextureKey
 
@@ -254,7 +255,12 @@ class Sampler:
         return value
 
     def _of_derivatives(self, ddx: Sequence[V], ddy: Sequence[V]) -> V:
-        b = self.b
+        b, squares = self.b, self.squared_lengths(ddx, ddy)
+        rho = b.math("maxnum", squares[0], squares[1])
+        return wrapping.fast_log2(b, rho) * 0.5
+
+    def squared_lengths(self, ddx: Sequence[V], ddy: Sequence[V]) -> tuple[V, V]:
+        """The squared lengths of derivatives, in texels."""
         squares = []
         for derivatives in (ddx, ddy):
             total: V | None = None
@@ -266,8 +272,7 @@ class Sampler:
                 total = square + 0.0 if total is None else total + square
             assert total is not None
             squares.append(total)
-        rho = b.math("maxnum", squares[0], squares[1])
-        return wrapping.fast_log2(b, rho) * 0.5
+        return squares[0], squares[1]
 
 
 class _Packed:
@@ -372,6 +377,9 @@ def sample(
 ) -> list[V]:
     """`tex`, `txb`, `txl`, `txd`."""
     sampler = Sampler(b, key, where, w)
+    along = (look.ddx, look.ddy) if look.op == "txd" else derivatives
+    if key.probes and along is not None:
+        return probed(sampler, look, *along)
     return sampler.filtered(look, sampler.lod(look, derivatives))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from dataclasses import dataclass
 
+from gallette.drivers.common.texture.anisotropic import AnisotropicUnit
 from gallette.drivers.common.texture.floats import axes_of
 from gallette.drivers.common.texture.image import Image
 from gallette.drivers.common.texture.unit import Unit
@@ -56,6 +57,7 @@ class TextureKey:
     max_lod: float
     border: tuple[int, ...]  # bits of the components
     border_depth: tuple[int, ...]
+    probes: int = 0  # at most so many, of an anisotropic filter; else none
 
     @property
     def same_filters(self) -> bool:
@@ -63,7 +65,7 @@ class TextureKey:
 
     @property
     def needs_lod(self) -> bool:
-        return self.mip is not MipFilter.NONE or not self.same_filters
+        return self.mip is not MipFilter.NONE or not self.same_filters or self.probes > 0
 
 
 _known: weakref.WeakKeyDictionary[Unit, TextureKey | None] = weakref.WeakKeyDictionary()
@@ -79,7 +81,10 @@ def texture_key(unit: Unit) -> TextureKey | None:
 
 def _texture_key(unit: Unit) -> TextureKey | None:
     image, sampler = unit.image, unit.sampler
-    if not is_known(image.format) or image.target is Target.BUFFER or type(unit) is not Unit:
+    if not is_known(image.format) or image.target is Target.BUFFER:
+        return None
+    several = type(unit) is AnisotropicUnit
+    if (type(unit) is not Unit and not several) or (several and image.stencil):
         return None
     packed = unit.packed.image if unit.packed is not None else None
     floats = unit.floats
@@ -100,6 +105,7 @@ def _texture_key(unit: Unit) -> TextureKey | None:
         float(sampler.max_lod),
         tuple(_bits(p) for p in floats.border),
         tuple(_bits(p) for p in floats.border_depth),
+        int(sampler.max_anisotropy) if several else 0,
     )
 
 
