@@ -30,7 +30,14 @@ VENDOR_LIBRARY = "libgallette_egl.so.0"
 _PYTHON = """
 import sys
 if not hasattr(sys, "argv"): sys.argv = [""]
-if {root!r} not in sys.path: sys.path.append({root!r})
+same = sys.version_info[:2] == {version!r}
+sys.path += [place for place in {places!r}[: None if same else 1] if place not in sys.path]
+if not same:
+    from importlib.util import find_spec
+    if find_spec("numpy") is None:
+        print("gallette: this program runs a Python of its own, %d.%d, and gallette is installed "
+              "for %d.%d: install numpy there too" % (sys.version_info[:2] + {version!r}),
+              file=sys.stderr)
 try:
     from gallette.egl.boot import attach
     attach({path!r}, {names!r})
@@ -41,9 +48,12 @@ except BaseException:
 """
 
 
-def _root() -> str:
-    """The folder that has `gallette` in it."""
-    return str(Path(__file__).resolve().parents[2])
+def _places() -> list[str]:
+    """The folders that have gallette and what it imports: a program that runs a Python of its own
+    looks for modules elsewhere. They come last, so that it finds what it found before."""
+    root = str(Path(__file__).resolve().parents[2])
+    packages = [p for p in sys.path if p.endswith(("site-packages", "dist-packages"))]
+    return [root, *(p for p in packages if p != root)]
 
 
 @functools.cache
@@ -104,7 +114,8 @@ def libpython() -> str:
 def texts_of(path: str, names: list[str], python_library: str) -> dict[str, bytes]:
     """The strings in a library's code, among them the Python that is run at the first call."""
     texts = {n: n.encode() + b"\0" for n in PYTHON_FUNCTIONS}
-    run = _PYTHON.format(root=_root(), path=path, names=" ".join(names))
+    places, version = _places(), sys.version_info[:2]
+    run = _PYTHON.format(places=places, version=version, path=path, names=" ".join(names))
     texts["python"] = run.encode() + b"\0"
     texts["libpython"] = os.fsencode(python_library) + b"\0"
     texts["program"] = (sys.executable + "\0").encode("utf-32-le")
@@ -128,7 +139,7 @@ def folder() -> Path:
     except GalletteError:
         python_library = "libpython-is-missing.so"  # still good inside Python
     made_from = hashlib.sha256(
-        repr((libraries, sys.executable, python_library, _root(), architecture)).encode()
+        repr((libraries, sys.executable, python_library, _places(), architecture)).encode()
     )
     for module in ("elf.py", "machine.py", "libraries.py"):
         made_from.update(Path(__file__).with_name(module).read_bytes())

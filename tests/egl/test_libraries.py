@@ -295,3 +295,23 @@ def test_a_library_exports_what_it_is_told(tmp_path: Path) -> None:
     lib.two.restype, lib.two.argtypes = ctypes.c_double, [ctypes.c_int, ctypes.c_double]
     assert [lib.two(3, 0.5), lib.two(4, 0.25)] == [1.5, 1.0]
     assert asked == [1]
+
+
+OTHER = """
+import ctypes, sys
+found = [name for name in ("gallette", "numpy") if name in sys.modules]
+assert not found and not [p for p in sys.path if p.endswith("site-packages")]
+before = list(sys.path)
+egl = ctypes.CDLL(sys.argv[1] + "/libEGL.so.1")
+egl.eglGetPlatformDisplay.restype = ctypes.c_void_p
+display = ctypes.c_void_p(egl.eglGetPlatformDisplay(0x31DD, None, None))
+assert egl.eglInitialize(display, None, None)
+assert sys.path[: len(before)] == before, "the program's own modules are found first"
+print("initialized")
+"""
+
+
+def test_a_program_with_a_python_of_its_own_needs_no_packages(libraries: Path) -> None:
+    command = [sys.executable, "-I", "-S", "-c", OTHER, str(libraries)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "initialized\n"), done.stderr
