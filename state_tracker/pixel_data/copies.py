@@ -432,9 +432,35 @@ def copy_image_sub_data(
     target = _image_place(ctx, dst, dst_target, dst_level, dz)
     if source[0].desc.format.block_bytes != target[0].desc.format.block_bytes:
         raise invalid_operation("the formats have different sizes")
+    if source[0].desc.samples != target[0].desc.samples:
+        raise invalid_operation("the images have different numbers of samples")
     _check_region(source, sx, sy, width, height, sz, depth)
     _check_region(target, dx, dy, width, height, dz, depth)
     if not (width and height and depth):
         return
     box = Box(sx, sy, sz, width, height, depth)
     ctx.pipe.resource_copy_region(target[0], target[1], dx, dy, dz, source[0], source[1], box)
+
+
+def _told(ctx: Context, name: int, target: int, level: int) -> InternalFormat | None:
+    """The internal format of an image, if there is one."""
+    if target == GL.RENDERBUFFER:
+        found = ctx.renderbuffers.names.get(name)
+        return found.info if isinstance(found, Renderbuffer) else None
+    texture = ctx.textures.names.get(name)
+    image = None if texture is None else texture.image(0, level)
+    return None if image is None else image.info
+
+
+@entry
+def copy_image_sub_data_nv(
+    ctx: Context, src: int, src_target: int, src_level: int, sx: int, sy: int, sz: int,
+    dst: int, dst_target: int, dst_level: int, dx: int, dy: int, dz: int,
+    width: int, height: int, depth: int,
+) -> None:  # fmt: skip
+    """Before there were formats of one size for this, it was for images of one format."""
+    formats = _told(ctx, src, src_target, src_level), _told(ctx, dst, dst_target, dst_level)
+    if None not in formats and formats[0] is not formats[1]:
+        raise invalid_operation("the images have different formats")
+    source, target = (src, src_target, src_level, sx, sy, sz), (dst, dst_target, dst_level, dx, dy)
+    copy_image_sub_data(ctx, *source, *target, dz, width, height, depth)

@@ -373,3 +373,21 @@ def test_the_border_of_an_image_is_left_out(compat: GLInterface, shape: tuple[in
     assert np.frombuffer(raw, np.uint8).reshape(inside.shape).tolist() == inside.tolist()
     define(target, 0, GL.LUMINANCE8, *size, 2, GL.LUMINANCE, GL.UNSIGNED_BYTE, data)
     assert errors(gl) == ["GL_INVALID_VALUE"]
+
+
+@pytest.mark.parametrize("samples", [0, 4])
+def test_nv_copies_images_of_one_format_only(gl: GLInterface, samples: int) -> None:
+    target = GL.TEXTURE_2D_MULTISAMPLE if samples else GL.TEXTURE_2D
+    names = gl.gen_textures(3)
+    for name, format in zip(names, (GL.R8, GL.R8UI, GL.R8), strict=True):
+        gl.bind_texture(target, name)
+        if samples:
+            gl.tex_image2d_multisample(target, samples, format, 8, 8, True)
+        else:
+            gl.tex_storage2d(target, 1, format, 8, 8)
+    for other, code in ((names[1], GL.INVALID_OPERATION), (names[2], GL.NO_ERROR)):
+        places = names[0], target, 0, 0, 0, 0, other, target, 0, 0, 0, 0, 4, 4, 1
+        gl.copy_image_sub_data(*places)
+        assert gl.get_error() == GL.NO_ERROR
+        gl.copy_image_sub_data_nv(*places)
+        assert gl.get_error() == code
