@@ -152,7 +152,7 @@ def _run(
     begun = time.monotonic()
 
     def worker(place: int) -> None:
-        copy = Copy.of(ROOT, folder / f"tree{place}")
+        copy = Copy.of(folder / "tree", folder / f"tree{place}")  # whatever is committed meanwhile
         tests = CoverageMap(folder / "coverage", folder / "tree", tuple(chosen.tests))
         copy.code = folder / f"switches{place}"
         asleep = switched(copy.folder, todo, copy.code)

@@ -20,7 +20,12 @@ from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.gl_types import gl_type
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry
-from gallette.state_tracker.shading.program_queries import split_subscript, uniform_name
+from gallette.state_tracker.shading.program_queries import (
+    linked_of,
+    split_subscript,
+    uniform_at,
+    uniform_name,
+)
 from gallette.state_tracker.shading.programs import Executable, ProgramObject
 
 if TYPE_CHECKING:
@@ -66,12 +71,15 @@ def _referenced(stages: Any) -> dict[int, list[int]]:
 
 
 def _uniform(uniform: Any, in_block: bool) -> Resource:
+    backed = in_block or uniform.atomic_buffer >= 0
     strides = (uniform.array_stride, uniform.matrix_stride) if in_block else (-1, -1)
+    if backed and not in_block:  # counters of an array follow one another
+        strides = (4 if uniform.array_size else 0, 0)
     endless = in_block and not uniform.array_size and uniform.name.endswith("]")  # no size declared
     values: dict[int, list[int]] = {
         GL.TYPE: [gl_type(uniform.type)],
         GL.ARRAY_SIZE: [0 if endless else max(1, uniform.array_size)],
-        GL.OFFSET: [uniform.offset if in_block else -1],
+        GL.OFFSET: [uniform.offset if backed else -1],
         GL.BLOCK_INDEX: [uniform.block],
         GL.ARRAY_STRIDE: [strides[0]],
         GL.MATRIX_STRIDE: [strides[1]],
@@ -86,15 +94,21 @@ def _uniform(uniform: Any, in_block: bool) -> Resource:
     return Resource(uniform_name(uniform), values, location, elements=uniform.array_size)
 
 
-def _block(block: Any, binding: int) -> Resource:
+def _block(block: Any, binding: int, endless: int = 0) -> Resource:
+    """`endless`: bytes of an element of the array at its end that has no size; one is counted."""
     values: dict[int, list[int]] = {
         GL.BUFFER_BINDING: [binding],
-        GL.BUFFER_DATA_SIZE: [block.size],
+        GL.BUFFER_DATA_SIZE: [block.size + endless],
         GL.NUM_ACTIVE_VARIABLES: [len(block.members)],
         GL.ACTIVE_VARIABLES: list(block.members),
         **_referenced(block.stages),
     }
     return Resource(block.name, values)
+
+
+def _endless(variable: Any) -> int:
+    """Bytes of an element of the array without a size that a variable is (part of); else 0."""
+    return 0 if variable.top_level_array_size else int(variable.top_level_array_stride)
 
 
 def _variable(item: Any, stage: Stage, index: int) -> Resource:
@@ -177,7 +191,11 @@ def resources(executable: Executable, interface: int) -> list[Resource]:
         return [_uniform(u, True) for u in linked.buffer_variables]
     if interface == GL.SHADER_STORAGE_BLOCK:
         pairs = zip(linked.storage_blocks, executable.storage_bindings, strict=True)
-        return [_block(b, binding) for b, binding in pairs]
+        variables = linked.buffer_variables
+        return [
+            _block(b, binding, max((_endless(variables[m]) for m in b.members), default=0))
+            for b, binding in pairs
+        ]
     if interface == GL.PROGRAM_INPUT:
         return _inputs(executable)
     if interface == GL.PROGRAM_OUTPUT:
@@ -288,6 +306,41 @@ def get_program_interfaceiv(ctx: Context, program: int, interface: int, pname: i
     ):
         raise invalid_operation("this interface has no such property")
     raise invalid_enum(pname, "program interface property")
+
+
+_ACTIVE_UNIFORM: dict[int, int] = {
+    GL.UNIFORM_TYPE: GL.TYPE,
+    GL.UNIFORM_SIZE: GL.ARRAY_SIZE,
+    GL.UNIFORM_BLOCK_INDEX: GL.BLOCK_INDEX,
+    GL.UNIFORM_OFFSET: GL.OFFSET,
+    GL.UNIFORM_ARRAY_STRIDE: GL.ARRAY_STRIDE,
+    GL.UNIFORM_MATRIX_STRIDE: GL.MATRIX_STRIDE,
+    GL.UNIFORM_IS_ROW_MAJOR: GL.IS_ROW_MAJOR,
+    GL.UNIFORM_ATOMIC_COUNTER_BUFFER_INDEX: GL.ATOMIC_COUNTER_BUFFER_INDEX,
+}
+"""what the older question's parameters are as properties of resources"""
+
+
+@entry
+def get_active_uniformsiv(
+    ctx: Context, program: int, count: int, indices: Pointer, pname: int
+) -> list[int]:
+    if count < 0:
+        raise invalid_value("negative count")
+    wanted = [int(i) for i in read_array(indices, "uint", count)]
+    for index in wanted:
+        uniform_at(ctx, program, index)
+    executable = linked_of(ctx, program)
+    assert executable is not None or not wanted
+    if executable is None:
+        return []
+    if pname not in _ACTIVE_UNIFORM and pname != GL.UNIFORM_NAME_LENGTH and wanted:
+        raise invalid_enum(pname, "active uniform parameter")
+    uniforms = [executable.linked.uniforms[i] for i in wanted]
+    if pname == GL.UNIFORM_NAME_LENGTH:
+        return [len(uniform_name(u).encode()) + 1 for u in uniforms]
+    prop = _ACTIVE_UNIFORM.get(pname, pname)
+    return [_uniform(u, u.block >= 0).values[prop][0] for u in uniforms]
 
 
 @entry

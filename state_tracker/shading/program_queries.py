@@ -14,7 +14,6 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_value,
 )
 from gallette.state_tracker.entry_points.gl_types import gl_type
-from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.shading.program_binaries import binary_of
 from gallette.state_tracker.shading.programs import Executable, ProgramObject
@@ -175,7 +174,7 @@ def get_uniform_location(ctx: Context, program: int, name: str) -> int:
     return found[1].location + found[2]
 
 
-def _uniform_at(ctx: Context, program: int, index: int) -> Uniform:
+def uniform_at(ctx: Context, program: int, index: int) -> Uniform:
     executable = linked_of(ctx, program)
     count = len(executable.linked.uniforms) if executable is not None else 0
     if executable is None or not 0 <= index < count:
@@ -185,13 +184,13 @@ def _uniform_at(ctx: Context, program: int, index: int) -> Uniform:
 
 @entry
 def get_active_uniform(ctx: Context, program: int, index: int) -> tuple[int, int, str]:
-    uniform = _uniform_at(ctx, program, index)
+    uniform = uniform_at(ctx, program, index)
     return max(1, uniform.array_size), gl_type(uniform.type), uniform_name(uniform)
 
 
 @entry
 def get_active_uniform_name(ctx: Context, program: int, index: int) -> str:
-    return uniform_name(_uniform_at(ctx, program, index))
+    return uniform_name(uniform_at(ctx, program, index))
 
 
 @entry
@@ -202,44 +201,6 @@ def get_uniform_indices(ctx: Context, program: int, count: int, names: list[str]
         found = find_uniform(executable.linked, name) if executable is not None else None
         indices.append(found[0] if found is not None and not found[2] else INVALID_INDEX)
     return indices
-
-
-def uniform_parameter(linked: LinkedProgram, index: int, pname: int) -> int:
-    """glGetActiveUniformsiv of one uniform."""
-    uniform = linked.uniforms[index]
-    block = uniform.block
-    opaque = uniform.type.without_array.is_opaque
-    in_block = block >= 0
-    values: dict[int, int] = {
-        GL.UNIFORM_TYPE: gl_type(uniform.type),
-        GL.UNIFORM_SIZE: max(1, uniform.array_size),
-        GL.UNIFORM_NAME_LENGTH: len(uniform_name(uniform).encode()) + 1,
-        GL.UNIFORM_BLOCK_INDEX: block,
-        GL.UNIFORM_OFFSET: uniform.offset if in_block else -1,
-        GL.UNIFORM_ARRAY_STRIDE: uniform.array_stride if in_block else (0 if opaque else -1),
-        GL.UNIFORM_MATRIX_STRIDE: uniform.matrix_stride if in_block else (0 if opaque else -1),
-        GL.UNIFORM_IS_ROW_MAJOR: int(uniform.row_major) if in_block else 0,
-        GL.UNIFORM_ATOMIC_COUNTER_BUFFER_INDEX: -1,
-    }
-    if pname not in values:
-        raise invalid_enum(pname, "active uniform parameter")
-    if not in_block and pname in (GL.UNIFORM_ARRAY_STRIDE, GL.UNIFORM_MATRIX_STRIDE):
-        return -1
-    return values[pname]
-
-
-@entry
-def get_active_uniformsiv(
-    ctx: Context, program: int, count: int, indices: Pointer, pname: int
-) -> list[int]:
-    if count < 0:
-        raise invalid_value("negative count")
-    wanted = [int(i) for i in read_array(indices, "uint", count)]
-    for index in wanted:
-        _uniform_at(ctx, program, index)
-    executable = linked_of(ctx, program)
-    assert executable is not None or not wanted
-    return [uniform_parameter(executable.linked, i, pname) for i in wanted] if executable else []
 
 
 # -- attributes and outputs ------------------------------------------------------------------------
