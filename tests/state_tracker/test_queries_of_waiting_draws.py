@@ -182,3 +182,36 @@ def test_times_follow_one_another() -> None:
     assert times == sorted(times)
     assert times[0] < times[-1]
     gl.release()
+
+
+def test_one_triangle_in_quads_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers = []
+    for small in (4096, 0):
+        monkeypatch.setattr(queue, "SMALL", small)
+        one = Counting(3, 0)
+        gl = one.gl
+        (query,) = gl.gen_queries(1)
+        for name in (one.programs[0], one.programs[3]):
+            gl.use_program(name)
+            gl.uniform4f(gl.get_uniform_location(name, "place"), 0.0, 0.0, 0.5, 0.0)
+            gl.uniform4f(gl.get_uniform_location(name, "tint"), 1.0, 1.0, 1.0, 1.0)
+            if name == one.programs[3]:
+                gl.begin_query(GL.SAMPLES_PASSED, query)
+            gl.draw_arrays(GL.TRIANGLES, 0, 3)
+        gl.end_query(GL.SAMPLES_PASSED)
+        answers.append(gl.get_query_objectuiv(query, GL.QUERY_RESULT)[0])
+        gl.release()
+    assert answers[0] == answers[1] > 200
+
+
+def test_a_context_may_end_while_queries_and_written_buffers_wait() -> None:
+    one = Counting(4, 0)
+    gl, (query, running) = one.gl, one.gl.gen_queries(2)
+    gl.begin_query(GL.TIME_ELAPSED, running)
+    for _ in range(5):
+        gl.begin_query(GL.SAMPLES_PASSED, query)
+        gl.draw_arrays(GL.TRIANGLES, 0, 6)
+        gl.end_query(GL.SAMPLES_PASSED)
+        gl.buffer_sub_data(GL.ARRAY_BUFFER, 0, 8, CORNERS[:1] * 0.5)
+    gl.delete_queries(1, [query])
+    gl.release()  # which says so if resources were left

@@ -193,8 +193,8 @@ _Gathered = dict[Any, list[list[int]]]
 
 
 def _end_to_end(entries: Sequence[Waiting], gathered: _Gathered) -> tuple[_Gathered, set[Any]]:
-    """Draws of lists that differ in their calls put together, if one buffer has their vertices; and
-    draws of several instances, which are always laid end to end.
+    """Draws that differ in their calls put together, if one buffer has their vertices; and draws of
+    several instances, which are always laid end to end.
 
     Answers the keys of those, too.
     """
@@ -223,7 +223,7 @@ def _end_to_end(entries: Sequence[Waiting], gathered: _Gathered) -> tuple[_Gathe
 
 def _follows_others(given: Given, info: DrawInfo) -> bool:
     """Can a draw's primitives follow those of others, with nothing in them telling which call?"""
-    if info.start_instance or info.count < LISTS.get(info.mode, info.count + 1) or restarts(info):
+    if info.start_instance or info.count < LISTS.get(info.mode, 1) or restarts(info):
         return False
     selection = given.selection(info.mode)
     return selection is not None and not TOLD & selection.stages[Stage.VERTEX].facts.system_values
@@ -254,7 +254,7 @@ def _kind(given: Given, info: DrawInfo) -> Any:
     """What is the same of draws that become one: all but where they begin in their buffers."""
     if info.index_size or given.sees_start(info.mode):
         return info
-    return info.mode, info.count, info.instance_count, info.start_instance, info.draw_id
+    return info.mode, info.count, info.instance_count, info.start_instance
 
 
 def starts_of(entries: Sequence[Waiting]) -> npt.NDArray[np.int64] | None:

@@ -136,7 +136,7 @@ class _Piece:
     stream: Ints
     runs: Runs
     ids: Ints
-    numbers: Ints  # of the instances the lanes are in
+    numbers: Ints | None  # of the instances the lanes are in, if there are several
 
 
 def end_to_end(draw: DrawState, infos: Sequence[DrawInfo]) -> tuple[Primitives, Ints]:
@@ -158,7 +158,9 @@ def end_to_end(draw: DrawState, infos: Sequence[DrawInfo]) -> tuple[Primitives, 
     ids = np.concatenate([each.ids for each in pieces])
     source = VertexSource(0, count, ids, 1, infos[0].start_instance, 0, 0, merged=True, draws=draws)
     if any(info.instance_count > 1 for info in infos):
-        source.numbers = np.concatenate([each.numbers for each in pieces])
+        source.numbers = np.concatenate(
+            [np.zeros(len(p.ids), np.int64) if p.numbers is None else p.numbers for p in pieces]
+        )
     vertices = _shade(draw, source)
     stream = np.concatenate([each.stream for each in pieces]) + starts.repeat(lengths)
     if infos[0].mode in LISTS:  # nobody sees where one ends and the next begins
@@ -187,14 +189,13 @@ def _piece_of(info: DrawInfo) -> _Piece:
     if ids is None:
         ids = np.arange(source.first, source.first + source.count)
     many, length = info.instance_count, len(stream)
+    if many == 1:
+        return _Piece(stream, runs, ids, None)
     numbers = np.arange(many)
-    if many > 1:
-        stream = np.tile(stream, many) + (numbers * len(ids)).repeat(length)
-        shift = (numbers * length).repeat(len(runs.start))
-        runs = Runs(np.tile(runs.start, many) + shift, np.tile(runs.length, many))
-        numbers, ids = numbers.repeat(len(ids)), np.tile(ids, many)
-    else:
-        numbers = np.zeros(len(ids), np.int64)
+    stream = np.tile(stream, many) + (numbers * len(ids)).repeat(length)
+    shift = (numbers * length).repeat(len(runs.start))
+    runs = Runs(np.tile(runs.start, many) + shift, np.tile(runs.length, many))
+    numbers, ids = numbers.repeat(len(ids)), np.tile(ids, many)
     return _Piece(stream, runs, ids, numbers)
 
 

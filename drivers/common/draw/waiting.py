@@ -56,6 +56,7 @@ class Given:
     """Everything bound for some draws, and what is derived from it."""
 
     __slots__ = (
+        "_large",
         "_plans",
         "_reach",
         "_relatives",
@@ -115,6 +116,7 @@ class Given:
         self._waitable: dict[Primitive, bool] = {} if kin is None else kin._waitable
         self._relatives: dict[Primitive, tuple[Any, ...]] = {}
         self._plans: dict[Primitive, Plan | None] = {}
+        self._large: dict[Primitive, bool] = {}
         self._reach: dict[int, list[Reach]] = {}
         self.named = frozenset(map(id, _versioned(copy)))  # buffers of which there are copies
         self.pinned = frozenset(map(id, self._resources)) - self.named
@@ -232,10 +234,13 @@ class Given:
 
     def large_blocks(self, mode: Primitive) -> Any:
         """Constant blocks, if so much of them is read that draws should not have rows of them."""
-        selection = self.selection(mode)
-        shaders = () if selection is None else selection.origin
-        read = [size for shader, _ in shaders for _, size in shader.reads.blocks]
-        return self.blocks if sum(read) > _LARGE_BLOCKS else None
+        large = self.like._large.get(mode)
+        if large is None:
+            selection = self.selection(mode)
+            shaders = () if selection is None else selection.origin
+            read = [size for shader, _ in shaders for _, size in shader.reads.blocks]
+            large = self.like._large[mode] = sum(read) > _LARGE_BLOCKS
+        return self.blocks if large else None
 
     @property
     def shaders(self) -> tuple[DriverShader | None, ...]:

@@ -204,6 +204,6 @@ def _indices_there(info: DrawInfo) -> npt.NDArray[Any]:
     size = info.index_size
     data = resource.bytes_at(info.index_offset + info.start * size, info.count * size)
     data = data[: len(data) // size * size]
-    if data.ctypes.data % size:
+    if info.index_offset % size:  # buffers begin at multiples of far more
         data = data.copy()
     return data.view(f"<u{size}")
