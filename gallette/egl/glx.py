@@ -483,3 +483,34 @@ def glXSwapIntervalMESA(interval: int) -> int:
 @c_function(":i")
 def glXGetSwapIntervalMESA() -> int:
     return 0
+
+
+@c_function("piii:v")
+def glXUseXFont(font: int, first: int, count: int, base: int) -> None:
+    import numpy as np
+
+    from gallette.egl.x11 import X11
+    from gallette.egl.x_fonts import glyphs
+    from gallette.state_tracker.entry_points.enums import GL
+
+    context = current()
+    if context is None or count < 0:
+        raise EglError(Error.BAD_CONTEXT, "no context is current")
+    windows, gl = _display(_CURRENT["display"]).windows, context.gl
+    assert isinstance(windows, X11)
+    windows.client.sync()  # the font may just have been loaded
+    gl.push_client_attrib(GL.CLIENT_PIXEL_STORE_BIT)
+    gl.pixel_storei(GL.UNPACK_ALIGNMENT, 1)
+    for name in (
+        GL.UNPACK_SWAP_BYTES, GL.UNPACK_LSB_FIRST, GL.UNPACK_ROW_LENGTH, GL.UNPACK_SKIP_ROWS,
+        GL.UNPACK_SKIP_PIXELS,
+    ):  # fmt: skip
+        gl.pixel_storei(name, 0)
+    gl.bind_buffer(GL.PIXEL_UNPACK_BUFFER, 0)
+    for i, glyph in enumerate(glyphs(windows.display, font, first, count)):
+        height, width = glyph.bits.shape
+        gl.new_list(base + i, GL.COMPILE)
+        data = np.packbits(glyph.bits[::-1], axis=1)
+        gl.bitmap(width, height, glyph.left, glyph.below, glyph.advance, 0, data)
+        gl.end_list()
+    gl.pop_client_attrib()

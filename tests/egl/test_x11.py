@@ -174,3 +174,64 @@ def test_pixels_of_two_bytes_are_packed_into_padded_rows() -> None:
     rows = np.zeros((1, 8), np.uint8)
     _pack(pixels, rows, 2)
     assert rows.view(np.uint16)[0].tolist() == [0xF800, 0x07E0, 1 << 11 | 1 << 5 | 31, 0]
+
+
+# Text by lists of glXUseXFont, and the same text drawn by the X server.
+FONT = """
+import ctypes, sys
+import numpy as np
+from Xlib import X, display as xdisplay
+from gallette.egl.libraries import folder
+
+p, i = ctypes.c_void_p, ctypes.c_int
+x = ctypes.CDLL("libX11.so.6")
+gl = ctypes.CDLL(str(folder() / "libGL.so.1"))
+for lib, name, result, *given in (
+    (x, "XOpenDisplay", p, p), (x, "XDefaultRootWindow", p, p), (x, "XLoadFont", p, p, p),
+    (x, "XCreateSimpleWindow", p, p, p, i, i, i, i, i, p, p), (x, "XMapWindow", i, p, p),
+    (gl, "glXChooseVisual", p, p, i, p), (gl, "glXCreateContext", p, p, p, p, i),
+    (gl, "glXMakeCurrent", i, p, p, p), (gl, "glXUseXFont", None, p, i, i, i),
+    (gl, "glCallLists", None, i, i, p), (gl, "glReadPixels", None, i, i, i, i, i, i, p),
+):
+    getattr(lib, name).restype, getattr(lib, name).argtypes = result, given
+width, height, text, name = 60, 30, b"Agj| 1y", b"fixed"
+native = x.XOpenDisplay(None)
+window = x.XCreateSimpleWindow(
+    native, x.XDefaultRootWindow(native), 0, 0, width, height, 0, None, None)
+x.XMapWindow(native, window)
+visual = gl.glXChooseVisual(native, 0, (i * 8)(4, 5, 8, 8, 9, 8, 10, 8))
+assert gl.glXMakeCurrent(native, window, gl.glXCreateContext(native, visual, None, 1))
+gl.glPixelStorei(0x0CF2, 17)
+gl.glXUseXFont(x.XLoadFont(native, name), 0, 256, 1000)
+gl.glMatrixMode(0x1701)
+gl.glOrtho.argtypes = [ctypes.c_double] * 6
+gl.glOrtho(0, width, 0, height, -1, 1)
+gl.glClear(0x4000)
+gl.glColor3f.argtypes = [ctypes.c_float] * 3
+gl.glColor3f(1, 1, 1)
+gl.glRasterPos2i(5, 10)
+gl.glListBase(1000)
+gl.glCallLists(len(text), 0x1401, text)
+pixels = np.zeros((height, width), np.uint8)
+gl.glReadPixels(0, 0, width, height, 0x1903, 0x1401, pixels.ctypes.data)
+assert gl.glGetError() == 0
+
+server = xdisplay.Display()
+root = server.screen().root
+canvas = root.create_pixmap(width, height, root.get_geometry().depth)
+context = canvas.create_gc(foreground=0, font=server.open_font(name.decode()))
+canvas.fill_rectangle(context, 0, 0, width, height)
+context.change(foreground=0xFFFFFF)
+canvas.poly_text(context, 5, height - 10, [(0, text)])
+data = canvas.get_image(0, 0, width, height, X.ZPixmap, 0xFFFFFF).data
+wanted = np.frombuffer(data, np.uint8).reshape(height, width, 4)[::-1, :, 0]
+assert wanted.any() and ((wanted > 0) == (pixels > 0)).all(), (wanted, pixels)
+print("written")
+"""
+
+
+def test_fonts_of_the_server_become_lists(server: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FONT], env=on(server), capture_output=True, text=True, timeout=120
+    )
+    assert (done.returncode, done.stdout) == (0, "written\n"), done.stderr
