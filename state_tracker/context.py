@@ -238,6 +238,7 @@ class Context(GLInterface):
         self.debug_context = debug
         self.strict = strict
         self.find_image: Callable[[int], Source | None] | None = None  # EGL images, by handle
+        self.look_at_window: Callable[[], None] | None = None  # may bind images of another size
         self.robust = self.no_error = self.forward_compatible = False
         self.loses_context_on_reset = False
         self.error = GL.NO_ERROR

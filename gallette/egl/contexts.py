@@ -186,11 +186,13 @@ class EglContext:
                 surface.fit()
         self.gl.make_current()
         self.bind_surfaces()
+        self.gl.look_at_window = draw.look if draw is not None and draw.window is not None else None
 
     def leave(self) -> None:
         """No longer current; what was to be destroyed then is."""
         from gallette.state_tracker.entry_points.current import set_current
 
+        self.gl.look_at_window = None
         if not self.gl.released:
             self.gl.pipe.flush()
             self.gl.bind_drawables(None, None)

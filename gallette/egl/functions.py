@@ -301,9 +301,7 @@ def eglDestroySurface(display: int, surface: int) -> int:
 @c_function("ppip:u")
 def eglQuerySurface(display: int, surface: int, attribute: int, value: int) -> int:
     found = display_of(display).surface(surface)
-    if found.fit():
-        for user in found.users:
-            user.bind_surfaces()
+    found.refit()
     _store(value, found.query(attribute))
     return 1
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from gallette.egl.constants import EGL, Error
-from gallette.egl.errors import check
+from gallette.egl.errors import EglError, check
 from gallette.state_tracker.entry_points.enums import GL
 from gallette.state_tracker.entry_points.watching import frame_done
 from gallette.state_tracker.targets.window import Drawable
@@ -46,6 +47,8 @@ class Surface:
         self.users: list[EglContext] = []
         self.destroyed = False
         self.bound_texture: Any = None
+        self._seen = False
+        """has anybody looked at the window's size since the last swap?"""
 
     @property
     def handle(self) -> int:
@@ -85,6 +88,19 @@ class Surface:
             return False
         self.drawable.resize(size)
         return True
+
+    def refit(self) -> None:
+        """The same, and whoever draws on it goes on with the new images."""
+        if self.fit():
+            for user in self.users:
+                user.bind_surfaces()
+
+    def look(self) -> None:
+        """Once a frame, when glViewport says that one begins: another size by now?"""
+        if not self._seen:
+            self._seen = True
+            with suppress(EglError):  # the window is gone
+                self.refit()
 
     def query(self, attribute: int) -> int:
         width, height = self.drawable.size
@@ -134,9 +150,8 @@ class Surface:
             from gallette.egl.frames import keep
 
             keep(pixels)
-        if self.fit():
-            for user in self.users:
-                user.bind_surfaces()
+        self._seen = False
+        self.refit()
 
     def pixels(self, context: EglContext) -> Any:
         """The picture as an array of RGBA bytes, top row first."""

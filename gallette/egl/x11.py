@@ -114,6 +114,7 @@ class XWindow:
         """may the server still be reading the shared picture?"""
 
     def size(self) -> tuple[int, int]:
+        self.server.client.sync()  # who has just asked for another size has it
         try:
             geometry = self.drawable.get_geometry()
         except (xerror.XError, xerror.ConnectionClosedError) as error:

@@ -90,4 +90,4 @@ def _bits(display: Any, pixmap: Any, width: int, height: int) -> npt.NDArray[np.
     data = np.frombuffer(pixmap.get_image(0, 0, width, height, X.XYPixmap, 1).data, np.uint8)
     order: Literal["little", "big"] = "little" if info.bitmap_format_bit_order == 0 else "big"
     rows = np.unpackbits(data.reshape(height, -1), axis=1, bitorder=order)
-    return rows[:, :width] != 0
+    return np.asarray(rows[:, :width], np.bool_)

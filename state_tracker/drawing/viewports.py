@@ -88,6 +88,8 @@ def _set_viewport(ctx: Context, index: int, x: float, y: float, w: float, h: flo
 def viewport(ctx: Context, x: int, y: int, width: int, height: int) -> None:
     if width < 0 or height < 0:
         raise invalid_value("negative viewport size")
+    if ctx.look_at_window is not None:
+        ctx.look_at_window()
     box = _clamped(ctx, x, y, width, height)
     ctx.raster.viewports = [box] * len(ctx.raster.viewports)
     ctx.dirty |= Dirty.VIEWPORT

@@ -25,7 +25,8 @@ def server() -> Iterator[str]:
     if shutil.which("Xvfb") is None:
         missing("Xvfb")
     read, write = os.pipe()
-    command = ["Xvfb", "-displayfd", str(write), "-screen", "0", "320x240x24", "-nolisten", "tcp"]
+    command = ["Xvfb", "-displayfd", str(write), "-screen", "0", "320x240x24", "-noreset"]
+    command += ["-nolisten", "tcp"]
     running = subprocess.Popen(command, pass_fds=(write,), stderr=subprocess.DEVNULL)
     os.close(write)
     with os.fdopen(read) as numbers:
@@ -176,8 +177,8 @@ def test_pixels_of_two_bytes_are_packed_into_padded_rows() -> None:
     assert rows.view(np.uint16)[0].tolist() == [0xF800, 0x07E0, 1 << 11 | 1 << 5 | 31, 0]
 
 
-# Text by lists of glXUseXFont, and the same text drawn by the X server.
-FONT = """
+# A program of Xlib and GLX.
+START = """
 import ctypes, sys
 import numpy as np
 from Xlib import X, display as xdisplay
@@ -189,18 +190,24 @@ gl = ctypes.CDLL(str(folder() / "libGL.so.1"))
 for lib, name, result, *given in (
     (x, "XOpenDisplay", p, p), (x, "XDefaultRootWindow", p, p), (x, "XLoadFont", p, p, p),
     (x, "XCreateSimpleWindow", p, p, p, i, i, i, i, i, p, p), (x, "XMapWindow", i, p, p),
+    (x, "XResizeWindow", i, p, p, i, i),
     (gl, "glXChooseVisual", p, p, i, p), (gl, "glXCreateContext", p, p, p, p, i),
     (gl, "glXMakeCurrent", i, p, p, p), (gl, "glXUseXFont", None, p, i, i, i),
     (gl, "glCallLists", None, i, i, p), (gl, "glReadPixels", None, i, i, i, i, i, i, p),
 ):
     getattr(lib, name).restype, getattr(lib, name).argtypes = result, given
-width, height, text, name = 60, 30, b"Agj| 1y", b"fixed"
+width, height = 60, 30
 native = x.XOpenDisplay(None)
 window = x.XCreateSimpleWindow(
     native, x.XDefaultRootWindow(native), 0, 0, width, height, 0, None, None)
 x.XMapWindow(native, window)
 visual = gl.glXChooseVisual(native, 0, (i * 8)(4, 5, 8, 8, 9, 8, 10, 8))
 assert gl.glXMakeCurrent(native, window, gl.glXCreateContext(native, visual, None, 1))
+"""
+
+# Text by lists of glXUseXFont, and the same text drawn by the X server.
+FONT = """
+text, name = b"Agj| 1y", b"fixed"
 gl.glPixelStorei(0x0CF2, 17)
 gl.glXUseXFont(x.XLoadFont(native, name), 0, 256, 1000)
 gl.glMatrixMode(0x1701)
@@ -232,6 +239,30 @@ print("written")
 
 def test_fonts_of_the_server_become_lists(server: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", FONT], env=on(server), capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", START + FONT],
+        env=on(server),
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert (done.returncode, done.stdout) == (0, "written\n"), done.stderr
+
+
+RESIZED = """
+gl.glClearColor.argtypes = [ctypes.c_float] * 4
+gl.glClearColor(1, 1, 1, 1)
+x.XResizeWindow(native, window, 80, 50)
+gl.glViewport(0, 0, 80, 50)
+gl.glClear(0x4000)
+pixels = np.zeros((50, 80), np.uint8)
+gl.glReadPixels(0, 0, 80, 50, 0x1903, 0x1401, pixels.ctypes.data)
+assert (pixels == 255).all(), pixels
+print("resized")
+"""
+
+
+def test_a_window_that_was_resized_is_drawn_on_in_its_new_size(server: str) -> None:
+    """By a program that tells its X library and draws once, at once."""
+    command = [sys.executable, "-c", START + RESIZED]
+    done = subprocess.run(command, env=on(server), capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "resized\n"), done.stderr
