@@ -12,6 +12,7 @@ import pytest
 
 import gallette
 from gallette.drivers.common.texture.anisotropic import AnisotropicUnit
+from gallette.drivers.common.texture.unit import Unit
 from gallette.drivers.jit import fill
 from gallette.drivers.jit import program as jit_program
 from gallette.drivers.jit.direct import Direct
@@ -452,6 +453,92 @@ def test_anisotropic_filters(
     assert picture("jit", draw).any()
     monkeypatch.undo()
     same(draw, monkeypatch)
+
+
+def _drawn(
+    context: moderngl.Context, declared: str, body: str, version: int = 400, count: int = 30
+) -> bytes:
+    """Triangles of a fragment shader that is these declarations and this body."""
+    frame = target(context)
+    fragment = f"""#version {version}
+        {declared} in vec3 v; out vec4 o;
+        void main() {{ vec2 uv = v.xy * 1.7 - 0.3; {body} }}"""
+    vertex = VERTEX.replace("#version 330", f"#version {version}")
+    triangles(context, context.program(vertex_shader=vertex, fragment_shader=fragment), count)
+    return bytes(frame.read(components=4))
+
+
+def natively(draw: Draw, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both pictures are equal, and nobody asked a texture unit for texels."""
+
+    def refused(*_: Any, **__: Any) -> None:
+        raise AssertionError("the shared texture unit was asked")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Unit, "sample", refused)
+        assert picture("jit", draw).any()
+    same(draw, monkeypatch)
+
+
+@pytest.mark.parametrize("format", [GL.RGBA32F, GL.R8UI, GL.RGBA8, GL.RG16F])
+def test_texels_of_buffers(format: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those before the first and behind the last are zero."""
+
+    def draw(context: moderngl.Context) -> bytes:
+        gl = context.extra
+        data = np.random.default_rng(5).integers(0, 63, 4096, np.uint8)
+        buffer = context.buffer(data.tobytes())
+        (name,) = gl.gen_textures(1)
+        gl.bind_texture(GL.TEXTURE_BUFFER, name)
+        gl.tex_buffer_range(GL.TEXTURE_BUFFER, format, buffer.glo, 256, 1024)
+        kind = "usamplerBuffer" if format == GL.R8UI else "samplerBuffer"
+        body = """int at = int(v.x * 90.0) - 9;
+            o = vec4(texelFetch(t, at)) / 70.0 + float(textureSize(t) & 127) / 400.0;"""
+        return _drawn(context, f"uniform {kind} t;", body)
+
+    natively(draw, monkeypatch)
+
+
+def test_texels_of_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    def draw(context: moderngl.Context) -> bytes:
+        several = context.texture((32, 32), 4, samples=4)
+        frame = context.framebuffer([several])
+        frame.use()
+        frame.clear()
+        program = context.program(vertex_shader=VERTEX, fragment_shader=FRAGMENT)
+        triangles(context, program, 20)
+        several.use(0)
+        body = """ivec2 at = ivec2(uv * 40.0) - 2;
+            o = texelFetch(t, at, int(v.z * 4.0)) + 0.1 * texelFetch(t, at.yx, 3);"""
+        return _drawn(context, "uniform sampler2DMS t;", body)
+
+    natively(draw, monkeypatch)
+
+
+@pytest.mark.parametrize("filter", FILTERS)
+def test_levels_that_would_be_looked_at(
+    filter: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def draw(context: moderngl.Context) -> bytes:
+        texture = context.texture((64, 32), 4, bytes(range(256)) * 32)
+        texture.build_mipmaps()
+        texture.filter = filter
+        texture.use(0)
+        body = "o = vec4(textureQueryLod(t, uv * vec2(9.0, 3.0)) * 0.1 + 0.4, v.z, 1.0);"
+        return _drawn(context, "uniform sampler2D t;", body)
+
+    natively(draw, monkeypatch)
+
+
+def test_gathers_with_four_offsets(monkeypatch: pytest.MonkeyPatch) -> None:
+    def draw(context: moderngl.Context) -> bytes:
+        data = np.random.default_rng(8).integers(0, 256, 16 * 9 * 4, np.uint8)
+        context.texture((16, 9), 4, data.tobytes()).use(0)
+        body = """const ivec2 at[4] = ivec2[4](ivec2(0), ivec2(3, -2), ivec2(-8, 7), ivec2(1));
+            o = textureGatherOffsets(t, uv, at, 2);"""
+        return _drawn(context, "uniform sampler2D t;", body)
+
+    natively(draw, monkeypatch)
 
 
 def test_results_do_not_depend_on_the_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:

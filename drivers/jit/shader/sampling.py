@@ -31,6 +31,7 @@ __all__ = [
     "fetch_at",
     "gather",
     "levels",
+    "lod_query",
     "position",
     "sample",
     "size",
@@ -66,12 +67,17 @@ class Lookup:
     ddy: Sequence[V] = ()
     offset: Sequence[V] = ()
     component: int = 0  # that a gather takes
+    sample: V | None = None
 
 
 def can_sample(key: TextureKey, op: str) -> bool:
     """Is there code for this operation?"""
-    if op in ("txf", "txs", "query_levels"):
-        return not (op == "txf" and key.target.is_cube)
+    if op in ("txf", "txf_ms", "txs", "query_levels"):
+        return not (op != "txs" and key.target.is_cube) or op == "query_levels"
+    if key.target is Target.BUFFER:
+        return False
+    if op == "lod":
+        return True
     if op == "tg4":
         return len(key.axes) == 2
     if op not in ("tex", "txb", "txl", "txd"):
@@ -80,7 +86,7 @@ def can_sample(key: TextureKey, op: str) -> bool:
 
 
 AnyKey = TextureKey | TexelsKey
-_FLAT = (Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY)
+_FLAT = (Target.TEXTURE_1D, Target.TEXTURE_1D_ARRAY, Target.BUFFER)
 
 
 class Sampler:
@@ -240,9 +246,9 @@ class Sampler:
         if look.op == "txl" and look.lod is not None:
             value = look.lod
         elif look.op == "txd":
-            value = self._of_derivatives(look.ddx, look.ddy)
+            value = self.of_derivatives(look.ddx, look.ddy)
         elif derivatives is not None:
-            value = self._of_derivatives(*derivatives)
+            value = self.of_derivatives(*derivatives)
         if look.bias is not None:
             value = value + look.bias
         if key.lod_bias:
@@ -254,7 +260,8 @@ class Sampler:
             value = b.select(value < look.min_lod, look.min_lod, value)
         return value
 
-    def _of_derivatives(self, ddx: Sequence[V], ddy: Sequence[V]) -> V:
+    def of_derivatives(self, ddx: Sequence[V], ddy: Sequence[V]) -> V:
+        """The level of detail of derivatives of coordinates."""
         b, squares = self.b, self.squared_lengths(ddx, ddy)
         rho = b.math("maxnum", squares[0], squares[1])
         return wrapping.fast_log2(b, rho) * 0.5
@@ -383,6 +390,24 @@ def sample(
     return sampler.filtered(look, sampler.lod(look, derivatives))
 
 
+def lod_query(
+    b: Builder, key: TextureKey, where: V, w: int, derivatives: tuple[list[V], list[V]]
+) -> list[V]:
+    """The level that would be looked at, and the level of detail before it was limited."""
+    s = Sampler(b, key, where, w)
+    raw = s.of_derivatives(*derivatives) + key.lod_bias
+    low, high = b.const("float", key.min_lod), b.const("float", key.max_lod)
+    level = b.select(raw < low, low, raw)
+    level = b.select(level > high, high, level)
+    last = (s.word(Description.LEVELS, "i64").to("i32") - 1).to_float()
+    level = b.math("minnum", b.math("maxnum", level, 0.0), b.spread(last, w))
+    if key.mip is MipFilter.NEAREST:
+        level = b.math("roundeven", level)
+    elif key.mip is MipFilter.NONE:
+        level = b.lanes("float", [0.0] * w)
+    return [level, raw]
+
+
 def gather(b: Builder, key: TextureKey, where: V, w: int, look: Lookup) -> list[V]:
     """`tg4`: one component of the four texels a linear filter would use."""
     sampler = Sampler(b, key, where, w)
@@ -398,15 +423,26 @@ def fetch(b: Builder, key: TextureKey, where: V, w: int, look: Lookup) -> list[V
     for i in range(min(len(at), moving)):
         if i < len(look.offset):
             at[i] = at[i] + look.offset[i]
-    return fetch_at(b, key, where, w, at, look.lod)
+    return fetch_at(b, key, where, w, at, look.lod, look.sample)
 
 
 def fetch_at(
-    b: Builder, key: AnyKey, where: V, w: int, at: list[V], lod: V | None = None
+    b: Builder,
+    key: AnyKey,
+    where: V,
+    w: int,
+    at: list[V],
+    lod: V | None = None,
+    sample: V | None = None,
 ) -> list[V]:
     """The same, of a texture or an image."""
     s = Sampler(b, key, where, w)
     index, inside = position(s, at, lod)
+    if sample is not None:  # samples are planes of a layer
+        plane = s.extent(0, None) * s.extent(1, None)
+        skipped = sample * plane
+        few = b.binary("sdiv", s.table(Description.STRIDE, None), b.math("smax", plane, 1))
+        index, inside = index + skipped, inside & sample.ult(few)
     index = b.select(inside, index, b.const("i32", 0))
     planes = decode(b, key.image, s.word(Description.TEXELS), index, False)
     zero = b.const("i32", 0)

@@ -81,7 +81,7 @@ def texture_key(unit: Unit) -> TextureKey | None:
 
 def _texture_key(unit: Unit) -> TextureKey | None:
     image, sampler = unit.image, unit.sampler
-    if not is_known(image.format) or image.target is Target.BUFFER:
+    if not is_known(image.format):
         return None
     several = type(unit) is AnisotropicUnit
     if (type(unit) is not Unit and not several) or (several and image.stencil):
