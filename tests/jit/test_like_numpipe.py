@@ -530,6 +530,19 @@ def test_levels_that_would_be_looked_at(
     natively(draw, monkeypatch)
 
 
+def test_derivatives_of_directions(monkeypatch: pytest.MonkeyPatch) -> None:
+    def draw(context: moderngl.Context) -> bytes:
+        data = np.random.default_rng(8).integers(0, 256, 16 * 16 * 24, np.uint8)
+        cube = context.texture_cube((16, 16), 4, data.tobytes())
+        cube.build_mipmaps()
+        cube.use(0)
+        body = """vec3 at = vec3(uv * 3.0 - 1.0, v.z - 0.5);
+            o = textureGrad(t, at, v * 0.4, vec3(0.02, v.xy * 0.1));"""
+        return _drawn(context, "uniform samplerCube t;", body)
+
+    natively(draw, monkeypatch)
+
+
 def test_gathers_with_four_offsets(monkeypatch: pytest.MonkeyPatch) -> None:
     def draw(context: moderngl.Context) -> bytes:
         data = np.random.default_rng(8).integers(0, 256, 16 * 9 * 4, np.uint8)

@@ -80,9 +80,7 @@ def can_sample(key: TextureKey, op: str) -> bool:
         return True
     if op == "tg4":
         return len(key.axes) == 2
-    if op not in ("tex", "txb", "txl", "txd"):
-        return False
-    return not (key.target.is_cube and op == "txd" and key.needs_lod)
+    return op in ("tex", "txb", "txl", "txd")
 
 
 AnyKey = TextureKey | TexelsKey
@@ -246,7 +244,11 @@ class Sampler:
         if look.op == "txl" and look.lod is not None:
             value = look.lod
         elif look.op == "txd":
-            value = self.of_derivatives(look.ddx, look.ddy)
+            along = list(look.ddx), list(look.ddy)
+            if key.target.is_cube:
+                of_face = wrapping.face_derivatives
+                along = of_face(b, look.coords[:3], along[0]), of_face(b, look.coords[:3], along[1])
+            value = self.of_derivatives(*along)
         elif derivatives is not None:
             value = self.of_derivatives(*derivatives)
         if look.bias is not None:
