@@ -118,6 +118,7 @@ def _is_plain(
     return (
         plain
         and not state.conservative
+        and not bound.program.chunk.facts["images"]  # they are asked for a vector at a time there
         and not facts.has_side_effects
         and not facts.in_order
         and not facts.writes_stencil
