@@ -68,7 +68,6 @@ class Given:
         "buffers",
         "family",
         "held",
-        "like",
         "named",
         "pinned",
         "reads",
@@ -109,7 +108,6 @@ class Given:
         copy = replace(bound, shaders=dict(bound.shaders), stages=stages)
         self._states: DrawStates | None
         self._states = states.remembering(copy, None if kin is None else kin.states)
-        self.like: Given = self  # what is the same but for what buffers hold (see `Earlier`)
         self.held = False
         self._sees_start: bool | None = None
         self._resources = list(resources_of(copy))
@@ -121,6 +119,11 @@ class Given:
         self.named = frozenset(map(id, _versioned(copy)))  # buffers of which there are copies
         self.pinned = frozenset(map(id, self._resources)) - self.named
         self.pinned |= frozenset(map(id, _looked_at(copy)))
+
+    @property
+    def like(self) -> Given:
+        """What is the same but for what buffers hold (see `Earlier`)."""
+        return self
 
     @property
     def states(self) -> DrawStates:
@@ -275,12 +278,12 @@ class Earlier(Given):
     That is for one execution, so of what is derived from it only what is asked for is made.
     """
 
-    __slots__ = ("_buffers", "_copies")
+    __slots__ = ("_buffers", "_copies", "_now")
 
     def __init__(self, now: Given, copies: Mapping[int, Resource]) -> None:
         """`copies`: of buffers, by their identity."""
         self._copies = copies
-        self.like, self._states = now, None
+        self._now, self._states = now, None
         self.family, self.reads = now.family, now.reads
         self.scissors, self.viewports = now.scissors, now.viewports
         self.buffers = tuple([self._name(key) for key in now.buffers])
@@ -288,6 +291,10 @@ class Earlier(Given):
         self.held, self._resources = False, []
         self._relatives, self._plans = {}, {}
         self._buffers: list[VertexBuffer | None] | None = None
+
+    @property
+    def like(self) -> Given:
+        return self._now
 
     def _name(self, key: Any) -> Any:
         """What stands for a buffer's bytes, with the copy in its place."""
