@@ -126,6 +126,27 @@ def test_demos_of_mesa_utils(server: str, libraries: Path, tmp_path: Path, demo:
     assert lit >= DEMOS[demo], f"{lit:.3f} of the picture is lit"
 
 
+# Scenes of glmark2, which knows some pixels of each.
+SCENES = (
+    "build:use-vbo=false", "texture:texture-filter=mipmap", "shading:shading=phong",
+    "bump:bump-render=height", "effect2d:kernel=0,1,0;1,-4,1;0,1,0;", "pulsar:light=false:quads=5",
+    "desktop:effect=shadow:windows=4", "desktop:effect=blur:blur-radius=5:passes=1:separable=true",
+    "buffer:update-method=map", "conditionals:fragment-steps=0:vertex-steps=5", "function:fragment-complexity=low:fragment-steps=5",
+    "loop:fragment-steps=5:fragment-uniform=true:vertex-steps=5",
+)  # fmt: skip
+
+
+def test_scenes_of_glmark2_are_what_it_expects(server: str) -> None:
+    if shutil.which("glmark2") is None:
+        missing("glmark2 (glmark2-x11)")
+    command = [sys.executable, "-m", "gallette", "run", "glmark2", "--validate"]
+    command += [word for scene in SCENES for word in ("-b", scene)]
+    done = subprocess.run(command, env=on(server), capture_output=True, text=True, timeout=300)
+    verdicts = [line for line in done.stdout.splitlines() if "Validation" in line]
+    assert len(verdicts) == len(SCENES), done.stdout + done.stderr
+    assert [line for line in verdicts if "Success" not in line] == []
+
+
 def test_without_the_x_library_programs_are_told_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
