@@ -131,7 +131,8 @@ SCENES = (
     "build:use-vbo=false", "texture:texture-filter=mipmap", "shading:shading=phong",
     "bump:bump-render=height", "effect2d:kernel=0,1,0;1,-4,1;0,1,0;", "pulsar:light=false:quads=5",
     "desktop:effect=shadow:windows=4", "desktop:effect=blur:blur-radius=5:passes=1:separable=true",
-    "buffer:update-method=map", "conditionals:fragment-steps=0:vertex-steps=5", "function:fragment-complexity=low:fragment-steps=5",
+    "buffer:update-method=map", "conditionals:fragment-steps=0:vertex-steps=5",
+    "function:fragment-complexity=low:fragment-steps=5",
     "loop:fragment-steps=5:fragment-uniform=true:vertex-steps=5",
 )  # fmt: skip
 
