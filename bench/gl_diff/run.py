@@ -65,7 +65,16 @@ class Eyes:
         self.gl.read_buffer(GL.COLOR_ATTACHMENT0 + index)
         pixels = self._read(GL.RGBA, GL.UNSIGNED_BYTE, np.uint8, 4)
         step = self.step(index, of)
-        self.seen.append(Seen(f"colour {index}", pixels, self.draws, step, self.logic))
+        encoded = of is None and self._is_encoded(index)
+        self.seen.append(Seen(f"colour {index}", pixels, self.draws, step, self.logic, encoded))
+
+    def _is_encoded(self, index: int) -> bool:
+        """Does this colour buffer hold sRGB?"""
+        attachment = (GL.READ_FRAMEBUFFER, GL.COLOR_ATTACHMENT0 + index)
+        found = self.gl.get_framebuffer_attachment_parameteriv(
+            *attachment, GL.FRAMEBUFFER_ATTACHMENT_COLOR_ENCODING
+        )
+        return bool(found[0] == GL.SRGB)
 
     def step(self, index: int, of: int | None = None) -> int:
         """One step of the coarsest channel of a colour buffer, in 255ths."""

@@ -57,7 +57,10 @@ def indexed(w: Writer, mode: str, count: int) -> None:
     )
     many = len(order)
     # An index behind the end is undefined: it restarts instead.
-    restart = "gl.enable(GL.PRIMITIVE_RESTART); gl.primitive_restart_index(255); "
+    restart = (
+        "gl.disable(GL.PRIMITIVE_RESTART_FIXED_INDEX); gl.enable(GL.PRIMITIVE_RESTART); "
+        "gl.primitive_restart_index(255); "
+    )
     restart = restart if 255 in order else ""
     if w.unfilled:  # llvmpipe offsets outlines, to the near plane, where a triangle has no area
         restart += "gl.disable(GL.POLYGON_OFFSET_FILL); "
