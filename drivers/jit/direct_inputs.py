@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -133,8 +133,9 @@ class Columns:
                 return False
             found = self._converted.get(index)
             if found is None:
+                rows = [replace(each, instance_divisor=0) for each in elements]  # all there are
                 found = self._converted[index] = _Converted(
-                    element, buffer, elements, buffers, index, available, []
+                    element, buffer, rows, buffers, index, available, []
                 )
             found.inputs.append((row, key.component))
             self._stride[row] = 4 if stride else 0

@@ -136,6 +136,13 @@ def _instances(frame: _Frame) -> None:
     array.render(moderngl.TRIANGLES, vertices=12, instances=3)
 
 
+def _converted(frame: _Frame) -> None:
+    """Colours in bytes, another for every second instance."""
+    vertices = [(frame.vertices, "2f 4x", "position"), (frame.vertices, "8x 4f1/i", "paint")]
+    array = frame.context.vertex_array(frame.program, [*vertices, (frame.places, "2f/i", "place")])
+    array.render(moderngl.TRIANGLES, vertices=6, instances=7)
+
+
 def _beyond(frame: _Frame) -> None:
     """Vertices after the buffer's end, and triangles that are to be clipped."""
     array = frame.array()
@@ -175,7 +182,7 @@ def _drawn(draw: Callable[[_Frame], None]) -> tuple[bytes, list[int]]:
 
 
 @pytest.mark.parametrize(
-    "draw", [_arrays, _written, _blocks, _indexed, _instances, _beyond, _states]
+    "draw", [_arrays, _written, _blocks, _indexed, _instances, _converted, _beyond, _states]
 )
 def test_nobody_can_tell(draw: Callable[[_Frame], None], monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[bool] = []
