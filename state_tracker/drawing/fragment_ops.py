@@ -222,6 +222,9 @@ def depth_stencil_alpha_state(ctx: Context) -> DepthStencilAlphaState:
         front, back = (_face(s) for s in state.stencil_faces)
         faces = (front, back)
     alpha = state.alpha_test and ctx.is_compat and state.alpha_func != GL.ALWAYS
+    if alpha and ctx.pipe_framebuffer.cbufs:
+        color = ctx.pipe_framebuffer.cbufs[0]
+        alpha = color is None or not color.format.is_pure_integer  # integers are not tested
     bounds = state.depth_bounds_test and draw.has("Z")
     return DepthStencilAlphaState(
         depth,

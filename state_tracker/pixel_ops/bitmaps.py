@@ -45,13 +45,15 @@ def read_bitmap(ctx: Context, pointer: Pointer, width: int, height: int) -> Bits
 def _pixels(state: PackState, raw: Bits, width: int, height: int) -> Bits:
     """The pixels among a bitmap's bits."""
     start, stride, end = bitmap_layout(state, width, height)
-    reach = max(stride, -(-(state.skip_pixels + width) // 8))  # rows may overlap
-    padded = np.zeros(start + (height - 1) * stride + reach, np.uint8)
-    padded[: min(end, raw.size)] = raw[:end]
-    shape, strides = (height, reach), (stride, 1)
-    rows = np.lib.stride_tricks.as_strided(padded[start:], shape, strides)
+    if not width or not height:
+        return np.zeros((height, width), np.uint8)
+    if raw.size < end:  # what is not there is 0
+        raw = np.concatenate((raw, np.zeros(end - raw.size, np.uint8)))
+    skipped, skip = divmod(state.skip_pixels, 8)
+    shape = (height, -(-(skip + width) // 8))  # rows may overlap, or lie gigabytes apart
+    rows = np.lib.stride_tricks.as_strided(raw[start + skipped :], shape, (stride, 1))
     bits: Bits = np.unpackbits(np.ascontiguousarray(rows), axis=1, bitorder=_order(state))
-    return bits[:, state.skip_pixels : state.skip_pixels + width]
+    return bits[:, skip : skip + width]
 
 
 def _order(state: PackState) -> Literal["big", "little"]:

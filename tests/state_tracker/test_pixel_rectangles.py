@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import mmap
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +11,8 @@ import numpy as np
 import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
+from gallette.state_tracker.pixel_data.pixels import PackState
+from gallette.state_tracker.pixel_ops.bitmaps import _pixels, bitmap_layout
 from tests.state_tracker.helpers import errors
 from tests.state_tracker.pictures import compare
 
@@ -262,3 +266,19 @@ def test_pixels_zoomed_out_of_all_bounds(zoom: float) -> None:
     gl.read_pixels(0, 0, 8, 8, GL.STENCIL_INDEX, GL.UNSIGNED_BYTE, stencil)
     assert set(stencil) == ({3} if zoom > 0 else {0})
     gl.release()
+
+
+def test_rows_of_bitmaps_may_lie_gigabytes_apart() -> None:
+    """Only what is shown is read."""
+    state = PackState(row_length=(1 << 31) - 1, skip_pixels=(1 << 30) + 3, alignment=1)
+    _, stride, size = bitmap_layout(state, 11, 4)
+    assert size > 1 << 29
+    memory = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | 0x4000)
+    for row in range(4):
+        memory[row * stride + (1 << 27)] = 0b00010101
+    tracemalloc.start()
+    bits = _pixels(state, np.frombuffer(memory, np.uint8), 11, 4)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (bits == [1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0]).all()
+    assert peak < 1 << 20
