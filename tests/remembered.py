@@ -268,7 +268,9 @@ class Watch:
                     self.same("mode of draws end to end", info.mode, call.mode)
                 else:
                     start = call.start if info.index_size == 0 else info.start
-                    self.same("call of draws in a family", replace(info, start=start), call)
+                    number = info.draw_id if given.sees_start(info.mode) else call.draw_id
+                    told = replace(info, start=start, draw_id=number)
+                    self.same("call of draws in a family", told, call)
                 if given is first:
                     continue
                 apart = frozenset({"vertex_buffers", "scissors", "viewports"})

@@ -207,6 +207,8 @@ def glXChooseVisual(native: int, screen: int, attribs: int) -> int:
 
 def _of_visual(display: Display, visual: int) -> Config:
     """The config a window of that visual has: with everything but samples."""
+    if not visual:
+        raise EglError(Error.BAD_MATCH, "no visual")
     number = VisualInfo.from_address(visual).visualid
     fitting = [c for c in display.configs if c[EGL.NATIVE_VISUAL_ID] == number]
     if not fitting:

@@ -223,7 +223,8 @@ native = x.XOpenDisplay(None)
 window = x.XCreateSimpleWindow(
     native, x.XDefaultRootWindow(native), 0, 0, width, height, 0, None, None)
 x.XMapWindow(native, window)
-visual = gl.glXChooseVisual(native, 0, (i * 8)(4, 5, 8, 8, 9, 8, 10, 8))
+assert not gl.glXCreateContext(native, None, None, 1), "there is no such visual"
+visual = gl.glXChooseVisual(native, 0, (i * 9)(4, 5, 8, 8, 9, 8, 10, 8, 0))
 assert gl.glXMakeCurrent(native, window, gl.glXCreateContext(native, visual, None, 1))
 """
 

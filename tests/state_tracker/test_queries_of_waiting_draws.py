@@ -214,4 +214,5 @@ def test_a_context_may_end_while_queries_and_written_buffers_wait() -> None:
         gl.end_query(GL.SAMPLES_PASSED)
         gl.buffer_sub_data(GL.ARRAY_BUFFER, 0, 8, CORNERS[:1] * 0.5)
     gl.delete_queries(1, [query])
+    assert gl.get_error() == GL.NO_ERROR
     gl.release()  # which says so if resources were left
