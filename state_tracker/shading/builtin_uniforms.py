@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Callable
@@ -44,6 +45,7 @@ def _matrix(ctx: Context, name: str, index: int) -> npt.NDArray[np.float64] | No
     return matrix.T if "Transpose" in form else matrix
 
 
+@functools.cache
 def _camel(field: str) -> str:
     """`spotCosCutoff` -> `spot_cos_cutoff`."""
     return re.sub(r"([A-Z])", r"_\1", field).lower()
@@ -149,15 +151,22 @@ def _store(data: bytearray, uniform: Uniform, offset: int, value: Value) -> None
     data[offset : offset + len(raw)] = raw
 
 
+@functools.cache
+def _parts(name: str) -> tuple[str, int, str] | None:
+    """`gl_LightSource[1].ambient` -> `LightSource`, 1, `ambient`."""
+    match = _NAME.match(name)
+    return None if match is None else (match[1], int(match[2] or 0), match[3] or "")
+
+
 def fill(ctx: Context, executable: Executable) -> None:
     """Write every built-in uniform of a program into its default block."""
     for uniform in executable.linked.uniforms:
         if not uniform.builtin or uniform.block >= 0 or uniform.type.without_array.is_opaque:
             continue
-        match = _NAME.match(uniform.name)
-        if match is None:
+        parts = _parts(uniform.name)
+        if parts is None:
             continue
-        name, index, field = match[1], int(match[2] or 0), match[3] or ""
+        name, index, field = parts
         for element in range(element_count(uniform)):
             value = value_of(ctx, name, index + element, field)
             if value is not None:
