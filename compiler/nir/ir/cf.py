@@ -257,6 +257,26 @@ def walk(body: Body) -> Iterator[Node]:
             stack.append(iter(node.body))
 
 
+def places(body: Body) -> list[tuple[Node, Body, int]]:
+    """Every node in source order, with the body it stands in and where: who asks a long body for
+    the place of each of its nodes looks through it again and again."""
+    found: list[tuple[Node, Body, int]] = []
+    stack: list[tuple[Body, int]] = [(body, 0)]
+    while stack:
+        body, at = stack.pop()
+        while at < len(body):
+            node = body[at]
+            found.append((node, body, at))
+            at += 1
+            if node.__class__ is If:
+                stack += [(body, at), (node.else_body, 0), (node.then_body, 0)]  # type: ignore[union-attr]
+                break
+            if node.__class__ is Loop:
+                stack += [(body, at), (node.body, 0)]  # type: ignore[union-attr]
+                break
+    return found
+
+
 def events(body: Body) -> Iterator[tuple[str, Node]]:
     """A flat reading of nested code: ("block", b), ("if", n), ("else", n), ("loop", n), ("end", n).
 

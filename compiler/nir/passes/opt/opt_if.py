@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from gallette.compiler.nir.builder import Builder
-from gallette.compiler.nir.ir.cf import Block, If, blocks_in, impl_of, next_block, walk
+from gallette.compiler.nir.ir.cf import Block, If, Node, blocks_in, impl_of, next_block, places
 from gallette.compiler.nir.ir.instrs import Alu, LoadConst
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.questions import always_jumps
@@ -24,10 +26,12 @@ def opt_if(shader: Shader) -> bool:
     progress = False
     for impl in shader.impls():
         impl.require(Metadata.DOMINANCE)
-        for node in list(walk(impl.body)):
+        found = places(impl.body)
+        before = {node: body[at - 1] for node, body, at in found if isinstance(node, If)}
+        for node, body, at in found:
             if isinstance(node, If):
-                progress |= _known_condition(impl, node)
-                progress |= _bool_phis(impl, node)
+                progress |= _known_condition(impl, node, before)
+                progress |= _bool_phis(impl, node, body[at + 1])
                 progress |= _negated(node)
         while _merge_neighbours(impl):
             progress = True
@@ -36,11 +40,10 @@ def opt_if(shader: Shader) -> bool:
 
 def _merge_neighbours(impl: FunctionImpl) -> bool:
     """Join `if (c) A else B; if (c) C else D` into `if (c) A C else B D`."""
-    for block in list(impl.blocks()):
-        at = block.owner.index(block)
-        if at == 0 or at + 1 >= len(block.owner):
+    for block, body, at in places(impl.body):
+        if at == 0 or at + 1 >= len(body) or not isinstance(block, Block):
             continue
-        first, second = block.owner[at - 1], block.owner[at + 1]
+        first, second = body[at - 1], body[at + 1]
         if (
             isinstance(first, If)
             and isinstance(second, If)
@@ -110,7 +113,8 @@ def _negated(node: If) -> bool:
     return True
 
 
-def _known_condition(impl: FunctionImpl, node: If) -> bool:
+def _known_condition(impl: FunctionImpl, node: If, before: Mapping[object, Node]) -> bool:
+    """`before`: the block in front of every if, where its condition is read."""
     value = node.condition.value
     if len(value.uses) == 1 or isinstance(value.instr, LoadConst):
         return False
@@ -120,8 +124,10 @@ def _known_condition(impl: FunctionImpl, node: If) -> bool:
         for src in value.uses:
             if src is node.condition:
                 continue
-            home = src.home
-            if home is not None and block.predecessors and block.dominates(home):
+            home = before.get(src.parent)
+            if home is None:
+                home = src.home
+            if isinstance(home, Block) and block.predecessors and block.dominates(home):
                 inside.append(src)
         if inside:
             constant = Builder(impl).at_start(block).imm_bool(known)
@@ -133,9 +139,9 @@ def _known_condition(impl: FunctionImpl, node: If) -> bool:
     return progress
 
 
-def _bool_phis(impl: FunctionImpl, node: If) -> bool:
+def _bool_phis(impl: FunctionImpl, node: If, after: Node) -> bool:
+    assert isinstance(after, Block)
     progress = False
-    after = next_block(node)
     for phi in list(after.phis()):
         if phi.result.bit_size != 1 or len(phi.srcs) != 2 or phi.result.num_components != 1:
             continue
