@@ -269,10 +269,10 @@ def places(body: Body) -> list[tuple[Node, Body, int]]:
             found.append((node, body, at))
             at += 1
             if node.__class__ is If:
-                stack += [(body, at), (node.else_body, 0), (node.then_body, 0)]  # type: ignore[union-attr]
+                stack += [(body, at), (node.else_body, 0), (node.then_body, 0)]
                 break
             if node.__class__ is Loop:
-                stack += [(body, at), (node.body, 0)]  # type: ignore[union-attr]
+                stack += [(body, at), (node.body, 0)]
                 break
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.cf import Block, If, Node, blocks_in, impl_of, next_block, places
@@ -113,7 +114,7 @@ def _negated(node: If) -> bool:
     return True
 
 
-def _known_condition(impl: FunctionImpl, node: If, before: Mapping[object, Node]) -> bool:
+def _known_condition(impl: FunctionImpl, node: If, before: Mapping[Any, Node]) -> bool:
     """`before`: the block in front of every if, where its condition is read."""
     value = node.condition.value
     if len(value.uses) == 1 or isinstance(value.instr, LoadConst):
