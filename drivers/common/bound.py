@@ -1,8 +1,5 @@
-"""What is bound to a context, and what has been derived from it.
-
-`Bound` is a plain record. State objects are wrapped in a `Cso`, whose `derived` dictionary keeps
-what somebody worked out from the (immutable) state once: it lives exactly as long as the state.
-"""
+"""What is bound to a context: a plain record. State objects are wrapped in a `Cso`, a handle that
+lives exactly as long as the state."""
 
 from __future__ import annotations
 
@@ -37,13 +34,12 @@ Slot = TypeVar("Slot")
 
 
 class Cso(Generic[State]):
-    """A constant state object: the state, and a cache of what follows from it."""
+    """A constant state object."""
 
-    __slots__ = ("derived", "state")
+    __slots__ = ("state",)
 
     def __init__(self, state: State) -> None:
         self.state = state
-        self.derived: dict[Any, Any] = {}
 
 
 class ConstantBuffer:

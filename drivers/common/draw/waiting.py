@@ -8,13 +8,12 @@ the resources it names; between times it holds none, and is forgotten when one o
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.bound import Bound, ConstantBuffer, StageBindings
-from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.program import DriverShader
 from gallette.pipe.enums import Primitive
 from gallette.pipe.resource import Resource
@@ -24,7 +23,7 @@ from .finding import DrawStates
 from .parts import TOLD
 from .programs import Selection
 
-__all__ = ["MERGED_STAGES", "Earlier", "Given", "Memory", "Row", "resources_of"]
+__all__ = ["MERGED_STAGES", "Given", "Memory", "Plan", "Row", "resources_of"]
 
 MERGED_STAGES = (Stage.VERTEX, Stage.FRAGMENT)
 """The stages whose constant block 0 may differ between draws that wait."""
@@ -36,7 +35,6 @@ Reach = tuple[int, int, int]
 """The first byte that is read of a buffer, the one behind the last, and by vertex."""
 
 _BETWEEN = (Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
-_STARTS = ("base_vertex", "first_vertex", "vertex_id_zero_base", "draw_id")
 _MOST = 1024
 _FEW = 64
 
@@ -122,17 +120,14 @@ class Given:
 
     @property
     def like(self) -> Given:
-        """What is the same but for what buffers hold (see `Earlier`)."""
+        """What is the same but for what buffers hold (see `earlier`)."""
         return self
 
     @property
     def states(self) -> DrawStates:
         """What is derived from it, mode by mode."""
-        states = self._states
-        return self._made() if states is None else states
-
-    def _made(self) -> DrawStates:
-        raise NotImplementedError
+        assert self._states is not None
+        return self._states
 
     @property
     def vertex_buffers(self) -> Sequence[VertexBuffer | None]:
@@ -210,7 +205,7 @@ class Given:
         if self._sees_start is None:
             state = self.states.of(mode)
             facts = None if state is None else state.fixed.selection.stages[Stage.VERTEX].facts
-            self._sees_start = facts is None or not facts.system_values.isdisjoint(_STARTS)
+            self._sees_start = facts is None or not facts.system_values.isdisjoint(TOLD)
         return self._sees_start
 
     def relatives(self, mode: Primitive) -> tuple[Any, ...]:
@@ -270,96 +265,6 @@ class Given:
             self.bind((None, None))
             for resource in self._resources:
                 resource.unref()
-
-
-class Earlier(Given):
-    """The same when some buffers, of which there are copies now, held something else.
-
-    That is for one execution, so of what is derived from it only what is asked for is made.
-    """
-
-    __slots__ = ("_buffers", "_copies", "_now")
-
-    def __init__(self, now: Given, copies: Mapping[int, Resource]) -> None:
-        """`copies`: of buffers, by their identity."""
-        self._copies = copies
-        self._now, self._states = now, None
-        self.family, self.reads = now.family, now.reads
-        self.scissors, self.viewports = now.scissors, now.viewports
-        self.buffers = tuple([self._name(key) for key in now.buffers])
-        self.blocks = tuple([tuple([self._name(key) for key in keys]) for keys in now.blocks])
-        self.held, self._resources = False, []
-        self._relatives, self._plans = {}, {}
-        self._buffers: list[VertexBuffer | None] | None = None
-
-    @property
-    def like(self) -> Given:
-        return self._now
-
-    def _name(self, key: Any) -> Any:
-        """What stands for a buffer's bytes, with the copy in its place."""
-        if type(key) is tuple and key[0] in self._copies:
-            return id(self._copies[key[0]]), *key[1:]
-        return key
-
-    @property
-    def vertex_buffers(self) -> Sequence[VertexBuffer | None]:
-        if self._buffers is None:
-            copies = self._copies
-            self._buffers = [
-                each
-                if each is None or id(each.buffer) not in copies
-                else VertexBuffer(copies[id(each.buffer)], each.offset, each.stride)
-                for each in self.like.vertex_buffers
-            ]
-        return self._buffers
-
-    def block(self, stage: Stage, number: int) -> ConstantBuffer | None:
-        found = self.like.block(stage, number)
-        copy = None if found is None else self._copies.get(id(found.buffer))
-        if found is None or copy is None:
-            return found
-        assert isinstance(copy, HostResource)
-        data = copy.bytes_at(found.offset, len(found.data))
-        return ConstantBuffer(None, data, copy, found.offset)
-
-    def _made(self) -> DrawStates:
-        """The states, where somebody wants more than to know what differs."""
-        now = self.like.states
-        stages = dict(now.bound.stages)
-        for stage in MERGED_STAGES:
-            constants = stages[stage].constants
-            blocks = [self.block(stage, number) for number in range(len(constants))]
-            stages[stage] = replace(stages[stage], constants=blocks)
-        buffers = tuple(self.vertex_buffers)
-        copy = replace(now.bound, vertex_buffers=buffers, stages=stages)
-        self._states = now.remembering(copy, now)
-        return self._states
-
-    def selection(self, mode: Primitive) -> Selection | None:
-        return self.like.selection(mode)
-
-    def waitable(self, mode: Primitive) -> bool:
-        return self.like.waitable(mode)
-
-    def sees_start(self, mode: Primitive) -> bool:
-        return self.like.sees_start(mode)
-
-    def plan(self, mode: Primitive) -> Plan | None:
-        """There is none: it would not be used twice."""
-        return None
-
-    def relatives(self, mode: Primitive) -> tuple[Any, ...]:
-        found = self.like.relatives(mode)
-        if found == (self.like,):
-            return (self,)
-        if self.blocks != self.like.blocks and self.large_blocks(mode) is not None:
-            return *found, self.blocks
-        return found
-
-    @property
-    def shaders(self) -> tuple[DriverShader | None, ...]:
-        return self.like.shaders
 
 
 class Memory:

@@ -23,8 +23,9 @@ from gallette.drivers.common.memory.resource import HostResource
 from gallette.pipe.resource import Resource
 from gallette.pipe.state import DrawInfo
 
+from .earlier import Earlier
 from .families import Waiting
-from .waiting import Earlier, Given
+from .waiting import Given
 
 __all__ = ["Writes"]
 
