@@ -17,6 +17,7 @@ import numpy.typing as npt
 from gallette.compiler.disk_cache import DiskCache
 from gallette.compiler.nir.ir import Shader, Stage
 from gallette.compiler.nir.ir.slots import FragResult
+from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 from gallette.drivers.common.draw.together import Offered
 from gallette.drivers.common.lanes import (
     ComputeLanes,
@@ -57,7 +58,7 @@ from .shader.chunk_emit import ChunkCode, emit_chunk
 from .shader.chunk_stages import GeometryRows
 from .shader.images import ImageUnitKey, image_unit_key
 from .shader.layout import Words
-from .shader.texture_keys import TextureKey, texture_key
+from .shader.texture_keys import Missing, UnitKey, texture_key
 
 if TYPE_CHECKING:
     from gallette.drivers.common.draw.state import DrawState
@@ -67,7 +68,7 @@ if TYPE_CHECKING:
 __all__ = ["DEFAULT_BUDGET", "BoundJit", "JitProgram", "compile_program"]
 
 Array = npt.NDArray[Any]
-TextureKeys = tuple[TextureKey | None, ...]
+TextureKeys = tuple[UnitKey, ...]
 UnitKeys = tuple[TextureKeys, tuple[ImageUnitKey | None, ...]]
 DEFAULT_BUDGET = 1 << 29
 """Rounds of loops that all vectors of lanes of one call may spend: some seconds."""
@@ -270,11 +271,14 @@ class BoundJit:
     def texture_keys(self) -> TextureKeys:
         """What sampling code has to know about each texture, as far as there is code for it."""
         used = self.program.facts.textures
-        keys: list[TextureKey | None] = []
-        for number in range(min(32, max(used, default=-1) + 1)):
-            textures = self.resources.textures
-            unit = textures[number] if number < len(textures) and number in used else None
-            keys.append(texture_key(unit) if isinstance(unit, Unit) else None)
+        keys: list[UnitKey] = []
+        textures = self.resources.textures
+        for number in range(min(FIRST_HANDLE, len(textures), max(used, default=-1) + 1)):
+            unit = textures[number] if number in used else None
+            if isinstance(unit, Unit):
+                keys.append(texture_key(unit))
+            else:
+                keys.append(Missing.UNBOUND if unit is None else Missing.NO_CODE)
         return tuple(keys)
 
     @functools.cached_property

@@ -23,7 +23,7 @@ from .images import ImageUnitKey
 from .intrinsics import choose, store_output
 from .layout import Words
 from .sampled import sampled
-from .texture_keys import TextureKey
+from .texture_keys import UnitKey
 
 __all__ = ["ChunkStage", "CornerSite", "Input", "OffsetSite", "TextureSite"]
 
@@ -117,7 +117,7 @@ class ChunkStage(Stage):
         shader: Shader,
         flat_colors: bool,
         step: int,
-        keys: Sequence[TextureKey | None] = (),
+        keys: Sequence[UnitKey] = (),
         images: Sequence[ImageUnitKey | None] = (),
     ) -> None:
         self.keys = keys

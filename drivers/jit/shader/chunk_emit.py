@@ -21,7 +21,7 @@ from .flow import emit_body
 from .images import ImageUnitKey
 from .layout import Words
 from .locals import declare_locals
-from .texture_keys import TextureKey
+from .texture_keys import UnitKey
 
 __all__ = ["ChunkCode", "emit_chunk"]
 
@@ -52,7 +52,7 @@ def emit_chunk(
     flat_colors: bool = False,
     explains: bool = False,
     one_block: bool = False,
-    textures: Sequence[TextureKey | None] = (),
+    textures: Sequence[UnitKey] = (),
     images: Sequence[ImageUnitKey | None] = (),
 ) -> ChunkCode:
     """The module whose function `main` runs a chunk of lanes.

@@ -13,7 +13,7 @@ from .emitter import Emitter
 from .images import ImageUnitKey
 from .intrinsics import choose, store_output
 from .layout import Words
-from .texture_keys import TextureKey
+from .texture_keys import UnitKey
 
 __all__ = ["ControlStage", "GeometryRows", "GeometryStage"]
 
@@ -107,7 +107,7 @@ class GeometryStage(ChunkStage):
         shader: Shader,
         flat_colors: bool,
         step: int,
-        keys: Sequence[TextureKey | None] = (),
+        keys: Sequence[UnitKey] = (),
         images: Sequence[ImageUnitKey | None] = (),
     ) -> None:
         super().__init__(shader, flat_colors, step, keys, images)

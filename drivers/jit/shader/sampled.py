@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 
-from gallette.compiler.nir.ir import Tex
+from gallette.compiler.nir.ir import Src, Tex
+from gallette.compiler.nir.ir.texops import FIRST_HANDLE
 
 from ..llvm.values import V
 from .emitter import Emitter, Stage
 from .layout import Words
 from .sampling import Lookup, can_sample, fetch, gather, levels, lod_query, sample, size
-from .texture_keys import TextureKey
+from .texture_keys import Missing, TextureKey, UnitKey
 from .wrapping import face_derivatives
 
 __all__ = ["sampled"]
@@ -18,21 +21,104 @@ __all__ = ["sampled"]
 _UNFILTERED = ("txf", "txf_ms", "txs", "query_levels")
 """Operations that look at no sampler, whichever their instruction names."""
 
+_ONE = 0x3F800000  # 1.0
 
-def sampled(
-    stage: Stage, e: Emitter, instr: Tex, keys: Sequence[TextureKey | None]
-) -> list[V] | None:
+
+def sampled(stage: Stage, e: Emitter, instr: Tex, keys: Sequence[UnitKey]) -> list[V] | None:
     """The components of a lookup; None if it has to be asked of the shared texture unit."""
-    index = instr.texture_index
-    key = keys[index] if index < len(keys) else None
-    moving = {"texture_offset", "sampler_offset"} & set(instr.src_kinds)
-    apart = instr.op not in _UNFILTERED and instr.texture_index != instr.sampler_index
-    if key is None or moving or apart:
+    number = _Number.of(e, instr)
+    if number is None or number.first >= len(keys):
         return None
-    if not can_sample(key, instr.op):
+    look = _lookup(e, instr)
+    if look is None:
         return None
+    found = _nothing(e, instr)
+    if number.moving is None:
+        key = keys[number.first]
+        if key is Missing.UNBOUND:
+            return found
+        if isinstance(key, Missing) or not can_sample(key, instr.op):
+            return None
+        where = e.word(Words.TEXTURES + number.first, "ptr")
+        return _components(stage, e, instr, key, look, where)
+    kinds: dict[TextureKey, int] = {}  # each with a bit for every unit of that kind
+    for unit, key in enumerate(keys):
+        if key is Missing.NO_CODE:
+            return None
+        if isinstance(key, TextureKey) and len(look.coords) in (0, _coordinates(key)):
+            kinds[key] = kinds.get(key, 0) | 1 << unit
+    if not all(can_sample(key, instr.op) for key in kinds):
+        return None
+    variables = [e.b.var("i32", e.w, value) for value in found]
+    for key, units in kinds.items():
+        with _each_unit(e, e.wide(number.moving), units) as (where, lanes):
+            parts = _components(stage, e, instr, key, look, where)
+            for variable, part in zip(variables, parts, strict=True):
+                variable.update(lanes, part)
+    return [variable.get() for variable in variables]
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """Which unit an instruction names: this one, or (`moving`) what is known at run time."""
+
+    first: int
+    moving: V | None
+
+    @classmethod
+    def of(cls, e: Emitter, instr: Tex) -> _Number | None:
+        """None if texture and sampler are not of one unit."""
+        sources: dict[str, Src] = dict(zip(instr.src_kinds, instr.srcs, strict=True))
+        first, texture = instr.texture_index, sources.get("texture_offset")
+        if instr.op not in _UNFILTERED:
+            sampler = sources.get("sampler_offset")
+            same = texture is sampler or (
+                texture is not None
+                and sampler is not None
+                and (texture.value, texture.swizzle) == (sampler.value, sampler.swizzle)
+            )
+            if first != instr.sampler_index or not same:
+                return None
+        moving = None if texture is None else e.value(texture).as_int() + first
+        return cls(first, moving)
+
+
+@contextmanager
+def _each_unit(e: Emitter, numbers: V, units: int) -> Iterator[tuple[V, V]]:
+    """Code that is run for each of `units` (a bit for each) that lanes name: its description, and
+    these lanes.
+    """
+    b = e.b
+    named = numbers.ult(FIRST_HANDLE) & (b.const("i32", units).lshr(numbers & 31) & 1).ne(0)
+    left = b.var(f"i{e.w}", 0, b.bitmask(e.wide(e.mask) & named))
+    with b.forever() as done:
+        bits = left.get()
+        go = b.block()
+        b.branch(bits.ne(0), go, done)
+        b.place(go)
+        unit = b.extract(numbers, b.flagged("cttz", bits, True).to("i32", False))
+        lanes = b.mask_of(bits) & numbers.eq(unit)
+        yield b.load_at(e.ctx, unit.to("i64", False) + Words.TEXTURES, "ptr"), lanes
+        left.set(bits & ~b.bitmask(lanes))
+
+
+def _nothing(e: Emitter, instr: Tex) -> list[V]:
+    """What a unit answers where nothing is bound."""
+    one = _ONE if instr.dest_type.startswith("float") else 1
+    return [e.wide(e.b.const("i32", v)) for v in (0, 0, 0, one)][: instr.result.num_components]
+
+
+def _coordinates(key: TextureKey) -> int:
+    """How many coordinates say where in a texture."""
+    return (3 if key.target.is_cube else len(key.axes)) + key.target.is_array
+
+
+def _lookup(e: Emitter, instr: Tex) -> Lookup | None:
+    """The sources of an instruction, in all lanes; None if there is no code for them."""
     given: dict[str, list[V]] = {}
     for kind, src in zip(instr.src_kinds, instr.srcs, strict=True):
+        if kind in ("texture_offset", "sampler_offset"):
+            continue
         whole = kind in ("offset", "ms_index")
         whole |= instr.op in ("txf", "txf_ms", "txs") and kind in ("coord", "lod")
         values = [e.wide(v) for v in e.values(src)]
@@ -48,7 +134,13 @@ def sampled(
             setattr(look, kind, given[kind])
     if "ms_index" in given:
         look.sample = given["ms_index"][0]
-    where = e.word(Words.TEXTURES + index, "ptr")
+    return look
+
+
+def _components(
+    stage: Stage, e: Emitter, instr: Tex, key: TextureKey, look: Lookup, where: V
+) -> list[V]:
+    """The components a texture of a kind answers, given its description."""
     if instr.tg4_offsets:
         found = _gathered_apart(e, key, look, where, instr.tg4_offsets)
     else:

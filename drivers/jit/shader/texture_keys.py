@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import weakref
 from dataclasses import dataclass
 
@@ -13,7 +14,14 @@ from gallette.drivers.common.texture.wrap import Axis
 from gallette.pipe.enums import CompareFunc, Filter, MipFilter, Target
 from gallette.pipe.formats import Format
 
-__all__ = ["ImageKey", "TexelsKey", "TextureKey", "is_known", "texture_key"]
+__all__ = ["ImageKey", "Missing", "TexelsKey", "TextureKey", "UnitKey", "is_known", "texture_key"]
+
+
+class Missing(enum.Enum):
+    """Why there is no key of a texture unit."""
+
+    UNBOUND = "nothing is bound, or nobody asks for what is"
+    NO_CODE = "there is no code for these texels: the shared unit is asked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,24 +76,26 @@ class TextureKey:
         return self.mip is not MipFilter.NONE or not self.same_filters or self.probes > 0
 
 
-_known: weakref.WeakKeyDictionary[Unit, TextureKey | None] = weakref.WeakKeyDictionary()
+UnitKey = TextureKey | Missing
+
+_known: weakref.WeakKeyDictionary[Unit, UnitKey] = weakref.WeakKeyDictionary()
 
 
-def texture_key(unit: Unit) -> TextureKey | None:
-    """The key of a unit; None if there is no code for its texels."""
+def texture_key(unit: Unit) -> UnitKey:
+    """The key of a unit."""
     try:
         return _known[unit]
     except KeyError:
         return _known.setdefault(unit, _texture_key(unit))
 
 
-def _texture_key(unit: Unit) -> TextureKey | None:
+def _texture_key(unit: Unit) -> UnitKey:
     image, sampler = unit.image, unit.sampler
     if not is_known(image.format):
-        return None
+        return Missing.NO_CODE
     several = type(unit) is AnisotropicUnit
     if (type(unit) is not Unit and not several) or (several and image.stencil):
-        return None
+        return Missing.NO_CODE
     packed = unit.packed.image if unit.packed is not None else None
     floats = unit.floats
     return TextureKey(

@@ -9,7 +9,7 @@ from gallette.pipe.enums import CompareFunc, LogicOp
 from gallette.pipe.formats import Format
 from gallette.pipe.state import RenderTargetBlend, StencilState
 
-from .texture_keys import TextureKey
+from .texture_keys import UnitKey
 
 Shape = Literal["triangle", "line", "point"]
 """What is drawn: it decides how many edges there are, and along what values change."""
@@ -54,7 +54,7 @@ class TileKey:
     half: float  # from a pixel's corner to where it is sampled
     clamp: bool  # depths are clamped to the viewport's
     flat_colors: bool = False
-    textures: tuple[TextureKey | None, ...] = ()
+    textures: tuple[UnitKey, ...] = ()
     samples: tuple[tuple[int, int], ...] = ()
     """Where samples are, in 1/256 from the pixel's corner; none: at the centre, one per pixel."""
     layer: bool = False

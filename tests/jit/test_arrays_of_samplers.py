@@ -1,0 +1,108 @@
+"""Arrays of samplers with an index: compiled code looks at each texture that lanes name."""
+
+from __future__ import annotations
+
+import moderngl
+import numpy as np
+import pytest
+
+from gallette.drivers.common.texture.unit import Unit
+from tests.jit.whole_pictures import VERTEX, picture, same, target, triangles
+
+INDICES = {
+    "moving": "int(v.z * 3.99)",
+    "uniform": "chosen",
+}
+
+LOOKUPS = {
+    "texture": "texture(t[i], uv * 3.0)",
+    "lod": "textureLod(t[i], uv, v.x * 3.0)",
+    "grad": "textureGrad(t[i], uv, vec2(v.y * 0.3, 0.0), vec2(0.0, 0.2))",
+    "fetch": "texelFetch(t[i], ivec2(uv * 9.0), int(v.y * 2.0))",
+    "gather": "textureGather(t[i], uv, 1)",
+    "size": "vec4(textureSize(t[i], 1), textureQueryLevels(t[i]), 1) / 9.",
+    "two": "texture(t[i], uv) * 0.5 + texture(t[3 - i], uv.yx * 2.0) * 0.5",
+    "shadow": "vec4(texture(s[i & 1], vec3(uv, v.y)), textureSize(s[i & 1], 0).xyx / 32.0)",
+}
+
+FRAGMENT = """#version 430
+layout(binding = 0) uniform sampler2D t[4]; layout(binding = 4) uniform sampler2DShadow s[2];
+uniform int chosen; in vec3 v; out vec4 o;
+void main() { vec2 uv = v.xy * 1.7 - 0.3; int i = INDEX; o = LOOKUP; }"""
+
+
+def _textures(context: moderngl.Context) -> list[moderngl.Texture]:
+    """Four colours, no two alike; two depths."""
+    rng = np.random.default_rng(12)
+    linear = moderngl.LINEAR_MIPMAP_LINEAR, moderngl.LINEAR
+    nearest = moderngl.NEAREST_MIPMAP_NEAREST, moderngl.NEAREST
+    found = []
+    for size, dtype, filters in (
+        ((16, 16), "f1", linear),
+        ((8, 16), "f1", linear),
+        ((16, 8), "f1", nearest),
+        ((16, 16), "f2", linear),
+    ):
+        data = rng.uniform(0, 1, (size[1], size[0], 4))
+        data = (data * 255).astype("u1") if dtype == "f1" else data.astype(dtype)
+        texture = context.texture(size, 4, data.tobytes(), dtype=dtype)
+        texture.build_mipmaps()
+        texture.filter = filters
+        found.append(texture)
+    for compare in ("<=", ">"):
+        depths = rng.uniform(0, 1, (16, 16)).astype("f4")
+        texture = context.depth_texture((16, 16), depths.tobytes())
+        texture.compare_func = compare
+        found.append(texture)
+    return found
+
+
+@pytest.mark.parametrize("lookup", LOOKUPS)
+@pytest.mark.parametrize("index", INDICES)
+def test_an_array_of_samplers(index: str, lookup: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def draw(context: moderngl.Context) -> bytes:
+        for number, texture in enumerate(_textures(context)):
+            texture.use(number)
+        frame = target(context, 4, "f4" if lookup == "size" else "f1")
+        text = FRAGMENT.replace("INDEX", INDICES[index]).replace("LOOKUP", LOOKUPS[lookup])
+        vertex = VERTEX.replace("#version 330", "#version 430")
+        program = context.program(vertex_shader=vertex, fragment_shader=text)
+        if "chosen" in program:
+            program["chosen"].value = 2
+        triangles(context, program, 30)
+        return bytes(frame.read(components=4, dtype="f4" if lookup == "size" else "f1"))
+
+    def refused(*_: object, **__: object) -> None:
+        raise AssertionError("the shared texture unit was asked")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Unit, "sample", refused)
+        assert picture("jit", draw).any()
+    same(draw, monkeypatch)
+
+
+def test_vertices_take_from_arrays_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In chunks as in tiles."""
+    vertex = """#version 430
+        layout(binding = 0) uniform sampler2D t[4];
+        in vec4 position; in vec3 value; out vec3 v;
+        void main() {
+            v = textureLod(t[gl_VertexID & 3], value.xy, value.z * 2.0).xyz;
+            gl_Position = position;
+        }"""
+    fragment = "#version 430\nin vec3 v; out vec4 o; void main() { o = vec4(v, 1.0); }"
+
+    def draw(context: moderngl.Context) -> bytes:
+        for number, texture in enumerate(_textures(context)):
+            texture.use(number)
+        frame = target(context)
+        triangles(context, context.program(vertex_shader=vertex, fragment_shader=fragment), 30)
+        return bytes(frame.read(components=4))
+
+    def refused(*_: object, **__: object) -> None:
+        raise AssertionError("the shared texture unit was asked")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Unit, "sample", refused)
+        assert picture("jit", draw).any()
+    same(draw, monkeypatch)
