@@ -137,6 +137,8 @@ def complete_block(
     if function.key.offset:
         block[TileWords.OFFSET : TileWords.OFFSET + 2] = _offsets(context)
     describe_textures(block, bound.resources, bound.program.facts.textures, keep)
+    if function.key.images:
+        bound.describe_images(block, keep)
     for number, (slot, component) in enumerate(function.code.inputs):
         array = _by_vertex(vertices.component(slot, component), vertices.count)
         keep.append(array)

@@ -134,7 +134,8 @@ def direct(draw: DrawState, mode: Primitive) -> Direct | None:
     if (
         function is None
         or function.code.sites
-        or function.code.effects
+        or function.key.effects
+        or function.key.images
         or not _constants_fit(fragment, function.code.least)
     ):
         return None

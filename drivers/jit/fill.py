@@ -1,7 +1,7 @@
 """Filling triangles by machine code: from assembled vertices to pixels.
 
 `fill` is asked by the shared rasterizer before it makes fragments of triangles. It says no wherever
-there is no code for what is bound (shading per sample, stipple, side effects, a
+there is no code for what is bound (shading per sample, stipple, a
 format nobody wrote code for); the shared parts do it then, with the same result.
 """
 
@@ -88,7 +88,7 @@ def tile_function_for(
 ) -> TileFunction | None:
     """The tile function for what is bound; None if that needs the shared parts."""
     layered = VaryingSlot.LAYER in vertices.varyings
-    what = bound.program, id(context), bound.texture_keys, layered, shape
+    what = bound.program, id(context), bound.texture_keys, bound.image_keys, layered, shape
     found = engine.derived.get(what)
     if found is None:
         function = None
@@ -118,8 +118,6 @@ def _is_plain(
     return (
         plain
         and not state.conservative
-        and not bound.program.chunk.facts["images"]  # they are asked for a vector at a time there
-        and not facts.has_side_effects
         and not facts.in_order
         and not facts.writes_stencil
         and not engine.state.tests.depth_bounds_test
@@ -173,6 +171,8 @@ def _tile_key(
         opaque,
         shape,
         shape == "point" and context.state.sprite_coord_upper_left,
+        bound.image_keys if engine.shades else (),
+        engine.shades and bound.program.facts.has_side_effects,
     )
 
 
@@ -271,8 +271,10 @@ def finish(
     block[TileWords.TILES] = tiles
     block[TileWords.RESULTS] = counters.ctypes.data
     block[TileWords.NEXT] = counters.ctypes.data + 16
-    worth = area(records, count) >= WORTH_THREADS and tiles > 1
+    worth = tiles > 1 and not function.key.effects and area(records, count) >= WORTH_THREADS
     shade(bound, function, block, thread_count() if worth else 1)
+    if function.key.effects:
+        bound.touch_images()
     engine.counters.samples_passed += int(counters[0])
     engine.counters.fs_invocations += int(counters[1])
     bound.resources.work.spend(FRAGMENT * int(counters[1]))

@@ -133,7 +133,7 @@ def _parts(offered: Sequence[Offered], keep: list[Any]) -> list[_Part] | None:
         jobs = []
         for bound in programs:
             function = tile_function_for(bound, each.engine, each.context, each.vertices)
-            if function is None:
+            if function is None or function.key.effects:
                 return None
             block = begin_block(bound, function, each.context, each.vertices, keep)
             jobs.append(_Job(bound, function, block))

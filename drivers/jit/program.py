@@ -56,9 +56,10 @@ from .outlines import outline
 from .shader.chunk import Input, is_strided
 from .shader.chunk_emit import ChunkCode, emit_chunk
 from .shader.chunk_stages import GeometryRows
-from .shader.images import ImageUnitKey, image_unit_key
+from .shader.images import image_unit_key
 from .shader.layout import Words
 from .shader.texture_keys import Missing, UnitKey, texture_key
+from .shader.tile_keys import ImageUnitKey
 
 if TYPE_CHECKING:
     from gallette.drivers.common.draw.state import DrawState
@@ -304,6 +305,17 @@ class BoundJit:
             if key is not None and isinstance(unit := units[number], ImageUnit)
         ]
 
+    def describe_images(self, block: Array, keep: list[Any]) -> None:
+        """Say where the texels of images are."""
+        for number, unit in self._bound_images():
+            describe(block, Words.IMAGES + number, unit.image, unit.image, keep)
+
+    def touch_images(self) -> None:
+        """Images have been written."""
+        for _, unit in self._bound_images():
+            if unit.view.writable:
+                unit.resource.touch()
+
     def block_for(self, least: dict[int, int], keep: list[Any]) -> Array:
         """A block of words for a function that reads that much of each constant block."""
         block = static_block(self.resources, least, self.program.budget, keep)
@@ -390,9 +402,7 @@ class BoundJit:
         keep: list[Any] = []
         if any(textures):
             describe_textures(block, self.resources, self.program.facts.textures, keep)
-        bound_images = self._bound_images()
-        for place, unit in bound_images:
-            describe(block, Words.IMAGES + place, unit.image, unit.image, keep)
+        self.describe_images(block, keep)
         for number, key in enumerate(chunk.inputs):
             if is_strided(key):
                 array = _column(lanes, key, keep)
@@ -421,9 +431,8 @@ class BoundJit:
         function(block.ctypes.data)
         if failure:
             raise failure[0]
-        for _, unit in bound_images:
-            if chunk.effects and unit.view.writable:
-                unit.resource.touch()
+        if chunk.effects:
+            self.touch_images()
         if block[Words.STATUS]:
             raise budget_error(self.program.budget)
         return outputs

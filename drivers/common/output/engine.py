@@ -295,8 +295,9 @@ class FragmentEngine:
     ) -> None:
         tested, where = real_lanes(lanes)
         codes = None
-        computes_depth = self.state.facts is not None and self.state.facts.writes_depth
-        if self._tests_depth and not (self._shades and computes_depth):
+        facts = self.state.facts  # tests that come first know of no depth but the primitive's
+        computed = facts is not None and facts.writes_depth and not self._tests_first
+        if self._tests_depth and not (self._shades and computed):
             codes = self.codes(source, tested)
         if self._visible:
             depth = self.state.depth if self._tests_depth else None
@@ -390,9 +391,11 @@ class FragmentEngine:
 
     def _surely_failing(self, lanes: Fragments, codes: Codes | None) -> Bools | None:
         """A test nobody is bound by: false where the depth test cannot succeed any more."""
-        tests = self.state.tests
+        tests, facts = self.state.tests, self.state.facts
         if codes is None or self._stencils or self._bounds or tests.depth_func not in _EXACT:
             return None
+        if facts is not None and facts.has_side_effects:
+            return None  # those that fail write memory, too
         assert self.state.depth is not None
         passing: Bools = compare(tests.depth_func, codes, self.state.depth.load(lanes.pixel))
         return passing

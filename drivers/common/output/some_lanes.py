@@ -99,11 +99,18 @@ def screened(lanes: Fragments, screen: Bools) -> Fragments:
 
 
 def cannot_change_tests(facts: ProgramFacts | None) -> bool:
-    """The shader has no say in which fragments pass (or gave it up)."""
+    """The shader has no say in which fragments pass, nor does it matter to it (or it gave it up).
+
+    It matters where it writes memory: those that fail do so, too, if tests come later.
+    """
     if facts is None or facts.early_fragment_tests:
         return True
     return not (
-        facts.uses_discard or facts.writes_depth or facts.writes_stencil or facts.writes_sample_mask
+        facts.uses_discard
+        or facts.writes_depth
+        or facts.writes_stencil
+        or facts.writes_sample_mask
+        or facts.has_side_effects
     )
 
 

@@ -19,11 +19,11 @@ from gallette.drivers.common.program import textures_from
 
 from ..llvm.values import V
 from .emitter import Emitter, Stage
-from .images import ImageUnitKey
 from .intrinsics import choose, store_output
 from .layout import Words
 from .sampled import sampled
 from .texture_keys import UnitKey
+from .tile_keys import ImageUnitKey
 
 __all__ = ["ChunkStage", "CornerSite", "Input", "OffsetSite", "TextureSite"]
 

@@ -18,10 +18,10 @@ from .chunk import ChunkStage, Input
 from .chunk_stages import ControlStage, GeometryRows, GeometryStage
 from .emitter import Emitter
 from .flow import emit_body
-from .images import ImageUnitKey
 from .layout import Words
 from .locals import declare_locals
 from .texture_keys import UnitKey
+from .tile_keys import ImageUnitKey
 
 __all__ = ["ChunkCode", "emit_chunk"]
 

@@ -10,10 +10,10 @@ from ..llvm.text import Var
 from ..llvm.values import V
 from .chunk import ChunkStage
 from .emitter import Emitter
-from .images import ImageUnitKey
 from .intrinsics import choose, store_output
 from .layout import Words
 from .texture_keys import UnitKey
+from .tile_keys import ImageUnitKey
 
 __all__ = ["ControlStage", "GeometryRows", "GeometryStage"]
 

@@ -7,7 +7,6 @@ several lanes store to keep the last lane's, as in `drivers.common.storage.image
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from gallette.compiler.nir.ir import Intrinsic
 from gallette.drivers.common.storage.images import ImageUnit
@@ -19,18 +18,9 @@ from .emitter import Emitter
 from .layout import Words
 from .sampling import Description, Sampler, fetch_at, position, size
 from .texture_keys import ImageKey, TexelsKey, is_known
-from .tile_keys import can_store, is_wide
+from .tile_keys import ImageUnitKey, can_store, is_wide
 
-__all__ = ["ImageUnitKey", "image_unit_key", "on_bound_image"]
-
-
-@dataclass(frozen=True, slots=True)
-class ImageUnitKey:
-    """One image unit."""
-
-    texels: TexelsKey
-    readable: bool
-    writable: bool
+__all__ = ["image_unit_key", "on_bound_image"]
 
 
 def image_unit_key(unit: ImageUnit) -> ImageUnitKey | None:

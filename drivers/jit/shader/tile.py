@@ -36,6 +36,7 @@ class TileStage(Stage):
     def __init__(self, key: TileKey) -> None:
         self.key = key
         self.textures = key.textures
+        self.images = key.images
         self.flat_colors = key.flat_colors
         self.half = key.half
         self.positions = key.samples

@@ -270,10 +270,12 @@ class _Tiles:
         """Is a fragment that fails the depth test before shading nobody's business any more?
 
         Then a block where all fail need not be shaded, even if what passes may yet be discarded.
+        Where they write memory, those that fail do so, too.
         """
         key, shader = self.key.depth, self.shader
         return (
             not self.key.tests_first
+            and not self.key.effects
             and key is not None
             and key.func not in (None, CompareFunc.ALWAYS)
             and key.stencil is None

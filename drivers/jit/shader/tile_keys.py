@@ -9,12 +9,12 @@ from gallette.pipe.enums import CompareFunc, LogicOp
 from gallette.pipe.formats import Format
 from gallette.pipe.state import RenderTargetBlend, StencilState
 
-from .texture_keys import UnitKey
+from .texture_keys import TexelsKey, UnitKey
 
 Shape = Literal["triangle", "line", "point"]
 """What is drawn: it decides how many edges there are, and along what values change."""
 
-__all__ = ["ColorKey", "DepthKey", "Shape", "TileKey", "can_store", "is_wide"]
+__all__ = ["ColorKey", "DepthKey", "ImageUnitKey", "Shape", "TileKey", "can_store", "is_wide"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,15 @@ class DepthKey:
 
 
 @dataclass(frozen=True, slots=True)
+class ImageUnitKey:
+    """One image unit."""
+
+    texels: TexelsKey
+    readable: bool
+    writable: bool
+
+
+@dataclass(frozen=True, slots=True)
 class TileKey:
     """A tile function."""
 
@@ -67,6 +76,9 @@ class TileKey:
     alpha_to_one: bool = False
     shape: Shape = "triangle"
     upper_left: bool = False  # where in a point coordinates begin
+    images: tuple[ImageUnitKey | None, ...] = ()
+    effects: bool = False
+    """Fragments write to buffers or images: which of them run can be told."""
 
 
 def is_wide(format: Format) -> bool:
