@@ -1,8 +1,8 @@
 """Filling triangles by machine code: from assembled vertices to pixels.
 
 `fill` is asked by the shared rasterizer before it makes fragments of triangles. It says no wherever
-there is no code for what is bound (shading per sample, stipple, a
-format nobody wrote code for); the shared parts do it then, with the same result.
+there is no code for what is bound (stipple, a format nobody wrote code for); the shared parts do it
+then, with the same result.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def _is_plain(
     state = context.state
     facts = bound.program.facts
     if type(engine) is MultisampleEngine:
-        if context.multisampled is None or engine.per_sample or facts.uses_sample_shading:
+        if context.multisampled is None:
             return False
     elif type(engine) is not FragmentEngine or context.multisampled:
         return False
@@ -148,8 +148,9 @@ def _tile_key(
             ColorKey(color.format, color.state, color.blends, color.logicop, color.kept_bits)
         )
     half, samples = 0.5 if context.state.half_pixel_center else 0.0, None
-    coverage = opaque = False
+    coverage = opaque = per_sample = False
     if isinstance(engine, MultisampleEngine):
+        per_sample = engine.per_sample
         half, samples = 0.0, _sample_places(engine.pattern)
         if samples is None:
             return None
@@ -172,6 +173,7 @@ def _tile_key(
         shape,
         shape == "point" and context.state.sprite_coord_upper_left,
         bound.image_keys if engine.shades else (),
+        per_sample and engine.shades,
         engine.shades and bound.program.facts.has_side_effects,
     )
 

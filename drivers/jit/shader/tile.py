@@ -51,14 +51,26 @@ class TileStage(Stage):
         self.shading: list[Any] = []  # and what depends on the samples that are left
         self.record: V | None = None
         self.corners: list[V] = []
-        self.x: V | None = None
+        self.x: V | None = None  # where lanes are: in the middle of pixels, or at a sample
         self.y: V | None = None
+        self.sample: V | None = None  # which, if lanes are shaded at one
+        self._place: list[V] = []  # and where that is in the pixel
+        self._middle: list[V] = []
         self.covered: V | None = None
         self._slopes: tuple[V, V, V, V] | None = None
         self._along: tuple[V, V, V] | None = None
         self._at: list[list[V]] = []
         self._w: V | None = None
         self._centroid: tuple[V, V] | None = None
+
+    def stand(self, x: V, y: V) -> None:
+        """Lanes are in the middle of their pixels, here."""
+        self.x, self.y = self._middle = [x, y]
+
+    def stand_at_sample(self, sample: V, place: list[V]) -> None:
+        """Lanes are at a sample that has this place in the pixel."""
+        self.sample, self._place = sample, place
+        self.x, self.y = (at + (p - 0.5) for at, p in zip(self._middle, place, strict=True))
 
     # -- triangles -------------------------------------------------------------------------------
 
@@ -215,14 +227,13 @@ class TileStage(Stage):
         return self.at(e, self.plane(e, -1, 2, False), *self._sample_place(sample))
 
     def _sample_place(self, sample: int) -> tuple[V, V]:
-        assert self.x is not None and self.y is not None
         dx, dy = (at / 256 - 0.5 for at in self.positions[sample])
-        return self.x + dx, self.y + dy
+        return self._middle[0] + dx, self._middle[1] + dy
 
     def _sample_places(self, e: Emitter, index: V) -> tuple[V, V]:
         """Where the sample is that each lane names."""
         x, y = self._sample_place(0)
-        for sample in range(1, len(self.samples)):
+        for sample in range(1, len(self.positions)):
             there, named = self._sample_place(sample), index.eq(sample)
             x, y = e.b.select(named, there[0], x), e.b.select(named, there[1], y)
         return x, y
@@ -288,10 +299,10 @@ class TileStage(Stage):
         assert self.x is not None and self.y is not None
         if where == "at_offset" and bary is not None:
             dx, dy = (v.as_float() for v in e.values(bary.srcs[0]))
-            x, y = self.x + dx, self.y + dy
-        elif where == "at_sample" and bary is not None and self.samples:
+            x, y = self._middle[0] + dx, self._middle[1] + dy
+        elif where == "at_sample" and bary is not None and self.positions:
             x, y = self._sample_places(e, e.wide(e.value(bary.srcs[0]).as_int()))
-        elif where == "centroid" and self.samples:
+        elif where == "centroid" and self.samples and self.sample is None:
             with e.b.into(self.shading):
                 x, y = self._centroids(e)
         else:
@@ -316,11 +327,18 @@ class TileStage(Stage):
             return b.load_at(self.record, Record.IDENTITY, "i32")
         if name == "alpha_ref":
             return e.word(Words.ALPHA_REF, "i32")
+        if self.sample is not None:
+            if name == "sample_id":
+                return self.sample
+            if name == "sample_mask_in":
+                return b.const("i32", 1) << self.sample
+            if name == "sample_pos":
+                return self._place[component] if component < 2 else b.const("float", 0.5)
         if name == "sample_mask_in" and self.samples:
             covered = [b.select(m, 1 << i, b.const("i32", 0)) for i, m in enumerate(self.seen)]
             return functools.reduce(lambda one, other: one | other, covered)
         if name == "num_samples":
-            return b.const("i32", max(1, len(self.samples)))
+            return b.const("i32", max(1, len(self.positions)))
         if name == "layer_id" and self.key.layer:
             return self.flat(e, VaryingSlot.LAYER, 0)
         if name in _CONSTANTS:

@@ -220,13 +220,11 @@ class _Tiles:
     def _block(self, record: V, x: V, y: V, lane_x: V, lane_y: V, masks: list[V]) -> None:
         """Pixels of two rows, with the lanes that each sample covers."""
         b, key, stage = self.b, self.key, self.stage
-        stage.x, stage.y = lane_x.to_float(), lane_y.to_float()
-        if key.samples:  # whose places count from the corner
-            stage.x, stage.y = stage.x + 0.5, stage.y + 0.5
-        every = b.lanes("i1", [True] * self.w)
+        half = 0.5 if key.samples else 0.0  # places of samples count from the corner
+        stage.stand(lane_x.to_float() + half, lane_y.to_float() + half)
         leave = b.block()
         e = self.e
-        e.mask = e.entry_mask = every
+        e.mask = e.entry_mask = b.lanes("i1", [True] * self.w)
         e.leave = leave
         e.start = b.reserve()
         stage.seen = masks
@@ -245,26 +243,59 @@ class _Tiles:
             wanted = _either(self._tested_all(record, x, y, masks, None, False))
         b.branch(b.any(wanted), shading, leave)
         b.place(shading)
-        stage.shading = b.reserve()
         e.shader = self.shader
-        self._count(self.shaded, covered)
+        if key.per_sample:
+            self._one_by_one(record, x, y, masks)
+        else:
+            stage.shading = b.reserve()
+            self._shade(record, x, y, masks)
+        b.place(leave)
+
+    def _one_by_one(self, record: V, x: V, y: V, masks: list[V]) -> None:
+        """Shade the lanes of each sample, at its place."""
+        b, e, stage = self.b, self.e, self.stage
+        t = f"i{self.w}"
+        bits = V(b, "ptr", 0, b.alloca(t, 0, len(masks)))
+        for number, mask in enumerate(masks):
+            b.store(b.at(bits, number, t), b.bitmask(mask))
+        places = [
+            b.table("float", [place[axis] / 256 for place in self.key.samples]) for axis in range(2)
+        ]
+        with b.loop(b.const("i64", 0), b.const("i64", len(masks))) as sample:
+            leave, shading = b.block(), b.block()
+            left = b.load_at(bits, sample, t)
+            b.branch(left.ne(0), shading, leave)
+            b.place(shading)
+            stage.stand_at_sample(sample.to("i32"), [b.load_at(p, sample, "float") for p in places])
+            e.leave, e.start = leave, b.reserve()
+            stage.covered = b.mask_of(left)
+            self._shade(record, x, y, [stage.covered], [sample])
+            b.place(leave)
+
+    def _shade(
+        self, record: V, x: V, y: V, masks: list[V], samples: Sequence[V] | None = None
+    ) -> None:
+        """Shade the lanes of these samples (None: of all), and write what is left of them."""
+        b, key, e = self.b, self.key, self.e
+        assert self.shader is not None
+        self._count(self.shaded, _either(masks))
         if _discards(self.shader):
             e.alive = b.var("i1", self.w, b.const("i1", True))
         declare_locals(e)
         emit_body(e)
-        e.mask = every
+        e.mask = e.entry_mask
         with b.into(e.start):
             for variable in e.outputs.values():
                 variable.set(b.const(variable.t, 0))
-        masks = self._left(masks)
+        numbers: Sequence[int | V] = samples or range(len(masks))
+        masks = self._left(masks, numbers)
         if not key.tests_first:
             depth = e.outputs.get((FragResult.DEPTH, 0, 0))
             z = None if depth is None else depth.get().as_float()
-            masks = self._test(record, x, y, masks, z)
+            masks = self._test(record, x, y, masks, z, numbers)
         for number, color in enumerate(key.colors):
             if color is not None:
-                self._color(number, color, x, y, masks)
-        b.place(leave)
+                self._color(number, color, x, y, masks, numbers)
 
     def _fails_early(self) -> bool:
         """Is a fragment that fails the depth test before shading nobody's business any more?
@@ -283,7 +314,7 @@ class _Tiles:
             and not _writes_depth(shader)
         )
 
-    def _left(self, masks: list[V]) -> list[V]:
+    def _left(self, masks: list[V], samples: Sequence[int | V]) -> list[V]:
         """What the shader leaves: not discarded, in its mask, in its alpha's coverage."""
         b, e, key = self.b, self.e, self.key
         if e.alive is not None:
@@ -292,13 +323,19 @@ class _Tiles:
         written = e.outputs.get((FragResult.SAMPLE_MASK, 0, 0))
         if written is not None and key.samples:  # it means nothing where there is one sample
             bits = written.get()
-            masks = [mask & (bits & (1 << i)).ne(0) for i, mask in enumerate(masks)]
+            masks = [
+                mask & (bits.lshr(_narrow(sample)) & 1).ne(0)
+                for sample, mask in zip(samples, masks, strict=True)
+            ]
         if key.alpha_to_coverage:
             values = self._values(FragResult.DATA0, 0)
             if values is not None:
                 alpha = b.math("minnum", b.math("maxnum", values[3].as_float(), 0.0), 1.0)
                 count = b.math("floor", alpha * float(len(key.samples)) + 0.5)
-                masks = [mask & (count > float(i)) for i, mask in enumerate(masks)]
+                masks = [
+                    mask & (count > (float(s) if isinstance(s, int) else s.to_float()))
+                    for s, mask in zip(samples, masks, strict=True)
+                ]
         return masks
 
     def _count(self, counter: Var | None, mask: V) -> None:
@@ -352,31 +389,46 @@ class _Tiles:
         for row, part, half in zip(rows, self._halves(mask), values, strict=True):
             self.b.masked_store(row, part, half)
 
-    def _test(self, record: V, x: V, y: V, masks: list[V], z: V | None) -> list[V]:
+    def _test(
+        self,
+        record: V,
+        x: V,
+        y: V,
+        masks: list[V],
+        z: V | None,
+        samples: Sequence[int | V] | None = None,
+    ) -> list[V]:
         """The depth and stencil tests; what is left of the masks."""
-        masks = self._tested_all(record, x, y, masks, z, True)
+        masks = self._tested_all(record, x, y, masks, z, True, samples)
         if self.key.counting:
             for mask in masks:
                 self._count(self.passed, mask)
         return masks
 
     def _tested_all(
-        self, record: V, x: V, y: V, masks: list[V], z: V | None, writing: bool
+        self,
+        record: V,
+        x: V,
+        y: V,
+        masks: list[V],
+        z: V | None,
+        writing: bool,
+        samples: Sequence[int | V] | None = None,
     ) -> list[V]:
-        """What passes of every sample."""
+        """What passes of these samples (None: of all)."""
         key = self.key.depth
         if key is None or (key.func is None and key.stencil is None):
             return masks
         rows = self._place(TileWords.DEPTH, x, y, key.step, TileWords.DEPTH_LAYER)
         found = []
-        for i, mask in enumerate(masks):
-            plane = self._plane(rows, TileWords.DEPTH_PLANE, i)
-            found.append(self._tested(key, record, plane, mask, z, i, writing))
+        for sample, mask in zip(samples or range(len(masks)), masks, strict=True):
+            plane = self._plane(rows, TileWords.DEPTH_PLANE, sample)
+            found.append(self._tested(key, record, plane, mask, z, sample, writing))
         return found
 
-    def _plane(self, rows: tuple[V, V], word: int, sample: int) -> tuple[V, V]:
+    def _plane(self, rows: tuple[V, V], word: int, sample: int | V) -> tuple[V, V]:
         """The same rows of a sample's plane; `word` says how far planes are apart."""
-        if not sample:
+        if isinstance(sample, int) and not sample:
             return rows
         step = self.e.word(word) * sample
         return self.b.at(rows[0], step, "i8"), self.b.at(rows[1], step, "i8")
@@ -388,7 +440,7 @@ class _Tiles:
         rows: tuple[V, V],
         mask: V,
         z: V | None,
-        sample: int,
+        sample: int | V,
         writing: bool,
     ) -> V:
         b, e = self.b, self.e
@@ -398,7 +450,10 @@ class _Tiles:
         if key.func is not None:
             depth = z
             if depth is None:
-                depth = self.stage.depth(e, sample if self.key.samples else None)
+                away = None  # from where lanes are
+                if isinstance(sample, int) and self.key.samples:
+                    away = sample
+                depth = self.stage.depth(e, away)
             if self.key.clamp:
                 limits = [
                     e.word(TileWords.NEAR + 0, "i64").lshr(32 * k).to("i32").bitcast("float")
@@ -414,7 +469,15 @@ class _Tiles:
             self._store(rows, found.changed, new)
         return found.passing
 
-    def _color(self, number: int, key: ColorKey, x: V, y: V, masks: list[V]) -> None:
+    def _color(
+        self,
+        number: int,
+        key: ColorKey,
+        x: V,
+        y: V,
+        masks: list[V],
+        samples: Sequence[int | V],
+    ) -> None:
         b, e = self.b, self.e
         slot = FragResult.DATA0 + number
         color = self._values(slot, 0)
@@ -438,7 +501,7 @@ class _Tiles:
         curve = None
         if key.format.is_srgb:
             curve = e.word(TileWords.SRGB, "ptr"), e.word(TileWords.SRGB + 1, "ptr")
-        for sample, mask in enumerate(masks):
+        for sample, mask in zip(samples, masks, strict=True):
             plane = self._plane(rows, TileWords.COLOR_PLANES + number, sample)
             if is_wide(key.format):
                 held = self._load_words(plane, mask) if reads else None
@@ -462,6 +525,11 @@ class _Tiles:
                     for i, other in enumerate(missing)
                 ]
         return None
+
+
+def _narrow(sample: int | V) -> int | V:
+    """A sample's number in 32 bits."""
+    return sample if isinstance(sample, int) else sample.to("i32")
 
 
 def _either(values: Sequence[V]) -> V:

@@ -77,6 +77,7 @@ class TileKey:
     shape: Shape = "triangle"
     upper_left: bool = False  # where in a point coordinates begin
     images: tuple[ImageUnitKey | None, ...] = ()
+    per_sample: bool = False  # shaded for each, and not once per pixel
     effects: bool = False
     """Fragments write to buffers or images: which of them run can be told."""
 
