@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, Self
 from weakref import WeakSet, ref
 
@@ -40,6 +41,7 @@ from gallette.state_tracker.drawing.rasterization import RasterState
 from gallette.state_tracker.drawing.repeats import Repeats
 from gallette.state_tracker.drawing.validate import Derived
 from gallette.state_tracker.entry_points import abi
+from gallette.state_tracker.entry_points.answering import answers
 from gallette.state_tracker.entry_points.current import (
     current_context,
     forget_context,
@@ -84,9 +86,6 @@ from gallette.state_tracker.vertices.vertex_arrays import ArrayState
 from gallette.state_tracker.vertices.vertex_input import VertexInput
 
 __all__ = ["Context", "live_contexts"]
-
-_ES1_ONLY = ("GL_OES_draw_texture", "GL_OES_point_size_array", "GL_OES_query_matrix")
-"""Extensions of OpenGL ES 1.1 whose functions no other context has."""
 
 # Modules imported only for the entry points they register.
 ENTRY_MODULES = (
@@ -342,16 +341,14 @@ class Context(GLInterface):
         self.lists.recorder = None
 
     def has_function(self, function: Function) -> bool:
-        """Is the function implemented, and part of this profile?"""
-        if implementation(function) is None:
-            return False
-        if self.profile == "es1":
-            return function.in_es((1, 1)) or function.extension in self.limits.extensions
-        if function.extension in _ES1_ONLY:
-            return False
-        if self.profile == "es" and not function.in_es((3, 2)):
-            return function.extension is not None
-        return not (function.compat_only and not self.is_compat)
+        """Is the function implemented, and part of this context?"""
+        return implementation(function) is not None and answers(
+            function, self.profile, self._listed
+        )
+
+    @cached_property
+    def _listed(self) -> frozenset[str]:
+        return frozenset(self.limits.extensions)
 
     def load_opengl_function(self, name: str) -> int:
         function = abi.known(name)
@@ -559,4 +556,5 @@ def _unavailable(function: Function) -> Any:
     def call(ctx: Context, *args: Any) -> Any:
         raise invalid_operation(f"{function.c_name} is not available in this context")
 
+    call.stores_itself = True  # type: ignore[attr-defined]  # nothing is read first
     return call

@@ -52,18 +52,6 @@ gets(
     }
 )
 
-# -- GL_EXT_texture3D, whose internal format is an enum --------------------------------------------
-
-
-@entry
-def tex_image3d_ext(
-    ctx: Context, target: int, level: int, internalformat: int, width: int, height: int,
-    depth: int, border: int, format: int, type: int, pixels: Pointer,
-) -> None:  # fmt: skip
-    extent = (width, height, depth)
-    tex_image(ctx, 3, target, level, internalformat, extent, border, format, type, pixels)
-
-
 # -- GL_EXT_compiled_vertex_array: a promise that needs nothing done -------------------------------
 
 

@@ -275,7 +275,7 @@ def _parse(section: str, line: str) -> Function:
     name, params, result, es, es_until = match.groups()
     since, compat, extension = None, False, None
     if section.startswith("GL_"):
-        extension = section
+        extension = section.partition(" ")[0]
     elif not section.startswith("es "):
         version, _, profile = section.partition(" ")
         since, compat = _version(version), profile == "compat"
@@ -298,16 +298,23 @@ class FunctionTable(Mapping[str, Function]):
     def __init__(self, text: str):
         self._lines: dict[str, tuple[str, str]] = {}
         self._same: dict[str, str] = {}  # explicit other names: `NewEXT = Core`
+        self._also: dict[str, list[str]] = {}  # name -> further extensions that have it
+        self.unlisted: dict[str, str] = {}  # extension -> a profile that has it without a word
         section = ""
         for line in text.splitlines():
             if not line or line[0] == "#":
                 continue
             if line[0] == "[":
                 section = line[1:-1]
+                if section.startswith("GL_") and " " in section:
+                    extension, _, profile = section.partition(" ")
+                    self.unlisted[extension] = profile
             elif " = " in line:
                 name, core = line.split(" = ")
                 self._same[name] = core
                 self._lines[name] = (section, name + self._lines[core][1].removeprefix(core))
+            elif "(" not in line:
+                self._also.setdefault(line, []).append(section)
             else:
                 self._lines[line[: line.index("(")]] = (section, line)
 
@@ -344,6 +351,32 @@ class FunctionTable(Mapping[str, Function]):
         core = self[match[1]]
         same = function.argtypes == core.argtypes and function.restype == core.restype
         return core if same else None
+
+    def extensions(self, function: Function) -> Iterator[str]:
+        """Every extension that brings the function along."""
+        if function.extension is not None:
+            yield function.extension
+        yield from self._also.get(function.name, ())
+
+    def same_as(self, function: Function) -> Iterator[Function]:
+        """The function's other names: its core one, and those of other extensions."""
+        core = self.alias(function)
+        if core is not None:
+            yield core
+        name = function.name if core is None else core.name
+        vendors = (name + vendor for vendor in _VENDORS if name + vendor in self._lines)
+        for other in (*vendors, *self._others.get(name, ())):
+            found = self[other]
+            if other != function.name and self.alias(found) is self[name]:
+                yield found
+
+    @functools.cached_property
+    def _others(self) -> dict[str, list[str]]:
+        """`_same`, the other way round."""
+        found: dict[str, list[str]] = {}
+        for name, core in self._same.items():
+            found.setdefault(core, []).append(name)
+        return found
 
 
 FUNCTIONS = FunctionTable((DATA / "gl_functions.txt").read_text(encoding="ascii"))

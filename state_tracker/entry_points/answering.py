@@ -1,0 +1,37 @@
+"""Which functions of the table a context answers, and which set GL_INVALID_OPERATION there.
+
+A function is there where its version and profile say so, or its extension is listed. Several names
+may be one function (`glMultiDrawArrays` and `glMultiDrawArraysEXT`): all of them answer where one
+is there, since there is one implementation behind them and llvmpipe does the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+from gallette.state_tracker.entry_points.functions import FUNCTIONS, Function
+
+__all__ = ["answers", "is_there"]
+
+_FIXED_POINT = "GL_NV_ES1_1_compatibility"  # what of OpenGL ES 1.1 a desktop context may have
+
+
+def answers(function: Function, profile: str, listed: Set[str]) -> bool:
+    """Does a context of that profile, with these extensions, answer that function?"""
+    if is_there(function, profile, listed):
+        return True
+    return any(is_there(same, profile, listed) for same in FUNCTIONS.same_as(function))
+
+
+def is_there(function: Function, profile: str, listed: Set[str]) -> bool:
+    """By that very name."""
+    if function.extension is not None:
+        return any(
+            extension in listed or FUNCTIONS.unlisted.get(extension) == profile
+            for extension in FUNCTIONS.extensions(function)
+        )
+    if profile in ("es", "es1"):
+        return function.in_es((3, 2) if profile == "es" else (1, 1))
+    if function.since is None:
+        return function.es_until is not None and _FIXED_POINT in listed
+    return profile == "compat" or not function.compat_only
