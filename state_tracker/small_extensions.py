@@ -14,7 +14,6 @@ from gallette.state_tracker.entry_points.functions import FUNCTIONS
 from gallette.state_tracker.entry_points.memory import Pointer, read_array, read_bytes
 from gallette.state_tracker.entry_points.registry import entry, implemented, register
 from gallette.state_tracker.getters import gets
-from gallette.state_tracker.texturing.teximage import tex_image
 
 if TYPE_CHECKING:
     from typing import Any

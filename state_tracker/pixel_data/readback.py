@@ -35,6 +35,7 @@ from gallette.state_tracker.targets.framebuffers import (
 )
 from gallette.state_tracker.targets.renderbuffers import Renderbuffer, channel_bits
 from gallette.state_tracker.texturing.es_formats import (
+    check_es_depth_pair,
     check_es_depth_read,
     check_es_read,
     half_float,
@@ -204,7 +205,10 @@ def _read_pixels(
         raise invalid_operation("there is no colour buffer to read")
     if ctx.profile == "es":
         type = half_float(type)
-    check_pair(ctx, format, type)
+    if ctx.profile == "es" and format in _DEPTHS:
+        check_es_depth_pair(format, type)
+    else:
+        check_pair(ctx, format, type)
     seen = framebuffer.read_attachment()
     if ctx.profile == "es" and seen is not None and seen.info is not None:
         check_es_read(seen.info, format, type)

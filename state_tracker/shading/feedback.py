@@ -22,10 +22,11 @@ from gallette.state_tracker.vertices.buffers import IndexedBinding
 
 if TYPE_CHECKING:
     from gallette.compiler.glsl import LinkedProgram
+    from gallette.compiler.glsl.link.program import StreamVarying
     from gallette.state_tracker.context import Context
     from gallette.state_tracker.shading.programs import ProgramObject
 
-__all__ = ["FeedbackObject", "FeedbackState"]
+__all__ = ["FeedbackObject", "FeedbackState", "size_and_type"]
 
 
 _LAST_FIRST = (Stage.GEOMETRY, Stage.TESS_EVAL, Stage.VERTEX)
@@ -77,13 +78,20 @@ class FeedbackState:
         xfb = program.told.linked.xfb if program.told is not None else None
         for varying in xfb.varyings if xfb is not None else ():
             if varying.name == name:
-                return max(1, varying.array_size), gl_type(varying.type)
+                return size_and_type(varying)
         return 0, int(GL.NONE)
 
     def release_all(self) -> None:
         self.current.release()
         self.names.clear()
         self.default.release()
+
+
+def size_and_type(varying: StreamVarying) -> tuple[int, int]:
+    """Elements and GL type of what is captured; of a gap, the components left out and no type."""
+    if varying.is_gap:
+        return varying.array_size, int(GL.NONE)
+    return max(1, varying.array_size), gl_type(varying.type)
 
 
 def _create(ctx: Context) -> Any:

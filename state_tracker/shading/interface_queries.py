@@ -20,6 +20,7 @@ from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.gl_types import gl_type
 from gallette.state_tracker.entry_points.memory import Pointer, read_array
 from gallette.state_tracker.entry_points.registry import entry
+from gallette.state_tracker.shading.feedback import size_and_type
 from gallette.state_tracker.shading.program_queries import (
     linked_of,
     split_subscript,
@@ -61,6 +62,7 @@ class Resource:
     index: int = -1
     elements: int = 0
     members: list[int] = field(default_factory=list)
+    nameless: bool = False  # may stand there several times: not found by its name
 
 
 def _referenced(stages: Any) -> dict[int, list[int]]:
@@ -144,7 +146,7 @@ def _outputs(executable: Executable) -> list[Resource]:
 def _feedback_buffers(executable: Executable) -> list[int]:
     """The bindings captured to."""
     xfb = executable.linked.xfb
-    return sorted({v.buffer for v in xfb.varyings}) if xfb is not None else []
+    return sorted({v.buffer for v in xfb.varyings if not v.is_gap}) if xfb is not None else []
 
 
 def _feedback(executable: Executable) -> list[Resource]:
@@ -165,18 +167,19 @@ def _feedback(executable: Executable) -> list[Resource]:
 
 def _varyings(executable: Executable) -> list[Resource]:
     xfb, buffers = executable.linked.xfb, _feedback_buffers(executable)
-    return [
-        Resource(
-            v.name,
-            {
-                GL.TYPE: [gl_type(v.type)],
-                GL.ARRAY_SIZE: [max(1, v.array_size)],
-                GL.OFFSET: [v.offset],
-                GL.TRANSFORM_FEEDBACK_BUFFER_INDEX: [buffers.index(v.buffer)],
-            },
-        )
-        for v in (xfb.varyings if xfb is not None else ())
-    ]
+    found = []
+    for v in xfb.varyings if xfb is not None else ():
+        size, type = size_and_type(v)
+        values: dict[int, list[int]] = {
+            GL.TYPE: [type],
+            GL.ARRAY_SIZE: [size],
+            GL.OFFSET: [v.offset],
+            GL.TRANSFORM_FEEDBACK_BUFFER_INDEX: [
+                buffers.index(v.buffer) if v.buffer in buffers else v.buffer
+            ],
+        }
+        found.append(Resource(v.name, values, nameless=v.is_gap))
+    return found
 
 
 def resources(executable: Executable, interface: int) -> list[Resource]:
@@ -278,7 +281,7 @@ _PROPERTIES = frozenset(
 
 def _find(items: list[Resource], name: str) -> int:
     for index, item in enumerate(items):
-        if item.name and item.name in (name, f"{name}[0]"):
+        if item.name and not item.nameless and item.name in (name, f"{name}[0]"):
             return index
     return INVALID_INDEX
 

@@ -249,6 +249,7 @@ _DEPTH_READS: dict[tuple[int, int], tuple[str, ...]] = {
     (GL.DEPTH_COMPONENT, GL.FLOAT): ("FLOAT",),
     (GL.DEPTH_COMPONENT, GL.UNSIGNED_INT): ("UNORM",),
     (GL.DEPTH_COMPONENT, GL.UNSIGNED_SHORT): ("UNORM",),
+    (GL.DEPTH_COMPONENT, GL.UNSIGNED_INT_24_8): ("UNORM",),
     (GL.DEPTH_STENCIL, GL.UNSIGNED_INT_24_8): ("UNORM",),
     (GL.DEPTH_STENCIL, GL.FLOAT_32_UNSIGNED_INT_24_8_REV): ("FLOAT",),
     (GL.STENCIL_INDEX, GL.UNSIGNED_BYTE): ("UNORM", "FLOAT", "UINT"),
@@ -256,11 +257,15 @@ _DEPTH_READS: dict[tuple[int, int], tuple[str, ...]] = {
 """NV_read_depth and its kin: the pairs there are, and the kinds of buffers they are for."""
 
 
-def check_es_depth_read(info: InternalFormat, format: int, type: int) -> None:
-    """glReadPixels of depth or stencil: fixed-point numbers as such, floats as such."""
-    kinds = _DEPTH_READS.get((format, type))
-    if kinds is None:
+def check_es_depth_pair(format: int, type: int) -> None:
+    """glReadPixels of depth or stencil: is that a type to read it as?"""
+    if (format, type) not in _DEPTH_READS:
         raise invalid_enum(type, "type to read depth or stencil as")
+
+
+def check_es_depth_read(info: InternalFormat, format: int, type: int) -> None:
+    """Fixed-point numbers are read as such, floats as such."""
+    kinds = _DEPTH_READS[format, type]
     if info.candidates[0].channels[0].type not in kinds:
         raise invalid_operation(f"GL_{info.name} is not read as {GL.name_of(type)}")
 

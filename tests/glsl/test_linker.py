@@ -240,7 +240,9 @@ def test_transform_feedback_interleaves() -> None:
     assert program.xfb.strides == (28, 16)
     assert [(v.name, v.buffer, v.offset, v.num_components) for v in program.xfb.varyings] == [
         ("b", 0, 0, 2),
+        ("gl_SkipComponents2", 0, 0, 0),
         ("a", 0, 16, 3),
+        ("gl_NextBuffer", 0, 0, 0),
         ("gl_Position", 1, 0, 4),
     ]
     position = program.xfb.outputs[-1]

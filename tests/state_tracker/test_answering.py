@@ -67,8 +67,8 @@ class Asking:
         ctypes.CFUNCTYPE(function.restype, *types)(address)(*args)
 
     def refused(self, function: Function) -> bool | None:
-        """None: there is an entry, which does nothing and says nothing (or would end our hearing)."""
-        if any(p.type == "debugproc" for p in function.params):
+        """None: there is an entry, which does nothing and says nothing."""
+        if any(p.type == "debugproc" for p in function.params):  # nothing would be heard after it
             return None
         self.said = ""
         args = [self.pointers if p.stars > 1 else self.room if p.stars else 0

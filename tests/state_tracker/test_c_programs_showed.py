@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+
 import numpy as np
 import pytest
 
 from gallette.state_tracker import GL, GLInterface, create_context
-from tests.state_tracker.helpers import errors, pixels, program, quad
+from tests.conftest import native_context
+from tests.state_tracker.helpers import compiled, errors, pixels, program, quad
+
+DRIVERS = pytest.mark.parametrize(
+    "driver", ["numpipe", pytest.param("native:llvmpipe", marks=pytest.mark.native)]
+)
+
+
+@contextmanager
+def made(driver: str, **options: object) -> Iterator[GLInterface]:
+    """A context of that driver for a while."""
+    make = native_context if driver.startswith("native") else partial(create_context, driver)
+    gl = make(**options)  # type: ignore[operator]
+    yield gl
+    gl.release()
 
 
 def test_a_sample_mask_means_nothing_where_there_is_one_sample(gl: GLInterface) -> None:
@@ -91,3 +109,52 @@ def test_counters_are_passed_to_functions() -> None:
     assert errors(gl) == []
     assert (found - values).tolist() == [64, 0, -64 % (1 << 32), 64]
     gl.release()
+
+
+@DRIVERS
+def test_depth_is_read_beside_no_stencil_in_es(driver: str) -> None:
+    """NV_read_depth has UNSIGNED_INT_24_8 for depth alone; what does not fit is an enum error."""
+    with made(driver, profile="es", version=(3, 0), size=(8, 8)) as gl:
+        gl.clear_depthf(0.3)
+        gl.clear_stencil(77)
+        gl.clear(GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT)
+        found = np.zeros(1, np.uint32)
+        gl.read_pixels(0, 0, 1, 1, GL.DEPTH_COMPONENT, GL.UNSIGNED_INT_24_8, found)
+        assert errors(gl) == []
+        assert found[0] & 255 == 0 and abs(int(found[0] >> 8) - 0.3 * 2**24) < 2
+        for format, type in (
+            (GL.STENCIL_INDEX, GL.UNSIGNED_INT_24_8),
+            (GL.DEPTH_COMPONENT, GL.FLOAT_32_UNSIGNED_INT_24_8_REV),
+        ):
+            gl.read_pixels(0, 0, 1, 1, format, type, found)
+            assert errors(gl) == ["GL_INVALID_ENUM"]
+
+
+@DRIVERS
+@pytest.mark.parametrize(("version", "links"), [("100", True), ("300 es", False)])
+def test_attributes_that_nobody_reads_share_no_location_in_es3(
+    driver: str, version: str, links: bool
+) -> None:
+    word = "in" if "es" in version else "attribute"
+    body = "void main() { gl_Position = vec4(0.0); }\n"
+    vertex = f"#version {version}\n{word} highp float a, b;\n{body}"
+    fragment = f"#version {version}\nvoid main() {{}}\n"
+    with made(driver, profile="es", version=(3, 0)) as gl:
+        name = gl.create_program()
+        for kind, source in ((GL.VERTEX_SHADER, vertex), (GL.FRAGMENT_SHADER, fragment)):
+            gl.attach_shader(name, compiled(gl, kind, source))
+        gl.bind_attrib_location(name, 0, "a")
+        gl.bind_attrib_location(name, 0, "b")
+        gl.link_program(name)
+        assert bool(gl.get_programiv(name, GL.LINK_STATUS)[0]) is links
+
+
+@DRIVERS
+def test_arrays_of_cubes_bring_their_functions_along(driver: str) -> None:
+    source = (
+        "#extension GL_ARB_texture_cube_map_array : require\n"
+        "uniform samplerCubeArray cubes;\n"
+        "void main() { gl_FragColor = texture(cubes, vec4(1.0)); }\n"
+    )
+    with made(driver, profile="compat", version=(4, 5)) as gl:
+        compiled(gl, GL.FRAGMENT_SHADER, source)

@@ -53,7 +53,10 @@ void main() {
     more[0] = uvec2(n); more[1] = uvec2(1);
 }""",
 }
-VARYINGS = ["gl_Position", "color", "number", "several[1]"]
+VARYINGS = [
+    *("gl_Position", "gl_SkipComponents2", "color", "gl_NextBuffer", "gl_SkipComponents4"),
+    *("number", "several[1]"),
+]
 STAGED = [
     GL.REFERENCED_BY_VERTEX_SHADER,
     GL.REFERENCED_BY_FRAGMENT_SHADER,

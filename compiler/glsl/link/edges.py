@@ -27,6 +27,25 @@ def _array_size(type_: Type) -> int:
     return type_.length if type_.is_array else 0
 
 
+def _wanted(var: hir.Variable, options: LinkOptions) -> int:
+    """The location that a layout or the application gives; -1 for any."""
+    return int(var.quals.layout.get("location", options.attrib_bindings.get(var.name, -1)))
+
+
+def _check_aliases(inputs: list[hir.Variable], options: LinkOptions, log: LinkLog) -> None:
+    """In ES 3 no two inputs share a location, used or not.
+
+    Elsewhere they may, as long as each way through the shader uses one of them only.
+    """
+    taken: dict[int, str] = {}
+    for var in inputs:
+        first = _wanted(var, options)
+        for i in range(first, first + var.type.slots(vertex_input=True)) if first >= 0 else ():
+            other = taken.setdefault(i, var.name)
+            if other != var.name:
+                log.error(f"attributes '{other}' and '{var.name}' share location {i}")
+
+
 def link_attributes(
     unit: StageUnit,
     variables: StageVariables,
@@ -36,18 +55,17 @@ def link_attributes(
 ) -> None:
     """Give every active vertex input a generic attribute: layout, binding, then first fit."""
     limits = options.limits
-    active = [
-        v
-        for v in unit.globals.values()
-        if v.quals.storage == "in" and v.block is None and v in unit.live
-    ]
+    inputs = [v for v in unit.globals.values() if v.quals.storage == "in" and v.block is None]
+    if unit.language.es and unit.language.version >= 300:
+        _check_aliases(inputs, options, log)
+    active = [v for v in inputs if v in unit.live]
     if not active:
         return
     slots = {var: var.type.slots(vertex_input=True) for var in active}
     taken: dict[int, str] = {}
     placed: dict[hir.Variable, int] = {}
     for var, count in slots.items():
-        location = var.quals.layout.get("location", options.attrib_bindings.get(var.name, -1))
+        location = _wanted(var, options)
         if location < 0:
             continue
         if location + count > limits.max_vertex_attribs:
@@ -55,10 +73,7 @@ def link_attributes(
             continue
         placed[var] = location
         for i in range(location, location + count):
-            other = taken.setdefault(i, var.name)
-            # Desktop GL lets attributes share a location as long as one path uses one of them.
-            if other != var.name and unit.language.es and unit.language.version >= 300:
-                log.error(f"attributes '{other}' and '{var.name}' share location {i}")
+            taken.setdefault(i, var.name)
     uses_generic0 = "gl_Vertex" in unit.builtins and unit.builtins["gl_Vertex"] in unit.live
     rest = [v for v in active if v not in placed]
     rest.sort(key=slots.__getitem__, reverse=True)

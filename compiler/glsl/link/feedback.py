@@ -12,7 +12,7 @@ from gallette.compiler.glsl.link.unit import StageUnit
 from gallette.compiler.glsl.lower.context import StageVariables
 from gallette.compiler.nir.ir.layout import align
 from gallette.compiler.nir.ir.slots import VaryingSlot
-from gallette.compiler.nir.ir.types import Type
+from gallette.compiler.nir.ir.types import VOID, Type
 
 __all__ = ["link_feedback"]
 
@@ -155,11 +155,14 @@ def link_feedback(
         if separate:
             buffer, offset = i, 0
         if name == "gl_NextBuffer":
+            named.append(_gap(name, 0, buffer))
             strides[buffer] = offset
             buffer, offset = buffer + 1, 0
             continue
         if name.startswith("gl_SkipComponents") and name[-1] in "1234":
-            offset += 4 * int(name[-1])
+            skipped = int(name[-1])
+            named.append(_gap(name, skipped, buffer))
+            offset += 4 * skipped
             strides[buffer] = offset
             continue
         target = targets.get(name)
@@ -206,10 +209,17 @@ def link_feedback(
     )
 
 
+def _gap(name: str, skipped: int, buffer: int) -> StreamVarying:
+    """What is listed and captures nothing."""
+    return StreamVarying(name, VOID, skipped, -1, 0, 0, buffer, 0)
+
+
 def _check_streams(named: list[StreamVarying], log: LinkLog) -> None:
     """A buffer captures one vertex stream."""
     streams: dict[int, StreamVarying] = {}
     for varying in named:
+        if varying.is_gap:
+            continue
         other = streams.setdefault(varying.buffer, varying)
         if other.stream != varying.stream:
             log.error(

@@ -8,7 +8,7 @@ from typing import TypeVar, dataclass_transform
 from gallette.compiler.glsl.builtins.limits import DEFAULT_LIMITS, Limits
 from gallette.compiler.nir.ir import Intrinsic, Shader, Stage
 from gallette.compiler.nir.ir.slots import VertAttrib
-from gallette.compiler.nir.ir.types import Type
+from gallette.compiler.nir.ir.types import VOID, Type
 
 __all__ = [
     "AtomicBuffer",
@@ -163,6 +163,11 @@ class StreamVarying:
     """bytes from the start of the vertex in its buffer"""
     stream: int = 0
 
+    @property
+    def is_gap(self) -> bool:
+        """gl_NextBuffer or gl_SkipComponents1 to 4: their size is what they skip."""
+        return self.type is VOID
+
 
 @dataclass(frozen=True, slots=True)
 class StreamOutput:
@@ -173,7 +178,7 @@ class StreamOutput:
     strides: tuple[int, ...]
     """bytes per vertex of each buffer"""
     varyings: tuple[StreamVarying, ...] = ()
-    """as the application named them"""
+    """as the application named them, gaps included"""
 
 
 @dataclass(frozen=True, slots=True)
