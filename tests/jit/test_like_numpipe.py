@@ -295,23 +295,6 @@ def test_several_samples(samples: int, way: str, monkeypatch: pytest.MonkeyPatch
     same(draw, monkeypatch)
 
 
-def test_shading_of_every_sample_is_left_to_the_shared_parts(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def draw(context: moderngl.Context) -> bytes:
-        many = context.simple_framebuffer(SIZE, samples=4)
-        many.use()
-        many.clear(0.1, 0.2, 0.3, 1.0)
-        each = SAMPLED.replace("o = vec4(inside,", "o = vec4(gl_SamplePosition.x, inside.y,")
-        program = context.program(vertex_shader=SAMPLED_VERTEX, fragment_shader=each)
-        triangles(context, program, 20)
-        one = context.simple_framebuffer(SIZE)
-        context.copy_framebuffer(one, many)
-        return bytes(one.read(components=4))
-
-    same(draw, monkeypatch, natively=False)
-
-
 def test_results_do_not_depend_on_the_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     def draw(context: moderngl.Context) -> bytes:
         frame = target(context)
