@@ -78,6 +78,15 @@ class StageBindings:
     buffers: list[ShaderBuffer | None] = field(default_factory=list)
     revision: int = 0
 
+    def view(self, index: int) -> SamplerView | None:
+        """A texture, if there is one."""
+        return self.views[index] if index < len(self.views) else None
+
+    def sampler(self, index: int) -> SamplerState | None:
+        """The sampler of a texture, if it has one."""
+        cso = self.samplers[index] if index < len(self.samplers) else None
+        return None if cso is None else cso.state
+
 
 @dataclass(slots=True)
 class Bound:

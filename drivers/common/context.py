@@ -107,11 +107,13 @@ class HostContext(MemoryContext):
         does what it writes into its buffers (see `draw.writes`).
         """
         assert isinstance(resource, HostResource)
-        if resource.refcount > 1 and not (
-            resource.desc.target is Target.BUFFER
-            and self._queue.may_map(resource, flags, box.x, box.x + box.width)
-        ):
-            self.settle()
+        if resource.refcount > 1:
+            if resource.desc.target is Target.BUFFER:
+                may = self._queue.may_map(resource, flags, box.x, box.x + box.width)
+            else:
+                may = self._queue.may_map_texels(resource, level, flags, box)
+            if not may:
+                self.settle()
         self.raise_failure()
         return transfer_map(resource, level, flags, box)
 

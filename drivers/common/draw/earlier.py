@@ -1,4 +1,4 @@
-"""What a draw that waits was given, when buffers have been written since (see `writes`)."""
+"""What a draw that waits was given, when buffers and textures were written since (see `writes`)."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.bound import ConstantBuffer
 from gallette.drivers.common.memory.resource import HostResource
 from gallette.drivers.common.program import DriverShader
+from gallette.drivers.common.texture.pages import Pages
 from gallette.pipe.enums import Primitive
 from gallette.pipe.resource import Resource
-from gallette.pipe.state import VertexBuffer
+from gallette.pipe.state import SamplerView, VertexBuffer
 
 from .finding import DrawStates
 from .programs import Selection
@@ -22,16 +23,22 @@ __all__ = ["Earlier"]
 
 
 class Earlier(Given):
-    """The same when some buffers, of which there are copies now, held something else.
+    """The same when some resources, of which there are copies now, held something else.
 
     That is for one execution, so of what is derived from it only what is asked for is made.
     """
 
-    __slots__ = ("_buffers", "_copies", "_now")
+    __slots__ = ("_alone", "_buffers", "_copies", "_now", "_versions")
 
-    def __init__(self, now: Given, copies: Mapping[int, Resource]) -> None:
-        """`copies`: of buffers, by their identity."""
-        self._copies = copies
+    def __init__(
+        self,
+        now: Given,
+        copies: Mapping[int, Resource],
+        versions: Mapping[int, tuple[Pages, int]],
+    ) -> None:
+        """`copies`: of buffers, `versions`: of textures, by their identity."""
+        self._copies, self._versions = copies, versions
+        self._alone: DrawStates | None = None
         self._now, self._states = now, None
         self.family, self.reads = now.family, now.reads
         self.scissors, self.viewports = now.scissors, now.viewports
@@ -87,6 +94,29 @@ class Earlier(Given):
         copy = replace(now.bound, vertex_buffers=buffers, stages=stages)
         self._states = now.remembering(copy, now)
         return self._states
+
+    @property
+    def alone(self) -> DrawStates:
+        if not self._versions:
+            return self.states
+        if self._alone is None:
+            states = self.states
+            stages = dict(states.bound.stages)
+            for stage in MERGED_STAGES:
+                views = [view and self._view(view) for view in stages[stage].views]
+                constants = list(stages[stage].constants)
+                stages[stage] = replace(stages[stage], constants=constants, views=views)
+            self._alone = states.remembering(replace(states.bound, stages=stages), states)
+        return self._alone
+
+    def _view(self, view: SamplerView) -> SamplerView:
+        """A texture as it was."""
+        found = self._versions.get(id(view.resource))
+        return view if found is None else replace(view, resource=found[0].alone(found[1]))
+
+    @property
+    def versions(self) -> Mapping[int, tuple[Pages, int]]:
+        return self._versions
 
     def selection(self, mode: Primitive) -> Selection | None:
         return self.like.selection(mode)

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.output.fragment_state import FragmentShader, SeveralPrograms
 from gallette.drivers.common.raster.setup import Rect
+from gallette.drivers.common.texture.pages import Pages, Versions
 from gallette.drivers.common.vertex.fetch import Gathered
 from gallette.drivers.common.vertex.stream import restarts
 from gallette.drivers.common.vertex.vertices import OwnViewports
@@ -26,7 +27,7 @@ from gallette.pipe.enums import Primitive
 from gallette.pipe.state import DrawInfo
 
 from .parts import LISTS, TOLD, lanes_at_once
-from .programs import ConstantTables
+from .programs import DrawTables
 from .state import DrawState
 from .waiting import MERGED_STAGES, Given, Row
 
@@ -265,8 +266,8 @@ def starts_of(entries: Sequence[Waiting]) -> npt.NDArray[np.int64] | None:
     return np.array(starts, np.int64)
 
 
-def tables(entries: Sequence[Waiting]) -> dict[Stage, ConstantTables]:
-    """Constants of many draws, by stage."""
+def tables(entries: Sequence[Waiting]) -> dict[Stage, DrawTables]:
+    """What shaders read in many draws, by stage."""
     first, second = ([row[number] for _, _, row in entries] for number in (0, 1))
     table = _table(first)
     # Mostly all stages are given the same bytes.
@@ -280,7 +281,24 @@ def tables(entries: Sequence[Waiting]) -> dict[Stage, ConstantTables]:
         for stage, shader, rows in zip(MERGED_STAGES, shaders, found, strict=True):
             for number, size in () if shader is None else shader.reads.blocks:
                 rows[number] = _block_rows(kinds, stage, number, size).take(which, axis=0)
-    return dict(zip(MERGED_STAGES, found, strict=True))
+    versions = _versions(givens)
+    return {
+        stage: DrawTables(rows, versions) for stage, rows in zip(MERGED_STAGES, found, strict=True)
+    }
+
+
+def _versions(givens: Sequence[Given]) -> dict[int, Versions]:
+    """Of textures that were written since: the version that each draw sees."""
+    known: dict[int, Pages] = {}
+    for given in givens:
+        for key, (pages, _) in given.versions.items():
+            known[key] = pages
+    found = {}
+    for key, pages in known.items():
+        now = pages, len(pages.ends)
+        which = [given.versions.get(key, now)[1] for given in givens]
+        found[key] = Versions(pages, np.array(which, np.int64))
+    return found
 
 
 def _block_rows(kinds: Sequence[Given], stage: Stage, number: int, size: int) -> Table:

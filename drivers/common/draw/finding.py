@@ -14,7 +14,7 @@ from gallette.pipe.enums import PolygonMode, Primitive
 from gallette.pipe.state import RasterizerState
 
 from .geometry import OUTPUT_MODES
-from .programs import ConstantTables, Joiner, Selection, inlined, select
+from .programs import DrawTables, Joiner, Selection, inlined, select
 from .state import DrawState, FixedState, Recorder, Witness, fixed_state
 
 __all__ = ["DrawStates"]
@@ -88,8 +88,8 @@ class DrawStates:
             fragment = join.join(Stage.FRAGMENT, selection.fragment)
         return self._state(fixed, programs, fragment)
 
-    def merged(self, mode: Primitive, tables: dict[Stage, ConstantTables]) -> DrawState | None:
-        """The same for many draws at once, with a table of the constants of each."""
+    def merged(self, mode: Primitive, tables: dict[Stage, DrawTables]) -> DrawState | None:
+        """The same for many draws at once, with tables of what each reads."""
         fixed = self._find(mode)
         if fixed is None:
             return None
@@ -99,7 +99,7 @@ class DrawStates:
             fragment = FragmentShader(programs[1], self._needs_quads(fixed))
         return self._state(fixed, {Stage.VERTEX: programs[0]}, fragment)
 
-    def merged_fragment(self, mode: Primitive, tables: ConstantTables) -> FragmentShader:
+    def merged_fragment(self, mode: Primitive, tables: DrawTables) -> FragmentShader:
         """The fragment program of `merged` alone."""
         fixed = self._find(mode)
         assert fixed is not None

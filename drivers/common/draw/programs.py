@@ -22,6 +22,7 @@ from gallette.drivers.common.output.fragment_state import FragmentShader
 from gallette.drivers.common.program import BoundProgram, DriverShader, Program
 from gallette.drivers.common.storage import image_unit
 from gallette.drivers.common.texture import texture_unit
+from gallette.drivers.common.texture.pages import Versions
 from gallette.drivers.common.variants.keys import FragmentKey, Inlined, VariantKey, VertexKey
 from gallette.drivers.common.work import Work
 from gallette.pipe.enums import Primitive
@@ -29,6 +30,7 @@ from gallette.pipe.state import StreamOutputInfo
 
 __all__ = [
     "ConstantTables",
+    "DrawTables",
     "Joiner",
     "Selection",
     "inlined",
@@ -39,6 +41,14 @@ ConstantTables = Mapping[int, npt.NDArray[np.uint8]]
 """Constant blocks of many draws by their number, a row each: those with something bound that
 differ between draws, and block 0.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class DrawTables:
+    """What a stage reads in many draws, draw by draw."""
+
+    constants: ConstantTables
+    textures: Mapping[int, Versions]  # by the identity of the texture: those that were written
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,21 +249,21 @@ class Joiner:
         return program
 
     def merged(
-        self, selection: Selection, tables: Mapping[Stage, ConstantTables]
+        self, selection: Selection, tables: Mapping[Stage, DrawTables]
     ) -> list[BoundProgram]:
-        """The programs (vertex, fragment) that run many draws at once, with their constants."""
+        """The programs (vertex, fragment) that run many draws at once, with what each reads."""
         return [
             self._merged_one(shader, key, tables[shader.stage]) for shader, key in selection.origin
         ]
 
-    def merged_fragment(self, selection: Selection, tables: ConstantTables) -> BoundProgram:
+    def merged_fragment(self, selection: Selection, tables: DrawTables) -> BoundProgram:
         """The second of them alone."""
         return self._merged_one(*selection.origin[1], tables)
 
     def _merged_one(
-        self, shader: DriverShader, key: VariantKey, tables: ConstantTables
+        self, shader: DriverShader, key: VariantKey, tables: DrawTables
     ) -> BoundProgram:
-        strides = {number: table.shape[1] for number, table in tables.items()}
+        strides = {number: table.shape[1] for number, table in tables.constants.items()}
         resources = self.resources(shader.stage)
         if strides:
             key = replace(
@@ -262,20 +272,32 @@ class Joiner:
                 merged_blocks=tuple(sorted(strides.items())),
             )
             constants = list(resources.constants)
-            constants += [None] * (max(tables) + 1 - len(constants))
-            for number, table in tables.items():
+            constants += [None] * (max(tables.constants) + 1 - len(constants))
+            for number, table in tables.constants.items():
                 constants[number] = table.reshape(-1)
             resources = replace(resources, constants=constants)
+        if tables.textures:
+            units = self._versions(shader, tables.textures)
+            textures = [units.get(n, unit) for n, unit in enumerate(resources.textures)]
+            resources = replace(resources, textures=textures)
+            key = replace(key, merged_textures=tuple(units))
         return shader.variant_for(key).program.bind(resources)
+
+    def _versions(self, shader: DriverShader, textures: Mapping[int, Versions]) -> dict[int, Any]:
+        """Units for the textures a shader reads that each draw sees as they were then."""
+        bindings, units = self._bound.stages[shader.stage], {}
+        for index in shader.reads.layerable:
+            view = bindings.view(index)
+            found = None if view is None else textures.get(id(view.resource))
+            if view is not None and found is not None:
+                units[index] = found.pages.unit(view, bindings.sampler(index), found.which)
+        return units
 
 
 def _resources(bound: Bound, bindings: StageBindings, work: Work) -> ShaderResources:
     textures: list[Any] = []
     for index, view in enumerate(bindings.views):
-        cso = bindings.samplers[index] if index < len(bindings.samplers) else None
-        textures.append(
-            None if view is None else texture_unit(view, None if cso is None else cso.state)
-        )
+        textures.append(None if view is None else texture_unit(view, bindings.sampler(index)))
     buffers: list[Any] = []
     for buffer in bindings.buffers:
         if buffer is None:

@@ -25,7 +25,7 @@ from gallette.drivers.common.queries import Counters, Tally
 from gallette.drivers.common.vertex.stream import restarts
 from gallette.pipe.enums import MapFlags
 from gallette.pipe.resource import Resource
-from gallette.pipe.state import DrawInfo
+from gallette.pipe.state import Box, DrawInfo
 
 from .dealing import deal
 from .families import Family, Waiting, families, fewest, shared_fragments, starts_of, tables
@@ -252,7 +252,7 @@ class DrawQueue:
             self._marks.append((draws, Counters()))
         return self._marks[-1][1]
 
-    # -- buffers -------------------------------------------------------------------------------
+    # -- buffers and textures ------------------------------------------------------------------
 
     def may_map(self, buffer: HostResource, flags: MapFlags, low: int, high: int) -> bool:
         """May somebody look at these bytes, or write them, while draws wait?
@@ -274,6 +274,17 @@ class DrawQueue:
             self._since = 0
             return True
         return self._writes.may_write(buffer, low, high, self._entries)
+
+    def may_map_texels(self, texture: HostResource, level: int, flags: MapFlags, box: Box) -> bool:
+        """May somebody look at these texels, or write them, while draws wait?"""
+        if not self._entries:
+            self._since = 0
+            return True
+        if flags & MapFlags.PERSISTENT:
+            return False
+        if flags & MapFlags.WRITE:
+            return self._writes.may_write_texels(texture, level, box, self._entries)
+        return self._writes.may_read(texture)
 
     # -- execution -----------------------------------------------------------------------------
 
@@ -434,7 +445,7 @@ def _draw_one(given: Given, info: DrawInfo, row: Row, number: int) -> None:
     plan = given.plan(info.mode)
     if plan is None or not plan.draw(info, row):
         given.bind(row)
-        draw(given.states, info)
+        draw(given.alone, info)
 
 
 def _draw_many(entries: Sequence[Waiting], number: int = 0) -> None:

@@ -8,13 +8,15 @@ the resources it names; between times it holds none, and is forgotten when one o
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.drivers.common.bound import Bound, ConstantBuffer, StageBindings
 from gallette.drivers.common.program import DriverShader
+from gallette.drivers.common.texture.pages import Pages
+from gallette.drivers.common.texture.versions import may_have_versions
 from gallette.pipe.enums import Primitive
 from gallette.pipe.resource import Resource
 from gallette.pipe.state import DrawInfo, VertexBuffer
@@ -34,6 +36,7 @@ Row = tuple[ConstantBuffer | None, ConstantBuffer | None]
 Reach = tuple[int, int, int]
 """The first byte that is read of a buffer, the one behind the last, and by vertex."""
 
+_NO_VERSIONS: Mapping[int, tuple[Pages, int]] = {}
 _BETWEEN = (Stage.TESS_CTRL, Stage.TESS_EVAL, Stage.GEOMETRY)
 _MOST = 1024
 _FEW = 64
@@ -70,6 +73,7 @@ class Given:
         "pinned",
         "reads",
         "scissors",
+        "textures",
         "viewports",
     )
 
@@ -115,8 +119,7 @@ class Given:
         self._large: dict[Primitive, bool] = {}
         self._reach: dict[int, list[Reach]] = {}
         self.named = frozenset(map(id, _versioned(copy)))  # buffers of which there are copies
-        self.pinned = frozenset(map(id, self._resources)) - self.named
-        self.pinned |= frozenset(map(id, _looked_at(copy)))
+        self.textures, self.pinned = _looked_at(copy)
 
     @property
     def like(self) -> Given:
@@ -125,9 +128,19 @@ class Given:
 
     @property
     def states(self) -> DrawStates:
-        """What is derived from it, mode by mode."""
+        """What is derived from it, mode by mode, but for textures that were written since."""
         assert self._states is not None
         return self._states
+
+    @property
+    def alone(self) -> DrawStates:
+        """The same for a draw by itself, which has those textures as they were."""
+        return self.states
+
+    @property
+    def versions(self) -> Mapping[int, tuple[Pages, int]]:
+        """Textures that were written since, by their identity, and what they were."""
+        return _NO_VERSIONS
 
     @property
     def vertex_buffers(self) -> Sequence[VertexBuffer | None]:
@@ -153,10 +166,10 @@ class Given:
     def bind(self, row: Row) -> None:
         """Make a draw's constants those that are bound."""
         for stage, block in zip(MERGED_STAGES, row, strict=True):
-            constants = self.states.bound.stages[stage].constants
+            constants = self.alone.bound.stages[stage].constants
             if constants and constants[0] is not block:
                 constants[0] = block
-                self.states.joiner.forget(stage)
+                self.alone.joiner.forget(stage)
 
     def plan(self, mode: Primitive) -> Plan | None:
         """What makes single small draws quickly, if the programs have such a way."""
@@ -430,16 +443,36 @@ def _versioned(bound: Bound) -> Iterator[Resource]:
                 yield block.buffer
 
 
-def _looked_at(bound: Bound) -> Iterator[Resource]:
-    """The resources that shaders reach in any other way."""
+def _looked_at(bound: Bound) -> tuple[frozenset[int], frozenset[int]]:
+    """The resources that are reached in any other way: textures of which versions can be kept, and
+    those of which they cannot.
+    """
+    sampled: set[int] = set()
+    others: set[int] = set()
+    for surface in (*bound.framebuffer.cbufs, bound.framebuffer.zsbuf):
+        if surface is not None:
+            others.add(id(surface.resource))
     for stage in MERGED_STAGES:
-        bindings = bound.stages[stage]
-        for view in (*bindings.views, *bindings.images):
+        bindings, shader = bound.stages[stage], bound.shaders.get(stage)
+        layerable = _layerable(shader)
+        for index, view in enumerate(bindings.views):
             if view is not None:
-                yield view.resource
+                keeps = index in layerable and may_have_versions(view, bindings.sampler(index))
+                (sampled if keeps else others).add(id(view.resource))
+        for image in bindings.images:
+            if image is not None:
+                others.add(id(image.resource))
         for storage in bindings.buffers:
             if storage is not None:
-                yield storage.buffer
+                others.add(id(storage.buffer))
+    return frozenset(sampled - others), frozenset(others)
+
+
+def _layerable(shader: DriverShader | None) -> Sequence[int]:
+    """The textures that a shader may look at as many draws see them."""
+    if shader is None or not shader.compiler.layers_textures:
+        return ()
+    return shader.reads.layerable
 
 
 def _reach(bound: Bound, buffer: Resource) -> Iterator[Reach]:

@@ -1,4 +1,4 @@
-"""Buffers that are written while draws wait: those draws read what was there before.
+"""Buffers and textures that are written while draws wait: those read what was there before.
 
 Applications that make up their vertices or uniform blocks as they go write a buffer, draw, write it
 again. The draws need not be executed for that. Before bytes are written that a waiting draw may
@@ -6,6 +6,9 @@ read, the buffer's contents are copied, and the draws that wait so far are going
 when they are executed, each was given (see `waiting`) what its buffers held at the time. What is
 written past the end of all that was read, as applications do that stream through a large buffer,
 needs no copy.
+
+Of textures, which are larger and of which only parts are written, the pages are kept that were
+(see `texture.pages`).
 
 Buffers that draws read through textures, images or storage blocks have no such versions, nor have
 very large ones, or those of draws that are quickly made by themselves: whoever writes them has the
@@ -20,8 +23,10 @@ from dataclasses import replace
 from typing import Any
 
 from gallette.drivers.common.memory.resource import HostResource
+from gallette.drivers.common.texture.pages import LARGEST as LARGEST_TEXTURE
+from gallette.drivers.common.texture.pages import Pages
 from gallette.pipe.resource import Resource
-from gallette.pipe.state import DrawInfo
+from gallette.pipe.state import Box, DrawInfo
 
 from .earlier import Earlier
 from .families import Waiting
@@ -39,7 +44,16 @@ MOST = 1 << 25
 class Writes:
     """What was written since the first of the draws that wait."""
 
-    __slots__ = ("_bytes", "_histories", "_indices", "_named", "_pinned", "written")
+    __slots__ = (
+        "_bytes",
+        "_histories",
+        "_indices",
+        "_named",
+        "_pages",
+        "_pinned",
+        "_textures",
+        "written",
+    )
 
     def __init__(self) -> None:
         self.written = False  # there are draws that read copies
@@ -48,11 +62,14 @@ class Writes:
         self._indices: set[int] = set()
         # What draws that wait name, by identity, is kept alive by what they were given.
         self._named: frozenset[int] = frozenset()
+        self._textures: frozenset[int] = frozenset()
         self._pinned: frozenset[int] = frozenset()
+        self._pages: dict[int, _TextureHistory] = {}
 
     def note(self, given: Given) -> None:
         """Draws that were given this wait."""
         self._named |= given.named
+        self._textures |= given.textures
         self._pinned |= given.pinned
 
     def note_indices(self, buffer: Resource) -> None:
@@ -63,9 +80,9 @@ class Writes:
         """A draw waits whose block 0 is in a buffer, which no copy can stand for."""
         self._pinned |= {id(buffer)}
 
-    def may_read(self, buffer: HostResource) -> bool:
-        """May somebody else look at a buffer without the draws being executed first?"""
-        return id(buffer) not in self._pinned
+    def may_read(self, resource: HostResource) -> bool:
+        """May somebody else look at it without the draws being executed first?"""
+        return id(resource) not in self._pinned
 
     def may_write(self, buffer: HostResource, low: int, high: int, draws: list[Waiting]) -> bool:
         """The same for bytes that are about to be written; copies are made if that will do."""
@@ -90,17 +107,42 @@ class Writes:
         self.written = True
         return True
 
+    def may_write_texels(
+        self, texture: HostResource, level: int, box: Box, draws: list[Waiting]
+    ) -> bool:
+        """The same for a box of texels."""
+        key = id(texture)
+        if key in self._pinned:
+            return False
+        if key not in self._textures:
+            return True
+        history = self._pages.get(key)
+        if history is None:
+            if texture.backing().size > LARGEST_TEXTURE:
+                return False
+            history = self._pages[key] = _TextureHistory(texture)
+        read = history.is_read(draws)
+        given, info, _ = draws[-1]
+        if given.plan(info.mode) is not None:
+            return False  # drawing them is the quicker way
+        if not history.pages.may_write(level, box, len(draws), read):
+            return False
+        self.written |= bool(history.pages.ends)
+        return True
+
     def seen(self, draws: Sequence[Waiting]) -> list[Waiting]:
         """The draws with what their buffers held when they were made."""
         made: list[Waiting] = []
         givens: dict[Any, Given] = {}
         infos: dict[Any, DrawInfo] = {}
         kept = {key: each for key, each in self._histories.items() if each.ends}
-        of_given: dict[int, list[tuple[int, _History]]] = {}
+        pages = {key: each.pages for key, each in self._pages.items() if each.pages.ends}
+        of_given: dict[int, list[tuple[int, _History | Pages]]] = {}
         for number, (given, info, row) in enumerate(draws):
             read = of_given.get(id(given))
             if read is None:
                 read = [(key, each) for key, each in kept.items() if key in given.named]
+                read += [(key, each) for key, each in pages.items() if key in given.textures]
                 of_given[id(given)] = read
             old = []
             for key, history in read:
@@ -111,8 +153,9 @@ class Writes:
                 name = id(given), *old
                 found = givens.get(name)
                 if found is None:
-                    copies = {key: kept[key].version(number) for key, number in old}
-                    found = givens[name] = Earlier(given, copies)
+                    copies = {key: kept[key].version(at) for key, at in old if key in kept}
+                    versions = {key: (pages[key], at) for key, at in old if key in pages}
+                    found = givens[name] = Earlier(given, copies, versions)
                 given = found
             if id(info.index_buffer) in kept:
                 info = self._info(info, kept[id(info.index_buffer)], number, infos)
@@ -134,11 +177,30 @@ class Writes:
         """Nothing waits any more."""
         self.written = False
         self._bytes = 0
-        self._named = self._pinned = frozenset()
+        self._named = self._pinned = self._textures = frozenset()
+        if self._pages:
+            self._pages = {}
         if self._indices:
             self._indices = set()
         if self._histories:
             self._histories = {}
+
+
+class _TextureHistory:
+    """A texture that was written: which draws read it, and what it held before."""
+
+    __slots__ = ("_key", "_looked", "pages")
+
+    def __init__(self, texture: HostResource) -> None:
+        self._key = id(texture)
+        self._looked = 0  # how many draws are known
+        self.pages = Pages(texture)
+
+    def is_read(self, draws: Sequence[Waiting]) -> bool:
+        """Do any of the draws that are not known yet read it?"""
+        givens = {id(given): given for given, _, _ in draws[self._looked :]}
+        self._looked = len(draws)
+        return any(self._key in given.textures for given in givens.values())
 
 
 class _History:

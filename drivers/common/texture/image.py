@@ -37,7 +37,7 @@ from gallette.pipe.state import SamplerView
 
 from .decoded import Decoded
 
-__all__ = ["Image", "Planes", "fits_bytes", "image_of_view"]
+__all__ = ["Image", "Planes", "fits_bytes", "has_plain_texels", "image_of_view"]
 
 Array = npt.NDArray[Any]
 Planes = list[Array]
@@ -256,6 +256,11 @@ def _plain_format(format: Format, as_bytes: bool) -> Format:
         return FORMATS["R8G8B8A8_SRGB"] if format.is_srgb else RGBA8
     words = format.is_array and texel_layout(format)[1] == 1
     return RGBA8 if as_bytes and fits_bytes(format) and not words else format
+
+
+def has_plain_texels(format: Format) -> bool:
+    """Are colours of this format looked at where they are, and not through a copy?"""
+    return format.is_color and all(_plain_format(format, kind) is format for kind in (False, True))
 
 
 def _converted_bytes(desc: ResourceDesc, plain: Format, level: int) -> int:

@@ -65,11 +65,14 @@ class PackedFilter:
     Results are even and odd words, or one array of four 16-bit channels per lane (see `padded`).
     """
 
-    def __init__(self, view: SamplerView, image: Image, sampler: SamplerState) -> None:
+    def __init__(
+        self, view: SamplerView, image: Image, sampler: SamplerState, padded: bool = True
+    ) -> None:
+        """`padded`: a padded copy of the texture may be made."""
         self.image = image
         self.axes = axes_of(image, sampler)
         self._padded: PaddedFilter | None = None
-        if len(self.axes) == 2 and sys.byteorder == "little":
+        if padded and len(self.axes) == 2 and sys.byteorder == "little":
             layout = PaddedLayout(image, self.axes)
             if layout.fits:
                 assert isinstance(view.resource, HostResource)

@@ -12,6 +12,8 @@ from gallette.compiler.nir.analysis.decisions import deciding_uniforms
 from gallette.compiler.nir.ir import Instr, Intrinsic, LoadConst, Shader, Tex
 from gallette.compiler.nir.ir.slots import COLOR_SLOTS, FragResult, VaryingSlot
 
+from .layering import plain_textures
+
 __all__ = ["ShaderReads", "instructions"]
 
 _COLOR_INPUTS = (VaryingSlot.COL0, VaryingSlot.COL1)
@@ -44,6 +46,7 @@ class ShaderReads:
     samplers: tuple[int, ...]
     deciding: tuple[int, ...] = ()  # offsets of uniforms worth inlining, if that is wanted
     blocks: tuple[tuple[int, int], ...] = ()  # constant blocks but the first: up to which byte
+    layerable: tuple[int, ...] = ()  # textures of which draws that became one may see versions
 
     @classmethod
     def of(cls, shader: Shader, inlining: bool = False) -> ShaderReads:
@@ -81,6 +84,7 @@ class ShaderReads:
             samplers=tuple(sorted(samplers)),
             deciding=deciding_uniforms(shader) if inlining else (),
             blocks=tuple(sorted(blocks.items())),
+            layerable=plain_textures(instructions(shader)),
         )
 
 

@@ -19,6 +19,7 @@ class ShaderCompiler(VariantCompiler[VariantKey, CompiledShader]):
     name = "numpipe"
     home = "drivers/numpipe"
     tells_time = True
+    layers_textures = True
 
     def null_key(self, stage: Stage) -> VariantKey:
         return FragmentKey() if stage is Stage.FRAGMENT else VertexKey()
