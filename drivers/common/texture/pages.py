@@ -10,6 +10,7 @@ one look at all versions at once (see `versions`).
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +39,8 @@ _PAGES = 10
 
 Bytes = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.int64]
+Run = tuple[int, Bytes]
+"""The number of a page, and the bytes of it and of the next ones."""
 
 
 class Pages:
@@ -46,22 +49,33 @@ class Pages:
     __slots__ = (
         "_bytes",
         "_count",
+        "_has",
         "_kept",
+        "_levels",
         "_made",
         "_shift",
         "_table",
+        "_texel",
         "_texture",
+        "_total",
+        "_width",
         "ends",
     )
 
     def __init__(self, texture: HostResource) -> None:
         self.ends: list[int] = []  # of each version: the first draw that does not read it
-        self._texture = texture
-        size, texel = level_offsets(texture.desc)[-1], texture.desc.format.block_bytes
-        self._shift = max(8, (size // texel).bit_length() - _PAGES)  # texels of a page
-        self._bytes = texel << self._shift
-        self._count = -(-size // self._bytes)
-        self._kept: list[dict[int, Bytes]] = []  # of each version: the pages written after it
+        self._texture, desc = texture, texture.desc
+        offsets = level_offsets(desc)
+        self._texel = desc.format.block_bytes
+        # Of each level: where it begins, and the bytes of its rows.
+        self._levels = [(at, level_bytes(desc, n)[2]) for n, at in enumerate(offsets[:-1])]
+        self._shift = max(8, (offsets[-1] // self._texel).bit_length() - _PAGES)  # texels of a page
+        self._bytes = self._texel << self._shift
+        self._count = -(-offsets[-1] // self._bytes)
+        self._width = 1 << (self._count - 1).bit_length()  # pages of a version, with room behind
+        self._kept: list[list[Run]] = []  # of each version: the pages that were written after it
+        self._has = bytearray(self._count)  # is a page kept of the last of them?
+        self._total = 0  # pages that are kept
         self._table: tuple[Bytes, Numbers] | None = None
         self._made: dict[int, HostResource] = {}
 
@@ -71,29 +85,42 @@ class Pages:
         `read`: draws since the last write have read it.
         """
         if read:
-            width = 1 << max(0, self._count - 1).bit_length()
-            kept = sum(map(len, self._kept))
             versions = len(self.ends) + 2
-            if kept * self._bytes > MOST or versions * (width << self._shift) >= _MOST_TEXELS:
+            if (
+                self._total * self._bytes > MOST
+                or versions * (self._width << self._shift) >= _MOST_TEXELS
+            ):
                 return False
             self.ends.append(end)
-            self._kept.append({})
-        if self._kept:
-            self._keep(level, box)
+            self._kept.append([])
+            self._has = bytearray(self._count)
+        if self._kept and box.width and box.height:
+            for first, last in self._runs(level, box):
+                self._keep(first, last)
         return True
 
-    def _keep(self, level: int, box: Box) -> None:
-        """Copy the pages that a box of texels lies in."""
-        desc = self._texture.desc
-        row = level_bytes(desc, level)[2]
-        texel = desc.format.block_bytes
-        first = level_offsets(desc)[level] + box.y * row + box.x * texel
-        last = first + box.width * texel - 1
-        kept, data = self._kept[-1], self._texture.backing()
-        for start in range(first, first + box.height * row, row):
-            for page in range(start // self._bytes, (last + start - first) // self._bytes + 1):
-                if page not in kept:
-                    kept[page] = data[page * self._bytes : (page + 1) * self._bytes].copy()
+    def _runs(self, level: int, box: Box) -> Iterator[tuple[int, int]]:
+        """The pages that a box of texels lies in, from one to another."""
+        start, row = self._levels[level]
+        start += box.y * row + box.x * self._texel
+        last, size = start + box.width * self._texel - 1, self._bytes
+        if row <= size:  # then no page lies between two rows
+            yield start // size, (last + (box.height - 1) * row) // size
+            return
+        for down in range(0, box.height * row, row):
+            yield (start + down) // size, (last + down) // size
+
+    def _keep(self, first: int, last: int) -> None:
+        """Copy pages, as far as they are not kept yet."""
+        if 1 in self._has[first : last + 1]:
+            for page in range(first, last + 1):
+                if not self._has[page]:
+                    self._keep(page, page)
+            return
+        data = self._texture.backing()[first * self._bytes : (last + 1) * self._bytes]
+        self._kept[-1].append((first, data.copy()))
+        self._has[first : last + 1] = b"\1" * (last + 1 - first)
+        self._total += last + 1 - first
 
     def version_of(self, number: int) -> int:
         """What the draw of this number reads; as many as there are ends is what is there now."""
@@ -105,9 +132,9 @@ class Pages:
         if found is None:
             desc = self._texture.desc
             data = np.frombuffer(bytearray(self._texture.backing()), np.uint8)
-            for pages in reversed(self._kept[version:]):
-                for page, old in pages.items():
-                    data[page * self._bytes :][: old.size] = old
+            for runs in reversed(self._kept[version:]):
+                for first, old in runs:
+                    data[first * self._bytes :][: old.size] = old
             storage = []
             for level, offset in enumerate(level_offsets(desc)[:-1]):
                 shape = level_bytes(desc, level)
@@ -125,21 +152,22 @@ class Pages:
 
     def _laid_out(self) -> tuple[Bytes, Numbers]:
         """All pages there are, and in which of them each version begins to have its texels."""
-        count, now = self._count, len(self._kept)
-        pages = np.zeros((count + sum(map(len, self._kept)), self._bytes), np.uint8)
-        data = self._texture.backing()[: count * self._bytes]
-        pages.reshape(-1)[: data.size] = data
-        width = 1 << max(0, count - 1).bit_length()
-        table = np.zeros((now + 1, width), np.int64)
+        count, now, size = self._count, len(self._kept), self._bytes
+        pages = np.zeros((count + self._total, size), np.uint8)
+        run = pages.reshape(-1)
+        data = self._texture.backing()[: count * size]
+        run[: data.size] = data
+        table = np.zeros((now + 1, self._width), np.int64)
         table[now, :count] = np.arange(count)
         at = count
         for version in range(now - 1, -1, -1):
-            kept = self._kept[version]
-            table[version] = table[version + 1]
-            table[version, list(kept)] = np.arange(at, at + len(kept))
-            for old in kept.values():
-                pages[at, : old.size] = old
-                at += 1
+            row = table[version]
+            row[:] = table[version + 1]
+            for first, old in self._kept[version]:
+                number = -(-old.size // size)
+                row[first : first + number] = np.arange(at, at + number)
+                run[at * size :][: old.size] = old
+                at += number
         table <<= self._shift
         return pages, table
 
