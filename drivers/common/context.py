@@ -13,14 +13,15 @@ import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir import Stage
+from gallette.drivers.common.memory.clear import ClearValues
 from gallette.drivers.common.memory.context import MemoryContext
 from gallette.drivers.common.memory.resource import HostResource, transfer_map
 from gallette.drivers.common.variants.shader import ShaderObject
 from gallette.drivers.common.work import Work
-from gallette.pipe.enums import MapFlags, QueryType, Target
-from gallette.pipe.interface import Handle
+from gallette.pipe.enums import ClearFlags, MapFlags, QueryType, Target
+from gallette.pipe.interface import EVERY_CHANNEL, Color, ColorMask, Handle
 from gallette.pipe.resource import Resource, Transfer
-from gallette.pipe.state import Box, ComputeInfo, DrawInfo, StreamOutputInfo
+from gallette.pipe.state import Box, ComputeInfo, DrawInfo, ScissorState, StreamOutputInfo
 
 from .draw.compute import launch
 from .draw.finding import DrawStates
@@ -137,11 +138,30 @@ class HostContext(MemoryContext):
         resource.storage[0][0, 0, offset:end] = source
         resource.touch()
 
+    def clear(
+        self,
+        flags: ClearFlags,
+        color: Color,
+        depth: float,
+        stencil: int,
+        scissor: ScissorState | None = None,
+        color_mask: ColorMask = EVERY_CHANNEL,
+        stencil_mask: int = 0xFF,
+    ) -> None:
+        """Clears of small parts wait like draws."""
+        if self._condition is None and type(self).draw_vbo is HostContext.draw_vbo:
+            values = ClearValues(color, depth, stencil, color_mask, stencil_mask)
+            if self._queue.clear(self.bound.framebuffer, flags, values, scissor):
+                return
+        super().clear(flags, color, depth, stencil, scissor, color_mask, stencil_mask)
+
     def begin_query(self, query: Handle) -> None:
         """Draws may wait: they will be counted one by one."""
         if not self._counts_later(query):
             super().begin_query(query)
             return
+        if self._queue.clears:
+            self.settle()
         query.active = True
         self._count_samples(query.counts_samples)
         query.begin, query.end = self._queue.moment(), None
@@ -150,6 +170,8 @@ class HostContext(MemoryContext):
         if not self._counts_later(query):
             super().end_query(query)
             return
+        if self._queue.clears:
+            self.settle()
         if query.active:
             self._count_samples(-query.counts_samples)
         query.active = False

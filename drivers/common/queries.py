@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,15 @@ import numpy.typing as npt
 
 from gallette.pipe.enums import QueryType
 
-__all__ = ["STREAMS", "Counters", "Query", "RenderCondition", "StreamCounters", "Tally"]
+__all__ = [
+    "STREAMS",
+    "Counters",
+    "Moments",
+    "Query",
+    "RenderCondition",
+    "StreamCounters",
+    "Tally",
+]
 
 
 STREAMS = 4
@@ -112,6 +120,34 @@ class Tally:
     def generate(self, draws: npt.NDArray[Any]) -> None:
         """Primitives were made, of these draws."""
         self._add(self.primitives, draws)
+
+
+class Moments:
+    """Snapshots of counters that lie between draws, made when those have been executed."""
+
+    __slots__ = ("_before", "_counters", "_marks", "_tally")
+
+    def __init__(self, counters: Counters, draws: int, marks: list[tuple[int, Counters]]) -> None:
+        self._counters, self._marks = counters, marks
+        self._before = counters.snapshot()
+        self._tally = counters.tally = Tally(draws)
+
+    def end(self) -> None:
+        """The draws have been executed, or some of them: each took as long as the others."""
+        self._counters.tally = None
+        now, before, draws = self._counters.snapshot(), self._before, len(self._tally.samples)
+        samples = np.cumsum(self._tally.samples).tolist()
+        primitives = np.cumsum(self._tally.primitives).tolist()
+        time = now.nanoseconds - before.nanoseconds
+        for end, made in self._marks:
+            made.restore(before)
+            first, *others = before.streams
+            generated = first.generated + primitives[end - 1]
+            made.streams = (replace(first, generated=generated), *others)
+            made.samples_passed = before.samples_passed + samples[end - 1]
+            made.nanoseconds = before.nanoseconds + time * end // draws
+        # What no query asked for was not counted one by one, and what is counted is never less.
+        self._counters.samples_passed = before.samples_passed + samples[-1]
 
 
 _NUMBERS = operator.attrgetter(

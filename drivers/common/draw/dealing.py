@@ -6,7 +6,8 @@ waits for the next round. So a state is gone through once per round, and there a
 states take turns at a pixel, however long the chain of draws that overlap one another. Where only
 the one fragment that stays can be seen of a pixel, it is found first, and there are no rounds.
 
-Shaders that need derivatives run on 2x2 quads; then quads are dealt out in place of pixels.
+Shaders that need derivatives run on 2x2 quads; then quads are dealt out in place of pixels. Clears
+of small parts that wait with the draws are dealt out, too (see `clearing`).
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.drivers.common.output.engine import FragmentEngine
-from gallette.drivers.common.output.fragment_state import FragmentShader
+from gallette.drivers.common.output.fragment_state import FragmentShader, FragmentState
 from gallette.drivers.common.output.order import Scratch, sorted_runs, visible
 from gallette.drivers.common.output.some_lanes import real_lanes
 from gallette.drivers.common.raster.fragments import Fragments, lanes_of_quads
+from gallette.drivers.common.raster.spans import Spans
 
+from .clearing import Clear, ClearSheet, clear_sheet, orders
 from .grouping import Covered, Group, Kept, rows_covered
 from .joining import joined_coverage, joined_engine
 from .pipeline import rasterize_part
@@ -55,6 +58,24 @@ class _Sheet:
         self.engine.state.work.begin()
         if self.engine.counters.tally is not None:
             self.engine.counters.tally.whose(self.entries)
+
+    @property
+    def spans(self) -> Spans:
+        return self.covered.spans
+
+    @property
+    def quads(self) -> bool:
+        """Fragments have to come in quads."""
+        return self.shader.quads and self.engine.shades
+
+    def in_quads(self) -> _Sheet:
+        """The same when fragments of others have to come in quads."""
+        return replace(self, shader=replace(self.shader, quads=True))
+
+    def lanes(self, quads: bool) -> Fragments:
+        """Its fragments."""
+        covered = self.covered
+        return self.engine.fragments(covered.spans, covered.source, covered.info, quads)
 
     def part(self, first: int, end: int) -> _Sheet | None:
         """What the draws from `first` to before `end` cover."""
@@ -94,8 +115,11 @@ def deal(
     scratch: Scratch,
     attempt: Callable[..., None],
     shared: Callable[[], FragmentShader | None] = lambda: None,
+    clears: Sequence[Clear] = (),
 ) -> bool:
     """Draw the draws of all groups; false, and nothing is done, where it is not the way to go.
+
+    `clears` come between some of the draws.
 
     `attempt` is called with what to do and its arguments: what fails is its business. `shared`
     answers the one program that shades fragments of all of them, if there is one.
@@ -109,26 +133,40 @@ def deal(
             return False
     if not sum(rows_covered(group) for group in shown) <= MOST_ROWS:
         return False
+    same_target = _same_target(shown)
+    if clears and not (shown and same_target):
+        return False
     sheets: list[_Sheet] = []
+    draws = sum(len(group.entries) for group in groups)
+    places, cleared = orders(draws, clears) if clears else (None, None)
     for group in shown:
-        attempt(_cover, group, sheets)
-    whole = _joined(shown, sheets, shared)
+        attempt(_cover, group, places, sheets)
+    whole = None if clears else _joined(shown, sheets, shared)
     if whole is not None:
         sheets = []
         attempt(whole.draw)
-    same_target = _same_target(shown)
-    for part in _portions(sheets):
+    every: list[_Sheet | ClearSheet] = [*sheets]
+    if cleared is not None:
+        every.append(clear_sheet(clears, cleared, shown[0].draw.fixed.engine.state))
+    for part in _portions(every):
+        drawn = [sheet for sheet in part if isinstance(sheet, _Sheet)]
         if len(part) == 1:
             attempt(part[0].draw)
-        elif part and same_target and all(s.engine.resolves_with(part[0].engine) for s in part):
-            for seen in _resolved(part, scratch):
+        elif len(drawn) == len(part) and same_target and _resolve(drawn):
+            for seen in _resolved(drawn, scratch):
                 attempt(*seen)
         elif part:
-            for sheet, lanes in _rounds(part, scratch):
+            state = shown[0].draw.fixed.engine.state
+            for sheet, lanes in _rounds(part, state, scratch):
                 attempt(sheet.run, lanes)
     for group in shown:
         group.draw.fixed.engine.finish()
     return True
+
+
+def _resolve(sheets: Sequence[_Sheet]) -> bool:
+    """Is it enough to find, of each pixel, the one fragment that stays?"""
+    return bool(sheets) and all(s.engine.resolves_with(sheets[0].engine) for s in sheets)
 
 
 def _same_target(groups: Sequence[Group]) -> bool:
@@ -159,8 +197,8 @@ def _joined(
     return _Sheet(engine, shader, covered, np.concatenate(draws), np.concatenate(orders), None)
 
 
-def _cover(group: Group, sheets: list[_Sheet]) -> None:
-    """Find out what the draws of a group cover."""
+def _cover(group: Group, places: Numbers | None, sheets: list[_Sheet]) -> None:
+    """Find out what the draws of a group cover. `places`: of draws, if not their numbers."""
     draw = group.draw
     assert group.primitives is not None
     draw.work.begin()
@@ -175,18 +213,20 @@ def _cover(group: Group, sheets: list[_Sheet]) -> None:
     for covered in kept.found:
         if covered.spans.count:
             draws = numbers.take(covered.info.identity)
+            if places is not None:
+                draws = places.take(draws)
             order = draws.take(covered.spans.primitive)
             sheets.append(_Sheet(draw.fixed.engine, draw.fragment, covered, draws, order, numbers))
 
 
-def _portions(sheets: list[_Sheet]) -> Iterator[list[_Sheet]]:
+def _portions(sheets: list[_Sheet | ClearSheet]) -> Iterator[list[_Sheet | ClearSheet]]:
     """Cut between draws, so that there are not too many fragments at a time."""
     if not sheets:
         return
     last = max(int(sheet.order.max()) for sheet in sheets)
     sizes = np.zeros(last + 1, np.float64)
     for sheet in sheets:
-        sizes += np.bincount(sheet.order, sheet.covered.spans.length, last + 1)
+        sizes += np.bincount(sheet.order, sheet.spans.length, last + 1)
     if sizes.sum() <= AT_ONCE + AT_ONCE // 2:
         yield sheets
         return
@@ -199,16 +239,14 @@ def _portions(sheets: list[_Sheet]) -> Iterator[list[_Sheet]]:
         first = end
 
 
-def _rounds(sheets: list[_Sheet], scratch: Scratch) -> Iterator[tuple[_Sheet, Fragments]]:
+def _rounds(
+    sheets: list[_Sheet | ClearSheet], state: FragmentState, scratch: Scratch
+) -> Iterator[tuple[_Sheet | ClearSheet, Fragments]]:
     """Fragments of one sheet after the other, so that at every pixel they come in order."""
-    quads = any(sheet.shader.quads and sheet.engine.shades for sheet in sheets)
+    quads = any(sheet.quads for sheet in sheets)
     if quads:
-        sheets = [replace(sheet, shader=replace(sheet.shader, quads=True)) for sheet in sheets]
-    state = sheets[0].engine.state
-    dealt = [
-        sheet.engine.fragments(sheet.covered.spans, sheet.covered.source, sheet.covered.info, quads)
-        for sheet in sheets
-    ]
+        sheets = [sheet.in_quads() for sheet in sheets]
+    dealt = [sheet.lanes(quads) for sheet in sheets]
     who = scratch.at_least(state.plane * state.layers)
     if quads and _apart(dealt, who):
         yield from ((s, lanes) for s, lanes in zip(sheets, dealt, strict=True) if lanes.count)

@@ -20,13 +20,15 @@ import numpy as np
 
 from gallette.compiler.errors import GalletteError, ResetError
 from gallette.drivers.common.bound import ConstantBuffer
+from gallette.drivers.common.memory.clear import ClearValues
 from gallette.drivers.common.memory.resource import HostResource
-from gallette.drivers.common.queries import Counters, Tally
+from gallette.drivers.common.queries import Counters, Moments
 from gallette.drivers.common.vertex.stream import restarts
-from gallette.pipe.enums import MapFlags
+from gallette.pipe.enums import ClearFlags, MapFlags
 from gallette.pipe.resource import Resource
-from gallette.pipe.state import Box, DrawInfo
+from gallette.pipe.state import Box, DrawInfo, FramebufferState, ScissorState
 
+from .clearing import LARGEST, Clear, may_wait
 from .dealing import deal
 from .families import Family, Waiting, families, fewest, shared_fragments, starts_of, tables
 from .finding import DrawStates
@@ -57,6 +59,9 @@ _ALONE = 4
 MOST_LANES = 1 << 18
 """Vertices of draws that may wait: about as many as are shaded at a time."""
 
+MOST_CLEARED = 1 << 17
+"""Pixels of clears that may wait."""
+
 _GIVEN, _INFO = operator.itemgetter(0), operator.itemgetter(1)
 
 
@@ -75,6 +80,8 @@ class DrawQueue:
     """The draws of a context that wait: what each was given, its call, its constants."""
 
     __slots__ = (
+        "_cleared",
+        "_clears",
         "_drawn",
         "_entries",
         "_fragment",
@@ -108,6 +115,8 @@ class DrawQueue:
         self._drawn: Counter[Any] = Counter()  # by shaders: draws that waited beside others
         self._writes = Writes()
         self._marks: list[tuple[int, Counters]] = []  # snapshots, by how many draws come before
+        self._clears: list[Clear] = []
+        self._cleared = 0  # pixels of them
 
     def _constants(self) -> Row:
         """What is bound as block 0 of the vertex and the fragment stage."""
@@ -252,6 +261,40 @@ class DrawQueue:
             self._marks.append((draws, Counters()))
         return self._marks[-1][1]
 
+    # -- clears --------------------------------------------------------------------------------
+
+    @property
+    def clears(self) -> bool:
+        """Do clears wait?"""
+        return bool(self._clears)
+
+    def clear(
+        self,
+        framebuffer: FramebufferState,
+        flags: ClearFlags,
+        values: ClearValues,
+        scissor: ScissorState | None,
+    ) -> bool:
+        """Clear a small part later; false if it has to be done now, behind all that waits."""
+        entries, states = self._entries, self._states
+        if not entries or not self._regroup or self._marks or len(self._clears) >= MOST:
+            return False
+        if states.witness is not None or states.recorder is not None:
+            return False
+        given, info, _ = entries[-1]
+        if given.states.bound.framebuffer != framebuffer or given.plan(info.mode) is not None:
+            return False
+        made = Clear.of(len(entries), framebuffer, flags, values, scissor)
+        if not made.pixels:
+            return True
+        if made.pixels > LARGEST or self._cleared + made.pixels > MOST_CLEARED:
+            return False
+        if not may_wait(framebuffer):
+            return False
+        self._clears.append(made)
+        self._cleared += made.pixels
+        return True
+
     # -- buffers and textures ------------------------------------------------------------------
 
     def may_map(self, buffer: HostResource, flags: MapFlags, low: int, high: int) -> bool:
@@ -302,9 +345,12 @@ class DrawQueue:
         draws = writes.seen(entries) if writes.written else entries
         writes.clear()
         marks, self._marks = self._marks, []
-        moments = _Moments(self._states.counters, len(entries), marks) if marks else None
+        moments = Moments(self._states.counters, len(entries), marks) if marks else None
+        clears, self._clears, self._cleared = self._clears, [], 0
         try:
-            if len(draws) == 1:
+            if clears:
+                self._execute_around(draws, clears)
+            elif len(draws) == 1:
                 self._flush_one(draws[0])
             else:
                 self._execute(draws)
@@ -322,8 +368,26 @@ class DrawQueue:
         """The same for a single draw."""
         _draw_one(*entry, 0)
 
-    def _execute(self, entries: list[Waiting]) -> None:
+    def _execute_around(self, entries: list[Waiting], clears: list[Clear]) -> None:
+        """The same for draws between which there are clears."""
         failures = _Failures()
+        if all(self._worth(entries).values()) and self._dealt(entries, failures, clears):
+            failures.tell()
+            return
+        first = 0
+        for clear in (*clears, None):
+            end = len(entries) if clear is None else clear.after
+            if end - first == 1:
+                failures.of(self._flush_one, entries[first])
+            elif end > first:
+                failures.of(self._execute, entries[first:end])
+            if clear is not None:
+                clear.now()
+            first = end
+        failures.tell()
+
+    def _worth(self, entries: list[Waiting]) -> dict[Given, bool]:
+        """For which states it is worth it to have variants that run many draws at once."""
         draws = Counter(map(_GIVEN, entries))
         shaders = {given: given.shaders for given in draws}
         counts: Counter[Any] = Counter()
@@ -332,7 +396,11 @@ class DrawQueue:
         several = {s: n for s, n in counts.items() if n > 1}
         self._drawn.update(several)
         worth = {s for s in several if self._drawn[s] >= WORTH_MERGING}
-        merges = {given: found in worth for given, found in shaders.items()}
+        return {given: found in worth for given, found in shaders.items()}
+
+    def _execute(self, entries: list[Waiting]) -> None:
+        failures = _Failures()
+        merges = self._worth(entries)
         if all(merges.values()):
             self._together(entries, failures)
             failures.tell()
@@ -386,6 +454,17 @@ class DrawQueue:
             failures.of(_draw_many, same, number)
             number += len(same)
 
+    def _dealt(self, entries: list[Waiting], failures: _Failures, clears: Sequence[Clear]) -> bool:
+        """All of it at once, clears in between; false, and nothing is drawn, if that cannot be."""
+        found = families(entries)
+        if any(family.lanes > family.limit for family in found):
+            return False
+        groups: list[Group] = []
+        for family in found:
+            family.entries[0][0].states.work.begin()
+            failures.of(_add_group, groups, family)
+        return deal(groups, self._states.scratch, failures.of, clears=clears)
+
 
 class _Failures:
     """One draw that fails does not keep the others from being drawn: the first error is told."""
@@ -406,34 +485,6 @@ class _Failures:
     def tell(self) -> None:
         if self._first is not None:
             raise self._first
-
-
-class _Moments:
-    """Snapshots of counters that lie between draws, made when those have been executed."""
-
-    __slots__ = ("_before", "_counters", "_marks", "_tally")
-
-    def __init__(self, counters: Counters, draws: int, marks: list[tuple[int, Counters]]) -> None:
-        self._counters, self._marks = counters, marks
-        self._before = counters.snapshot()
-        self._tally = counters.tally = Tally(draws)
-
-    def end(self) -> None:
-        """The draws have been executed, or some of them: each took as long as the others."""
-        self._counters.tally = None
-        now, before, draws = self._counters.snapshot(), self._before, len(self._tally.samples)
-        samples = np.cumsum(self._tally.samples).tolist()
-        primitives = np.cumsum(self._tally.primitives).tolist()
-        time = now.nanoseconds - before.nanoseconds
-        for end, made in self._marks:
-            made.restore(before)
-            first, *others = before.streams
-            generated = first.generated + primitives[end - 1]
-            made.streams = (replace(first, generated=generated), *others)
-            made.samples_passed = before.samples_passed + samples[end - 1]
-            made.nanoseconds = before.nanoseconds + time * end // draws
-        # What no query asked for was not counted one by one, and what is counted is never less.
-        self._counters.samples_passed = before.samples_passed + samples[-1]
 
 
 def _draw_one(given: Given, info: DrawInfo, row: Row, number: int) -> None:

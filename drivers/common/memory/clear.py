@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,9 +20,12 @@ from .resource import HostResource
 
 __all__ = [
     "ClearValues",
+    "Texel",
     "clear",
     "clear_color",
     "clear_depth_stencil",
+    "cleared_rect",
+    "cleared_texels",
     "flat_texels",
     "surface_texels",
 ]
@@ -73,6 +77,49 @@ class ClearValues:
     stencil_mask: int = 0xFF
 
 
+@dataclass(frozen=True, slots=True)
+class Texel:
+    """What becomes of every texel of a surface: some bits are kept, the others are these."""
+
+    surface: Surface
+    value: npt.NDArray[Any]
+    kept: npt.NDArray[Any] | None = None  # None: no bits are
+
+    def fill(self, rect: ScissorState | None) -> None:
+        """Clear a rectangle of the surface."""
+        texels = surface_texels(self.surface)
+        window = _window(self.surface, rect)
+        value = self.value
+        if self.kept is not None:
+            value = (texels[window] & self.kept) | (value & ~self.kept)
+        texels[window] = value
+        self.surface.resource.touch()  # type: ignore[attr-defined]
+
+
+def cleared_rect(framebuffer: FramebufferState, scissor: ScissorState | None) -> ScissorState:
+    """What a clear covers: what is inside the framebuffer and the scissor."""
+    if scissor is None:
+        return ScissorState(0, 0, framebuffer.width, framebuffer.height)
+    return ScissorState(
+        max(scissor.minx, 0),
+        max(scissor.miny, 0),
+        min(scissor.maxx, framebuffer.width),
+        min(scissor.maxy, framebuffer.height),
+    )
+
+
+def cleared_texels(
+    framebuffer: FramebufferState, flags: ClearFlags, values: ClearValues
+) -> Iterator[Texel]:
+    """What becomes of the attachments that `flags` names."""
+    for index, surface in enumerate(framebuffer.cbufs):
+        if surface is not None and flags & (ClearFlags.COLOR0 << index):
+            yield _color_texel(surface, values.color, values.color_mask)
+    if framebuffer.zsbuf is not None and flags & (ClearFlags.DEPTH | ClearFlags.STENCIL):
+        zsbuf = framebuffer.zsbuf
+        yield _depth_stencil_texel(zsbuf, flags, values.depth, values.stencil, values.stencil_mask)
+
+
 def clear(
     framebuffer: FramebufferState,
     flags: ClearFlags,
@@ -80,20 +127,9 @@ def clear(
     scissor: ScissorState | None,
 ) -> None:
     """Clear the attachments that `flags` names, inside the framebuffer and the scissor."""
-    rect = ScissorState(0, 0, framebuffer.width, framebuffer.height)
-    if scissor is not None:
-        rect = ScissorState(
-            max(scissor.minx, 0),
-            max(scissor.miny, 0),
-            min(scissor.maxx, rect.maxx),
-            min(scissor.maxy, rect.maxy),
-        )
-    for index, surface in enumerate(framebuffer.cbufs):
-        if surface is not None and flags & (ClearFlags.COLOR0 << index):
-            clear_color(surface, values.color, rect, values.color_mask)
-    if framebuffer.zsbuf is not None and flags & (ClearFlags.DEPTH | ClearFlags.STENCIL):
-        zsbuf = framebuffer.zsbuf
-        clear_depth_stencil(zsbuf, flags, values.depth, values.stencil, rect, values.stencil_mask)
+    rect = cleared_rect(framebuffer, scissor)
+    for texel in cleared_texels(framebuffer, flags, values):
+        texel.fill(rect)
 
 
 def clear_color(
@@ -103,14 +139,12 @@ def clear_color(
     mask: ColorMask = EVERY_CHANNEL,
 ) -> None:
     """Fill a rectangle of a colour surface, keeping the channels outside the mask."""
-    texels = surface_texels(surface)
-    window = _window(surface, rect)
-    value = clear_texel(surface.format, color)
-    if not all(mask):
-        kept = _kept_channels(surface.format, mask)
-        value = (texels[window] & kept) | (value & ~kept)
-    texels[window] = value
-    surface.resource.touch()  # type: ignore[attr-defined]
+    _color_texel(surface, color, mask).fill(rect)
+
+
+def _color_texel(surface: Surface, color: Color, mask: ColorMask) -> Texel:
+    kept = None if all(mask) else _kept_channels(surface.format, mask)
+    return Texel(surface, clear_texel(surface.format, color), kept)
 
 
 def _channel_mask(channel: Channel) -> int:
@@ -146,13 +180,13 @@ def clear_depth_stencil(
     stencil_writemask: int,
 ) -> None:
     """Fill a rectangle of a depth-stencil surface, keeping what is not cleared."""
-    texels = surface_texels(surface)
-    window = _window(surface, rect)
-    value = clear_texel(surface.format, depth=min(max(depth, 0.0), 1.0), stencil=stencil & 0xFF)
-    kept = _kept_bits(surface.format, flags, stencil_writemask)
-    if kept:
-        word = texels.dtype.type
-        everything = (1 << texels.dtype.itemsize * 8) - 1
-        value = (texels[window] & word(kept)) | (value & word(everything & ~kept))
-    texels[window] = value
-    surface.resource.touch()  # type: ignore[attr-defined]
+    _depth_stencil_texel(surface, flags, depth, stencil, stencil_writemask).fill(rect)
+
+
+def _depth_stencil_texel(
+    surface: Surface, flags: ClearFlags, depth: float, stencil: int, stencil_writemask: int
+) -> Texel:
+    format = surface.format
+    value = clear_texel(format, depth=min(max(depth, 0.0), 1.0), stencil=stencil & 0xFF)
+    kept = _kept_bits(format, flags, stencil_writemask)
+    return Texel(surface, value, np.array(kept, value.dtype) if kept else None)
