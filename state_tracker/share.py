@@ -99,6 +99,7 @@ class ShareGroup:
         self.mapped = 0  # how many buffers are mapped now
         self.constants_bound = 0  # one more than the highest constant buffer ever bound
         self.epoch = 0  # grows whenever some buffer gets other storage
+        self.images = 0  # and when an image does that may be attached somewhere
 
     def _work_failed(self, error: Exception) -> None:
         """Draws that waited in the pipe failed: they were those of the context that had it."""
@@ -164,6 +165,8 @@ class ShareGroup:
 
     def mark(self, flags: int) -> None:
         """A shared object changed: every context looks again."""
+        if flags & Dirty.FRAMEBUFFER:
+            self.images += 1
         for context in self.contexts:
             context.dirty |= flags
 

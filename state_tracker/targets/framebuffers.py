@@ -135,8 +135,10 @@ class Framebuffer(GLObject):
         self.programmable_locations = False
         self.sample_grid = False
         self.sample_locations: dict[int, tuple[float, float]] = {}
+        self._status: tuple[int, int] | None = None  # as of which images, and what it was
 
     def attach(self, point: int | str, attachment: Attachment | None) -> None:
+        self._status = None
         if attachment is not None:
             attachment.object.retain()
         old = self.attachments.pop(point, None)
@@ -205,6 +207,13 @@ class Framebuffer(GLObject):
             if self.default_size[0] and self.default_size[1]:
                 return GL.FRAMEBUFFER_COMPLETE
             return GL.FRAMEBUFFER_INCOMPLETE_MISSING_ATTACHMENT
+        images = ctx.group.images
+        if self._status is None or self._status[0] != images:
+            self._status = images, self._attached(ctx)
+        return self._status[1]
+
+    def _attached(self, ctx: Context) -> int:
+        """The status of what is attached."""
         for point, attachment in self.attachments.items():
             if not _complete_attachment(ctx, point, attachment):
                 return GL.FRAMEBUFFER_INCOMPLETE_ATTACHMENT

@@ -148,7 +148,7 @@ def _storage(
     buffer.resource, buffer.place = resource, (0, 0)
     buffer.width, buffer.height, buffer.samples = width, height, samples
     buffer.info, buffer.internal_format = info, internalformat
-    ctx.dirty |= Dirty.FRAMEBUFFER
+    ctx.group.mark(Dirty.FRAMEBUFFER)
 
 
 @entry
