@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from gallette.compiler.nir.ir import Stage
+from gallette.drivers.common.binding import _TOLD
 from gallette.drivers.common.bound import Bound, StageBindings
 from gallette.drivers.common.draw import families as gathering
 from gallette.drivers.common.draw import finding, programs, queue
@@ -44,7 +45,6 @@ LARGE = 1 << 16
 _COUNTERS = ("revision", "epoch")
 _ALWAYS = frozenset({"shaders", "stages", *_COUNTERS})  # compared in other ways
 _OF_THEN = frozenset({"blend", "rasterizer", "depth_stencil_alpha", "elements", "vertex_buffers"})
-_TOLD = frozenset({"viewports", "scissors"})
 """What a draw that is made once more takes from the first, and what its maker looks at."""
 
 
@@ -206,7 +206,7 @@ class Watch:
         if not done or not self.may_look(draws, queue):
             return
         for each in fields(Bound):
-            if each.name not in _ALWAYS | _OF_THEN | _TOLD:
+            if each.name not in _ALWAYS | _OF_THEN | {*_TOLD}:
                 name = f"what a draw was given that is repeated: {each.name}"
                 self.same(name, getattr(given, each.name), getattr(bound, each.name))
         for stage in MERGED_STAGES:

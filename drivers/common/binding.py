@@ -46,7 +46,14 @@ __all__ = ["BindingContext"]
 
 State = TypeVar("State")
 
-_TOLD = ("viewports", "scissors")
+_TOLD = (
+    "viewports",
+    "scissors",
+    "framebuffer",
+    "sample_mask",
+    "sample_locations",
+    "min_samples",
+)
 """Parameters that who repeats a draw has looked at."""
 
 

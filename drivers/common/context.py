@@ -200,6 +200,8 @@ class HostContext(MemoryContext):
         """
         if self._failure is not None or self._condition is not None or "draw_vbo" in self.__dict__:
             return False
+        if self._queue.elsewhere(draw.given.target):
+            self.settle()
         return self._queue.repeat(draw, data)
 
     def destroy(self) -> None:

@@ -38,6 +38,7 @@ REPEATED = (
     | Dirty.VIEWPORT
     | Dirty.SCISSOR
     | Dirty.PROGRAM_USED
+    | Dirty.FRAMEBUFFER_BOUND
 )
 """What may have changed since a draw that is repeated: handed over with it, or told by its key."""
 
@@ -87,6 +88,7 @@ class Repeats:
             or group.mapped
             or len(group.contexts) > 1
             or ctx.feedback.current.active
+            or (executable.has_builtins and ctx.dirty & Dirty.FRAMEBUFFER_BOUND)
         ):
             return False
         answer: bool = self._repeat(found.token, bytes(executable.uniforms.data))
@@ -119,6 +121,7 @@ class Repeats:
         key: tuple[Any, ...] = (
             call,
             ctx.switches,
+            ctx.framebuffers.draw,
             ctx.arrays.current,
             executable,
             raster.viewports[0],

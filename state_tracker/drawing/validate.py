@@ -38,6 +38,7 @@ from gallette.state_tracker.entry_points.gl_types import sampler_target
 from gallette.state_tracker.shading.builtin_uniforms import fill
 from gallette.state_tracker.shading.rendezvous import moves_into
 from gallette.state_tracker.shading.sampler_units import sampler_conflict
+from gallette.state_tracker.targets.framebuffers import Framebuffer
 from gallette.state_tracker.texturing.sampling import SamplerParams
 from gallette.state_tracker.texturing.textures import TextureObject
 
@@ -94,16 +95,20 @@ class StateCache:
         self._bound = self._state = None
 
 
+_Where = tuple[int, Framebuffer]
+
+
 @dataclasses.dataclass(slots=True)
 class Derived:
-    """What a context derived for the capabilities that were on, and for the textures it saw.
+    """What a context derived for the capabilities that were on and the framebuffer that was bound,
+    and for the textures it saw.
 
     Good as long as nothing else changes: each atom below clears what it is about to replace.
     """
 
-    blend: dict[int, tuple[Handle, bool]] = dataclasses.field(default_factory=dict)
-    depth_stencil: dict[int, Handle] = dataclasses.field(default_factory=dict)
-    rasterizer: dict[int, Handle] = dataclasses.field(default_factory=dict)
+    blend: dict[_Where, tuple[Handle, bool]] = dataclasses.field(default_factory=dict)
+    depth_stencil: dict[_Where, Handle] = dataclasses.field(default_factory=dict)
+    rasterizer: dict[_Where, Handle] = dataclasses.field(default_factory=dict)
     textures: dict[Any, tuple[SamplerView, Handle]] = dataclasses.field(default_factory=dict)
 
 
@@ -120,14 +125,23 @@ def _framebuffer(ctx: Context) -> None:
         ctx.pipe_framebuffer = state
 
 
+def _framebuffer_bound(ctx: Context) -> None:
+    _framebuffer(ctx)
+    _sample_mask(ctx)
+
+
+def _where(ctx: Context) -> _Where:
+    return ctx.switches, ctx.framebuffers.draw
+
+
 def _blend(ctx: Context) -> None:
     ctx.derived.blend.clear()
     _blend_switched(ctx)
 
 
 def _blend_switched(ctx: Context) -> None:
-    known = ctx.derived.blend
-    found = known.get(ctx.switches)
+    known, where = ctx.derived.blend, _where(ctx)
+    found = known.get(where)
     if found is not None:
         ctx.caches.blend.bind_handle(found[0])
         ctx.blends_advanced = found[1]
@@ -135,7 +149,7 @@ def _blend_switched(ctx: Context) -> None:
     state = blend_state(ctx)
     handle = ctx.caches.blend.bind(state)
     ctx.blends_advanced = any(rt.blend_enable and rt.rgb_func.is_advanced for rt in state.rt)
-    _remember(known, ctx.switches, (handle, ctx.blends_advanced))
+    _remember(known, where, (handle, ctx.blends_advanced))
 
 
 def _remember(known: dict[Any, Any], key: Any, value: Any) -> None:
@@ -150,8 +164,8 @@ def _depth_stencil(ctx: Context) -> None:
 
 
 def _depth_stencil_switched(ctx: Context) -> None:
-    known = ctx.derived.depth_stencil
-    found = known.get(ctx.switches)
+    known, where = ctx.derived.depth_stencil, _where(ctx)
+    found = known.get(where)
     if found is not None:
         ctx.caches.depth_stencil.bind_handle(found)
         return
@@ -160,7 +174,7 @@ def _depth_stencil_switched(ctx: Context) -> None:
         ctx.full_depth_stencil = state
         ctx.caches.depth_stencil.bind(told_depth_stencil(ctx.caps, state))
         return
-    _remember(known, ctx.switches, ctx.caches.depth_stencil.bind(state))
+    _remember(known, where, ctx.caches.depth_stencil.bind(state))
 
 
 def _rasterizer(ctx: Context) -> None:
@@ -169,8 +183,8 @@ def _rasterizer(ctx: Context) -> None:
 
 
 def _rasterizer_switched(ctx: Context) -> None:
-    known = ctx.derived.rasterizer
-    found = known.get(ctx.switches)
+    known, where = ctx.derived.rasterizer, _where(ctx)
+    found = known.get(where)
     if found is not None:
         ctx.caches.rasterizer.bind_handle(found)
         return
@@ -184,7 +198,7 @@ def _rasterizer_switched(ctx: Context) -> None:
         state = told_rasterizer(ctx.caps, state)
     handle = ctx.caches.rasterizer.bind(state)
     if not (ctx.lowers or ctx.is_compat):  # which look at more
-        _remember(known, ctx.switches, handle)
+        _remember(known, where, handle)
 
 
 def _viewport(ctx: Context) -> None:
@@ -375,6 +389,7 @@ def _texture_handles(ctx: Context, stage: Stage) -> None:
 # In this order: later atoms may rely on what earlier ones set.
 ATOMS: tuple[tuple[int, Callable[[Context], None]], ...] = (
     (Dirty.FRAMEBUFFER, _framebuffer),
+    (Dirty.FRAMEBUFFER_BOUND, _framebuffer_bound),
     (Dirty.PROGRAM, _program),
     (Dirty.BUILTINS, _builtins),
     (Dirty.CONSTANTS, _constants),
@@ -413,8 +428,17 @@ _IMPLIED = (
     (Dirty.FRAMEBUFFER,
      Dirty.BLEND | Dirty.DEPTH_STENCIL | Dirty.SCISSOR | Dirty.SAMPLE_MASK | Dirty.RASTERIZER
      | Dirty.BUILTINS),
+    (Dirty.FRAMEBUFFER_BOUND,
+     Dirty.BLEND_SWITCHED | Dirty.DEPTH_STENCIL_SWITCHED | Dirty.RASTERIZER_SWITCHED
+     | Dirty.SCISSOR),
     (Dirty.BUILTINS, Dirty.CONSTANTS),
 )  # fmt: skip
+
+
+def _told_of_framebuffers(ctx: Context) -> bool:
+    """Do shaders, or what is made of them, know something of the framebuffer?"""
+    stages = ctx.programs.stages.values()
+    return ctx.is_compat or ctx.lowers or any(each.has_builtins for each in stages)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -432,6 +456,8 @@ def validate(ctx: Context, wanted: int = Dirty.ALL) -> None:
     ctx.programs.look_anew()
     if ctx.dirty & wanted & (_WHAT_RUNS if ctx.is_compat else Dirty.PROGRAM):
         ctx.programs.resolve()
+    if ctx.dirty & wanted & Dirty.FRAMEBUFFER_BOUND and _told_of_framebuffers(ctx):
+        ctx.dirty |= Dirty.FRAMEBUFFER
     dirty = ctx.dirty & wanted
     for cause, effect in _IMPLIED:
         if dirty & cause:

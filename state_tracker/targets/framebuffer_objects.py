@@ -343,9 +343,10 @@ def named_framebuffer_draw_buffers(ctx: Context, framebuffer: int, n: int, bufs:
 
 def _draw_buffer(ctx: Context, framebuffer: Framebuffer, buffer: int) -> None:
     _check_buffer(ctx, framebuffer, buffer)
-    rest = [GL.NONE] * (ctx.caps.max_render_targets - 1)
-    framebuffer.draw_buffers = [buffer, *rest]
-    ctx.dirty |= Dirty.FRAMEBUFFER
+    wanted = [buffer] + [GL.NONE] * (ctx.caps.max_render_targets - 1)
+    if framebuffer.draw_buffers != wanted:
+        framebuffer.draw_buffers = wanted
+        ctx.dirty |= Dirty.FRAMEBUFFER
 
 
 def _read_buffer(ctx: Context, framebuffer: Framebuffer, buffer: int) -> None:

@@ -330,7 +330,7 @@ class FramebufferBindings:
             framebuffer.retain()
             self.draw.release()
             self.draw = framebuffer
-            self.ctx.dirty |= Dirty.FRAMEBUFFER
+            self.ctx.dirty |= Dirty.FRAMEBUFFER_BOUND
         if framebuffer is self.window:
             framebuffer = self.read_window
         if read and framebuffer is not self.read:

@@ -70,6 +70,23 @@ class World:
         gl.bind_buffer_base(GL.UNIFORM_BUFFER, 0, self.paints[0])
         self.query = gl.gen_queries(1)[0]
         self.counting = False
+        self.images = gl.gen_textures(2)
+        for image in self.images:
+            gl.bind_texture(GL.TEXTURE_2D, image)
+            self.storage(16)
+        gl.bind_texture(GL.TEXTURE_2D, self.textures[0])
+        self.depth, several = gl.gen_renderbuffers(2)
+        gl.bind_renderbuffer(GL.RENDERBUFFER, self.depth)
+        gl.renderbuffer_storage(GL.RENDERBUFFER, GL.DEPTH_COMPONENT24, 16, 16)
+        gl.bind_renderbuffer(GL.RENDERBUFFER, several)
+        gl.renderbuffer_storage_multisample(GL.RENDERBUFFER, 4, GL.RGBA8, SIZE, SIZE)
+        self.targets = gl.gen_framebuffers(3)
+        for target, image in zip(self.targets, self.images, strict=False):
+            gl.bind_framebuffer(GL.FRAMEBUFFER, target)
+            gl.framebuffer_texture2d(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.TEXTURE_2D, image, 0)
+        gl.bind_framebuffer(GL.FRAMEBUFFER, self.targets[2])
+        gl.framebuffer_renderbuffer(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.RENDERBUFFER, several)
+        gl.bind_framebuffer(GL.FRAMEBUFFER, 0)
         self.use(0)
         gl.bind_vertex_array(self.arrays[0])
 
@@ -119,6 +136,13 @@ class World:
         gl.tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA8, side, side, 0, GL.RGBA, GL.UNSIGNED_BYTE, raw)
         gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, self.pick((GL.LINEAR, GL.NEAREST)))
 
+    def storage(self, side: int) -> None:
+        """An image that can be drawn to, and read where it is not drawn to."""
+        gl = self.gl
+        raw = self.random.integers(0, 256, side * side * 4, dtype=np.uint8)
+        gl.tex_image2d(GL.TEXTURE_2D, 0, GL.RGBA8, side, side, 0, GL.RGBA, GL.UNSIGNED_BYTE, raw)
+        gl.tex_parameteri(GL.TEXTURE_2D, GL.TEXTURE_MIN_FILTER, GL.LINEAR)
+
     def draw(self) -> None:
         gl, random = self.gl, self.random
         if random.random() < 0.9:
@@ -137,7 +161,13 @@ class World:
 
     def bind(self) -> None:
         what = self.random.random()
-        if what < 0.4:
+        if what < 0.2:
+            number = int(self.random.integers(4))
+            self.gl.bind_framebuffer(GL.FRAMEBUFFER, [*self.targets, 0][number])
+            # What is drawn to the one is read by the other.
+            texture = self.images[1 - number] if number < 2 else self.pick(self.images)
+            self.gl.bind_texture(GL.TEXTURE_2D, texture)
+        elif what < 0.4:
             self.gl.bind_vertex_array(self.pick(self.arrays))
         elif what < 0.8:
             self.gl.bind_texture(GL.TEXTURE_2D, self.pick(self.textures))
@@ -148,7 +178,7 @@ class World:
 
     def change(self) -> None:
         gl, random = self.gl, self.random
-        number = int(random.integers(17))
+        number = int(random.integers(22))
         gl.bind_buffer(GL.ARRAY_BUFFER, self.pick(self.buffers))
         if number == 0:
             gl.viewport(*(int(v) for v in random.integers(0, 20, 2)), 80, 70)
@@ -195,8 +225,33 @@ class World:
             old = self.arrays.pop(0)
             gl.delete_vertex_arrays(1, [old])
             self.arrays.append(self._array(self.pick(self.buffers)))
-        else:
+        elif number == 16:
             gl.color_mask(*(int(v) for v in random.integers(0, 2, 4)))
+        else:
+            self.change_targets(number - 17)
+
+    def change_targets(self, number: int) -> None:
+        """What is drawn to, whether it is bound or not."""
+        gl, random = self.gl, self.random
+        if number == 0:
+            gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT)
+        elif number == 1:
+            gl.bind_texture(GL.TEXTURE_2D, self.pick(self.images))
+            self.storage(self.pick((8, 16, 32)))
+            gl.bind_texture(GL.TEXTURE_2D, self.textures[1])
+        elif number == 2:
+            bound = gl.get_integerv(GL.DRAW_FRAMEBUFFER_BINDING)[0]
+            gl.bind_framebuffer(GL.FRAMEBUFFER, self.pick(self.targets[:2]))
+            depth = self.pick((0, self.depth))
+            gl.framebuffer_renderbuffer(GL.FRAMEBUFFER, GL.DEPTH_ATTACHMENT, GL.RENDERBUFFER, depth)
+            gl.bind_framebuffer(GL.FRAMEBUFFER, bound)
+        elif number == 3:
+            gl.bind_renderbuffer(GL.RENDERBUFFER, self.depth)
+            side = self.pick((16, 20))
+            gl.renderbuffer_storage(GL.RENDERBUFFER, GL.DEPTH_COMPONENT24, side, side)
+        elif gl.get_integerv(GL.DRAW_FRAMEBUFFER_BINDING)[0]:
+            gl.draw_buffers(1, [self.pick((GL.NONE, GL.COLOR_ATTACHMENT0))])
+            gl.sample_maski(0, int(random.integers(1, 16)))
 
     def run(self, steps: int) -> Any:
         gl = self.gl
@@ -211,10 +266,24 @@ class World:
             elif what < 0.34:
                 step = self.change
             step()
-        pixels = gl.read_pixels(0, 0, SIZE, SIZE, GL.RGBA, GL.UNSIGNED_BYTE)
-        self.told.append(gl.get_error())
+        pixels = self.read(0)
+        for target in self.targets[:2]:
+            pixels += self.read(target)
+        gl.bind_framebuffer(GL.READ_FRAMEBUFFER, self.targets[2])
+        gl.bind_framebuffer(GL.DRAW_FRAMEBUFFER, 0)
+        gl.disable(GL.SCISSOR_TEST)
+        box = (0, 0, SIZE, SIZE)
+        gl.blit_framebuffer(*box, *box, GL.COLOR_BUFFER_BIT, GL.NEAREST)
+        pixels += self.read(0)
         gl.release()
         return np.frombuffer(pixels, np.uint8)
+
+    def read(self, target: int) -> bytes:
+        gl = self.gl
+        gl.bind_framebuffer(GL.FRAMEBUFFER, target)
+        pixels: bytes = gl.read_pixels(0, 0, SIZE, SIZE, GL.RGBA, GL.UNSIGNED_BYTE)
+        self.told.append(gl.get_error())
+        return pixels
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -95,6 +95,7 @@ class DrawQueue:
         "_since",
         "_single",
         "_states",
+        "_target",
         "_vertex",
         "_writes",
     )
@@ -112,6 +113,7 @@ class DrawQueue:
         self._lanes = 0
         self._since = 0  # draws that have been repeated since somebody wanted them done
         self._single = 0  # so many times in a row that was a single draw
+        self._target = FramebufferState()  # of the draw made last
         self._drawn: Counter[Any] = Counter()  # by shaders: draws that waited beside others
         self._writes = Writes()
         self._marks: list[tuple[int, Counters]] = []  # snapshots, by how many draws come before
@@ -135,11 +137,23 @@ class DrawQueue:
 
     def joins(self, info: DrawInfo) -> bool:
         """May a draw wait, or is nothing waiting? (The queue is to be flushed first otherwise.)"""
+        if self.elsewhere(self._states.bound.framebuffer):
+            return False
         if not self._entries:
             return True
         if len(self._entries) >= MOST or self._lanes >= MOST_LANES:
             return False
         return info is self._info or self._can_wait(info)
+
+    def elsewhere(self, target: FramebufferState) -> bool:
+        """Are draws that wait, or were made last, for another framebuffer?
+
+        So the queue is to be flushed; what comes now is for this one.
+        """
+        if target is self._target:
+            return False
+        old, self._target = self._target, target
+        return old != target
 
     def submit(self, info: DrawInfo) -> None:
         """Draw now or later."""

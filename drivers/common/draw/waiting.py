@@ -19,7 +19,7 @@ from gallette.drivers.common.texture.pages import Pages
 from gallette.drivers.common.texture.versions import may_have_versions
 from gallette.pipe.enums import Primitive
 from gallette.pipe.resource import Resource
-from gallette.pipe.state import DrawInfo, VertexBuffer
+from gallette.pipe.state import DrawInfo, FramebufferState, VertexBuffer
 
 from .finding import DrawStates
 from .parts import TOLD
@@ -141,6 +141,11 @@ class Given:
     def versions(self) -> Mapping[int, tuple[Pages, int]]:
         """Textures that were written since, by their identity, and what they were."""
         return _NO_VERSIONS
+
+    @property
+    def target(self) -> FramebufferState:
+        """What is drawn to."""
+        return self.states.bound.framebuffer
 
     @property
     def vertex_buffers(self) -> Sequence[VertexBuffer | None]:

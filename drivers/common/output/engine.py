@@ -131,7 +131,6 @@ class FragmentEngine:
         self.origin = 0  # the number of the pixel that the targets begin with
         self.derived: dict[Any, Any] = {}  # what a driver's own code has worked out from it
         self.scratch = scratch
-        self._who = scratch.at_least(state.plane * state.layers)
         tests, facts = state.tests, state.facts
         self._colors = [(i, c) for i, c in enumerate(state.colors) if c and not c.disabled]
         self._stencils = (
@@ -163,6 +162,11 @@ class FragmentEngine:
         )
         self._only_looks = not tests_write(tests, self._tests_depth, self._stencils)
         self.idle = not (self._shades or self._stencils or self._tests_depth or state.counting)
+
+    @property
+    def _who(self) -> npt.NDArray[np.int32]:
+        """An element for every pixel, of no meaning between times."""
+        return self.scratch.at_least(self.state.plane * self.state.layers)
 
     @property
     def likeness(self) -> tuple[object, ...]:
