@@ -21,7 +21,7 @@ from gallette.compiler.assembly.program import (
 )
 from gallette.compiler.assembly.tokens import Tokens
 
-__all__ = ["AssemblyError", "Instruction", "Operand", "Program", "Target", "parse"]
+__all__ = ["LIMITS", "AssemblyError", "Instruction", "Operand", "Program", "Target", "parse"]
 
 # Operands per opcode: v a vector, s a scalar (one component). A leading name says where it exists.
 _BOTH = {
@@ -51,7 +51,7 @@ _MASKS = frozenset(
     "".join(c for i, c in enumerate("xyzw") if bits >> i & 1) for bits in range(1, 16)
 )
 LIMITS = {
-    "texcoords": 8, "attribs": 16, "env": 256, "local": 256, "lights": 8, "planes": 8, "units": 16,
+    "texcoords": 8, "attribs": 16, "env": 256, "local": 2048, "lights": 8, "planes": 8, "units": 16,
     "matrices": 8, "modelviews": 1, "drawbuffers": 8,
 }  # fmt: skip
 

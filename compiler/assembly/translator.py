@@ -73,6 +73,8 @@ class _Translator:
     def __init__(self, program: Program):
         self.program = program
         self.globals: dict[str, None] = {}  # an ordered set
+        self.used: dict[str, int] = {}  # "env" or "local" -> how many of its parameters are needed
+        self.runs: dict[str, tuple[str, int]] = {}  # array -> the table it is a part of, and where
         self.results: set[str] = set()
         self.body: list[str] = []
 
@@ -88,6 +90,8 @@ class _Translator:
         setup += [f"int a_{a} = 0;" for a in program.addresses]
         for name in sorted(relative):
             elements = program.arrays[name]
+            if self.is_run(name, elements):
+                continue
             setup.append(f"vec4 p_{name}[{len(elements)}];")
             setup += [f"p_{name}[{i}] = {self.parameter(e)};" for i, e in enumerate(elements)]
         for instruction in program.instructions:
@@ -97,7 +101,20 @@ class _Translator:
         code = "\n".join("    " + line for line in lines)
         helpers = [text for name, text in _HELPERS.items() if name in code]
         top = "#version 120\n#extension GL_ARB_texture_rectangle : enable\n"
-        return top + "\n".join([*self.globals, *helpers]) + f"\nvoid main()\n{{\n{code}\n}}\n"
+        tables = [f"uniform vec4 assembly_{w}[{n}];" for w, n in self.used.items()]
+        return top + "\n".join([*tables, *self.globals, *helpers]) + f"\nvoid main()\n{{\n{code}\n}}\n"
+
+    def is_run(self, name: str, elements: list[str]) -> bool:
+        """Parameters that follow one another are indexed where they are, not copied first."""
+        kind, _, rest = elements[0].partition(".")
+        which, _, first = rest.partition(".")
+        if kind != "program" or which not in ("env", "local"):
+            return False
+        if elements != [f"program.{which}.{int(first) + i}" for i in range(len(elements))]:
+            return False
+        self.parameter(elements[-1])
+        self.runs[name] = which, int(first)
+        return True
 
     # -- operands --------------------------------------------------------------------------------
 
@@ -117,7 +134,7 @@ class _Translator:
             return f"vec4({', '.join(binding.removeprefix('const.').split('/'))})"
         if kind == "program":
             which, number = path
-            self.globals[f"uniform vec4 assembly_{which}[256];"] = None
+            self.used[which] = max(self.used.get(which, 0), int(number) + 1)
             return f"assembly_{which}[{number}]"
         if kind == "matrix":
             return self.row(*path)
@@ -141,7 +158,12 @@ class _Translator:
         elif o.relative:
             size = len(self.program.arrays[o.name])
             register = o.relative.removesuffix(".x")
-            base = f"p_{o.name}[clamp(a_{register} + ({o.index}), 0, {size - 1})]"
+            place = f"clamp(a_{register} + ({o.index}), 0, {size - 1})"
+            if o.name in self.runs:
+                which, first = self.runs[o.name]
+                base = f"assembly_{which}[{place} + {first}]"
+            else:
+                base = f"p_{o.name}[{place}]"
         else:
             base = self.parameter(self.program.arrays[o.name][o.index])
         if scalar:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gallette.compiler.assembly import AssemblyError, Program, parse, translate
+from gallette.compiler.assembly import LIMITS, AssemblyError, Program, parse, translate
 from gallette.compiler.glsl import CompileOptions, LinkOptions, compile_shader, link_program
 from gallette.compiler.nir.ir import Stage
 from gallette.state_tracker.compatibility.matrices import inverse
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AssemblyObject", "AssemblyState"]
 
-PARAMETERS = 256
+PARAMETERS = {which: LIMITS[which] for which in ("env", "local")}
 MATRICES = 8
 STAGES: dict[int, Stage] = {
     GL.VERTEX_PROGRAM_ARB: Stage.VERTEX,
@@ -53,7 +53,7 @@ class AssemblyObject(GLObject):
         super().__init__(name)
         self.target = target
         self.text = ""
-        self.local = np.zeros((PARAMETERS, 4), np.float32)
+        self.local = np.zeros((PARAMETERS["local"], 4), np.float32)
         self.program: Program | None = None
         self.executable: Executable | None = None
 
@@ -71,7 +71,7 @@ class AssemblyState:
         self.names: NameTable[AssemblyObject] = ctx.group.table("assembly program")
         self.defaults = {target: AssemblyObject(0, target) for target in STAGES}
         self.bound = {target: found.retain() for target, found in self.defaults.items()}
-        self.environment = {t: np.zeros((PARAMETERS, 4), np.float32) for t in STAGES}
+        self.environment = {t: np.zeros((PARAMETERS["env"], 4), np.float32) for t in STAGES}
         self.vertex_enabled = self.fragment_enabled = False
         self.matrices = [[np.eye(4)] for _ in range(MATRICES)]
         self.error_position, self.error = -1, ""
@@ -118,9 +118,9 @@ class AssemblyState:
         for uniform in executable.linked.uniforms:
             values = sources.get(uniform.name)
             if values is not None:
-                for i in range(uniform.array_size):
-                    at = uniform.offset + i * uniform.array_stride
-                    data[at : at + 16] = values[i].tobytes()
+                assert uniform.array_stride == 16
+                count = max(1, uniform.array_size)
+                data[uniform.offset : uniform.offset + 16 * count] = values[:count].tobytes()
             elif uniform.name == "assembly_matrix[0]":
                 self._fill_matrices(data, uniform)
 
@@ -250,7 +250,7 @@ def _table(ctx: Context, target: int, which: str) -> Any:
 def _store(ctx: Context, target: int, which: str, index: int, values: Any) -> None:
     table = _table(ctx, target, which)
     rows = np.asarray(values, np.float32).reshape(-1, 4)
-    if index + len(rows) > PARAMETERS:
+    if index + len(rows) > len(table):
         raise invalid_value(f"there is no parameter {index + len(rows) - 1}")
     table[index : index + len(rows)] = rows
     ctx.dirty |= Dirty.BUILTINS
@@ -275,7 +275,7 @@ def _parameters() -> None:
 
             def get(ctx: Context, target: int, index: int, which: str = which) -> list[float]:
                 table = _table(ctx, target, which)
-                if index >= PARAMETERS:
+                if index >= len(table):
                     raise invalid_value(f"there is no parameter {index}")
                 return [float(v) for v in table[index]]
 
@@ -303,12 +303,12 @@ _LIMITS: dict[int, int] = {
     GL.MAX_PROGRAM_NATIVE_INSTRUCTIONS_ARB: 16384,
     GL.MAX_PROGRAM_TEMPORARIES_ARB: 256,
     GL.MAX_PROGRAM_NATIVE_TEMPORARIES_ARB: 256,
-    GL.MAX_PROGRAM_PARAMETERS_ARB: 1024,
-    GL.MAX_PROGRAM_NATIVE_PARAMETERS_ARB: 1024,
+    GL.MAX_PROGRAM_PARAMETERS_ARB: PARAMETERS["local"],
+    GL.MAX_PROGRAM_NATIVE_PARAMETERS_ARB: PARAMETERS["local"],
     GL.MAX_PROGRAM_ATTRIBS_ARB: 16,
     GL.MAX_PROGRAM_NATIVE_ATTRIBS_ARB: 16,
-    GL.MAX_PROGRAM_LOCAL_PARAMETERS_ARB: PARAMETERS,
-    GL.MAX_PROGRAM_ENV_PARAMETERS_ARB: PARAMETERS,
+    GL.MAX_PROGRAM_LOCAL_PARAMETERS_ARB: PARAMETERS["local"],
+    GL.MAX_PROGRAM_ENV_PARAMETERS_ARB: PARAMETERS["env"],
 }
 _VERTEX_LIMITS: dict[int, int] = {
     GL.MAX_PROGRAM_ADDRESS_REGISTERS_ARB: 1,
