@@ -88,6 +88,7 @@ class Session:
     handles: dict[int, int] = field(default_factory=dict)
     buffers: dict[tuple[str, int], int] = field(default_factory=dict)
     uniform_cache: dict[str, Any] = field(default_factory=dict)
+    binary: tuple[int, Any] | None = None  # what "program binary save" kept: format and bytes
     block: BlockState = field(default_factory=BlockState)
     clear_bits: int = 0
     queries: dict[str, int] = field(default_factory=dict)

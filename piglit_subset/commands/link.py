@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gallette.piglit_subset.commands.registry import command, unsupported
+from gallette.piglit_subset.commands.registry import command
 from gallette.piglit_subset.session import Session, enum
 from gallette.piglit_subset.text import Line, Words
 from gallette.state_tracker.entry_points.enums import GL
@@ -144,4 +144,30 @@ def verify_error(session: Session, line: Line, words: Words) -> None:
         session.wrong(line, f"observed {GL.name_of(seen, group='error')}")
 
 
-unsupported("program binaries are not implemented", "program binary")
+@command("program binary")
+def program_binary(session: Session, line: Line, words: Words) -> None:
+    """program binary save restore: keep the program as bytes, make it anew of them, or both
+
+    A restored program has its uniforms' first values again.
+    """
+    steps = []
+    while not words.done:
+        steps.append(words.word("save or restore"))
+    if not steps or not {*steps} <= {"save", "restore"}:
+        raise line.error("'program binary' wants 'save', 'restore' or both")
+    session.need_program(line)
+    gl, program = session.gl, session.program
+    for step in steps:
+        if step == "save":
+            size = int(gl.get_programiv(program, GL.PROGRAM_BINARY_LENGTH)[0])
+            length, format = np.zeros(1, np.int32), np.zeros(1, np.uint32)
+            data = np.zeros(size, np.uint8)
+            gl.get_program_binary(program, size, length, format, data)
+            session.binary = (int(format[0]), data[: int(length[0])])
+        elif session.binary is None:
+            raise line.error("no program was saved")
+        else:
+            kept, data = session.binary
+            gl.program_binary(program, kept, data, data.nbytes)
+            if not gl.get_programiv(program, GL.LINK_STATUS)[0]:
+                session.wrong(line, f"restoring failed:\n{gl.get_program_info_log(program)}")
