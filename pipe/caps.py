@@ -75,6 +75,7 @@ class Caps:
     blend_advanced: bool = _cap(False, "advanced blend equations, in drawing order")
     framebuffer_fetch: bool = _cap(False, "fragment shaders read the framebuffer, in drawing order")
     layered_rendering: bool = _cap(False, "the last vertex stage selects a layer")
+    user_memory: bool = _cap(False, "buffers can be made of the application's memory")
     handles: bool = _cap(False, "textures and images behind the units, by handle")
     compute: bool = _cap(False, "compute launches")
     driver_owns_shaders: bool = _cap(

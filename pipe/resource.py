@@ -42,6 +42,8 @@ class ResourceDesc:
     bind: Bind = Bind.NONE
     usage: Usage = Usage.DEFAULT
     label: str = ""
+    memory: int = 0
+    """Of a buffer: the address of the application's bytes it shall be made of, where caps allow."""
 
 
 class ResourceLedger:

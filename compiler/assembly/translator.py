@@ -102,7 +102,9 @@ class _Translator:
         helpers = [text for name, text in _HELPERS.items() if name in code]
         top = "#version 120\n#extension GL_ARB_texture_rectangle : enable\n"
         tables = [f"uniform vec4 assembly_{w}[{n}];" for w, n in self.used.items()]
-        return top + "\n".join([*tables, *self.globals, *helpers]) + f"\nvoid main()\n{{\n{code}\n}}\n"
+        return (
+            top + "\n".join([*tables, *self.globals, *helpers]) + f"\nvoid main()\n{{\n{code}\n}}\n"
+        )
 
     def is_run(self, name: str, elements: list[str]) -> bool:
         """Parameters that follow one another are indexed where they are, not copied first."""

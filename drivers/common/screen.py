@@ -22,6 +22,8 @@ class HostScreen(MemoryScreen):
 
     counts_draws = False
     """Of draws executed together the driver can tell what each of them counted."""
+    user_memory = False
+    """Nothing reads behind the end of a buffer, where an application's memory may end."""
 
     def __init__(self, compiler: VariantCompiler[Any, Any], budget: int = DEFAULT_BUDGET) -> None:
         """`budget` is the work one draw or dispatch may do (see `work`)."""
@@ -50,6 +52,7 @@ class HostScreen(MemoryScreen):
             max_shader_buffers=16,
             max_shader_images=16,
             handles=True,
+            user_memory=self.user_memory,
             max_stream_output_buffers=4,
             max_vertex_streams=4,
             stages=frozenset(

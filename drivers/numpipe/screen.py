@@ -50,6 +50,7 @@ class NumpipeScreen(HostScreen):
 
     name = "numpipe"
     counts_draws = True
+    user_memory = True
 
     def __init__(self, options: ScreenOptions | None = None) -> None:
         self.options = options or ScreenOptions()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,8 @@ class TraceScreenBase(Screen):
         self.writer = writer
         self.label = writer.name_new("screen", self)
         self.name = f"trace:{inner.name}"
-        self.caps = inner.caps
+        # What an application writes into memory of its own cannot be recorded.
+        self.caps = replace(inner.caps, user_memory=False)
         self.resources = inner.resources
 
     def context_create(self) -> Context:

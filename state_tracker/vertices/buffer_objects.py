@@ -14,9 +14,9 @@ from gallette.state_tracker.entry_points.errors import (
     invalid_operation,
     invalid_value,
 )
-from gallette.state_tracker.entry_points.es_enums import check_es
 from gallette.state_tracker.entry_points.memory import (
     Pointer,
+    address_of,
     bytes_at,
     read_array,
     read_bytes,
@@ -34,6 +34,7 @@ from gallette.state_tracker.vertices.buffers import (
     USAGES,
     BufferObject,
     bound,
+    check_target,
     indexed,
     lookup,
     name_of,
@@ -95,7 +96,7 @@ def bind_buffer(ctx: Context, target: int, buffer: int) -> None:
         return
     if target not in TARGETS:
         raise invalid_enum(target, "buffer target")
-    check_es(ctx, target, "buffer target")
+    check_target(ctx, target)
     found = lookup(ctx, buffer)
     ctx.buffers.bound[target] = swap(ctx.buffers.bound[target], found)
 
@@ -136,7 +137,9 @@ def _bind_indexed(ctx: Context, target: int, index: int, name: int, offset: int,
     ctx.dirty |= INDEXED_DIRTY[target]
 
 
-def _data(ctx: Context, buffer: BufferObject, size: int, data: Pointer, usage: int) -> None:
+def _data(
+    ctx: Context, buffer: BufferObject, size: int, data: Pointer, usage: int, shared: bool = False
+) -> None:
     if usage not in USAGES:
         raise invalid_enum(usage, "buffer usage")
     if size < 0:
@@ -145,7 +148,13 @@ def _data(ctx: Context, buffer: BufferObject, size: int, data: Pointer, usage: i
         raise invalid_operation("the buffer's storage is immutable")
     if buffer.pins:
         raise invalid_operation("a texture of the buffer has a handle")
-    buffer.allocate(size, data, usage)
+    if shared and size and data is not None:
+        address, keep = address_of(data)
+        if size % 4 or address is None:
+            raise invalid_operation("buffers of the application's memory are made of whole words")
+        buffer.share(size, address, usage, keep)
+    else:
+        buffer.allocate(size, data, usage)
     buffer.flags = GL.MAP_READ_BIT | GL.MAP_WRITE_BIT | GL.DYNAMIC_STORAGE_BIT
 
 
@@ -295,8 +304,15 @@ for _target_name, _dsa_name, _function in (
     ("unmap_buffer", "unmap_named_buffer", _unmap),
     ("flush_mapped_buffer_range", "flush_mapped_named_buffer_range", _flush),
 ):
-    register(_target_name, _by_target(_function))
+    if _function is not _data:
+        register(_target_name, _by_target(_function))
     register(_dsa_name, _by_name(_function))
+
+
+@entry
+def buffer_data(ctx: Context, target: int, size: int, data: Pointer, usage: int) -> None:
+    shared = target == GL.EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD
+    _data(ctx, bound(ctx, target), size, data, usage, shared)
 
 
 def _to_invalidate(ctx: Context, name: int) -> BufferObject:
@@ -392,7 +408,7 @@ def _bound_name(target: int) -> Any:
     return lambda ctx: name_of(ctx.buffers.bound[target])
 
 
-gets({query: _bound_name(target) for target, query in TARGETS.items()})
+gets({query: _bound_name(target) for target, query in TARGETS.items() if query})
 gets({"ELEMENT_ARRAY_BUFFER_BINDING": lambda c: name_of(c.arrays.current.element_buffer)})
 for _prefix, _kind in (
     ("UNIFORM_BUFFER", GL.UNIFORM_BUFFER),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BufferObject", "BufferState", "IndexedBinding"]
 
-# Binding points: the query that names what is bound there.
+# Binding points: the query that names what is bound there, if there is one.
 TARGETS: dict[int, str] = {
     GL.ARRAY_BUFFER: "ARRAY_BUFFER_BINDING",
     GL.PIXEL_PACK_BUFFER: "PIXEL_PACK_BUFFER_BINDING",
@@ -44,6 +44,7 @@ TARGETS: dict[int, str] = {
     GL.DISPATCH_INDIRECT_BUFFER: "DISPATCH_INDIRECT_BUFFER_BINDING",
     GL.QUERY_BUFFER: "QUERY_BUFFER_BINDING",
     GL.PARAMETER_BUFFER: "PARAMETER_BUFFER_BINDING",
+    GL.EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD: "",
 }
 
 USAGES: dict[int, Usage] = {
@@ -117,10 +118,11 @@ class BufferObject(GLObject):
         self.committed: npt.NDArray[np.bool_] = _ALL  # of a sparse buffer: its pages
         self.pins = 0  # textures of it that have a handle
         self.flags: int = 0
+        self.keep: Any = None  # the memory it shares with the application, if that is Python's
 
     def allocate(self, size: int, data: Pointer, usage: int) -> None:
         """Replace the storage; the old contents are gone."""
-        if self.resource is None or self.size != size:
+        if self.resource is None or self.size != size or self.resource.desc.memory:
             resource = None
             if size:
                 desc = ResourceDesc(
@@ -141,6 +143,28 @@ class BufferObject(GLObject):
         self.usage = usage
         if size and data is not None:
             self.write(0, read_bytes(data, size))
+
+    def share(self, size: int, address: int, usage: int, keep: Any) -> None:
+        """AMD_pinned_memory: the application's memory becomes the storage.
+
+        What `keep` holds lives as long as the storage: arrays that Python callers gave.
+        """
+        self.unmap()
+        self._drop()
+        self.size, self.usage = size, usage
+        desc = ResourceDesc(
+            Target.BUFFER,
+            format_named("R8_UINT"),
+            size,
+            bind=ANY_BIND,
+            usage=Usage.STAGING,
+            label=self.label or f"buffer {self.name}",
+            memory=address,
+        )
+        self.resource = self.ctx.screen.resource_create(desc)
+        self.keep = keep
+        self.ctx.group.mark(HOLDERS)
+        self.ctx.group.epoch += 1
 
     def write(self, offset: int, data: Any) -> None:
         if self.committed.size and not self.committed.all():
@@ -184,7 +208,7 @@ class BufferObject(GLObject):
     def _drop(self) -> None:
         if self.resource is not None:
             self.resource.unref()
-            self.resource = None
+            self.resource = self.keep = None
 
     def destroy(self) -> None:
         self.unmap()
@@ -269,6 +293,13 @@ def lookup(ctx: Context, name: int) -> BufferObject | None:
     return ctx.buffers.names.bind(name, lambda n: BufferObject(n, ctx), ctx.is_core)
 
 
+def check_target(ctx: Context, target: int) -> None:
+    """Is the binding point there in this context?"""
+    check_es(ctx, target, "buffer target")
+    if target == GL.EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD and not ctx.caps.user_memory:
+        raise invalid_enum(target, "buffer target")
+
+
 def bound(ctx: Context, target: int) -> BufferObject:
     """The buffer bound to a target; GL errors if there is no such target or nothing bound."""
     if target == GL.ELEMENT_ARRAY_BUFFER:
@@ -277,7 +308,7 @@ def bound(ctx: Context, target: int) -> BufferObject:
         found = ctx.buffers.bound[target]
     else:
         raise invalid_enum(target, "buffer target")
-    check_es(ctx, target, "buffer target")
+    check_target(ctx, target)
     if found is None:
         raise invalid_operation(f"no buffer is bound to {GL.name_of(target)}")
     return found

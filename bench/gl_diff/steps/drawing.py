@@ -45,10 +45,11 @@ def indexed(w: Writer, mode: str, count: int) -> None:
     kind, dtype = w.r.choice(INDEX_TYPES)
     base = w.r.choice([0, 0, 0, 1])
     order = [w.data.randrange(max(count - base, 1)) for _ in range(w.r.choice([3, 6, 12]))]
-    if w.often(0.15):
-        order[w.number(len(order))] = 255  # where restarting at 255 is on; else behind the end
-        order = [min(i, count - 1) if i != 255 else i for i in order]
     name, size = w.fresh("indices"), int(dtype[1])
+    last = (1 << 8 * size) - 1 if w.es else 255  # ES restarts at the largest index alone
+    if w.often(0.15):
+        order[w.number(len(order))] = last  # where restarting is on; else behind the end
+        order = [min(i, count - 1) if i != last else i for i in order]
     w.say(
         f"{name} = w.buffer()",
         f"gl.bind_buffer(GL.ELEMENT_ARRAY_BUFFER, {name})",
@@ -61,7 +62,9 @@ def indexed(w: Writer, mode: str, count: int) -> None:
         "gl.disable(GL.PRIMITIVE_RESTART_FIXED_INDEX); gl.enable(GL.PRIMITIVE_RESTART); "
         "gl.primitive_restart_index(255); "
     )
-    restart = restart if 255 in order else ""
+    if w.es:
+        restart = "gl.enable(GL.PRIMITIVE_RESTART_FIXED_INDEX); "
+    restart = restart if last in order else ""
     if w.unfilled:  # llvmpipe offsets outlines, to the near plane, where a triangle has no area
         restart += "gl.disable(GL.POLYGON_OFFSET_FILL); "
     restart += f"gl.bind_buffer(GL.ELEMENT_ARRAY_BUFFER, {name}); "

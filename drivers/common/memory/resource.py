@@ -53,7 +53,7 @@ class HostResource(Resource):
     ):
         super().__init__(desc, destroy, storage)
         self.writes = 0
-        self.live = False  # it was mapped for good: contents may change without a word
+        self.live = False  # mapped for good, or not ours: contents may change without a word
         self.derived: dict[Any, tuple[int, Any]] = {}  # see `derive`
         self.units: dict[Any, Any] = {}  # texture and image units that read this resource
         self._views: dict[tuple[int, np.dtype[Any]], npt.NDArray[Any]] = {}
@@ -137,6 +137,7 @@ def create_resource(desc: ResourceDesc, ledger: ResourceLedger) -> HostResource:
         resource._views.clear()
 
     resource = HostResource(desc, destroy, allocate(desc))
+    resource.live = bool(desc.memory)  # the application writes when it likes
     ledger.add(resource)
     return resource
 

@@ -9,6 +9,7 @@ offsets that are whole texels, so that whoever gathers texels can index every le
 
 from __future__ import annotations
 
+import ctypes
 import math
 from typing import Any
 
@@ -72,6 +73,8 @@ def allocate(desc: ResourceDesc) -> list[Storage]:
     `OutOfMemoryError` if there is no room for it.
     """
     _check(desc)
+    if desc.memory:
+        return [_shared(desc.memory, desc.width).reshape(1, 1, -1)]
     shapes = [level_bytes(desc, level) for level in range(desc.last_level + 1)]
     offsets = level_offsets(desc)
     total = offsets[-1]
@@ -91,6 +94,11 @@ def allocate(desc: ResourceDesc) -> list[Storage]:
         backing[at : at + math.prod(shape)].reshape(shape)
         for at, shape in zip(offsets, shapes, strict=False)
     ]
+
+
+def _shared(address: int, size: int) -> Storage:
+    """The application's bytes themselves; no spare ones follow them."""
+    return np.frombuffer((ctypes.c_uint8 * size).from_address(address), np.uint8)
 
 
 def level_offsets(desc: ResourceDesc) -> list[int]:
