@@ -47,6 +47,7 @@ EXPLAINED: list[tuple[str, str, str, str, str]] = [
     (r"get_(boolean|integer|integer64)i_v", "target",
      r"(TRANSPOSE_)?TEXTURE_MATRIX|TEXTURE_\w*BINDING\w*", "NO_ERROR", _NO),
     ("get_stringi", "name", "SPIR_V_EXTENSIONS", "NO_ERROR", _NO),
+    (r"\w+", r"\w*[tT]arget", "EXTERNAL_VIRTUAL_MEMORY_BUFFER_AMD", r"\w+", _NO),
     (r"get_\w+v", "pname|target", "NUM_DEVICE_UUIDS_EXT", "NO_ERROR",
      "memory objects are not offered"),
     ("copy_tex_image2d", "internalformat", r"(ALPHA|LUMINANCE|INTENSITY)\w*", "NO_ERROR", _NO),
