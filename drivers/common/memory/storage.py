@@ -98,7 +98,8 @@ def allocate(desc: ResourceDesc) -> list[Storage]:
 
 def _shared(address: int, size: int) -> Storage:
     """The application's bytes themselves; no spare ones follow them."""
-    return np.frombuffer((ctypes.c_uint8 * size).from_address(address), np.uint8)
+    memory = memoryview((ctypes.c_uint8 * size).from_address(address)).cast("B")
+    return np.frombuffer(memory, np.uint8)
 
 
 def level_offsets(desc: ResourceDesc) -> list[int]:
