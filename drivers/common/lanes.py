@@ -18,6 +18,7 @@ from gallette.drivers.common.work import Work
 
 __all__ = [
     "BARYCENTRICS",
+    "HELD_DEPTH",
     "SYSTEM_VALUES",
     "ComputeLanes",
     "ControlLanes",
@@ -60,8 +61,13 @@ SYSTEM_VALUES = (
     "workgroup_id",
     "merged_draw",
     "workgroup_size",
+    "last_depth",
+    "last_stencil",
 )
 """What `Lanes.system` may be asked for: a driver's shaders read `load_` and one of these."""
+
+HELD_DEPTH = -1
+"""In the place of a colour buffer's number: what the depth and stencil buffer holds."""
 
 BARYCENTRICS = ("pixel", "centroid", "sample", "at_offset", "at_sample")
 """Where a fragment's inputs may be wanted."""

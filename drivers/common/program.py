@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from gallette.drivers.common.variants.shader import ShaderObject
 
 __all__ = [
+    "HELD",
+    "HELD_TESTED",
     "PER_SAMPLE",
     "BoundProgram",
     "DriverShader",
@@ -81,7 +83,11 @@ class InputUse:
     where: str = "pixel"
 
 
-PER_SAMPLE = frozenset({"sample_id", "sample_pos", "output"})
+HELD_TESTED = frozenset({"last_depth", "last_stencil"})
+"""System values that are what the tests' buffer holds."""
+HELD = frozenset({"output"}) | HELD_TESTED
+"""System values that are what the framebuffer holds: they change with each fragment of a pixel."""
+PER_SAMPLE = frozenset({"sample_id", "sample_pos"}) | HELD
 """System values that a fragment shader has for each sample: it is run for each, then."""
 
 

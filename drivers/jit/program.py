@@ -30,6 +30,7 @@ from gallette.drivers.common.lanes import (
 )
 from gallette.drivers.common.output.engine import FragmentEngine
 from gallette.drivers.common.program import (
+    HELD,
     PER_SAMPLE,
     Emission,
     FragmentOutputs,
@@ -167,7 +168,7 @@ def _facts(shader: Shader, chunk: ChunkCode) -> ProgramFacts:
         early_fragment_tests=shader.info.early_fragment_tests,
         uses_sample_shading=bool(system & PER_SAMPLE) or any(u.where == "sample" for u in inputs),
         chunk_lanes=_LANES.get(shader.stage, _CHUNK),
-        in_order=shader.info.interlocks or "output" in system,
+        in_order=shader.info.interlocks or bool(system & HELD),
         post_depth_coverage=shader.info.post_depth_coverage,
     )
 

@@ -152,3 +152,58 @@ void main() {
         gl.draw_arrays(GL.TRIANGLES, 3 * i, 3)
         total += i * (pixels(gl)[..., 0] > 0)
     assert (second.sum(axis=-1) == total).all()
+
+
+DEPTH_VS = """#version 430
+void main() {
+    vec2 at = vec2(gl_VertexID % 3 & 1, gl_VertexID % 3 >> 1) * 4.0 - 1.0;
+    gl_Position = vec4(at, vec3(0.0, -0.5, 0.25)[gl_VertexID / 3], 1.0);
+}"""
+DEPTH_FS = """#version 430
+#extension GL_ARM_shader_framebuffer_fetch_depth_stencil : require
+out vec4 color;
+void main() { color = vec4(gl_LastFragDepthARM, float(gl_LastFragStencilARM) / 255.0, 0.0, 1.0); }
+"""
+
+
+def fetched(gl: GLInterface, triangles: int, tests: bool = True) -> list[int]:
+    """What the last triangle that passes finds: the second is nearest, the third hidden."""
+    gl.clear_depth(0.75)
+    gl.clear_stencil(51)
+    gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT)
+    for test in (GL.DEPTH_TEST, GL.STENCIL_TEST):
+        (gl.enable if tests else gl.disable)(test)
+    gl.stencil_func(GL.ALWAYS, 0, 255)
+    gl.stencil_op(GL.KEEP, GL.INCR, GL.INCR)
+    gl.draw_arrays(GL.TRIANGLES, 0, 3 * triangles)
+    return list(pixels(gl, 64, 64)[20, 30, :2])
+
+
+def test_depth_and_stencil_of_the_fragment_before(gl: GLInterface) -> None:
+    program(gl, DEPTH_VS, DEPTH_FS)
+    assert fetched(gl, 1) == [191, 51]
+    assert fetched(gl, 2) == [128, 52]
+    assert fetched(gl, 3) == [128, 52]  # of what fails nothing is seen, although it counts
+    if "gallette" in gl.get_string(GL.VERSION):  # llvmpipe has no depth where nothing is tested
+        assert fetched(gl, 3, tests=False) == [191, 51]
+    assert errors(gl) == []
+
+
+@pytest.mark.parametrize("driver", ["numpipe", "simd"])
+def test_depth_and_stencil_of_samples_and_of_none(driver: str) -> None:
+    gl = create_context(driver, version=(4, 3), size=(64, 64), samples=4)
+    gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
+    program(gl, DEPTH_VS, DEPTH_FS)
+    assert fetched(gl, 2) == [128, 52]
+    gl.release()
+    gl = create_context(driver, version=(4, 3))
+    gl.bind_vertex_array(gl.gen_vertex_arrays(1)[0])
+    program(gl, DEPTH_VS, DEPTH_FS)
+    (texture,), (target,) = gl.gen_textures(1), gl.gen_framebuffers(1)
+    gl.bind_texture(GL.TEXTURE_2D, texture)
+    gl.tex_storage2d(GL.TEXTURE_2D, 1, GL.RGBA8, 64, 64)
+    gl.bind_framebuffer(GL.FRAMEBUFFER, target)
+    gl.framebuffer_texture2d(GL.FRAMEBUFFER, GL.COLOR_ATTACHMENT0, GL.TEXTURE_2D, texture, 0)
+    gl.viewport(0, 0, 64, 64)
+    assert fetched(gl, 1, tests=False) == [0, 0]
+    gl.release()

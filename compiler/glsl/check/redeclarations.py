@@ -23,6 +23,8 @@ _REDECLARABLE = frozenset(
         "gl_SampleMask",
         "gl_SampleMaskIn",
         "gl_LastFragData",
+        "gl_LastFragDepthARM",
+        "gl_LastFragStencilARM",
         "gl_FrontColor",
         "gl_BackColor",
         "gl_Color",

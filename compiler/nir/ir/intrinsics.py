@@ -450,6 +450,8 @@ _SYSTEM_VALUES: dict[str, tuple[int, int, str, str]] = {
     "subgroup_gt_mask": (4, 32, "", "Mask of all later lanes."),
     "subgroup_le_mask": (4, 32, "", "Mask of this and all earlier lanes."),
     "subgroup_lt_mask": (4, 32, "", "Mask of all earlier lanes."),
+    "last_depth": (1, 32, "float", "Depth that the framebuffer holds where the fragment is."),
+    "last_stencil": (1, 32, "", "Stencil that the framebuffer holds where the fragment is."),
     "alpha_ref": (1, 32, "uniform float", "Reference value of the alpha test."),
 }
 for _name, (_n, _bits, _traits, _doc) in _SYSTEM_VALUES.items():

@@ -243,6 +243,8 @@ class SystemValue(Slot):
     NUM_SUBGROUPS = 36
     SUBGROUP_ID = 37
     USER_CLIP_PLANE = 38
+    LAST_DEPTH = 39
+    LAST_STENCIL = 40
     ALPHA_REF = 39
 
     @property

@@ -22,6 +22,7 @@ from gallette.drivers.common.lanes import (
     VertexLanes,
 )
 from gallette.drivers.common.program import (
+    HELD,
     PER_SAMPLE,
     Emission,
     FragmentOutputs,
@@ -118,7 +119,7 @@ def _facts(shader: Shader, found: MessageSelector) -> ProgramFacts:
         uses_sample_shading=bool(system & PER_SAMPLE)
         or any(u[3] == "sample" for u in found.inputs),
         chunk_lanes=CHUNK,
-        in_order=shader.info.interlocks or "output" in system,
+        in_order=shader.info.interlocks or bool(system & HELD),
         post_depth_coverage=shader.info.post_depth_coverage,
     )
 

@@ -18,7 +18,7 @@ from gallette.pipe.enums import CompareFunc, StencilOp
 from gallette.pipe.formats import Channel
 from gallette.pipe.state import DepthStencilAlphaState, StencilState, Surface
 
-__all__ = ["DepthTarget", "References", "compare"]
+__all__ = ["DepthTarget", "References", "compare", "held"]
 
 Array = npt.NDArray[Any]
 Codes = npt.NDArray[np.uint32]
@@ -157,7 +157,7 @@ class DepthTarget:
 
     # -- stencil ---------------------------------------------------------------------------------
 
-    def _load_stencil(self, pixel: Array) -> Array:
+    def load_stencil(self, pixel: Array) -> Array:
         assert self._stencil is not None
         words: Array = self.stencil_words[pixel]
         if words.dtype.itemsize == 1:
@@ -225,7 +225,7 @@ class DepthTarget:
         stencil: Array | None = None
         passed: Bools | None = None
         if faces:
-            stencil = self._load_stencil(pixel)
+            stencil = self.load_stencil(pixel)
             passed = np.ones(len(pixel), np.bool_)
             for index, face, lanes in faces:
                 mask = np.uint8(face.valuemask & 0xFF)
@@ -296,6 +296,21 @@ class DepthTarget:
     def touch(self) -> None:
         """Tell the resource that its contents changed."""
         self._resource.touch()  # type: ignore[attr-defined]
+
+
+def held(target: DepthTarget | None, pixel: Array) -> list[Array]:
+    """Depth and stencil of some pixels as shaders see them; zeros of what there is not."""
+    depth: Array = np.zeros((), np.float32)
+    stencil: Array = np.zeros((), np.int32)
+    if target is not None and target.has_depth:
+        codes = target.load(pixel)
+        if target.is_float:
+            depth = codes.view(np.float32)
+        else:
+            depth = (codes / float((1 << target.depth_bits) - 1)).astype(np.float32)
+    if target is not None and target.has_stencil:
+        stencil = target.load_stencil(pixel).astype(np.int32)
+    return [depth, stencil]
 
 
 def _reference(references: References, index: int, lanes: Any) -> Array:

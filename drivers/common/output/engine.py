@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
-from gallette.drivers.common.lanes import Value
+from gallette.drivers.common.lanes import HELD_DEPTH, Value
 from gallette.drivers.common.program import FragmentOutputs
 from gallette.drivers.common.queries import Counters
 from gallette.drivers.common.raster.fragments import (
@@ -41,7 +41,7 @@ from gallette.pipe.enums import CompareFunc
 
 from .color import ColorTarget, Prepared
 from .constant import by_primitive, same_within_primitives
-from .depth import DepthTarget, References, compare
+from .depth import DepthTarget, References, compare, held
 from .fragment_state import FragmentShader, FragmentState
 from .order import OPAQUE_FUNCS, Scratch, layers, visible
 from .some_lanes import (
@@ -288,7 +288,12 @@ class FragmentEngine:
         return turns
 
     def framebuffer(self, index: int, pixel: Ints, sample: int) -> list[Value]:
-        """What a colour buffer holds in some pixels; zeros if there is none."""
+        """What a colour buffer holds in some pixels; zeros if there is none.
+
+        `HELD_DEPTH` instead of its index: depth and stencil.
+        """
+        if index == HELD_DEPTH:
+            return held(self.state.depth, pixel)
         color = self.state.colors[index] if index < len(self.state.colors) else None
         if color is None:
             return [np.zeros((), np.float32)] * 4

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
-from gallette.drivers.common.lanes import Value
+from gallette.drivers.common.lanes import HELD_DEPTH, Value
 from gallette.drivers.common.program import FragmentOutputs
 from gallette.drivers.common.queries import Counters
 from gallette.drivers.common.raster.fragments import (
@@ -30,7 +30,7 @@ from gallette.drivers.common.raster.spans import Spans
 from gallette.drivers.common.work import FRAGMENT
 
 from .color import ColorTarget
-from .depth import DepthTarget
+from .depth import DepthTarget, held
 from .engine import PIECE, Codes, FragmentEngine
 from .fragment_state import FragmentShader, FragmentState
 from .order import Scratch
@@ -125,6 +125,8 @@ class MultisampleEngine(FragmentEngine):
 
     def framebuffer(self, index: int, pixel: Ints, sample: int) -> list[Value]:
         """What a sample's plane of a colour buffer holds."""
+        if index == HELD_DEPTH:
+            return held(self._depths[sample], pixel)
         planes = self._planes[sample]
         color = planes[index] if index < len(planes) else None
         if color is None:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
-from gallette.drivers.common.program import FragmentOutputs, ProgramFacts
+from gallette.drivers.common.program import HELD_TESTED, FragmentOutputs, ProgramFacts
 from gallette.drivers.common.raster.fragments import Fragments, lanes_of_quads
 from gallette.drivers.common.raster.interpolate import PlaneSource
 from gallette.drivers.common.raster.lanes import PrimitiveInfo
@@ -111,6 +111,7 @@ def cannot_change_tests(facts: ProgramFacts | None) -> bool:
         or facts.writes_stencil
         or facts.writes_sample_mask
         or facts.has_side_effects
+        or bool(facts.system_values & HELD_TESTED)
     )
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from gallette.compiler.errors import GalletteError
 from gallette.compiler.nir.ir.slots import VaryingSlot
-from gallette.drivers.common.lanes import Value
+from gallette.drivers.common.lanes import HELD_DEPTH, Value
 
 from .fragments import Fragments
 from .interpolate import Plane, PlaneSource
@@ -265,6 +265,12 @@ class ChunkLanes:
             self._held[index] = found
         return found[component]
 
+    def _last_depth(self, component: int) -> Value:
+        return self._output(4 * HELD_DEPTH)
+
+    def _last_stencil(self, component: int) -> Value:
+        return self._output(4 * HELD_DEPTH + 1)
+
     def _helper_invocation(self, component: int) -> Value:
         return np.zeros((), np.bool_) if self.helper is None else self.helper
 
@@ -289,6 +295,8 @@ _SYSTEM: dict[str, Callable[[ChunkLanes, int], Value]] = {
     "sample_mask_in": ChunkLanes._sample_mask_in,
     "num_samples": ChunkLanes._num_samples,
     "output": ChunkLanes._output,
+    "last_depth": ChunkLanes._last_depth,
+    "last_stencil": ChunkLanes._last_stencil,
     "layer_id": ChunkLanes._layer_id,
     "view_index": _constant(np.int32(0)),
     "viewport_index": ChunkLanes._viewport_index,

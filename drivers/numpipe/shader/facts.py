@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gallette.compiler.nir.ir.slots import FragResult
-from gallette.drivers.common.program import PER_SAMPLE, InputUse, ProgramFacts, textures_from
+from gallette.drivers.common.program import HELD, PER_SAMPLE, InputUse, ProgramFacts, textures_from
 
 from .lane_ir import LaneProgram, LoopOp, Op
 from .walking import walk
@@ -92,6 +92,6 @@ def gather_facts(program: LaneProgram, arrays: int) -> ProgramFacts:
         early_fragment_tests=program.early_fragment_tests,
         uses_sample_shading=bool(system & PER_SAMPLE) or any(u.where == "sample" for u in inputs),
         chunk_lanes=chunk_lanes(arrays, shrinks),
-        in_order=program.interlocks or "output" in system,
+        in_order=program.interlocks or bool(system & HELD),
         post_depth_coverage=program.post_depth_coverage,
     )
