@@ -51,7 +51,7 @@ NAMES = (*_SLOTS, *_SWITCHED)
 
 _LEAVE_ALONE = re.compile(
     r"Uniform.*|Draw(Arrays|Elements|RangeElements).*|Bind(Texture|Sampler|Buffer).*|Clear"
-    r"|Clear(Color|Depthf?|Stencil)|Viewport|Scissor|Depth(Func|Mask)|ColorMask|Blend(Func|Equation).*"
+    r"|Clear(Color|Depthf?|Stencil)|Viewport|Scissor|Depth(Func|Mask)|ColorMaski?|ClampColor|Blend(Func|Equation).*"
     r"|CullFace|FrontFace|PolygonOffset|BufferSubData|ReadPixels|Flush|Finish|Get.*|Is[A-Z].*"
     r"|TexSubImage[123]D|PixelStore[if]|TexParameter[if]v?|GenerateMipmap|(Begin|End)Query"
     r"|BindFramebuffer|BlitFramebuffer|DrawBuffers?|ReadBuffer|BufferData|MapBufferRange|UnmapBuffer"

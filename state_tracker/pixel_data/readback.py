@@ -27,6 +27,7 @@ from gallette.state_tracker.entry_points.registry import entry
 from gallette.state_tracker.pixel_data.convert import encode_client, from_pipe, same_bits
 from gallette.state_tracker.pixel_data.pixel_store import check_pair, write_client
 from gallette.state_tracker.pixel_data.pixels import INTEGER_FORMATS, pixel_bytes
+from gallette.state_tracker.pixel_data.plain_reads import read_again, remember
 from gallette.state_tracker.targets.framebuffers import (
     DEPTH,
     STENCIL,
@@ -196,9 +197,11 @@ def _read_pixels(
     ctx: Context, x: int, y: int, width: int, height: int, format: int, type: int,
     pixels: Any, room: int | None,
 ) -> bytes | None:  # fmt: skip
+    if room is None and read_again(ctx, x, y, width, height, format, type, pixels):
+        return None
     if width < 0 or height < 0 or (room is not None and room < 0):
         raise invalid_value("negative size")
-    framebuffer = ctx.framebuffers.read
+    framebuffer, asked = ctx.framebuffers.read, type
     if framebuffer.status(ctx) != GL.FRAMEBUFFER_COMPLETE:
         raise invalid_framebuffer("the read framebuffer is not complete")
     if format not in _DEPTHS and framebuffer.read_attachment() is None:
@@ -232,6 +235,9 @@ def _read_pixels(
             found = encode_client(format, type, values, luminance_sum=info.is_color)
         else:
             found = client_pixels(rows, source.format, info, format, type, info.is_color)
+            if np.may_share_memory(found, rows):  # just as they are stored
+                here, size, pixel = (resource, level, layer), source.size, found.shape[-1]
+                remember(ctx, framebuffer, format, asked, here, size, pixel)
         if found.shape[1:3] == (height, width):  # nothing outside: it goes out as it is
             return write_client(ctx, format, type, pixels, found, 2, room)
         out = np.zeros((1, height, width, pixel_bytes(format, type)), np.uint8)

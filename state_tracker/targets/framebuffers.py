@@ -23,6 +23,7 @@ from gallette.state_tracker.texturing.textures import TextureObject
 
 if TYPE_CHECKING:
     from gallette.state_tracker.context import Context
+    from gallette.state_tracker.pixel_data.plain_reads import PlainRead
 
 __all__ = ["Attachment", "Framebuffer", "FramebufferBindings", "WindowFramebuffer"]
 
@@ -136,9 +137,10 @@ class Framebuffer(GLObject):
         self.sample_grid = False
         self.sample_locations: dict[int, tuple[float, float]] = {}
         self._status: tuple[int, int] | None = None  # as of which images, and what it was
+        self.plain_read: PlainRead | None = None
 
     def attach(self, point: int | str, attachment: Attachment | None) -> None:
-        self._status = None
+        self._status = self.plain_read = None
         if attachment is not None:
             attachment.object.retain()
         old = self.attachments.pop(point, None)

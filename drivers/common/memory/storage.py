@@ -125,8 +125,8 @@ def box_window(desc: ResourceDesc, level: int, box: Box) -> tuple[slice, slice, 
                 f"bytes {box.x}..{box.x + box.width} of a buffer of {desc.width} bytes"
             )
         return slice(None), slice(None), slice(box.x, box.x + box.width)
-    width, height, _ = level_extent(desc, level)
-    planes = level_bytes(desc, level)[0]
+    width, height, depth = level_extent(desc, level)
+    planes = depth * max(1, desc.samples)
     inside = (
         0 <= box.x <= box.x + box.width <= width
         and 0 <= box.y <= box.y + box.height <= height
@@ -136,6 +136,13 @@ def box_window(desc: ResourceDesc, level: int, box: Box) -> tuple[slice, slice, 
         raise ResourceError(f"{box} is not inside level {level}, {width}x{height}x{planes}")
     format = desc.format
     right, bottom = box.x + box.width, box.y + box.height
+    if format.block_width == format.block_height == 1:
+        size = format.block_bytes
+        return (
+            slice(box.z, box.z + box.depth),
+            slice(box.y, bottom),
+            slice(box.x * size, right * size),
+        )
     whole = (
         box.x % format.block_width == 0
         and box.y % format.block_height == 0
