@@ -335,11 +335,12 @@ def bind_method(
         method = raw
     elif required == total and not any(converters):
         method = plain
+    else:
+        method = general
+    if method is not general:  # as C calls it, with all arguments there are
         never = begun is _NEVER
         direct = functools.partial(implementation, context) if never else outside
         method.direct = direct  # type: ignore[attr-defined]
-    else:
-        method = general
     method.__name__ = method.__qualname__ = function.method
     method.__doc__ = str(function)
     method.__signature__ = facts.signature  # type: ignore[attr-defined]

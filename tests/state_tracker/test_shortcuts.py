@@ -178,3 +178,26 @@ def test_there_are_all_shortcuts_or_none(client: Client, monkeypatch: pytest.Mon
         assert client.gl.load_opengl_function(name)
     assert client.gl.load_opengl_function("glEnable") == enable
     assert not compiled
+
+
+@pytest.mark.parametrize("name", ["glReadPixels", "glColorMaski", "glClampColor"])
+def test_what_has_nothing_to_do_with_it_leaves_shortcuts_alone(client: Client, name: str) -> None:
+    """Also a function that takes arguments as they come, like that of glReadPixels."""
+    uint, room = ctypes.c_uint, ctypes.create_string_buffer(64)
+    calls: dict[str, tuple[Any, ...]] = {
+        "glReadPixels": (0, 0, 4, 4, uint(GL.RGBA), uint(GL.UNSIGNED_BYTE), room),
+        "glColorMaski": (0, 1, 1, 0, 1),
+        "glClampColor": (uint(GL.CLAMP_READ_COLOR), uint(GL.TRUE)),
+    }
+    client.call("glEnable", GL.BLEND)
+    heard = len(client.heard)
+    address = client.gl.load_opengl_function(name)
+    given = calls[name]
+    kinds = [type(each) if not isinstance(each, int) else ctypes.c_int for each in given]
+    kinds = [
+        ctypes.c_void_p if each is room else kind for each, kind in zip(given, kinds, strict=True)
+    ]
+    ctypes.CFUNCTYPE(None, *kinds)(address)(*given)
+    client.call("glEnable", GL.BLEND)
+    assert len(client.heard) == heard
+    assert client.gl.get_error() == GL.NO_ERROR
