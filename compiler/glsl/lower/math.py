@@ -231,10 +231,10 @@ def _equal(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
 
 @row("any", "all")
 def _any_all(b: Builder, e: hir.BuiltinCall, args: list[Any]) -> Any:
-    parts = b.channels(args[0])
-    result = parts[0]
-    for part in parts[1:]:
-        result = b.ior(result, part) if e.name == "any" else b.iand(result, part)
+    value, combine = args[0], "ior" if e.name == "any" else "iand"
+    result = b.alu_swizzled(combine, [(value, (0,)), (value, (1,))])
+    for i in range(2, value.num_components):
+        result = b.alu_swizzled(combine, [(result, (0,)), (value, (i,))])
     return result
 
 

@@ -34,7 +34,7 @@ from gallette.compiler.nir.ir.opcodes import OPCODES, Opcode
 from gallette.compiler.nir.ir.shader import Function, FunctionImpl, Shader
 from gallette.compiler.nir.ir.surgery import insert_node_at
 from gallette.compiler.nir.ir.types import Dim, Type
-from gallette.compiler.nir.ir.values import Def
+from gallette.compiler.nir.ir.values import Def, Src
 from gallette.compiler.nir.ir.variables import Variable
 
 _COMPONENT_NAMES = {c: i for s in ("xyzw", "rgba", "stpq") for i, c in enumerate(s)}
@@ -184,11 +184,17 @@ class Builder:
                     folded = folded_now(op, srcs, size)
                     if folded is not None:
                         return self._constant(folded, size)
-                even = Alu.even(op, srcs, width, size, self.exact)
-                even.loc = self.loc
-                self.block.insert_after(self.after, even)
-                self.after = even
-                return even.dest
+                made = Alu.even(op, srcs, width, size, self.exact)
+                if self.constants is not None:
+                    for read in made.srcs:
+                        copy = read.value.instr
+                        if copy.__class__ is Alu and copy.op is _MOV and _is_lasting(copy.srcs[0]):
+                            read.swizzle = copy.srcs[0].swizzle
+                            read.rewrite(copy.srcs[0].value)
+                made.loc = self.loc
+                self.block.insert_after(self.after, made)
+                self.after = made
+                return made.dest
         width = op.output_size
         if not width:
             width = 1
@@ -556,6 +562,14 @@ def _method(op: Opcode) -> Callable[..., Def]:
     build.__name__ = op.name
     build.__doc__ = op.doc
     return build
+
+
+def _is_lasting(src: Src) -> bool:
+    """Will what is read there not be known better? (What variables hold may turn out constant.)"""
+    instr = src.value.instr
+    if isinstance(instr, Intrinsic):
+        return instr.info is not _LOAD_DEREF
+    return isinstance(instr, Tex)
 
 
 for _op in OPCODES.values():

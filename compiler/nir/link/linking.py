@@ -7,16 +7,20 @@ reports progress; what an output was computed from is dead then.
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir.instrs import Alu, Intrinsic, LoadConst
 from gallette.compiler.nir.ir.metadata import Metadata
 from gallette.compiler.nir.ir.modes import Stage
 from gallette.compiler.nir.ir.questions import const_int, intrinsics_of
-from gallette.compiler.nir.ir.shader import Shader
+from gallette.compiler.nir.ir.shader import FunctionImpl, Shader
 from gallette.compiler.nir.ir.slots import VaryingSlot
 from gallette.compiler.nir.ir.values import Def
 
 _INPUTS = ("load_input", "load_interpolated_input", "load_per_vertex_input")
+_OUTPUTS = ("store_output", "store_per_vertex_output")
+_OUTPUTS_READ = ("load_output", "load_per_vertex_output")
 # Outputs the fixed function reads, whether or not the next stage does.
 FIXED_FUNCTION = frozenset(
     {
@@ -43,11 +47,19 @@ _STAND_INS = {
 }
 
 
-def _reads(shader: Shader) -> dict[int, int]:
+Found: TypeAlias = "list[tuple[FunctionImpl, list[Intrinsic]]]"
+"""The intrinsics of some kind in each function of a shader."""
+
+
+def _find(shader: Shader, names: tuple[str, ...]) -> Found:
+    return [(impl, intrinsics_of(impl, *names)) for impl in shader.impls()]
+
+
+def _reads(loads: Found) -> dict[int, int]:
     """Mask of the components each input slot is read in (all for dynamic indexing)."""
     masks: dict[int, int] = {}
-    for impl in shader.impls():
-        for load in intrinsics_of(impl, *_INPUTS):
+    for _, found in loads:
+        for load in found:
             assert load.dest is not None
             location, component = int(load["location"]), load["component"]
             width = load.dest.num_components * (2 if load.dest.bit_size == 64 else 1)
@@ -69,12 +81,11 @@ def _reads(shader: Shader) -> dict[int, int]:
     return masks
 
 
-def remove_unread_outputs(producer: Shader, reads: dict[int, int], keep: frozenset[int]) -> bool:
-    """Drop stores to slots and components that neither `reads` nor the shader itself lists."""
+def remove_unread_outputs(stores: Found, reads: dict[int, int], keep: frozenset[int]) -> bool:
+    """Drop stores to slots and components that neither `reads` nor `keep` lists."""
     progress = False
-    keep = keep | _read_back(producer)
-    for impl in producer.impls():
-        for store in intrinsics_of(impl, "store_output", "store_per_vertex_output"):
+    for impl, found in stores:
+        for store in found:
             location = int(store["location"])
             constant = const_int(store.srcs[-1].value)
             if constant is None or store["num_slots"] > 1:
@@ -102,19 +113,19 @@ def remove_unread_outputs(producer: Shader, reads: dict[int, int], keep: frozens
 def _read_back(shader: Shader) -> frozenset[int]:
     """Slots of outputs the shader reads itself, as tessellation control shaders do."""
     slots: set[int] = set()
-    for impl in shader.impls():
-        for load in intrinsics_of(impl, "load_output", "load_per_vertex_output"):
+    for _, found in _find(shader, _OUTPUTS_READ):
+        for load in found:
             first = int(load["location"]) + (const_int(load.srcs[-1].value) or 0)
             slots.update(range(first, first + max(1, load["num_slots"])))
     return frozenset(slots)
 
 
-def _written(producer: Shader) -> tuple[set[tuple[int, int]], dict[tuple[int, int], int | None]]:
+def _written(stores: Found) -> tuple[set[tuple[int, int]], dict[tuple[int, int], int | None]]:
     """(slot, component) of every written output, and the constant it always gets, if any."""
     written: set[tuple[int, int]] = set()
     constants: dict[tuple[int, int], int | None] = {}
-    for impl in producer.impls():
-        for store in intrinsics_of(impl, "store_output", "store_per_vertex_output"):
+    for impl, found in stores:
+        for store in found:
             location, component = int(store["location"]), store["component"]
             constant = const_int(store.srcs[-1].value)
             stored, mask = store.srcs[0].value, store["write_mask"]
@@ -149,12 +160,14 @@ def _constant_component(value: Def, component: int) -> int | None:
     return None
 
 
-def replace_known_inputs(consumer: Shader, producer: Shader) -> bool:
+def replace_known_inputs(loads: Found, stores: Found) -> bool:
     """Inputs whose every component is a constant or unwritten become constants."""
-    written, constants = _written(producer)
+    written, constants = _written(stores)
     progress = False
-    for impl in consumer.impls():
-        for load in intrinsics_of(impl, "load_input", "load_interpolated_input"):
+    for impl, found in loads:
+        for load in found:
+            if load.info.name == "load_per_vertex_input":
+                continue
             values = _known_values(load, written, constants)
             if values is None:
                 continue
@@ -194,8 +207,11 @@ def link_varyings(
     producer: Shader, consumer: Shader, *, keep: frozenset[int] = frozenset()
 ) -> bool:
     """Match two lowered stages; `keep` lists output slots captured by transform feedback."""
+    loads, stores = _find(consumer, _INPUTS), _find(producer, _OUTPUTS)
     progress = False
-    if producer.stage is not Stage.TESS_CTRL:
-        progress |= replace_known_inputs(consumer, producer)
-    progress |= remove_unread_outputs(producer, _reads(consumer), keep)
-    return progress
+    if producer.stage is not Stage.TESS_CTRL and any(found for _, found in loads):
+        progress = replace_known_inputs(loads, stores)
+        if progress:
+            loads = _find(consumer, _INPUTS)
+    keep |= _read_back(producer)
+    return remove_unread_outputs(stores, _reads(loads), keep) or progress

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from gallette.compiler.nir.ir.cf import list_blocks
 from gallette.compiler.nir.ir.info import ShaderInfo
@@ -36,7 +36,19 @@ _GATHERED = (
     "reads_frag_coord",
     "user_clip_planes",
 )
-_BLANK = {name: getattr(ShaderInfo(), name) for name in _GATHERED}
+
+
+def _blanker() -> Callable[[ShaderInfo], None]:
+    """A function that forgets what was gathered: every link asks for it."""
+    new = ShaderInfo()
+    lines = "".join(f"    info.{name} = {getattr(new, name)!r}\n" for name in _GATHERED)
+    room: dict[str, Any] = {}
+    exec(f"def blank(info):\n{lines}", room)
+    blank: Callable[[ShaderInfo], None] = room["blank"]
+    return blank
+
+
+_blank = _blanker()
 
 
 @nir_pass("gather_info", preserves=Metadata.ALL)
@@ -46,8 +58,7 @@ def gather_info(shader: Shader) -> bool:
     Works on lowered code (slots and unit numbers). Changes nothing else.
     """
     info = shader.info
-    for name, blank in _BLANK.items():
-        setattr(info, name, set() if blank.__class__ is set else blank)
+    _blank(info)
     for impl in shader.impls():
         for block in list_blocks(impl.body):
             instr = block.first
