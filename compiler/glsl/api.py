@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 from gallette.compiler import debug
 from gallette.compiler.collector import collector_paused
@@ -18,7 +18,7 @@ from gallette.compiler.glsl.diagnostics import Abort, Diagnostic, Log
 from gallette.compiler.glsl.language import Language
 from gallette.compiler.glsl.link.program import LinkedProgram, LinkOptions
 from gallette.compiler.glsl.parse.parser import parse
-from gallette.compiler.glsl.parse.preprocessor import Settings, preprocess
+from gallette.compiler.glsl.parse.preprocessor import Dialect, Settings, preprocess
 from gallette.compiler.glsl.parse.source import SourceMap
 from gallette.compiler.nir.ir import Stage
 
@@ -47,8 +47,6 @@ class CompiledShader:
     diagnostics: list[Diagnostic]
     language: Language
     tree: hir.Shader | None = None
-    nir: None = None
-    source_names: tuple[str, ...] = field(default=())
 
 
 def _ensure_stack() -> None:
@@ -71,6 +69,15 @@ def _make_invariant(tree: hir.Shader) -> None:
             var.quals.invariant = True
 
 
+_Recent: TypeAlias = "dict[tuple[Stage, str, Dialect], tuple[Limits, CompiledShader]]"
+_recent: _Recent = {}
+"""The shaders compiled last, the latest at the end. Programs that share one are common, and
+applications compile its text for each of them."""
+_MOST_RECENT = 16
+_LONGEST_RECENT = 20_000
+_DEFAULT_OPTIONS = CompileOptions()
+
+
 @collector_paused
 def compile_shader(
     stage: Stage,
@@ -78,10 +85,29 @@ def compile_shader(
     options: CompileOptions | None = None,
     file_names: Sequence[str] = (),
 ) -> CompiledShader:
-    """Preprocess, parse and check one shader."""
-    options = options or CompileOptions()
-    _ensure_stack()
+    """Preprocess, parse and check one shader.
+
+    A text that was compiled a moment ago is not compiled again: checked trees are only read.
+    """
+    options = options or _DEFAULT_OPTIONS
     text = sources if isinstance(sources, str) else "".join(sources)
+    if options.include is not None or file_names or len(text) > _LONGEST_RECENT:
+        return _compile(stage, text, options, file_names)
+    key = stage, text, options.dialect
+    limits, known = _recent.pop(key, (None, None))
+    if known is None or (limits is not options.limits and limits != options.limits):
+        known = _compile(stage, text, options)
+        for oldest in list(_recent)[: 1 - _MOST_RECENT]:
+            _recent.pop(oldest, None)  # another thread may have
+    _recent[key] = options.limits, known
+    log, found, language = known.info_log, list(known.diagnostics), known.language
+    return CompiledShader(stage, known.ok, log, found, language, known.tree)
+
+
+def _compile(
+    stage: Stage, text: str, options: CompileOptions, file_names: Sequence[str] = ()
+) -> CompiledShader:
+    _ensure_stack()
     name = file_names[0] if file_names else f"<{_WORDS[stage].replace('_', ' ')} shader>"
     log = Log(SourceMap(tuple(file_names)))
     language: Language | None = None

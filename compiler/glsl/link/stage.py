@@ -190,9 +190,10 @@ class _Joiner:
         unit = self.unit
         if function.body is None:
             return
-        if unit.functions.setdefault(function.key, function) is not function:
+        if function.key in unit.functions:
             self.log.error(f"function '{function}' is defined in two {unit.name} shaders")
             return
+        unit.functions[function.key] = function
         if function.name == "main":
             unit.main = function
 
