@@ -25,7 +25,7 @@ from gallette.compiler.nir.run.optimize import OptimizeOptions, optimize
 from gallette.piglit_subset.cluster import Cluster
 from gallette.piglit_subset.suite import BUNDLED
 
-__all__ = ["Counts", "add_arguments", "count", "parse_setting", "programs", "run"]
+__all__ = ["Counts", "add_arguments", "count", "parse_setting", "programs", "run", "shaders_of"]
 
 _STAGES = {
     "vertex shader": Stage.VERTEX,
@@ -105,7 +105,7 @@ def parse_setting(words: Sequence[str]) -> OptimizeOptions:
 def programs(folders: Sequence[Path]) -> Iterator[tuple[str, dict[Stage, Shader]]]:
     """Every program that links, as the linker leaves it; the shaders are the caller's."""
     for path in _files(folders):
-        shaders = _program(path.read_text(encoding="utf-8", errors="replace"))
+        shaders = shaders_of(path.read_text(encoding="utf-8", errors="replace"))
         if shaders:
             yield path.stem, shaders
 
@@ -114,7 +114,7 @@ def _files(folders: Sequence[Path]) -> list[Path]:
     return sorted(p for folder in folders for p in folder.rglob("*.shader_test"))
 
 
-def _program(text: str) -> dict[Stage, Shader]:
+def shaders_of(text: str) -> dict[Stage, Shader]:
     """The shaders of a shader_test, linked; none if they do not link."""
     parts = re.split(r"^\[(.*?)\]\s*$", text, flags=re.MULTILINE)
     api = "core" if "CORE" in (parts[2] if len(parts) > 2 else "") else "compat"
@@ -138,7 +138,7 @@ def _measure(settings: Sequence[OptimizeOptions], batch: list[tuple[str, str]]) 
     measured = []
     for name, text in batch:
         rows: list[Row] = []
-        for stage, shader in _program(text).items():
+        for stage, shader in shaders_of(text).items():
             rows.append((f"{name} {stage.value}", [count(shader, s) for s in settings]))
             shader.unref()
         measured.append(rows)
