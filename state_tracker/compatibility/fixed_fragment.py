@@ -15,7 +15,7 @@ class TextureEnv:
 
     unit: int
     dimension: str  # as in `sampler2D`
-    base: str  # channels of the texture
+    base: str  # channels of the texture, as the environment takes it
     shadow: bool
     env: tuple[tuple[int, int], ...]  # glTexEnv parameters that were set
 
@@ -73,7 +73,7 @@ def fog_lines(mode: int) -> list[str]:
 def _combine(unit: TextureEnv) -> list[str]:
     env, t, u = dict(unit.env), f"t{unit.unit}", unit.unit
     mode = env.get(GL.TEXTURE_ENV_MODE, GL.MODULATE)
-    base = {"Z": "L", "ZS": "L", "R": "RGB", "RG": "RGB"}.get(unit.base, unit.base)
+    base = {"R": "RGB", "RG": "RGB"}.get(unit.base, unit.base)
     if mode in (GL.COMBINE, GL.COMBINE4_NV):
         return _combiner(unit, env)
     color, alpha = f"{t}.rgb", f"{t}.a"

@@ -280,6 +280,10 @@ def _texcoord(unit: int, bits: int, modes: int) -> list[str]:
     return lines
 
 
+_DEPTH_BASES: dict[int, str] = {GL.LUMINANCE: "L", GL.INTENSITY: "I", GL.ALPHA: "A", GL.RED: "R"}
+"""As which texture an environment takes a depth texture (`GL_DEPTH_TEXTURE_MODE`)."""
+
+
 def fragment_key(ctx: Context) -> FragmentKey:
     """The key of the current texture environment and fog."""
     units = []
@@ -293,6 +297,8 @@ def fragment_key(ctx: Context) -> FragmentKey:
                     break
                 base = texture.images[0][texture.base_level].info.base
                 shadow = params.compare_mode != GL.NONE and base in ("Z", "ZS")
+                if base in ("Z", "ZS"):
+                    base = _DEPTH_BASES[texture.depth_mode]
                 env = tuple(sorted(unit.env.items()))
                 units.append(TextureEnv(index, spelling, base, shadow, env))
                 break

@@ -98,7 +98,7 @@ def _target(gl: Any, samples: int) -> None:
 
 def make(gl: Any, scene: str) -> None:
     """What the scene needs, once per context."""
-    if scene in ("tex", "points"):
+    if scene in ("tex", "points", "pixels"):
         _textures(gl)
         if scene == "tex":
             gl.enable(GL.TEXTURE_2D)
@@ -107,7 +107,7 @@ def make(gl: Any, scene: str) -> None:
     _target(gl, 0)
     if scene == "samples":
         _target(gl, 4)
-    if scene in ("tex", "points"):
+    if scene in ("tex", "points", "pixels"):
         gl.bind_texture(GL.TEXTURE_2D, 1)
     gl.viewport(0, 0, SIZE, SIZE)
     gl.scissor(0, 0, SIZE, SIZE)
@@ -200,9 +200,23 @@ _COLORS = ((1.0, 0.25, 0.5, 1.0), (0.0, 1.0, 0.25, 0.5), (0.5, 0.5, 1.0, 0.75), 
 _KINDS = {"lines": GL.LINES, "points": GL.POINTS}
 
 
+def _draw_pixels(gl: Any) -> None:
+    """A picture, and two letters of different sizes."""
+    gl.pixel_storei(GL.UNPACK_ALIGNMENT, 1)
+    picture = np.random.default_rng(4).integers(0, 8, (6, 9, 4)).astype(np.uint8) * 32 + 16
+    gl.raster_pos3f(-0.75, -0.5, -0.25)
+    gl.draw_pixels(9, 6, GL.RGBA, GL.UNSIGNED_BYTE, picture)
+    gl.raster_pos3f(-0.25, 0.5, 0.75)
+    gl.bitmap(7, 5, 2.0, 1.0, 9.0, -2.0, np.array([0xF0, 0x88, 0xFE, 0x12, 0x3C], np.uint8))
+    gl.bitmap(10, 3, 0.0, 0.0, 0.0, 0.0, np.array([0xAA, 0x80, 0x55, 0x40, 0xFF, 0], np.uint8))
+
+
 def draw(gl: Any, scene: str) -> None:
     if scene == "program":
         gl.draw_elements(GL.TRIANGLE_STRIP, 6, GL.UNSIGNED_BYTE, None)
+        return
+    if scene == "pixels":
+        _draw_pixels(gl)
         return
     if scene == "clear":
         gl.clear(GL.COLOR_BUFFER_BIT | GL.DEPTH_BUFFER_BIT | GL.STENCIL_BUFFER_BIT)
