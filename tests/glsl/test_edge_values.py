@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -151,7 +151,7 @@ PAIRS: dict[str, tuple[str, Callable[[int, int], Words]]] = {
 }  # fmt: skip
 
 
-def ran(statements: str, lanes: list[tuple[int, ...]], optimize: bool) -> list[list[int]]:
+def ran(statements: str, lanes: Sequence[tuple[int, ...]], optimize: bool) -> list[list[int]]:
     """The four words a shader makes of each lane's words."""
     source = f"""#version 450
     layout(location = 0) flat in uvec4 given;
