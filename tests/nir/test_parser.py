@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import MISSING, fields
+from itertools import product
+from typing import Any
+
 import pytest
 
 from gallette.compiler.errors import InputError, ValidationError
 from gallette.compiler.nir.builder import Builder
 from gallette.compiler.nir.ir import types as t
 from gallette.compiler.nir.ir.modes import Access, Mode, Stage
+from gallette.compiler.nir.ir.opcodes import OPCODES
 from gallette.compiler.nir.ir.shader import Shader
 from gallette.compiler.nir.ir.slots import FragResult, VaryingSlot
+from gallette.compiler.nir.ir.variables import Variable
 from gallette.compiler.nir.text.parser import parse
 from gallette.compiler.nir.text.printer import print_shader
 from gallette.compiler.nir.text.serialize import deserialize, serialize
@@ -199,3 +205,66 @@ def test_use_before_definition_is_refused() -> None:
     body = "1 %c = load_const (true)\nif %c { 32 %x = undef }\n32 %y = mov %x\n}"
     with pytest.raises(ValidationError):
         parse(HEAD + body)
+
+
+def every_type() -> list[t.Type]:
+    """Numbers in vectors of every width there is an opcode for, matrices, all that is sampled."""
+    numbers = [base for base in t.Base if base.value in SCALARS]
+    widths = [1, *(n for n in range(2, 17) if f"vec{n}" in OPCODES)]
+    found = [t.vec(base, n) for base in numbers for n in widths]
+    floats = (t.Base.FLOAT, t.Base.DOUBLE, t.Base.FLOAT16)
+    found += [t.mat(b, c, r) for b in floats for c in (2, 3, 4) for r in (2, 3, 4)]
+    kinds = (t.Base.FLOAT, t.Base.INT, t.Base.UINT, t.Base.INT64, t.Base.UINT64)
+    for dim, base, array in product(t.Dim, kinds, (False, True)):
+        found += [t.image(dim, array, base), t.texture(dim, array, base)]
+        found += [t.sampler(dim, shadow, array, base) for shadow in (False, True)]
+    plain = [*found, t.VOID, t.ATOMIC_UINT]
+    return [*plain, *(t.array(each, 3) for each in found[::7]), t.array(t.array(t.FLOAT, 2), 5)]
+
+
+SCALARS = {"float", "float16_t", "double", "bool"} | {
+    f"{sign}int{size}" for sign in ("", "u") for size in ("", "8_t", "16_t", "64_t")
+}
+
+
+def test_every_type_has_a_spelling_of_its_own() -> None:
+    types = every_type()
+    assert len({str(type) for type in types}) == len(set(types)) > 300
+    shader = Builder.shader_main(Stage.FRAGMENT, "types").shader
+    for number, type in enumerate(types):
+        shader.add_variable(f"v{number}", type, Mode.SHADER_TEMP)
+    for copy in (parse(print_shader(shader)), deserialize(serialize(shader))):
+        assert [v.type for v in copy.variables] == types
+        copy.unref()
+    shader.unref()
+
+
+def test_every_field_of_a_variable_is_kept() -> None:
+    """One field at a time is another than by default."""
+    block = t.interface("Block", [t.Field("a", t.VEC4, offset=0)], "std140")
+    others: dict[str, Any] = {
+        "constant_initializer": (0x3F800000,),
+        "interface": block,
+        "access": Access.COHERENT,
+        "interpolation": "flat",
+        "precision": "highp",
+        "how_declared": "hidden",
+        "image_format": "RGBA8",
+    }
+    for field in fields(Variable):
+        if field.default is MISSING:
+            continue
+        value = others.get(field.name)
+        if value is None:
+            kinds = {bool: not field.default, int: 3, str: "word"}
+            value = kinds[type(field.default)]
+        shader = Builder.shader_main(Stage.FRAGMENT, "field").shader
+        plain = shader.add_variable("plain", t.FLOAT, Mode.SHADER_TEMP)
+        changed = shader.add_variable("v", t.FLOAT, Mode.SHADER_TEMP, **{field.name: value})
+        assert getattr(changed, field.name) != getattr(plain, field.name)
+        for copy in (parse(print_shader(shader)), deserialize(serialize(shader))):
+            for mine, theirs in zip(shader.variables, copy.variables, strict=True):
+                for each in fields(Variable):
+                    assert getattr(mine, each.name) == getattr(theirs, each.name), field.name
+            copy.unref()
+        shader.unref()
