@@ -72,6 +72,7 @@ from gallette.state_tracker.shading.pipelines import PipelineState
 from gallette.state_tracker.shading.programs import ProgramState
 from gallette.state_tracker.share import Caches, ShareGroup
 from gallette.state_tracker.sync import SyncState
+from gallette.state_tracker.targets.flipping import flipping, touches
 from gallette.state_tracker.targets.framebuffers import FramebufferBindings
 from gallette.state_tracker.targets.renderbuffers import RenderbufferState
 from gallette.state_tracker.targets.window import Drawable
@@ -216,6 +217,7 @@ class Context(GLInterface):
         self.profile, self.requested_version = profile, version
         self.profiles = ("es1", "compat", "es") if profile == "es1" else (profile,)
         self.driver = driver
+        self._flips = False
         self._print_calls = debug_flags.is_set("gl:calls")
         self._print_errors = debug_flags.is_set("gl:errors")
         self._owns_screen = screen is None and share is None
@@ -312,6 +314,8 @@ class Context(GLInterface):
         method = bind_method(self, function, found or _unavailable(function))
         if self.profile == "es1" and found is not None:
             method = knowing_es1(self, function, method)
+        if self._flips and touches(function):
+            method = flipping(self, function, method)
         if self._print_calls:
             method = _printing(function, method)
         if self.lists.recorder is not None:
@@ -326,6 +330,12 @@ class Context(GLInterface):
             self.__dict__.pop(name, None)
         self._made = {}
         self.calls.clear()
+
+    def flip_framebuffers(self) -> None:
+        """From now on there are framebuffers that are upside down."""
+        if not self._flips:
+            self._flips = True
+            self._forget_methods()
 
     def start_recording(self, recorder: Recorder) -> None:
         """A display list: methods made from now on record instead of acting."""

@@ -46,10 +46,16 @@ def _set(ctx: Context, framebuffer: Framebuffer, pname: int, param: int) -> None
         ctx.dirty |= Dirty.SAMPLE_MASK
         return
     fixed = pname == GL.FRAMEBUFFER_DEFAULT_FIXED_SAMPLE_LOCATIONS
-    if pname not in _DEFAULTS and not fixed:
+    flip = pname == GL.FRAMEBUFFER_FLIP_Y_MESA
+    if pname not in _DEFAULTS and not fixed and not flip:
         raise invalid_enum(pname, "framebuffer parameter")
     if framebuffer.is_window:
-        raise invalid_operation("the default framebuffer has no default size")
+        raise invalid_operation("the default framebuffer has no such parameter")
+    if flip:
+        framebuffer.flip_y = bool(param)
+        if param:
+            ctx.flip_framebuffers()
+        return
     if fixed:
         framebuffer.fixed_locations = bool(param)
         return
@@ -96,10 +102,13 @@ def _get(ctx: Context, framebuffer: Framebuffer, pname: int) -> list[int]:
     if pname in _LOCATIONS and ctx.caps.sample_locations:
         return [int(getattr(framebuffer, _LOCATIONS[pname]))]
     fixed = pname == GL.FRAMEBUFFER_DEFAULT_FIXED_SAMPLE_LOCATIONS
-    if pname not in _DEFAULTS and not fixed:
+    flip = pname == GL.FRAMEBUFFER_FLIP_Y_MESA
+    if pname not in _DEFAULTS and not fixed and not flip:
         raise invalid_enum(pname, "framebuffer parameter")
     if framebuffer.is_window:
-        raise invalid_operation("the default framebuffer has no default size")
+        raise invalid_operation("the default framebuffer has no such parameter")
+    if flip:
+        return [int(framebuffer.flip_y)]
     if fixed:
         return [int(framebuffer.fixed_locations)]
     return [framebuffer.default_size[_DEFAULTS[pname]]]

@@ -135,6 +135,7 @@ class Framebuffer(GLObject):
         self.fixed_locations = False
         self.programmable_locations = False
         self.sample_grid = False
+        self.flip_y = False  # see `flipping`
         self.sample_locations: dict[int, tuple[float, float]] = {}
         self._status: tuple[int, int] | None = None  # as of which images, and what it was
         self.plain_read: PlainRead | None = None
@@ -319,6 +320,7 @@ class FramebufferBindings:
         self.ctx = ctx
         self.names: NameTable[Framebuffer] = NameTable("framebuffer")
         self.window = WindowFramebuffer(ctx)
+        self.turned = False  # images of flipped framebuffers lie upside down just now
         self.read_window = self.window  # another one where EGL was given two surfaces
         self.draw: Framebuffer = self.window.retain()
         self.read: Framebuffer = self.window.retain()

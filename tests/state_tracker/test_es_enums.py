@@ -60,7 +60,7 @@ EXPLAINED: list[tuple[str, str, str, str, str]] = [
     ("framebuffer_renderbuffer", "attachment", "DEPTH_STENCIL_ATTACHMENT", "OPERATION",
      "attaching what has no depth and stencil makes it incomplete, no more"),
     ("(get_)?framebuffer_parameteri[v]?", "pname",
-     "FRAMEBUFFER_FLIP_Y_MESA|DOUBLEBUFFER|STEREO|SAMPLES|SAMPLE_BUFFERS", "NO_ERROR", _NO),
+     "DOUBLEBUFFER|STEREO|SAMPLES|SAMPLE_BUFFERS", "NO_ERROR", _NO),
     ("get_framebuffer_parameteriv", "pname", r"IMPLEMENTATION_COLOR_READ_\w+", "OPERATION",
      _UNKNOWN),
     ("get_active_uniform_blockiv", "pname", r"ATOMIC_COUNTER_BUFFER_\w+", "NO_ERROR", _NO),

@@ -1,0 +1,92 @@
+"""MESA_framebuffer_flip_y: a framebuffer object whose first row is the last of its images.
+
+Everything that has to do with window coordinates must see such a framebuffer the other way up:
+viewports, scissors, winding, gl_FragCoord, derivatives, what is read and copied. Instead of turning
+all of these, the images are turned: while a command works on the framebuffer, the rows of its
+images lie in the order of the window's coordinates, and in their own again afterwards. That costs
+two copies per command, and nothing where no framebuffer was ever flipped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from gallette.pipe.enums import MapFlags
+from gallette.pipe.state import Box
+from gallette.state_tracker.entry_points.functions import Function
+
+if TYPE_CHECKING:
+    from gallette.pipe.resource import Resource
+    from gallette.state_tracker.context import Context
+    from gallette.state_tracker.targets.framebuffers import Framebuffer
+
+__all__ = ["flipping", "touches"]
+
+_TOUCHING = re.compile(
+    r"(Multi(Mode)?)?Draw(Arrays|Elements|RangeElements|Pixels|TransformFeedback|Tex)\w*"
+    r"|Clear|Clear(Buffer|NamedFramebuffer)(i|ui|f|fi)v?|Blit(Named)?Framebuffer\w*"
+    r"|Readn?Pixels\w*|Copy(Multi)?Tex(ture)?(Sub)?Image\w*|CopyPixels|Bitmap|Accum"
+    r"|End|Rect[dfis]v?|EvalMesh[12]|CallLists?"
+)
+
+
+def touches(function: Function) -> bool:
+    """May the function read or write what a framebuffer holds?"""
+    return _TOUCHING.fullmatch(function.name) is not None
+
+
+def flipping(ctx: Context, function: Function, method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method, working on flipped framebuffers."""
+    named = [i for i, p in enumerate(function.params) if p.name.lower().endswith("framebuffer")]
+
+    def call(*args: Any) -> Any:
+        bindings = ctx.framebuffers
+        if bindings.turned:  # by a command that consists of others
+            return method(*args)
+        framebuffers = {id(f): f for f in (bindings.draw, bindings.read)}
+        for i in named:
+            found = bindings.names.get(args[i]) if i < len(args) else None
+            if found is not None:
+                framebuffers[id(found)] = found
+        flipped = [f for f in framebuffers.values() if f.flip_y]
+        if not flipped:
+            return method(*args)
+        with _turned(ctx, flipped):
+            return method(*args)
+
+    call.__name__, call.__doc__ = method.__name__, method.__doc__
+    return call
+
+
+@contextmanager
+def _turned(ctx: Context, framebuffers: list[Framebuffer]) -> Iterator[None]:
+    places = {}
+    for framebuffer in framebuffers:
+        width, height = framebuffer.size
+        for attachment in framebuffer.attachments.values():
+            place = attachment.place()
+            if place is not None and width and height:
+                places[id(place[0]), *place[1:]] = (*place, width, height)
+    ctx.framebuffers.turned = True
+    try:
+        for place in places.values():
+            _turn(ctx, *place)
+        yield
+    finally:
+        for place in places.values():
+            _turn(ctx, *place)
+        ctx.framebuffers.turned = False
+
+
+def _turn(
+    ctx: Context, resource: Resource, level: int, first: int, last: int, width: int, height: int
+) -> None:
+    """Put the rows of some layers in the opposite order."""
+    samples = max(1, resource.desc.samples)
+    box = Box(0, 0, first * samples, width, height, (last - first + 1) * samples)
+    transfer = ctx.pipe.transfer_map(resource, level, MapFlags.READ | MapFlags.WRITE, box)
+    transfer.data[...] = transfer.data[:, ::-1].copy()
+    ctx.pipe.transfer_unmap(transfer)
