@@ -63,21 +63,21 @@ def flipping(ctx: Context, function: Function, method: Callable[..., Any]) -> Ca
 
 @contextmanager
 def _turned(ctx: Context, framebuffers: list[Framebuffer]) -> Iterator[None]:
-    places = {}
+    images: dict[Any, tuple[Resource, int, int, int, int, int]] = {}
     for framebuffer in framebuffers:
         width, height = framebuffer.size
         for attachment in framebuffer.attachments.values():
             place = attachment.place()
             if place is not None and width and height:
-                places[id(place[0]), *place[1:]] = (*place, width, height)
+                images[id(place[0]), *place[1:]] = (*place, width, height)
     ctx.framebuffers.turned = True
     try:
-        for place in places.values():
-            _turn(ctx, *place)
+        for image in images.values():
+            _turn(ctx, *image)
         yield
     finally:
-        for place in places.values():
-            _turn(ctx, *place)
+        for image in images.values():
+            _turn(ctx, *image)
         ctx.framebuffers.turned = False
 
 
